@@ -1,0 +1,33 @@
+import { readFileSync } from "node:fs";
+import { globSync } from "node:fs";
+import process from "node:process";
+
+/** Which of our packages each one may import, and whether it may touch the machine it runs on. */
+const layers: Record<string, { imports: string[]; node: boolean }> = {
+  "packages/core": { imports: [], node: false },
+  "packages/sqlite": { imports: ["@cinch/core"], node: true },
+  "packages/testkit": { imports: ["@cinch/core", "@cinch/sqlite"], node: true },
+  "apps/cli": { imports: ["@cinch/core", "@cinch/sqlite", "@cinch/testkit"], node: true },
+};
+
+const SPECIFIER = /(?:from|import)\s*\(?\s*"([^"]+)"/g;
+const problems: string[] = [];
+
+for (const [folder, { imports, node }] of Object.entries(layers)) {
+  for (const file of globSync(`${folder}/src/**/*.{ts,tsx}`)) {
+    for (const [, specifier = ""] of readFileSync(file, "utf8").matchAll(SPECIFIER)) {
+      if (specifier.startsWith("node:") && !node) problems.push(`${file}: ${folder} may not import ${specifier}`);
+      if (specifier.startsWith("@cinch/") && !imports.includes(specifier))
+        problems.push(`${file}: ${folder} may not import ${specifier}`);
+      if (/^(\.\.\/)+(packages|apps)\//.test(specifier))
+        problems.push(`${file}: import ${specifier} by the package's name`);
+    }
+  }
+}
+for (const folder of [...globSync("packages/*"), ...globSync("apps/*")]) {
+  if (!layers[folder]) problems.push(`${folder}: say in scripts/check-layers.ts what it may import`);
+}
+
+for (const problem of problems) console.error(problem);
+if (problems.length > 0) process.exit(1);
+console.log("layers: every import points down");
