@@ -1,0 +1,30 @@
+/** Stable codes that a program can switch on. `PROVIDER_…` codes name what a model provider did. */
+export type ErrorCode =
+  | "INVALID_CONFIG"
+  | "INVALID_INPUT"
+  | "NOT_PENDING"
+  | "ALREADY_ANSWERED"
+  | "THREAD_LOCKED"
+  | "THREAD_NOT_FOUND"
+  | "UNKNOWN_MODE"
+  | "STORE_FULL"
+  | "STORE_BUSY"
+  | "STORE_NEWER"
+  | "STORE_FAILED"
+  | "CORRUPT"
+  | "PERMISSION_DENIED"
+  | "PATH_OUTSIDE_ROOT"
+  | "CONTEXT_OVERFLOW"
+  | "CLOSED"
+  | `PROVIDER_${string}`;
+
+/** Every error that leaves the library. `message` says what to do next; the original is the `cause`. */
+export class CinchError extends Error {
+  override readonly name = "CinchError";
+  readonly code: ErrorCode;
+
+  constructor(code: ErrorCode, message: string, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.code = code;
+  }
+}

@@ -1,0 +1,186 @@
+import * as z from "zod";
+import { CinchError } from "./errors.ts";
+import { FilePart, Json, Message, Role, ToolResult, Usage } from "./message.ts";
+
+/**
+ * The vocabulary of the whole product: journal, subscribers, wire and UIs. To add an event, add one entry here and
+ * teach the folds that care. `by` says who may append it: any process (`command`), the one with the lease (`driver`),
+ * or nobody, because only subscribers see it (`live`).
+ */
+const command = <S extends z.ZodRawShape>(shape: S) => entry("command", shape);
+const driver = <S extends z.ZodRawShape>(shape: S) => entry("driver", shape);
+const live = <S extends z.ZodRawShape>(shape: S) => entry("live", shape);
+
+/** Lifts an event of version `n` to version `n + 1`. */
+export type Lift = (event: Record<string, unknown>) => Record<string, unknown>;
+
+export interface EventEntry<By extends string = string, S extends z.ZodRawShape = z.ZodRawShape> {
+  by: By;
+  schema: z.ZodObject<S>;
+  /** The version written today. */
+  v: number;
+  /** `lifts[0]` lifts version 1 to 2, and so on: always `v - 1` of them. */
+  lifts: readonly Lift[];
+}
+
+function entry<By extends "command" | "driver" | "live", S extends z.ZodRawShape>(by: By, shape: S): EventEntry<By, S> {
+  return { by, schema: z.object(shape), v: 1, lifts: [] };
+}
+
+const Parent = z.object({ threadId: z.string(), seq: z.number(), toolCallId: z.string().optional() });
+const Delivery = z.enum(["send", "steer", "follow_up"]);
+const tool = { toolCallId: z.string(), toolName: z.string() };
+
+export const Effect = z.enum(["pure", "idempotent", "once"]);
+export type Effect = z.infer<typeof Effect>;
+export type Delivery = z.infer<typeof Delivery>;
+export const EndReason = z.enum(["complete", "aborted", "declined", "error", "max_steps", "budget"]);
+export type EndReason = z.infer<typeof EndReason>;
+
+export const eventMap = {
+  thread_created: driver({
+    title: z.string(),
+    resourceId: z.string(),
+    parent: Parent.optional(),
+    metadata: z.record(z.string(), Json).optional(),
+  }),
+  thread_renamed: command({ title: z.string() }),
+  thread_cloned: driver({ title: z.string(), parent: Parent, rules: z.array(Json), state: z.record(z.string(), Json) }),
+  thread_rewound: driver({
+    toSeq: z.number(),
+    files: z.boolean(),
+    rules: z.array(Json),
+    grants: z.array(Json),
+    usage: Usage,
+  }),
+  thread_changed: live({ previousThreadId: z.string().nullable() }),
+  thread_deleted: live({ previousThreadId: z.string().nullable() }),
+  resync: live({ seq: z.number(), displayState: z.custom<unknown>() }),
+
+  input_accepted: command({
+    inputId: z.string(),
+    delivery: Delivery,
+    content: z.string(),
+    files: z.array(FilePart).optional(),
+    /** The caller chose the id: a second input with it is the same input. */
+    named: z.boolean().optional(),
+  }),
+  input_edited: command({ inputId: z.string(), content: z.string() }),
+  input_removed: command({ inputId: z.string() }),
+  abort_requested: command({ turnId: z.string().optional(), inbox: z.boolean().optional() }),
+  input_taken: driver({ inputId: z.string() }),
+  follow_up_queued: live({ count: z.number(), inputId: z.string() }),
+  steer_queued: live({ count: z.number(), inputId: z.string() }),
+
+  agent_start: driver({
+    modeId: z.string(),
+    modelId: z.string(),
+    resumed: z.boolean(),
+    /** The driver before this one died instead of letting go. Three of these without progress park the thread. */
+    takeover: z.boolean().optional(),
+  }),
+  agent_end: driver({ reason: EndReason }),
+  step_start: live({ step: z.number() }),
+  step_end: driver({ finishReason: z.string(), usage: Usage }),
+  prompt_head: driver({ blob: z.string(), key: z.string(), reason: z.string() }),
+  error: driver({
+    code: z.string(),
+    message: z.string(),
+    retryable: z.boolean(),
+    /** The thread stands still, visibly, until somebody calls `resume()`. */
+    parked: z.boolean().optional(),
+  }),
+  info: live({ message: z.string() }),
+  retry_scheduled: live({ attempt: z.number(), delayMs: z.number(), message: z.string() }),
+
+  message_start: live({ messageId: z.string(), role: Role }),
+  message_update: live({
+    messageId: z.string(),
+    role: Role,
+    /** Which text of the message grows, counted from 0, and whether the model speaks or thinks there. */
+    index: z.number(),
+    part: z.enum(["text", "reasoning"]),
+    delta: z.string(),
+  }),
+  message_discarded: live({ messageId: z.string(), role: Role, reason: z.string() }),
+  message_end: driver({ message: Message, interrupted: z.boolean().optional(), finishReason: z.string().optional() }),
+
+  tool_input_start: live(tool),
+  tool_input_delta: live({ ...tool, argsTextDelta: z.string() }),
+  tool_input_end: live(tool),
+  tool_start: driver({ ...tool, args: Json, key: z.string(), effect: Effect }),
+  tool_update: live({ ...tool, partialResult: Json }),
+  tool_end: driver({
+    ...tool,
+    result: ToolResult,
+    isError: z.boolean(),
+    unknown: z.boolean().optional(),
+    durationMs: z.number(),
+  }),
+  tool_suspended: driver({ ...tool, args: Json, suspendPayload: Json }),
+  tool_resumed: command({ ...tool, resumeData: Json, by: z.string().optional() }),
+
+  usage_update: driver({ usage: Usage, total: Usage, cost: z.number().nullable(), cachedShare: z.number() }),
+  display_state_changed: live({}),
+} satisfies Record<string, EventEntry>;
+
+type EventMap = typeof eventMap;
+type Fields<T> = T extends Record<string, never> ? unknown : T;
+type Of<T extends keyof EventMap> = { type: T } & Fields<z.infer<EventMap[T]["schema"]>>;
+type TypesBy<By> = { [T in keyof EventMap]: EventMap[T]["by"] extends By ? T : never }[keyof EventMap];
+
+export type EventType = keyof EventMap;
+export type DurableType = TypesBy<"command" | "driver">;
+export type LiveType = TypesBy<"live">;
+
+/** What the writer of an event says; `stamp` adds the rest. */
+export type NewEvent<T extends DurableType = DurableType> = T extends DurableType ? Of<T> & { turnId?: string } : never;
+/** An event on its way into the journal: the store gives it its `seq`, the reader its `threadId`. */
+export type StampedEvent<T extends DurableType = DurableType> = NewEvent<T> & { v: number; at: number };
+export type DurableEvent<T extends DurableType = DurableType> = StampedEvent<T> & { seq: number; threadId: string };
+export type LiveEvent<T extends LiveType = LiveType> = T extends LiveType
+  ? Of<T> & { threadId: string; at: number; turnId?: string }
+  : never;
+/** Everything a subscriber can see. `message` and `displayState` are getters that cost nothing until they are read. */
+export type HarnessEvent =
+  | Exclude<DurableEvent | LiveEvent, { type: "message_update" | "display_state_changed" | "resync" }>
+  | (LiveEvent<"message_update"> & { readonly message: Message })
+  | (LiveEvent<"display_state_changed"> & { readonly displayState: unknown })
+  | LiveEvent<"resync">;
+
+const entries: Record<string, EventEntry | undefined> = eventMap;
+
+export const durableTypes = Object.keys(eventMap).filter((type) => entries[type]?.by !== "live") as DurableType[];
+
+/** Whether only the process that drives the thread may append this event. */
+export const needsLease = (event: { type: string }): boolean => entries[event.type]?.by === "driver";
+
+/** Checks an event against the map and adds version and time. Throws `INVALID_INPUT`: nothing malformed is written. */
+export function stamp(event: NewEvent, at: number): StampedEvent {
+  const found = entries[event.type];
+  if (!found || found.by === "live") throw new CinchError("INVALID_INPUT", `"${event.type}" is not a durable event.`);
+  const checked = found.schema.safeParse(event);
+  if (!checked.success) {
+    throw new CinchError("INVALID_INPUT", `"${event.type}" is malformed: ${z.prettifyError(checked.error)}`);
+  }
+  const turn = event.turnId === undefined ? {} : { turnId: event.turnId };
+  return { type: event.type, v: found.v, at, ...turn, ...checked.data } as StampedEvent;
+}
+
+/** Brings an event that an older release wrote to today's shape. What this release does not know comes back as it is. */
+export function lift<E extends { type: string; v: number }>(
+  event: E,
+  map: Record<string, EventEntry | undefined> = entries,
+): E {
+  const found = map[event.type];
+  if (!found || event.v >= found.v) return event;
+  let lifted: Record<string, unknown> = { ...event };
+  for (let v = event.v; v < found.v; v++) lifted = { ...found.lifts[v - 1]!(lifted), v: v + 1 };
+  return lifted as E;
+}
+
+/** True for an event of a type or version that this release has never heard of: it may be shown past, never driven past. */
+export function isForeign(event: { type: string; v: number }): boolean {
+  const found = entries[event.type];
+  return !found || event.v > found.v;
+}

@@ -1,0 +1,33 @@
+import type { Delivery, HarnessEvent } from "../events.ts";
+import type { FilePart } from "../message.ts";
+
+/** An input that was accepted and not yet taken. */
+export interface InboxItem {
+  inputId: string;
+  delivery: Delivery;
+  content: string;
+  files: FilePart[];
+  at: number;
+}
+
+/** What waits to be taken, in the order in which it was accepted. The same array comes back when nothing changed. */
+export function reduceInbox(inbox: readonly InboxItem[], event: HarnessEvent): readonly InboxItem[] {
+  switch (event.type) {
+    case "input_accepted": {
+      const { inputId, delivery, content, files = [], at } = event;
+      return [...inbox, { inputId, delivery, content, files, at }];
+    }
+    case "input_edited":
+      return inbox.map((item) => (item.inputId === event.inputId ? { ...item, content: event.content } : item));
+    case "input_removed":
+    case "input_taken":
+      return inbox.filter((item) => item.inputId !== event.inputId);
+    case "abort_requested":
+      return event.inbox ? [] : inbox;
+    case "thread_cloned":
+    case "thread_rewound":
+      return [];
+    default:
+      return inbox;
+  }
+}

@@ -1,0 +1,105 @@
+import type { DurableEvent } from "../events.ts";
+import type { Part, ToolCallPart, ToolResult } from "../message.ts";
+
+/** One entry of the body. Once it is in, it never changes. */
+export type Entry =
+  | { kind: "user"; parts: readonly Part[] }
+  | { kind: "assistant"; parts: readonly Part[] }
+  | { kind: "results"; results: readonly CallResult[] };
+
+export interface CallResult {
+  toolCallId: string;
+  toolName: string;
+  result: ToolResult;
+  isError: boolean;
+}
+
+/** A list that only grows at its end: adding is O(1) and shares everything before. */
+export interface Body {
+  readonly before: Body | null;
+  readonly entry: Entry;
+  readonly length: number;
+}
+
+/** The fold that becomes the model's prompt. */
+export interface Transcript {
+  readonly body: Body | null;
+  /** Calls of the newest answer that still lack a result. */
+  readonly open: { calls: readonly ToolCallPart[]; results: Readonly<Record<string, CallResult>> } | null;
+}
+
+export const emptyTranscript: Transcript = { body: null, open: null };
+
+export const INTERRUPTED = "Interrupted: this call did not finish, and nothing is known of its effect.";
+
+export function reduceTranscript(state: Transcript, event: DurableEvent): Transcript {
+  switch (event.type) {
+    case "message_end":
+      if (event.interrupted) return state;
+      return event.message.role === "assistant"
+        ? answered(closed(state), event.message.content)
+        : said(closed(state), event.message.content);
+    case "tool_end":
+      return resulted(state, event);
+    case "agent_end":
+    case "thread_cloned":
+    case "thread_rewound":
+      return closed(state);
+    default:
+      return state;
+  }
+}
+
+/** The entries in order, with "interrupted" in the place of results that are not there. */
+export function entriesOf(state: Transcript): Entry[] {
+  const entries: Entry[] = [];
+  for (let node = closed(state).body; node; node = node.before) entries.push(node.entry);
+  return entries.toReversed();
+}
+
+function said(state: Transcript, content: readonly Part[]): Transcript {
+  const parts = content.filter((part) => part.type === "file" || (part.type === "text" && part.text.trim() !== ""));
+  return parts.length > 0 ? { ...state, body: grown(state.body, { kind: "user", parts }) } : state;
+}
+
+function answered(state: Transcript, content: readonly Part[]): Transcript {
+  const parts = sendable(content);
+  // Thinking alone is not an answer: providers reject a message that has nothing else.
+  if (!parts.some((part) => part.type !== "reasoning")) return state;
+  const calls = parts.filter((part): part is ToolCallPart => part.type === "tool-call" && !part.providerExecuted);
+  const body = grown(state.body, { kind: "assistant", parts });
+  return { body, open: calls.length > 0 ? { calls, results: {} } : null };
+}
+
+/** Leaves out what no provider takes back: blank text, sources, and a provider's own calls without their results. */
+function sendable(content: readonly Part[]): Part[] {
+  const idsOf = (type: Part["type"]) =>
+    new Set(content.flatMap((part) => (part.type === type && "toolCallId" in part ? [part.toolCallId] : [])));
+  const [called, resulting] = [idsOf("tool-call"), idsOf("tool-result")];
+  return content.filter((part) => {
+    if (part.type === "source") return false;
+    if (part.type === "text") return part.text.trim() !== "";
+    if (part.type === "tool-call" && part.providerExecuted) return resulting.has(part.toolCallId);
+    if (part.type === "tool-result") return called.has(part.toolCallId);
+    return true;
+  });
+}
+
+function resulted(state: Transcript, event: DurableEvent<"tool_end">): Transcript {
+  const { toolCallId, toolName, result, isError } = event;
+  if (!state.open?.calls.some((call) => call.toolCallId === toolCallId)) return state;
+  const results = { ...state.open.results, [toolCallId]: { toolCallId, toolName, result, isError } };
+  const next = { ...state, open: { ...state.open, results } };
+  return state.open.calls.every((call) => results[call.toolCallId]) ? closed(next) : next;
+}
+
+function closed(state: Transcript): Transcript {
+  if (!state.open) return state;
+  const { calls, results } = state.open;
+  const complete = calls.map(({ toolCallId, toolName }): CallResult => {
+    return results[toolCallId] ?? { toolCallId, toolName, result: { content: INTERRUPTED }, isError: true };
+  });
+  return { body: grown(state.body, { kind: "results", results: complete }), open: null };
+}
+
+const grown = (before: Body | null, entry: Entry): Body => ({ before, entry, length: (before?.length ?? 0) + 1 });

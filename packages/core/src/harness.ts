@@ -1,0 +1,191 @@
+import * as z from "zod";
+import { Agent, checked } from "./agent.ts";
+import { CinchError } from "./errors.ts";
+import { memoryStore } from "./memory-store.ts";
+import { randomIds, systemClock, type Clock, type Ids } from "./ports.ts";
+import { ThreadRegistry } from "./registry.ts";
+import { Session } from "./session.ts";
+import type { Store } from "./store.ts";
+import type { ToolSet } from "./tool.ts";
+import { makeSetup, toolsOf, type HarnessMode, type ResolveModel, type Setup } from "./turn/setup.ts";
+
+export interface HarnessConfig {
+  id: string;
+  /** Left out: everything is in memory, and gone with the process. */
+  storage?: Store;
+  /** One agent, or several under the names of modes. */
+  agent?: Agent;
+  modes?: { id: string; name?: string; agent: Agent; metadata?: Record<string, unknown> }[];
+  defaultModeId?: string;
+  tools?: ToolSet;
+  /** Whose threads these are, where several people or projects share a store. */
+  resourceId?: string;
+  resolveModel?: ResolveModel;
+  /** What happens to a turn that was cut off, when its thread is opened: it goes on, or is parked until `resume()`. */
+  onRecover?: "resume" | "pause";
+  /** Whether `init` also looks for cut-off turns in threads that nobody opened. */
+  recover?: "opened" | "all";
+  clock?: Clock;
+  ids?: Ids;
+}
+
+const object = <T>(what: string) =>
+  z.custom<T>((value) => typeof value === "object" && value !== null, `must be ${what}`);
+const fn = <T>() => z.custom<T>((value) => typeof value === "function", "must be a function");
+const AgentValue = z.custom<Agent>((value) => value instanceof Agent, "must be an Agent: new Agent({ … })");
+
+const Mode = z.strictObject({
+  id: z.string().min(1),
+  name: z.string().optional(),
+  agent: AgentValue,
+  metadata: z.record(z.string(), z.unknown()).optional(),
+});
+
+const Config = z.strictObject({
+  id: z.string().min(1),
+  storage: object<Store>("a store").optional(),
+  agent: AgentValue.optional(),
+  modes: z.array(Mode).min(1).optional(),
+  defaultModeId: z.string().optional(),
+  tools: z.record(z.string(), object<ToolSet[string]>("a tool")).optional(),
+  resourceId: z.string().min(1).optional(),
+  resolveModel: fn<ResolveModel>().optional(),
+  onRecover: z.enum(["resume", "pause"]).optional(),
+  recover: z.enum(["opened", "all"]).optional(),
+  clock: object<Clock>("a clock").optional(),
+  ids: fn<Ids>().optional(),
+});
+
+/** The host: configuration, agents and a store. It holds no conversation; its own talking methods are the default session's. */
+export class Harness {
+  readonly id: string;
+  readonly #store: Store;
+  readonly #registry: ThreadRegistry;
+  readonly #session: Session;
+  readonly #sessions = new Set<Session>();
+  readonly #modes: readonly HarnessMode[];
+  readonly #defaultMode: HarnessMode;
+  readonly #tools: ToolSet;
+  readonly #resolveModel: ResolveModel | undefined;
+  readonly #setups = new Map<string, Promise<Setup>>();
+  readonly #config: { clock: Clock; ids: Ids; recover: "opened" | "all"; resourceId: string };
+  #ready: Promise<void> | undefined;
+
+  constructor(config: HarnessConfig) {
+    const valid = checked(Config, config, "Harness");
+    this.id = valid.id;
+    this.#modes = modesOf(valid);
+    this.#defaultMode = defaultOf(this.#modes, valid.defaultModeId);
+    this.#tools = valid.tools ?? {};
+    for (const { agent } of this.#modes) toolsOf(agent, this.#tools);
+    this.#resolveModel = valid.resolveModel;
+    const {
+      clock = systemClock,
+      ids = randomIds,
+      recover = "opened",
+      resourceId = "default",
+      onRecover = "resume",
+    } = valid;
+    this.#config = { clock, ids, recover, resourceId };
+    this.#store = valid.storage ?? memoryStore();
+    const store = this.#store;
+    this.#registry = new ThreadRegistry({ store, clock, ids, setup: (modeId) => this.#setup(modeId) }, onRecover);
+    this.#session = this.#newSession(resourceId);
+  }
+
+  /** Opens the store. With `recover: "all"` every turn that was cut off goes on, opened or not. */
+  init(): Promise<void> {
+    this.#ready ??= this.#init();
+    return this.#ready;
+  }
+
+  async #init(): Promise<void> {
+    await this.#store.open();
+    if (this.#config.recover !== "all") return;
+    for (const { id } of await this.#store.threads({ active: true })) {
+      await this.#registry.visit(id, async () => undefined);
+    }
+  }
+
+  /** Another seat, for another person or program. */
+  async createSession({
+    threadId,
+    resourceId = this.#config.resourceId,
+  }: { threadId?: string; resourceId?: string } = {}): Promise<Session> {
+    await this.init();
+    const session = this.#newSession(resourceId);
+    if (threadId !== undefined) await session.switchThread({ threadId });
+    return session;
+  }
+
+  #newSession(resourceId: string): Session {
+    const { ids, clock } = this.#config;
+    const session = new Session(
+      { store: this.#store, registry: this.#registry, ids, now: () => clock.now(), ready: () => this.init() },
+      resourceId,
+    );
+    this.#sessions.add(session);
+    return session;
+  }
+
+  /** Stops driving, releases leases at once, and leaves what is pending pending. */
+  async close(): Promise<void> {
+    for (const session of this.#sessions) session.abandon();
+    await this.#registry.close();
+    await this.#store.close();
+  }
+
+  #setup(modeId: string | null): Promise<Setup> {
+    const mode = this.#modes.find(({ id }) => id === modeId) ?? this.#defaultMode;
+    const known = this.#setups.get(mode.id) ?? makeSetup(mode, this.#tools, this.#resolveModel);
+    this.#setups.set(mode.id, known);
+    return known;
+  }
+
+  readonly subscribe: Session["subscribe"] = (...args) => this.#session.subscribe(...args);
+  readonly events: Session["events"] = (...args) => this.#session.events(...args);
+  readonly getDisplayState: Session["getDisplayState"] = () => this.#session.getDisplayState();
+  readonly getTokenUsage: Session["getTokenUsage"] = () => this.#session.getTokenUsage();
+  readonly getCurrentThreadId: Session["getCurrentThreadId"] = () => this.#session.getCurrentThreadId();
+  readonly sendMessage: Session["sendMessage"] = (input) => this.#session.sendMessage(input);
+  readonly post: Session["post"] = (input) => this.#session.post(input);
+  readonly steer: Session["steer"] = (input) => this.#session.steer(input);
+  readonly followUp: Session["followUp"] = (input) => this.#session.followUp(input);
+  readonly listInbox: Session["listInbox"] = () => this.#session.listInbox();
+  readonly editInput: Session["editInput"] = (edit) => this.#session.editInput(edit);
+  readonly removeInput: Session["removeInput"] = (input) => this.#session.removeInput(input);
+  readonly abort: Session["abort"] = (options) => this.#session.abort(options);
+  readonly resume: Session["resume"] = () => this.#session.resume();
+  readonly respondToToolSuspension: Session["respondToToolSuspension"] = (answer) =>
+    this.#session.respondToToolSuspension(answer);
+  readonly createThread: Session["createThread"] = (options) => this.#session.createThread(options);
+  readonly selectOrCreateThread: Session["selectOrCreateThread"] = () => this.#session.selectOrCreateThread();
+  readonly switchThread: Session["switchThread"] = (thread) => this.#session.switchThread(thread);
+  readonly renameThread: Session["renameThread"] = (options) => this.#session.renameThread(options);
+  readonly deleteThread: Session["deleteThread"] = (thread) => this.#session.deleteThread(thread);
+  readonly cloneThread: Session["cloneThread"] = (options) => this.#session.cloneThread(options);
+  readonly listThreads: Session["listThreads"] = (query) => this.#session.listThreads(query);
+  readonly rewind: Session["rewind"] = (options) => this.#session.rewind(options);
+  readonly listMessages: Session["listMessages"] = (page) => this.#session.listMessages(page);
+}
+
+function modesOf({ agent, modes }: z.infer<typeof Config>): HarnessMode[] {
+  if ((agent === undefined) === (modes === undefined)) {
+    throw new CinchError("INVALID_CONFIG", "Harness: give it either an agent or modes.");
+  }
+  const all = modes ?? [{ id: "default", agent: agent! }];
+  const twice = all.find(({ id }, at) => all.findIndex((mode) => mode.id === id) !== at);
+  if (twice) throw new CinchError("INVALID_CONFIG", `Harness: two modes have the id "${twice.id}". Rename one.`);
+  return all.map(({ id, name = id, agent: actor, metadata = {} }) => ({ id, name, agent: actor, metadata }));
+}
+
+function defaultOf(modes: readonly HarnessMode[], id: string | undefined): HarnessMode {
+  const named = modes.find((mode) => mode.id === id);
+  if (id !== undefined && !named) {
+    throw new CinchError(
+      "INVALID_CONFIG",
+      `Harness: defaultModeId "${id}" is not one of ${modes.map((mode) => mode.id).join(", ")}.`,
+    );
+  }
+  return named ?? modes.find(({ metadata }) => metadata["default"]) ?? modes[0]!;
+}

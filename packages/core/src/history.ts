@@ -1,0 +1,54 @@
+import { CinchError } from "./errors.ts";
+import type { DurableEvent, HarnessEvent } from "./events.ts";
+import { withOutcome, type HarnessMessage } from "./folds/display.ts";
+import type { Thread } from "./thread.ts";
+import type { TurnResult } from "./waiters.ts";
+
+const CHUNK = 500;
+
+/** A page of messages, oldest first, that end before the event `before`. */
+export async function messagesOf(
+  thread: Thread,
+  { limit = 50, before = Infinity }: { limit?: number; before?: number },
+): Promise<HarnessMessage[]> {
+  if (!Number.isInteger(limit) || limit < 1) throw new CinchError("INVALID_INPUT", "limit is a whole number from 1.");
+  let events: DurableEvent[] = [];
+  let upTo = Math.min(before - 1, thread.state.seq);
+  while (events.filter(isMessage).length < limit) {
+    const page = await thread.read({ upTo, limit: CHUNK, last: true });
+    events = [...page, ...events];
+    if (page.length < CHUNK) break;
+    upTo = page[0]!.seq - 1;
+  }
+  const messages = events.reduce<readonly HarnessMessage[]>((list, event) => {
+    if (event.type === "tool_end") return withOutcome(list, event as HarnessEvent & { type: "tool_end" });
+    if (!isMessage(event)) return list;
+    const { message, at, seq, interrupted = false } = event;
+    return [...list, { ...message, at, seq, interrupted, outcomes: {} }];
+  }, []);
+  return messages.slice(-limit);
+}
+
+const isMessage = (event: DurableEvent): event is DurableEvent<"message_end"> => event.type === "message_end";
+
+/** How the turn ended that took an input long ago. `undefined` if it has not ended. */
+export async function outcomeOf(thread: Thread, inputId: string): Promise<TurnResult | undefined> {
+  let turnId: string | undefined;
+  let result: TurnResult = { reason: "aborted", message: null };
+  for (const event of await thread.read({})) {
+    if (event.type === "input_taken" && event.inputId === inputId) turnId = event.turnId;
+    if (event.type === "input_removed" && event.inputId === inputId) return result;
+    if (turnId === undefined || event.turnId !== turnId) continue;
+    if (event.type === "error")
+      result = { ...result, error: { code: event.code, message: event.message, retryable: event.retryable } };
+    if (event.type === "message_end" && event.message.role === "assistant" && !event.interrupted)
+      result = { ...result, message: event.message };
+    if (event.type === "agent_end") {
+      const { error, ...rest } = { ...result, reason: event.reason };
+      return event.reason === "error" && error ? { ...rest, error } : rest;
+    }
+  }
+  const { inbox, turn } = thread.state;
+  const alive = inbox.some((item) => item.inputId === inputId) || turn?.inputIds.includes(inputId);
+  return alive ? undefined : result;
+}

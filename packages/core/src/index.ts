@@ -1,0 +1,34 @@
+/** The harness itself: events, folds, threads, sessions and the turn loop. It decides, and touches no disk or network of its own. */
+export { Agent, DEFAULT_MAX_STEPS, type AgentConfig, type Instructions, type Model } from "./agent.ts";
+export { CinchError, type ErrorCode } from "./errors.ts";
+export * from "./events.ts";
+export {
+  MESSAGES_SHOWN,
+  newDisplayState,
+  reduceDisplay,
+  type HarnessDisplayState,
+  type HarnessMessage,
+  type Task,
+} from "./folds/display.ts";
+export { reduceInbox, type InboxItem } from "./folds/inbox.ts";
+export { newThreadState, reduceThread, type ThreadState } from "./folds/state.ts";
+export { emptyTranscript, reduceTranscript, type Transcript } from "./folds/transcript.ts";
+export { Harness, type HarnessConfig } from "./harness.ts";
+export type { Input, InputFile } from "./input.ts";
+export { MemoryData, memoryStore, threadNotFound } from "./memory-store.ts";
+export * from "./message.ts";
+export type { LanguageModel } from "./model/compat.ts";
+export { toPrompt, type Head } from "./model/prompt.ts";
+export { randomIds, systemClock, type Clock, type Ids } from "./ports.ts";
+export type { Session } from "./session.ts";
+export * from "./store.ts";
+export type { TurnResult } from "./waiters.ts";
+export {
+  defineTool,
+  type Tool,
+  type ToolCategory,
+  type ToolContext,
+  type ToolDefinition,
+  type ToolSet,
+} from "./tool.ts";
+export type { HarnessMode } from "./turn/setup.ts";

@@ -1,0 +1,70 @@
+import { CinchError } from "./errors.ts";
+import type { Delivery, NewEvent } from "./events.ts";
+import type { FilePart } from "./message.ts";
+import { fromBase64 } from "./model/answer.ts";
+import { hashOf } from "./ports.ts";
+import type { Blob } from "./store.ts";
+
+/** A file that goes with a message: bytes, base64 text, or a URL that the provider fetches. */
+export interface InputFile {
+  mediaType: string;
+  data: Uint8Array | string | URL;
+  filename?: string;
+}
+
+export interface Input {
+  content: string;
+  files?: readonly InputFile[];
+  /** Posting the same id again answers the same and does nothing. */
+  id?: string;
+}
+
+/** The command for an input, and the bytes that go with it. */
+export async function acceptedInput(
+  { content, files = [], id }: Input,
+  delivery: Delivery,
+  newId: () => string,
+): Promise<{ event: NewEvent<"input_accepted">; blobs: Blob[] }> {
+  checkContent(content, files.length);
+  if (id !== undefined && (typeof id !== "string" || id === "" || id.length > 200)) {
+    throw new CinchError("INVALID_INPUT", "An input's id is a string of 1 to 200 characters.");
+  }
+  const blobs: Blob[] = [];
+  const parts = await Promise.all(files.map((file) => storedFile(file, blobs)));
+  const named = id === undefined ? {} : { named: true };
+  const event = { type: "input_accepted" as const, inputId: id ?? newId(), delivery, content, ...named };
+  return { event: parts.length > 0 ? { ...event, files: parts } : event, blobs };
+}
+
+export function checkContent(content: unknown, files = 0): void {
+  if (typeof content !== "string") throw new CinchError("INVALID_INPUT", "content must be a string.");
+  if (content.trim() === "" && files === 0)
+    throw new CinchError("INVALID_INPUT", "content is empty: say something, or attach a file.");
+}
+
+async function storedFile({ mediaType, data, filename }: InputFile, blobs: Blob[]): Promise<FilePart> {
+  if (typeof mediaType !== "string" || !mediaType.includes("/")) {
+    throw new CinchError(
+      "INVALID_INPUT",
+      `A file needs a mediaType like "image/png", not ${JSON.stringify(mediaType)}.`,
+    );
+  }
+  const part = { type: "file" as const, mediaType, ...(filename === undefined ? {} : { filename }) };
+  if (data instanceof URL) return { ...part, url: data.href };
+  const bytes = typeof data === "string" ? decoded(data) : new Uint8Array(data);
+  const hash = await hashOf(bytes);
+  blobs.push({ hash, bytes });
+  return { ...part, blob: hash };
+}
+
+function decoded(text: string): Uint8Array<ArrayBuffer> {
+  try {
+    return fromBase64(text);
+  } catch (cause) {
+    throw new CinchError(
+      "INVALID_INPUT",
+      "A file's data is bytes, a URL, or base64 text; this text is not base64.",
+      cause,
+    );
+  }
+}

@@ -1,0 +1,286 @@
+import { CinchError } from "./errors.ts";
+import { needsLease, type DurableEvent, type StampedEvent } from "./events.ts";
+import { blobsOf, textOf } from "./message.ts";
+import type { AppendOptions, AppendResult, DraftPiece, Lease, Store, ThreadQuery, ThreadRecord } from "./store.ts";
+
+interface Segment {
+  journal: Row[];
+  from: number;
+  to: number;
+}
+
+interface Row {
+  seq: number;
+  json: string;
+}
+
+interface MemoryThread {
+  record: ThreadRecord;
+  segments: Segment[];
+  journal: Row[];
+  /** Order of last activity: `updatedAt` alone ties within a millisecond. */
+  touched: number;
+  active: boolean;
+  draft: DraftPiece[];
+}
+
+/** What several memory stores can share, as several processes share a file. */
+export class MemoryData {
+  readonly threads = new Map<string, MemoryThread>();
+  /** Outlives its thread: a deleted thread leaves a raised epoch. */
+  readonly leases = new Map<string, { epoch: number; holder: Store | null }>();
+  readonly blobs = new Map<string, Uint8Array>();
+  readonly followers = new Map<string, Set<() => void>>();
+  clock = 0;
+}
+
+/** Keeps everything in this process. Nothing survives it; otherwise it keeps every promise of the port. */
+export function memoryStore(data: MemoryData = new MemoryData()): Store {
+  return new MemoryStore(data);
+}
+
+class MemoryStore implements Store {
+  readonly #data: MemoryData;
+  #closed = false;
+
+  constructor(data: MemoryData) {
+    this.#data = data;
+  }
+
+  async open(): Promise<void> {
+    this.#closed = false;
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    for (const lease of this.#data.leases.values()) if (lease.holder === this) lease.holder = null;
+  }
+
+  async append(threadId: string, events: readonly StampedEvent[], options: AppendOptions): Promise<AppendResult> {
+    this.#assertOpen();
+    const first = events[0];
+    const isNew = first?.type === "thread_created" || first?.type === "thread_cloned";
+    if (isNew && !this.#data.leases.has(threadId)) this.#create(threadId, first);
+    else {
+      const standing = this.#standing(threadId, events, options);
+      if (standing) return standing;
+    }
+    const thread = this.#thread(threadId);
+    const lease = this.#leaseOf(threadId);
+    if (options.take !== undefined) {
+      lease.epoch += 1;
+      lease.holder = this;
+    }
+    for (const blob of options.blobs ?? []) this.#data.blobs.set(blob.hash, blob.bytes);
+    let seq = options.afterSeq;
+    for (const event of events) this.#write(thread, event, ++seq);
+    if (options.release) lease.holder = null;
+    if (options.release && events.some((event) => event.type === "agent_end")) thread.active = false;
+    if (options.take !== undefined) thread.draft = [];
+    this.#changed(threadId);
+    return { kind: "appended", seq, epoch: lease.epoch };
+  }
+
+  /** Why this append may not be written, if it may not. */
+  #standing(threadId: string, events: readonly StampedEvent[], options: AppendOptions): AppendResult | undefined {
+    const thread = this.#thread(threadId);
+    const lease = this.#leaseOf(threadId);
+    const refused: AppendResult = { kind: "refused", lease: this.#status(threadId) };
+    if (options.epoch !== undefined && (lease.epoch !== options.epoch || lease.holder !== this)) return refused;
+    if (lastSeq(thread) > options.afterSeq) return { kind: "newer", events: this.#read(thread, options.afterSeq) };
+    if (options.take !== undefined && (lease.epoch !== options.take || lease.holder !== null)) return refused;
+    if (options.epoch === undefined && options.take === undefined && events.some(needsLease)) return refused;
+    return undefined;
+  }
+
+  #create(threadId: string, event: StampedEvent): void {
+    const journal: Row[] = [];
+    const own = { journal, from: 1, to: Infinity };
+    const record = { id: threadId, createdAt: event.at, updatedAt: event.at };
+    const rest = { journal, touched: ++this.#data.clock, active: false, draft: [] };
+    if (event.type === "thread_created") {
+      const { title, resourceId, metadata = {} } = event;
+      const parentId = event.parent?.threadId ?? null;
+      this.#data.threads.set(threadId, {
+        ...rest,
+        record: { ...record, title, resourceId, parentId, metadata },
+        segments: [own],
+      });
+    } else if (event.type === "thread_cloned") {
+      const parent = this.#thread(event.parent.threadId);
+      const { resourceId, metadata } = parent.record;
+      const segments = [...cut(parent.segments, event.parent.seq), { ...own, from: event.parent.seq + 1 }];
+      const clone = { ...record, title: event.title, resourceId, parentId: event.parent.threadId, metadata };
+      this.#data.threads.set(threadId, { ...rest, record: clone, segments });
+    }
+    this.#data.leases.set(threadId, { epoch: 0, holder: null });
+  }
+
+  #write(thread: MemoryThread, event: StampedEvent, seq: number): void {
+    thread.journal.push({ seq, json: JSON.stringify(event) });
+    const touch = () => {
+      thread.record = { ...thread.record, updatedAt: event.at };
+      thread.touched = ++this.#data.clock;
+    };
+    switch (event.type) {
+      case "thread_rewound":
+        thread.segments = [...cut(thread.segments, event.toSeq), { journal: thread.journal, from: seq, to: Infinity }];
+        return touch();
+      case "thread_renamed":
+        thread.record = { ...thread.record, title: event.title };
+        return touch();
+      case "input_accepted":
+        thread.active = true;
+        return touch();
+      case "agent_start":
+      case "tool_resumed":
+        thread.active = true;
+        return;
+      case "agent_end":
+        thread.draft = [];
+        return touch();
+      case "message_end":
+        thread.draft = [];
+        return;
+    }
+  }
+
+  async read(
+    threadId: string,
+    range: { after?: number; upTo?: number; limit?: number; last?: boolean } = {},
+  ): Promise<DurableEvent[]> {
+    this.#assertOpen();
+    const { after = 0, upTo = Infinity, limit = Infinity, last = false } = range;
+    const events = this.#read(this.#thread(threadId), after).filter((event) => event.seq <= upTo);
+    return last ? events.slice(Math.max(0, events.length - limit)) : events.slice(0, limit);
+  }
+
+  #read(thread: MemoryThread, after: number): DurableEvent[] {
+    return thread.segments.flatMap(({ journal, from, to }) =>
+      journal
+        .filter((row) => row.seq > after && row.seq >= from && row.seq <= to)
+        .map(
+          (row) =>
+            ({ ...(JSON.parse(row.json) as StampedEvent), seq: row.seq, threadId: thread.record.id }) as DurableEvent,
+        ),
+    );
+  }
+
+  async thread(threadId: string): Promise<ThreadRecord | undefined> {
+    return this.#data.threads.get(threadId)?.record;
+  }
+
+  async threads(query: ThreadQuery = {}): Promise<ThreadRecord[]> {
+    const before = query.before === undefined ? Infinity : (this.#data.threads.get(query.before)?.touched ?? 0);
+    return [...this.#data.threads.values()]
+      .filter((thread) => query.resourceId === undefined || thread.record.resourceId === query.resourceId)
+      .filter((thread) => !query.active || thread.active)
+      .filter((thread) => !query.topLevel || !isSubagent(this.#read(thread, 0)[0]))
+      .filter((thread) => thread.touched < before)
+      .filter((thread) => query.query === undefined || this.#mentions(thread, query.query))
+      .toSorted((a, b) => b.touched - a.touched)
+      .slice(0, query.limit)
+      .map((thread) => thread.record);
+  }
+
+  #mentions(thread: MemoryThread, query: string): boolean {
+    const said = this.#read(thread, 0).map((event) => {
+      if (event.type === "message_end") return textOf(event.message.content);
+      return event.type === "tool_end" ? textOf(event.result.content) : "";
+    });
+    const text = [thread.record.title, ...said].join("\n").toLowerCase();
+    const words = query.toLowerCase().split(/\s+/).filter(Boolean);
+    return words.every((word) => text.includes(word));
+  }
+
+  async deleteThread(threadId: string): Promise<void> {
+    this.#thread(threadId);
+    this.#data.threads.delete(threadId);
+    this.#data.leases.set(threadId, { epoch: this.#leaseOf(threadId).epoch + 1, holder: null });
+    const kept = new Set([...this.#data.threads.values()].flatMap((thread) => this.#read(thread, 0).flatMap(blobsIn)));
+    for (const hash of this.#data.blobs.keys()) if (!kept.has(hash)) this.#data.blobs.delete(hash);
+    this.#changed(threadId);
+  }
+
+  async lease(threadId: string): Promise<Lease> {
+    this.#thread(threadId);
+    return this.#status(threadId);
+  }
+
+  async holds(threadId: string, epoch: number): Promise<boolean> {
+    const lease = this.#data.leases.get(threadId);
+    return lease?.epoch === epoch && lease.holder === this;
+  }
+
+  async release(threadId: string, epoch: number): Promise<void> {
+    const lease = this.#data.leases.get(threadId);
+    if (lease?.epoch !== epoch || lease.holder !== this) return;
+    lease.holder = null;
+    this.#changed(threadId);
+  }
+
+  async blob(hash: string): Promise<Uint8Array | undefined> {
+    return this.#data.blobs.get(hash);
+  }
+
+  async saveDraft(threadId: string, epoch: number, pieces: readonly DraftPiece[]): Promise<void> {
+    if (!(await this.holds(threadId, epoch))) return;
+    this.#data.threads.get(threadId)?.draft.push(...pieces);
+    this.#changed(threadId);
+  }
+
+  async draft(threadId: string): Promise<DraftPiece[]> {
+    return [...(this.#data.threads.get(threadId)?.draft ?? [])];
+  }
+
+  follow(threadId: string, changed: () => void): () => void {
+    const followers = this.#data.followers.get(threadId) ?? new Set();
+    this.#data.followers.set(threadId, followers.add(changed));
+    return () => followers.delete(changed);
+  }
+
+  #changed(threadId: string): void {
+    for (const follower of this.#data.followers.get(threadId) ?? []) queueMicrotask(follower);
+  }
+
+  #thread(threadId: string): MemoryThread {
+    const thread = this.#data.threads.get(threadId);
+    if (!thread) throw threadNotFound(threadId);
+    return thread;
+  }
+
+  #leaseOf(threadId: string): { epoch: number; holder: Store | null } {
+    return this.#data.leases.get(threadId) ?? { epoch: 0, holder: null };
+  }
+
+  #status(threadId: string): Lease {
+    const { epoch, holder } = this.#leaseOf(threadId);
+    if (holder === null) return { epoch, status: "free" };
+    return { epoch, status: holder === this ? "mine" : "held" };
+  }
+
+  #assertOpen(): void {
+    if (this.#closed) throw new CinchError("CLOSED", "The store is closed. Open a new one.");
+  }
+}
+
+export const threadNotFound = (threadId: string): CinchError =>
+  new CinchError("THREAD_NOT_FOUND", `There is no thread "${threadId}". listThreads() shows the ones there are.`);
+
+const lastSeq = (thread: MemoryThread): number => thread.journal.at(-1)?.seq ?? (thread.segments.at(-1)?.from ?? 1) - 1;
+
+/** The part of a segment list that lies at or before `seq`. */
+function cut(segments: readonly Segment[], seq: number): Segment[] {
+  return segments.filter(({ from }) => from <= seq).map((segment) => ({ ...segment, to: Math.min(segment.to, seq) }));
+}
+
+const isSubagent = (event: DurableEvent | undefined): boolean =>
+  event?.type === "thread_created" && event.parent !== undefined;
+
+function blobsIn(event: DurableEvent): string[] {
+  if (event.type === "prompt_head") return [event.blob];
+  if (event.type === "message_end") return blobsOf(event.message.content);
+  if (event.type === "tool_end") return blobsOf(event.result.content);
+  if (event.type === "input_accepted") return blobsOf(event.files ?? []);
+  return [];
+}

@@ -1,0 +1,105 @@
+import * as z from "zod";
+
+/** Any JSON value. Journal contents are JSON, so that a fold means the same in every process and in a browser. */
+export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
+export const Json: z.ZodType<Json> = z.custom<Json>((value) => value !== undefined);
+
+/** What a provider attached to a part (reasoning signatures and the like). It goes back to that provider unchanged. */
+const meta = { providerMetadata: z.record(z.string(), Json).optional() };
+
+export const TextPart = z.object({ type: z.literal("text"), text: z.string(), ...meta });
+export const ReasoningPart = z.object({ type: z.literal("reasoning"), text: z.string(), ...meta });
+/** Bytes are in a blob, or somewhere else under a URL. */
+export const FilePart = z.object({
+  type: z.literal("file"),
+  mediaType: z.string(),
+  filename: z.string().optional(),
+  blob: z.string().optional(),
+  url: z.string().optional(),
+  reasoning: z.boolean().optional(),
+  ...meta,
+});
+export const ToolCallPart = z.object({
+  type: z.literal("tool-call"),
+  toolCallId: z.string(),
+  toolName: z.string(),
+  input: Json,
+  providerExecuted: z.boolean().optional(),
+  ...meta,
+});
+/** The result of a tool that the provider ran itself. Results of our own tools are `tool_end` events. */
+export const ProviderResultPart = z.object({
+  type: z.literal("tool-result"),
+  toolCallId: z.string(),
+  toolName: z.string(),
+  result: Json,
+  isError: z.boolean().optional(),
+  ...meta,
+});
+export const SourcePart = z.object({ type: z.literal("source"), id: z.string(), source: Json, ...meta });
+export const CustomPart = z.object({ type: z.literal("custom"), kind: z.string(), ...meta });
+
+export const Part = z.discriminatedUnion("type", [
+  TextPart,
+  ReasoningPart,
+  FilePart,
+  ToolCallPart,
+  ProviderResultPart,
+  SourcePart,
+  CustomPart,
+]);
+export type Part = z.infer<typeof Part>;
+export type TextPart = z.infer<typeof TextPart>;
+export type FilePart = z.infer<typeof FilePart>;
+export type ToolCallPart = z.infer<typeof ToolCallPart>;
+
+export const Role = z.enum(["user", "assistant", "note"]);
+export type Role = z.infer<typeof Role>;
+
+/** A message as it stands in the journal. */
+export const Message = z.object({ id: z.string(), role: Role, content: z.array(Part) });
+export type Message = z.infer<typeof Message>;
+
+/** What a tool gave back: `content` is for the model, `details` for the UI. */
+export const ToolResult = z.object({
+  content: z.union([z.string(), z.array(z.discriminatedUnion("type", [TextPart, FilePart]))]),
+  details: Json.optional(),
+});
+export type ToolResult = z.infer<typeof ToolResult>;
+
+export const Usage = z.object({
+  inputTokens: z.number(),
+  outputTokens: z.number(),
+  cacheReadTokens: z.number(),
+  cacheWriteTokens: z.number(),
+  reasoningTokens: z.number(),
+});
+export type Usage = z.infer<typeof Usage>;
+
+export const noUsage: Usage = {
+  inputTokens: 0,
+  outputTokens: 0,
+  cacheReadTokens: 0,
+  cacheWriteTokens: 0,
+  reasoningTokens: 0,
+};
+
+export const addUsage = (a: Usage, b: Usage): Usage => ({
+  inputTokens: a.inputTokens + b.inputTokens,
+  outputTokens: a.outputTokens + b.outputTokens,
+  cacheReadTokens: a.cacheReadTokens + b.cacheReadTokens,
+  cacheWriteTokens: a.cacheWriteTokens + b.cacheWriteTokens,
+  reasoningTokens: a.reasoningTokens + b.reasoningTokens,
+});
+
+/** The text a reader would see of a message or a tool's result. */
+export function textOf(content: string | readonly Part[]): string {
+  if (typeof content === "string") return content;
+  return content.map((part) => (part.type === "text" ? part.text : "")).join("");
+}
+
+/** The blobs that a message or a result refers to. */
+export function blobsOf(content: string | readonly Part[]): string[] {
+  if (typeof content === "string") return [];
+  return content.flatMap((part) => (part.type === "file" && part.blob ? [part.blob] : []));
+}

@@ -1,0 +1,132 @@
+import type {
+  LanguageModelV2,
+  LanguageModelV2Prompt,
+  LanguageModelV3,
+  LanguageModelV3Prompt,
+  LanguageModelV4,
+  LanguageModelV4CallOptions,
+  LanguageModelV4Prompt,
+  LanguageModelV4StreamPart,
+  LanguageModelV4Usage,
+} from "@ai-sdk/provider";
+import { CinchError } from "../errors.ts";
+
+/** Any language model of the AI SDK, of the three versions of its contract that are in use. */
+export type LanguageModel = LanguageModelV4 | LanguageModelV3 | LanguageModelV2;
+
+/** The part of the newest contract that the loop uses. */
+export type StreamModel = Pick<LanguageModelV4, "provider" | "modelId" | "doStream">;
+
+export const isLanguageModel = (value: unknown): value is LanguageModel =>
+  typeof value === "object" && value !== null && "doStream" in value && "specificationVersion" in value;
+
+/** Makes a model of an older version look like one of the newest. */
+export function asV4(model: LanguageModel): StreamModel {
+  switch (model.specificationVersion) {
+    case "v4":
+      return model;
+    case "v3":
+    case "v2":
+      return { provider: model.provider, modelId: model.modelId, doStream: (options) => streamOlder(model, options) };
+    default: {
+      const { specificationVersion } = model as { specificationVersion: unknown };
+      throw new CinchError(
+        "INVALID_CONFIG",
+        `A model with specification ${String(specificationVersion)} is not supported: use an AI SDK provider of v2, v3 or v4.`,
+      );
+    }
+  }
+}
+
+async function streamOlder(model: LanguageModelV3 | LanguageModelV2, options: LanguageModelV4CallOptions) {
+  const prompt = olderPrompt(options.prompt, model.specificationVersion);
+  // The prompt is the only part of the options in use whose shape differs between the versions.
+  const result = await (model.doStream as (options: unknown) => PromiseLike<{ stream: ReadableStream }>)({
+    ...options,
+    prompt,
+  });
+  return {
+    stream: result.stream.pipeThrough(
+      new TransformStream<{ type: string }, LanguageModelV4StreamPart>({ transform: newer }),
+    ),
+  };
+}
+
+function newer(part: { type: string }, controller: TransformStreamDefaultController<LanguageModelV4StreamPart>): void {
+  const old = part as Record<string, unknown>;
+  switch (part.type) {
+    case "finish":
+      return controller.enqueue({ ...old, ...newerFinish(old) } as LanguageModelV4StreamPart);
+    case "file":
+      return controller.enqueue({ ...old, data: { type: "data", data: old["data"] } } as LanguageModelV4StreamPart);
+    default:
+      return controller.enqueue(part as LanguageModelV4StreamPart);
+  }
+}
+
+function newerFinish({ finishReason, usage }: Record<string, unknown>): object {
+  const reason = typeof finishReason === "string" ? { unified: finishReason, raw: finishReason } : finishReason;
+  return { finishReason: reason, usage: newerUsage(usage) };
+}
+
+function newerUsage(usage: unknown): LanguageModelV4Usage {
+  const old = (usage ?? {}) as Record<string, unknown>;
+  if (typeof old["inputTokens"] === "object" && old["inputTokens"] !== null) return old as LanguageModelV4Usage;
+  const count = (name: string) => old[name] as number | undefined;
+  return {
+    inputTokens: {
+      total: count("inputTokens"),
+      noCache: undefined,
+      cacheRead: count("cachedInputTokens"),
+      cacheWrite: undefined,
+    },
+    outputTokens: { total: count("outputTokens"), text: undefined, reasoning: count("reasoningTokens") },
+  };
+}
+
+/** Older versions hold a file's bytes or address directly, and have other names for files in tool results. */
+function olderPrompt(
+  prompt: LanguageModelV4Prompt,
+  version: "v2" | "v3",
+): LanguageModelV2Prompt | LanguageModelV3Prompt {
+  return prompt.map((message) => {
+    if (message.role === "system") return message;
+    return { ...message, content: message.content.flatMap((part) => olderPart(part, version)) };
+  }) as LanguageModelV2Prompt | LanguageModelV3Prompt;
+}
+
+type V4Part = Exclude<LanguageModelV4Prompt[number], { role: "system" }>["content"][number];
+type FileData = Extract<V4Part, { type: "file" }>["data"];
+
+function olderPart(part: V4Part, version: "v2" | "v3"): unknown[] {
+  if (part.type === "custom" || part.type === "reasoning-file") return [];
+  if (part.type === "file") return [{ ...part, data: olderData(part.data) }];
+  if (part.type !== "tool-result" || part.output.type !== "content") return [part];
+  const value = part.output.value.flatMap((item): unknown[] => {
+    if (item.type !== "file") return item.type === "text" ? [item] : [];
+    const data = olderData(item.data);
+    if (data instanceof URL) return [{ type: "text", text: data.href }];
+    const { mediaType } = item;
+    return [
+      {
+        type: version === "v2" ? "media" : "file-data",
+        data: typeof data === "string" ? data : toBase64(data),
+        mediaType,
+      },
+    ];
+  });
+  return [{ ...part, output: { type: "content", value } }];
+}
+
+function olderData(data: FileData): Uint8Array | string | URL {
+  if (data.type === "data") return data.data;
+  if (data.type === "url") return data.url;
+  if (data.type === "text") return new TextEncoder().encode(data.text);
+  throw new CinchError("INVALID_INPUT", "A file by provider reference needs a model of specification v4.");
+}
+
+function toBase64(bytes: Uint8Array): string {
+  let text = "";
+  for (let at = 0; at < bytes.length; at += 0x8000) text += String.fromCharCode(...bytes.subarray(at, at + 0x8000));
+  return btoa(text);
+}

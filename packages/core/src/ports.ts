@@ -1,0 +1,47 @@
+/** Time, as the core sees it. A test gives one that it winds by hand. */
+export interface Clock {
+  now(): number;
+  /** Calls back once, after `ms`. Does not keep the process alive. Returns how to take it back. */
+  after(ms: number, callback: () => void): () => void;
+}
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  after(ms, callback) {
+    const timer: unknown = setTimeout(callback, ms);
+    if (hasUnref(timer)) timer.unref();
+    return () => clearTimeout(timer as number);
+  },
+};
+
+const hasUnref = (timer: unknown): timer is { unref(): void } =>
+  typeof timer === "object" && timer !== null && "unref" in timer;
+
+/** Settles after `ms`, or as soon as the signal says so; never rejects. */
+export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal?.aborted) return resolve();
+    const done = () => {
+      cancel();
+      signal?.removeEventListener("abort", done);
+      resolve();
+    };
+    const cancel = clock.after(ms, done);
+    signal?.addEventListener("abort", done);
+  });
+}
+
+export type IdKind = "thread" | "turn" | "message" | "input" | "call";
+export type Ids = (kind: IdKind) => string;
+
+const LETTERS = "0123456789abcdefghjkmnpqrstvwxyz";
+
+/** 80 random bits: short, because ids stand in every event. */
+export const randomIds: Ids = (kind) =>
+  `${kind}_${Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => LETTERS[byte & 31]).join("")}`;
+
+/** The name under which the store keeps these bytes. */
+export async function hashOf(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
+  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
+  return Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}

@@ -1,0 +1,74 @@
+import { threadNotFound } from "./memory-store.ts";
+import { Thread } from "./thread.ts";
+import { needsDriving } from "./turn/decide.ts";
+import type { DriverPorts } from "./turn/driver.ts";
+
+interface Open {
+  thread: Promise<Thread>;
+  seats: number;
+}
+
+/** The threads that this process has open, each once, for as long as somebody sits at it or it is being driven here. */
+export class ThreadRegistry {
+  readonly #ports: DriverPorts;
+  readonly #onRecover: "resume" | "pause";
+  readonly #open = new Map<string, Open>();
+
+  constructor(ports: DriverPorts, onRecover: "resume" | "pause") {
+    this.#ports = ports;
+    this.#onRecover = onRecover;
+  }
+
+  /** Takes a seat. A turn that was cut off goes on now, or is parked, as `onRecover` says. */
+  async acquire(threadId: string): Promise<Thread> {
+    const known = this.#open.get(threadId);
+    if (known) {
+      known.seats++;
+      return known.thread;
+    }
+    const open = { thread: this.#opened(threadId), seats: 1 };
+    this.#open.set(threadId, open);
+    try {
+      return await open.thread;
+    } catch (error) {
+      this.#open.delete(threadId);
+      throw error;
+    }
+  }
+
+  async #opened(threadId: string): Promise<Thread> {
+    if (!(await this.#ports.store.thread(threadId))) throw threadNotFound(threadId);
+    const thread = await Thread.open(threadId, this.#ports);
+    if (this.#onRecover === "pause" && thread.state.turn && needsDriving(thread.state)) await thread.pause();
+    thread.wake();
+    return thread;
+  }
+
+  /** Leaves a seat. A turn that is driven here goes on all the same. */
+  async release(threadId: string): Promise<void> {
+    const open = this.#open.get(threadId);
+    if (!open || --open.seats > 0) return;
+    const thread = await open.thread;
+    await thread.idle();
+    if (open.seats > 0 || this.#open.get(threadId) !== open) return;
+    this.#open.delete(threadId);
+    await thread.close();
+  }
+
+  /** Does something at a thread without staying. */
+  async visit<T>(threadId: string, work: (thread: Thread) => Promise<T>): Promise<T> {
+    const thread = await this.acquire(threadId);
+    try {
+      return await work(thread);
+    } finally {
+      const left = this.release(threadId);
+      left.catch(() => undefined);
+    }
+  }
+
+  async close(): Promise<void> {
+    const threads = [...this.#open.values()];
+    this.#open.clear();
+    await Promise.all(threads.map(async ({ thread }) => (await thread.catch(() => undefined))?.close()));
+  }
+}

@@ -1,0 +1,112 @@
+import type { DurableEvent, StampedEvent } from "./events.ts";
+
+/** A thread as lists show it. */
+export interface ThreadRecord {
+  id: string;
+  title: string;
+  resourceId: string;
+  parentId: string | null;
+  createdAt: number;
+  updatedAt: number;
+  metadata: Record<string, unknown>;
+}
+
+/**
+ * The right to drive a thread. `free`: nobody has it. `mine`: this store object has it. `held`: somebody alive has it.
+ * `dead`: its holder is gone, or did not move for a whole period although it could have; it may be taken.
+ */
+export interface Lease {
+  epoch: number;
+  status: "free" | "mine" | "held" | "dead";
+}
+
+export interface AppendOptions {
+  /** The last `seq` that the writer has folded. 0 for a thread that does not exist yet; a clone's `atSeq` for a clone. */
+  afterSeq: number;
+  /** The lease under which a driver appends. A stale one is refused in the same transaction. */
+  epoch?: number;
+  /** Take the lease in this append: the epoch that was seen, free or dead. The new epoch is one higher. */
+  take?: number;
+  /** Let the lease go in this append. */
+  release?: boolean;
+  /** Bytes that these events refer to by hash. Stored once, counted per event, gone with the last one. */
+  blobs?: readonly Blob[];
+}
+
+export interface Blob {
+  hash: string;
+  bytes: Uint8Array;
+}
+
+export type AppendResult =
+  | { kind: "appended"; seq: number; epoch: number }
+  | { kind: "newer"; events: DurableEvent[] }
+  | { kind: "refused"; lease: Lease };
+
+export interface ThreadQuery {
+  resourceId?: string;
+  /** Words to find in titles and contents. */
+  query?: string;
+  limit?: number;
+  /** Only threads that were last active before the one with this id. */
+  before?: string;
+  /** Only threads that may have something left to do: a turn that has not ended, an input not taken. */
+  active?: boolean;
+  /** Leave out the threads of subagents. */
+  topLevel?: boolean;
+}
+
+/** A piece of a message that is still streaming. Pieces of another message than the newest are leftovers. */
+export interface DraftPiece {
+  messageId: string;
+  index: number;
+  part: "text" | "reasoning";
+  text: string;
+}
+
+/**
+ * Where journals live. Everything that changes a thread goes through `append`; the store reads what it must know from the events
+ * themselves: `thread_created` and `thread_cloned` make a thread (the latter copies the parent's segments up to `parent.seq`),
+ * `thread_rewound` closes the last segment at `toSeq` and opens the next, `thread_renamed` sets the title that lists show,
+ * `message_end` and `agent_end` end the draft.
+ *
+ * Failures are `CinchError`s: `THREAD_NOT_FOUND`, `STORE_FULL`, `STORE_BUSY`, `STORE_NEWER`, `CORRUPT`, `CLOSED`.
+ */
+export interface Store {
+  /** Opens or makes the place. Called once, before anything else. */
+  open(): Promise<void>;
+  close(): Promise<void>;
+
+  /**
+   * All or nothing. If anything stands after `afterSeq`, nothing is written and the newer events come back: fold them and decide
+   * again. Settles when the events are on disk. Of several appends under way, many may share one sync.
+   */
+  append(threadId: string, events: readonly StampedEvent[], options: AppendOptions): Promise<AppendResult>;
+
+  /** Events with `after < seq <= upTo`, in order, at most `limit`; `last` gives the newest `limit` of them, still in order. */
+  read(
+    threadId: string,
+    range?: { after?: number; upTo?: number; limit?: number; last?: boolean },
+  ): Promise<DurableEvent[]>;
+
+  thread(threadId: string): Promise<ThreadRecord | undefined>;
+  /** Newest first. */
+  threads(query?: ThreadQuery): Promise<ThreadRecord[]>;
+  /** Leaves a tombstone and a raised epoch. Rows that a clone reads stay until that clone goes. */
+  deleteThread(threadId: string): Promise<void>;
+
+  lease(threadId: string): Promise<Lease>;
+  /** Whether this epoch still stands, asked of the store itself. */
+  holds(threadId: string, epoch: number): Promise<boolean>;
+  release(threadId: string, epoch: number): Promise<void>;
+
+  blob(hash: string): Promise<Uint8Array | undefined>;
+
+  /** Adds to the draft of the message that is streaming. Dropped without a word if the epoch is stale. */
+  saveDraft(threadId: string, epoch: number, pieces: readonly DraftPiece[]): Promise<void>;
+  /** The whole draft, oldest piece first. */
+  draft(threadId: string): Promise<DraftPiece[]>;
+
+  /** Calls back soon (50 ms) after the journal or the draft of a thread changed, whoever changed it, also for a deletion. */
+  follow(threadId: string, changed: () => void): () => void;
+}

@@ -1,0 +1,376 @@
+import { CinchError } from "./errors.ts";
+import { lift, stamp, type DurableEvent, type HarnessEvent, type NewEvent } from "./events.ts";
+import { newDisplayState, reduceDisplay, type HarnessDisplayState } from "./folds/display.ts";
+import { newThreadState, reduceThread, type ThreadState } from "./folds/state.ts";
+import { emptyTranscript, reduceTranscript, type Transcript } from "./folds/transcript.ts";
+import { DisplayStateChanged, MessageUpdate, type NewLive } from "./live.ts";
+import type { AppendOptions, Blob, DraftPiece } from "./store.ts";
+import { needsDriving, type Decide } from "./turn/decide.ts";
+import { Driver, LeaseLost, type DriverPorts, type Journal, type LeaseUse } from "./turn/driver.ts";
+import { park, runTurns } from "./turn/turn.ts";
+import { Waiters } from "./waiters.ts";
+
+export type Listener = (event: HarnessEvent) => void;
+
+/** How many events are read at a time when a thread is opened. */
+const CHUNK = 2_000;
+/** How often a seat looks whether the driver of its thread is still alive. */
+const WATCH_MS = 1_000;
+
+/**
+ * One thread as this process sees it: its folds, kept up to date, and those who listen. All seats at a thread in one harness share
+ * it. It drives the thread whenever that has to be driven and nobody else does.
+ */
+export class Thread implements Journal {
+  readonly id: string;
+  state: ThreadState = newThreadState;
+  transcript: Transcript = emptyTranscript;
+  display: HarnessDisplayState;
+  readonly #ports: DriverPorts;
+  readonly #listeners = new Set<Listener>();
+  readonly waiters = new Waiters();
+  readonly #changes = new Set<() => void>();
+  #lock: Promise<unknown> = Promise.resolve();
+  #driver: Driver | undefined;
+  #driving: Promise<void> | undefined;
+  #wakeAgain = false;
+  #unfollow: (() => void) | undefined;
+  #unwatch: (() => void) | undefined;
+  #tick: (() => void) | undefined;
+  #draft = { messageId: "", chars: 0 };
+  #closed = false;
+
+  private constructor(id: string, ports: DriverPorts) {
+    this.id = id;
+    this.#ports = ports;
+    this.display = newDisplayState(id);
+  }
+
+  static async open(id: string, ports: DriverPorts): Promise<Thread> {
+    const thread = new Thread(id, ports);
+    await thread.#load();
+    thread.#unfollow = ports.store.follow(id, () => thread.#own(thread.#catchUp()));
+    return thread;
+  }
+
+  async #load(): Promise<void> {
+    let state = newThreadState;
+    let transcript = emptyTranscript;
+    let display = newDisplayState(this.id);
+    for (let after = 0; ;) {
+      const events = await this.#ports.store.read(this.id, { after, limit: CHUNK });
+      for (const read of events) {
+        const event = lift(read);
+        state = reduceThread(state, event);
+        transcript = reduceTranscript(transcript, event);
+        display = reduceDisplay(display, event);
+      }
+      if (events.length < CHUNK) break;
+      after = state.seq;
+    }
+    Object.assign(this, { state, transcript, display });
+  }
+
+  // Journal
+
+  /** Deciding and appending are one step: if somebody was faster, the newer events are folded and the decision is made again. */
+  append(decide: Decide, lease?: LeaseUse): Promise<{ kind: "appended"; epoch: number } | { kind: "refused" } | null> {
+    return this.#exclusively(async () => {
+      for (;;) {
+        const decision = decide(this.state);
+        if (!decision) return null;
+        const events = decision.events.map((event) => stamp(event, this.#ports.clock.now()));
+        const options: AppendOptions = { afterSeq: this.state.seq, ...lease };
+        if (decision.release) options.release = true;
+        if (decision.blobs) options.blobs = decision.blobs;
+        const result = await this.#ports.store.append(this.id, events, options);
+        if (result.kind === "refused") return { kind: "refused" };
+        if (result.kind === "newer") {
+          await this.#ingest(result.events);
+          continue;
+        }
+        const { seq, epoch } = result;
+        await this.#ingest(
+          events.map(
+            (event, at) => ({ ...event, seq: seq - events.length + at + 1, threadId: this.id }) as DurableEvent,
+          ),
+        );
+        return { kind: "appended", epoch };
+      }
+    });
+  }
+
+  /** Appends a command, which needs no lease, and drives if that is called for. */
+  async command(decide: (state: ThreadState) => NewEvent[] | null, blobs?: readonly Blob[]): Promise<void> {
+    if (this.#closed) throw closedError();
+    const result = await this.append((state) => {
+      const events = decide(state);
+      return events && { events, ...(blobs ? { blobs } : {}) };
+    });
+    if (result?.kind === "refused")
+      throw new CinchError("STORE_FAILED", "The store refused a command. This is a defect of the store.");
+    this.wake();
+  }
+
+  /** Appends a driver's event outside a turn, under a lease that is taken and let go for it. False if nothing was to be done. */
+  async appendAlone(decide: (state: ThreadState) => NewEvent[] | null): Promise<boolean> {
+    for (;;) {
+      if (this.#closed) throw closedError();
+      const { epoch, status } = await this.#ports.store.lease(this.id);
+      if (status === "free" || status === "dead") {
+        const take = (state: ThreadState) => {
+          const events = decide(state);
+          return events && { events, release: true };
+        };
+        const result = await this.append(take, { take: epoch });
+        if (result?.kind !== "refused") return result !== null;
+      }
+      await Promise.race([this.changed(), new Promise<void>((resolve) => this.#ports.clock.after(20, resolve))]);
+    }
+  }
+
+  changed(): Promise<void> {
+    return new Promise((resolve) => this.#changes.add(resolve));
+  }
+
+  live(event: NewLive): void {
+    const { turn } = this.state;
+    const at = this.#ports.clock.now();
+    this.emit({ ...event, threadId: this.id, at, ...(turn ? { turnId: turn.turnId } : {}) } as HarnessEvent);
+  }
+
+  emit(event: HarnessEvent): void {
+    this.display = reduceDisplay(this.display, event);
+    this.#tell(event);
+    this.#tick ??= this.#ports.clock.after(0, () => this.#flush());
+  }
+
+  #tell(event: HarnessEvent): void {
+    for (const listener of this.#listeners) {
+      try {
+        listener(event);
+      } catch (error) {
+        // A listener's failure is its own: it must not reach the turn, and it must not be silent.
+        queueMicrotask(() => this.#report("A subscriber threw", error));
+      }
+    }
+  }
+
+  #flush(): void {
+    this.#tick?.();
+    this.#tick = undefined;
+    this.#tell(new DisplayStateChanged(this.display, this.#ports.clock.now()));
+  }
+
+  listen(listener: Listener): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  /** Events of this thread after `since`, from the store. */
+  read(range: { after?: number; upTo?: number; limit?: number; last?: boolean }): Promise<DurableEvent[]> {
+    return this.#ports.store.read(this.id, range).then((events) => events.map((event) => lift(event)));
+  }
+
+  async #ingest(events: readonly DurableEvent[]): Promise<void> {
+    const fresh = events.filter((event) => event.seq > this.state.seq);
+    if (fresh.length === 0) return;
+    if (fresh.some((event) => event.type === "thread_rewound")) await this.#reload(fresh);
+    else for (const event of fresh) this.#fold(lift(event));
+    for (const resolve of this.#changes) resolve();
+    this.#changes.clear();
+  }
+
+  #fold(event: DurableEvent): void {
+    this.state = reduceThread(this.state, event);
+    this.transcript = reduceTranscript(this.transcript, event);
+    this.emit(event as HarnessEvent);
+    this.#settle(event);
+  }
+
+  /** A fold can't go back, so after a rewind everything is folded anew, and everybody is told to do the same. */
+  async #reload(events: readonly DurableEvent[]): Promise<void> {
+    await this.#load();
+    for (const event of events) this.#tell(event as HarnessEvent);
+    this.live({ type: "resync", seq: this.state.seq, displayState: this.display });
+    for (const event of events) this.#settle(event);
+  }
+
+  /** What an event means for those who wait. */
+  #settle(event: DurableEvent): void {
+    switch (event.type) {
+      case "input_accepted": {
+        const { delivery, inputId } = event;
+        const count = this.state.inbox.filter((item) => (item.delivery === "steer") === (delivery === "steer")).length;
+        if (this.state.turn)
+          this.live({ type: delivery === "steer" ? "steer_queued" : "follow_up_queued", count, inputId });
+        return;
+      }
+      case "abort_requested":
+        if (event.turnId === this.state.turn?.turnId) this.#driver?.abortTurn();
+        return this.waiters.dropLost(this.state);
+      case "input_removed":
+      case "thread_rewound":
+        return this.waiters.dropLost(this.state);
+      case "agent_end":
+        this.#flush();
+        this.waiters.turnEnded(this.state);
+    }
+  }
+
+  /** Settles when no turn is under way that was under way at the call. */
+  async turnEnded(): Promise<void> {
+    const { turn } = this.state;
+    if (!turn) return;
+    while (this.state.turn?.turnId === turn.turnId && !this.#closed) await this.changed();
+  }
+
+  /** Settles when this process does not drive the thread. */
+  async idle(): Promise<void> {
+    while (this.#driving) await this.#driving;
+  }
+
+  // Following
+
+  #catchUp(): Promise<void> {
+    return this.#exclusively(async () => {
+      if (this.#closed) return;
+      try {
+        await this.#ingest(await this.#ports.store.read(this.id, { after: this.state.seq }));
+        if (!this.#driver && this.state.turn) this.#showDraft(await this.#ports.store.draft(this.id));
+      } catch (error) {
+        if (!(error instanceof CinchError) || error.code !== "THREAD_NOT_FOUND") throw error;
+        this.#deleted(error);
+      }
+    }).then(() => this.wake());
+  }
+
+  #deleted(error: CinchError): void {
+    this.state = newThreadState;
+    this.#driver?.close();
+    this.waiters.rejectAll(error);
+    this.live({ type: "thread_deleted", previousThreadId: this.id });
+  }
+
+  /** Shows what another process streams, from the draft it saves. */
+  #showDraft(pieces: readonly DraftPiece[]): void {
+    const messageId = pieces.at(-1)?.messageId;
+    if (messageId === undefined) return;
+    if (this.#draft.messageId !== messageId) {
+      this.#draft = { messageId, chars: 0 };
+      this.live({ type: "message_start", messageId, role: "assistant" });
+    }
+    let before = this.#draft.chars;
+    for (const piece of pieces) {
+      if (piece.messageId !== messageId) continue;
+      const delta = piece.text.slice(Math.max(0, before));
+      before -= piece.text.length;
+      if (delta === "") continue;
+      this.#draft.chars += delta.length;
+      const { index, part } = piece;
+      const where = {
+        threadId: this.id,
+        turnId: this.state.turn?.turnId ?? "",
+        messageId,
+        at: this.#ports.clock.now(),
+      };
+      const shown = this.display.currentMessage?.content ?? [];
+      const known = shown[index];
+      const text = (known && "text" in known ? known.text : "") + delta;
+      this.emit(
+        new MessageUpdate(where, { index, part, delta, content: shown.toSpliced(index, 1, { type: part, text }) }),
+      );
+    }
+  }
+
+  // Driving
+
+  /** Drives the thread if it has to be driven and nobody alive does. `force` also goes on with what is parked or held. */
+  wake({ force = false } = {}): void {
+    if (this.#closed || (!force && !needsDriving(this.state))) return;
+    if (this.#driving) {
+      this.#wakeAgain = true;
+      return;
+    }
+    this.#driving = this.#drive({ force }).finally(() => {
+      this.#driving = undefined;
+      if (!this.#wakeAgain) return;
+      this.#wakeAgain = false;
+      this.wake();
+    });
+  }
+
+  async #drive({ force }: { force: boolean }): Promise<void> {
+    try {
+      const { epoch, status } = await this.#ports.store.lease(this.id);
+      if (status === "held" || status === "mine") return this.#watch();
+      if (this.#closed || this.state.foreign || (!force && !needsDriving(this.state))) return;
+      this.#driver = new Driver(this, this.#ports, { epoch, takeover: status === "dead" });
+      await runTurns(this.#driver);
+    } catch (error) {
+      if (!(error instanceof LeaseLost)) this.#failAll(error);
+      else if (!this.#closed) this.#watch();
+    } finally {
+      const driver = this.#driver;
+      this.#driver = undefined;
+      await driver?.release().catch((error: unknown) => this.#report("The lease could not be released", error));
+    }
+  }
+
+  /** Stands by: should the driver die, this process goes on. */
+  #watch(): void {
+    this.#unwatch?.();
+    this.#unwatch = this.#ports.clock.after(WATCH_MS, () => {
+      this.#unwatch = undefined;
+      this.wake();
+    });
+  }
+
+  /** A turn that was cut off stands still until `resume()`. */
+  async pause(): Promise<void> {
+    const { epoch, status } = await this.#ports.store.lease(this.id);
+    if (!this.state.turn || this.state.parked || (status !== "free" && status !== "dead")) return;
+    await park(
+      new Driver(this, this.#ports, { epoch, takeover: status === "dead" }),
+      "the process that drove it is gone",
+    );
+  }
+
+  #failAll(error: unknown): void {
+    this.#report("The turn can't go on", error);
+    this.waiters.rejectAll(error);
+  }
+
+  #report(what: string, error: unknown): void {
+    this.live({ type: "info", message: `${what}: ${error instanceof Error ? error.message : String(error)}` });
+  }
+
+  /** Nothing that was started is left without somebody who hears of its failure. */
+  #own(promise: Promise<unknown>): void {
+    promise.catch((error: unknown) => {
+      if (!this.#closed) this.#report("The thread could not be followed", error);
+    });
+  }
+
+  #exclusively<T>(work: () => Promise<T>): Promise<T> {
+    const result = this.#lock.then(work);
+    this.#lock = result.catch(() => undefined);
+    return result;
+  }
+
+  /** Stops driving and listening. What is pending stays pending, for whoever opens the thread next. */
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#unfollow?.();
+    this.#unwatch?.();
+    this.#tick?.();
+    this.#driver?.close();
+    await this.#driver?.release().catch(() => undefined);
+    await this.#driving;
+    this.waiters.rejectAll(closedError());
+  }
+}
+
+export const closedError = (): CinchError =>
+  new CinchError("CLOSED", "The harness is closed. What was accepted is kept: open it again to go on.");

@@ -1,0 +1,145 @@
+import type { StandardSchemaV1 } from "@standard-schema/spec";
+import { CinchError } from "./errors.ts";
+import type { Effect } from "./events.ts";
+import type { Json } from "./message.ts";
+import { inputSchema, type InputSchema, type JsonSchema } from "./schema.ts";
+
+export type ToolCategory = "read" | "edit" | "execute" | "mcp" | "other" | "control";
+
+/** A file that a tool gives to the model, as bytes, base64 or a URL. */
+export interface ToolFile {
+  type: "file";
+  mediaType: string;
+  data: Uint8Array | string | URL;
+  filename?: string;
+}
+
+export type ToolContent = string | ({ type: "text"; text: string } | ToolFile)[];
+
+/** What `execute` may give back. A plain string is content; anything else that is not `{ content }` is shown as JSON. */
+export type ToolOutput = string | { content: ToolContent; details?: unknown };
+
+export interface ToolContext {
+  threadId: string;
+  toolCallId: string;
+  /** The same whenever this call is run again: give it to whatever can recognise a repetition. */
+  key: string;
+  /** Aborted with the turn, at the timeout and when the harness closes. */
+  signal: AbortSignal;
+  /** Parks the call, durably, until somebody answers; `execute` is then called again with `resumed`. */
+  suspend(payload: unknown): never;
+  resumed: { payload: Json; data: Json } | null;
+  /** Shows something of what is going on to subscribers (`tool_update`). */
+  emit(partialResult: unknown): void;
+}
+
+export interface ToolDefinition<Input> {
+  description: string;
+  category?: ToolCategory;
+  /** What a crash in the middle means: run again (`pure`), run again with the same `key` (`idempotent`), or ask (`once`). */
+  effect?: Effect;
+  input: StandardSchemaV1<unknown, Input> | JsonSchema;
+  timeoutMs?: number;
+  execute(input: Input, context: ToolContext): Promise<unknown> | unknown;
+}
+
+/** A tool, ready to be listed and run. */
+export interface Tool {
+  readonly description: string;
+  readonly category: ToolCategory;
+  readonly effect: Effect;
+  readonly timeoutMs: number | undefined;
+  readonly input: unknown;
+  execute(input: unknown, context: ToolContext): Promise<unknown> | unknown;
+}
+
+const made = new WeakSet<object>();
+
+export function defineTool<Input>(definition: ToolDefinition<Input>): Tool {
+  const { description, category = "other", timeoutMs, input, execute } = definition;
+  const effect = definition.effect ?? (category === "read" ? "pure" : "once");
+  if (typeof execute !== "function") throw new CinchError("INVALID_CONFIG", "A tool needs an execute function.");
+  const tool: Tool = {
+    description,
+    category,
+    effect,
+    timeoutMs,
+    input,
+    execute: (args, context) => execute.call(definition, args as Input, context),
+  };
+  made.add(tool);
+  return tool;
+}
+
+/** What `tool()` of the AI SDK gives, as far as it is used here. */
+export interface AiSdkTool {
+  description?: string | undefined;
+  inputSchema: unknown;
+  execute?: (input: never, options: never) => unknown;
+  toModelOutput?: (options: never) => unknown;
+}
+
+export type AnyTool = Tool | AiSdkTool;
+export type ToolSet = Record<string, AnyTool>;
+
+/** A tool under the name by which the model calls it. */
+export interface NamedTool extends Tool {
+  readonly name: string;
+  readonly schema: InputSchema;
+}
+
+const NAME = /^[A-Za-z0-9_-]{1,64}$/;
+
+export function namedTool(name: string, tool: AnyTool): NamedTool {
+  if (!NAME.test(name)) {
+    throw new CinchError(
+      "INVALID_CONFIG",
+      `Tool name "${name}": providers take 1 to 64 letters, digits, "_" and "-" only.`,
+    );
+  }
+  const whole = made.has(tool) ? (tool as Tool) : fromAiSdk(name, tool as AiSdkTool);
+  return { ...whole, name, schema: inputSchema(whole.input, name) };
+}
+
+function fromAiSdk(name: string, tool: AiSdkTool): Tool {
+  const { description = "", inputSchema: input, execute } = tool;
+  if (input === undefined || typeof execute !== "function") {
+    const hint = "make it with defineTool, or with tool() of the AI SDK and an execute function";
+    throw new CinchError("INVALID_CONFIG", `Tool "${name}" can't be run: ${hint}.`);
+  }
+  return defineTool({
+    description,
+    input: input as JsonSchema,
+    async execute(args: unknown, { toolCallId, signal, emit }) {
+      const options = { toolCallId, messages: [], abortSignal: signal, context: {} };
+      let output = await (execute as (input: unknown, options: unknown) => unknown).call(tool, args, options);
+      if (isAsyncIterable(output)) output = await lastOf(output, emit);
+      if (!tool.toModelOutput) return { content: asText(output), details: output };
+      const shown = await (tool.toModelOutput as (options: unknown) => unknown)({ toolCallId, input: args, output });
+      return { content: modelContent(shown), details: output };
+    },
+  });
+}
+
+const isAsyncIterable = (value: unknown): value is AsyncIterable<unknown> =>
+  typeof value === "object" && value !== null && Symbol.asyncIterator in value;
+
+async function lastOf(values: AsyncIterable<unknown>, emit: (value: unknown) => void): Promise<unknown> {
+  let last: unknown;
+  for await (const value of values) emit((last = value));
+  return last;
+}
+
+/** The AI SDK's `{ type, value }` outputs, as content of ours. */
+function modelContent(shown: unknown): ToolContent {
+  const { type, value } = shown as { type: string; value: unknown };
+  if (type !== "content" || !Array.isArray(value)) return asText(value);
+  return value.map((item: { type: string; text?: string; data?: unknown; mediaType?: string }) => {
+    if (item.type === "text") return { type: "text", text: item.text ?? "" };
+    const data = (item.data as { data?: unknown })?.data ?? item.data;
+    return { type: "file", mediaType: item.mediaType ?? "application/octet-stream", data: data as Uint8Array | string };
+  });
+}
+
+export const asText = (value: unknown): string =>
+  typeof value === "string" ? value : (JSON.stringify(value) ?? "(no result)");

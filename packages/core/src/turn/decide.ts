@@ -1,0 +1,108 @@
+import type { NewEvent, StampedEvent } from "../events.ts";
+import type { EndReason } from "../events.ts";
+import type { InboxItem } from "../folds/inbox.ts";
+import { isWaiting, reduceThread, type Call, type ThreadState, type Turn } from "../folds/state.ts";
+import type { Ids } from "../ports.ts";
+import type { Blob } from "../store.ts";
+
+/** What a driver wants to append, having looked at the state. It may be asked again if somebody else was faster. */
+export interface Decision {
+  events: NewEvent[];
+  blobs?: readonly Blob[];
+  release?: boolean;
+}
+
+export type Decide = (state: ThreadState) => Decision | null;
+
+/** Three drivers that died without getting anywhere: a fourth would only die too. */
+export const MAX_TAKEOVERS = 3;
+
+/** Whether there is something that a driver, and not a person, has to do. */
+export function needsDriving(state: ThreadState): boolean {
+  if (state.foreign) return false;
+  if (state.turn?.aborting) return true;
+  if (state.parked) return false;
+  if (state.turn) return !isWaiting(state.turn);
+  return state.inbox.length > 0 && !state.held;
+}
+
+/** The state as it would be after these events. */
+export function preview(state: ThreadState, events: readonly NewEvent[]): ThreadState {
+  return events.reduce((before, event) => {
+    const stamped = { ...event, v: 1, at: 0, seq: before.seq + 1, threadId: "" } as StampedEvent & {
+      seq: number;
+      threadId: string;
+    };
+    return reduceThread(before, stamped);
+  }, state);
+}
+
+/** A turn of its own for the oldest input. */
+export function beginTurn(state: ThreadState, mode: { modeId: string; modelId: string }, ids: Ids): Decision | null {
+  const item = state.inbox[0];
+  if (state.turn || !item) return null;
+  const turnId = ids("turn");
+  return { events: [{ type: "agent_start", turnId, ...mode, resumed: false }, ...taken(item, turnId, ids)] };
+}
+
+/** Steers go into the running turn, each as a message of its own. */
+export function takeSteers(state: ThreadState, ids: Ids): Decision | null {
+  const { turn } = state;
+  const steers = state.inbox.filter((item) => item.delivery === "steer");
+  if (!turn || steers.length === 0) return null;
+  return { events: steers.flatMap((item) => taken(item, turn.turnId, ids)) };
+}
+
+function taken({ inputId, content, files }: InboxItem, turnId: string, ids: Ids): NewEvent[] {
+  const parts = [...(content === "" ? [] : [{ type: "text" as const, text: content }]), ...files];
+  return [
+    { type: "input_taken", turnId, inputId },
+    { type: "message_end", turnId, message: { id: ids("message"), role: "user", content: parts } },
+  ];
+}
+
+/** Ends the turn, whatever it was doing. The lease goes in the same append unless the next input is there already. */
+export function endTurn(state: ThreadState, reason: EndReason, before: NewEvent[] = []): Decision | null {
+  const { turn } = state;
+  if (!turn) return null;
+  const { turnId } = turn;
+  const open = turn.calls.filter((call) => turn.phase === "calls" && call.state !== "ended");
+  const ends = open.map((call) => cutCall(call, turnId));
+  const step: NewEvent[] = open.length > 0 ? [stepEnd(turn)] : [];
+  const events: NewEvent[] = [...before, ...ends, ...step, { type: "agent_end", turnId, reason }];
+  return { events, release: !needsDriving(preview(state, events)) };
+}
+
+/** What becomes of a call that the turn did not wait for. */
+function cutCall({ toolCallId, toolName, state }: Call, turnId: string): NewEvent {
+  const started = state === "started";
+  const content = started
+    ? "Aborted while it ran: its outcome is unknown, verify before retrying."
+    : "Not run: the turn was aborted.";
+  const unknown = started ? { unknown: true } : {};
+  return {
+    type: "tool_end",
+    turnId,
+    toolCallId,
+    toolName,
+    result: { content },
+    isError: true,
+    ...unknown,
+    durationMs: 0,
+  };
+}
+
+export const stepEnd = ({ turnId, finishReason, usage }: Turn): NewEvent => ({
+  type: "step_end",
+  turnId,
+  finishReason,
+  usage,
+});
+
+/** Closes the step when these events end its last call, and lets the lease go when only a person can go on. */
+export function afterCall(state: ThreadState, events: NewEvent[]): Decision {
+  const { turn } = preview(state, events);
+  if (!turn) return { events };
+  if (turn.phase === "model" && turn.calls.length > 0) return { events: [...events, stepEnd(turn)] };
+  return { events, release: isWaiting(turn) && !turn.aborting };
+}

@@ -1,0 +1,178 @@
+import { CinchError } from "../errors.ts";
+import type { HarnessEvent } from "../events.ts";
+import type { ThreadState } from "../folds/state.ts";
+import type { Transcript } from "../folds/transcript.ts";
+import type { NewLive } from "../live.ts";
+import type { Head } from "../model/prompt.ts";
+import { hashOf, sleep, type Clock, type Ids } from "../ports.ts";
+import type { Store } from "../store.ts";
+import type { NamedTool } from "../tool.ts";
+import type { Decide } from "./decide.ts";
+import type { Setup } from "./setup.ts";
+
+/** What a driver needs of its thread. */
+export interface Journal {
+  readonly id: string;
+  readonly state: ThreadState;
+  readonly transcript: Transcript;
+  /** `null` if the decision was to do nothing. */
+  append(decide: Decide, lease: LeaseUse): Promise<{ kind: "appended"; epoch: number } | { kind: "refused" } | null>;
+  live(event: NewLive): void;
+  emit(event: HarnessEvent): void;
+  /** Settles after the next durable event. */
+  changed(): Promise<void>;
+}
+
+export type LeaseUse = { take: number } | { epoch: number };
+
+export interface DriverPorts {
+  store: Store;
+  clock: Clock;
+  ids: Ids;
+  setup(modeId: string | null): Promise<Setup>;
+}
+
+/** Somebody else drives now. Nothing of what this process still wanted may be done. */
+export class LeaseLost extends Error {
+  override readonly name = "LeaseLost";
+}
+
+/** A driver that has not been able to write for this long asks the store before it acts. */
+const RECHECK_MS = 2_000;
+const STORE_RETRY_MS = 500;
+
+/** The right to advance one thread, and what is known only as long as it lasts. */
+export class Driver {
+  readonly journal: Journal;
+  readonly ports: DriverPorts;
+  /** The driver before this one died instead of letting go. */
+  readonly takeover: boolean;
+  /** Calls whose `tool_start` this driver wrote and which it has not run yet. Every other started call was cut off by a crash. */
+  readonly ready = new Map<string, { tool: NamedTool; input: unknown }>();
+  #lease: LeaseUse | null;
+  #turn = new AbortController();
+  #closing = false;
+  #confirmedAt: number;
+  #head: { blob: string; head: Head } | undefined;
+
+  constructor(journal: Journal, ports: DriverPorts, lease: { epoch: number; takeover: boolean }) {
+    this.journal = journal;
+    this.ports = ports;
+    this.takeover = lease.takeover;
+    this.#lease = { take: lease.epoch };
+    this.#confirmedAt = ports.clock.now();
+  }
+
+  get state(): ThreadState {
+    return this.journal.state;
+  }
+
+  get drives(): boolean {
+    return this.#lease !== null && !this.#closing;
+  }
+
+  /** Aborted when the turn is, and when this driver has to stop. */
+  get signal(): AbortSignal {
+    return this.#turn.signal;
+  }
+
+  newTurn(): void {
+    this.#turn = new AbortController();
+    if (this.#closing) this.#turn.abort();
+  }
+
+  abortTurn(): void {
+    this.#turn.abort();
+  }
+
+  /** Stop without ending the turn: somebody else will go on with it. */
+  close(): void {
+    this.#closing = true;
+    this.#turn.abort();
+  }
+
+  async append(decide: Decide): Promise<void> {
+    if (!this.#lease) throw new LeaseLost();
+    let release = false;
+    const noting: Decide = (state) => {
+      const decision = decide(state);
+      release = decision?.release ?? false;
+      return decision;
+    };
+    const result = await this.#persist(() => this.journal.append(noting, this.#lease!));
+    if (result === null) return;
+    if (result.kind === "refused") {
+      this.#lease = null;
+      throw new LeaseLost();
+    }
+    this.#confirmedAt = this.ports.clock.now();
+    this.#lease = release ? null : { epoch: result.epoch };
+  }
+
+  /** What a driver has to write can't be said to anybody who would try again, so it waits for the store to recover. */
+  async #persist<T>(write: () => Promise<T>): Promise<T> {
+    for (let told = false; ; told = true) {
+      try {
+        return await write();
+      } catch (error) {
+        const waits = error instanceof CinchError && (error.code === "STORE_FULL" || error.code === "STORE_BUSY");
+        if (!waits || this.#closing) throw error;
+        if (!told) this.journal.live({ type: "info", message: `Waiting for the store: ${error.message}` });
+        await sleep(this.ports.clock, STORE_RETRY_MS);
+      }
+    }
+  }
+
+  /** Must be true right before an effect: a process that was stopped for a while may have been replaced meanwhile. */
+  async confirm(): Promise<void> {
+    if (!this.#lease || !("epoch" in this.#lease)) throw new LeaseLost();
+    if (this.ports.clock.now() - this.#confirmedAt < RECHECK_MS) return;
+    if (!(await this.ports.store.holds(this.journal.id, this.#lease.epoch))) {
+      this.#lease = null;
+      throw new LeaseLost();
+    }
+    this.#confirmedAt = this.ports.clock.now();
+  }
+
+  async saveDraft(pieces: Parameters<Store["saveDraft"]>[2]): Promise<void> {
+    if (this.#lease && "epoch" in this.#lease)
+      await this.ports.store.saveDraft(this.journal.id, this.#lease.epoch, pieces);
+  }
+
+  /** Gives the lease back if it is still there. */
+  async release(): Promise<void> {
+    const lease = this.#lease;
+    this.#lease = null;
+    if (lease && "epoch" in lease) await this.ports.store.release(this.journal.id, lease.epoch);
+  }
+
+  /** The head that the journal has for this setup, or a new one, recorded with the reason. */
+  async head(setup: Setup): Promise<Head> {
+    const known = this.state.head;
+    if (known && known.key === setup.headKey) return this.#loadHead(known.blob);
+    const head = await setup.makeHead();
+    const bytes = new TextEncoder().encode(JSON.stringify(head));
+    const blob = await hashOf(bytes);
+    const reason = known ? "agent, model, instructions or tools changed" : "first use";
+    await this.append((state) => {
+      if (!state.turn || state.head?.key === setup.headKey) return null;
+      const { turnId } = state.turn;
+      return {
+        events: [{ type: "prompt_head", turnId, blob, key: setup.headKey, reason }],
+        blobs: [{ hash: blob, bytes }],
+      };
+    });
+    this.#head = { blob, head };
+    return head;
+  }
+
+  async #loadHead(blob: string): Promise<Head> {
+    if (this.#head?.blob === blob) return this.#head.head;
+    const bytes = await this.ports.store.blob(blob);
+    if (!bytes)
+      throw new CinchError("CORRUPT", `The head of the prompt is missing (${blob}). Restore the store from a backup.`);
+    const head = JSON.parse(new TextDecoder().decode(bytes)) as Head;
+    this.#head = { blob, head };
+    return head;
+  }
+}

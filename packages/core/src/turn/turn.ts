@@ -1,0 +1,203 @@
+import { CinchError } from "../errors.ts";
+import type { NewEvent } from "../events.ts";
+import type { Turn } from "../folds/state.ts";
+import type { Answer } from "../model/answer.ts";
+import type { Failure } from "../model/failure.ts";
+import { toPrompt } from "../model/prompt.ts";
+import { addUsage, type Message } from "../message.ts";
+import { hashOf } from "../ports.ts";
+import type { Blob } from "../store.ts";
+import { ask } from "./ask.ts";
+import { prepare, refusal, runCalls } from "./calls.ts";
+import { beginTurn, endTurn, MAX_TAKEOVERS, needsDriving, preview, stepEnd, takeSteers } from "./decide.ts";
+import type { Driver } from "./driver.ts";
+import type { Setup } from "./setup.ts";
+
+/**
+ * The loop. Advances a thread until nobody but a person can: every turn that the inbox asks for, and whatever a crash cut off.
+ * What comes next is read from the journal each time round, so going on after a crash is the same code as going on.
+ */
+export async function runTurns(driver: Driver): Promise<void> {
+  await goOn(driver);
+  while (driver.drives) {
+    const { turn } = driver.state;
+    if (!turn) await begin(driver);
+    else if (turn.aborting) await driver.append((state) => endTurn(state, "aborted"));
+    else if (turn.phase === "calls") await runCalls(driver, await driver.ports.setup(turn.modeId));
+    else if (turn.phase === "done") await end(driver);
+    else await step(driver, turn);
+  }
+}
+
+/** Takes over a turn that is under way: what was streaming is kept for the reader, and the count of deaths goes up. */
+async function goOn(driver: Driver): Promise<void> {
+  const { turn } = driver.state;
+  if (!turn) return;
+  const { id } = driver.journal;
+  if (driver.takeover && driver.state.takeovers >= MAX_TAKEOVERS)
+    return park(driver, `${MAX_TAKEOVERS} drivers died here`);
+  const draft = draftOf(await driver.ports.store.draft(id));
+  await driver.append((state) => {
+    if (!state.turn) return null;
+    const { turnId, modeId, modelId, aborting } = state.turn;
+    if (aborting) return endTurn(state, "aborted", partial(draft, turnId));
+    const takeover = driver.takeover ? { takeover: true } : {};
+    const start: NewEvent = { type: "agent_start", turnId, modeId, modelId, resumed: true, ...takeover };
+    return { events: [...partial(draft, turnId), start] };
+  });
+}
+
+/** Stands still, visibly, until somebody calls `resume()`. */
+export async function park(driver: Driver, why: string): Promise<void> {
+  const message = `Parked: ${why}. Look at the last messages, then call resume() to go on or abort() to end the turn.`;
+  await driver.append((state) => {
+    if (!state.turn || state.parked) return null;
+    const { turnId } = state.turn;
+    return {
+      events: [{ type: "error", turnId, code: "PARKED", message, retryable: true, parked: true }],
+      release: true,
+    };
+  });
+}
+
+async function begin(driver: Driver): Promise<void> {
+  driver.newTurn();
+  const { mode, modelId } = await driver.ports.setup(null);
+  await driver.append((state) => beginTurn(state, { modeId: mode.id, modelId }, driver.ports.ids));
+  if (!driver.state.turn) await driver.release();
+}
+
+/** A steer that came in while the last words were said still belongs to this turn. */
+async function end(driver: Driver): Promise<void> {
+  await driver.append((state) => takeSteers(state, driver.ports.ids) ?? endTurn(state, "complete"));
+}
+
+/** One model call. Its tool calls are seen to the next time round. */
+async function step(driver: Driver, turn: Turn): Promise<void> {
+  const { clock, ids, store } = driver.ports;
+  const setup = await driver.ports.setup(turn.modeId);
+  if (turn.steps >= setup.mode.agent.maxSteps) return driver.append((state) => endTurn(state, "max_steps"));
+  await driver.append((state) => takeSteers(state, ids));
+  driver.journal.live({ type: "step_start", step: turn.steps + 1 });
+  const ready = await readyToAsk(driver, setup);
+  if (ready.kind === "failed") return fail(driver, ready.failure, null);
+  const { model, head } = ready;
+  const prompt = await toPrompt(head, driver.journal.transcript, (hash) => store.blob(hash));
+  const outcome = await ask({
+    threadId: driver.journal.id,
+    turnId: turn.turnId,
+    model,
+    prompt,
+    head,
+    signal: driver.signal,
+    clock,
+    ids,
+    live: (event) => driver.journal.live(event),
+    emit: (event) => driver.journal.emit(event),
+    saveDraft: (pieces) => driver.saveDraft(pieces),
+  });
+  if (outcome.kind === "answer") return accept(driver, setup, outcome);
+  if (outcome.kind === "failed") return fail(driver, outcome.failure, outcome.partial);
+  // Aborted by the user; or this driver is closing, and then the draft is all that is left behind.
+  if (driver.drives) await driver.append((state) => endTurn(state, "aborted", partial(outcome.partial, turn.turnId)));
+}
+
+/** A model that can't be had is a failure like one of the provider's. */
+async function readyToAsk(driver: Driver, setup: Setup) {
+  try {
+    return { kind: "ready" as const, model: await setup.model(), head: await driver.head(setup) };
+  } catch (error) {
+    if (!(error instanceof CinchError) || error.code !== "INVALID_CONFIG") throw error;
+    const failure: Failure = { code: error.code, message: error.message, retryable: false };
+    return { kind: "failed" as const, failure };
+  }
+}
+
+function fail(driver: Driver, { code, message, retryable }: Failure, said: Message | null): Promise<void> {
+  return driver.append((state) => {
+    if (!state.turn) return null;
+    const { turnId } = state.turn;
+    const error: NewEvent = { type: "error", turnId, code, message, retryable };
+    return endTurn(state, "error", [...partial(said, turnId), error]);
+  });
+}
+
+const interrupted = (message: Message, turnId: string): NewEvent => ({
+  type: "message_end",
+  turnId,
+  message,
+  interrupted: true,
+});
+const partial = (said: Message | null, turnId: string): NewEvent[] => (said ? [interrupted(said, turnId)] : []);
+
+/** Writes the answer down, and with it that its calls begin. If there are none, the turn ends in the same append. */
+async function accept(
+  driver: Driver,
+  setup: Setup,
+  { messageId, answer }: { messageId: string; answer: Answer },
+): Promise<void> {
+  const { message, blobs } = await messageOf(messageId, answer);
+  const calls = await Promise.all(
+    message.content.flatMap((part) => {
+      return part.type === "tool-call" && !part.providerExecuted
+        ? [prepare(part, setup, refusal(answer, part.toolCallId))]
+        : [];
+    }),
+  );
+  await driver.append((state) => {
+    const { turn } = state;
+    if (!turn) return null;
+    const { turnId } = turn;
+    const { finishReason, usage } = answer;
+    const total = addUsage(state.usage, usage);
+    const cachedShare = usage.inputTokens > 0 ? usage.cacheReadTokens / usage.inputTokens : 0;
+    const events: NewEvent[] = [
+      { type: "message_end", turnId, message, finishReason },
+      { type: "usage_update", turnId, usage, total, cost: null, cachedShare },
+    ];
+    driver.ready.clear();
+    for (const call of turn.aborting ? [] : calls) {
+      if (call.kind === "run") driver.ready.set(call.toolCallId, call);
+      events.push(call.event(turnId, `${driver.journal.id}:${state.seq + events.length + 1}`));
+    }
+    const after = preview(state, events);
+    if (!after.turn || after.turn.phase === "calls") return { events, blobs };
+    events.push(stepEnd(after.turn));
+    const steered = state.inbox.some((item) => item.delivery === "steer");
+    if (after.turn.phase !== "done" || steered) return { events, blobs };
+    events.push({ type: "agent_end", turnId, reason: "complete" });
+    return { events, blobs, release: !needsDriving(preview(state, events)) };
+  });
+}
+
+/** The answer as the journal keeps it: bytes of files apart, under their hash. */
+async function messageOf(id: string, { content, files }: Answer): Promise<{ message: Message; blobs: Blob[] }> {
+  const blobs: Blob[] = [];
+  const parts = await Promise.all(
+    content.map(async (part, at) => {
+      const bytes = files.get(at);
+      if (part.type !== "file" || !bytes) return part;
+      const copy = new Uint8Array(bytes);
+      const hash = await hashOf(copy);
+      blobs.push({ hash, bytes: copy });
+      return { ...part, blob: hash };
+    }),
+  );
+  return { message: { id, role: "assistant", content: parts }, blobs };
+}
+
+/** The pieces of the newest message, put together. */
+function draftOf(
+  pieces: readonly { messageId: string; index: number; part: "text" | "reasoning"; text: string }[],
+): Message | null {
+  const id = pieces.at(-1)?.messageId;
+  if (id === undefined) return null;
+  const content: { type: "text" | "reasoning"; text: string }[] = [];
+  for (const { messageId, index, part, text } of pieces) {
+    if (messageId !== id) continue;
+    const known = content[index];
+    if (known) known.text += text;
+    else content[index] = { type: part, text };
+  }
+  return { id, role: "assistant", content: content.filter(Boolean) };
+}

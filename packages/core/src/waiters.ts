@@ -1,0 +1,60 @@
+import type { ThreadState } from "./folds/state.ts";
+import type { EndReason } from "./events.ts";
+import type { Message } from "./message.ts";
+
+/** What became of an input: how the turn that took it ended. */
+export interface TurnResult {
+  reason: EndReason;
+  /** The model's last whole answer in that turn. */
+  message: Message | null;
+  error?: { code: string; message: string; retryable: boolean };
+}
+
+interface Waiter {
+  resolve(result: TurnResult): void;
+  reject(error: unknown): void;
+}
+
+/** Those who wait for what becomes of an input. */
+export class Waiters {
+  readonly #waiting = new Map<string, Waiter[]>();
+
+  /** Settles when the turn that took this input has ended. Register before the input is appended. */
+  add(inputId: string): { result: Promise<TurnResult>; cancel(): void } {
+    const { promise, resolve, reject } = Promise.withResolvers<TurnResult>();
+    const waiter = { resolve, reject };
+    this.#waiting.set(inputId, [...(this.#waiting.get(inputId) ?? []), waiter]);
+    const cancel = () => {
+      const others = (this.#waiting.get(inputId) ?? []).filter((other) => other !== waiter);
+      if (others.length > 0) this.#waiting.set(inputId, others);
+      else this.#waiting.delete(inputId);
+    };
+    return { result: promise, cancel };
+  }
+
+  turnEnded({ ended, lastError }: ThreadState): void {
+    if (!ended) return;
+    const { reason, message } = ended;
+    const error = reason === "error" && lastError ? { error: lastError } : {};
+    for (const inputId of ended.inputIds) this.#resolve(inputId, { reason, message, ...error });
+  }
+
+  /** Inputs that are neither queued nor in a turn will never be answered. */
+  dropLost({ inbox, turn }: ThreadState): void {
+    const alive = new Set([...inbox.map((item) => item.inputId), ...(turn?.inputIds ?? [])]);
+    const lost = [...this.#waiting.keys()].filter((inputId) => !alive.has(inputId));
+    for (const inputId of lost) this.#resolve(inputId, { reason: "aborted", message: null });
+  }
+
+  rejectAll(error: unknown): void {
+    const waiting = [...this.#waiting.values()].flat();
+    this.#waiting.clear();
+    for (const waiter of waiting) waiter.reject(error);
+  }
+
+  #resolve(inputId: string, result: TurnResult): void {
+    const waiters = this.#waiting.get(inputId) ?? [];
+    this.#waiting.delete(inputId);
+    for (const waiter of waiters) waiter.resolve(result);
+  }
+}
