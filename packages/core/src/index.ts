@@ -15,7 +15,7 @@ export { newThreadState, reduceThread, type ThreadState } from "./folds/state.ts
 export { emptyTranscript, reduceTranscript, type Transcript } from "./folds/transcript.ts";
 export { Harness, type HarnessConfig } from "./harness.ts";
 export type { Input, InputFile } from "./input.ts";
-export { MemoryData, memoryStore, threadNotFound } from "./memory-store.ts";
+export { MemoryData, MemoryStore, memoryStore, threadNotFound } from "./memory-store.ts";
 export * from "./message.ts";
 export type { LanguageModel } from "./model/compat.ts";
 export { toPrompt, type Head } from "./model/prompt.ts";

@@ -28,32 +28,40 @@ interface MemoryThread {
 export class MemoryData {
   readonly threads = new Map<string, MemoryThread>();
   /** Outlives its thread: a deleted thread leaves a raised epoch. */
-  readonly leases = new Map<string, { epoch: number; holder: Store | null }>();
+  readonly leases = new Map<string, { epoch: number; holder: MemoryStore | null }>();
   readonly blobs = new Map<string, Uint8Array>();
   readonly followers = new Map<string, Set<() => void>>();
   clock = 0;
 }
 
 /** Keeps everything in this process. Nothing survives it; otherwise it keeps every promise of the port. */
-export function memoryStore(data: MemoryData = new MemoryData()): Store {
+export function memoryStore(data: MemoryData = new MemoryData()): MemoryStore {
   return new MemoryStore(data);
 }
 
-class MemoryStore implements Store {
+export class MemoryStore implements Store {
   readonly #data: MemoryData;
   #closed = false;
+  #dead = false;
 
   constructor(data: MemoryData) {
     this.#data = data;
   }
 
   async open(): Promise<void> {
-    this.#closed = false;
+    this.#closed = this.#dead;
   }
 
   async close(): Promise<void> {
     this.#closed = true;
+    if (this.#dead) return;
     for (const lease of this.#data.leases.values()) if (lease.holder === this) lease.holder = null;
+  }
+
+  /** What `kill -9` does to a process: from here on nothing reaches the data, and the leases are a dead one's. For tests. */
+  die(): void {
+    this.#closed = true;
+    this.#dead = true;
   }
 
   async append(threadId: string, events: readonly StampedEvent[], options: AppendOptions): Promise<AppendResult> {
@@ -88,7 +96,8 @@ class MemoryStore implements Store {
     const refused: AppendResult = { kind: "refused", lease: this.#status(threadId) };
     if (options.epoch !== undefined && (lease.epoch !== options.epoch || lease.holder !== this)) return refused;
     if (lastSeq(thread) > options.afterSeq) return { kind: "newer", events: this.#read(thread, options.afterSeq) };
-    if (options.take !== undefined && (lease.epoch !== options.take || lease.holder !== null)) return refused;
+    const takeable = lease.holder === null || lease.holder.#dead;
+    if (options.take !== undefined && (lease.epoch !== options.take || !takeable)) return refused;
     if (options.epoch === undefined && options.take === undefined && events.some(needsLease)) return refused;
     return undefined;
   }
@@ -214,7 +223,7 @@ class MemoryStore implements Store {
 
   async release(threadId: string, epoch: number): Promise<void> {
     const lease = this.#data.leases.get(threadId);
-    if (lease?.epoch !== epoch || lease.holder !== this) return;
+    if (this.#dead || lease?.epoch !== epoch || lease.holder !== this) return;
     lease.holder = null;
     this.#changed(threadId);
   }
@@ -224,7 +233,7 @@ class MemoryStore implements Store {
   }
 
   async saveDraft(threadId: string, epoch: number, pieces: readonly DraftPiece[]): Promise<void> {
-    if (!(await this.holds(threadId, epoch))) return;
+    if (this.#closed || !(await this.holds(threadId, epoch))) return;
     this.#data.threads.get(threadId)?.draft.push(...pieces);
     this.#changed(threadId);
   }
@@ -249,13 +258,14 @@ class MemoryStore implements Store {
     return thread;
   }
 
-  #leaseOf(threadId: string): { epoch: number; holder: Store | null } {
+  #leaseOf(threadId: string): { epoch: number; holder: MemoryStore | null } {
     return this.#data.leases.get(threadId) ?? { epoch: 0, holder: null };
   }
 
   #status(threadId: string): Lease {
     const { epoch, holder } = this.#leaseOf(threadId);
     if (holder === null) return { epoch, status: "free" };
+    if (holder.#dead) return { epoch, status: "dead" };
     return { epoch, status: holder === this ? "mine" : "held" };
   }
 

@@ -10,15 +10,29 @@ const CHUNK = 1_000;
 /** One listener. While it is still being given the past, what happens meanwhile waits its turn. */
 export class Subscriber {
   readonly #listener: Listener;
+  readonly #report: (error: unknown) => void;
   #waiting: HarnessEvent[] | null = null;
+  #reported = false;
 
-  constructor(listener: Listener) {
+  constructor(listener: Listener, report: (error: unknown) => void) {
     this.#listener = listener;
+    this.#report = report;
   }
 
   push(event: HarnessEvent): void {
     if (this.#waiting) this.#waiting.push(event);
-    else this.#listener(event);
+    else this.#call(event);
+  }
+
+  /** A listener's failure is its own: it must not reach the turn. It is told once, since telling is an event too. */
+  #call(event: HarnessEvent): void {
+    try {
+      this.#listener(event);
+    } catch (error) {
+      if (this.#reported) return;
+      this.#reported = true;
+      queueMicrotask(() => this.#report(error));
+    }
   }
 
   /** Everything after `since`, once, in order; or one `resync` where that can't be given. */
@@ -27,10 +41,10 @@ export class Subscriber {
     const streaming = whatStreams(thread);
     const resync = resyncOf(thread);
     const past = await eventsSince(thread, since, thread.state.seq);
-    if (past === null) this.#listener(resync);
-    else for (const event of [...past, ...streaming]) this.#listener(event);
+    if (past === null) this.#call(resync);
+    else for (const event of [...past, ...streaming]) this.#call(event);
     // The listener may cause events: those queue up behind the ones that waited.
-    for (let next = this.#waiting.shift(); next; next = this.#waiting.shift()) this.#listener(next);
+    for (let next = this.#waiting.shift(); next; next = this.#waiting.shift()) this.#call(next);
     this.#waiting = null;
   }
 }

@@ -1,0 +1,87 @@
+import {
+  Agent,
+  defineTool,
+  Harness,
+  memoryStore,
+  type HarnessConfig,
+  type HarnessEvent,
+  type ToolSet,
+} from "@cinch/core";
+import type { ScriptedModel } from "@cinch/testkit";
+import * as z from "zod";
+
+/** A harness with one agent on a store in memory, closed at the end of the test. */
+export async function harness(
+  options: Partial<HarnessConfig> & { model: ScriptedModel; tools?: ToolSet; maxSteps?: number },
+): Promise<Harness & AsyncDisposable & { seen: HarnessEvent[] }> {
+  const { model, tools = {}, maxSteps, ...config } = options;
+  const agent = new Agent({ name: "tester", model, instructions: "Test.", tools, ...(maxSteps ? { maxSteps } : {}) });
+  const made = new Harness({ id: "test", agent, storage: memoryStore(), ...config });
+  await made.init();
+  const seen: HarnessEvent[] = [];
+  made.subscribe((event) => seen.push(event));
+  return Object.assign(made, { seen, [Symbol.asyncDispose]: () => made.close() });
+}
+
+/** Settles when an event of this type has been seen, from now on. */
+export function next<T extends HarnessEvent["type"]>(
+  from: { subscribe: Harness["subscribe"] },
+  type: T,
+): Promise<Extract<HarnessEvent, { type: T }>> {
+  return new Promise((resolve) => {
+    const off = from.subscribe((event) => {
+      if (event.type !== type) return;
+      off();
+      resolve(event as Extract<HarnessEvent, { type: T }>);
+    });
+  });
+}
+
+/** A tool that notes each run, and what it was given. */
+export function noting(runs: unknown[] = []) {
+  const note = defineTool({
+    description: "Notes something",
+    input: z.object({ what: z.string() }),
+    execute: ({ what }, { key }) => {
+      runs.push({ what, key });
+      return `noted ${what}`;
+    },
+  });
+  return { note, runs };
+}
+
+/** A tool that asks somebody, and a promise-controlled tool that ends when it is told to. */
+export const asking = defineTool({
+  description: "Asks",
+  effect: "pure",
+  input: z.object({ question: z.string() }),
+  execute: ({ question }, { suspend, resumed }) =>
+    resumed ? `answer: ${String(resumed.data)}` : suspend({ question }),
+});
+
+export function gated(effect: "pure" | "idempotent" | "once" = "once") {
+  const opened = Promise.withResolvers<void>();
+  const started = Promise.withResolvers<void>();
+  const runs: string[] = [];
+  const gate = defineTool({
+    description: "Waits until the gate is opened",
+    effect,
+    input: z.object({}),
+    execute: async (_, { key }) => {
+      runs.push(key);
+      started.resolve();
+      await opened.promise;
+      return "through";
+    },
+  });
+  return { gate, runs, started: started.promise, open: () => opened.resolve() };
+}
+
+export const texts = (events: readonly HarnessEvent[]): string[] =>
+  events.flatMap((event) =>
+    event.type === "message_end"
+      ? [
+          `${event.message.role}: ${event.message.content.map((part) => ("text" in part ? part.text : part.type)).join("|")}`,
+        ]
+      : [],
+  );
