@@ -1,5 +1,5 @@
-import * as z from "zod";
-import { CinchError } from "./errors.ts";
+import * as z from "zod/mini";
+import { checkedConfig } from "./check.ts";
 import { isLanguageModel, type LanguageModel } from "./model/compat.ts";
 import type { ToolSet } from "./tool.ts";
 
@@ -18,23 +18,17 @@ export interface AgentConfig {
 
 export const DEFAULT_MAX_STEPS = 200;
 
+const text = z.string().check(z.minLength(1));
+const ModelValue = z.custom<LanguageModel>(isLanguageModel, "must be a language model of the AI SDK, or a string");
+const ToolValue = z.custom<ToolSet[string]>((value) => typeof value === "object" && value !== null, "must be a tool");
+
 const Config = z.strictObject({
-  name: z.string().min(1),
-  description: z.string().optional(),
-  instructions: z.union([z.string(), z.custom<Instructions>((value) => typeof value === "function")]).optional(),
-  model: z
-    .union([
-      z.string().min(1),
-      z.custom<LanguageModel>(isLanguageModel, "must be a language model of the AI SDK, or a string"),
-    ])
-    .optional(),
-  tools: z
-    .record(
-      z.string(),
-      z.custom<ToolSet[string]>((value) => typeof value === "object" && value !== null),
-    )
-    .optional(),
-  maxSteps: z.int().min(1).optional(),
+  name: text,
+  description: z.optional(z.string()),
+  instructions: z.optional(z.union([z.string(), z.custom<Instructions>((value) => typeof value === "function")])),
+  model: z.optional(z.union([text, ModelValue])),
+  tools: z.optional(z.record(z.string(), ToolValue)),
+  maxSteps: z.optional(z.int().check(z.gte(1))),
 });
 
 /** Instructions, a model and tools, under a name: a value, no state. */
@@ -47,7 +41,7 @@ export class Agent {
   readonly maxSteps: number;
 
   constructor(config: AgentConfig) {
-    const valid = checked(Config, config, `Agent ${JSON.stringify(config?.name ?? "?")}`);
+    const valid = checkedConfig(Config, config, `Agent ${JSON.stringify(config?.name ?? "?")}`);
     this.name = valid.name;
     this.description = valid.description ?? "";
     this.instructions = valid.instructions ?? "";
@@ -55,11 +49,4 @@ export class Agent {
     this.tools = valid.tools ?? {};
     this.maxSteps = valid.maxSteps ?? DEFAULT_MAX_STEPS;
   }
-}
-
-/** The configuration, or an `INVALID_CONFIG` that says which key is wrong and how. */
-export function checked<S extends z.ZodType>(schema: S, config: unknown, what: string): z.infer<S> {
-  const result = schema.safeParse(config);
-  if (result.success) return result.data;
-  throw new CinchError("INVALID_CONFIG", `${what}: ${z.prettifyError(result.error)}`);
 }

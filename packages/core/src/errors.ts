@@ -16,6 +16,7 @@ export type ErrorCode =
   | "PATH_OUTSIDE_ROOT"
   | "CONTEXT_OVERFLOW"
   | "CLOSED"
+  | "INTERNAL"
   | `PROVIDER_${string}`;
 
 /** Every error that leaves the library. `message` says what to do next; the original is the `cause`. */

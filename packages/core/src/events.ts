@@ -1,4 +1,5 @@
-import * as z from "zod";
+import * as z from "zod/mini";
+import { checked } from "./check.ts";
 import { CinchError } from "./errors.ts";
 import { FilePart, Json, Message, Role, ToolResult, Usage } from "./message.ts";
 
@@ -7,27 +8,29 @@ import { FilePart, Json, Message, Role, ToolResult, Usage } from "./message.ts";
  * teach the folds that care. `by` says who may append it: any process (`command`), the one with the lease (`driver`),
  * or nobody, because only subscribers see it (`live`).
  */
-const command = <S extends z.ZodRawShape>(shape: S) => entry("command", shape);
-const driver = <S extends z.ZodRawShape>(shape: S) => entry("driver", shape);
-const live = <S extends z.ZodRawShape>(shape: S) => entry("live", shape);
+const command = <S extends Shape>(shape: S) => entry("command", shape);
+const driver = <S extends Shape>(shape: S) => entry("driver", shape);
+const live = <S extends Shape>(shape: S) => entry("live", shape);
+
+type Shape = z.core.$ZodShape;
 
 /** Lifts an event of version `n` to version `n + 1`. */
 export type Lift = (event: Record<string, unknown>) => Record<string, unknown>;
 
-export interface EventEntry<By extends string = string, S extends z.ZodRawShape = z.ZodRawShape> {
+export interface EventEntry<By extends string = string, S extends Shape = Shape> {
   by: By;
-  schema: z.ZodObject<S>;
+  schema: z.ZodMiniObject<S>;
   /** The version written today. */
   v: number;
   /** `lifts[0]` lifts version 1 to 2, and so on: always `v - 1` of them. */
   lifts: readonly Lift[];
 }
 
-function entry<By extends "command" | "driver" | "live", S extends z.ZodRawShape>(by: By, shape: S): EventEntry<By, S> {
+function entry<By extends "command" | "driver" | "live", S extends Shape>(by: By, shape: S): EventEntry<By, S> {
   return { by, schema: z.object(shape), v: 1, lifts: [] };
 }
 
-const Parent = z.object({ threadId: z.string(), seq: z.number(), toolCallId: z.string().optional() });
+const Parent = z.object({ threadId: z.string(), seq: z.number(), toolCallId: z.optional(z.string()) });
 const Delivery = z.enum(["send", "steer", "follow_up"]);
 const tool = { toolCallId: z.string(), toolName: z.string() };
 
@@ -41,8 +44,8 @@ export const eventMap = {
   thread_created: driver({
     title: z.string(),
     resourceId: z.string(),
-    parent: Parent.optional(),
-    metadata: z.record(z.string(), Json).optional(),
+    parent: z.optional(Parent),
+    metadata: z.optional(z.record(z.string(), Json)),
   }),
   thread_renamed: command({ title: z.string() }),
   thread_cloned: driver({ title: z.string(), parent: Parent, rules: z.array(Json), state: z.record(z.string(), Json) }),
@@ -53,21 +56,21 @@ export const eventMap = {
     grants: z.array(Json),
     usage: Usage,
   }),
-  thread_changed: live({ previousThreadId: z.string().nullable() }),
-  thread_deleted: live({ previousThreadId: z.string().nullable() }),
+  thread_changed: live({ previousThreadId: z.nullable(z.string()) }),
+  thread_deleted: live({ previousThreadId: z.nullable(z.string()) }),
   resync: live({ seq: z.number(), displayState: z.custom<unknown>() }),
 
   input_accepted: command({
     inputId: z.string(),
     delivery: Delivery,
     content: z.string(),
-    files: z.array(FilePart).optional(),
+    files: z.optional(z.array(FilePart)),
     /** The caller chose the id: a second input with it is the same input. */
-    named: z.boolean().optional(),
+    named: z.optional(z.boolean()),
   }),
   input_edited: command({ inputId: z.string(), content: z.string() }),
   input_removed: command({ inputId: z.string() }),
-  abort_requested: command({ turnId: z.string().optional(), inbox: z.boolean().optional() }),
+  abort_requested: command({ turnId: z.optional(z.string()), inbox: z.optional(z.boolean()) }),
   input_taken: driver({ inputId: z.string() }),
   follow_up_queued: live({ count: z.number(), inputId: z.string() }),
   steer_queued: live({ count: z.number(), inputId: z.string() }),
@@ -77,7 +80,7 @@ export const eventMap = {
     modelId: z.string(),
     resumed: z.boolean(),
     /** The driver before this one died instead of letting go. Three of these without progress park the thread. */
-    takeover: z.boolean().optional(),
+    takeover: z.optional(z.boolean()),
   }),
   agent_end: driver({ reason: EndReason }),
   step_start: live({ step: z.number() }),
@@ -88,7 +91,7 @@ export const eventMap = {
     message: z.string(),
     retryable: z.boolean(),
     /** The thread stands still, visibly, until somebody calls `resume()`. */
-    parked: z.boolean().optional(),
+    parked: z.optional(z.boolean()),
   }),
   info: live({ message: z.string() }),
   retry_scheduled: live({ attempt: z.number(), delayMs: z.number(), message: z.string() }),
@@ -103,7 +106,7 @@ export const eventMap = {
     delta: z.string(),
   }),
   message_discarded: live({ messageId: z.string(), role: Role, reason: z.string() }),
-  message_end: driver({ message: Message, interrupted: z.boolean().optional(), finishReason: z.string().optional() }),
+  message_end: driver({ message: Message, interrupted: z.optional(z.boolean()), finishReason: z.optional(z.string()) }),
 
   tool_input_start: live(tool),
   tool_input_delta: live({ ...tool, argsTextDelta: z.string() }),
@@ -114,13 +117,13 @@ export const eventMap = {
     ...tool,
     result: ToolResult,
     isError: z.boolean(),
-    unknown: z.boolean().optional(),
+    unknown: z.optional(z.boolean()),
     durationMs: z.number(),
   }),
   tool_suspended: driver({ ...tool, args: Json, suspendPayload: Json }),
-  tool_resumed: command({ ...tool, resumeData: Json, by: z.string().optional() }),
+  tool_resumed: command({ ...tool, resumeData: Json, by: z.optional(z.string()) }),
 
-  usage_update: driver({ usage: Usage, total: Usage, cost: z.number().nullable(), cachedShare: z.number() }),
+  usage_update: driver({ usage: Usage, total: Usage, cost: z.nullable(z.number()), cachedShare: z.number() }),
   display_state_changed: live({}),
 } satisfies Record<string, EventEntry>;
 
@@ -148,7 +151,8 @@ export type HarnessEvent =
   | (LiveEvent<"display_state_changed"> & { readonly displayState: unknown })
   | LiveEvent<"resync">;
 
-const entries: Record<string, EventEntry | undefined> = eventMap;
+/** Without a prototype: a type that is named like a method of objects is unknown like any other. */
+const entries: Record<string, EventEntry | undefined> = Object.assign(Object.create(null) as object, eventMap);
 
 export const durableTypes = Object.keys(eventMap).filter((type) => entries[type]?.by !== "live") as DurableType[];
 
@@ -159,12 +163,9 @@ export const needsLease = (event: { type: string }): boolean => entries[event.ty
 export function stamp(event: NewEvent, at: number): StampedEvent {
   const found = entries[event.type];
   if (!found || found.by === "live") throw new CinchError("INVALID_INPUT", `"${event.type}" is not a durable event.`);
-  const checked = found.schema.safeParse(event);
-  if (!checked.success) {
-    throw new CinchError("INVALID_INPUT", `"${event.type}" is malformed: ${z.prettifyError(checked.error)}`);
-  }
+  const fields = checked(found.schema, event, "INVALID_INPUT", `"${event.type}" is malformed`);
   const turn = event.turnId === undefined ? {} : { turnId: event.turnId };
-  return { type: event.type, v: found.v, at, ...turn, ...checked.data } as StampedEvent;
+  return { type: event.type, v: found.v, at, ...turn, ...fields } as StampedEvent;
 }
 
 /** Brings an event that an older release wrote to today's shape. What this release does not know comes back as it is. */

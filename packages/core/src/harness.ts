@@ -1,5 +1,6 @@
-import * as z from "zod";
-import { Agent, checked } from "./agent.ts";
+import * as z from "zod/mini";
+import { Agent } from "./agent.ts";
+import { checkedConfig } from "./check.ts";
 import { CinchError } from "./errors.ts";
 import { memoryStore } from "./memory-store.ts";
 import { randomIds, systemClock, type Clock, type Ids } from "./ports.ts";
@@ -35,25 +36,25 @@ const fn = <T>() => z.custom<T>((value) => typeof value === "function", "must be
 const AgentValue = z.custom<Agent>((value) => value instanceof Agent, "must be an Agent: new Agent({ … })");
 
 const Mode = z.strictObject({
-  id: z.string().min(1),
-  name: z.string().optional(),
+  id: z.string().check(z.minLength(1)),
+  name: z.optional(z.string()),
   agent: AgentValue,
-  metadata: z.record(z.string(), z.unknown()).optional(),
+  metadata: z.optional(z.record(z.string(), z.unknown())),
 });
 
 const Config = z.strictObject({
-  id: z.string().min(1),
-  storage: object<Store>("a store").optional(),
-  agent: AgentValue.optional(),
-  modes: z.array(Mode).min(1).optional(),
-  defaultModeId: z.string().optional(),
-  tools: z.record(z.string(), object<ToolSet[string]>("a tool")).optional(),
-  resourceId: z.string().min(1).optional(),
-  resolveModel: fn<ResolveModel>().optional(),
-  onRecover: z.enum(["resume", "pause"]).optional(),
-  recover: z.enum(["opened", "all"]).optional(),
-  clock: object<Clock>("a clock").optional(),
-  ids: fn<Ids>().optional(),
+  id: z.string().check(z.minLength(1)),
+  storage: z.optional(object<Store>("a store")),
+  agent: z.optional(AgentValue),
+  modes: z.optional(z.array(Mode).check(z.minLength(1))),
+  defaultModeId: z.optional(z.string()),
+  tools: z.optional(z.record(z.string(), object<ToolSet[string]>("a tool"))),
+  resourceId: z.optional(z.string().check(z.minLength(1))),
+  resolveModel: z.optional(fn<ResolveModel>()),
+  onRecover: z.optional(z.enum(["resume", "pause"])),
+  recover: z.optional(z.enum(["opened", "all"])),
+  clock: z.optional(object<Clock>("a clock")),
+  ids: z.optional(fn<Ids>()),
 });
 
 /** The host: configuration, agents and a store. It holds no conversation; its own talking methods are the default session's. */
@@ -72,7 +73,7 @@ export class Harness {
   #ready: Promise<void> | undefined;
 
   constructor(config: HarnessConfig) {
-    const valid = checked(Config, config, "Harness");
+    const valid = checkedConfig(Config, config, "Harness");
     this.id = valid.id;
     this.#modes = modesOf(valid);
     this.#defaultMode = defaultOf(this.#modes, valid.defaultModeId);

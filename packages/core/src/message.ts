@@ -1,11 +1,11 @@
-import * as z from "zod";
+import * as z from "zod/mini";
 
 /** Any JSON value. Journal contents are JSON, so that a fold means the same in every process and in a browser. */
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
-export const Json: z.ZodType<Json> = z.custom<Json>((value) => value !== undefined);
+export const Json: z.ZodMiniType<Json> = z.custom<Json>((value) => value !== undefined);
 
 /** What a provider attached to a part (reasoning signatures and the like). It goes back to that provider unchanged. */
-const meta = { providerMetadata: z.record(z.string(), Json).optional() };
+const meta = { providerMetadata: z.optional(z.record(z.string(), Json)) };
 
 export const TextPart = z.object({ type: z.literal("text"), text: z.string(), ...meta });
 export const ReasoningPart = z.object({ type: z.literal("reasoning"), text: z.string(), ...meta });
@@ -13,10 +13,10 @@ export const ReasoningPart = z.object({ type: z.literal("reasoning"), text: z.st
 export const FilePart = z.object({
   type: z.literal("file"),
   mediaType: z.string(),
-  filename: z.string().optional(),
-  blob: z.string().optional(),
-  url: z.string().optional(),
-  reasoning: z.boolean().optional(),
+  filename: z.optional(z.string()),
+  blob: z.optional(z.string()),
+  url: z.optional(z.string()),
+  reasoning: z.optional(z.boolean()),
   ...meta,
 });
 export const ToolCallPart = z.object({
@@ -24,7 +24,7 @@ export const ToolCallPart = z.object({
   toolCallId: z.string(),
   toolName: z.string(),
   input: Json,
-  providerExecuted: z.boolean().optional(),
+  providerExecuted: z.optional(z.boolean()),
   ...meta,
 });
 /** The result of a tool that the provider ran itself. Results of our own tools are `tool_end` events. */
@@ -33,7 +33,7 @@ export const ProviderResultPart = z.object({
   toolCallId: z.string(),
   toolName: z.string(),
   result: Json,
-  isError: z.boolean().optional(),
+  isError: z.optional(z.boolean()),
   ...meta,
 });
 export const SourcePart = z.object({ type: z.literal("source"), id: z.string(), source: Json, ...meta });
@@ -63,7 +63,7 @@ export type Message = z.infer<typeof Message>;
 /** What a tool gave back: `content` is for the model, `details` for the UI. */
 export const ToolResult = z.object({
   content: z.union([z.string(), z.array(z.discriminatedUnion("type", [TextPart, FilePart]))]),
-  details: Json.optional(),
+  details: z.optional(Json),
 });
 export type ToolResult = z.infer<typeof ToolResult>;
 

@@ -1,21 +1,17 @@
 /** Time, as the core sees it. A test gives one that it winds by hand. */
 export interface Clock {
   now(): number;
-  /** Calls back once, after `ms`. Does not keep the process alive. Returns how to take it back. */
+  /** Calls back once, after `ms`. Returns how to take it back. */
   after(ms: number, callback: () => void): () => void;
 }
 
 export const systemClock: Clock = {
   now: () => Date.now(),
   after(ms, callback) {
-    const timer: unknown = setTimeout(callback, ms);
-    if (hasUnref(timer)) timer.unref();
-    return () => clearTimeout(timer as number);
+    const timer = setTimeout(callback, ms);
+    return () => clearTimeout(timer);
   },
 };
-
-const hasUnref = (timer: unknown): timer is { unref(): void } =>
-  typeof timer === "object" && timer !== null && "unref" in timer;
 
 /** Settles after `ms`, or as soon as the signal says so; never rejects. */
 export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {

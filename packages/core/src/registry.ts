@@ -1,5 +1,5 @@
 import { threadNotFound } from "./memory-store.ts";
-import { Thread } from "./thread.ts";
+import { Thread, type Folds } from "./thread.ts";
 import { needsDriving } from "./turn/decide.ts";
 import type { DriverPorts } from "./turn/driver.ts";
 
@@ -20,13 +20,13 @@ export class ThreadRegistry {
   }
 
   /** Takes a seat. A turn that was cut off goes on now, or is parked, as `onRecover` says. */
-  async acquire(threadId: string): Promise<Thread> {
+  async acquire(threadId: string, from?: Folds): Promise<Thread> {
     const known = this.#open.get(threadId);
     if (known) {
       known.seats++;
       return known.thread;
     }
-    const open = { thread: this.#opened(threadId), seats: 1 };
+    const open = { thread: this.#opened(threadId, from), seats: 1 };
     this.#open.set(threadId, open);
     try {
       return await open.thread;
@@ -36,9 +36,9 @@ export class ThreadRegistry {
     }
   }
 
-  async #opened(threadId: string): Promise<Thread> {
+  async #opened(threadId: string, from: Folds | undefined): Promise<Thread> {
     if (!(await this.#ports.store.thread(threadId))) throw threadNotFound(threadId);
-    const thread = await Thread.open(threadId, this.#ports);
+    const thread = await Thread.open(threadId, this.#ports, from);
     if (this.#onRecover === "pause" && thread.state.turn && needsDriving(thread.state)) await thread.pause();
     thread.wake();
     return thread;

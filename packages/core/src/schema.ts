@@ -1,5 +1,4 @@
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from "@standard-schema/spec";
-import * as z from "zod";
 import { CinchError } from "./errors.ts";
 
 export type JsonSchema = Record<string, unknown>;
@@ -70,10 +69,20 @@ function ofAi(validate: NonNullable<AiSchema["validate"]>): InputSchema["check"]
   };
 }
 
+/** The validator for plain JSON Schemas is loaded with the first call that needs it: it is large, and most tools do without. */
 function ofJson(json: JsonSchema): InputSchema["check"] {
-  const parser = z.fromJSONSchema(json as Parameters<typeof z.fromJSONSchema>[0]);
+  const loaded = once(async () => {
+    const z = await import("zod");
+    return { z, parser: z.fromJSONSchema(json as Parameters<typeof z.fromJSONSchema>[0]) };
+  });
   return async (value) => {
+    const { z, parser } = await loaded();
     const result = parser.safeParse(value);
     return result.success ? { ok: true, value: result.data } : { ok: false, problem: z.prettifyError(result.error) };
   };
+}
+
+function once<T>(make: () => T): () => T {
+  let made: { value: T } | undefined;
+  return () => (made ??= { value: make() }).value;
 }

@@ -11,7 +11,7 @@ import type { ThreadRegistry } from "./registry.ts";
 import { checkSeq, rewindThread, type RewindOptions, type RewindResult } from "./rewind.ts";
 import type { Store, ThreadQuery, ThreadRecord } from "./store.ts";
 import { EventQueue, resyncOf, Subscriber } from "./subscription.ts";
-import { closedError, type Listener, type Thread } from "./thread.ts";
+import { closedError, type Folds, type Listener, type Thread } from "./thread.ts";
 import type { TurnResult } from "./waiters.ts";
 
 export interface SessionPorts {
@@ -46,15 +46,20 @@ export class Session {
 
   /** Calls back for every event of the current thread, and of those that it is switched to. `since`: first what came after it. */
   subscribe(listener: Listener, { since }: { since?: number } = {}): () => void {
-    const subscriber = new Subscriber(listener);
+    const report = (what: string) => (error: unknown) =>
+      this.#thread?.live({
+        type: "info",
+        message: `${what}: ${error instanceof Error ? error.message : String(error)}`,
+      });
+    const subscriber = new Subscriber(listener, report("A subscriber threw"));
     this.#subscribers.add(subscriber);
     if (since !== undefined && this.#thread) {
-      const replay = subscriber.replay(this.#thread, since);
-      replay.catch((error: unknown) =>
-        this.#thread?.live({ type: "info", message: `Events could not be replayed: ${String(error)}` }),
-      );
+      subscriber.replay(this.#thread, since).catch(report("Events could not be replayed"));
     }
-    return () => void this.#subscribers.delete(subscriber);
+    return () => {
+      this.#subscribers.delete(subscriber);
+      subscriber.stop();
+    };
   }
 
   /** The same as an iterable, for a reader with its own pace. Ends with the session, or when the signal says so. */
@@ -92,7 +97,8 @@ export class Session {
   }
 
   #relay = (event: HarnessEvent): void => {
-    for (const subscriber of this.#subscribers) subscriber.push(event);
+    // A copy: who subscribes while being told of this event has it in their past already.
+    for (const subscriber of [...this.#subscribers]) subscriber.push(event);
     if (event.type === "thread_deleted") this.#sit(null);
   };
 
@@ -234,14 +240,14 @@ export class Session {
     title,
   }: { sourceThreadId?: string; atSeq?: number; title?: string } = {}): Promise<ThreadRecord> {
     const clone = async (source: Thread) => {
-      const { seq: last, title: known } = source.state;
-      const seq = atSeq ?? last;
-      checkSeq("atSeq", seq, last);
+      const { state, transcript, display } = source;
+      const seq = atSeq ?? state.seq;
+      checkSeq("atSeq", seq, state.seq);
       const id = this.#ports.ids("thread");
       const parent = { threadId: source.id, seq };
-      const event = { type: "thread_cloned" as const, title: title ?? known, parent, rules: [], state: {} };
+      const event = { type: "thread_cloned" as const, title: title ?? state.title, parent, rules: [], state: {} };
       await this.#ports.store.append(id, [stamp(event, this.#ports.now())], { afterSeq: seq });
-      await this.#enter(id);
+      await this.#enter(id, seq === state.seq ? { state, transcript, display } : undefined);
       return this.#record(id);
     };
     return this.#command(clone, sourceThreadId);
@@ -322,9 +328,9 @@ export class Session {
     return (await this.#ports.store.thread(threadId))!;
   }
 
-  async #enter(threadId: string): Promise<void> {
+  async #enter(threadId: string, from?: Folds): Promise<void> {
     if (this.#thread?.id === threadId) return;
-    const next = await this.#ports.registry.acquire(threadId);
+    const next = await this.#ports.registry.acquire(threadId, from);
     this.#sit(next);
   }
 

@@ -13,6 +13,7 @@ export class Subscriber {
   readonly #report: (error: unknown) => void;
   #waiting: HarnessEvent[] | null = null;
   #reported = false;
+  #stopped = false;
 
   constructor(listener: Listener, report: (error: unknown) => void) {
     this.#listener = listener;
@@ -24,8 +25,13 @@ export class Subscriber {
     else this.#call(event);
   }
 
+  stop(): void {
+    this.#stopped = true;
+  }
+
   /** A listener's failure is its own: it must not reach the turn. It is told once, since telling is an event too. */
   #call(event: HarnessEvent): void {
+    if (this.#stopped) return;
     try {
       this.#listener(event);
     } catch (error) {
@@ -65,14 +71,17 @@ async function eventsSince(thread: Thread, since: number, upTo: number): Promise
 
 /** The live events that tell a newcomer what is being said right now. */
 function whatStreams(thread: Thread): HarnessEvent[] {
-  const { currentMessage, toolInputBuffers } = thread.display;
+  const { currentMessage, toolInputBuffers, activeTools } = thread.display;
   const turnId = thread.state.turn?.turnId;
   const stamp = { threadId: thread.id, at: Date.now(), ...(turnId === undefined ? {} : { turnId }) };
   const inputs = Object.entries(toolInputBuffers).flatMap(([toolCallId, { toolName, text }]): HarnessEvent[] => [
     { type: "tool_input_start", toolCallId, toolName, ...stamp },
     { type: "tool_input_delta", toolCallId, toolName, argsTextDelta: text, ...stamp },
   ]);
-  if (!currentMessage) return inputs;
+  const updates = Object.values(activeTools).flatMap(({ toolCallId, toolName, partialResult }): HarnessEvent[] => {
+    return partialResult === null ? [] : [{ type: "tool_update", toolCallId, toolName, partialResult, ...stamp }];
+  });
+  if (!currentMessage) return [...inputs, ...updates];
   const { id: messageId, role } = currentMessage;
   const texts = currentMessage.content.flatMap((part, index): HarnessEvent[] => {
     if (part.type !== "text" && part.type !== "reasoning") return [];
@@ -87,7 +96,7 @@ function whatStreams(thread: Thread): HarnessEvent[] {
     };
     return [Object.defineProperty(update, "message", { value: currentMessage, enumerable: false }) as HarnessEvent];
   });
-  return [{ type: "message_start", messageId, role, ...stamp }, ...texts, ...inputs];
+  return [{ type: "message_start", messageId, role, ...stamp }, ...texts, ...inputs, ...updates];
 }
 
 export const resyncOf = ({ id, state, display }: Thread): HarnessEvent => ({

@@ -7,10 +7,23 @@ import { DisplayStateChanged, MessageUpdate, type NewLive } from "./live.ts";
 import type { AppendOptions, Blob, DraftPiece } from "./store.ts";
 import { needsDriving, type Decide } from "./turn/decide.ts";
 import { Driver, LeaseLost, type DriverPorts, type Journal, type LeaseUse } from "./turn/driver.ts";
-import { park, runTurns } from "./turn/turn.ts";
+import { giveUp, park, runTurns } from "./turn/turn.ts";
 import { Waiters } from "./waiters.ts";
 
 export type Listener = (event: HarnessEvent) => void;
+
+/** Everything this process knows of a thread. Values that never change in place, so that they can be shared. */
+export interface Folds {
+  state: ThreadState;
+  transcript: Transcript;
+  display: HarnessDisplayState;
+}
+
+const nothing = (id: string): Folds => ({
+  state: newThreadState,
+  transcript: emptyTranscript,
+  display: newDisplayState(id),
+});
 
 /** How many events are read at a time when a thread is opened. */
 const CHUNK = 2_000;
@@ -21,7 +34,7 @@ const WATCH_MS = 1_000;
  * One thread as this process sees it: its folds, kept up to date, and those who listen. All seats at a thread in one harness share
  * it. It drives the thread whenever that has to be driven and nobody else does.
  */
-export class Thread implements Journal {
+export class Thread implements Journal, Folds {
   readonly id: string;
   state: ThreadState = newThreadState;
   transcript: Transcript = emptyTranscript;
@@ -38,6 +51,8 @@ export class Thread implements Journal {
   #unwatch: (() => void) | undefined;
   #tick: (() => void) | undefined;
   #draft = { messageId: "", chars: 0 };
+  /** The store failed under the driver: trying again by ourselves would only fill the journal. */
+  #broken = false;
   #closed = false;
 
   private constructor(id: string, ports: DriverPorts) {
@@ -46,18 +61,17 @@ export class Thread implements Journal {
     this.display = newDisplayState(id);
   }
 
-  static async open(id: string, ports: DriverPorts): Promise<Thread> {
+  /** `from`: what a clone inherits, if that is folded already. */
+  static async open(id: string, ports: DriverPorts, from?: Folds): Promise<Thread> {
     const thread = new Thread(id, ports);
-    await thread.#load();
+    await thread.#load(from);
     thread.#unfollow = ports.store.follow(id, () => thread.#own(thread.#catchUp()));
     return thread;
   }
 
-  async #load(): Promise<void> {
-    let state = newThreadState;
-    let transcript = emptyTranscript;
-    let display = newDisplayState(this.id);
-    for (let after = 0; ;) {
+  async #load(from: Folds = nothing(this.id)): Promise<void> {
+    let { state, transcript, display } = from;
+    for (let after = state.seq; ;) {
       const events = await this.#ports.store.read(this.id, { after, limit: CHUNK });
       for (const read of events) {
         const event = lift(read);
@@ -107,6 +121,7 @@ export class Thread implements Journal {
       const events = decide(state);
       return events && { events, ...(blobs ? { blobs } : {}) };
     });
+    this.#broken = false;
     if (result?.kind === "refused")
       throw new CinchError("STORE_FAILED", "The store refused a command. This is a defect of the store.");
     this.wake();
@@ -146,14 +161,7 @@ export class Thread implements Journal {
   }
 
   #tell(event: HarnessEvent): void {
-    for (const listener of this.#listeners) {
-      try {
-        listener(event);
-      } catch (error) {
-        // A listener's failure is its own: it must not reach the turn, and it must not be silent.
-        queueMicrotask(() => this.#report("A subscriber threw", error));
-      }
-    }
+    for (const listener of [...this.#listeners]) listener(event);
   }
 
   #flush(): void {
@@ -162,6 +170,7 @@ export class Thread implements Journal {
     this.#tell(new DisplayStateChanged(this.display, this.#ports.clock.now()));
   }
 
+  /** For sessions. A listener must not throw. */
   listen(listener: Listener): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
@@ -287,7 +296,7 @@ export class Thread implements Journal {
 
   /** Drives the thread if it has to be driven and nobody alive does. `force` also goes on with what is parked or held. */
   wake({ force = false } = {}): void {
-    if (this.#closed || (!force && !needsDriving(this.state))) return;
+    if (this.#closed || (!force && (this.#broken || !needsDriving(this.state)))) return;
     if (this.#driving) {
       this.#wakeAgain = true;
       return;
@@ -308,13 +317,27 @@ export class Thread implements Journal {
       this.#driver = new Driver(this, this.#ports, { epoch, takeover: status === "dead" });
       await runTurns(this.#driver);
     } catch (error) {
-      if (!(error instanceof LeaseLost)) this.#failAll(error);
-      else if (!this.#closed) this.#watch();
+      await this.#stopped(error);
     } finally {
       const driver = this.#driver;
       this.#driver = undefined;
       await driver?.release().catch((error: unknown) => this.#report("The lease could not be released", error));
     }
+  }
+
+  /** What makes a driver stop in the middle. The turn ends with the error; if even that can't be written, everybody is told here. */
+  async #stopped(error: unknown): Promise<void> {
+    if (this.#closed) return;
+    if (error instanceof LeaseLost) return this.#watch();
+    try {
+      if (this.#driver) await giveUp(this.#driver, error);
+      if (!this.state.turn) return;
+    } catch (second) {
+      if (second instanceof LeaseLost) return this.#watch();
+    }
+    this.#broken = true;
+    this.#report("The turn can't go on", error);
+    this.waiters.rejectAll(error);
   }
 
   /** Stands by: should the driver die, this process goes on. */
@@ -334,11 +357,6 @@ export class Thread implements Journal {
       new Driver(this, this.#ports, { epoch, takeover: status === "dead" }),
       "the process that drove it is gone",
     );
-  }
-
-  #failAll(error: unknown): void {
-    this.#report("The turn can't go on", error);
-    this.waiters.rejectAll(error);
   }
 
   #report(what: string, error: unknown): void {

@@ -88,13 +88,13 @@ export interface NamedTool extends Tool {
   readonly schema: InputSchema;
 }
 
-const NAME = /^[A-Za-z0-9_-]{1,64}$/;
+const NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
 
 export function namedTool(name: string, tool: AnyTool): NamedTool {
   if (!NAME.test(name)) {
     throw new CinchError(
       "INVALID_CONFIG",
-      `Tool name "${name}": providers take 1 to 64 letters, digits, "_" and "-" only.`,
+      `Tool name "${name}": providers take up to 64 letters, digits, "_" and "-", beginning with a letter or "_".`,
     );
   }
   const whole = made.has(tool) ? (tool as Tool) : fromAiSdk(name, tool as AiSdkTool);

@@ -238,3 +238,18 @@ test("an event of a newer release is shown past and not driven past", async () =
   assert.deepEqual([later.getDisplayState().title, later.getDisplayState().seq], ["kept", 2]);
   await assert.rejects(later.sendMessage({ content: "go" }), { code: "STORE_NEWER" });
 });
+
+test("a turn that our own store makes impossible ends with a typed error, once, and the next one can go on", async () => {
+  const data = new MemoryData();
+  await using h = await harness({ model: script(say("one"), say("two")), storage: memoryStore(data) });
+  await h.sendMessage({ content: "first" });
+  await using later = await harness({ model: script(say("one"), say("two")), storage: memoryStore(data) });
+  const [head] = data.blobs;
+  data.blobs.clear();
+  await later.selectOrCreateThread();
+  const { reason, error } = await later.sendMessage({ content: "second" });
+  assert.deepEqual([reason, error?.code], ["error", "CORRUPT"]);
+  assert.equal(later.seen.filter((event) => event.type === "agent_start").length, 1);
+  data.blobs.set(...head!);
+  assert.equal((await later.sendMessage({ content: "third" })).reason, "complete");
+});

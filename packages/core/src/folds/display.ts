@@ -96,26 +96,40 @@ export function reduceDisplay(before: HarnessDisplayState, event: HarnessEvent):
   if (event.type === "message_update") return grow(before, event);
   if (event.type === "resync") return event.displayState as HarnessDisplayState;
   if (!("v" in event)) return reduceLive(before, event);
-  const state = withInbox({ ...before, seq: event.seq }, event);
-  if (isForeign(event)) return state;
+  const { seq } = event;
+  const inbox = reduceInbox(before.inbox, event);
+  const changes = isForeign(event) ? {} : changesBy(before, event);
+  if (inbox === before.inbox) return { ...before, ...changes, seq };
+  const queuedFollowUps = inbox.filter((item) => item.delivery !== "steer").length;
+  return { ...before, ...changes, seq, inbox, queuedFollowUps };
+}
+
+type Changes = Partial<HarnessDisplayState>;
+
+function changesBy(state: HarnessDisplayState, event: Extract<HarnessEvent, { v: number }>): Changes {
   switch (event.type) {
     case "thread_created":
     case "thread_renamed":
-      return { ...state, title: event.title };
+      return { title: event.title };
     case "thread_cloned":
-      return { ...settled(state), threadId: event.threadId, title: event.title, tokenUsage: noUsage, cost: null };
+      return {
+        ...settled,
+        threadId: event.threadId,
+        title: event.title,
+        lastError: null,
+        tokenUsage: noUsage,
+        cost: null,
+      };
     case "thread_rewound":
-      return { ...settled(state), tokenUsage: event.usage };
+      return { ...settled, lastError: null, tokenUsage: event.usage };
     case "agent_start":
-      return { ...state, ...status("running"), modeId: event.modeId, modelId: event.modelId, lastError: null };
+      return { ...status("running"), modeId: event.modeId, modelId: event.modelId, lastError: null };
     case "agent_end":
-      return { ...settled(state), lastError: state.lastError };
+      return settled;
     case "error": {
       const { code, message, retryable } = event;
       const lastError = { code, message, retryable };
-      return event.parked
-        ? { ...state, ...status("parked"), currentMessage: null, lastError }
-        : { ...state, lastError };
+      return event.parked ? { ...status("parked"), currentMessage: null, lastError } : { lastError };
     }
     case "message_end":
       return ended(state, event);
@@ -124,30 +138,41 @@ export function reduceDisplay(before: HarnessDisplayState, event: HarnessEvent):
       return withTool(state, { toolCallId, toolName, args, status: "running", partialResult: null });
     }
     case "tool_end": {
-      const { [event.toolCallId]: _done, ...activeTools } = state.activeTools;
-      const { [event.toolCallId]: _answered, ...pendingSuspensions } = state.pendingSuspensions;
-      return turnStatus({ ...state, activeTools, pendingSuspensions, messages: withOutcome(state.messages, event) });
+      const activeTools = without(state.activeTools, event.toolCallId);
+      const pendingSuspensions = without(state.pendingSuspensions, event.toolCallId);
+      return {
+        activeTools,
+        pendingSuspensions,
+        messages: withOutcome(state.messages, event),
+        ...turnStatus(state, activeTools),
+      };
     }
     case "tool_suspended": {
       const { toolCallId, toolName, args, suspendPayload, at } = event;
       const pending = { toolCallId, toolName, args, suspendPayload, at };
       const pendingSuspensions = { ...state.pendingSuspensions, [toolCallId]: pending };
-      return withTool(
-        { ...state, pendingSuspensions },
-        { toolCallId, toolName, args, status: "waiting", partialResult: null },
-      );
+      return {
+        pendingSuspensions,
+        ...withTool(state, { toolCallId, toolName, args, status: "waiting", partialResult: null }),
+      };
     }
     case "tool_resumed": {
-      const { [event.toolCallId]: _answered, ...pendingSuspensions } = state.pendingSuspensions;
+      const pendingSuspensions = without(state.pendingSuspensions, event.toolCallId);
       const tool = state.activeTools[event.toolCallId];
-      const next = { ...state, pendingSuspensions };
-      return tool ? withTool(next, { ...tool, status: "pending" }) : turnStatus(next);
+      return tool ? { pendingSuspensions, ...withTool(state, { ...tool, status: "pending" }) } : { pendingSuspensions };
     }
     case "usage_update":
-      return { ...state, tokenUsage: event.total, cost: event.cost };
+      return { tokenUsage: event.total, cost: event.cost };
     default:
-      return state;
+      return {};
   }
+}
+
+/** The same record if there is nothing to leave out. */
+function without<T>(record: Readonly<Record<string, T>>, key: string): Readonly<Record<string, T>> {
+  if (!Object.hasOwn(record, key)) return record;
+  const { [key]: _, ...rest } = record;
+  return rest;
 }
 
 type Update = HarnessEvent & { type: "message_update" };
@@ -156,6 +181,7 @@ function grow(state: HarnessDisplayState, event: Update): HarnessDisplayState {
   const current = state.currentMessage;
   if (current?.id !== event.messageId) return state;
   const content = current.content.slice();
+  while (content.length < event.index) content.push({ type: "text", text: "" });
   const part = content[event.index];
   if (part?.type === "text" || part?.type === "reasoning") {
     content[event.index] = { type: part.type, text: part.text + event.delta };
@@ -181,21 +207,21 @@ function reduceLive(state: HarnessDisplayState, event: HarnessEvent): HarnessDis
     }
     case "tool_update": {
       const tool = state.activeTools[event.toolCallId];
-      return tool ? withTool(state, { ...tool, partialResult: event.partialResult }) : state;
+      return tool ? { ...state, ...withTool(state, { ...tool, partialResult: event.partialResult }) } : state;
     }
     default:
       return state;
   }
 }
 
-function ended(state: HarnessDisplayState, event: HarnessEvent & { type: "message_end" }): HarnessDisplayState {
+function ended(state: HarnessDisplayState, event: HarnessEvent & { type: "message_end" }): Changes {
   const { message, interrupted = false, at, seq } = event;
   const shown: HarnessMessage = { ...message, at, seq, interrupted, outcomes: {} };
   const messages = [...state.messages.slice(1 - MESSAGES_SHOWN), shown];
-  if (message.role !== "assistant") return { ...state, messages };
+  if (message.role !== "assistant") return { messages };
   const calls = interrupted ? [] : message.content.filter(isOwnCall);
   const activeTools = Object.fromEntries(calls.map((call) => [call.toolCallId, pendingTool(call)]));
-  return turnStatus({ ...state, messages, activeTools, currentMessage: null, toolInputBuffers: {} });
+  return { messages, activeTools, currentMessage: null, toolInputBuffers: {}, ...turnStatus(state, activeTools) };
 }
 
 type OwnCall = Extract<Part, { type: "tool-call" }>;
@@ -223,31 +249,25 @@ export function withOutcome(
   return messages.with(index, { ...message, outcomes });
 }
 
-function withInbox(state: HarnessDisplayState, event: HarnessEvent): HarnessDisplayState {
-  const inbox = reduceInbox(state.inbox, event);
-  if (inbox === state.inbox) return state;
-  return { ...state, inbox, queuedFollowUps: inbox.filter((item) => item.delivery !== "steer").length };
+function withTool(state: HarnessDisplayState, tool: ActiveTool): Changes {
+  const activeTools = { ...state.activeTools, [tool.toolCallId]: tool };
+  return { activeTools, ...turnStatus(state, activeTools) };
 }
 
-const withTool = (state: HarnessDisplayState, tool: ActiveTool): HarnessDisplayState =>
-  turnStatus({ ...state, activeTools: { ...state.activeTools, [tool.toolCallId]: tool } });
-
 /** A turn waits when each call that has not ended waits for a person. */
-function turnStatus(state: HarnessDisplayState): HarnessDisplayState {
-  if (state.status !== "running" && state.status !== "waiting") return state;
-  const tools = Object.values(state.activeTools);
-  const waiting = tools.length > 0 && tools.every((tool) => tool.status === "waiting");
-  return { ...state, ...status(waiting ? "waiting" : "running") };
+function turnStatus(state: HarnessDisplayState, activeTools: HarnessDisplayState["activeTools"]): Changes {
+  if (state.status !== "running" && state.status !== "waiting") return {};
+  const tools = Object.values(activeTools);
+  return status(tools.length > 0 && tools.every((tool) => tool.status === "waiting") ? "waiting" : "running");
 }
 
 const status = (value: HarnessDisplayState["status"]) => ({ status: value, isRunning: value === "running" });
 
-const settled = (state: HarnessDisplayState): HarnessDisplayState => ({
-  ...state,
+/** What is left of a turn when it is over. Its last error stays until the next one begins. */
+const settled = {
   ...status("idle"),
   currentMessage: null,
   activeTools: {},
   toolInputBuffers: {},
   pendingSuspensions: {},
-  lastError: null,
-});
+} as const;

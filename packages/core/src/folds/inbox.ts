@@ -1,4 +1,4 @@
-import type { Delivery, HarnessEvent } from "../events.ts";
+import { isForeign, type Delivery, type HarnessEvent } from "../events.ts";
 import type { FilePart } from "../message.ts";
 
 /** An input that was accepted and not yet taken. */
@@ -12,6 +12,7 @@ export interface InboxItem {
 
 /** What waits to be taken, in the order in which it was accepted. The same array comes back when nothing changed. */
 export function reduceInbox(inbox: readonly InboxItem[], event: HarnessEvent): readonly InboxItem[] {
+  if ("v" in event && isForeign(event)) return inbox;
   switch (event.type) {
     case "input_accepted": {
       const { inputId, delivery, content, files = [], at } = event;

@@ -1,10 +1,10 @@
-import type { DurableEvent } from "../events.ts";
+import { isForeign, type DurableEvent } from "../events.ts";
 import type { Part, ToolCallPart, ToolResult } from "../message.ts";
 
 /** One entry of the body. Once it is in, it never changes. */
 export type Entry =
   | { kind: "user"; parts: readonly Part[] }
-  | { kind: "assistant"; parts: readonly Part[] }
+  | { kind: "assistant"; parts: readonly Part[]; by: string }
   | { kind: "results"; results: readonly CallResult[] };
 
 export interface CallResult {
@@ -23,17 +23,22 @@ export interface Body {
 
 /** The fold that becomes the model's prompt. */
 export interface Transcript {
+  /** The provider that speaks in the newest turn. What another one said is put into words that all of them take. */
+  readonly by: string;
   readonly body: Body | null;
   /** Calls of the newest answer that still lack a result. */
   readonly open: { calls: readonly ToolCallPart[]; results: Readonly<Record<string, CallResult>> } | null;
 }
 
-export const emptyTranscript: Transcript = { body: null, open: null };
+export const emptyTranscript: Transcript = { by: "", body: null, open: null };
 
 export const INTERRUPTED = "Interrupted: this call did not finish, and nothing is known of its effect.";
 
 export function reduceTranscript(state: Transcript, event: DurableEvent): Transcript {
+  if (isForeign(event)) return state;
   switch (event.type) {
+    case "agent_start":
+      return { ...state, by: event.modelId.split(/[./]/, 1)[0]! };
     case "message_end":
       if (event.interrupted) return state;
       return event.message.role === "assistant"
@@ -64,30 +69,35 @@ function said(state: Transcript, content: readonly Part[]): Transcript {
 
 function answered(state: Transcript, content: readonly Part[]): Transcript {
   const parts = sendable(content);
-  // Thinking alone is not an answer: providers reject a message that has nothing else.
-  if (!parts.some((part) => part.type !== "reasoning")) return state;
+  if (parts.length === 0) return state;
   const calls = parts.filter((part): part is ToolCallPart => part.type === "tool-call" && !part.providerExecuted);
-  const body = grown(state.body, { kind: "assistant", parts });
-  return { body, open: calls.length > 0 ? { calls, results: {} } : null };
+  const body = grown(state.body, { kind: "assistant", parts, by: state.by });
+  return { ...state, body, open: calls.length > 0 ? { calls, results: {} } : null };
 }
 
-/** Leaves out what no provider takes back: blank text, sources, and a provider's own calls without their results. */
+/**
+ * Leaves out what no provider takes back: blank text, sources, a provider's own calls without their results, and thoughts that lead
+ * to nothing. Nothing is left of an answer that has only those.
+ */
 function sendable(content: readonly Part[]): Part[] {
   const idsOf = (type: Part["type"]) =>
     new Set(content.flatMap((part) => (part.type === type && "toolCallId" in part ? [part.toolCallId] : [])));
   const [called, resulting] = [idsOf("tool-call"), idsOf("tool-result")];
-  return content.filter((part) => {
+  const parts = content.filter((part) => {
     if (part.type === "source") return false;
     if (part.type === "text") return part.text.trim() !== "";
     if (part.type === "tool-call" && part.providerExecuted) return resulting.has(part.toolCallId);
     if (part.type === "tool-result") return called.has(part.toolCallId);
     return true;
   });
+  const last = parts.findLastIndex((part) => part.type !== "reasoning" && part.type !== "custom");
+  return parts.slice(0, last + 1);
 }
 
 function resulted(state: Transcript, event: DurableEvent<"tool_end">): Transcript {
   const { toolCallId, toolName, result, isError } = event;
-  if (!state.open?.calls.some((call) => call.toolCallId === toolCallId)) return state;
+  const isThis = (call: ToolCallPart) => call.toolCallId === toolCallId && call.toolName === toolName;
+  if (!state.open?.calls.some(isThis)) return state;
   const results = { ...state.open.results, [toolCallId]: { toolCallId, toolName, result, isError } };
   const next = { ...state, open: { ...state.open, results } };
   return state.open.calls.every((call) => results[call.toolCallId]) ? closed(next) : next;
@@ -99,7 +109,7 @@ function closed(state: Transcript): Transcript {
   const complete = calls.map(({ toolCallId, toolName }): CallResult => {
     return results[toolCallId] ?? { toolCallId, toolName, result: { content: INTERRUPTED }, isError: true };
   });
-  return { body: grown(state.body, { kind: "results", results: complete }), open: null };
+  return { ...state, body: grown(state.body, { kind: "results", results: complete }), open: null };
 }
 
 const grown = (before: Body | null, entry: Entry): Body => ({ before, entry, length: (before?.length ?? 0) + 1 });

@@ -89,6 +89,8 @@ async function consume(
     for (let next = await reader.read(); !next.done; next = await reader.read()) {
       if (signal.aborted) return;
       add(next.value);
+      // Nothing comes after it, and a connection that stays open must not turn an answer into a silence.
+      if (next.value.type === "finish") return cancel();
     }
   } finally {
     signal.removeEventListener("abort", cancel);
@@ -122,7 +124,7 @@ class AnswerBuilder {
   readonly #files = new Map<number, Uint8Array>();
   readonly #refused = new Map<string, string>();
   /** Where the text blocks that are open stand in `content`, and which of the streamed texts each is. */
-  readonly #blocks = new Map<string, { at: number; index: number }>();
+  readonly #blocks = new Map<string, { at: number; index: number | undefined }>();
   readonly #ids = new Set<string>();
   readonly #inputs = new Map<string, string>();
   #texts = 0;
@@ -140,11 +142,13 @@ class AnswerBuilder {
       case "reasoning-delta":
         return this.#grow("reasoning", part.id, part.delta, part.providerMetadata);
       case "text-start":
-      case "text-end":
         return this.#grow("text", part.id, "", part.providerMetadata);
       case "reasoning-start":
-      case "reasoning-end":
         return this.#grow("reasoning", part.id, "", part.providerMetadata);
+      case "text-end":
+        return this.#close("text", part.id, part.providerMetadata);
+      case "reasoning-end":
+        return this.#close("reasoning", part.id, part.providerMetadata);
       case "tool-input-start":
         this.began = true;
         this.#inputs.set(part.id, part.toolName);
@@ -175,7 +179,7 @@ class AnswerBuilder {
           type: "tool-result",
           toolCallId,
           toolName,
-          result: part.result as Json,
+          result: plain(part.result),
           ...(isError ? { isError } : {}),
           ...metaOf(part),
         });
@@ -185,7 +189,7 @@ class AnswerBuilder {
         return this.#file(part);
       case "source": {
         const { type: _, id, providerMetadata: __, ...source } = part;
-        return this.#push({ type: "source", id, source: source as Json, ...metaOf(part) });
+        return this.#push({ type: "source", id, source: plain(source), ...metaOf(part) });
       }
       case "custom":
         return this.#push({ type: "custom", kind: part.kind, ...metaOf(part) });
@@ -219,7 +223,7 @@ class AnswerBuilder {
     const key = `${type} ${id}`;
     let block = this.#blocks.get(key);
     if (!block) {
-      this.#blocks.set(key, (block = { at: this.content.length, index: this.#texts++ }));
+      this.#blocks.set(key, (block = { at: this.content.length, index: undefined }));
       this.#push({ type, text: "" });
     }
     const before = this.content[block.at] as Extract<Part, { type: "text" | "reasoning" }>;
@@ -229,15 +233,28 @@ class AnswerBuilder {
       text: before.text + delta,
       ...metaOf({ providerMetadata }),
     });
-    if (delta !== "") this.#sink.text({ index: block.index, part: type, delta, content: this.content });
+    if (delta === "") return;
+    // Counted from its first word on: a block without any is not seen, and would leave a hole.
+    block.index ??= this.#texts++;
+    this.#sink.text({ index: block.index, part: type, delta, content: this.content });
+  }
+
+  /** Some providers use an id again for the next block. */
+  #close(type: "text" | "reasoning", id: string, providerMetadata: unknown): void {
+    this.#grow(type, id, "", providerMetadata);
+    this.#blocks.delete(`${type} ${id}`);
   }
 
   #call(part: LanguageModelV4StreamPart & { type: "tool-call" }): void {
+    const input = parseArgs(part.input);
+    if (part.providerExecuted) {
+      const { toolCallId, toolName } = part;
+      const call = { type: "tool-call" as const, toolCallId, toolName, input: input ?? {}, providerExecuted: true };
+      return this.#push({ ...call, ...metaOf(part) });
+    }
     const toolCallId = this.#uniqueId(part.toolCallId);
     const repeats = this.#ids.has(part.toolCallId);
     this.#ids.add(part.toolCallId);
-    const { toolName, providerExecuted } = part;
-    const input = parseArgs(part.input);
     if (input === undefined)
       this.#refused.set(toolCallId, `The arguments are not a JSON object: ${part.input.slice(0, 500)}`);
     if (repeats)
@@ -245,9 +262,8 @@ class AnswerBuilder {
         toolCallId,
         "Two calls of this answer had one id. Only the first was run: call again if both were meant.",
       );
-    const name = toolName.replace(/[^A-Za-z0-9_-]/g, "_").slice(0, 64) || "unnamed";
-    const own = providerExecuted ? { providerExecuted } : {};
-    this.#push({ type: "tool-call", toolCallId, toolName: name, input: input ?? {}, ...own, ...metaOf(part) });
+    const toolName = part.toolName.replace(/[^A-Za-z0-9_-]/g, "_").slice(0, 64) || "unnamed";
+    this.#push({ type: "tool-call", toolCallId, toolName, input: input ?? {}, ...metaOf(part) });
   }
 
   #uniqueId(id: string): string {
@@ -285,8 +301,11 @@ function cleanId(id: string): string {
 }
 
 function metaOf({ providerMetadata }: { providerMetadata?: unknown }): { providerMetadata?: Record<string, Json> } {
-  return providerMetadata === undefined ? {} : { providerMetadata: providerMetadata as Record<string, Json> };
+  return providerMetadata === undefined ? {} : { providerMetadata: plain(providerMetadata) as Record<string, Json> };
 }
+
+/** As the journal will give it back: an SDK may leave `undefined` in what it attaches, and JSON has none. */
+const plain = (value: unknown): Json => JSON.parse(JSON.stringify(value) ?? "null") as Json;
 
 /** Arguments are an object; anything else is a mistake of the model. No arguments at all mean none. */
 function parseArgs(text: string): Json | undefined {

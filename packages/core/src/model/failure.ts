@@ -18,7 +18,8 @@ const NETWORK_CODE = /^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|E
 export function failureOf(error: unknown, during: "request" | "stream"): Failure {
   const message = messageOf(error);
   const status = field(error, "statusCode");
-  if (typeof status === "number") return { ...ofStatus(status, error, message), cause: error };
+  // A stream that breaks off is reported with the status of the response that it was: a success.
+  if (typeof status === "number" && status >= 400) return { ...ofStatus(status, error, message), cause: error };
   if (chain(error).some(isNetworkError)) return { code: "PROVIDER_NETWORK", message, retryable: true, cause: error };
   if (isOverflow(error, message)) return { code: "CONTEXT_OVERFLOW", message, retryable: false, cause: error };
   // A stream that began and then broke is worth another try; a request that failed for reasons of its own is not.

@@ -23,22 +23,65 @@ const CONTINUE: LanguageModelV4Message = { role: "user", content: [{ type: "text
 /** Head, body, tail. Valid for every provider, whatever prefix of a journal the transcript was folded from. */
 export async function toPrompt(head: Head, transcript: Transcript, loadBlob: LoadBlob): Promise<LanguageModelV4Prompt> {
   const prompt: LanguageModelV4Prompt = head.system === "" ? [] : [{ role: "system", content: head.system }];
+  const withUniqueIds = renaming();
   for (const entry of entriesOf(transcript)) {
-    const message = converted.get(entry) ?? convert(entry, await bytesFor(entry, loadBlob));
-    converted.set(entry, message);
-    const last = prompt.at(-1);
-    // Two messages of a user in a row are one: some providers insist on turns.
-    if (message.role === "user" && last?.role === "user") {
-      prompt[prompt.length - 1] = { role: "user", content: [...last.content, ...message.content] };
-    } else prompt.push(message);
+    const foreign = entry.kind === "assistant" && entry.by !== transcript.by;
+    const converted = foreign ? convertedForeign : convertedOwn;
+    const known = converted.get(entry) ?? convert(entry, await bytesFor(entry, loadBlob), foreign);
+    converted.set(entry, known);
+    if (known.content.length > 0) add(prompt, withUniqueIds(known));
   }
-  const last = prompt.at(-1);
-  if (last?.role !== "user" && last?.role !== "tool") prompt.push(CONTINUE);
+  if (!isSpokenTo(prompt)) prompt.push(CONTINUE);
   return prompt;
 }
 
-/** Entries never change, so each is converted once. */
-const converted = new WeakMap<Entry, LanguageModelV4Message>();
+/** Some providers insist on turns: two messages of a user in a row are one, and an answer is an answer to something. */
+function add(prompt: LanguageModelV4Prompt, message: LanguageModelV4Message): void {
+  const last = prompt.at(-1);
+  if (message.role === "assistant" && !isSpokenTo(prompt)) prompt.push(CONTINUE, message);
+  else if (message.role === "user" && last?.role === "user") {
+    prompt[prompt.length - 1] = { role: "user", content: [...last.content, ...message.content] };
+  } else prompt.push(message);
+}
+
+function isSpokenTo(prompt: LanguageModelV4Prompt): boolean {
+  const role = prompt.at(-1)?.role;
+  return role === "user" || role === "tool";
+}
+
+/** Entries never change, so each is converted once for the provider that made it, and once for the others. */
+const convertedOwn = new WeakMap<Entry, LanguageModelV4Message>();
+const convertedForeign = new WeakMap<Entry, LanguageModelV4Message>();
+
+/** Models keep call ids apart within one answer only; providers want that of a whole request. */
+function renaming(): (message: LanguageModelV4Message) => LanguageModelV4Message {
+  const used = new Map<string, number>();
+  let names = new Map<string, string>();
+  const nameOf = (id: string): string => {
+    let name = id;
+    for (let n = used.get(id) ?? 1; used.has(name); used.set(id, n)) name = `${id.slice(0, 56)}_${++n}`;
+    used.set(name, 1);
+    return name;
+  };
+  return (message) => {
+    if (message.role === "assistant") {
+      const calls = message.content.flatMap((part) => (isOwnCall(part) ? [part.toolCallId] : []));
+      names = new Map();
+      for (const id of calls) {
+        const name = nameOf(id);
+        if (name !== id) names.set(id, name);
+      }
+    }
+    if (names.size === 0 || message.role === "user" || message.role === "system") return message;
+    const content = message.content.map((part) =>
+      "toolCallId" in part ? { ...part, toolCallId: names.get(part.toolCallId) ?? part.toolCallId } : part,
+    );
+    return { ...message, content } as LanguageModelV4Message;
+  };
+}
+
+const isOwnCall = (part: AssistantPart): part is Extract<AssistantPart, { type: "tool-call" }> =>
+  part.type === "tool-call" && !part.providerExecuted;
 
 type Bytes = ReadonlyMap<string, Uint8Array>;
 
@@ -57,12 +100,14 @@ async function bytesFor(entry: Entry, loadBlob: LoadBlob): Promise<Bytes> {
   return bytes;
 }
 
-function convert(entry: Entry, bytes: Bytes): LanguageModelV4Message {
+function convert(entry: Entry, bytes: Bytes, foreign: boolean): Exclude<LanguageModelV4Message, { role: "system" }> {
   switch (entry.kind) {
     case "user":
       return { role: "user", content: entry.parts.flatMap((part) => plainPart(part, bytes)) };
-    case "assistant":
-      return { role: "assistant", content: entry.parts.flatMap((part) => assistantPart(part, bytes)) };
+    case "assistant": {
+      const content = entry.parts.flatMap((part) => (foreign ? foreignPart(part) : assistantPart(part, bytes)));
+      return { role: "assistant", content };
+    }
     case "results":
       return { role: "tool", content: entry.results.map((result) => resultPart(result, bytes)) };
   }
@@ -110,15 +155,37 @@ function assistantPart(part: Part, bytes: Bytes): AssistantPart[] {
   }
 }
 
+/** Signatures, thoughts and what a provider ran itself mean nothing to another one, and some refuse them. */
+function foreignPart(part: Part): AssistantPart[] {
+  switch (part.type) {
+    case "text":
+      return [{ type: "text", text: part.text }];
+    case "tool-call": {
+      const { toolCallId, toolName, input, providerExecuted } = part;
+      return providerExecuted ? [] : [{ type: "tool-call", toolCallId, toolName, input }];
+    }
+    case "file":
+      return part.reasoning ? [] : [{ type: "text", text: `(a file of type ${part.mediaType} stood here)` }];
+    default:
+      return [];
+  }
+}
+
 function resultPart(
   { toolCallId, toolName, result, isError }: CallResult,
   bytes: Bytes,
 ): LanguageModelV4ToolResultPart {
   const part = { type: "tool-result" as const, toolCallId, toolName };
   const { content } = result;
-  if (typeof content === "string")
-    return { ...part, output: { type: isError ? "error-text" : "text", value: content } };
-  return { ...part, output: { type: "content", value: content.flatMap((item) => plainPart(item, bytes)) } };
+  const said =
+    typeof content === "string" ? [content] : content.flatMap((item) => (item.type === "text" ? item.text : []));
+  const text = said.filter((piece) => piece.trim() !== "").join("\n");
+  const files = typeof content === "string" ? [] : content.flatMap((item) => (item.type === "file" ? item : []));
+  if (files.length === 0)
+    return { ...part, output: { type: isError ? "error-text" : "text", value: text || "(no output)" } };
+  // One text, and before the files: some formats make a result of its own of every text, and none of a file.
+  const words: LanguageModelV4TextPart = { type: "text", text: text || "(see the file)" };
+  return { ...part, output: { type: "content", value: [words, ...files.map((file) => filePart(file, bytes))] } };
 }
 
 function filePart({ mediaType, filename, blob, url }: FilePart, bytes: Bytes): LanguageModelV4FilePart {

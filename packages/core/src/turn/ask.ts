@@ -118,8 +118,8 @@ class Draft {
   }
 }
 
-const hasSubstance = ({ content }: Answer): boolean =>
-  content.some((part) => part.type !== "reasoning" && part.type !== "source");
+const WORDLESS: readonly string[] = ["reasoning", "source", "custom"];
+const hasSubstance = ({ content }: Answer): boolean => content.some((part) => !WORDLESS.includes(part.type));
 
 function emptyAnswer({ finishReason }: Answer): Failure {
   if (finishReason === "content-filter") {

@@ -122,6 +122,13 @@ function fail(driver: Driver, { code, message, retryable }: Failure, said: Messa
   });
 }
 
+/** Ends the turn for a reason that lies with us: a bug, or a store that has lost something. Going on would only meet it again. */
+export function giveUp(driver: Driver, error: unknown): Promise<void> {
+  const code = error instanceof CinchError ? error.code : "INTERNAL";
+  const message = error instanceof Error ? error.message : String(error);
+  return fail(driver, { code, message, retryable: false }, null);
+}
+
 const interrupted = (message: Message, turnId: string): NewEvent => ({
   type: "message_end",
   turnId,
