@@ -1,0 +1,160 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import {
+  emptyTranscript,
+  MESSAGES_SHOWN,
+  newDisplayState,
+  newThreadState,
+  reduceDisplay,
+  reduceInbox,
+  reduceThread,
+  reduceTranscript,
+  type DurableEvent,
+  type HarnessEvent,
+  type InboxItem,
+  type LiveEvent,
+} from "@cinch/core";
+import * as fc from "fast-check";
+import { journals } from "../../testkit/src/journal.ts";
+
+const where = { threadId: "thread_a", at: 1, turnId: "turn_1" };
+const tool = { toolCallId: "call_1", toolName: "read_file" };
+
+/** What streams between durable events: also for messages and calls that nobody has heard of. */
+const live = fc.oneof(
+  fc
+    .record({ messageId: fc.constantFrom("m1", "m2"), index: fc.nat(3), delta: fc.string({ maxLength: 3 }) })
+    .map((update): LiveEvent => ({ type: "message_update", role: "assistant", part: "text", ...update, ...where })),
+  fc.constantFrom<LiveEvent>(
+    { type: "message_start", messageId: "m1", role: "assistant", ...where },
+    { type: "message_start", messageId: "m2", role: "assistant", ...where },
+    { type: "message_discarded", messageId: "m1", role: "assistant", reason: "broke", ...where },
+    { type: "tool_input_start", ...tool, ...where },
+    { type: "tool_input_delta", ...tool, argsTextDelta: '{"a"', ...where },
+    { type: "tool_input_end", ...tool, ...where },
+    { type: "tool_update", ...tool, partialResult: [1, { two: null }], ...where },
+    { type: "retry_scheduled", attempt: 1, delayMs: 10, message: "later", ...where },
+    { type: "info", message: "so", ...where },
+  ),
+) as fc.Arbitrary<HarnessEvent>;
+
+/** A journal with live events strewn in. */
+const streams = fc
+  .tuple(journals, fc.array(fc.array(live, { maxLength: 4 }), { maxLength: 60 }))
+  .map(([events, between]) =>
+    events.flatMap((event, at): HarnessEvent[] => [event as HarnessEvent, ...(between[at] ?? [])]),
+  );
+
+function frozen<T>(value: T): T {
+  if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value;
+  Object.freeze(value);
+  for (const child of Object.values(value)) frozen(child);
+  return value;
+}
+
+/** Folds with every state and event frozen, so that touching one throws, and checks that each state survives JSON. */
+function foldsPurely<S, E>(initial: S, reduce: (state: S, event: E) => S, events: readonly E[]): S {
+  let state = frozen(initial);
+  for (const event of events) {
+    const next = reduce(state, frozen(event));
+    assert.deepEqual(reduce(state, event), next, "the same state and event give the same");
+    assert.deepEqual(JSON.parse(JSON.stringify(next)), next, "a state is JSON");
+    state = frozen(next);
+  }
+  return state;
+}
+
+test("every fold is pure, and its states are JSON", () => {
+  fc.assert(
+    fc.property(streams, (events) => {
+      const durable = events.filter((event): event is HarnessEvent & DurableEvent => "v" in event);
+      foldsPurely(newDisplayState("thread_a"), reduceDisplay, events);
+      foldsPurely<readonly InboxItem[], HarnessEvent>([], reduceInbox, events);
+      foldsPurely(newThreadState, reduceThread, durable);
+      foldsPurely(emptyTranscript, reduceTranscript, durable);
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test("the display keeps step with the journal, and with the fold that drives", () => {
+  fc.assert(
+    fc.property(streams, (events) => {
+      let display = newDisplayState("thread_a");
+      let state = newThreadState;
+      for (const event of events) {
+        display = reduceDisplay(display, event);
+        if ("v" in event) state = reduceThread(state, event as DurableEvent);
+        assert.deepEqual(
+          [display.seq, display.title, display.inbox, display.status === "idle"],
+          [state.seq, state.title, state.inbox, state.turn === null],
+        );
+        assert.equal(display.isRunning, display.status === "running");
+        assert.equal(display.queuedFollowUps, display.inbox.filter((item) => item.delivery !== "steer").length);
+      }
+    }),
+    { numRuns: 100 },
+  );
+});
+
+const said = (seq: number): HarnessEvent => ({
+  type: "message_end",
+  v: 1,
+  at: 1,
+  seq,
+  threadId: "thread_a",
+  message: { id: `m${seq}`, role: "user", content: [{ type: "text", text: `number ${seq}` }] },
+});
+
+const long = Array.from({ length: 5_000 }, (_, at) => said(at + 1)).reduce(reduceDisplay, newDisplayState("thread_a"));
+
+test("the display holds the newest messages and no more", () => {
+  assert.equal(long.messages.length, MESSAGES_SHOWN);
+  assert.deepEqual([long.messages[0]?.id, long.messages.at(-1)?.id], [`m${5_000 - MESSAGES_SHOWN + 1}`, "m5000"]);
+});
+
+test("a text delta on a thread of 5,000 messages touches nothing but the message that grows", () => {
+  const started = reduceDisplay(long, { type: "message_start", messageId: "new", role: "assistant", ...where });
+  const update = { type: "message_update", messageId: "new", role: "assistant", index: 0, part: "text", delta: "a" };
+  const grown = reduceDisplay(started, { ...update, ...where } as HarnessEvent);
+  const { currentMessage, ...rest } = grown;
+  assert.deepEqual(currentMessage, { id: "new", role: "assistant", content: [{ type: "text", text: "a" }] });
+  for (const [name, value] of Object.entries(rest)) assert.equal(value, started[name as keyof typeof rest], name);
+});
+
+test("a text delta costs the same in a long message as in a short one", () => {
+  const start = reduceDisplay(long, { type: "message_start", messageId: "new", role: "assistant", ...where });
+  const update = {
+    type: "message_update",
+    messageId: "new",
+    role: "assistant",
+    index: 0,
+    part: "text",
+    delta: "abcde",
+  };
+  const event = { ...update, ...where } as HarnessEvent;
+  const time = (state: typeof start, count: number) => {
+    const from = performance.now();
+    let at = state;
+    for (let n = 0; n < count; n++) at = reduceDisplay(at, event);
+    return { ms: performance.now() - from, state: at };
+  };
+  const warm = time(start, 20_000);
+  const short = Math.min(...[1, 2, 3].map(() => time(start, 5_000).ms));
+  const later = Math.min(...[1, 2, 3].map(() => time(warm.state, 5_000).ms));
+  assert.ok(later < short * 5 + 5, `${later} ms after 100,000 characters, ${short} ms before`);
+});
+
+test("a block that streams out of its place leaves no hole", () => {
+  const start = reduceDisplay(newDisplayState("t"), {
+    type: "message_start",
+    messageId: "m",
+    role: "assistant",
+    ...where,
+  });
+  const update = { type: "message_update", messageId: "m", role: "assistant", index: 1, part: "reasoning", delta: "a" };
+  assert.deepEqual(reduceDisplay(start, { ...update, ...where } as HarnessEvent).currentMessage?.content, [
+    { type: "text", text: "" },
+    { type: "reasoning", text: "a" },
+  ]);
+});

@@ -1,0 +1,59 @@
+import type { Clock } from "@cinch/core";
+
+/** A clock that runs so many times faster than the machine's: long sleeps become short ones, in the same order. */
+export function fastClock(factor: number): Clock & { sleeps: number[] } {
+  const start = Date.now();
+  const sleeps: number[] = [];
+  return {
+    sleeps,
+    now: () => start + (Date.now() - start) * factor,
+    after(ms, callback) {
+      sleeps.push(ms);
+      const timer = setTimeout(callback, ms / factor);
+      return () => clearTimeout(timer);
+    },
+  };
+}
+
+export interface StillClock extends Clock {
+  /** Lets time pass, and everything that was waiting for it happen. */
+  wind(ms: number): Promise<void>;
+  /** Lets time pass until this has settled. */
+  windUntil<T>(promise: Promise<T>): Promise<T>;
+  /** How long those that wait still have to, shortest first. */
+  waiting(): number[];
+}
+
+/** A clock that stands still until it is wound. */
+export function stillClock(): StillClock {
+  let now = 1_700_000_000_000;
+  let timers: { due: number; callback: () => void }[] = [];
+  const clock: StillClock = {
+    now: () => now,
+    after(ms, callback) {
+      const timer = { due: now + ms, callback };
+      timers.push(timer);
+      return () => void (timers = timers.filter((other) => other !== timer));
+    },
+    waiting: () => timers.map(({ due }) => due - now).toSorted((a, b) => a - b),
+    async wind(ms) {
+      const until = now + ms;
+      for (;;) {
+        await new Promise((resolve) => setImmediate(resolve));
+        const [next] = timers.filter(({ due }) => due <= until).toSorted((a, b) => a.due - b.due);
+        if (!next) break;
+        timers = timers.filter((timer) => timer !== next);
+        now = Math.max(now, next.due);
+        next.callback();
+      }
+      now = until;
+    },
+    async windUntil(promise) {
+      const state = { settled: false };
+      const watched = promise.finally(() => void (state.settled = true));
+      while (!state.settled) await clock.wind(100);
+      return watched;
+    },
+  };
+  return clock;
+}

@@ -1,0 +1,165 @@
+import type { DurableEvent, FilePart, NewEvent, Part, ToolResult } from "@cinch/core";
+import * as fc from "fast-check";
+import { JournalWriter } from "./journal-writer.ts";
+
+/**
+ * Journals as drivers write them, and as crashes, rewinds, clones and careless models leave them behind: what a store gives back
+ * for a thread. Every event passes `stamp`. Results may be missing, late, twice or out of order.
+ */
+
+/** What speaks in a turn, as `agent_start` names it. */
+export const PROVIDERS = ["anthropic.messages", "openai.chat", "openai.responses", "google.generative-ai"] as const;
+export type ProviderName = (typeof PROVIDERS)[number];
+
+/** Bytes under every hash that a generated journal refers to: the beginning of a PNG. */
+export const BLOB = Uint8Array.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
+
+export type PartPlan =
+  | { kind: "text" | "reasoning"; text: string; signed: boolean }
+  | { kind: "call"; id: string; name: string; input: Record<string, string> }
+  | { kind: "hosted"; answered: boolean; failed: boolean }
+  | { kind: "source" | "custom" | "file" | "reasoning-file" };
+
+export interface OutcomePlan {
+  kind: "ends" | "fails" | "unknown" | "suspends" | "resumes" | "missing" | "twice" | "refused" | "late";
+  result: ToolResult;
+  rank: number;
+}
+
+export interface StepPlan {
+  draft: string | null;
+  parts: PartPlan[];
+  outcomes: OutcomePlan[];
+  steers: UserPlan[];
+  takeover: boolean;
+}
+
+export interface UserPlan {
+  text: string;
+  files: FilePart[];
+}
+
+export type Act =
+  | {
+      kind: "turn";
+      provider: ProviderName;
+      input: UserPlan;
+      steps: StepPlan[];
+      end: "complete" | "aborted" | "error" | "cut";
+    }
+  | { kind: "note"; text: string }
+  | { kind: "rewind" | "clone"; at: number }
+  | { kind: "command"; event: NewEvent };
+
+const text = fc.oneof(
+  { weight: 4, arbitrary: fc.constantFrom("hello", "Let me look.", "line\nline", "Ünïcödé 🎉", "{}") },
+  { weight: 2, arbitrary: fc.constantFrom("", " ", "\n\t", "\u00a0") },
+  { weight: 1, arbitrary: fc.string({ maxLength: 12 }) },
+);
+
+const file: fc.Arbitrary<FilePart> = fc.constantFrom<FilePart>(
+  { type: "file", mediaType: "image/png", blob: "blob-a" },
+  { type: "file", mediaType: "image/png", blob: "blob-b", filename: "b.png" },
+  { type: "file", mediaType: "image/png", url: "https://example.com/c.png" },
+);
+
+const user: fc.Arbitrary<UserPlan> = fc.record({
+  text,
+  files: fc.oneof(fc.constant<FilePart[]>([]), fc.array(file, { maxLength: 2 })),
+});
+
+/** Ids as they are after they were taken in, few enough to meet again in later messages. */
+const callId = fc.constantFrom("call_1", "call_2", "toolu_01A", "0", "1", "-", "_", "call_constructor", "x".repeat(60));
+
+const part: fc.Arbitrary<PartPlan> = fc.oneof(
+  { weight: 4, arbitrary: fc.record({ kind: fc.constant("text" as const), text, signed: fc.boolean() }) },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant("reasoning" as const), text, signed: fc.boolean() }) },
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      kind: fc.constant("call" as const),
+      id: callId,
+      name: fc.constantFrom("read_file", "write-file", "x".repeat(64), "no_such_tool"),
+      input: fc.dictionary(fc.constantFrom("path", "toString", "0"), text, { maxKeys: 2, noNullPrototype: true }),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({ kind: fc.constant("hosted" as const), answered: fc.boolean(), failed: fc.boolean() }),
+  },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constantFrom("source" as const, "custom", "file", "reasoning-file") }) },
+);
+
+const resultItem = fc.oneof(fc.record({ type: fc.constant("text" as const), text }), file) satisfies fc.Arbitrary<Part>;
+const result: fc.Arbitrary<ToolResult> = fc.record({
+  content: fc.oneof(text, fc.array(resultItem, { maxLength: 4 })),
+});
+
+const outcome: fc.Arbitrary<OutcomePlan> = fc.record({
+  kind: fc.oneof(
+    { weight: 6, arbitrary: fc.constant("ends" as const) },
+    {
+      weight: 5,
+      arbitrary: fc.constantFrom(
+        ...(["fails", "unknown", "suspends", "resumes", "missing", "twice", "refused", "late"] as const),
+      ),
+    },
+  ),
+  result,
+  rank: fc.nat(9),
+});
+
+const step: fc.Arbitrary<StepPlan> = fc.record({
+  draft: fc.option(text, { freq: 5 }),
+  parts: fc.array(part, { maxLength: 5 }),
+  outcomes: fc.array(outcome, { minLength: 5, maxLength: 5 }),
+  steers: fc.oneof(
+    { weight: 4, arbitrary: fc.constant<UserPlan[]>([]) },
+    { weight: 1, arbitrary: fc.array(user, { maxLength: 2 }) },
+  ),
+  takeover: fc.boolean(),
+});
+
+const turn = fc.record({
+  kind: fc.constant("turn" as const),
+  provider: fc.constantFrom(...PROVIDERS),
+  input: user,
+  steps: fc.array(step, { maxLength: 4 }),
+  end: fc.constantFrom("complete" as const, "complete", "aborted", "error", "cut"),
+});
+
+const command: fc.Arbitrary<NewEvent> = fc.constantFrom<NewEvent>(
+  { type: "thread_renamed", title: "Renamed" },
+  { type: "input_accepted", inputId: "later", delivery: "follow_up", content: "Later", named: true },
+  { type: "input_edited", inputId: "later", content: "Later still" },
+  { type: "input_removed", inputId: "later" },
+  { type: "abort_requested", inbox: true },
+);
+
+const act: fc.Arbitrary<Act> = fc.oneof(
+  { weight: 8, arbitrary: turn },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant("note" as const), text }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constantFrom("rewind" as const, "clone"),
+      at: fc.double({ min: 0, max: 1, noNaN: true }),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant("command" as const), event: command }) },
+);
+
+const written = (acts: readonly Act[]): DurableEvent[] => {
+  const writer = new JournalWriter("thread_a");
+  for (const next of acts) writer.act(next);
+  return writer.events;
+};
+
+/** Any journal. */
+export const journals: fc.Arbitrary<DurableEvent[]> = fc.array(act, { maxLength: 5 }).map(written);
+
+/** Journals in which one provider speaks throughout. */
+export const journalsOf = (provider: ProviderName): fc.Arbitrary<DurableEvent[]> =>
+  fc
+    .array(act, { maxLength: 5 })
+    .map((acts) => written(acts.map((next) => (next.kind === "turn" ? { ...next, provider } : next))));

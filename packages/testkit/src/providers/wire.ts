@@ -1,0 +1,50 @@
+import type { LanguageModelV4FunctionTool, LanguageModelV4Prompt } from "@ai-sdk/provider";
+
+/** What is wrong with a prompt once it has become a request of one provider. */
+export type Validate = (prompt: LanguageModelV4Prompt, tools?: readonly LanguageModelV4FunctionTool[]) => string[];
+
+type Message = LanguageModelV4Prompt[number];
+export type AssistantPart = Extract<Message, { role: "assistant" }>["content"][number];
+export type UserPart = Extract<Message, { role: "user" }>["content"][number];
+export type ResultPart = Extract<AssistantPart, { type: "tool-result" }>;
+
+/** The results of a tool message. Answers to approvals of the AI SDK are not used here. */
+export const resultsOf = (message: Extract<Message, { role: "tool" }>): ResultPart[] =>
+  message.content.filter((part): part is ResultPart => part.type === "tool-result");
+
+/** A result as the text that formats without structure send. */
+export function outputText(output: ResultPart["output"]): string {
+  switch (output.type) {
+    case "text":
+      return output.value;
+    case "error-text":
+    case "error-json":
+      return JSON.stringify({ error: output.value });
+    case "execution-denied":
+      return output.reason ?? "denied";
+    default:
+      return JSON.stringify(output.value);
+  }
+}
+
+export const optionsOf = (part: { providerOptions?: unknown }, provider: string): Record<string, unknown> =>
+  ((part.providerOptions as Record<string, unknown> | undefined)?.[provider] ?? {}) as Record<string, unknown>;
+
+export const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+export const isBlank = (value: unknown): boolean => typeof value !== "string" || value.trim() === "";
+
+export function isJsonObject(text: unknown): boolean {
+  try {
+    return typeof text === "string" && isObject(JSON.parse(text));
+  } catch {
+    return false;
+  }
+}
+
+export function repeated(ids: readonly unknown[]): unknown[] {
+  return ids.filter((id, at) => ids.indexOf(id) !== at);
+}
+
+export const quoted = (value: unknown): string => JSON.stringify(value) ?? "undefined";
