@@ -1,0 +1,5 @@
+/** What tests of agents need: a scripted model, suites that any store must pass, provider validators, and crash points. */
+export * from "./model.ts";
+export * from "./providers/index.ts";
+export { storeConformance } from "./store-conformance.ts";
+export { crashPoints, torture, tortureAll, type Verdict } from "./torture/torture.ts";

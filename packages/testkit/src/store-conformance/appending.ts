@@ -1,0 +1,97 @@
+import assert from "node:assert/strict";
+import { type Check, clone, code, created, ids, input, kinds, make, texts } from "./sample.ts";
+
+export function appending(check: Check): void {
+  check("what was appended is read back with its seq and its thread", async (store) => {
+    const events = [created({ metadata: { repo: "x" } }), input("hello")];
+    assert.deepEqual(await store.append("t", events, { afterSeq: 0 }), { kind: "appended", seq: 2, epoch: 0 });
+    const read = await store.read("t");
+    assert.deepEqual(
+      read,
+      events.map((one, at) => ({ ...one, seq: at + 1, threadId: "t" })),
+    );
+    assert.deepEqual(await store.thread("t"), {
+      id: "t",
+      title: "A thread",
+      resourceId: "me",
+      parentId: null,
+      createdAt: events[0]!.at,
+      updatedAt: events[1]!.at,
+      metadata: { repo: "x" },
+    });
+  });
+
+  check("who is behind gets the newer events, and nothing is written", async (store) => {
+    await make(store, "t", input("one"), input("two"));
+    const result = await store.append("t", [input("three")], { afterSeq: 1 });
+    assert.deepEqual(result, { kind: "newer", events: (await store.read("t")).slice(1) });
+    assert.deepEqual(await texts(store, "t"), ["one", "two"]);
+  });
+
+  check("of twenty appends after the same seq exactly one is written", async (store, another) => {
+    await make(store, "t");
+    const seats = [store, await another()];
+    const appends = Array.from({ length: 20 }, (_, at) =>
+      seats[at % 2]!.append("t", [input(`${at}`)], { afterSeq: 1 }),
+    );
+    const results = await Promise.all(appends);
+    assert.deepEqual(kinds(results), ["appended", ...Array<string>(19).fill("newer")]);
+    const [winner] = results.flatMap((result, at) => (result.kind === "appended" ? [`${at}`] : []));
+    assert.deepEqual(await texts(store, "t"), [winner]);
+  });
+
+  check("appends to different threads at once are all written", async (store) => {
+    const threads = Array.from({ length: 30 }, (_, at) => `t${at}`);
+    await Promise.all(threads.map((id) => store.append(id, [created(), input(id)], { afterSeq: 0 })));
+    for (const id of threads) assert.deepEqual(await texts(store, id), [id]);
+  });
+
+  check("making a thread that exists gives back what is in it", async (store) => {
+    await make(store, "t", input("mine"));
+    const result = await store.append("t", [created({ title: "Another" })], { afterSeq: 0 });
+    assert.deepEqual(result, { kind: "newer", events: await store.read("t") });
+  });
+
+  check("a thread that is not there cannot be written, read, leased or deleted", async (store) => {
+    await assert.rejects(store.append("none", [input("x")], { afterSeq: 0 }), code("THREAD_NOT_FOUND"));
+    await assert.rejects(store.read("none"), code("THREAD_NOT_FOUND"));
+    await assert.rejects(store.lease("none"), code("THREAD_NOT_FOUND"));
+    await assert.rejects(store.deleteThread("none"), code("THREAD_NOT_FOUND"));
+    await assert.rejects(clone(store, "c", "none", 1), code("THREAD_NOT_FOUND"));
+    await store.release("none", 1);
+    await store.saveDraft("none", 1, []);
+    assert.deepEqual(
+      [await store.thread("none"), await store.thread("c"), await store.holds("none", 0), await store.draft("none")],
+      [undefined, undefined, false, []],
+    );
+  });
+
+  check("any text comes back as it was, in ids too", async (store) => {
+    const text = `\u0000 "quotes' \\ \u2028 \ud800 lone 🧵 ${"x".repeat(300_000)}`;
+    const hostile = [
+      "__proto__",
+      "' OR 1=1 --",
+      "a\u0000b",
+      "a\u0000c",
+      "%",
+      "_",
+      "🧵",
+      "../../etc",
+      "x".repeat(900),
+      " ",
+    ];
+    for (const id of hostile) await make(store, id, input(id + text));
+    for (const id of hostile) {
+      assert.deepEqual(await texts(store, id), [id + text]);
+      assert.equal((await store.thread(id))?.id, id);
+    }
+    assert.deepEqual(await ids(store), hostile.toReversed());
+  });
+
+  check("a closed store refuses", async (store) => {
+    await make(store, "t");
+    await store.close();
+    await assert.rejects(store.append("t", [input("x")], { afterSeq: 1 }), code("CLOSED"));
+    await assert.rejects(store.read("t"), code("CLOSED"));
+  });
+}

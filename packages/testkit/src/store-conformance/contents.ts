@@ -1,0 +1,88 @@
+import assert from "node:assert/strict";
+import type { Store } from "@cinch/core";
+import { type Check, agentEnd, clone, code, created, event, ids, input, make, seqs, texts } from "./sample.ts";
+
+const bytes = (text: string) => new TextEncoder().encode(text);
+const file = (blob: string) => ({ type: "file", mediaType: "image/png", blob });
+const shows = (blob: string) =>
+  event("input_accepted", { inputId: "i", delivery: "send", content: "", files: [file(blob)] });
+const stored = async (store: Store, hashes: string[]) => {
+  const found = await Promise.all(hashes.map(async (hash) => [hash, await store.blob(hash)] as const));
+  return found.flatMap(([hash, blob]) => (blob ? [`${hash}=${new TextDecoder().decode(blob)}`] : []));
+};
+
+export function deleting(check: Check): void {
+  check("a deleted thread is gone, its driver is refused, and its id is not given again", async (store) => {
+    await make(store, "t", input("x"));
+    await store.append("t", [event("agent_start")], { afterSeq: 2, take: 1 });
+    await store.deleteThread("t");
+    assert.deepEqual([await store.thread("t"), await store.holds("t", 2), await ids(store)], [undefined, false, []]);
+    await assert.rejects(store.append("t", [agentEnd()], { afterSeq: 3, epoch: 2 }), code("THREAD_NOT_FOUND"));
+    await assert.rejects(store.append("t", [created()], { afterSeq: 0 }), code("THREAD_NOT_FOUND"));
+    await assert.rejects(store.read("t"), code("THREAD_NOT_FOUND"));
+    await assert.rejects(store.deleteThread("t"), code("THREAD_NOT_FOUND"));
+  });
+
+  check("a read that a deletion overtakes is whole or fails", async (store) => {
+    const inputs = Array.from({ length: 3000 }, (_, at) => input(`${at}`));
+    await make(store, "t", ...inputs);
+    const [read] = await Promise.allSettled([store.read("t"), store.deleteThread("t")]);
+    if (read.status === "fulfilled") assert.equal(read.value.length, 3001);
+    else assert.equal(read.reason.code, "THREAD_NOT_FOUND");
+  });
+
+  check("what a clone reads stays until the clone goes too", async (store) => {
+    await make(store, "p", input("kept"), input("p's own"));
+    await clone(store, "c", "p", 2);
+    await clone(store, "d", "c", 3);
+    await store.deleteThread("p");
+    await store.deleteThread("c");
+    assert.deepEqual(await texts(store, "d"), ["kept"]);
+    assert.deepEqual(await seqs(store, "d"), [1, 2, 3, 4]);
+    await store.deleteThread("d");
+    assert.deepEqual(await ids(store), []);
+  });
+}
+
+export function keeping(check: Check): void {
+  check("a blob is kept while an event refers to it, wherever in the event that is", async (store) => {
+    const message = { id: "m", role: "user", content: [file("in-message")] };
+    const result = { content: [file("in-result")] };
+    const events = [
+      created(),
+      shows("in-input"),
+      event("prompt_head", { blob: "in-head", key: "k", reason: "first" }),
+      event("message_end", { message }),
+      event("tool_end", { toolCallId: "c", toolName: "t", result, isError: false }),
+    ];
+    const hashes = ["in-input", "in-head", "in-message", "in-result"];
+    const blobs = hashes.map((hash) => ({ hash, bytes: bytes(hash) }));
+    await store.append("t", events, { afterSeq: 0, take: 0, release: true, blobs });
+    assert.deepEqual(
+      await stored(store, hashes),
+      hashes.map((hash) => `${hash}=${hash}`),
+    );
+    await store.deleteThread("t");
+    assert.deepEqual(await stored(store, hashes), []);
+  });
+
+  check("a blob is sent once, referred to by many, and goes with the last", async (store) => {
+    const blobs = [{ hash: "shared", bytes: bytes("!") }];
+    await store.append("a", [created(), shows("shared")], { afterSeq: 0, blobs });
+    await store.append("b", [created(), shows("shared")], { afterSeq: 0 });
+    await clone(store, "c", "a", 2);
+    const left: string[][] = [];
+    for (const id of ["a", "b", "c"]) {
+      left.push(await stored(store, ["shared"]));
+      await store.deleteThread(id);
+    }
+    left.push(await stored(store, ["shared"]));
+    assert.deepEqual(left, [["shared=!"], ["shared=!"], ["shared=!"], []]);
+  });
+
+  check("what was not appended brings no blob", async (store) => {
+    await make(store, "t");
+    await store.append("t", [shows("late")], { afterSeq: 0, blobs: [{ hash: "late", bytes: bytes("!") }] });
+    assert.deepEqual(await stored(store, ["late", "never"]), []);
+  });
+}

@@ -1,0 +1,93 @@
+import assert from "node:assert/strict";
+import { type Check, clone, input, make, rewind, seqs, texts } from "./sample.ts";
+
+export function reading(check: Check): void {
+  check("a range is read from either end", async (store) => {
+    await make(store, "t", ...Array.from({ length: 9 }, (_, at) => input(`${at}`)));
+    const read = async (range: object) => (await store.read("t", range)).map(({ seq }) => seq);
+    assert.deepEqual(await read({ after: 7 }), [8, 9, 10]);
+    assert.deepEqual(await read({ upTo: 2 }), [1, 2]);
+    assert.deepEqual(await read({ after: 2, upTo: 5 }), [3, 4, 5]);
+    assert.deepEqual(await read({ after: 2, limit: 2 }), [3, 4]);
+    assert.deepEqual(await read({ limit: 2, last: true }), [9, 10]);
+    assert.deepEqual(await read({ upTo: 5, limit: 2, last: true }), [4, 5]);
+    assert.deepEqual(await read({ after: 4, upTo: 5, limit: 9, last: true }), [5]);
+    assert.deepEqual([await read({ after: 10 }), await read({ after: 50 }), await read({ limit: 0 })], [[], [], []]);
+  });
+
+  check("a long thread is read whole and in order, from either end", async (store) => {
+    const length = 2500;
+    await make(store, "t", ...Array.from({ length: length - 1 }, (_, at) => input(`${at}`)));
+    const all = Array.from({ length }, (_, at) => at + 1);
+    assert.deepEqual(await seqs(store, "t"), all);
+    const last = await store.read("t", { last: true, limit: 1500 });
+    assert.deepEqual(
+      last.map(({ seq }) => seq),
+      all.slice(-1500),
+    );
+    const result = await store.append("t", [input("x")], { afterSeq: 0 });
+    assert.equal(result.kind === "newer" && result.events.length, length);
+  });
+}
+
+export function cutting(check: Check): void {
+  check("a clone reads what it inherits under its own id, and the two go separate ways", async (store) => {
+    await make(store, "p", input("one"), input("two"), input("three"));
+    assert.deepEqual(await clone(store, "c", "p", 3), { kind: "appended", seq: 4, epoch: 0 });
+    await store.append("p", [input("parent's")], { afterSeq: 4 });
+    await store.append("c", [input("clone's")], { afterSeq: 4 });
+    assert.deepEqual(await texts(store, "p"), ["one", "two", "three", "parent's"]);
+    assert.deepEqual(await texts(store, "c"), ["one", "two", "clone's"]);
+    const read = await store.read("c");
+    assert.deepEqual(
+      read.map(({ seq, threadId }) => [seq, threadId]),
+      [1, 2, 3, 4, 5].map((seq) => [seq, "c"]),
+    );
+    const { title, resourceId, parentId } = (await store.thread("c"))!;
+    assert.deepEqual({ title, resourceId, parentId }, { title: "A clone", resourceId: "me", parentId: "p" });
+  });
+
+  check("a clone of a clone reads through both, from either end", async (store) => {
+    await make(store, "p", input("p2"), input("p3"));
+    await clone(store, "c", "p", 2);
+    await store.append("c", [input("c4"), input("c5")], { afterSeq: 3 });
+    await clone(store, "d", "c", 4);
+    await store.append("d", [input("d6")], { afterSeq: 5 });
+    assert.deepEqual(await texts(store, "d"), ["p2", "c4", "d6"]);
+    assert.deepEqual(await seqs(store, "d"), [1, 2, 3, 4, 5, 6]);
+    assert.deepEqual(
+      (await store.read("d", { last: true, limit: 4 })).map(({ seq }) => seq),
+      [3, 4, 5, 6],
+    );
+    await clone(store, "e", "d", 1);
+    assert.deepEqual(await seqs(store, "e"), [1, 2]);
+  });
+
+  check("a rewind takes back what stood after it, and seq goes on", async (store) => {
+    await make(store, "t", input("two"), input("three"), input("four"));
+    await rewind(store, "t", 4, 2);
+    await store.append("t", [input("six")], { afterSeq: 5 });
+    assert.deepEqual(await seqs(store, "t"), [1, 2, 5, 6]);
+    assert.deepEqual(await texts(store, "t"), ["two", "six"]);
+    const behind = await store.append("t", [input("x")], { afterSeq: 4 });
+    assert.deepEqual(behind, { kind: "newer", events: await store.read("t", { after: 4 }) });
+    await rewind(store, "t", 6, 5);
+    await rewind(store, "t", 7, 1);
+    assert.deepEqual(await seqs(store, "t"), [1, 8]);
+  });
+
+  check("clones and rewinds do not disturb each other", async (store) => {
+    await make(store, "p", input("two"), input("three"));
+    await clone(store, "before", "p", 3);
+    await rewind(store, "p", 3, 1);
+    await store.append("p", [input("five")], { afterSeq: 4 });
+    await clone(store, "after", "p", 5);
+    await rewind(store, "after", 6, 2);
+    assert.deepEqual(await seqs(store, "p"), [1, 4, 5]);
+    assert.deepEqual(await seqs(store, "before"), [1, 2, 3, 4]);
+    assert.deepEqual(await texts(store, "before"), ["two", "three"]);
+    assert.deepEqual(await seqs(store, "after"), [1, 7]);
+    await rewind(store, "before", 4, 2);
+    assert.deepEqual(await texts(store, "before"), ["two"]);
+  });
+}

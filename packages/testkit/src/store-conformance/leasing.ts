@@ -1,0 +1,83 @@
+import assert from "node:assert/strict";
+import { type Check, agentEnd, created, event, input, kinds, make } from "./sample.ts";
+
+export function leasing(check: Check): void {
+  check("a driver's event without the lease is refused, a command is not", async (store) => {
+    await make(store, "t");
+    const refused = { kind: "refused", lease: { epoch: 1, status: "free" } };
+    assert.deepEqual(await store.append("t", [agentEnd()], { afterSeq: 1 }), refused);
+    assert.deepEqual(await store.append("t", [input("x")], { afterSeq: 1 }), { kind: "appended", seq: 2, epoch: 1 });
+  });
+
+  check("a lease is taken, seen by others, and let go in appends", async (store, another) => {
+    const other = await another();
+    await store.append("t", [created()], { afterSeq: 0 });
+    assert.deepEqual(await store.lease("t"), { epoch: 0, status: "free" });
+    const taken = await store.append("t", [event("agent_start")], { afterSeq: 1, take: 0 });
+    assert.deepEqual(taken, { kind: "appended", seq: 2, epoch: 1 });
+    assert.deepEqual(await store.lease("t"), { epoch: 1, status: "mine" });
+    assert.deepEqual(await other.lease("t"), { epoch: 1, status: "held" });
+    assert.deepEqual(
+      [await store.holds("t", 1), await store.holds("t", 0), await other.holds("t", 1)],
+      [true, false, false],
+    );
+    const ended = await store.append("t", [agentEnd()], { afterSeq: 2, epoch: 1, release: true });
+    assert.deepEqual(ended, { kind: "appended", seq: 3, epoch: 1 });
+    assert.deepEqual(await other.lease("t"), { epoch: 1, status: "free" });
+    assert.equal(await store.holds("t", 1), false);
+  });
+
+  check("a lease that is held cannot be taken, not even by its holder", async (store, another) => {
+    const other = await another();
+    await store.append("t", [created()], { afterSeq: 0, take: 0 });
+    const take = { afterSeq: 1, take: 1 };
+    assert.deepEqual(await other.append("t", [], take), { kind: "refused", lease: { epoch: 1, status: "held" } });
+    assert.deepEqual(await store.append("t", [], take), { kind: "refused", lease: { epoch: 1, status: "mine" } });
+  });
+
+  check(
+    "a stale epoch is refused even where there are newer events; a late take learns of them",
+    async (store, another) => {
+      const other = await another();
+      await make(store, "t");
+      await other.append("t", [event("agent_start")], { afterSeq: 1, take: 1 });
+      const stale = await store.append("t", [agentEnd()], { afterSeq: 1, epoch: 1 });
+      assert.deepEqual(stale, { kind: "refused", lease: { epoch: 2, status: "held" } });
+      const late = await store.append("t", [event("agent_start")], { afterSeq: 1, take: 1 });
+      assert.deepEqual(late, { kind: "newer", events: (await store.read("t")).slice(1) });
+      const wrong = await store.append("t", [event("agent_start")], { afterSeq: 2, take: 1 });
+      assert.deepEqual(wrong, { kind: "refused", lease: { epoch: 2, status: "held" } });
+    },
+  );
+
+  check("an epoch that is over is refused, also from the one who has the lease again", async (store) => {
+    await store.append("t", [created()], { afterSeq: 0, take: 0, release: true });
+    await store.append("t", [event("agent_start")], { afterSeq: 1, take: 1 });
+    const over = await store.append("t", [agentEnd()], { afterSeq: 2, epoch: 1 });
+    assert.deepEqual(over, { kind: "refused", lease: { epoch: 2, status: "mine" } });
+    await store.release("t", 1);
+    assert.deepEqual([await store.holds("t", 1), await store.holds("t", 2)], [false, true]);
+  });
+
+  check("of many who take at once exactly one gets the lease", async (store, another) => {
+    const seats = [store, await another(), await another()];
+    await store.append("t", [created()], { afterSeq: 0 });
+    const results = await Promise.all(seats.map((seat) => seat.append("t", [], { afterSeq: 1, take: 0 })));
+    assert.deepEqual(kinds(results), ["appended", "refused", "refused"]);
+    const statuses = await Promise.all(seats.map(async (seat) => (await seat.lease("t")).status));
+    assert.deepEqual(statuses.toSorted(), ["held", "held", "mine"]);
+  });
+
+  check("only the holder releases, and closing releases everything", async (store, another) => {
+    const other = await another();
+    for (const id of ["a", "b"]) await other.append(id, [created()], { afterSeq: 0, take: 0 });
+    await store.release("a", 1);
+    await other.release("a", 0);
+    assert.deepEqual(await other.lease("a"), { epoch: 1, status: "mine" });
+    await other.release("a", 1);
+    assert.deepEqual(await store.lease("a"), { epoch: 1, status: "free" });
+    assert.deepEqual(await store.lease("b"), { epoch: 1, status: "held" });
+    await other.close();
+    assert.deepEqual(await store.lease("b"), { epoch: 1, status: "free" });
+  });
+}

@@ -1,0 +1,126 @@
+import assert from "node:assert/strict";
+import {
+  type Check,
+  agentEnd,
+  clone,
+  created,
+  event,
+  ids,
+  input,
+  make,
+  renamed,
+  rewind,
+  says,
+  write,
+} from "./sample.ts";
+
+export function listing(check: Check): void {
+  check("threads are listed by their last activity, newest first, page by page", async (store) => {
+    for (const id of ["a", "b", "c", "d"]) await make(store, id);
+    await store.append("b", [renamed("Renamed")], { afterSeq: 1 });
+    await store.append("a", [input("x")], { afterSeq: 1 });
+    await write(store, "c", [says("not what counts as activity")], { afterSeq: 1 });
+    assert.deepEqual(await ids(store), ["a", "b", "d", "c"]);
+    assert.deepEqual(await ids(store, { limit: 2 }), ["a", "b"]);
+    assert.deepEqual(await ids(store, { limit: 2, before: "b" }), ["d", "c"]);
+    assert.deepEqual(await ids(store, { before: "c" }), []);
+    assert.equal((await store.thread("b"))?.title, "Renamed");
+  });
+
+  check("a thousand threads come in the same order by pages as at once", async (store) => {
+    const made = Array.from({ length: 1200 }, (_, at) => `t${at}`);
+    await Promise.all(made.map((id) => store.append(id, [created()], { afterSeq: 0 })));
+    const all = await ids(store);
+    const paged: string[] = [];
+    for (let page = await ids(store, { limit: 500 }); page.length > 0;) {
+      paged.push(...page);
+      page = await ids(store, { limit: 500, before: paged.at(-1) });
+    }
+    assert.deepEqual(paged, all);
+    assert.deepEqual(all.toSorted(), made.toSorted());
+  });
+
+  check("lists can be of one resource, and without the threads of subagents", async (store) => {
+    await store.append("mine", [created()], { afterSeq: 0 });
+    await store.append("yours", [created({ resourceId: "you" })], { afterSeq: 0 });
+    const parent = { threadId: "mine", seq: 1, toolCallId: "call" };
+    await store.append("child", [created({ parent })], { afterSeq: 0 });
+    await clone(store, "clone", "mine", 1);
+    assert.deepEqual(await ids(store), ["clone", "child", "yours", "mine"]);
+    assert.deepEqual(await ids(store, { resourceId: "me" }), ["clone", "child", "mine"]);
+    assert.deepEqual(await ids(store, { topLevel: true }), ["clone", "yours", "mine"]);
+    assert.deepEqual(await ids(store, { topLevel: true, resourceId: "you" }), ["yours"]);
+    assert.equal((await store.thread("child"))?.parentId, "mine");
+  });
+
+  check("a thread is active from its input until its turn has ended and was let go", async (store) => {
+    const active = () => ids(store, { active: true });
+    await make(store, "idle");
+    await store.append("t", [created()], { afterSeq: 0 });
+    assert.deepEqual(await active(), []);
+    await store.append("t", [input("x")], { afterSeq: 1 });
+    assert.deepEqual(await active(), ["t"]);
+    await store.append("t", [event("agent_start")], { afterSeq: 2, take: 0 });
+    await store.append("t", [says("waiting")], { afterSeq: 3, epoch: 1, release: true });
+    assert.deepEqual(await active(), ["t"]);
+    await store.append("t", [agentEnd()], { afterSeq: 4, take: 1, release: true });
+    assert.deepEqual(await active(), []);
+  });
+}
+
+const toolSaid = (content: string) =>
+  event("tool_end", { toolCallId: "c", toolName: "t", result: { content }, isError: false, durationMs: 1 });
+
+export function searching(check: Check): void {
+  check("words are found in titles, messages and results, wherever in the thread they stand", async (store) => {
+    await make(store, "title", renamed("About Zebras"));
+    await make(store, "message", says("A zebra is striped"));
+    await make(store, "result", toolSaid("zebra.txt: 3 stripes"));
+    await make(store, "none", says("A horse"));
+    assert.deepEqual(await ids(store, { query: "zebra" }), ["result", "message", "title"]);
+    assert.deepEqual(await ids(store, { query: "ZEBRA  stripe" }), ["result", "message"]);
+    assert.deepEqual(await ids(store, { query: "zebra", limit: 1, before: "result" }), ["message"]);
+    assert.deepEqual(await ids(store, { query: "thread striped" }), ["message"]);
+    assert.deepEqual(await ids(store, { query: "unicorn" }), []);
+    assert.deepEqual(await ids(store, { query: " " }), ["none", "result", "message", "title"]);
+  });
+
+  check("a search sees what a thread reads: what it inherits, not what was taken back or deleted", async (store) => {
+    await make(store, "p", says("zebra"), says("giraffe"));
+    await clone(store, "c", "p", 2);
+    assert.deepEqual(await ids(store, { query: "zebra" }), ["c", "p"]);
+    assert.deepEqual(await ids(store, { query: "giraffe" }), ["p"]);
+    await rewind(store, "p", 3, 2);
+    assert.deepEqual(await ids(store, { query: "giraffe" }), []);
+    await store.deleteThread("p");
+    assert.deepEqual(await ids(store, { query: "zebra" }), ["c"]);
+    await store.deleteThread("c");
+    assert.deepEqual(await ids(store, { query: "zebra" }), []);
+  });
+
+  check("no text in a query is more than text", async (store) => {
+    await make(store, "t", says("a AND b"));
+    const hostile = [
+      '"',
+      "'",
+      "*",
+      "a*",
+      "(",
+      "a OR",
+      "NEAR(a b)",
+      "-a",
+      "a:b",
+      "^a",
+      "%",
+      "_",
+      "\\",
+      "\u0000",
+      "🧵",
+      "\ud800",
+      "{a b}:",
+    ];
+    for (const query of hostile) assert.ok(Array.isArray(await ids(store, { query })), query);
+    assert.deepEqual(await ids(store, { query: "a AND b" }), ["t"]);
+    assert.deepEqual(await ids(store, { query: "x OR b" }), []);
+  });
+}

@@ -1,0 +1,155 @@
+import { existsSync, readFileSync } from "node:fs";
+import { DatabaseSync } from "node:sqlite";
+import { emptyTranscript, reduceTranscript, toPrompt, type DurableEvent, type Store } from "@cinch/core";
+import { sqliteStore } from "@cinch/sqlite";
+import { validateAnthropic, validateGemini, validateOpenAIChat, validateOpenAIResponses } from "../providers/index.ts";
+
+const validators = [validateAnthropic, validateGemini, validateOpenAIChat, validateOpenAIResponses];
+
+interface Row {
+  journal: number;
+  seq: number;
+  event: DurableEvent;
+}
+
+/** What is true at one moment: everything in the file, and every run of a tool so far. */
+export interface Finding {
+  rows: Row[];
+  runs: string[];
+  /** How often the calls had run that were over by now. */
+  finished: Map<string, number>;
+}
+
+const lines = (file: string): string[] =>
+  existsSync(file) ? readFileSync(file, "utf8").split("\n").filter(Boolean) : [];
+
+export function look(folder: string): Finding {
+  const runs = lines(`${folder}/ledger`).map((line) => line.split(" ").slice(0, 2).join(" "));
+  const rows = existsSync(`${folder}/cinch.db`) ? readRows(`${folder}/cinch.db`) : [];
+  const ended = rows.flatMap(({ journal, seq, event }) => {
+    if (event.type !== "tool_end" || event.unknown) return [];
+    const start = rows.findLast(
+      (row) => row.journal === journal && row.seq < seq && starts(row.event, event.toolCallId),
+    );
+    return start?.event.type === "tool_start" ? [start.event.key] : [];
+  });
+  const count = (key: string) => runs.filter((run) => run.endsWith(` ${key}`)).length;
+  return { rows, runs, finished: new Map(ended.map((key) => [key, count(key)])) };
+}
+
+const starts = (event: DurableEvent, toolCallId: string) =>
+  event.type === "tool_start" && event.toolCallId === toolCallId;
+
+function readRows(path: string): Row[] {
+  const db = new DatabaseSync(path, { readOnly: true });
+  try {
+    const hasEvents = db.prepare("SELECT 1 FROM sqlite_master WHERE name = 'events'").get();
+    if (!hasEvents) return [];
+    return db
+      .prepare("SELECT key, body FROM events ORDER BY key")
+      .all()
+      .map(({ key, body }) => {
+        const [journal, seq] = [Math.floor(Number(key) / 2 ** 28), Number(key) % 2 ** 28];
+        return { journal, seq, event: { ...JSON.parse(String(body)), seq } as DurableEvent };
+      });
+  } finally {
+    db.close();
+  }
+}
+
+/** What must hold right after a crash, before anybody has opened the store again. */
+export function problemsAfterCrash(folder: string, before: Finding | undefined): string[] {
+  const now = look(folder);
+  return [...lost(folder, now), ...ranTwice(now, before), ...gaps(now), ...integrity(`${folder}/cinch.db`)];
+}
+
+/** Everything that was accepted is in the file. */
+function lost(folder: string, { rows }: Finding): string[] {
+  const has = (type: string, inputId?: string) =>
+    rows.some(
+      ({ event }) =>
+        event.type === type && (inputId === undefined || ("inputId" in event && event.inputId === inputId)),
+    );
+  return lines(`${folder}/accepted`).flatMap((line) => {
+    const [what = "", id = ""] = line.split(" ");
+    const kept: Record<string, () => boolean> = {
+      thread: () => has("thread_created") || has("thread_cloned"),
+      renamed: () => has("thread_renamed"),
+      input: () => has("input_accepted", id),
+      removed: () => has("input_removed", id) && !has("input_taken", id),
+      edited: () => has("input_edited", id),
+      answered: () => has("tool_resumed"),
+      aborted: () =>
+        has("abort_requested") || rows.some(({ event }) => event.type === "agent_end" && event.reason === "aborted"),
+      rewound: () => has("thread_rewound"),
+    };
+    return kept[what]?.() ? [] : [`accepted and lost: ${line}`];
+  });
+}
+
+/** A finished call has not run since, and one with an effect never runs twice. */
+function ranTwice(now: Finding, before: Finding | undefined): string[] {
+  const count = (key: string) => now.runs.filter((run) => run.endsWith(` ${key}`)).length;
+  const again = [...(before?.finished ?? [])].flatMap(([key, runs]) =>
+    count(key) > runs ? [`ran again after it had finished: ${key}`] : [],
+  );
+  const once = now.runs.filter((run, at) => run.startsWith("once ") && now.runs.indexOf(run) !== at);
+  return [...again, ...once.map((run) => `ran twice: ${run}`)];
+}
+
+function gaps({ rows }: Finding): string[] {
+  return rows.flatMap(({ journal, seq }, at) => {
+    const previous = rows[at - 1];
+    const dense = previous?.journal !== journal || previous.seq === seq - 1;
+    return dense ? [] : [`a gap before ${journal}:${seq}`];
+  });
+}
+
+function integrity(path: string): string[] {
+  if (!existsSync(path)) return [];
+  const db = new DatabaseSync(path);
+  try {
+    const [answer] = db.prepare("PRAGMA integrity_check").all();
+    const said = String(Object.values(answer ?? {})[0]);
+    return said === "ok" ? [] : [`integrity: ${said}`];
+  } finally {
+    db.close();
+  }
+}
+
+/** What must hold when the scenario was played to its end, however often it was cut off. */
+export async function problemsAtEnd(folder: string): Promise<string[]> {
+  const slow = lines(`${folder}/settled`).filter((ms) => Number(ms) > 5_000);
+  const store = sqliteStore({ path: `${folder}/cinch.db` });
+  await store.open();
+  try {
+    const threads = await store.threads();
+    const perThread = await Promise.all(threads.map(({ id }) => threadProblems(store, id)));
+    const unfinished = lines(`${folder}/done`).length === 0 ? ["the scenario did not reach its end"] : [];
+    const count = threads.length === 2 ? [] : [`${threads.length} threads instead of 2`];
+    return [...unfinished, ...count, ...slow.map((ms) => `not settled within 5 s: ${ms} ms`), ...perThread.flat()];
+  } finally {
+    await store.close();
+  }
+}
+
+async function threadProblems(store: Store, id: string): Promise<string[]> {
+  const events = await store.read(id);
+  const transcript = events.reduce(reduceTranscript, emptyTranscript);
+  const prompt = await toPrompt({ system: "Obey.", tools: [] }, transcript, (hash) => store.blob(hash));
+  const said = events.flatMap((event) => {
+    if (event.type !== "message_end" || event.message.role !== "user") return [];
+    return event.message.content.flatMap((part) => (part.type === "text" ? [part.text] : []));
+  });
+  const twice = said.filter((text, at) => said.indexOf(text) !== at).map((text) => `said twice: ${text}`);
+  const open =
+    events.filter(({ type }) => type === "input_accepted").length -
+    events.filter(({ type }) => type === "input_taken" || type === "input_removed").length;
+  const { status } = await store.lease(id);
+  return [
+    ...validators.flatMap((validate) => validate(prompt)),
+    ...twice,
+    ...(open > 0 ? [`${open} inputs were never taken`] : []),
+    ...(status === "free" ? [] : [`the lease is still ${status}`]),
+  ];
+}

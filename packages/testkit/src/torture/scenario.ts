@@ -1,0 +1,170 @@
+import { appendFileSync } from "node:fs";
+import {
+  Agent,
+  CinchError,
+  defineTool,
+  Harness,
+  type DurableEvent,
+  type HarnessEvent,
+  type Store,
+  type ThreadRecord,
+} from "@cinch/core";
+import * as z from "zod";
+import { call, fail, hang, say, scriptedBy, type Step } from "../model.ts";
+
+/** What the scripted model does for each order that a user gives, step by step. */
+const orders: Record<string, Step[]> = {
+  work: [
+    call("once", { what: "alone" }),
+    call(["pure", { what: "p" }], ["idempotent", { what: "i" }], ["once", { what: "beside" }]),
+    call("ask", { what: "Which?" }),
+    say("worked"),
+  ],
+  aftr: [say("after, misspelt")],
+  after: [say("after")],
+  gone: [say("gone")],
+  fail: [fail(Object.assign(new Error("bad request"), { statusCode: 400 }))],
+  hang: [hang("thinking")],
+  clone: [call("once", { what: "in the clone" }), say("cloned")],
+};
+
+const model = scriptedBy(({ prompt }) => {
+  let answers = 0;
+  for (const message of prompt.toReversed()) {
+    if (message.role === "assistant") answers++;
+    if (message.role !== "user") continue;
+    const texts = message.content.flatMap((part) => (part.type === "text" ? [part.text] : []));
+    const order = texts.findLast((text) => text.startsWith("DO "));
+    if (order) return orders[order.slice(3)]?.[answers] ?? say("nothing left to do");
+  }
+  return say("no order");
+});
+
+/** Each run of a tool is a line in the ledger: what ran, under which key. */
+function tools(ledger: string) {
+  const input = z.object({ what: z.string() });
+  const tool = (effect: "pure" | "idempotent" | "once") =>
+    defineTool({
+      description: effect,
+      effect,
+      input,
+      async execute({ what }, { key }) {
+        appendFileSync(ledger, `${effect} ${key} ${what}\n`);
+        await new Promise((resolve) => setTimeout(resolve, 2));
+        return `did ${what}`;
+      },
+    });
+  const ask = defineTool({
+    description: "ask",
+    effect: "pure",
+    input,
+    execute: ({ what }, { suspend, resumed }) =>
+      resumed ? `answered ${String(resumed.data)}` : suspend({ question: what }),
+  });
+  return { pure: tool("pure"), idempotent: tool("idempotent"), once: tool("once"), ask };
+}
+
+export function tortureHarness(storage: Store, ledger: string): Harness {
+  return new Harness({
+    id: "torture",
+    storage,
+    agent: new Agent({ name: "tortured", model, instructions: "Obey.", tools: tools(ledger) }),
+  });
+}
+
+/**
+ * Uses everything that leaves durable events, in an order that can be begun again after a crash: what was done is found in the
+ * journal. `accepted` is told of each command when it was answered: from then on it must never be lost.
+ */
+export async function playScenario(h: Harness, store: Store, accepted: (what: string) => void): Promise<void> {
+  const main = await mainThread(h);
+  accepted(`thread ${main.id}`);
+  if (main.title !== "Torture") {
+    await h.renameThread({ title: "Torture" });
+    accepted("renamed");
+  }
+  const done = await journal(store, main);
+  if (!done.some(({ type }) => type === "thread_rewound")) {
+    if (!done.some((event) => event.type === "input_accepted" && event.inputId === "fail")) await work(h, accepted);
+    await failAndHang(h, accepted);
+    await rewindToAfter(h, store, main);
+    accepted("rewound");
+  }
+  const threads = await h.listThreads();
+  const clone = threads.find(({ parentId }) => parentId === main.id);
+  if (clone) await h.switchThread({ threadId: clone.id });
+  else accepted(`thread ${(await h.cloneThread({ title: "Clone" })).id}`);
+  await h.sendMessage({ id: "clone", content: "DO clone" });
+  accepted("input clone");
+}
+
+export async function mainThread(h: Harness): Promise<ThreadRecord> {
+  const main = (await h.listThreads()).find(({ parentId }) => parentId === null);
+  return main ? h.switchThread({ threadId: main.id }) : h.createThread();
+}
+
+async function work(h: Harness, accepted: (what: string) => void): Promise<void> {
+  const post = async (id: string, content: string, delivery: "send" | "steer" | "follow_up") => {
+    await h.post({ id, content, delivery });
+    accepted(`input ${id}`);
+  };
+  await post("work", "DO work", "send");
+  await until(h, ({ inbox }) => !inbox.some(({ inputId }) => inputId === "work"));
+  const { status } = h.getDisplayState();
+  if (status === "running" || status === "waiting") {
+    await post("steer", "by the way", "steer");
+    await post("gone", "DO gone", "follow_up");
+    if (await unlessTooLate(h.removeInput({ inputId: "gone" }))) accepted("removed gone");
+    await post("after", "DO aftr", "follow_up");
+    if (await unlessTooLate(h.editInput({ inputId: "after", content: "DO after" }))) accepted("edited after");
+  } else await post("after", "DO after", "follow_up");
+  await until(h, ({ status: now, inbox }) => now === "waiting" || (now === "idle" && inbox.length === 0));
+  if (await unlessTooLate(h.respondToToolSuspension({ resumeData: "this one" }))) accepted("answered");
+  await until(h, ({ status: now, inbox }) => now === "idle" && inbox.length === 0);
+}
+
+async function failAndHang(h: Harness, accepted: (what: string) => void): Promise<void> {
+  await h.sendMessage({ id: "fail", content: "DO fail" });
+  accepted("input fail");
+  await h.post({ id: "hang", content: "DO hang", delivery: "send" });
+  accepted("input hang");
+  await until(h, ({ status, inbox, currentMessage }) => {
+    return (status === "idle" && inbox.length === 0) || (currentMessage?.content.length ?? 0) > 0;
+  });
+  await h.abort();
+  accepted("aborted");
+}
+
+async function rewindToAfter(h: Harness, store: Store, main: ThreadRecord): Promise<void> {
+  const events = await journal(store, main);
+  const taken = events.find((event) => event.type === "input_taken" && event.inputId === "after");
+  const end = events.find((event) => event.type === "agent_end" && event.turnId === taken?.turnId);
+  await h.rewind({ toSeq: end?.seq ?? 1 });
+}
+
+const journal = (store: Store, { id }: ThreadRecord): Promise<DurableEvent[]> => store.read(id);
+
+/** False if what was to be changed or answered is over already. */
+async function unlessTooLate(command: Promise<void>): Promise<boolean> {
+  try {
+    await command;
+    return true;
+  } catch (error) {
+    if (error instanceof CinchError && (error.code === "NOT_PENDING" || error.code === "ALREADY_ANSWERED"))
+      return false;
+    throw error;
+  }
+}
+
+/** Settles when the display state is as asked. */
+export function until(h: Harness, reached: (state: ReturnType<Harness["getDisplayState"]>) => boolean): Promise<void> {
+  return new Promise((resolve) => {
+    const look = (event?: HarnessEvent) => {
+      if (event?.type === "display_state_changed" || !reached(h.getDisplayState())) return;
+      off();
+      resolve();
+    };
+    const off = h.subscribe(look);
+    look();
+  });
+}

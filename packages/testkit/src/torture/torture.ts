@@ -1,0 +1,90 @@
+import { spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import process from "node:process";
+import { fileURLToPath } from "node:url";
+import { durableTypes } from "@cinch/core";
+import { look, problemsAfterCrash, problemsAtEnd, type Finding } from "./oracle.ts";
+
+export const positions = ["before", "inside", "after", "emitted"] as const;
+
+/** Where a process is killed: an event of the map, and where on its way. A new durable event joins the list by itself. */
+export function crashPoints(): string[] {
+  const first = durableTypes.flatMap((type) => positions.map((position) => `${type}:${position}`));
+  // These come several times, and mean something else each time.
+  const later = ["message_end", "tool_start", "tool_end", "agent_start"].flatMap((type) =>
+    positions.map((at) => `${type}:${at}:3`),
+  );
+  return [...first, ...later];
+}
+
+export interface Verdict {
+  points: string[];
+  problems: string[];
+}
+
+const child = fileURLToPath(new URL(import.meta.url.endsWith(".ts") ? "./child.ts" : "./child.js", import.meta.url));
+const LIMIT_MS = 30_000;
+
+/** Kills a process at each of these points in turn, then lets the next one go on to the end, and asks the oracle each time. */
+export async function torture(points: string[]): Promise<Verdict> {
+  const folder = mkdtempSync(join(tmpdir(), "cinch-torture-"));
+  const problems: string[] = [];
+  try {
+    let before: Finding | undefined;
+    for (const point of points) {
+      const { signal, output } = await run(folder, point);
+      if (signal !== "SIGKILL") problems.push(`${point} was not reached (${signal ?? "ended"}) ${output}`);
+      problems.push(...problemsAfterCrash(folder, before));
+      before = look(folder);
+    }
+    const { signal, output } = await run(folder);
+    if (signal || output) problems.push(`the last process ended with ${signal ?? "an error"}: ${output}`);
+    problems.push(...problemsAfterCrash(folder, before), ...(await problemsAtEnd(folder)));
+    return { points, problems };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function run(folder: string, crashAt?: string): Promise<{ signal: string | null; output: string }> {
+  const { CRASH_AT: _, ...inherited } = process.env;
+  const env = { ...inherited, NODE_COMPILE_CACHE: join(tmpdir(), "cinch-compile-cache") };
+  const options = {
+    env: crashAt ? { ...env, CRASH_AT: crashAt } : env,
+    stdio: ["ignore", "ignore", "pipe"] as ["ignore", "ignore", "pipe"],
+  };
+  const running = spawn(
+    process.execPath,
+    [...process.execArgv.filter((arg) => !arg.startsWith("--test")), child, folder],
+    options,
+  );
+  let output = "";
+  running.stderr.on("data", (chunk: Buffer) => (output += chunk.toString()));
+  const timer = setTimeout(() => running.kill("SIGTERM"), LIMIT_MS);
+  return new Promise((resolve) => {
+    running.on("close", (_code, signal) => {
+      clearTimeout(timer);
+      resolve({ signal, output });
+    });
+  });
+}
+
+/** Tortures all of these lists of points, as many at a time as there are cores to use. */
+export async function tortureAll(
+  lists: string[][],
+  { cores = 2, told }: { cores?: number; told?: (verdict: Verdict) => void } = {},
+): Promise<Verdict[]> {
+  const verdicts: Verdict[] = [];
+  const queue = [...lists];
+  const worker = async () => {
+    for (let points = queue.shift(); points; points = queue.shift()) {
+      const verdict = await torture(points);
+      verdicts.push(verdict);
+      told?.(verdict);
+    }
+  };
+  await Promise.all(Array.from({ length: cores }, worker));
+  return verdicts;
+}

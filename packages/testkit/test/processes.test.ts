@@ -1,0 +1,176 @@
+import assert from "node:assert/strict";
+import { spawn, type ChildProcess } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import process from "node:process";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+import type { DurableEvent } from "@cinch/core";
+import { sqliteStore } from "@cinch/sqlite";
+
+const seat = fileURLToPath(new URL("./seat.ts", import.meta.url));
+
+interface Seat {
+  process: ChildProcess;
+  /** Settles when the process has printed something that has this key. */
+  printed(key: string): Promise<Record<string, unknown>>;
+  ended: Promise<{ lines: Record<string, unknown>[]; errors: string }>;
+}
+
+function sit(folder: string, ...args: string[]): Seat {
+  const child = spawn(process.execPath, ["-C", "source", seat, folder, ...args], { stdio: ["ignore", "pipe", "pipe"] });
+  const lines: Record<string, unknown>[] = [];
+  const waiting: { key: string; resolve(line: Record<string, unknown>): void }[] = [];
+  let rest = "";
+  let errors = "";
+  child.stderr.on("data", (chunk: Buffer) => (errors += chunk.toString()));
+  child.stdout.on("data", (chunk: Buffer) => {
+    const parts = (rest + chunk.toString()).split("\n");
+    rest = parts.pop() ?? "";
+    for (const line of parts.map((text) => JSON.parse(text) as Record<string, unknown>)) {
+      lines.push(line);
+      for (const { key, resolve } of waiting) if (key in line) resolve(line);
+    }
+  });
+  const printed = (key: string) =>
+    new Promise<Record<string, unknown>>((resolve) => {
+      const known = lines.find((line) => key in line);
+      if (known) resolve(known);
+      else waiting.push({ key, resolve });
+    });
+  const ended = new Promise<{ lines: Record<string, unknown>[]; errors: string }>((resolve) =>
+    child.on("close", () => resolve({ lines, errors })),
+  );
+  return { process: child, printed, ended };
+}
+
+/** A folder with a store that has one thread. */
+async function place(): Promise<
+  AsyncDisposable & { folder: string; journal(): Promise<DurableEvent[]>; ledger(): string[] }
+> {
+  const folder = mkdtempSync(join(tmpdir(), "cinch-seats-"));
+  const open = async () => {
+    const store = sqliteStore({ path: join(folder, "cinch.db") });
+    await store.open();
+    return store;
+  };
+  const store = await open();
+  await store.append("t", [{ type: "thread_created", v: 1, at: 1, title: "", resourceId: "default" }], { afterSeq: 0 });
+  await store.close();
+  return {
+    folder,
+    ledger: () => readFileSync(join(folder, "ledger"), "utf8").trim().split("\n"),
+    async journal() {
+      const again = await open();
+      const events = await again.read("t");
+      await again.close();
+      return events;
+    },
+    async [Symbol.asyncDispose]() {
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+const ofType = <T extends DurableEvent["type"]>(events: readonly DurableEvent[], type: T) =>
+  events.filter((event): event is Extract<DurableEvent, { type: T }> => event.type === type);
+
+test(
+  "eight processes race for one thread: every message is answered once, by one driver at a time",
+  { timeout: 60_000 },
+  async () => {
+    await using at = await place();
+    const names = Array.from({ length: 8 }, (_, n) => `order-${n}`);
+    const seats = names.map((name) => sit(at.folder, name, name));
+    const ends = await Promise.all(seats.map(({ ended }) => ended));
+    assert.deepEqual(ends.map(({ errors }) => errors).filter(Boolean), []);
+    assert.deepEqual(
+      ends.map(({ lines }) => lines.at(-1)),
+      names.map((name) => ({ name, reason: "complete", said: [{ type: "text", text: `${name} said` }] })),
+    );
+    assert.deepEqual(at.ledger().toSorted(), names);
+    const events = await at.journal();
+    assert.deepEqual(
+      events.map(({ seq }) => seq),
+      events.map((_, n) => n + 1),
+    );
+    assert.deepEqual(
+      ofType(events, "input_taken")
+        .map(({ inputId }) => inputId)
+        .toSorted(),
+      names,
+    );
+    const turns = events.filter(({ type }) => type === "agent_start" || type === "agent_end").map(({ type }) => type);
+    const starts = ofType(events, "agent_start").filter(({ resumed }) => !resumed);
+    assert.equal(starts.length, 8);
+    assert.equal(turns.at(-1), "agent_end");
+  },
+);
+
+test(
+  "the same command from three processes is one command, and all three get its answer",
+  { timeout: 60_000 },
+  async () => {
+    await using at = await place();
+    const seats = ["a", "b", "c"].map((name) => sit(at.folder, name, "the-one-order"));
+    const ends = await Promise.all(seats.map(({ ended }) => ended));
+    const said = [{ type: "text", text: "the-one-order said" }];
+    assert.deepEqual(
+      ends.map(({ lines }) => lines.at(-1)),
+      ["a", "b", "c"].map((name) => ({ name, reason: "complete", said })),
+    );
+    assert.deepEqual(at.ledger(), ["the-one-order"]);
+    assert.equal(ofType(await at.journal(), "input_accepted").length, 1);
+  },
+);
+
+test(
+  "a driver that is stopped is overtaken, and what it does when it wakes is refused",
+  { timeout: 60_000 },
+  async () => {
+    await using at = await place();
+    const stopped = sit(at.folder, "stopped", "first", "300");
+    await stopped.printed("ran");
+    stopped.process.kill("SIGSTOP");
+    const healthy = sit(at.folder, "healthy", "second", "0");
+    const { lines } = await healthy.ended;
+    assert.ok(lines.some((line) => "tookOver" in line));
+    assert.deepEqual(lines.at(-1), {
+      name: "healthy",
+      reason: "complete",
+      said: [{ type: "text", text: "second said" }],
+    });
+    stopped.process.kill("SIGCONT");
+    const woken = await stopped.ended;
+    assert.equal(woken.errors, "");
+    assert.deepEqual(woken.lines.at(-1), {
+      name: "stopped",
+      reason: "complete",
+      said: [{ type: "text", text: "first said" }],
+    });
+    assert.deepEqual(at.ledger(), ["first", "second"]);
+    const events = await at.journal();
+    assert.deepEqual(
+      ofType(events, "tool_end").map(({ unknown = false, result }) => [unknown, result.content]),
+      [
+        [true, "The process died while this ran. Its outcome is unknown: verify before retrying."],
+        [false, "second done"],
+      ],
+    );
+    assert.equal(ofType(events, "agent_end").length, 2);
+  },
+);
+
+test("a driver that is killed is replaced within 5 s", { timeout: 60_000 }, async () => {
+  await using at = await place();
+  const killed = sit(at.folder, "killed", "first", "60000");
+  await killed.printed("ran");
+  const waiting = sit(at.folder, "waiting", "second");
+  await waiting.printed("ready");
+  const since = Date.now();
+  killed.process.kill("SIGKILL");
+  await waiting.printed("tookOver");
+  assert.ok(Date.now() - since < 5_000);
+  assert.equal((await waiting.ended).lines.at(-1)?.["reason"], "complete");
+});
