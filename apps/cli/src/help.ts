@@ -1,0 +1,49 @@
+import { Exit } from "./exit.ts";
+import { providers } from "./models/providers.ts";
+
+const listed = providers.map(({ name, about }) => `  ${`${name}/<id>`.padEnd(24)}${about}`).join("\n");
+
+export const help = `cinch: conversations that survive anything
+
+Usage
+  cinch run "prompt" [options]    talk to a model; the answer goes to stdout, all else to stderr
+  cinch run --continue [options]  go on with what was cut off or is queued
+  cinch                           a demonstration (needs no key and no network)
+  cinch torture                   kill a process at every event that reaches the disk, and check what is left (a minute or two)
+
+Options of run
+  --thread ID          go on with this thread
+  --continue           go on with the newest thread (default: a new one)
+  --model NAME         provider/id, or offline (default: $CINCH_MODEL, else the first provider that has a key, else offline)
+  --db PATH            where threads are kept (default: .cinch/cinch.db)
+  --json               print every event as one line of JSON, and nothing else, to stdout
+  -h, --help           this text
+  -v, --version        the version
+
+  The prompt is read from stdin if it is "-", or if it is left out and something is piped in.
+  Ctrl-C ends the turn; Ctrl-C again leaves at once. Either way the thread can be continued.
+
+Models
+  offline                 built in, rule-based, no network
+${listed}
+
+Environment
+  CINCH_MODEL             the model, where --model is not given
+  CINCH_BASE_URL          the server of openai-compatible/…, vllm/… and llamacpp/…
+  CINCH_API_KEY           its key, if it wants one
+  CINCH_LEDGER            a file that gets a line when a tool begins and when it ends: what really ran
+  CINCH_OFFLINE_DELAY_MS  how long the offline model takes for a word (default 15)
+
+Exit codes
+  ${pad(Exit.complete)} the turn is complete, or there was nothing to do
+  ${pad(Exit.error)} the turn failed, or the store did
+  ${pad(Exit.usage)} it can't be started: a wrong flag, model or thread, a missing key; nothing was written
+  ${pad(Exit.waiting)} it waits for a person: an unanswered question, or a parked thread
+  ${pad(Exit.limit)} it stopped at a limit: steps or budget
+  ${pad(Exit.aborted)} it was aborted (Ctrl-C)
+  ${pad(Exit.hangup)} the terminal went away; ${Exit.pipeClosed} the reader of stdout did; ${Exit.terminated} SIGTERM. The turn is kept and can be continued
+`;
+
+function pad(code: number): string {
+  return String(code).padEnd(4);
+}

@@ -1,0 +1,129 @@
+import type { LanguageModel } from "@cinch/core";
+import { UsageError } from "../exit.ts";
+import { ownSourcesOnly } from "./own-sources.ts";
+
+export type Env = Readonly<Record<string, string | undefined>>;
+
+export interface Provider {
+  name: string;
+  about: string;
+  /** The variable that has the key, if one is needed. */
+  key?: string;
+  /** What is used when only the key says which provider is meant. */
+  defaultModel?: string;
+  /** Names by which its models are known without a provider. */
+  family?: RegExp;
+  /** Its package is loaded here and not before: a start should not pay for providers that it does not use. */
+  load(id: string, env: Env): Promise<LanguageModel>;
+}
+
+const OLLAMA_PORT = 11434;
+
+export const providers: readonly Provider[] = [
+  {
+    name: "anthropic",
+    about: "key in ANTHROPIC_API_KEY",
+    key: "ANTHROPIC_API_KEY",
+    defaultModel: "claude-sonnet-5",
+    family: /^claude/i,
+    async load(id, env) {
+      const { createAnthropic } = await imported(() => import("@ai-sdk/anthropic"));
+      return createAnthropic({ baseURL: versioned(set(env, "ANTHROPIC_BASE_URL")) })(id);
+    },
+  },
+  {
+    name: "openai",
+    about: "key in OPENAI_API_KEY",
+    key: "OPENAI_API_KEY",
+    defaultModel: "gpt-5.6",
+    family: /^(gpt|chatgpt|o\d)/i,
+    async load(id, env) {
+      const { createOpenAI } = await imported(() => import("@ai-sdk/openai"));
+      return createOpenAI({ baseURL: versioned(set(env, "OPENAI_BASE_URL")) })(id);
+    },
+  },
+  {
+    name: "google",
+    about: "key in GOOGLE_GENERATIVE_AI_API_KEY",
+    key: "GOOGLE_GENERATIVE_AI_API_KEY",
+    defaultModel: "gemini-flash-latest",
+    family: /^gemini/i,
+    async load(id) {
+      const { createGoogle } = await imported(() => import("@ai-sdk/google"));
+      return createGoogle()(id);
+    },
+  },
+  {
+    name: "openai-compatible",
+    about: "any server that speaks OpenAI's chat API, at CINCH_BASE_URL",
+    load: (id, env) => compatible("openai-compatible", id, { env, baseURL: set(env, "CINCH_BASE_URL") }),
+  },
+  {
+    name: "ollama",
+    about: "Ollama, at OLLAMA_HOST or localhost:11434",
+    family: /^(llama|qwen|mistral|gemma|phi|deepseek)/i,
+    load: (id, env) => compatible("ollama", id, { env, baseURL: ollamaUrl(set(env, "OLLAMA_HOST")) }),
+  },
+  {
+    name: "vllm",
+    about: "vLLM, at CINCH_BASE_URL or localhost:8000",
+    load: (id, env) =>
+      compatible("vllm", id, { env, baseURL: set(env, "CINCH_BASE_URL") ?? "http://localhost:8000/v1" }),
+  },
+  {
+    name: "llamacpp",
+    about: "llama.cpp's server, at CINCH_BASE_URL or localhost:8080",
+    load: (id, env) =>
+      compatible("llamacpp", id, { env, baseURL: set(env, "CINCH_BASE_URL") ?? "http://localhost:8080/v1" }),
+  },
+];
+
+async function compatible(
+  name: string,
+  id: string,
+  { env, baseURL }: { env: Env; baseURL: string | undefined },
+): Promise<LanguageModel> {
+  if (baseURL === undefined) throw new UsageError(missingUrl);
+  const { createOpenAICompatible } = await imported(() => import("@ai-sdk/openai-compatible"));
+  const apiKey = set(env, "CINCH_API_KEY");
+  return createOpenAICompatible({
+    name,
+    baseURL: versioned(baseURL)!,
+    includeUsage: true,
+    ...(apiKey ? { apiKey } : {}),
+  })(id);
+}
+
+export const missingUrl =
+  "openai-compatible/… needs the address of its server: set CINCH_BASE_URL, for example to http://localhost:8000/v1";
+
+/** An empty variable is one that is not set. */
+export const set = (env: Env, name: string): string | undefined => env[name]?.trim() || undefined;
+
+/** These APIs live under /v1, which people leave out of base URLs as often as not. */
+function versioned(url: string | undefined): string | undefined {
+  if (url === undefined) return undefined;
+  const { pathname } = parsedUrl(url);
+  return pathname === "/" ? new URL("/v1", url).href : url;
+}
+
+/** `OLLAMA_HOST` is what the server listens on: a host, a port or both, perhaps every address of the machine. */
+export function ollamaUrl(host: string | undefined): string {
+  if (host === undefined) return `http://localhost:${OLLAMA_PORT}/v1`;
+  const bare = host.startsWith(":") ? `localhost${host}` : host;
+  const url = parsedUrl(/^https?:\/\//.test(bare) ? bare : `http://${bare}`);
+  if (url.hostname === "0.0.0.0" || url.hostname === "[::]") url.hostname = "localhost";
+  if (url.port === "" && !host.startsWith("http")) url.port = String(OLLAMA_PORT);
+  return new URL("/v1", url).href;
+}
+
+function parsedUrl(url: string): URL {
+  const parsed = URL.parse(url);
+  if (parsed?.protocol === "http:" || parsed?.protocol === "https:") return parsed;
+  throw new UsageError(`"${url}" is not the address of a server. It looks like http://localhost:8000/v1`);
+}
+
+async function imported<M>(load: () => Promise<M>): Promise<M> {
+  ownSourcesOnly();
+  return load();
+}

@@ -1,0 +1,62 @@
+import type { LanguageModelV4Message, LanguageModelV4Prompt, LanguageModelV4ToolResultPart } from "@ai-sdk/provider";
+
+/** What became of one call. */
+export interface Outcome {
+  text: string;
+  isError: boolean;
+}
+
+/** What the model makes of its prompt. It has nothing else, so every process that is asked goes on in the same way. */
+export interface Conversation {
+  /** Everything the person said, oldest first; the last one is what to answer now. */
+  said: readonly string[];
+  ask: string;
+  /** The calls made for it so far, message by message, with their outcomes in the order of the calls. */
+  steps: readonly (readonly Outcome[])[];
+  calls: number;
+}
+
+export function conversationOf(prompt: LanguageModelV4Prompt): Conversation {
+  const said = prompt.flatMap((message) => (message.role === "user" ? textsOf(message) : []));
+  const asked = prompt.findLastIndex(({ role }) => role === "user");
+  const since = prompt.slice(asked + 1);
+  const outcomes = new Map(since.flatMap((message) => (message.role === "tool" ? resultsOf(message) : [])));
+  const steps = since
+    .map((message) => callsOf(message).map((id) => outcomes.get(id) ?? { text: "no result", isError: true }))
+    .filter((step) => step.length > 0);
+  return {
+    said,
+    ask: said.at(-1) ?? "",
+    steps,
+    calls: prompt.flatMap(callsOf).length,
+  };
+}
+
+const textsOf = ({ content }: Extract<LanguageModelV4Message, { role: "user" }>): string[] =>
+  content.flatMap((part) => (part.type === "text" ? [part.text] : []));
+
+function callsOf(message: LanguageModelV4Message): string[] {
+  if (message.role !== "assistant") return [];
+  return message.content.flatMap((part) => (part.type === "tool-call" ? [part.toolCallId] : []));
+}
+
+function resultsOf({ content }: Extract<LanguageModelV4Message, { role: "tool" }>): [string, Outcome][] {
+  return content.flatMap((part): [string, Outcome][] =>
+    part.type === "tool-result" ? [[part.toolCallId, outcomeOf(part.output)]] : [],
+  );
+}
+
+function outcomeOf(output: LanguageModelV4ToolResultPart["output"]): Outcome {
+  switch (output.type) {
+    case "text":
+    case "error-text":
+      return { text: output.value, isError: output.type === "error-text" };
+    case "json":
+    case "error-json":
+      return { text: JSON.stringify(output.value), isError: output.type === "error-json" };
+    case "content":
+      return { text: output.value.map((part) => (part.type === "text" ? part.text : "")).join(""), isError: false };
+    case "execution-denied":
+      return { text: output.reason ?? "denied", isError: true };
+  }
+}

@@ -1,0 +1,91 @@
+import type { Conversation, Outcome } from "./conversation.ts";
+import { saying, type Call, type Intent, type Said, type Skill } from "./intent.ts";
+import { memory, remember } from "./memory.ts";
+import { repeating, talk, unclear } from "./talk.ts";
+import { toolSkills, wordCount } from "./tool-skills.ts";
+
+/** Skills that take a sentence as a whole, before it is cut into clauses. */
+const whole: readonly Skill[] = [wordCount, remember];
+const skills: readonly Skill[] = [...memory, ...toolSkills, ...talk];
+
+export type Move = { kind: "call"; text: string; calls: readonly Call[] } | { kind: "say"; text: string };
+
+/** What comes next. It follows from the conversation alone: the plan is made anew each time, and the steps taken are counted off. */
+export function nextMove({ ask, said, steps }: Conversation, offered: ReadonlySet<string>): Move {
+  const groups = planOf(ask, said).map((group) => group.map((intent) => withTools(intent, offered)));
+  const stages = groups.flatMap(stagesOf);
+  const stage = stages[steps.length];
+  if (!stage) return { kind: "say", text: answerOf(groups, steps) };
+  if (steps.length > 0) return { kind: "call", text: "", calls: stage };
+  const names = [...new Set(stages.flat().map(({ toolName }) => toolName))];
+  return { kind: "call", text: `I use ${names.join(", ")} for that.\n`, calls: stage };
+}
+
+/** Groups come one after the other ("then"); the intents of a group go side by side ("and"). */
+function planOf(ask: string, said: Said): Intent[][] {
+  const repeated = repeating(ask, said);
+  if (repeated) return [[repeated]];
+  const missed: string[] = [];
+  const groups = cut(ask, /(?:[,;.!?\s]|\band\b)+\b(?:then|after that|afterwards)\b,?/i).map((group) =>
+    cut(group, /[.!?;](?=\s|$)|\n/).flatMap((sentence) => {
+      const known = firstOf(whole, sentence, said);
+      if (known) return [known];
+      return cut(sentence, /,(?:\s*and\b)?|\s+and\b/i).flatMap((clause) => {
+        const intent = firstOf(skills, clause, said);
+        if (!intent) missed.push(clause);
+        return intent ? [intent] : [];
+      });
+    }),
+  );
+  if (groups.flat().length === 0) return [[saying(unclear(ask.trim()))]];
+  if (missed.length === 0) return groups;
+  return [...groups, [saying(`(I have no rule for "${missed.join('", "')}".)`)]];
+}
+
+const firstOf = (from: readonly Skill[], clause: string, said: Said): Intent | undefined => {
+  for (const skill of from) {
+    const intent = skill(clause, said);
+    if (intent) return intent;
+  }
+  return undefined;
+};
+
+/** Cuts where the pattern is, except inside quotes. */
+function cut(text: string, pattern: RegExp): string[] {
+  const hidden = text.replace(/"[^"]*"|“[^”]*”/g, (quoted) => "\u0000".repeat(quoted.length));
+  const pieces: string[] = [];
+  let from = 0;
+  for (const { index, 0: found } of hidden.matchAll(new RegExp(pattern, `${pattern.flags}g`))) {
+    pieces.push(text.slice(from, index));
+    from = index + found.length;
+  }
+  return [...pieces, text.slice(from)].map((piece) => piece.trim()).filter((piece) => piece !== "");
+}
+
+function withTools(intent: Intent, offered: ReadonlySet<string>): Intent {
+  const missing = intent.calls.find(({ toolName }) => !offered.has(toolName));
+  return missing ? saying(`For that I would need the tool ${missing.toolName}, which I was not given.`) : intent;
+}
+
+/** The calls of a group, message by message: the first of each intent together, then the second of each, and so on. */
+function stagesOf(group: readonly Intent[]): Call[][] {
+  const length = Math.max(0, ...group.map(({ calls }) => calls.length));
+  return Array.from({ length }, (_, at) => group.flatMap(({ calls }) => calls[at] ?? []));
+}
+
+function answerOf(groups: readonly Intent[][], steps: readonly (readonly Outcome[])[]): string {
+  let stage = 0;
+  const sentences = groups.flatMap((group) => {
+    const outcomes = new Map<Intent, Outcome[]>(group.map((intent) => [intent, []]));
+    for (const [at] of stagesOf(group).entries()) {
+      const results = steps[stage++] ?? [];
+      const called = group.filter(({ calls }) => at < calls.length);
+      for (const [place, intent] of called.entries()) {
+        const result = results[place];
+        if (result) outcomes.get(intent)!.push(result);
+      }
+    }
+    return group.map((intent) => intent.answer(outcomes.get(intent)!));
+  });
+  return sentences.filter((sentence) => sentence !== "").join(" ");
+}

@@ -1,0 +1,52 @@
+import { Exit } from "./exit.ts";
+
+/** `npm start` passes a Ctrl-C on that the terminal has sent to us as well: within this time two are one. */
+const SAME_KEY_MS = 200;
+
+/** What can end a run from outside. Until somebody takes interrupts, the first one leaves at once: nothing has been started. */
+export class Stops {
+  /** Settles with an exit code when the process has to close: it was told to, or nobody reads on. */
+  readonly closed: Promise<number>;
+  #close!: (code: number) => void;
+  #interrupt: (() => void) | undefined;
+  #interruptedAt = -Infinity;
+  readonly #handlers: readonly [NodeJS.Signals, () => void][];
+
+  constructor() {
+    this.closed = new Promise((resolve) => (this.#close = resolve));
+    this.#handlers = [
+      ["SIGINT", () => this.#onInterrupt()],
+      ["SIGTERM", () => this.#close(Exit.terminated)],
+      ["SIGHUP", () => this.#close(Exit.hangup)],
+    ];
+    for (const [signal, handler] of this.#handlers) process.on(signal, handler);
+    process.stdout.on("error", this.#onOutputError);
+  }
+
+  close(code: number): void {
+    this.#close(code);
+  }
+
+  /** The first interrupt calls this, the second leaves at once. */
+  onInterrupt(interrupt: () => void): void {
+    this.#interrupt = interrupt;
+  }
+
+  #onInterrupt(): void {
+    const now = performance.now();
+    if (now - this.#interruptedAt < SAME_KEY_MS) return;
+    const first = this.#interruptedAt === -Infinity;
+    this.#interruptedAt = now;
+    if (first && this.#interrupt) this.#interrupt();
+    else process.exit(Exit.aborted);
+  }
+
+  #onOutputError = (error: NodeJS.ErrnoException): void => {
+    this.#close(error.code === "EPIPE" ? Exit.pipeClosed : Exit.error);
+  };
+
+  [Symbol.dispose](): void {
+    for (const [signal, handler] of this.#handlers) process.off(signal, handler);
+    process.stdout.off("error", this.#onOutputError);
+  }
+}

@@ -1,0 +1,114 @@
+import { textOf, type HarnessDisplayState, type HarnessEvent, type Message } from "@cinch/core";
+import { PlainText, short } from "./plain.ts";
+import type { Screen } from "./screen.ts";
+import type { View } from "./view.ts";
+
+type Event<T extends HarnessEvent["type"]> = Extract<HarnessEvent, { type: T }>;
+
+/** What of a message is on the screen already. */
+interface Shown {
+  messageId: string;
+  chars: number;
+  plain: PlainText;
+  thinking: boolean;
+}
+
+/** The conversation as plain text: the answer as it is said, and a short line for whatever else happens. */
+export class TextView implements View {
+  readonly #screen: Screen;
+  readonly #display: () => HarnessDisplayState;
+  /** The person's own prompt, which they have just typed and need not see again. */
+  #own: string | null;
+  #shown: Shown | undefined;
+
+  constructor(screen: Screen, { prompt, display }: { prompt: string | null; display: () => HarnessDisplayState }) {
+    this.#screen = screen;
+    this.#own = prompt;
+    this.#display = display;
+  }
+
+  show(event: HarnessEvent): void {
+    switch (event.type) {
+      case "agent_start":
+        return event.resumed ? this.#note(recovery(event, this.#display())) : undefined;
+      case "message_update":
+        return this.#update(event);
+      case "message_end":
+        return event.message.role === "assistant" ? this.#answered(event) : this.#said(event.message);
+      case "message_discarded":
+        return this.#discarded(event);
+      case "retry_scheduled":
+        return this.#note(`retry ${event.attempt} in ${seconds(event.delayMs)}: ${short(event.message)}`);
+      case "tool_start":
+        return this.#note(`→ ${event.toolName} ${short(JSON.stringify(event.args), 80)}`);
+      case "tool_end":
+        return this.#note(result(event));
+      case "tool_suspended":
+        return this.#note(`? ${event.toolName} waits: ${short(JSON.stringify(event.suspendPayload))}`);
+      case "info":
+        return this.#note(`note: ${short(event.message, 300)}`);
+      case "error":
+        return this.#note(`error: ${short(event.message, 500)} (${event.code})`);
+    }
+  }
+
+  #note(line: string): void {
+    this.#screen.note(line);
+  }
+
+  #of(messageId: string): Shown {
+    if (this.#shown?.messageId !== messageId) {
+      this.#screen.endLine();
+      this.#shown = { messageId, chars: 0, plain: new PlainText(), thinking: false };
+    }
+    return this.#shown;
+  }
+
+  #update({ messageId, part, delta }: Event<"message_update">): void {
+    const shown = this.#of(messageId);
+    if (part === "text") {
+      shown.chars += delta.length;
+      return this.#screen.say(shown.plain.push(delta));
+    }
+    if (!shown.thinking) this.#note("thinking …");
+    shown.thinking = true;
+  }
+
+  /** Whoever follows another process sees only pieces of the answer, or none, before it is whole. */
+  #answered({ message, interrupted }: Event<"message_end">): void {
+    const shown = this.#of(message.id);
+    if (!interrupted) this.#screen.say(shown.plain.push(textOf(message.content).slice(shown.chars)));
+    this.#screen.endLine();
+    this.#shown = undefined;
+  }
+
+  #said({ content }: Message): void {
+    const text = textOf(content);
+    if (text !== this.#own) return this.#note(`> ${short(text)}`);
+    this.#own = null;
+  }
+
+  #discarded({ messageId }: Event<"message_discarded">): void {
+    if (this.#shown?.messageId !== messageId) return;
+    const { chars } = this.#shown;
+    this.#shown = undefined;
+    this.#screen.endLine();
+    if (chars > 0) this.#note("that answer broke off and is begun again:");
+  }
+}
+
+function recovery({ takeover }: Event<"agent_start">, { messages }: HarnessDisplayState): string {
+  const asked = messages.findLastIndex(({ role }) => role === "user");
+  const results = messages.slice(asked + 1).flatMap(({ outcomes }) => Object.keys(outcomes)).length;
+  const why = takeover ? "the process of this turn died" : "this turn was left unfinished";
+  return `recovered: ${why}; kept: ${counted(messages.length, "message")}, ${counted(results, "tool result")} of this turn; going on`;
+}
+
+function result({ toolName, result: { content }, isError, unknown, durationMs }: Event<"tool_end">): string {
+  if (unknown) return `? ${toolName}: outcome unknown, reported to the model as such`;
+  const mark = isError ? "✗" : "←";
+  return `${mark} ${toolName}: ${short(textOf(content))}${durationMs >= 1_000 ? ` (${seconds(durationMs)})` : ""}`;
+}
+
+const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;
+const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`;

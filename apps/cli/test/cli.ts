@@ -1,0 +1,111 @@
+import { spawn, type ChildProcessByStdio } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Readable, Writable } from "node:stream";
+import { fileURLToPath } from "node:url";
+
+const MAIN = fileURLToPath(new URL("../src/main.ts", import.meta.url));
+
+export interface Finished {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+  stdout: string;
+  stderr: string;
+}
+
+export interface Event {
+  type: string;
+  seq?: number;
+  threadId: string;
+  [field: string]: unknown;
+}
+
+export interface Ran {
+  what: "begin" | "end" | "fail";
+  tool: string;
+  key: string;
+  args: Record<string, unknown>;
+}
+
+/** A folder of its own, and `cinch` in it: the real program, in real processes. */
+export class Place {
+  readonly folder = mkdtempSync(join(tmpdir(), "cinch-cli-"));
+  readonly ledger = join(this.folder, "ledger.jsonl");
+  readonly #running = new Set<Running>();
+
+  /** No key of the machine that runs the tests gets in. */
+  start(args: readonly string[], { env = {} }: { env?: Record<string, string> } = {}): Running {
+    const child = spawn(process.execPath, ["-C", "source", MAIN, ...args], {
+      cwd: this.folder,
+      env: { PATH: process.env["PATH"] ?? "", CINCH_OFFLINE_DELAY_MS: "0", CINCH_LEDGER: this.ledger, ...env },
+      stdio: ["pipe", "pipe", "pipe"],
+    });
+    const running = new Running(child);
+    this.#running.add(running);
+    return running;
+  }
+
+  /** Runs to the end; `input` is all of stdin. */
+  async run(
+    args: readonly string[],
+    { input = "", env = {} }: { input?: string; env?: Record<string, string> } = {},
+  ): Promise<Finished> {
+    const running = this.start(args, { env });
+    running.child.stdin.end(input);
+    return running.finished;
+  }
+
+  /** What the tools say of themselves. */
+  ran(): Ran[] {
+    const lines = readFileSync(this.ledger, "utf8").trim().split("\n");
+    return lines.map((line) => JSON.parse(line) as Ran);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const running of this.#running) running.child.kill("SIGKILL");
+    await Promise.all([...this.#running].map(({ finished }) => finished));
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}
+
+export class Running {
+  readonly child: ChildProcessByStdio<Writable, Readable, Readable>;
+  readonly finished: Promise<Finished>;
+  #stdout = "";
+  #stderr = "";
+
+  constructor(child: ChildProcessByStdio<Writable, Readable, Readable>) {
+    this.child = child;
+    child.stdout.setEncoding("utf8").on("data", (text: string) => (this.#stdout += text));
+    child.stderr.setEncoding("utf8").on("data", (text: string) => (this.#stderr += text));
+    this.finished = this.#end();
+  }
+
+  async #end(): Promise<Finished> {
+    const [code, signal] = (await once(this.child, "close")) as [number | null, NodeJS.Signals | null];
+    return { code, signal, stdout: this.#stdout, stderr: this.#stderr };
+  }
+
+  /** Settles when the program has said this. */
+  async says(pattern: RegExp, from: "stdout" | "stderr" = "stderr"): Promise<void> {
+    const said = () => pattern.test(from === "stdout" ? this.#stdout : this.#stderr);
+    while (!said()) {
+      if (this.child.exitCode !== null) throw new Error(`It ended without saying ${pattern}: ${this.#stderr}`);
+      await Promise.race([once(this.child[from], "data"), this.finished]);
+    }
+  }
+
+  get stdout(): string {
+    return this.#stdout;
+  }
+}
+
+export const eventsOf = (stdout: string): Event[] =>
+  stdout
+    .split("\n")
+    .slice(0, -1)
+    .map((line) => JSON.parse(line) as Event);
+
+export const threadIn = ({ stderr }: Finished): string => /\bthread (thread_\w+)/.exec(stderr)![1]!;

@@ -1,0 +1,86 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Agent, Harness, type HarnessEvent, textOf } from "@cinch/core";
+import { offlineModel } from "../src/offline/model.ts";
+import { tools } from "../src/tools/index.ts";
+
+async function conversation(...says: string[]) {
+  const agent = new Agent({ name: "test", model: offlineModel({ delayMs: 0 }), tools: { ...tools } });
+  const harness = new Harness({ id: "test", agent });
+  const events: HarnessEvent[] = [];
+  harness.subscribe((event) => events.push(event));
+  const answers: string[] = [];
+  for (const content of says) {
+    const { message } = await harness.sendMessage({ content });
+    answers.push(textOf(message?.content ?? []));
+  }
+  await harness.close();
+  const steps = events.flatMap((event) => {
+    if (event.type !== "message_end" || event.message.role !== "assistant") return [];
+    const calls = event.message.content.flatMap((part) => (part.type === "tool-call" ? [part.toolName] : []));
+    return calls.length > 0 ? [calls] : [];
+  });
+  return { answers, steps };
+}
+
+test("two questions in one message are two calls in one step", async () => {
+  const { answers, steps } = await conversation("What time is it and what is 3*7?");
+  assert.deepEqual(steps, [["current_time", "calculate"]]);
+  assert.match(answers[0]!, /^It is .*20\d\d.* 3\*7 = 21\.$/);
+});
+
+test("counting takes a step for each number, and what follows comes after it", async () => {
+  const { answers, steps } = await conversation(
+    "Count to 5 with the counter tool, then roll 3d8 and what is two plus 2?",
+  );
+  assert.deepEqual(steps, [["counter"], ["counter"], ["counter"], ["counter"], ["counter"], ["roll_dice"]]);
+  assert.match(
+    answers[0]!,
+    /^I counted 1, 2, 3, 4, 5\. I rolled \d \+ \d \+ \d = \d+\. \(I have no rule for "what is two plus 2"\.\)$/,
+  );
+});
+
+test("a call that fails is told as it is", async () => {
+  const { answers } = await conversation("what is 1/0?");
+  assert.equal(answers[0], "calculate failed: Division by zero.");
+});
+
+test("it remembers what was said", async () => {
+  const { answers } = await conversation(
+    "My name is Ada Lovelace and my favourite colour is green.",
+    "remember that tea and cake are at four",
+    "what is my name?",
+    "what's my favourite colour?",
+    "what is my age?",
+    "what did I say first?",
+    "what did I just say?",
+    "what do you remember?",
+  );
+  assert.deepEqual(answers, [
+    "Nice to meet you, Ada Lovelace. Noted: your favourite colour is green.",
+    "I will remember: tea and cake are at four.",
+    "Your name is Ada Lovelace.",
+    "Your favourite colour is green.",
+    "You have not told me your age.",
+    'First you said: "My name is Ada Lovelace and my favourite colour is green."',
+    'Before that you said: "what did I say first?"',
+    "This: your name is Ada Lovelace; your favourite colour is green; tea and cake are at four.",
+  ]);
+});
+
+test("other tools, and words that are only words", async () => {
+  const { answers, steps } = await conversation(
+    'How many words are in "one and two, then three"?',
+    "wait 5 ms",
+    "say what time is it and then 3*7",
+  );
+  assert.deepEqual(steps, [["count_words"], ["wait"]]);
+  assert.deepEqual(answers, ["That is 5 words, 18 letters.", "I waited for 0.005 s.", "what time is it and then 3*7"]);
+});
+
+test("it says what it is, and what it can do", async () => {
+  const { answers } = await conversation("hello", "help", "who are you?", "Compose a sonata.");
+  for (const answer of answers) assert.match(answer, /offline model .*rule-based/);
+  assert.match(answers[1]!, /count to 5 with the counter tool/);
+  assert.match(answers[3]!, /no rule for "Compose a sonata\."/);
+});

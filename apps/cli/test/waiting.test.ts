@@ -1,0 +1,58 @@
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+import { Agent, defineTool, Harness } from "@cinch/core";
+import { sqliteStore } from "@cinch/sqlite";
+import { call, say, script } from "@cinch/testkit";
+import { Place } from "./cli.ts";
+
+const question = defineTool({
+  description: "Asks the person.",
+  input: { type: "object" },
+  execute: (_input, { suspend }) => suspend({ question: "May I?" }),
+});
+
+/** Another program on the same file. */
+function program(place: Place, { onRecover = "resume" }: { onRecover?: "resume" | "pause" } = {}): Harness {
+  const model = script(call("question", {}), say("done"));
+  const agent = new Agent({ name: "other", model, tools: { question } });
+  const storage = sqliteStore({ path: join(place.folder, ".cinch", "cinch.db") });
+  return new Harness({ id: "other", storage, agent, onRecover });
+}
+
+describe("a thread that only a person can move", { concurrency: 2 }, () => {
+  test("waits for an answer: 3, and what was said is queued", async () => {
+    await using place = new Place();
+    const other = program(place);
+    const waiting = new Promise<void>((resolve) => {
+      other.subscribe((event) => event.type === "tool_suspended" && resolve());
+    });
+    await other.post({ content: "ask me", delivery: "send" });
+    await waiting;
+    await other.close();
+    const bare = await place.run(["run", "--continue"]);
+    assert.deepEqual([bare.code, bare.stdout], [3, ""]);
+    assert.match(bare.stderr, /waits for a person/);
+    const said = await place.run(["run", "--continue", "hello"]);
+    assert.deepEqual([said.code, said.stdout], [3, ""]);
+    assert.match(said.stderr, /1 queued and not answered yet/);
+  });
+
+  test("is parked: 3 for a message, and --continue without one goes on", async () => {
+    await using place = new Place();
+    const running = place.start(["run", "wait 0.5 seconds"]);
+    await running.says(/→ wait/);
+    running.child.kill("SIGKILL");
+    await running.finished;
+    const other = program(place, { onRecover: "pause" });
+    await other.selectOrCreateThread();
+    assert.equal(other.getDisplayState().status, "parked");
+    await other.close();
+    const said = await place.run(["run", "--continue", "what is 6*7?"]);
+    assert.deepEqual([said.code, said.stdout], [3, ""]);
+    assert.match(said.stderr, /parked; to go on all the same: cinch run --thread thread_\w+/);
+    const on = await place.run(["run", "--continue"]);
+    assert.deepEqual([on.code, on.stdout], [0, "I waited for 0.5 s.\nI use calculate for that.\n6*7 = 42.\n"]);
+    assert.match(on.stderr, /> what is 6\*7\?/);
+  });
+});
