@@ -98,7 +98,7 @@ export class Session {
 
   #relay = (event: HarnessEvent): void => {
     // A copy: who subscribes while being told of this event has it in their past already.
-    for (const subscriber of [...this.#subscribers]) subscriber.push(event);
+    for (const subscriber of Array.from(this.#subscribers)) subscriber.push(event);
     if (event.type === "thread_deleted") this.#sit(null);
   };
 

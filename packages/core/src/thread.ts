@@ -161,7 +161,7 @@ export class Thread implements Journal, Folds {
   }
 
   #tell(event: HarnessEvent): void {
-    for (const listener of [...this.#listeners]) listener(event);
+    for (const listener of Array.from(this.#listeners)) listener(event);
   }
 
   #flush(): void {

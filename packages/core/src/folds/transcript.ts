@@ -38,7 +38,7 @@ export function reduceTranscript(state: Transcript, event: DurableEvent): Transc
   if (isForeign(event)) return state;
   switch (event.type) {
     case "agent_start":
-      return { ...state, by: event.modelId.split(/[./]/, 1)[0]! };
+      return { ...state, by: event.modelId.split("/", 1)[0]! };
     case "message_end":
       if (event.interrupted) return state;
       return event.message.role === "assistant"
