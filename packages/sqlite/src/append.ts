@@ -1,0 +1,75 @@
+import type { JournalRows } from "./journal-rows.ts";
+import type { LeaseRow, LeaseRows } from "./lease-rows.ts";
+import { StoreFailure } from "./failure.ts";
+import type { AppendWork, Outcome } from "./protocol.ts";
+import { threadChange, type ThreadRow, type ThreadRows } from "./thread-rows.ts";
+
+export interface Tables {
+  threads: ThreadRows;
+  leases: LeaseRows;
+  journals: JournalRows;
+}
+
+/** One append, inside a transaction that somebody else begins and ends. */
+export function append(tables: Tables, work: AppendWork, now: number): Outcome {
+  const found = tables.threads.find(work.threadId);
+  const creates = work.rows[0]?.type === "thread_created" || work.rows[0]?.type === "thread_cloned";
+  const thread = found || !creates ? tables.threads.get(work.threadId) : undefined;
+  const lease = thread ? tables.leases.row(thread.no) : { epoch: 0, holder: null };
+
+  const refused: Outcome = { kind: "refused", lease: tables.leases.status(lease, now) };
+  if (work.epoch !== undefined && (lease.epoch !== work.epoch || !tables.leases.isMine(lease))) return refused;
+  if (thread && (creates || tables.journals.lastSeq(thread.no) > work.afterSeq)) return { kind: "newer" };
+  if (work.take !== undefined && (lease.epoch !== work.take || !mayBeTaken(refused.lease.status))) return refused;
+  if (work.driver && work.epoch === undefined && work.take === undefined) return refused;
+  return write(tables, work, thread ?? create(tables, work), lease);
+}
+
+const mayBeTaken = (status: string): boolean => status === "free" || status === "dead";
+
+function create({ threads, journals }: Tables, { threadId, rows, afterSeq }: AppendWork): ThreadRow {
+  const first = rows[0]!;
+  const { parent } = JSON.parse(first.body) as { parent?: { seq: number } };
+  const expected = first.type === "thread_cloned" ? parent?.seq : 0;
+  if (afterSeq !== expected) {
+    throw new StoreFailure(
+      "INVALID_INPUT",
+      `"${first.type}" must be appended after ${expected}, not after ${afterSeq}.`,
+    );
+  }
+  threads.create(threadId, first, (no) => journals.lastSeq(no));
+  return threads.get(threadId);
+}
+
+function write({ threads, leases, journals }: Tables, work: AppendWork, thread: ThreadRow, lease: LeaseRow): Outcome {
+  const { rows, afterSeq, take, release } = work;
+  const { no } = thread;
+  const last = Math.max(journals.lastSeq(no), rows[0]?.type === "thread_cloned" ? afterSeq : 0);
+  if (last < afterSeq) {
+    throw new StoreFailure("INVALID_INPUT", `"${work.threadId}" ends at ${last}; nothing can follow ${afterSeq}.`);
+  }
+  const epoch = lease.epoch + (take === undefined ? 0 : 1);
+  if (take !== undefined) leases.take(no, lease);
+  if (release) leases.free(no, epoch);
+
+  journals.write(no, afterSeq, rows, work.blobs);
+  for (const [at, row] of rows.entries()) {
+    if (row.type !== "thread_rewound") continue;
+    const { toSeq } = JSON.parse(row.body) as { toSeq: number };
+    const seq = afterSeq + 1 + at;
+    if (toSeq >= seq) throw new StoreFailure("INVALID_INPUT", `Event ${seq} cannot rewind to ${toSeq}.`);
+    for (const journal of threads.rewind(no, { toSeq, seq })) journals.purge(journal);
+  }
+  threads.update(thread, threadChange(rows, release));
+  if (take !== undefined || rows.some(({ type }) => endsDraft(type))) journals.dropDraft(no);
+  return { kind: "appended", seq: afterSeq + rows.length, epoch };
+}
+
+const endsDraft = (type: string): boolean => type === "message_end" || type === "agent_end";
+
+export function deleteThread({ threads, leases, journals }: Tables, threadId: string): void {
+  const { no } = threads.get(threadId);
+  for (const journal of threads.bury(no)) journals.purge(journal);
+  journals.dropDraft(no);
+  leases.free(no, leases.row(no).epoch + 1);
+}

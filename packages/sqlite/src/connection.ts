@@ -1,0 +1,64 @@
+import { DatabaseSync } from "node:sqlite";
+import { setTimeout as pause } from "node:timers/promises";
+import { CinchError } from "@cinch/core";
+import { failureOf, isBusy } from "./failure.ts";
+import { errorOf } from "./link.ts";
+import { SCHEMA_VERSION, newer, versionOf } from "./schema.ts";
+import { sql, type Query } from "./sql.ts";
+
+/** The one connection of a store object that reads. It never waits for a writer, so it runs on the main thread. */
+export class Connection {
+  readonly path: string;
+  readonly db: DatabaseSync;
+  /** The format of the file when it was opened. */
+  readonly version: number;
+  readonly #busyMs: number;
+  readonly #userVersion: Query<{ user_version: number }>;
+  readonly #dataVersion: Query<{ data_version: number }>;
+
+  constructor(path: string, busyMs: number) {
+    this.path = path;
+    this.#busyMs = busyMs;
+    this.db = new DatabaseSync(path, { readOnly: true, timeout: 0 });
+    try {
+      this.version = versionOf(this.db, path);
+      this.#userVersion = sql(this.db, "PRAGMA user_version");
+      this.#dataVersion = sql(this.db, "PRAGMA data_version");
+    } catch (error) {
+      this.db.close();
+      throw error;
+    }
+  }
+
+  static async open(path: string, busyMs: number): Promise<Connection> {
+    return untilFree({ path, busyMs }, () => new Connection(path, busyMs));
+  }
+
+  /** A short read. Waits, without holding up the process, for one who is repairing the file after a crash. */
+  async ask<T>(read: () => T): Promise<T> {
+    return untilFree({ path: this.path, busyMs: this.#busyMs }, () => {
+      if (!this.db.isOpen) throw new CinchError("CLOSED", "The store is closed. Open a new one.");
+      const version = this.#userVersion.get()?.user_version ?? 0;
+      if (version !== SCHEMA_VERSION) throw newer(this.path, version);
+      return read();
+    });
+  }
+
+  /** Changes whenever anybody else has committed, the writer of this store object included. */
+  dataVersion(): number {
+    return this.#dataVersion.get()?.data_version ?? 0;
+  }
+}
+
+async function untilFree<T>({ path, busyMs }: { path: string; busyMs: number }, task: () => T): Promise<T> {
+  const since = performance.now();
+  for (;;) {
+    try {
+      return task();
+    } catch (error) {
+      if (error instanceof CinchError) throw error;
+      if (!isBusy(error) || performance.now() - since > busyMs) throw errorOf(failureOf(error, path));
+    }
+    await pause(5);
+  }
+}

@@ -1,0 +1,87 @@
+import type { DatabaseSync } from "node:sqlite";
+import type { Blob } from "@cinch/core";
+import { SEQS, keyOf, type Row } from "./protocol.ts";
+import { sql } from "./sql.ts";
+
+/** Events, and what hangs on them: the blobs they refer to, the draft of the next one, their place in the search index. */
+export class JournalRows {
+  readonly #last;
+  readonly #insert;
+  readonly #hasBlob;
+  readonly #addBlob;
+  readonly #addRef;
+  readonly #refs;
+  readonly #dropBlob;
+  readonly #addDraft;
+  readonly #dropDraft;
+  readonly #soil;
+  readonly #purges;
+  readonly #clean;
+
+  constructor(db: DatabaseSync) {
+    this.#last = sql<{ key: number | null }>(db, "SELECT max(key) AS key FROM events WHERE key BETWEEN ? AND ?");
+    this.#insert = sql(db, "INSERT INTO events (key, body) VALUES (?, ?)");
+    this.#hasBlob = sql(db, "SELECT 1 FROM blobs WHERE hash = ?");
+    this.#addBlob = sql(db, "INSERT OR IGNORE INTO blobs (hash, bytes) VALUES (?, ?)");
+    this.#addRef = sql(db, "INSERT OR IGNORE INTO blob_refs (key, hash) VALUES (?, ?)");
+    this.#refs = sql<{ hash: string }>(db, "SELECT DISTINCT hash FROM blob_refs WHERE key BETWEEN ? AND ?");
+    this.#dropBlob = sql(
+      db,
+      "DELETE FROM blobs WHERE hash = ?1 AND NOT EXISTS (SELECT 1 FROM blob_refs WHERE hash = ?1)",
+    );
+    this.#addDraft = sql(
+      db,
+      `INSERT INTO drafts (key, body)
+       VALUES ((SELECT coalesce(max(key), ?1) + 1 FROM drafts WHERE key BETWEEN ?1 AND ?2), ?3)`,
+    );
+    this.#dropDraft = sql(db, "DELETE FROM drafts WHERE key BETWEEN ? AND ?");
+    this.#soil = sql(db, "INSERT OR IGNORE INTO dirty (journal, from_seq) VALUES (?, ?)");
+    this.#purges = ["blob_refs WHERE key", "events WHERE key", "drafts WHERE key", "search WHERE rowid"].map((range) =>
+      sql(db, `DELETE FROM ${range} BETWEEN ? AND ?`),
+    );
+    this.#clean = sql(db, "DELETE FROM dirty WHERE journal = ?");
+  }
+
+  /** The newest `seq` of a thread is always in its own journal, because a thread begins, and begins again, with an event. */
+  lastSeq(journal: number): number {
+    const key = this.#last.get(...rangeOf(journal))?.key;
+    return key ? key % SEQS : 0;
+  }
+
+  write(journal: number, after: number, rows: readonly Row[], blobs: readonly Blob[]): void {
+    const sent = new Map(blobs.map((blob) => [blob.hash, blob.bytes]));
+    for (const [at, { body, hashes }] of rows.entries()) {
+      const key = keyOf(journal, after + 1 + at);
+      this.#insert.run(key, body);
+      for (const hash of hashes) if (this.#keep(hash, sent.get(hash))) this.#addRef.run(key, hash);
+    }
+    if (rows.some(({ type }) => isSearched(type))) this.#soil.run(journal, after + 1);
+  }
+
+  /** Whether these bytes are in the store now. A `blob` field may hold anything, so that not every one names a blob. */
+  #keep(hash: string, bytes: Uint8Array | undefined): boolean {
+    if (bytes) this.#addBlob.run(hash, bytes);
+    return bytes !== undefined || this.#hasBlob.get(hash) !== undefined;
+  }
+
+  addDraft(journal: number, body: string): void {
+    this.#addDraft.run(...rangeOf(journal), body);
+  }
+
+  dropDraft(journal: number): void {
+    this.#dropDraft.run(...rangeOf(journal));
+  }
+
+  purge(journal: number): void {
+    const range = rangeOf(journal);
+    const hashes = this.#refs.all(...range);
+    // A JavaScript number is bound as a float, which the search index does not take for a bound of its rowid.
+    for (const purge of this.#purges) purge.run(...range.map(BigInt));
+    this.#clean.run(journal);
+    for (const { hash } of hashes) this.#dropBlob.run(hash);
+  }
+}
+
+export const rangeOf = (journal: number): [from: number, to: number] => [keyOf(journal, 0), keyOf(journal, SEQS - 1)];
+
+export const isSearched = (type: string): boolean => type === "message_end" || type === "tool_end";

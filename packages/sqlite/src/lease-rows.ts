@@ -1,0 +1,95 @@
+import type { DatabaseSync } from "node:sqlite";
+import type { Lease } from "@cinch/core";
+import { isGone, thisHolder, type Holder } from "./holder.ts";
+import type { Observer } from "./observer.ts";
+import { sql } from "./sql.ts";
+
+export interface LeaseRow {
+  epoch: number;
+  holder: string | null;
+}
+
+/** Leases, and the row of this store object among their holders. Everything here runs inside a transaction. */
+export class LeaseRows {
+  readonly #me: string;
+  readonly #identity: Holder = thisHolder();
+  readonly #observer: Observer;
+  readonly #lease;
+  readonly #setLease;
+  readonly #holder;
+  readonly #arrive;
+  readonly #beat;
+  readonly #forget;
+  readonly #forgetIdle;
+  readonly #freeAll;
+
+  constructor(db: DatabaseSync, me: string, observer: Observer) {
+    this.#me = me;
+    this.#observer = observer;
+    this.#lease = sql<LeaseRow>(db, "SELECT epoch, holder FROM leases WHERE thread = ?");
+    this.#setLease = sql(
+      db,
+      "INSERT INTO leases (thread, epoch, holder) VALUES (?1, ?2, ?3) ON CONFLICT DO UPDATE SET epoch = ?2, holder = ?3",
+    );
+    this.#holder = sql<Holder & { counter: number }>(
+      db,
+      "SELECT boot, pidns, pid, start, counter FROM holders WHERE id = ?",
+    );
+    this.#arrive = sql(
+      db,
+      "INSERT OR IGNORE INTO holders (id, boot, pidns, pid, start, counter) VALUES (?, ?, ?, ?, ?, 0)",
+    );
+    this.#beat = sql(db, "UPDATE holders SET counter = counter + 1 WHERE id = ?");
+    this.#forget = sql(db, "DELETE FROM holders WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM leases WHERE holder = ?1)");
+    this.#forgetIdle = sql(
+      db,
+      "DELETE FROM holders WHERE id <> ? AND id NOT IN (SELECT holder FROM leases WHERE holder IS NOT NULL)",
+    );
+    this.#freeAll = sql(db, "UPDATE leases SET holder = NULL WHERE holder = ?");
+  }
+
+  row(thread: number): LeaseRow {
+    return this.#lease.get(thread) ?? { epoch: 0, holder: null };
+  }
+
+  isMine({ holder }: LeaseRow): boolean {
+    return holder === this.#me;
+  }
+
+  status({ epoch, holder }: LeaseRow, now: number): Lease {
+    if (holder === null) return { epoch, status: "free" };
+    if (holder === this.#me) return { epoch, status: "mine" };
+    return { epoch, status: this.#isDead(holder, now) ? "dead" : "held" };
+  }
+
+  take(thread: number, { epoch, holder }: LeaseRow): void {
+    this.#appear();
+    this.#setLease.run(thread, epoch + 1, this.#me);
+    if (holder !== null) this.#forget.run(holder);
+  }
+
+  free(thread: number, epoch: number): void {
+    this.#setLease.run(thread, epoch, null);
+  }
+
+  beat(): void {
+    this.#appear();
+    this.#beat.run(this.#me);
+  }
+
+  leave(): void {
+    this.#freeAll.run(this.#me);
+    this.#forget.run(this.#me);
+  }
+
+  /** A holder without a lease may be forgotten even if it lives: with its next lease it appears again. */
+  #appear(): void {
+    const { boot, pidns, pid, start } = this.#identity;
+    if (this.#arrive.run(this.#me, boot, pidns, pid, start)) this.#forgetIdle.run(this.#me);
+  }
+
+  #isDead(holder: string, now: number): boolean {
+    const row = this.#holder.get(holder);
+    return !row || isGone(row, this.#identity) || this.#observer.isDead(holder, row.counter, now);
+  }
+}

@@ -1,0 +1,102 @@
+import { Worker } from "node:worker_threads";
+import { CinchError } from "@cinch/core";
+import type { Failure, FromWriter, Outcome, ToWriter, Work, WriterOptions } from "./protocol.ts";
+
+interface Pending {
+  resolve(outcome: Outcome): void;
+  reject(error: Error): void;
+}
+
+/** The main thread's end of the writer. The process stays alive for what it has asked, and for nothing else. */
+export class Link {
+  readonly #worker: Worker;
+  readonly #pending = new Map<number, Pending>();
+  readonly #exited: Promise<void>;
+  /** Settles when the file has today's schema. */
+  readonly ready: Promise<void>;
+  #dead: readonly [holder: string, counter: number][] = [];
+  #failure: CinchError | undefined;
+  #nextId = 1;
+
+  constructor(options: WriterOptions) {
+    const file = import.meta.url.endsWith(".ts") ? "./worker.ts" : "./worker.js";
+    // The writer imports nothing that depends on how this process was started.
+    this.#worker = new Worker(new URL(file, import.meta.url), {
+      name: "cinch-sqlite",
+      workerData: options,
+      execArgv: [],
+    });
+    this.#exited = new Promise((resolve) => this.#worker.once("exit", () => resolve()));
+    this.#worker.on("error", (error) =>
+      this.#fail(new CinchError("STORE_FAILED", `The writer of "${options.path}" died.`, error)),
+    );
+    this.#worker.on("exit", () => this.#fail(new CinchError("CLOSED", "The store is closed. Open a new one.")));
+    this.ready = new Promise((resolve, reject) => {
+      this.#pending.set(0, { resolve: () => resolve(), reject });
+    });
+    // Whoever opens an existing file does not wait for it; a failure then comes with the first request.
+    this.ready.catch(() => undefined);
+    this.#worker.on("message", (message: FromWriter) => this.#receive(message));
+  }
+
+  /** Lets the process end although the writer is still starting. */
+  idle(): void {
+    this.#settle(0, { kind: "done" });
+  }
+
+  request(work: Work): Promise<Outcome> {
+    return new Promise((resolve, reject) => {
+      if (this.#failure) return reject(this.#failure);
+      const id = this.#nextId++;
+      this.#pending.set(id, { resolve, reject });
+      this.#worker.ref();
+      this.#worker.postMessage({ id, work } satisfies ToWriter, []);
+    });
+  }
+
+  /** Asks for a verdict on a holder, which comes later, if at all. */
+  watch(holder: string): void {
+    if (!this.#failure) this.#worker.postMessage({ watch: holder } satisfies ToWriter, []);
+  }
+
+  isDead(holder: string, counter: number): boolean {
+    return this.#dead.some(([id, count]) => id === holder && count === counter);
+  }
+
+  async close(): Promise<void> {
+    if (!this.#failure) await this.request({ kind: "close" });
+    this.#worker.ref();
+    await this.#exited;
+  }
+
+  #receive(message: FromWriter): void {
+    switch (message.kind) {
+      case "ready":
+        return this.#settle(0, { kind: "done" });
+      case "unusable":
+        return this.#fail(errorOf(message.failure));
+      case "replies":
+        for (const { id, outcome } of message.replies) this.#settle(id, outcome);
+        return;
+      case "verdicts":
+        this.#dead = message.dead;
+    }
+  }
+
+  #settle(id: number, outcome: Outcome): void {
+    const pending = this.#pending.get(id);
+    this.#pending.delete(id);
+    if (this.#pending.size === 0) this.#worker.unref();
+    if (outcome.kind === "failed") pending?.reject(errorOf(outcome.failure));
+    else pending?.resolve(outcome);
+  }
+
+  #fail(error: CinchError): void {
+    this.#failure ??= error;
+    for (const { reject } of this.#pending.values()) reject(this.#failure);
+    this.#pending.clear();
+    this.#worker.unref();
+  }
+}
+
+export const errorOf = ({ code, message, cause }: Failure): CinchError => new CinchError(code, message, cause);

@@ -1,0 +1,135 @@
+import { accessSync, closeSync, constants, fsyncSync, mkdirSync, openSync, statSync } from "node:fs";
+import { dirname } from "node:path";
+import type { DatabaseSync } from "node:sqlite";
+import { StoreFailure, corruptMessage } from "./failure.ts";
+
+/** "Cnch": what tells our files from other SQLite files. */
+const APPLICATION_ID = 0x43_6e_63_68;
+
+/** `migrations[n]` brings a file from version `n` to `n + 1`. What was released is never edited, only followed. */
+const migrations: readonly string[] = [
+  `
+  CREATE TABLE threads (
+    no INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    title TEXT NOT NULL,
+    resource TEXT NOT NULL,
+    parent TEXT,
+    subagent INTEGER NOT NULL,
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL,
+    touched INTEGER NOT NULL,
+    metadata TEXT NOT NULL,
+    active INTEGER NOT NULL,
+    deleted INTEGER NOT NULL
+  );
+  CREATE INDEX threads_recent ON threads (touched, resource, subagent, active) WHERE deleted = 0;
+  CREATE TABLE segments (
+    thread INTEGER NOT NULL,
+    idx INTEGER NOT NULL,
+    journal INTEGER NOT NULL,
+    from_seq INTEGER NOT NULL,
+    to_seq INTEGER,
+    PRIMARY KEY (thread, idx)
+  ) WITHOUT ROWID;
+  CREATE INDEX segments_journal ON segments (journal);
+  CREATE TABLE events (key INTEGER PRIMARY KEY, body TEXT NOT NULL);
+  CREATE TABLE leases (thread INTEGER PRIMARY KEY, epoch INTEGER NOT NULL, holder TEXT);
+  CREATE TABLE holders (
+    id TEXT PRIMARY KEY,
+    boot TEXT NOT NULL,
+    pidns TEXT NOT NULL,
+    pid INTEGER NOT NULL,
+    start TEXT NOT NULL,
+    counter INTEGER NOT NULL
+  ) WITHOUT ROWID;
+  CREATE TABLE blobs (hash TEXT PRIMARY KEY, bytes BLOB NOT NULL);
+  CREATE TABLE blob_refs (key INTEGER NOT NULL, hash TEXT NOT NULL, PRIMARY KEY (key, hash)) WITHOUT ROWID;
+  CREATE INDEX blob_refs_hash ON blob_refs (hash);
+  CREATE TABLE drafts (key INTEGER PRIMARY KEY, body TEXT NOT NULL);
+  CREATE TABLE dirty (journal INTEGER PRIMARY KEY, from_seq INTEGER NOT NULL);
+  CREATE VIRTUAL TABLE search USING fts5 (words, content = '', contentless_delete = 1, detail = none, tokenize = 'ascii');
+  `,
+];
+
+export const SCHEMA_VERSION = migrations.length;
+
+/**
+ * Looks at the file without opening it: closing a descriptor of our own would drop the locks that SQLite holds on it
+ * for another store object of this process. Makes the folder. Returns whether there is a database to open yet.
+ */
+export function prepareFile(path: string): "new" | "there" {
+  makeFolder(dirname(path));
+  const size = sizeOf(path);
+  // SQLite drops a log that has no database beside it, and what is in it may be all that is left.
+  if (!size && sizeOf(`${path}-wal`)) {
+    throw new StoreFailure("CORRUPT", corruptMessage(path, "it is missing or empty, but its -wal file is not"));
+  }
+  if (size !== undefined) accessSync(path, constants.R_OK | constants.W_OK);
+  accessSync(dirname(path), constants.W_OK);
+  return size ? "there" : "new";
+}
+
+/** A folder that is lost with the power takes the file in it along. */
+function makeFolder(folder: string): void {
+  const made = mkdirSync(folder, { recursive: true });
+  if (made === undefined || process.platform === "win32") return;
+  for (let at = folder; at.length >= dirname(made).length; at = dirname(at)) {
+    const descriptor = openSync(at, "r");
+    fsyncSync(descriptor);
+    closeSync(descriptor);
+    if (at === dirname(at)) return;
+  }
+}
+
+function sizeOf(path: string): number | undefined {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  if (stat?.isDirectory()) throw new StoreFailure("STORE_FAILED", `"${path}" is a folder. Give the path of a file.`);
+  return stat?.size;
+}
+
+/** The version of an open file: 0 for one with nothing in it. Throws for a file that is somebody else's, or newer. */
+export function versionOf(db: DatabaseSync, path: string): number {
+  const id = pragma(db, "application_id");
+  const version = pragma(db, "user_version");
+  const isEmpty = db.prepare("SELECT 1 FROM sqlite_schema LIMIT 1").get() === undefined;
+  if (id === 0 && version === 0 && isEmpty) return 0;
+  if (id !== APPLICATION_ID) {
+    throw new StoreFailure("CORRUPT", corruptMessage(path, "it is a SQLite database of another program"));
+  }
+  if (version > SCHEMA_VERSION) throw newer(path, version);
+  if (isCutShort(db, path)) throw new StoreFailure("CORRUPT", corruptMessage(path, "its end is missing"));
+  return version;
+}
+
+/** SQLite itself takes no notice if it is less than a page. While there is a log, the end may be in there. */
+function isCutShort(db: DatabaseSync, path: string): boolean {
+  const length = pragma(db, "page_count") * pragma(db, "page_size");
+  return !sizeOf(`${path}-wal`) && (sizeOf(path) ?? 0) < length;
+}
+
+export const newer = (path: string, version: number): StoreFailure =>
+  new StoreFailure(
+    "STORE_NEWER",
+    `"${path}" was written by a newer release (format ${version}; this one knows ${SCHEMA_VERSION}). Update this program.`,
+  );
+
+/** Brings the file to today's version, one transaction per step, whoever else is doing the same. */
+export function migrate(db: DatabaseSync, path: string): void {
+  while (versionOf(db, path) < SCHEMA_VERSION) {
+    db.exec("BEGIN IMMEDIATE");
+    try {
+      const version = versionOf(db, path);
+      const step = migrations[version];
+      if (step) db.exec(`${step}; PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${version + 1}`);
+      db.exec("COMMIT");
+    } catch (error) {
+      if (db.isTransaction) db.exec("ROLLBACK");
+      throw error;
+    }
+  }
+}
+
+function pragma(db: DatabaseSync, name: string): number {
+  return Number(db.prepare(`PRAGMA ${name}`).get()?.[name] ?? 0);
+}

@@ -1,0 +1,187 @@
+import { DatabaseSync } from "node:sqlite";
+import { parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
+import type { ErrorCode } from "@cinch/core";
+import { failureOf, isBusy, sqliteCode } from "./failure.ts";
+import { Observer } from "./observer.ts";
+import type { FromWriter, Outcome, Request, ToWriter, WriterOptions } from "./protocol.ts";
+import { migrate, versionOf } from "./schema.ts";
+import { SearchIndex } from "./search-index.ts";
+import { Writer } from "./writer.ts";
+
+const port = parentPort!;
+const options = workerData as WriterOptions;
+const post = (message: FromWriter) => port.postMessage(message);
+
+/** How long one attempt to lock the file may take; between attempts, requests that have waited too long are answered. */
+const LOCK_ATTEMPT_MS = 100;
+const MOST_AT_ONCE = 500;
+/** How long a search may wait for the index. */
+const CATCH_UP_MS = 200;
+const RETRY_INDEX_MS = 1000;
+/** How long closing tries to let go of its leases. What it could not let go, others take after a while. */
+const LEAVE_MS = 2000;
+
+interface Waiting extends Request {
+  since: number;
+  /** Shared a transaction that failed as a whole, maybe because of another. */
+  alone?: boolean;
+}
+
+function open(): DatabaseSync {
+  const db = new DatabaseSync(options.path, { timeout: LOCK_ATTEMPT_MS });
+  try {
+    return setUp(db);
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+function setUp(db: DatabaseSync): DatabaseSync {
+  db.exec("PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON; PRAGMA synchronous = FULL");
+  // Only a file that is ours, or empty, is changed in any way.
+  versionOf(db, options.path);
+  // A commit changes two or three pages of a few hundred bytes each: small ones halve what is written per step.
+  db.exec("PRAGMA page_size = 2048; PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 2000");
+  db.exec("PRAGMA journal_size_limit = 16777216");
+  migrate(db, options.path);
+  return db;
+}
+
+class Service {
+  readonly #db: DatabaseSync;
+  readonly #observer: Observer;
+  readonly #writer: Writer;
+  readonly #index: SearchIndex;
+  readonly #queue: Waiting[] = [];
+  /** Searches that wait for the index. They hold up nobody, and are held up by nobody. */
+  #searches: Waiting[] = [];
+  #verdicts = "[]";
+  #ticking: NodeJS.Timeout | undefined;
+  #indexing: NodeJS.Timeout | undefined;
+
+  constructor(db: DatabaseSync) {
+    this.#db = db;
+    this.#observer = new Observer(db, options);
+    this.#writer = new Writer(db, options, this.#observer);
+    this.#index = new SearchIndex(db, this.#writer);
+    this.#indexIn(options.indexMs);
+  }
+
+  receive(message: ToWriter): void {
+    this.#enqueue(message);
+    for (this.#drain(); this.#queue.length + this.#searches.length > 0; this.#drain()) {
+      if (this.#queue[0]?.work.kind === "close") return this.#close(this.#queue[0]);
+      if (this.#queue.length > 0) this.#commit();
+      if (this.#searches.length > 0) this.#catchUp();
+    }
+    this.#ticking ??= setInterval(() => this.#tick(), options.renewMs / 2);
+  }
+
+  #enqueue(message: ToWriter): void {
+    if ("watch" in message) this.#observer.watch(message.watch, performance.now());
+    else {
+      const queue = message.work.kind === "catch_up" ? this.#searches : this.#queue;
+      queue.push({ ...message, since: performance.now() });
+    }
+  }
+
+  #drain(): void {
+    for (let next = receiveMessageOnPort(port); next; next = receiveMessageOnPort(port))
+      this.#enqueue(next.message as ToWriter);
+  }
+
+  #commit(): void {
+    const end = this.#queue.findIndex(({ work, alone }) => alone || work.kind === "close");
+    const batch = this.#queue.splice(0, Math.max(1, Math.min(end < 0 ? this.#queue.length : end, MOST_AT_ONCE)));
+    try {
+      post({ kind: "replies", replies: this.#writer.commit(batch) });
+      this.#indexIn(options.indexMs);
+    } catch (error) {
+      this.#retry(batch, error);
+    }
+  }
+
+  #retry(batch: Waiting[], error: unknown): void {
+    const failed: Outcome = { kind: "failed", failure: failureOf(error, options.path) };
+    const isLate = ({ since }: Waiting) => performance.now() - since > options.busyMs;
+    const isOver = isBusy(error) ? isLate : () => batch.length === 1;
+    for (const request of batch.filter(isOver)) answer(request, failed);
+    const again = batch.filter((request) => !isOver(request));
+    if (!isBusy(error)) for (const request of again) request.alone = true;
+    this.#queue.unshift(...again);
+  }
+
+  #catchUp(): void {
+    let more = false;
+    attempt(() => void (more = this.#index.step({ everything: true })));
+    const isOver = ({ since }: Waiting) => !more || performance.now() - since > CATCH_UP_MS;
+    for (const request of this.#searches.filter(isOver)) answer(request, { kind: "done" });
+    this.#searches = this.#searches.filter((request) => !isOver(request));
+  }
+
+  #close(request: Waiting): void {
+    clearInterval(this.#ticking);
+    clearTimeout(this.#indexing);
+    const end = performance.now() + Math.min(LEAVE_MS, options.busyMs);
+    while (attempt(() => this.#writer.leave()) === "STORE_BUSY" && performance.now() < end);
+    this.#db.close();
+    answer(request, { kind: "done" });
+    port.close();
+  }
+
+  #tick(): void {
+    if (this.#writer.holdsLeases || this.#observer.look(performance.now())) attempt(() => this.#writer.renew());
+    const dead = this.#observer.dead(performance.now());
+    if (JSON.stringify(dead) !== this.#verdicts) post({ kind: "verdicts", dead });
+    this.#verdicts = JSON.stringify(dead);
+    if (this.#writer.holdsLeases || this.#observer.isWatching) return;
+    clearInterval(this.#ticking);
+    this.#ticking = undefined;
+  }
+
+  #indexIn(ms: number): void {
+    clearTimeout(this.#indexing);
+    this.#indexing = setTimeout(() => {
+      const failure = attempt(() => {
+        if (this.#index.step({ everything: false })) this.#indexIn(1);
+      });
+      if (failure) this.#indexIn(RETRY_INDEX_MS);
+    }, ms);
+  }
+}
+
+const answer = ({ id }: Request, outcome: Outcome) => post({ kind: "replies", replies: [{ id, outcome }] });
+
+/** For what may wait: if the store cannot do it now, it is done another time. Returns why not. */
+function attempt(task: () => void): ErrorCode | undefined {
+  try {
+    task();
+    return undefined;
+  } catch (error) {
+    const { code } = failureOf(error, options.path);
+    if (code === "STORE_FAILED" && sqliteCode(error) === undefined) throw error;
+    return code;
+  }
+}
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** Making a file, or bringing it up to date, meets others that do the same: they are soon done. */
+async function openSoon(since: number): Promise<DatabaseSync> {
+  try {
+    return open();
+  } catch (error) {
+    if (!isBusy(error) || performance.now() - since > options.busyMs) throw error;
+    await pause(10);
+    return openSoon(since);
+  }
+}
+
+try {
+  const service = new Service(await openSoon(performance.now()));
+  port.on("message", (message: ToWriter) => service.receive(message));
+  post({ kind: "ready" });
+} catch (error) {
+  post({ kind: "unusable", failure: failureOf(error, options.path) });
+}

@@ -1,0 +1,190 @@
+import { statSync } from "node:fs";
+import type { DatabaseSync } from "node:sqlite";
+import { append, deleteThread, type Tables } from "./append.ts";
+import { crashPoint } from "./crash-point.ts";
+import { StoreFailure, failureOf } from "./failure.ts";
+import { JournalRows } from "./journal-rows.ts";
+import { LeaseRows } from "./lease-rows.ts";
+import type { Observer } from "./observer.ts";
+import type { Outcome, Reply, Request, Work, WriterOptions } from "./protocol.ts";
+import { SCHEMA_VERSION, newer } from "./schema.ts";
+import { sql } from "./sql.ts";
+import { ThreadRows } from "./thread-rows.ts";
+
+/** The one connection of a store object that writes. */
+export class Writer {
+  readonly db: DatabaseSync;
+  readonly #options: WriterOptions;
+  readonly #observer: Observer;
+  readonly #tables: Tables;
+  readonly #inode: number | undefined;
+  readonly #version;
+  /** Threads whose lease this store object has taken. May name one that was taken from it meanwhile. */
+  readonly #held = new Set<string>();
+  #isDurable = true;
+  #lastBeat = -Infinity;
+  #onCommit: (() => void)[] = [];
+
+  constructor(db: DatabaseSync, options: WriterOptions, observer: Observer) {
+    this.db = db;
+    this.#options = options;
+    this.#observer = observer;
+    this.#inode = inodeOf(options.path);
+    this.#version = sql<{ user_version: number }>(db, "PRAGMA user_version");
+    this.#tables = {
+      threads: new ThreadRows(db),
+      leases: new LeaseRows(db, options.holder, observer),
+      journals: new JournalRows(db),
+    };
+  }
+
+  get holdsLeases(): boolean {
+    return this.#held.size > 0;
+  }
+
+  /**
+   * All requests in one transaction, and each for itself: one that fails leaves no trace and does not touch the others.
+   * Throws if the transaction as a whole could not be, and then none of them has happened.
+   */
+  commit(requests: readonly Request[]): Reply[] {
+    const types = () =>
+      requests.flatMap(({ work }) => (work.kind === "append" ? work.rows.map(({ type }) => type) : []));
+    crashPoint("before", types);
+    const replies = this.transaction({ durable: requests.some(({ work }) => mustLast(work)) }, () => {
+      const done = requests.map(({ id, work }) => ({ id, outcome: this.#attempt(work) }));
+      crashPoint("inside", types);
+      return done;
+    });
+    crashPoint("after", types);
+    return replies;
+  }
+
+  /** Renews the leases and watches those of others on the way, where that is due. */
+  transaction<T>(options: { durable: boolean }, body: () => T): T {
+    if (options.durable) this.#assertInPlace();
+    this.#setDurable(options.durable);
+    this.#onCommit = [];
+    this.db.exec("BEGIN IMMEDIATE");
+    try {
+      const version = this.#version.get()?.user_version ?? 0;
+      if (version !== SCHEMA_VERSION) throw newer(this.#options.path, version);
+      const result = body();
+      this.#beat();
+      this.db.exec("COMMIT");
+      for (const then of this.#onCommit) then();
+      return result;
+    } catch (error) {
+      // After some failures (a full disk among them) SQLite has rolled back already.
+      if (this.db.isTransaction) this.db.exec("ROLLBACK");
+      throw error;
+    }
+  }
+
+  /** Nothing but what every transaction does on the way. */
+  renew(): void {
+    this.transaction({ durable: false }, () => {});
+  }
+
+  /** Lets go of everything this store object holds. */
+  leave(): void {
+    this.transaction({ durable: false }, () => {
+      this.#held.clear();
+      this.#tables.leases.leave();
+    });
+  }
+
+  #attempt(work: Work): Outcome {
+    const undo = this.#onCommit.length;
+    this.db.exec("SAVEPOINT request");
+    try {
+      const outcome = this.#perform(work);
+      this.db.exec("RELEASE request");
+      return outcome;
+    } catch (error) {
+      if (!this.db.isTransaction) throw error;
+      this.db.exec("ROLLBACK TO request; RELEASE request");
+      this.#onCommit.length = undo;
+      return { kind: "failed", failure: failureOf(error, this.#options.path) };
+    }
+  }
+
+  #perform(work: Work): Outcome {
+    switch (work.kind) {
+      case "append": {
+        const outcome = append(this.#tables, work, performance.now());
+        this.#remember(work, outcome);
+        return outcome;
+      }
+      case "delete":
+        deleteThread(this.#tables, work.threadId);
+        this.#onCommit.push(() => this.#held.delete(work.threadId));
+        return { kind: "done" };
+      case "release": {
+        const held = this.#heldUnder(work);
+        if (held === undefined) return { kind: "done" };
+        this.#tables.leases.free(held, work.epoch);
+        this.#onCommit.push(() => this.#held.delete(work.threadId));
+        return { kind: "done" };
+      }
+      case "draft": {
+        const held = this.#heldUnder(work);
+        if (held !== undefined) this.#tables.journals.addDraft(held, work.body);
+        return { kind: "done" };
+      }
+      case "catch_up":
+      case "close":
+        throw new Error(`"${work.kind}" is not done in a transaction`);
+    }
+  }
+
+  /** The number of the thread, if this epoch is the one in force, and ours. */
+  #heldUnder({ threadId, epoch }: { threadId: string; epoch: number }): number | undefined {
+    const { threads, leases } = this.#tables;
+    const thread = threads.find(threadId);
+    const lease = thread && leases.row(thread.no);
+    return lease?.epoch === epoch && leases.isMine(lease) ? thread?.no : undefined;
+  }
+
+  #remember(work: Work & { kind: "append" }, outcome: Outcome): void {
+    const { threadId, take, release } = work;
+    const isTaken = outcome.kind === "appended" && take !== undefined && !release;
+    const isLost =
+      outcome.kind === "appended" ? release : outcome.kind === "refused" && outcome.lease.status !== "mine";
+    if (isTaken) this.#onCommit.push(() => this.#held.add(threadId));
+    if (isLost) this.#onCommit.push(() => this.#held.delete(threadId));
+  }
+
+  #beat(): void {
+    const now = performance.now();
+    const isWatching = this.#observer.look(now);
+    const everyMs = this.#options.renewMs * (isWatching ? 0.5 : 0.9);
+    if ((!this.holdsLeases && !isWatching) || now - this.#lastBeat < everyMs) return;
+    this.#tables.leases.beat();
+    const confirm = this.#observer.probe(now);
+    this.#onCommit.push(() => {
+      this.#lastBeat = now;
+      confirm();
+    });
+  }
+
+  /** SQLite writes on into a file that was deleted, and nobody would ever see it again. */
+  #assertInPlace(): void {
+    const { path } = this.#options;
+    if (inodeOf(path) === this.#inode) return;
+    throw new StoreFailure(
+      "STORE_FAILED",
+      `"${path}" was moved or deleted while it was open. Put it back, or open it anew.`,
+    );
+  }
+
+  #setDurable(durable: boolean): void {
+    if (durable === this.#isDurable) return;
+    this.db.exec(`PRAGMA synchronous = ${durable ? "FULL" : "NORMAL"}`);
+    this.#isDurable = durable;
+  }
+}
+
+const inodeOf = (path: string): number | undefined => statSync(path, { throwIfNoEntry: false })?.ino;
+
+/** A draft and a renewed lease mean nothing after a power loss: they need not wait for the disk. */
+const mustLast = (work: Work): boolean => work.kind === "append" || work.kind === "delete";

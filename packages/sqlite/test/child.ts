@@ -1,0 +1,22 @@
+import { flushCompileCache } from "node:module";
+import { sqliteStore, type SqliteOptions } from "@cinch/sqlite";
+
+/** A process with a store of its own, which does what its parent says. */
+interface Call {
+  id: number;
+  method: "append" | "close" | "deleteThread" | "draft" | "holds" | "lease" | "open" | "read" | "saveDraft" | "threads";
+  args: never[];
+}
+
+// Most children are killed, and would leave the work of compiling to the next.
+flushCompileCache();
+const store = sqliteStore(JSON.parse(process.argv[2]!) as SqliteOptions);
+
+process.on("message", ({ id, method, args }: Call) => {
+  const call = store[method] as (...values: never[]) => Promise<unknown>;
+  call.apply(store, args).then(
+    (value) => process.send!({ id, value }),
+    (error: { code: string; message: string }) =>
+      process.send!({ id, failure: { code: error.code, message: error.message } }),
+  );
+});

@@ -1,0 +1,105 @@
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+import { setTimeout as pause } from "node:timers/promises";
+import { promisify } from "node:util";
+import { Place, created, event, input, says } from "./support.ts";
+
+const run = promisify(execFile);
+
+describe("a crash", { concurrency: 3, timeout: 60_000 }, () => {
+  for (const { position, written } of [
+    { position: "before", written: 2 },
+    { position: "inside", written: 2 },
+    { position: "after", written: 4 },
+  ]) {
+    test(`${position} the transaction leaves all of the append or nothing of it`, async () => {
+      await using place = new Place();
+      const child = await place.child({}, { env: { CRASH_AT: `message_end:${position}:2` } });
+      const blobs = [{ hash: "h", bytes: new Uint8Array(5000) }];
+      const head = event("prompt_head", { blob: "h", key: "k", reason: "r" });
+      await child.call("append", "t", [created(), says("first")], { afterSeq: 0, take: 0 });
+      const crashing = child.call("append", "t", [head, says("second")], {
+        afterSeq: 2,
+        epoch: 1,
+        release: true,
+        blobs,
+      });
+      await assert.rejects(crashing, { message: "the child is dead" });
+      const store = await place.store();
+      assert.deepEqual(
+        {
+          events: (await store.read("t")).length,
+          blob: (await store.blob("h"))?.length,
+          lease: await store.lease("t"),
+          found: (await store.threads({ query: "second" })).length,
+        },
+        written === 4
+          ? { events: 4, blob: 5000, lease: { epoch: 1, status: "free" }, found: 1 }
+          : { events: 2, blob: undefined, lease: { epoch: 1, status: "dead" }, found: 0 },
+      );
+      place.assertSound();
+    });
+  }
+
+  test("at any moment takes nothing that was answered, and leaves no gap", async () => {
+    await using place = new Place();
+    const store = await place.store();
+    const threads = ["a", "b", "c", "d"];
+    for (const id of threads) await store.append(id, [created()], { afterSeq: 0 });
+    const child = await place.child();
+    const answered = new Map(threads.map((id) => [id, 1]));
+    const storm = threads.map(async (id) => {
+      for (let afterSeq = 1; ; afterSeq++) {
+        await child.call("append", id, [input(`${afterSeq}`)], { afterSeq });
+        answered.set(id, afterSeq + 1);
+      }
+    });
+    await pause(300);
+    await child.kill();
+    await Promise.allSettled(storm);
+    for (const id of threads) {
+      const events = await store.read(id);
+      assert.ok(events.length >= answered.get(id)!, "an answered append is missing");
+      assert.deepEqual(
+        events.map(({ seq }) => seq),
+        Array.from(events, (_, at) => at + 1),
+      );
+    }
+    place.assertSound();
+    const { seq } = (await store.read("a", { last: true, limit: 1 }))[0]!;
+    assert.deepEqual(await store.append("a", [input("on")], { afterSeq: seq }), {
+      kind: "appended",
+      seq: seq + 1,
+      epoch: 0,
+    });
+  });
+
+  // A process that is killed loses nothing that the kernel has; only the calls themselves show what a power cut would take.
+  test("of the machine too: everything that an answer stands for was synced before the answer", async (t) => {
+    await using place = new Place();
+    try {
+      await run("strace", ["-V"]);
+    } catch {
+      return t.skip("strace is not installed");
+    }
+    const trace = join(place.folder, "trace");
+    const program = join(import.meta.dirname, "answers.ts");
+    const what = ["-f", "-y", "-o", trace, "-e", "trace=pwrite64,fdatasync,fsync,write"];
+    await run("strace", [...what, process.execPath, "-C", "@cinch/source", program, place.path]);
+
+    let unsynced = 0;
+    let answers = 0;
+    for (const line of readFileSync(trace, "utf8").split("\n")) {
+      if (/pwrite64\(\d+<[^>]*cinch\.db-wal>/.test(line)) unsynced++;
+      // A call that another thread interrupts is printed twice: it is over with the second line.
+      if (/(fdatasync|fsync)(\(\d+<[^>]*cinch\.db-wal>\)| resumed>).* = 0/.test(line)) unsynced = 0;
+      if (!line.includes("answered")) continue;
+      answers++;
+      assert.equal(unsynced, 0, `answer ${answers} came before its sync`);
+    }
+    assert.equal(answers, 20);
+  });
+});

@@ -1,0 +1,203 @@
+import assert from "node:assert/strict";
+import {
+  chmodSync,
+  copyFileSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { describe, test } from "node:test";
+import { sqliteStore } from "@cinch/sqlite";
+import { Place, code, created, input } from "./support.ts";
+
+/** Writes enough to fill many pages, and closes. */
+async function fill(place: Place): Promise<void> {
+  const store = await place.store();
+  const inputs = Array.from({ length: 200 }, (_, at) => input(`${at} ${"x".repeat(500)}`));
+  await store.append("t", [created(), ...inputs], { afterSeq: 0 });
+  await store.close();
+}
+
+const open = (path: string) => sqliteStore({ path }).open();
+
+describe("the file", { concurrency: 4, timeout: 60_000 }, () => {
+  test("is made with its folders, and opened again with everything in it", async () => {
+    await using place = new Place();
+    const path = join(place.folder, "a", "b", "c.db");
+    const first = sqliteStore({ path });
+    await first.open();
+    await first.append("t", [created(), input("kept")], { afterSeq: 0 });
+    const events = await first.read("t");
+    await first.close();
+    const second = sqliteStore({ path });
+    await second.open();
+    assert.deepEqual(await second.read("t"), events);
+    await second.close();
+  });
+
+  test("of no length is a new one", async () => {
+    await using place = new Place();
+    writeFileSync(place.path, "");
+    assert.deepEqual(await (await place.store()).threads(), []);
+  });
+
+  test("that is not a database is refused and left as it is", async () => {
+    await using place = new Place();
+    for (const content of ["hello", "x".repeat(10_000), "SQLite format 3\0 and then nonsense".padEnd(5000, "?")]) {
+      writeFileSync(place.path, content);
+      await assert.rejects(open(place.path), (error: { code: string; message: string }) => {
+        assert.deepEqual([error.code, error.message.includes(place.path)], ["CORRUPT", true]);
+        return true;
+      });
+      assert.equal(readFileSync(place.path, "utf8"), content);
+    }
+  });
+
+  test("of another program is refused and left as it is", async () => {
+    await using place = new Place();
+    place.look((db) => db.exec("CREATE TABLE theirs (a); INSERT INTO theirs VALUES (1)"));
+    const before = readFileSync(place.path);
+    await assert.rejects(open(place.path), code("CORRUPT"));
+    assert.deepEqual(readFileSync(place.path), before);
+    rmSync(place.path);
+    place.look((db) => db.exec("PRAGMA application_id = 7"));
+    await assert.rejects(open(place.path), code("CORRUPT"));
+  });
+
+  test("that was cut short is refused, not replaced", async () => {
+    await using place = new Place();
+    await fill(place);
+    const { size } = statSync(place.path);
+    const whole = join(place.folder, "whole");
+    copyFileSync(place.path, whole);
+    for (const length of [100, 2048, size - 1000]) {
+      copyFileSync(whole, place.path);
+      truncateSync(place.path, length);
+      await assert.rejects(open(place.path), code("CORRUPT"));
+    }
+  });
+
+  test("with torn pages is told from a sound one", async () => {
+    await using place = new Place();
+    await fill(place);
+    const bytes = readFileSync(place.path);
+    for (let at = 20 * 2048; at < bytes.length; at += 2048) bytes.fill(0xff, at, at + 64);
+    writeFileSync(place.path, bytes);
+    await assert.rejects(readAll(place), code("CORRUPT"));
+  });
+
+  test("whose log was torn opens with all that was answered before the tear", async () => {
+    await using place = new Place();
+    const store = await place.store();
+    await store.append("t", [created()], { afterSeq: 0 });
+    const answeredAt: number[] = [];
+    for (let seq = 2; seq <= 9; seq++) {
+      await store.append("t", [input("x".repeat(seq * 300))], { afterSeq: seq - 1 });
+      answeredAt.push(statSync(`${place.path}-wal`).size);
+    }
+    const copy = join(place.folder, "copy.db");
+    for (const cut of answeredAt.flatMap((size) => [size - 1, size, size + 1])) {
+      copyFileSync(place.path, copy);
+      writeFileSync(`${copy}-wal`, readFileSync(`${place.path}-wal`).subarray(0, cut));
+      rmSync(`${copy}-shm`, { force: true });
+      using db = new DatabaseSync(copy);
+      const rows = db.prepare("SELECT key % (1 << 28) AS seq FROM events ORDER BY key").all();
+      const answered = 1 + answeredAt.filter((size) => size <= cut).length;
+      assert.deepEqual(
+        rows.map(({ seq }) => seq),
+        Array.from({ length: answered }, (_, at) => at + 1),
+      );
+    }
+  });
+
+  test("that is gone while its log is there is not begun anew", async () => {
+    await using place = new Place();
+    const store = await place.store();
+    await store.append("t", [created()], { afterSeq: 0 });
+    const copy = join(place.folder, "copy.db");
+    copyFileSync(`${place.path}-wal`, `${copy}-wal`);
+    const log = readFileSync(`${copy}-wal`);
+    await assert.rejects(open(copy), code("CORRUPT"));
+    assert.deepEqual(readFileSync(`${copy}-wal`), log);
+  });
+
+  test("that was taken away is missed, and found again when it is back", async () => {
+    await using place = new Place();
+    const store = await place.store();
+    await store.append("t", [created()], { afterSeq: 0 });
+    renameSync(place.path, `${place.path}.away`);
+    await assert.rejects(store.append("t", [input("lost")], { afterSeq: 1 }), code("STORE_FAILED"));
+    renameSync(`${place.path}.away`, place.path);
+    assert.deepEqual(await store.append("t", [input("x")], { afterSeq: 1 }), { kind: "appended", seq: 2, epoch: 0 });
+  });
+
+  test("of a newer release is refused, also when it becomes one while it is open", async () => {
+    await using place = new Place();
+    const store = await place.store();
+    await store.append("t", [created()], { afterSeq: 0 });
+    place.look((db) => db.exec("PRAGMA user_version = 99"));
+    await assert.rejects(store.append("t", [input("x")], { afterSeq: 1 }), code("STORE_NEWER"));
+    await assert.rejects(store.deleteThread("t"), code("STORE_NEWER"));
+    await assert.rejects(store.read("t"), code("STORE_NEWER"));
+    await assert.rejects(open(place.path), code("STORE_NEWER"));
+  });
+
+  test("can be made by many processes at once", async () => {
+    await using place = new Place();
+    const children = await Promise.all(Array.from({ length: 3 }, () => place.child()));
+    const appends = children.map((child, at) => child.call("append", `t${at}`, [created()], { afterSeq: 0 }));
+    assert.deepEqual(
+      (await Promise.all(appends)).map(({ kind }) => kind),
+      ["appended", "appended", "appended"],
+    );
+    place.assertSound();
+  });
+
+  test("whose making was cut short is finished by the next", async () => {
+    await using place = new Place();
+    place.look((db) => db.exec("PRAGMA journal_mode = WAL"));
+    assert.deepEqual(await (await place.store()).threads(), []);
+  });
+
+  test("that cannot be one is a clear failure", async () => {
+    await using place = new Place();
+    writeFileSync(join(place.folder, "plain"), "");
+    await assert.rejects(open(place.folder), code("STORE_FAILED"));
+    await assert.rejects(open(join(place.folder, "plain", "x.db")), code("STORE_FAILED"));
+  });
+
+  test("that may not be written is a clear failure", async () => {
+    await using place = new Place();
+    await fill(place);
+    // Root may write anything.
+    const uid = process.getuid?.() === 0 ? 65_534 : undefined;
+    chmodSync(place.path, 0o444);
+    await assert.rejects(place.child({}, { uid }), code("STORE_FAILED"));
+    chmodSync(place.path, 0o666);
+    chmodSync(place.folder, 0o555);
+    await assert.rejects(place.child({}, { uid }), code("STORE_FAILED"));
+    await assert.rejects(place.child({ path: join(place.folder, "new.db") }, { uid }), code("STORE_FAILED"));
+    chmodSync(place.folder, 0o755);
+  });
+
+  test("does not take an id that it could not tell from another", async () => {
+    await using place = new Place();
+    const store = await place.store();
+    await assert.rejects(store.append("a\ud800", [created()], { afterSeq: 0 }), code("INVALID_INPUT"));
+  });
+});
+
+async function readAll(place: Place): Promise<void> {
+  const store = sqliteStore({ path: place.path });
+  try {
+    await store.open();
+    await store.read("t");
+  } finally {
+    await store.close();
+  }
+}

@@ -1,0 +1,44 @@
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+import { promisify } from "node:util";
+import { Place, code, created, until } from "./support.ts";
+
+describe("a store in a process", { concurrency: 3, timeout: 60_000 }, () => {
+  test("a process ends by itself with a store open, but not before what it asked for is on disk", async () => {
+    await using place = new Place();
+    const program = join(import.meta.dirname, "careless.ts");
+    await promisify(execFile)(process.execPath, ["-C", "@cinch/source", program, place.path], {
+      timeout: 20_000,
+    });
+    const store = await place.store();
+    assert.deepEqual(
+      (await store.read("t")).map(({ type }) => type),
+      ["thread_created", "agent_start", "input_accepted"],
+    );
+    assert.deepEqual(await store.lease("t"), { epoch: 1, status: "dead" });
+  });
+
+  test("closing waits for what was asked, twice is once, and a closed store can be opened again", async () => {
+    await using place = new Place();
+    const store = await place.store();
+    const append = store.append("t", [created()], { afterSeq: 0 });
+    await Promise.all([store.close(), store.close()]);
+    assert.deepEqual(await append, { kind: "appended", seq: 1, epoch: 0 });
+    await assert.rejects(store.threads(), code("CLOSED"));
+    assert.throws(() => store.follow("t", () => undefined), code("CLOSED"));
+    await store.open();
+    assert.equal((await store.read("t")).length, 1);
+  });
+
+  test("followers hear of another process within a moment", async () => {
+    await using place = new Place();
+    const store = await place.store();
+    const child = await place.child();
+    let heard = 0;
+    store.follow("t", () => heard++);
+    await child.call("append", "t", [created()], { afterSeq: 0 });
+    await until(() => heard > 0, "news");
+  });
+});

@@ -1,0 +1,125 @@
+import assert from "node:assert/strict";
+import { statSync } from "node:fs";
+import { describe, test } from "node:test";
+import type { Store } from "@cinch/core";
+import { Place, created, event, input, says, until } from "./support.ts";
+
+const WORDS =
+  "the quick brown fox reads src index and writes tests while seven lazy dogs review every line of it".split(" ");
+
+/** Text with as many different words as code has. */
+function prose(length: number, seed: number): string {
+  let text = "";
+  for (let at = seed; text.length < length; at += 7) text += `${WORDS[at % WORDS.length]}${at % 3 === 0 ? at : ""} `;
+  return text.slice(0, length);
+}
+
+/** Steps as an agent makes them: two commits each. Returns how many bytes were said. */
+async function steps(store: Store, count: number): Promise<number> {
+  await store.append("t", [created(), event("agent_start")], { afterSeq: 0, take: 0 });
+  let said = 0;
+  for (let at = 0, afterSeq = 2; at < count; at++, afterSeq += 3) {
+    const call = { toolCallId: `call_${at}`, toolName: "read_file" };
+    const asked = [
+      says(prose(200, at)),
+      event("tool_start", { ...call, args: { path: `src/${at}.ts` }, key: `t:${at}` }),
+    ];
+    const result = { content: prose(2000, at) };
+    const answered = [event("tool_end", { ...call, result, isError: false, durationMs: 3 })];
+    await store.append("t", asked, { afterSeq, epoch: 1 });
+    await store.append("t", answered, { afterSeq: afterSeq + 2, epoch: 1 });
+    said += JSON.stringify([...asked, ...answered]).length;
+  }
+  return said;
+}
+
+describe("what is written", { concurrency: 3, timeout: 60_000 }, () => {
+  test("a step with a result of 2 KB writes less than 19 KB", async () => {
+    await using place = new Place();
+    const store = await place.store();
+    await store.append("warm", [created()], { afterSeq: 0 });
+    const before = statSync(`${place.path}-wal`).size;
+    await steps(store, 100);
+    assert.ok((statSync(`${place.path}-wal`).size - before) / 100 < 19_000);
+  });
+
+  test("the file, with its search index, is at most four times what was said", async () => {
+    await using place = new Place();
+    const store = await place.store({ indexMs: 10 });
+    const said = await steps(store, 200);
+    assert.equal((await store.threads({ query: "quick dogs" })).length, 1);
+    await store.close();
+    assert.ok(statSync(place.path).size < 4 * said);
+  });
+
+  test("a clone of a long thread copies none of it", async () => {
+    await using place = new Place();
+    const store = await place.store();
+    await store.append("t", [created(), ...Array.from({ length: 3000 }, (_, at) => input(`${at}`))], { afterSeq: 0 });
+    const rows = () =>
+      place.look((db) =>
+        db.prepare("SELECT (SELECT count(*) FROM events) AS events, (SELECT count(*) FROM segments) AS segments").get(),
+      );
+    const parent = { threadId: "t", seq: 3001 };
+    await store.append("c", [event("thread_cloned", { title: "c", parent, rules: [], state: {} })], { afterSeq: 3001 });
+    assert.deepEqual({ ...rows() }, { events: 3002, segments: 3 });
+    assert.equal((await store.read("c")).length, 3002);
+  });
+
+  test("nothing of a deleted thread is left, and its tombstone says nothing", async () => {
+    await using place = new Place();
+    const store = await place.store({ indexMs: 10 });
+    await store.append("t", [created(), event("agent_start"), says("secret")], { afterSeq: 0, take: 0 });
+    await store.saveDraft("t", 1, [{ messageId: "m", index: 0, part: "text", text: "secret" }]);
+    const file = event("input_accepted", {
+      inputId: "i",
+      delivery: "send",
+      content: "",
+      files: [{ type: "file", mediaType: "x", blob: "h" }],
+    });
+    await store.append("t", [file], { afterSeq: 3, blobs: [{ hash: "h", bytes: new Uint8Array(3) }] });
+    await store.threads({ query: "secret" });
+    await store.deleteThread("t");
+    const left = place.look((db) =>
+      ["events", "segments", "blobs", "blob_refs", "drafts", "dirty", "search_docsize"].map(
+        (table) => db.prepare(`SELECT count(*) AS n FROM ${table}`).get()?.["n"],
+      ),
+    );
+    assert.deepEqual(left, [0, 0, 0, 0, 0, 0, 0]);
+    const tombstone = place.look((db) => db.prepare("SELECT title, resource, metadata, deleted FROM threads").get());
+    assert.deepEqual({ ...tombstone }, { title: "", resource: "", metadata: "{}", deleted: 1 });
+  });
+
+  test("the search index is brought up to date by whoever has time, once", async () => {
+    await using place = new Place();
+    const stores = await Promise.all([1, 2, 3].map(() => place.store({ indexMs: 10 })));
+    const child = await place.child({ indexMs: 100_000 });
+    const said = Array.from({ length: 250 }, (_, at) => says(`word${at}`));
+    await child.call("append", "t", [created(), ...said], { afterSeq: 0, take: 0, release: true });
+    await child.kill();
+    for (const [at, store] of stores.entries()) await store.append(`t${at}`, [created()], { afterSeq: 0 });
+    const rows = () =>
+      place.look((db) => ({
+        ...db
+          .prepare("SELECT (SELECT count(*) FROM dirty) AS dirty, (SELECT count(*) FROM search_docsize) AS found")
+          .get(),
+      }));
+    await until(() => rows()["dirty"] === 0, "a clean index");
+    assert.deepEqual(rows(), { dirty: 0, found: 250 });
+    assert.equal((await stores[0]!.threads({ query: "word249" })).length, 1);
+  });
+
+  test("words are found without their case and accents, and one by one where there are no spaces", async () => {
+    await using place = new Place();
+    const store = await place.store();
+    await store.append("t", [created(), says("Die Straße nach Łódź, ΟΔΟΣ, 東京都, snake_case")], {
+      afterSeq: 0,
+      take: 0,
+    });
+    const found = async (query: string) => (await store.threads({ query })).length;
+    for (const query of ["strasse", "STRAßE", "łodz", "οδος", "京都", "case", "snake_case", "stra"]) {
+      assert.equal(await found(query), 1, query);
+    }
+    assert.equal(await found("大阪"), 0);
+  });
+});
