@@ -4,6 +4,7 @@ import {
   CinchError,
   defineTool,
   Harness,
+  type HarnessConfig,
   type DurableEvent,
   type HarnessEvent,
   type Store,
@@ -64,12 +65,13 @@ function tools(ledger: string) {
   return { pure: tool("pure"), idempotent: tool("idempotent"), once: tool("once"), ask };
 }
 
-export function tortureHarness(storage: Store, ledger: string): Harness {
-  return new Harness({
-    id: "torture",
-    storage,
-    agent: new Agent({ name: "tortured", model, instructions: "Obey.", tools: tools(ledger) }),
-  });
+export function tortureHarness(
+  storage: Store,
+  ledger: string,
+  options: Pick<HarnessConfig, "onRecover"> = {},
+): Harness {
+  const agent = new Agent({ name: "tortured", model, instructions: "Obey.", tools: tools(ledger) });
+  return new Harness({ id: "torture", storage, agent, ...options });
 }
 
 /**
