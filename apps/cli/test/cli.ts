@@ -37,7 +37,7 @@ export class Place {
 
   /** No key of the machine that runs the tests gets in. */
   start(args: readonly string[], { env = {} }: { env?: Record<string, string> } = {}): Running {
-    const child = spawn(process.execPath, ["-C", "source", MAIN, ...args], {
+    const child = spawn(process.execPath, ["-C", "@cinch/source", MAIN, ...args], {
       cwd: this.folder,
       env: { PATH: process.env["PATH"] ?? "", CINCH_OFFLINE_DELAY_MS: "0", CINCH_LEDGER: this.ledger, ...env },
       stdio: ["pipe", "pipe", "pipe"],

@@ -18,6 +18,8 @@ interface MemoryThread {
   record: ThreadRecord;
   segments: Segment[];
   journal: Row[];
+  /** The event that made it. */
+  first: StampedEvent;
   /** Order of last activity: `updatedAt` alone ties within a millisecond. */
   touched: number;
   active: boolean;
@@ -106,7 +108,7 @@ export class MemoryStore implements Store {
     const journal: Row[] = [];
     const own = { journal, from: 1, to: Infinity };
     const record = { id: threadId, createdAt: event.at, updatedAt: event.at };
-    const rest = { journal, touched: ++this.#data.clock, active: false, draft: [] };
+    const rest = { journal, first: event, touched: ++this.#data.clock, active: false, draft: [] };
     if (event.type === "thread_created") {
       const { title, resourceId, metadata = {} } = event;
       const parentId = event.parent?.threadId ?? null;
@@ -184,7 +186,7 @@ export class MemoryStore implements Store {
     return [...this.#data.threads.values()]
       .filter((thread) => query.resourceId === undefined || thread.record.resourceId === query.resourceId)
       .filter((thread) => !query.active || thread.active)
-      .filter((thread) => !query.topLevel || !isSubagent(this.#read(thread, 0)[0]))
+      .filter((thread) => !query.topLevel || !isSubagent(thread.first))
       .filter((thread) => thread.touched < before)
       .filter((thread) => query.query === undefined || this.#mentions(thread, query.query))
       .toSorted((a, b) => b.touched - a.touched)
@@ -244,8 +246,9 @@ export class MemoryStore implements Store {
 
   follow(threadId: string, changed: () => void): () => void {
     const followers = this.#data.followers.get(threadId) ?? new Set();
-    this.#data.followers.set(threadId, followers.add(changed));
-    return () => followers.delete(changed);
+    const follower = () => changed();
+    this.#data.followers.set(threadId, followers.add(follower));
+    return () => void followers.delete(follower);
   }
 
   #changed(threadId: string): void {
@@ -284,8 +287,10 @@ function cut(segments: readonly Segment[], seq: number): Segment[] {
   return segments.filter(({ from }) => from <= seq).map((segment) => ({ ...segment, to: Math.min(segment.to, seq) }));
 }
 
-const isSubagent = (event: DurableEvent | undefined): boolean =>
-  event?.type === "thread_created" && event.parent !== undefined;
+/** A thread that a tool call started. A clone made by a person is not one, even if what it was cloned from is. */
+const isSubagent = (event: StampedEvent): boolean =>
+  (event.type === "thread_created" && event.parent !== undefined) ||
+  (event.type === "thread_cloned" && event.parent.toolCallId !== undefined);
 
 function blobsIn(event: DurableEvent): string[] {
   if (event.type === "prompt_head") return [event.blob];

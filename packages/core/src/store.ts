@@ -70,7 +70,12 @@ export interface DraftPiece {
  * `thread_rewound` closes the last segment at `toSeq` and opens the next, `thread_renamed` sets the title that lists show,
  * `message_end` and `agent_end` end the draft.
  *
- * Failures are `CinchError`s: `THREAD_NOT_FOUND`, `STORE_FULL`, `STORE_BUSY`, `STORE_NEWER`, `CORRUPT`, `CLOSED`.
+ * A clone inherits resource and metadata. A thread that a tool call started (`thread_created` with a parent, `thread_cloned` with a
+ * `toolCallId`) is a subagent's. Making a thread that exists gives `newer`; a driver's event without a lease is `refused`. `draft`,
+ * `holds` and `release` of an unknown thread are quiet.
+ *
+ * Failures are `CinchError`s: `THREAD_NOT_FOUND`, `STORE_FULL`, `STORE_BUSY`, `STORE_NEWER`, `STORE_FAILED`, `CORRUPT`, `CLOSED`, and
+ * `INVALID_INPUT` for what no caller of ours asks.
  */
 export interface Store {
   /** Opens or makes the place. Called once, before anything else. */

@@ -10,7 +10,9 @@ import {
   checkOpenAIChat,
   checkOpenAIResponses,
 } from "../../testkit/src/providers/index.ts";
-import { createAnthropic, createGoogleGenerativeAI, createOpenAI } from "./providers-sdk.ts";
+import { createAnthropic } from "@ai-sdk/anthropic";
+import { createGoogleGenerativeAI } from "@ai-sdk/google";
+import { createOpenAI } from "@ai-sdk/openai";
 
 const head: Head = {
   system: "You are a test.",

@@ -1,9 +1,10 @@
+import { createAnthropic } from "@ai-sdk/anthropic";
+import { createOpenAI } from "@ai-sdk/openai";
 import { Agent, defineTool, Harness, memoryStore, type HarnessEvent, type LanguageModel } from "@cinch/core";
 import { LLMock } from "@copilotkit/aimock";
 import * as z from "zod";
 import { checkAnthropic, checkOpenAIChat, checkOpenAIResponses } from "../../testkit/src/providers/index.ts";
 import { fastClock } from "./providers-clock.ts";
-import { createAnthropic, createOpenAI } from "./providers-sdk.ts";
 
 type Fetch = typeof globalThis.fetch;
 export type Body = Record<string, unknown> & {

@@ -19,7 +19,9 @@ interface Seat {
 }
 
 function sit(folder: string, ...args: string[]): Seat {
-  const child = spawn(process.execPath, ["-C", "source", seat, folder, ...args], { stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(process.execPath, ["-C", "@cinch/source", seat, folder, ...args], {
+    stdio: ["ignore", "pipe", "pipe"],
+  });
   const lines: Record<string, unknown>[] = [];
   const waiting: { key: string; resolve(line: Record<string, unknown>): void }[] = [];
   let rest = "";

@@ -1,6 +1,5 @@
 import type { LanguageModel } from "@cinch/core";
 import { UsageError } from "../exit.ts";
-import { ownSourcesOnly } from "./own-sources.ts";
 
 export type Env = Readonly<Record<string, string | undefined>>;
 
@@ -27,7 +26,7 @@ export const providers: readonly Provider[] = [
     defaultModel: "claude-sonnet-5",
     family: /^claude/i,
     async load(id, env) {
-      const { createAnthropic } = await imported(() => import("@ai-sdk/anthropic"));
+      const { createAnthropic } = await import("@ai-sdk/anthropic");
       return createAnthropic({ baseURL: versioned(set(env, "ANTHROPIC_BASE_URL")) })(id);
     },
   },
@@ -38,7 +37,7 @@ export const providers: readonly Provider[] = [
     defaultModel: "gpt-5.6",
     family: /^(gpt|chatgpt|o\d)/i,
     async load(id, env) {
-      const { createOpenAI } = await imported(() => import("@ai-sdk/openai"));
+      const { createOpenAI } = await import("@ai-sdk/openai");
       return createOpenAI({ baseURL: versioned(set(env, "OPENAI_BASE_URL")) })(id);
     },
   },
@@ -49,7 +48,7 @@ export const providers: readonly Provider[] = [
     defaultModel: "gemini-flash-latest",
     family: /^gemini/i,
     async load(id) {
-      const { createGoogle } = await imported(() => import("@ai-sdk/google"));
+      const { createGoogle } = await import("@ai-sdk/google");
       return createGoogle()(id);
     },
   },
@@ -84,7 +83,7 @@ async function compatible(
   { env, baseURL }: { env: Env; baseURL: string | undefined },
 ): Promise<LanguageModel> {
   if (baseURL === undefined) throw new UsageError(missingUrl);
-  const { createOpenAICompatible } = await imported(() => import("@ai-sdk/openai-compatible"));
+  const { createOpenAICompatible } = await import("@ai-sdk/openai-compatible");
   const apiKey = set(env, "CINCH_API_KEY");
   return createOpenAICompatible({
     name,
@@ -121,9 +120,4 @@ function parsedUrl(url: string): URL {
   const parsed = URL.parse(url);
   if (parsed?.protocol === "http:" || parsed?.protocol === "https:") return parsed;
   throw new UsageError(`"${url}" is not the address of a server. It looks like http://localhost:8000/v1`);
-}
-
-async function imported<M>(load: () => Promise<M>): Promise<M> {
-  ownSourcesOnly();
-  return load();
 }

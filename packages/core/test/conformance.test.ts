@@ -1,0 +1,13 @@
+import { MemoryData, memoryStore } from "@cinch/core";
+import { storeConformance } from "@cinch/testkit";
+
+storeConformance("memory", async () => {
+  const data = new MemoryData();
+  const opened = async () => {
+    const store = memoryStore(data);
+    await store.open();
+    return store;
+  };
+  const store = await opened();
+  return { store, another: opened, dispose: () => store.close() };
+});
