@@ -123,7 +123,7 @@ export const eventMap = {
   tool_suspended: driver({ ...tool, args: Json, suspendPayload: Json }),
   tool_resumed: command({ ...tool, resumeData: Json, by: z.optional(z.string()) }),
 
-  usage_update: driver({ usage: Usage, total: Usage, cost: z.nullable(z.number()), cachedShare: z.number() }),
+  usage_update: driver({ usage: Usage, cost: z.nullable(z.number()), cachedShare: z.number() }),
   display_state_changed: live({}),
 } satisfies Record<string, EventEntry>;
 

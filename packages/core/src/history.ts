@@ -1,6 +1,7 @@
 import { CinchError } from "./errors.ts";
 import type { DurableEvent, HarnessEvent } from "./events.ts";
-import { withOutcome, type HarnessMessage } from "./folds/display.ts";
+import { setOutcome } from "./folds/display.ts";
+import type { HarnessMessage } from "./folds/display-state.ts";
 import type { Thread } from "./thread.ts";
 import type { TurnResult } from "./waiters.ts";
 
@@ -20,12 +21,13 @@ export async function messagesOf(
     if (page.length < CHUNK) break;
     upTo = page[0]!.seq - 1;
   }
-  const messages = events.reduce<readonly HarnessMessage[]>((list, event) => {
-    if (event.type === "tool_end") return withOutcome(list, event as HarnessEvent & { type: "tool_end" });
-    if (!isMessage(event)) return list;
+  const messages: HarnessMessage[] = [];
+  for (const event of events) {
+    if (event.type === "tool_end") setOutcome(messages, event as HarnessEvent & { type: "tool_end" });
+    if (!isMessage(event)) continue;
     const { message, at, seq, interrupted = false } = event;
-    return [...list, { ...message, at, seq, interrupted, outcomes: {} }];
-  }, []);
+    messages.push({ ...message, at, seq, interrupted, outcomes: {} });
+  }
   return messages.slice(-limit);
 }
 

@@ -2,14 +2,14 @@
 export { Agent, DEFAULT_MAX_STEPS, type AgentConfig, type Instructions, type Model } from "./agent.ts";
 export { CinchError, type ErrorCode } from "./errors.ts";
 export * from "./events.ts";
+export { reduceDisplay } from "./folds/display.ts";
 export {
   MESSAGES_SHOWN,
   newDisplayState,
-  reduceDisplay,
   type HarnessDisplayState,
   type HarnessMessage,
   type Task,
-} from "./folds/display.ts";
+} from "./folds/display-state.ts";
 export { reduceInbox, type InboxItem } from "./folds/inbox.ts";
 export { newThreadState, reduceThread, type ThreadState } from "./folds/state.ts";
 export { emptyTranscript, reduceTranscript, type Transcript } from "./folds/transcript.ts";

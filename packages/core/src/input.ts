@@ -1,7 +1,7 @@
 import { CinchError } from "./errors.ts";
 import type { Delivery, NewEvent } from "./events.ts";
 import type { FilePart } from "./message.ts";
-import { fromBase64 } from "./model/answer.ts";
+import { fromBase64 } from "./base64.ts";
 import { hashOf } from "./ports.ts";
 import type { Blob } from "./store.ts";
 

@@ -1,5 +1,5 @@
 import type { LiveEvent, LiveType } from "./events.ts";
-import type { HarnessDisplayState } from "./folds/display.ts";
+import type { HarnessDisplayState } from "./folds/display-state.ts";
 import type { Message, Part, Role } from "./message.ts";
 
 /** What the writer of a live event says; the thread adds the rest. */

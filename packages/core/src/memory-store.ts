@@ -244,7 +244,7 @@ export class MemoryStore implements Store {
     return [...(this.#data.threads.get(threadId)?.draft ?? [])];
   }
 
-  follow(threadId: string, changed: () => void): () => void {
+  follow(threadId: string, changed: (seq?: number) => void): () => void {
     const followers = this.#data.followers.get(threadId) ?? new Set();
     const follower = () => changed();
     this.#data.followers.set(threadId, followers.add(follower));

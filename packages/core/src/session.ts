@@ -1,7 +1,7 @@
 import { answerSuspension, type SuspensionAnswer } from "./answers.ts";
 import { CinchError } from "./errors.ts";
 import { stamp, type Delivery, type HarnessEvent, type NewEvent } from "./events.ts";
-import { newDisplayState, type HarnessDisplayState, type HarnessMessage } from "./folds/display.ts";
+import { newDisplayState, type HarnessDisplayState, type HarnessMessage } from "./folds/display-state.ts";
 import type { InboxItem } from "./folds/inbox.ts";
 import { messagesOf, outcomeOf } from "./history.ts";
 import { acceptedInput, checkContent, type Input } from "./input.ts";

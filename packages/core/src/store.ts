@@ -112,6 +112,9 @@ export interface Store {
   /** The whole draft, oldest piece first. */
   draft(threadId: string): Promise<DraftPiece[]>;
 
-  /** Calls back soon (50 ms) after the journal or the draft of a thread changed, whoever changed it, also for a deletion. */
-  follow(threadId: string, changed: () => void): () => void;
+  /**
+   * Calls back soon (50 ms) after the journal, the draft or the lease of a thread changed, whoever changed it, also for a deletion.
+   * With a `seq` if nothing has changed but that the journal reaches at least this far: who has folded that much need not look.
+   */
+  follow(threadId: string, changed: (seq?: number) => void): () => void;
 }

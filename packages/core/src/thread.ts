@@ -1,6 +1,7 @@
 import { CinchError } from "./errors.ts";
 import { lift, stamp, type DurableEvent, type HarnessEvent, type NewEvent } from "./events.ts";
-import { newDisplayState, reduceDisplay, type HarnessDisplayState } from "./folds/display.ts";
+import { reduceDisplay, reduceDisplayAll } from "./folds/display.ts";
+import { newDisplayState, type HarnessDisplayState } from "./folds/display-state.ts";
 import { newThreadState, reduceThread, type ThreadState } from "./folds/state.ts";
 import { emptyTranscript, reduceTranscript, type Transcript } from "./folds/transcript.ts";
 import { DisplayStateChanged, MessageUpdate, type NewLive } from "./live.ts";
@@ -10,6 +11,7 @@ import { Driver, LeaseLost, type DriverPorts, type Journal, type LeaseUse } from
 import { giveUp, park, runTurns } from "./turn/turn.ts";
 import { Waiters } from "./waiters.ts";
 
+type Update = HarnessEvent & { type: "message_update" };
 export type Listener = (event: HarnessEvent) => void;
 
 /** Everything this process knows of a thread. Values that never change in place, so that they can be shared. */
@@ -26,7 +28,7 @@ const nothing = (id: string): Folds => ({
 });
 
 /** How many events are read at a time when a thread is opened. */
-const CHUNK = 2_000;
+const CHUNK = 250;
 /** How often a seat looks whether the driver of its thread is still alive. */
 const WATCH_MS = 1_000;
 
@@ -38,7 +40,9 @@ export class Thread implements Journal, Folds {
   readonly id: string;
   state: ThreadState = newThreadState;
   transcript: Transcript = emptyTranscript;
-  display: HarnessDisplayState;
+  #display: HarnessDisplayState;
+  /** Deltas that came since the display state was last asked for. They are folded when it is, and as one. */
+  #deltas: { event: Update; text: string } | null = null;
   readonly #ports: DriverPorts;
   readonly #listeners = new Set<Listener>();
   readonly waiters = new Waiters();
@@ -58,31 +62,43 @@ export class Thread implements Journal, Folds {
   private constructor(id: string, ports: DriverPorts) {
     this.id = id;
     this.#ports = ports;
-    this.display = newDisplayState(id);
+    this.#display = newDisplayState(id);
+  }
+
+  get display(): HarnessDisplayState {
+    if (this.#deltas) {
+      const { event, text } = this.#deltas;
+      this.#deltas = null;
+      this.#display = reduceDisplay(this.#display, { ...event, delta: text } as HarnessEvent);
+    }
+    return this.#display;
   }
 
   /** `from`: what a clone inherits, if that is folded already. */
   static async open(id: string, ports: DriverPorts, from?: Folds): Promise<Thread> {
     const thread = new Thread(id, ports);
     await thread.#load(from);
-    thread.#unfollow = ports.store.follow(id, () => thread.#own(thread.#catchUp()));
+    thread.#unfollow = ports.store.follow(id, (seq = Infinity) => {
+      if (seq > thread.state.seq) thread.#own(thread.#catchUp());
+    });
     return thread;
   }
 
   async #load(from: Folds = nothing(this.id)): Promise<void> {
     let { state, transcript, display } = from;
     for (let after = state.seq; ;) {
-      const events = await this.#ports.store.read(this.id, { after, limit: CHUNK });
-      for (const read of events) {
-        const event = lift(read);
+      const events = await this.read({ after, limit: CHUNK });
+      for (const event of events) {
         state = reduceThread(state, event);
         transcript = reduceTranscript(transcript, event);
-        display = reduceDisplay(display, event);
       }
+      display = reduceDisplayAll(display, events as HarnessEvent[]);
       if (events.length < CHUNK) break;
       after = state.seq;
     }
-    Object.assign(this, { state, transcript, display });
+    Object.assign(this, { state, transcript });
+    this.#deltas = null;
+    this.#display = display;
   }
 
   // Journal
@@ -155,9 +171,19 @@ export class Thread implements Journal, Folds {
   }
 
   emit(event: HarnessEvent): void {
-    this.display = reduceDisplay(this.display, event);
+    if (event.type === "message_update") this.#keep(event);
+    else this.#display = reduceDisplay(this.display, event);
     this.#tell(event);
     this.#tick ??= this.#ports.clock.after(0, () => this.#flush());
+  }
+
+  #keep(event: Update): void {
+    const kept = this.#deltas;
+    if (kept?.event.messageId === event.messageId && kept.event.index === event.index) kept.text += event.delta;
+    else {
+      this.#display = this.display;
+      this.#deltas = { event, text: event.delta };
+    }
   }
 
   #tell(event: HarnessEvent): void {

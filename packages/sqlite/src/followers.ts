@@ -1,12 +1,13 @@
 import type { Connection } from "./connection.ts";
 import { isBusy, sqliteCode } from "./failure.ts";
-import type { Reader } from "./reader.ts";
+import type { Pulse, Reader } from "./reader.ts";
+import { SEQS } from "./protocol.ts";
 
 const POLL_MS = 20;
 
 interface Followed {
-  callbacks: Set<{ changed: () => void }>;
-  pulse: string | undefined;
+  callbacks: Set<{ changed: (seq?: number) => void }>;
+  pulse: Pulse | undefined;
 }
 
 /** Who wants to know when a thread changes. One cheap question to the file, 50 times a second, serves them all. */
@@ -22,7 +23,7 @@ export class Followers {
     this.#reader = reader;
   }
 
-  follow(threadId: string, changed: () => void): () => void {
+  follow(threadId: string, changed: (seq?: number) => void): () => void {
     const followed = this.#followed.get(threadId) ?? { callbacks: new Set(), pulse: this.#pulse(threadId) };
     const follower = { changed };
     this.#followed.set(threadId, followed);
@@ -35,12 +36,9 @@ export class Followers {
     };
   }
 
-  /** Something was changed through this store object. */
-  tell(threadId: string): void {
-    const followed = this.#followed.get(threadId);
-    if (!followed) return;
-    followed.pulse = this.#pulse(threadId);
-    for (const { changed } of followed.callbacks) queueMicrotask(changed);
+  /** Something has changed. `seq`: nothing but that the journal reaches this far now. */
+  tell(threadId: string, seq?: number): void {
+    for (const { changed } of this.#followed.get(threadId)?.callbacks ?? []) queueMicrotask(() => changed(seq));
   }
 
   stop(): void {
@@ -58,14 +56,17 @@ export class Followers {
       // The file has gone bad. Whoever follows learns how when it reads.
       this.stop();
     }
-    for (const [threadId, { pulse }] of this.#followed) {
+    for (const [threadId, followed] of this.#followed) {
+      const { pulse: before } = followed;
       const now = this.#pulse(threadId);
-      if (now === undefined || now !== pulse) this.tell(threadId);
+      followed.pulse = now;
+      if (!now || !before || before.other !== now.other) this.tell(threadId);
+      else if (before.event !== now.event) this.tell(threadId, (now.event ?? 0) % SEQS);
     }
   }
 
   /** A thread that cannot be looked at has no pulse, which is never equal to another. */
-  #pulse(threadId: string): string | undefined {
+  #pulse(threadId: string): Pulse | undefined {
     try {
       return this.#reader.pulse(threadId);
     } catch (error) {

@@ -7,41 +7,59 @@ interface Pending {
   reject(error: Error): void;
 }
 
+/** How long after opening a file that needs nothing the writer is started, if nobody has asked for it by then. */
+const LATE_MS = 50;
+
 /** The main thread's end of the writer. The process stays alive for what it has asked, and for nothing else. */
 export class Link {
-  readonly #worker: Worker;
+  readonly #options: WriterOptions;
   readonly #pending = new Map<number, Pending>();
-  readonly #exited: Promise<void>;
-  /** Settles when the file has today's schema. */
-  readonly ready: Promise<void>;
+  #worker: Worker | undefined;
+  #late: NodeJS.Timeout | undefined;
+  #exited: Promise<void> = Promise.resolve();
   #dead: readonly [holder: string, counter: number][] = [];
   #failure: CinchError | undefined;
   #nextId = 1;
 
   constructor(options: WriterOptions) {
-    const file = import.meta.url.endsWith(".ts") ? "./worker.ts" : "./worker.js";
-    // The writer imports nothing that depends on how this process was started.
-    this.#worker = new Worker(new URL(file, import.meta.url), {
-      name: "cinch-sqlite",
-      workerData: options,
-      execArgv: [],
-    });
-    this.#exited = new Promise((resolve) => this.#worker.once("exit", () => resolve()));
-    this.#worker.on("error", (error) =>
-      this.#fail(new CinchError("STORE_FAILED", `The writer of "${options.path}" died.`, error)),
-    );
-    this.#worker.on("exit", () => this.#fail(new CinchError("CLOSED", "The store is closed. Open a new one.")));
-    this.ready = new Promise((resolve, reject) => {
-      this.#pending.set(0, { resolve: () => resolve(), reject });
-    });
-    // Whoever opens an existing file does not wait for it; a failure then comes with the first request.
-    this.ready.catch(() => undefined);
-    this.#worker.on("message", (message: FromWriter) => this.#receive(message));
+    this.#options = options;
   }
 
-  /** Lets the process end although the writer is still starting. */
-  idle(): void {
-    this.#settle(0, { kind: "done" });
+  /** Settles when the file has today's schema. */
+  ready(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#pending.set(0, { resolve: () => resolve(), reject });
+      this.#started().ref();
+    });
+  }
+
+  /** Starts the writer soon: who only reads is not kept waiting by it. What is wrong with it comes with the first request. */
+  startLate(): void {
+    this.#late = setTimeout(() => this.#started(), LATE_MS).unref();
+  }
+
+  #started(): Worker {
+    clearTimeout(this.#late);
+    this.#worker ??= this.#start();
+    return this.#worker;
+  }
+
+  #start(): Worker {
+    const file = import.meta.url.endsWith(".ts") ? "./worker.ts" : "./worker.js";
+    // The writer imports nothing that depends on how this process was started.
+    const worker = new Worker(new URL(file, import.meta.url), {
+      name: "cinch-sqlite",
+      workerData: this.#options,
+      execArgv: [],
+    });
+    this.#exited = new Promise((resolve) => worker.once("exit", () => resolve()));
+    worker.on("error", (error) =>
+      this.#fail(new CinchError("STORE_FAILED", `The writer of "${this.#options.path}" died.`, error)),
+    );
+    worker.on("exit", () => this.#fail(new CinchError("CLOSED", "The store is closed. Open a new one.")));
+    worker.on("message", (message: FromWriter) => this.#receive(message));
+    worker.unref();
+    return worker;
   }
 
   request(work: Work): Promise<Outcome> {
@@ -49,14 +67,15 @@ export class Link {
       if (this.#failure) return reject(this.#failure);
       const id = this.#nextId++;
       this.#pending.set(id, { resolve, reject });
-      this.#worker.ref();
-      this.#worker.postMessage({ id, work } satisfies ToWriter, []);
+      const worker = this.#started();
+      worker.ref();
+      worker.postMessage({ id, work } satisfies ToWriter, []);
     });
   }
 
   /** Asks for a verdict on a holder, which comes later, if at all. */
   watch(holder: string): void {
-    if (!this.#failure) this.#worker.postMessage({ watch: holder } satisfies ToWriter, []);
+    if (!this.#failure) this.#started().postMessage({ watch: holder } satisfies ToWriter, []);
   }
 
   isDead(holder: string, counter: number): boolean {
@@ -64,6 +83,8 @@ export class Link {
   }
 
   async close(): Promise<void> {
+    clearTimeout(this.#late);
+    if (!this.#worker) return;
     if (!this.#failure) await this.request({ kind: "close" });
     this.#worker.ref();
     await this.#exited;
@@ -86,7 +107,7 @@ export class Link {
   #settle(id: number, outcome: Outcome): void {
     const pending = this.#pending.get(id);
     this.#pending.delete(id);
-    if (this.#pending.size === 0) this.#worker.unref();
+    if (this.#pending.size === 0) this.#worker?.unref();
     if (outcome.kind === "failed") pending?.reject(errorOf(outcome.failure));
     else pending?.resolve(outcome);
   }
@@ -95,7 +116,7 @@ export class Link {
     this.#failure ??= error;
     for (const { reject } of this.#pending.values()) reject(this.#failure);
     this.#pending.clear();
-    this.#worker.unref();
+    this.#worker?.unref();
   }
 }
 

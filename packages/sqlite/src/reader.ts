@@ -20,13 +20,10 @@ export interface LeaseState extends Holder {
   counter: number | null;
 }
 
-/** Everything that a follower may want to hear about. */
-interface Pulse {
-  deleted: number;
-  epoch: number | null;
-  holder: string | null;
+/** What a follower may want to hear about: how far the journal reaches, and everything else. */
+export interface Pulse {
   event: number | null;
-  draft: number | null;
+  other: string;
 }
 
 /** A run of keys: what a thread reads of one journal. */
@@ -71,9 +68,8 @@ export class Reader {
     );
     this.#pulse = sql<Pulse>(
       db,
-      `SELECT deleted, epoch, holder,
-         (SELECT max(key) FROM events WHERE key ${own}) AS event,
-         (SELECT max(key) FROM drafts WHERE key ${own}) AS draft
+      `SELECT (SELECT max(key) FROM events WHERE key ${own}) AS event,
+         json_array(deleted, epoch, holder, (SELECT max(key) FROM drafts WHERE key ${own})) AS other
        FROM threads LEFT JOIN leases ON thread = no WHERE id = ?`,
     );
   }
@@ -127,8 +123,8 @@ export class Reader {
   }
 
   /** Two equal answers: nothing has happened in between. */
-  pulse(threadId: string): string {
-    return JSON.stringify(this.#pulse.get(threadId) ?? null);
+  pulse(threadId: string): Pulse | undefined {
+    return this.#pulse.get(threadId);
   }
 
   async #spans(threadId: string, { after = 0, upTo = Infinity }: Range): Promise<Span[]> {

@@ -68,10 +68,10 @@ class SqliteStore implements Store {
     let connection = this.#prepare() === "there" ? await Connection.open(path, busyMs) : undefined;
     const link = new Link({ ...this.#options, holder: this.#id });
     try {
-      if (connection?.version === SCHEMA_VERSION) link.idle();
+      if (connection?.version === SCHEMA_VERSION) link.startLate();
       else {
         connection?.db.close();
-        await link.ready;
+        await link.ready();
         connection = await Connection.open(path, busyMs);
       }
       this.#opened = await openWith(link, connection);
@@ -163,7 +163,7 @@ class SqliteStore implements Store {
     return this.#assertOpen().reader.draft(threadId);
   }
 
-  follow(threadId: string, changed: () => void): () => void {
+  follow(threadId: string, changed: (seq?: number) => void): () => void {
     return this.#assertOpen().followers.follow(threadId, changed);
   }
 
@@ -171,7 +171,8 @@ class SqliteStore implements Store {
   async #request(threadId: string, work: Work): Promise<Outcome> {
     const outcome = await this.#assertOpen().link.request(work);
     if (outcome.kind === "appended" || outcome.kind === "done") {
-      setImmediate(() => this.#opened?.followers.tell(threadId));
+      const seq = outcome.kind === "appended" ? outcome.seq : undefined;
+      setImmediate(() => this.#opened?.followers.tell(threadId, seq));
     }
     return outcome;
   }

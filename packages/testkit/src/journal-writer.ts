@@ -111,7 +111,7 @@ export class JournalWriter {
     const content: Part[] = [];
     for (const part of parts) content.push(...this.#parts(part, provider, content));
     this.#message({ id, role: "assistant", content }, { finishReason: "stop" });
-    this.#inTurn({ type: "usage_update", usage: noUsage, total: noUsage, cost: null, cachedShare: 0 });
+    this.#inTurn({ type: "usage_update", usage: noUsage, cost: null, cachedShare: 0 });
     const calls = content.filter((part): part is Call => part.type === "tool-call" && !part.providerExecuted);
     for (const event of this.#late.splice(0)) this.#inTurn(event);
     this.#run(calls, outcomes);

@@ -1,183 +1,132 @@
 import { isForeign, type HarnessEvent } from "../events.ts";
-import { noUsage, type Json, type Message, type Part, type ToolResult, type Usage } from "../message.ts";
-import { reduceInbox, type InboxItem } from "./inbox.ts";
+import { addUsage, noUsage, type Part } from "../message.ts";
+import { MESSAGES_SHOWN, type ActiveTool, type HarnessDisplayState, type HarnessMessage } from "./display-state.ts";
+import { reduceInbox } from "./inbox.ts";
 
-/** A message as a UI draws it. Calls of our own tools carry their outcome in `outcomes`, by call id. */
-export interface HarnessMessage extends Message {
-  at: number;
-  seq: number;
-  interrupted: boolean;
-  outcomes: Record<string, { result: ToolResult; isError: boolean; unknown: boolean; durationMs: number }>;
-}
-
-export interface ActiveTool {
-  toolCallId: string;
-  toolName: string;
-  args: Json;
-  status: "pending" | "running" | "waiting";
-  partialResult: Json;
-}
-
-export interface PendingSuspension {
-  toolCallId: string;
-  toolName: string;
-  args: Json;
-  suspendPayload: Json;
-  at: number;
-}
-
-export interface Task {
-  id: string;
-  content: string;
-  status: "pending" | "in_progress" | "completed";
-  activeForm: string;
-}
-
-/** What a UI draws. JSON-safe: records and `null`, so that it crosses any wire and folds alike in a browser. */
-export interface HarnessDisplayState {
-  threadId: string | null;
-  title: string;
-  status: "idle" | "running" | "waiting" | "parked";
-  isRunning: boolean;
-  currentMessage: Message | null;
-  messages: readonly HarnessMessage[];
-  activeTools: Readonly<Record<string, ActiveTool>>;
-  toolInputBuffers: Readonly<Record<string, { toolName: string; text: string }>>;
-  pendingApproval: null;
-  pendingApprovals: Readonly<Record<string, never>>;
-  pendingSuspensions: Readonly<Record<string, PendingSuspension>>;
-  inbox: readonly InboxItem[];
-  queuedFollowUps: number;
-  activeSubagents: Readonly<Record<string, never>>;
-  tasks: readonly Task[];
-  previousTasks: readonly Task[];
-  modifiedFiles: Readonly<Record<string, never>>;
-  modeId: string | null;
-  modelId: string | null;
-  tokenUsage: Usage;
-  cost: number | null;
-  omProgress: null;
-  lastError: { code: string; message: string; retryable: boolean } | null;
-  seq: number;
-}
-
-/** Older messages come by page, with `listMessages`. */
-export const MESSAGES_SHOWN = 200;
-
-export const newDisplayState = (threadId: string | null): HarnessDisplayState => ({
-  threadId,
-  title: "",
-  status: "idle",
-  isRunning: false,
-  currentMessage: null,
-  messages: [],
-  activeTools: {},
-  toolInputBuffers: {},
-  pendingApproval: null,
-  pendingApprovals: {},
-  pendingSuspensions: {},
-  inbox: [],
-  queuedFollowUps: 0,
-  activeSubagents: {},
-  tasks: [],
-  previousTasks: [],
-  modifiedFiles: {},
-  modeId: null,
-  modelId: null,
-  tokenUsage: noUsage,
-  cost: null,
-  omProgress: null,
-  lastError: null,
-  seq: 0,
-});
+type Durable = Extract<HarnessEvent, { v: number }>;
+type Of<T extends HarnessEvent["type"]> = Extract<HarnessEvent, { type: T }>;
 
 /** Pure, and O(1) for a text delta whatever the thread's length. Events of a newer release are passed over. */
 export function reduceDisplay(before: HarnessDisplayState, event: HarnessEvent): HarnessDisplayState {
-  if (event.type === "message_update") return grow(before, event);
   if (event.type === "resync") return event.displayState as HarnessDisplayState;
-  if (!("v" in event)) return reduceLive(before, event);
-  const { seq } = event;
-  const inbox = reduceInbox(before.inbox, event);
-  const changes = isForeign(event) ? {} : changesBy(before, event);
-  if (inbox === before.inbox) return { ...before, ...changes, seq };
-  const queuedFollowUps = inbox.filter((item) => item.delivery !== "steer").length;
-  return { ...before, ...changes, seq, inbox, queuedFollowUps };
+  if (event.type === "message_update") return grow(before, event);
+  return reduceDisplayAll(before, [event]);
 }
 
-type Changes = Partial<HarnessDisplayState>;
+/** The same for many events, as they come when a thread is opened. Nobody sees what lies between, so that is not copied. */
+export function reduceDisplayAll(before: HarnessDisplayState, events: readonly HarnessEvent[]): HarnessDisplayState {
+  const draft = new Draft(before);
+  for (const event of events) {
+    if ("v" in event) applyDurable(draft, event);
+    else applyLive(draft, event);
+  }
+  return draft.done();
+}
 
-function changesBy(state: HarnessDisplayState, event: Extract<HarnessEvent, { v: number }>): Changes {
-  switch (event.type) {
-    case "thread_created":
-    case "thread_renamed":
-      return { title: event.title };
-    case "thread_cloned":
-      return {
-        ...settled,
-        threadId: event.threadId,
-        title: event.title,
-        lastError: null,
-        tokenUsage: noUsage,
-        cost: null,
-      };
-    case "thread_rewound":
-      return { ...settled, lastError: null, tokenUsage: event.usage };
-    case "agent_start":
-      return { ...status("running"), modeId: event.modeId, modelId: event.modelId, lastError: null };
-    case "agent_end":
-      return settled;
-    case "error": {
-      const { code, message, retryable } = event;
-      const lastError = { code, message, retryable };
-      return event.parked ? { ...status("parked"), currentMessage: null, lastError } : { lastError };
-    }
-    case "message_end":
-      return ended(state, event);
-    case "tool_start": {
-      const { toolCallId, toolName, args } = event;
-      return withTool(state, { toolCallId, toolName, args, status: "running", partialResult: null });
-    }
-    case "tool_end": {
-      const activeTools = without(state.activeTools, event.toolCallId);
-      const pendingSuspensions = without(state.pendingSuspensions, event.toolCallId);
-      return {
-        activeTools,
-        pendingSuspensions,
-        messages: withOutcome(state.messages, event),
-        ...turnStatus(state, activeTools),
-      };
-    }
-    case "tool_suspended": {
-      const { toolCallId, toolName, args, suspendPayload, at } = event;
-      const pending = { toolCallId, toolName, args, suspendPayload, at };
-      const pendingSuspensions = { ...state.pendingSuspensions, [toolCallId]: pending };
-      return {
-        pendingSuspensions,
-        ...withTool(state, { toolCallId, toolName, args, status: "waiting", partialResult: null }),
-      };
-    }
-    case "tool_resumed": {
-      const pendingSuspensions = without(state.pendingSuspensions, event.toolCallId);
-      const tool = state.activeTools[event.toolCallId];
-      return tool ? { pendingSuspensions, ...withTool(state, { ...tool, status: "pending" }) } : { pendingSuspensions };
-    }
-    case "usage_update":
-      return { tokenUsage: event.total, cost: event.cost };
-    default:
-      return {};
+/** A state that is not anybody's yet. What was not changed is shared with the one before. */
+class Draft {
+  readonly state: { -readonly [K in keyof HarnessDisplayState]: HarnessDisplayState[K] };
+  #messages: HarnessMessage[] | undefined;
+
+  constructor(before: HarnessDisplayState) {
+    this.state = { ...before };
+  }
+
+  /** The messages, to be changed in place. */
+  get messages(): HarnessMessage[] {
+    return (this.#messages ??= [...this.state.messages]);
+  }
+
+  done(): HarnessDisplayState {
+    if (this.#messages) this.state.messages = this.#messages.slice(-MESSAGES_SHOWN);
+    return this.state;
   }
 }
 
-/** The same record if there is nothing to leave out. */
-function without<T>(record: Readonly<Record<string, T>>, key: string): Readonly<Record<string, T>> {
-  if (!Object.hasOwn(record, key)) return record;
-  const { [key]: _, ...rest } = record;
-  return rest;
+function applyDurable(draft: Draft, event: Durable): void {
+  const { state } = draft;
+  state.seq = event.seq;
+  const inbox = reduceInbox(state.inbox, event);
+  if (inbox !== state.inbox) {
+    state.inbox = inbox;
+    state.queuedFollowUps = inbox.filter((item) => item.delivery !== "steer").length;
+  }
+  if (isForeign(event)) return;
+  switch (event.type) {
+    case "thread_created":
+    case "thread_renamed":
+      state.title = event.title;
+      return;
+    case "thread_cloned":
+      Object.assign(state, settled, { threadId: event.threadId, title: event.title, tokenUsage: noUsage, cost: null });
+      state.lastError = null;
+      return;
+    case "thread_rewound":
+      Object.assign(state, settled, { lastError: null, tokenUsage: event.usage });
+      return;
+    case "agent_start":
+      Object.assign(state, status("running"), { modeId: event.modeId, modelId: event.modelId, lastError: null });
+      return;
+    case "agent_end":
+      Object.assign(state, settled);
+      return;
+    case "error": {
+      const { code, message, retryable } = event;
+      state.lastError = { code, message, retryable };
+      if (event.parked) Object.assign(state, status("parked"), { currentMessage: null });
+      return;
+    }
+    case "message_end":
+      return applyMessage(draft, event);
+    case "usage_update":
+      state.tokenUsage = addUsage(state.tokenUsage, event.usage);
+      state.cost = event.cost;
+      return;
+    default:
+      return applyTool(draft, event);
+  }
 }
 
-type Update = HarnessEvent & { type: "message_update" };
+function applyMessage(draft: Draft, { message, interrupted = false, at, seq }: Of<"message_end">): void {
+  const { state, messages } = draft;
+  const { id, role, content } = message;
+  messages.push({ id, role, content, at, seq, interrupted, outcomes: {} });
+  if (messages.length > 4 * MESSAGES_SHOWN) messages.splice(0, messages.length - MESSAGES_SHOWN);
+  if (role !== "assistant") return;
+  state.currentMessage = null;
+  state.toolInputBuffers = {};
+  const calls = interrupted ? [] : content.filter(isOwnCall);
+  state.activeTools = Object.fromEntries(calls.map((call) => [call.toolCallId, pendingTool(call)]));
+  applyStatus(draft);
+}
 
-function grow(state: HarnessDisplayState, event: Update): HarnessDisplayState {
+function applyTool(draft: Draft, event: Durable): void {
+  const { state } = draft;
+  switch (event.type) {
+    case "tool_start": {
+      const { toolCallId, toolName, args } = event;
+      return setTool(draft, { toolCallId, toolName, args, status: "running", partialResult: null });
+    }
+    case "tool_end":
+      state.activeTools = without(state.activeTools, event.toolCallId);
+      state.pendingSuspensions = without(state.pendingSuspensions, event.toolCallId);
+      setOutcome(draft.messages, event);
+      return applyStatus(draft);
+    case "tool_suspended": {
+      const { toolCallId, toolName, args, suspendPayload, at } = event;
+      const pending = { toolCallId, toolName, args, suspendPayload, at };
+      state.pendingSuspensions = { ...state.pendingSuspensions, [toolCallId]: pending };
+      return setTool(draft, { toolCallId, toolName, args, status: "waiting", partialResult: null });
+    }
+    case "tool_resumed": {
+      state.pendingSuspensions = without(state.pendingSuspensions, event.toolCallId);
+      const tool = state.activeTools[event.toolCallId];
+      if (tool) setTool(draft, { ...tool, status: "pending" });
+    }
+  }
+}
+
+function grow(state: HarnessDisplayState, event: Of<"message_update">): HarnessDisplayState {
   const current = state.currentMessage;
   if (current?.id !== event.messageId) return state;
   const content = current.content.slice();
@@ -189,39 +138,33 @@ function grow(state: HarnessDisplayState, event: Update): HarnessDisplayState {
   return { ...state, currentMessage: { id: current.id, role: current.role, content } };
 }
 
-function reduceLive(state: HarnessDisplayState, event: HarnessEvent): HarnessDisplayState {
+function applyLive(draft: Draft, event: HarnessEvent): void {
+  const { state } = draft;
   switch (event.type) {
     case "message_start":
-      return { ...state, currentMessage: { id: event.messageId, role: event.role, content: [] } };
+      state.currentMessage = { id: event.messageId, role: event.role, content: [] };
+      return;
     case "message_discarded":
-      return { ...state, currentMessage: null, toolInputBuffers: {} };
+      state.currentMessage = null;
+      state.toolInputBuffers = {};
+      return;
     case "tool_input_start": {
       const buffer = { toolName: event.toolName, text: "" };
-      return { ...state, toolInputBuffers: { ...state.toolInputBuffers, [event.toolCallId]: buffer } };
+      state.toolInputBuffers = { ...state.toolInputBuffers, [event.toolCallId]: buffer };
+      return;
     }
     case "tool_input_delta": {
       const buffer = state.toolInputBuffers[event.toolCallId];
-      if (!buffer) return state;
+      if (!buffer) return;
       const grown = { ...buffer, text: buffer.text + event.argsTextDelta };
-      return { ...state, toolInputBuffers: { ...state.toolInputBuffers, [event.toolCallId]: grown } };
+      state.toolInputBuffers = { ...state.toolInputBuffers, [event.toolCallId]: grown };
+      return;
     }
     case "tool_update": {
       const tool = state.activeTools[event.toolCallId];
-      return tool ? { ...state, ...withTool(state, { ...tool, partialResult: event.partialResult }) } : state;
+      if (tool) setTool(draft, { ...tool, partialResult: event.partialResult });
     }
-    default:
-      return state;
   }
-}
-
-function ended(state: HarnessDisplayState, event: HarnessEvent & { type: "message_end" }): Changes {
-  const { message, interrupted = false, at, seq } = event;
-  const shown: HarnessMessage = { ...message, at, seq, interrupted, outcomes: {} };
-  const messages = [...state.messages.slice(1 - MESSAGES_SHOWN), shown];
-  if (message.role !== "assistant") return { messages };
-  const calls = interrupted ? [] : message.content.filter(isOwnCall);
-  const activeTools = Object.fromEntries(calls.map((call) => [call.toolCallId, pendingTool(call)]));
-  return { messages, activeTools, currentMessage: null, toolInputBuffers: {}, ...turnStatus(state, activeTools) };
 }
 
 type OwnCall = Extract<Part, { type: "tool-call" }>;
@@ -235,30 +178,35 @@ const pendingTool = ({ toolCallId, toolName, input }: OwnCall): ActiveTool => ({
   partialResult: null,
 });
 
-/** The call is in one of the newest messages, so this looks from the end. */
-export function withOutcome(
-  messages: readonly HarnessMessage[],
-  event: HarnessEvent & { type: "tool_end" },
-): readonly HarnessMessage[] {
+/** Changes the list, not the message. The call is in one of the newest, so this looks from the end. */
+export function setOutcome(messages: HarnessMessage[], event: Of<"tool_end">): void {
   const called = (part: Part) => isOwnCall(part) && part.toolCallId === event.toolCallId;
   const index = messages.findLastIndex((message) => !message.interrupted && message.content.some(called));
   const message = messages[index];
-  if (!message) return messages;
+  if (!message) return;
   const { result, isError, unknown = false, durationMs } = event;
   const outcomes = { ...message.outcomes, [event.toolCallId]: { result, isError, unknown, durationMs } };
-  return messages.with(index, { ...message, outcomes });
+  messages[index] = { ...message, outcomes };
 }
 
-function withTool(state: HarnessDisplayState, tool: ActiveTool): Changes {
-  const activeTools = { ...state.activeTools, [tool.toolCallId]: tool };
-  return { activeTools, ...turnStatus(state, activeTools) };
+function setTool(draft: Draft, tool: ActiveTool): void {
+  draft.state.activeTools = { ...draft.state.activeTools, [tool.toolCallId]: tool };
+  applyStatus(draft);
 }
 
 /** A turn waits when each call that has not ended waits for a person. */
-function turnStatus(state: HarnessDisplayState, activeTools: HarnessDisplayState["activeTools"]): Changes {
-  if (state.status !== "running" && state.status !== "waiting") return {};
-  const tools = Object.values(activeTools);
-  return status(tools.length > 0 && tools.every((tool) => tool.status === "waiting") ? "waiting" : "running");
+function applyStatus({ state }: Draft): void {
+  if (state.status !== "running" && state.status !== "waiting") return;
+  const tools = Object.values(state.activeTools);
+  const waits = tools.length > 0 && tools.every((tool) => tool.status === "waiting");
+  Object.assign(state, status(waits ? "waiting" : "running"));
+}
+
+/** The same record if there is nothing to leave out. */
+function without<T>(record: Readonly<Record<string, T>>, key: string): Readonly<Record<string, T>> {
+  if (!Object.hasOwn(record, key)) return record;
+  const { [key]: _, ...rest } = record;
+  return rest;
 }
 
 const status = (value: HarnessDisplayState["status"]) => ({ status: value, isRunning: value === "running" });

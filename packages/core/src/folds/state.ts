@@ -1,5 +1,5 @@
 import { isForeign, type Effect, type DurableEvent, type EndReason } from "../events.ts";
-import { noUsage, type Json, type Message, type Usage } from "../message.ts";
+import { addUsage, noUsage, type Json, type Message, type Usage } from "../message.ts";
 import { reduceInbox, type InboxItem } from "./inbox.ts";
 
 /** A tool call that the model asked for in the newest message of the turn. */
@@ -92,7 +92,7 @@ export function reduceThread(before: ThreadState, event: DurableEvent): ThreadSt
       return { ...state, held: false, named: event.named ? { ...state.named, [event.inputId]: true } : state.named };
     case "usage_update": {
       const turn = state.turn && { ...state.turn, usage: event.usage };
-      return { ...state, usage: event.total, turn };
+      return { ...state, usage: addUsage(state.usage, event.usage), turn };
     }
     case "prompt_head":
       return { ...state, head: { blob: event.blob, key: event.key } };

@@ -9,6 +9,7 @@ import type {
   LanguageModelV4StreamPart,
   LanguageModelV4Usage,
 } from "@ai-sdk/provider";
+import { toBase64 } from "../base64.ts";
 import { CinchError } from "../errors.ts";
 
 /** Any language model of the AI SDK, of the three versions of its contract that are in use. */
@@ -123,10 +124,4 @@ function olderData(data: FileData): Uint8Array | string | URL {
   if (data.type === "url") return data.url;
   if (data.type === "text") return new TextEncoder().encode(data.text);
   throw new CinchError("INVALID_INPUT", "A file by provider reference needs a model of specification v4.");
-}
-
-function toBase64(bytes: Uint8Array): string {
-  let text = "";
-  for (let at = 0; at < bytes.length; at += 0x8000) text += String.fromCharCode(...bytes.subarray(at, at + 0x8000));
-  return btoa(text);
 }

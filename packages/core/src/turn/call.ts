@@ -1,7 +1,7 @@
 import { asText, type NamedTool, type ToolContent, type ToolContext } from "../tool.ts";
 import type { FilePart, Json, TextPart, ToolResult } from "../message.ts";
 import { hashOf, sleep, type Clock } from "../ports.ts";
-import { fromBase64 } from "../model/answer.ts";
+import { fromBase64 } from "../base64.ts";
 import type { Blob } from "../store.ts";
 
 /** How much of one result the model is shown, in characters: the beginning and the end. */

@@ -4,7 +4,7 @@ import type { Turn } from "../folds/state.ts";
 import type { Answer } from "../model/answer.ts";
 import type { Failure } from "../model/failure.ts";
 import { toPrompt } from "../model/prompt.ts";
-import { addUsage, type Message } from "../message.ts";
+import type { Message } from "../message.ts";
 import { hashOf } from "../ports.ts";
 import type { Blob } from "../store.ts";
 import { ask } from "./ask.ts";
@@ -156,11 +156,10 @@ async function accept(
     if (!turn) return null;
     const { turnId } = turn;
     const { finishReason, usage } = answer;
-    const total = addUsage(state.usage, usage);
     const cachedShare = usage.inputTokens > 0 ? usage.cacheReadTokens / usage.inputTokens : 0;
     const events: NewEvent[] = [
       { type: "message_end", turnId, message, finishReason },
-      { type: "usage_update", turnId, usage, total, cost: null, cachedShare },
+      { type: "usage_update", turnId, usage, cost: null, cachedShare },
     ];
     driver.ready.clear();
     for (const call of turn.aborting ? [] : calls) {

@@ -1,0 +1,91 @@
+import { noUsage, type Json, type Message, type ToolResult, type Usage } from "../message.ts";
+import type { InboxItem } from "./inbox.ts";
+
+/** A message as a UI draws it. Calls of our own tools carry their outcome in `outcomes`, by call id. */
+export interface HarnessMessage extends Message {
+  at: number;
+  seq: number;
+  interrupted: boolean;
+  outcomes: Record<string, { result: ToolResult; isError: boolean; unknown: boolean; durationMs: number }>;
+}
+
+export interface ActiveTool {
+  toolCallId: string;
+  toolName: string;
+  args: Json;
+  status: "pending" | "running" | "waiting";
+  partialResult: Json;
+}
+
+export interface PendingSuspension {
+  toolCallId: string;
+  toolName: string;
+  args: Json;
+  suspendPayload: Json;
+  at: number;
+}
+
+export interface Task {
+  id: string;
+  content: string;
+  status: "pending" | "in_progress" | "completed";
+  activeForm: string;
+}
+
+/** What a UI draws. JSON-safe: records and `null`, so that it crosses any wire and folds alike in a browser. */
+export interface HarnessDisplayState {
+  threadId: string | null;
+  title: string;
+  status: "idle" | "running" | "waiting" | "parked";
+  isRunning: boolean;
+  currentMessage: Message | null;
+  messages: readonly HarnessMessage[];
+  activeTools: Readonly<Record<string, ActiveTool>>;
+  toolInputBuffers: Readonly<Record<string, { toolName: string; text: string }>>;
+  pendingApproval: null;
+  pendingApprovals: Readonly<Record<string, never>>;
+  pendingSuspensions: Readonly<Record<string, PendingSuspension>>;
+  inbox: readonly InboxItem[];
+  queuedFollowUps: number;
+  activeSubagents: Readonly<Record<string, never>>;
+  tasks: readonly Task[];
+  previousTasks: readonly Task[];
+  modifiedFiles: Readonly<Record<string, never>>;
+  modeId: string | null;
+  modelId: string | null;
+  tokenUsage: Usage;
+  cost: number | null;
+  omProgress: null;
+  lastError: { code: string; message: string; retryable: boolean } | null;
+  seq: number;
+}
+
+/** Older messages come by page, with `listMessages`. */
+export const MESSAGES_SHOWN = 200;
+
+export const newDisplayState = (threadId: string | null): HarnessDisplayState => ({
+  threadId,
+  title: "",
+  status: "idle",
+  isRunning: false,
+  currentMessage: null,
+  messages: [],
+  activeTools: {},
+  toolInputBuffers: {},
+  pendingApproval: null,
+  pendingApprovals: {},
+  pendingSuspensions: {},
+  inbox: [],
+  queuedFollowUps: 0,
+  activeSubagents: {},
+  tasks: [],
+  previousTasks: [],
+  modifiedFiles: {},
+  modeId: null,
+  modelId: null,
+  tokenUsage: noUsage,
+  cost: null,
+  omProgress: null,
+  lastError: null,
+  seq: 0,
+});
