@@ -47,11 +47,18 @@ export async function run(options: RunOptions): Promise<number> {
     const code = finish(end, { screen, session, options, seat });
     // Somebody else's message may be in its turn here by now: to cut that off would cost them the outcome of its calls.
     stops.onInterrupt(() => stops.close(Exit.aborted));
-    if (end.kind === "ended") await Promise.race([session.close(), stops.closed]);
+    if (end.kind === "ended") await Promise.race([idle(session), stops.closed]);
     return code;
   } finally {
     await harness.close();
   }
+}
+
+/** Settles when the thread has nothing more to do. */
+async function idle(session: Session): Promise<void> {
+  const isBusy = () => session.getDisplayState().status === "running";
+  if (!isBusy()) return;
+  for await (const event of session.events()) if (event.type === "agent_end" || !isBusy()) return;
 }
 
 interface Beginning {

@@ -96,7 +96,11 @@ export class Harness {
 
   /** Opens the store. With `recover: "all"` every turn that was cut off goes on, opened or not. */
   init(): Promise<void> {
-    this.#ready ??= this.#init();
+    this.#ready ??= this.#init().catch((error: unknown) => {
+      // What was wrong may be mended: the next one to ask tries again.
+      this.#ready = undefined;
+      throw error;
+    });
     return this.#ready;
   }
 
@@ -115,14 +119,26 @@ export class Harness {
   }: { threadId?: string; resourceId?: string } = {}): Promise<Session> {
     await this.init();
     const session = this.#newSession(resourceId);
-    if (threadId !== undefined) await session.switchThread({ threadId });
+    try {
+      if (threadId !== undefined) await session.switchThread({ threadId });
+    } catch (error) {
+      this.#sessions.delete(session);
+      throw error;
+    }
     return session;
   }
 
   #newSession(resourceId: string): Session {
     const { ids, clock } = this.#config;
     const session = new Session(
-      { store: this.#store, registry: this.#registry, ids, now: () => clock.now(), ready: () => this.init() },
+      {
+        store: this.#store,
+        registry: this.#registry,
+        ids,
+        now: () => clock.now(),
+        ready: () => this.init(),
+        left: (who) => void this.#sessions.delete(who),
+      },
       resourceId,
     );
     this.#sessions.add(session);
@@ -140,6 +156,7 @@ export class Harness {
     const mode = this.#modes.find(({ id }) => id === modeId) ?? this.#defaultMode;
     const known = this.#setups.get(mode.id) ?? makeSetup(mode, this.#tools, this.#resolveModel);
     this.#setups.set(mode.id, known);
+    known.catch(() => this.#setups.delete(mode.id));
     return known;
   }
 

@@ -35,6 +35,9 @@ const isMessage = (event: DurableEvent): event is DurableEvent<"message_end"> =>
 
 /** How the turn ended that took an input long ago. `undefined` if it has not ended. */
 export async function outcomeOf(thread: Thread, inputId: string): Promise<TurnResult | undefined> {
+  // Looked at first: should it end while the journal is read, whoever waits for it is told.
+  const { inbox, turn } = thread.state;
+  if (inbox.some((item) => item.inputId === inputId) || turn?.inputIds.includes(inputId)) return undefined;
   let turnId: string | undefined;
   let result: TurnResult = { reason: "aborted", message: null };
   for (const event of await thread.read({})) {
@@ -50,7 +53,5 @@ export async function outcomeOf(thread: Thread, inputId: string): Promise<TurnRe
       return event.reason === "error" && error ? { ...rest, error } : rest;
     }
   }
-  const { inbox, turn } = thread.state;
-  const alive = inbox.some((item) => item.inputId === inputId) || turn?.inputIds.includes(inputId);
-  return alive ? undefined : result;
+  return result;
 }

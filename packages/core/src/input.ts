@@ -21,10 +21,11 @@ export interface Input {
 
 /** The command for an input, and the bytes that go with it. */
 export async function acceptedInput(
-  { content, files = [], id }: Input,
+  input: Input,
   delivery: Delivery,
   newId: () => string,
 ): Promise<{ event: NewEvent<"input_accepted">; blobs: Blob[] }> {
+  const { content, files = [], id } = input ?? {};
   checkContent(content, files.length);
   if (id !== undefined && (typeof id !== "string" || id === "" || id.length > 200)) {
     throw new CinchError("INVALID_INPUT", "An input's id is a string of 1 to 200 characters.");
@@ -32,7 +33,13 @@ export async function acceptedInput(
   const blobs: Blob[] = [];
   const parts = await Promise.all(files.map((file) => storedFile(file, blobs)));
   const named = id === undefined ? {} : { named: true };
-  const event = { type: "input_accepted" as const, inputId: id ?? newId(), delivery, content, ...named };
+  const event = {
+    type: "input_accepted" as const,
+    inputId: id ?? newId(),
+    delivery,
+    content: content.toWellFormed(),
+    ...named,
+  };
   return { event: parts.length > 0 ? { ...event, files: parts } : event, blobs };
 }
 

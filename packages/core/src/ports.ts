@@ -27,6 +27,16 @@ export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<v
   });
 }
 
+/** What is promised; or `null` as soon as the signal is aborted, for what may never come because it is not ours. */
+export function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T | null> {
+  return new Promise((resolve, reject) => {
+    const stop = () => resolve(null);
+    if (signal.aborted) stop();
+    signal.addEventListener("abort", stop, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
+  });
+}
+
 export type IdKind = "thread" | "turn" | "message" | "input" | "call";
 export type Ids = (kind: IdKind) => string;
 

@@ -44,12 +44,12 @@ export class ThreadRegistry {
     return thread;
   }
 
-  /** Leaves a seat. A turn that is driven here goes on all the same. */
+  /** Leaves a seat. A turn that is driven here, or that somebody here waits for, goes on all the same. */
   async release(threadId: string): Promise<void> {
     const open = this.#open.get(threadId);
     if (!open || --open.seats > 0) return;
     const thread = await open.thread;
-    await thread.idle();
+    await thread.unneeded();
     if (open.seats > 0 || this.#open.get(threadId) !== open) return;
     this.#open.delete(threadId);
     await thread.close();

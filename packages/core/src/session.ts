@@ -21,6 +21,7 @@ export interface SessionPorts {
   now(): number;
   /** Settles when the store is open. */
   ready(): Promise<void>;
+  left(session: Session): void;
 }
 
 /**
@@ -63,24 +64,23 @@ export class Session {
   }
 
   /** The same as an iterable, for a reader with its own pace. Ends with the session, or when the signal says so. */
-  async *events({ since, signal }: { since?: number; signal?: AbortSignal } = {}): AsyncGenerator<
+  events({ since, signal }: { since?: number; signal?: AbortSignal } = {}): AsyncGenerator<
     HarnessEvent,
     void,
     undefined
   > {
-    const queue = new EventQueue(() => this.#thread && resyncOf(this.#thread));
+    const queue = new EventQueue(() => this.#thread && resyncOf(this.#thread, this.#ports.now()));
     const off = this.subscribe((event) => queue.push(event), since === undefined ? {} : { since });
     const end = () => queue.end();
     signal?.addEventListener("abort", end);
     this.#queues.add(queue);
     if (this.#closed || signal?.aborted) end();
-    try {
-      yield* queue;
-    } finally {
+    const left = () => {
       off();
       this.#queues.delete(queue);
       signal?.removeEventListener("abort", end);
-    }
+    };
+    return readerOf(queue, left);
   }
 
   /** A snapshot that never changes. The same object as before if nothing has happened. */
@@ -141,6 +141,7 @@ export class Session {
       try {
         await thread.command((state) => {
           refuseForeign(state.foreign);
+          refuseFull(state.inbox.length);
           seen = event.named === true && Object.hasOwn(state.named, inputId);
           return seen ? null : [event];
         }, blobs);
@@ -158,9 +159,9 @@ export class Session {
     return this.#command(async (thread) => thread.state.inbox);
   }
 
-  editInput({ inputId, content }: { inputId: string; content: string }): Promise<void> {
+  async editInput({ inputId, content }: { inputId: string; content: string }): Promise<void> {
     checkContent(content);
-    return this.#queued(inputId, { type: "input_edited", inputId, content });
+    return this.#queued(inputId, { type: "input_edited", inputId, content: content.toWellFormed() });
   }
 
   removeInput({ inputId }: { inputId: string }): Promise<void> {
@@ -181,15 +182,16 @@ export class Session {
 
   /** Ends the turn. Queued inputs stay and wait for the next one, or for `resume()`; with `inbox` they are dropped too. */
   async abort({ inbox = false }: { inbox?: boolean } = {}): Promise<void> {
-    const ended = await this.#command(async (thread) => {
-      await thread.command(({ turn, inbox: queued }) => {
+    const thread = await this.#command(async (current) => {
+      await current.begun();
+      await current.command(({ turn, inbox: queued }) => {
         const drop = inbox ? { inbox } : {};
         if (turn) return turn.aborting && !inbox ? null : [{ type: "abort_requested", turnId: turn.turnId, ...drop }];
         return inbox && queued.length > 0 ? [{ type: "abort_requested", inbox }] : null;
       });
-      return { turn: thread.turnEnded() };
+      return current;
     });
-    await ended.turn;
+    await thread.turnEnded();
   }
 
   /** Goes on with what is parked or queued. Otherwise nothing happens. */
@@ -224,7 +226,7 @@ export class Session {
     });
   }
 
-  renameThread({ title }: { title: string }): Promise<void> {
+  async renameThread({ title }: { title: string }): Promise<void> {
     if (typeof title !== "string") throw new CinchError("INVALID_INPUT", "title must be a string.");
     return this.#command((thread) => thread.command(() => [{ type: "thread_renamed", title }]));
   }
@@ -281,7 +283,9 @@ export class Session {
     const thread = this.#thread;
     this.#unlisten?.();
     this.#thread = null;
-    if (thread) await this.#ports.registry.release(thread.id);
+    this.#ports.left(this);
+    // The seat is free at once; the thread stays open for as long as it is driven here.
+    if (thread) this.#ports.registry.release(thread.id).catch(() => undefined);
   }
 
   /** For the harness, which closes its threads itself and does not wait for the turns in them. */
@@ -351,12 +355,31 @@ export class Session {
     };
     for (const subscriber of this.#subscribers) {
       subscriber.push(changed);
-      subscriber.push(resyncOf(next));
+      subscriber.push(resyncOf(next, at));
     }
   }
 }
 
+async function* readerOf(queue: EventQueue, left: () => void): AsyncGenerator<HarnessEvent, void, undefined> {
+  try {
+    yield* queue;
+  } finally {
+    left();
+  }
+}
+
 const noThread = newDisplayState(null);
+
+/** Everything is bounded: a program that posts in a loop is told so before the journal is full of it. */
+const MOST_QUEUED = 1_000;
+
+function refuseFull(queued: number): void {
+  if (queued < MOST_QUEUED) return;
+  throw new CinchError(
+    "INVALID_INPUT",
+    `${queued} inputs are queued already. Wait for turns to end, or remove some with removeInput().`,
+  );
+}
 
 function refuseForeign(foreign: { type: string; v: number; seq: number } | null): void {
   if (!foreign) return;

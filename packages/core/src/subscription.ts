@@ -33,25 +33,37 @@ export class Subscriber {
   #call(event: HarnessEvent): void {
     if (this.#stopped) return;
     try {
-      this.#listener(event);
+      const result: unknown = this.#listener(event);
+      if (result instanceof Promise) result.catch((error: unknown) => this.#failed(error));
     } catch (error) {
-      if (this.#reported) return;
-      this.#reported = true;
-      queueMicrotask(() => this.#report(error));
+      this.#failed(error);
     }
+  }
+
+  #failed(error: unknown): void {
+    if (this.#reported) return;
+    this.#reported = true;
+    queueMicrotask(() => this.#report(error));
   }
 
   /** Everything after `since`, once, in order; or one `resync` where that can't be given. */
   async replay(thread: Thread, since: number): Promise<void> {
     this.#waiting = [];
-    const streaming = whatStreams(thread);
-    const resync = resyncOf(thread);
-    const past = await eventsSince(thread, since, thread.state.seq);
-    if (past === null) this.#call(resync);
-    else for (const event of [...past, ...streaming]) this.#call(event);
-    // The listener may cause events: those queue up behind the ones that waited.
-    for (let next = this.#waiting.shift(); next; next = this.#waiting.shift()) this.#call(next);
-    this.#waiting = null;
+    const now = thread.now();
+    const streaming = whatStreams(thread, now);
+    const resync = resyncOf(thread, now);
+    try {
+      const past = await eventsSince(thread, since, thread.state.seq);
+      if (past === null) this.#call(resync);
+      else for (const event of [...past, ...streaming]) this.#call(event);
+    } catch (error) {
+      this.#call(resync);
+      throw error;
+    } finally {
+      // The listener may cause events: those queue up behind the ones that waited.
+      for (let next = this.#waiting.shift(); next; next = this.#waiting.shift()) this.#call(next);
+      this.#waiting = null;
+    }
   }
 }
 
@@ -70,10 +82,10 @@ async function eventsSince(thread: Thread, since: number, upTo: number): Promise
 }
 
 /** The live events that tell a newcomer what is being said right now. */
-function whatStreams(thread: Thread): HarnessEvent[] {
+function whatStreams(thread: Thread, at: number): HarnessEvent[] {
   const { currentMessage, toolInputBuffers, activeTools } = thread.display;
   const turnId = thread.state.turn?.turnId;
-  const stamp = { threadId: thread.id, at: Date.now(), ...(turnId === undefined ? {} : { turnId }) };
+  const stamp = { threadId: thread.id, at, ...(turnId === undefined ? {} : { turnId }) };
   const inputs = Object.entries(toolInputBuffers).flatMap(([toolCallId, { toolName, text }]): HarnessEvent[] => [
     { type: "tool_input_start", toolCallId, toolName, ...stamp },
     { type: "tool_input_delta", toolCallId, toolName, argsTextDelta: text, ...stamp },
@@ -99,10 +111,10 @@ function whatStreams(thread: Thread): HarnessEvent[] {
   return [{ type: "message_start", messageId, role, ...stamp }, ...texts, ...inputs, ...updates];
 }
 
-export const resyncOf = ({ id, state, display }: Thread): HarnessEvent => ({
+export const resyncOf = ({ id, state, display }: Thread, at: number): HarnessEvent => ({
   type: "resync",
   threadId: id,
-  at: Date.now(),
+  at,
   seq: state.seq,
   displayState: display,
 });

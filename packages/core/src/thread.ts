@@ -1,14 +1,16 @@
+import { DraftView } from "./draft.ts";
+import { Driving } from "./driving.ts";
 import { CinchError } from "./errors.ts";
 import { lift, stamp, type DurableEvent, type HarnessEvent, type NewEvent } from "./events.ts";
 import { reduceDisplay, reduceDisplayAll } from "./folds/display.ts";
 import { newDisplayState, type HarnessDisplayState } from "./folds/display-state.ts";
 import { newThreadState, reduceThread, type ThreadState } from "./folds/state.ts";
 import { emptyTranscript, reduceTranscript, type Transcript } from "./folds/transcript.ts";
-import { DisplayStateChanged, MessageUpdate, type NewLive } from "./live.ts";
-import type { AppendOptions, Blob, DraftPiece } from "./store.ts";
+import { DisplayStateChanged, type NewLive } from "./live.ts";
+import { sleep } from "./ports.ts";
+import type { AppendOptions, Blob } from "./store.ts";
 import { needsDriving, type Decide } from "./turn/decide.ts";
-import { Driver, LeaseLost, type DriverPorts, type Journal, type LeaseUse } from "./turn/driver.ts";
-import { giveUp, park, runTurns } from "./turn/turn.ts";
+import type { DriverPorts, Journal, LeaseUse } from "./turn/driver.ts";
 import { Waiters } from "./waiters.ts";
 
 type Update = HarnessEvent & { type: "message_update" };
@@ -29,8 +31,8 @@ const nothing = (id: string): Folds => ({
 
 /** How many events are read at a time when a thread is opened. */
 const CHUNK = 250;
-/** How often a seat looks whether the driver of its thread is still alive. */
-const WATCH_MS = 1_000;
+/** How long an abort waits for a turn that is about to begin. */
+const BEGIN_MS = 2_000;
 
 /**
  * One thread as this process sees it: its folds, kept up to date, and those who listen. All seats at a thread in one harness share
@@ -45,24 +47,20 @@ export class Thread implements Journal, Folds {
   #deltas: { event: Update; text: string } | null = null;
   readonly #ports: DriverPorts;
   readonly #listeners = new Set<Listener>();
+  readonly #driving: Driving;
+  readonly #draft = new DraftView();
   readonly waiters = new Waiters();
-  readonly #changes = new Set<() => void>();
+  #change = Promise.withResolvers<void>();
   #lock: Promise<unknown> = Promise.resolve();
-  #driver: Driver | undefined;
-  #driving: Promise<void> | undefined;
-  #wakeAgain = false;
   #unfollow: (() => void) | undefined;
-  #unwatch: (() => void) | undefined;
   #tick: (() => void) | undefined;
-  #draft = { messageId: "", chars: 0 };
-  /** The store failed under the driver: trying again by ourselves would only fill the journal. */
-  #broken = false;
   #closed = false;
 
   private constructor(id: string, ports: DriverPorts) {
     this.id = id;
     this.#ports = ports;
     this.#display = newDisplayState(id);
+    this.#driving = new Driving(this, ports);
   }
 
   get display(): HarnessDisplayState {
@@ -79,15 +77,17 @@ export class Thread implements Journal, Folds {
     const thread = new Thread(id, ports);
     await thread.#load(from);
     thread.#unfollow = ports.store.follow(id, (seq = Infinity) => {
-      if (seq > thread.state.seq) thread.#own(thread.#catchUp());
+      if (seq > thread.state.seq) thread.#own(thread.#catchUp().then(() => thread.wake()));
     });
+    // What happened between the two is in neither.
+    await thread.#catchUp();
     return thread;
   }
 
-  async #load(from: Folds = nothing(this.id)): Promise<void> {
+  async #load(from: Folds = nothing(this.id), upTo = Infinity): Promise<void> {
     let { state, transcript, display } = from;
     for (let after = state.seq; ;) {
-      const events = await this.read({ after, limit: CHUNK });
+      const events = await this.read({ after, upTo, limit: CHUNK });
       for (const event of events) {
         state = reduceThread(state, event);
         transcript = reduceTranscript(transcript, event);
@@ -137,7 +137,7 @@ export class Thread implements Journal, Folds {
       const events = decide(state);
       return events && { events, ...(blobs ? { blobs } : {}) };
     });
-    this.#broken = false;
+    this.#driving.mended();
     if (result?.kind === "refused")
       throw new CinchError("STORE_FAILED", "The store refused a command. This is a defect of the store.");
     this.wake();
@@ -156,12 +156,24 @@ export class Thread implements Journal, Folds {
         const result = await this.append(take, { take: epoch });
         if (result?.kind !== "refused") return result !== null;
       }
-      await Promise.race([this.changed(), new Promise<void>((resolve) => this.#ports.clock.after(20, resolve))]);
+      // Whoever drives may be doing what makes this needless, or what has to be stopped first.
+      if (decide(this.state) === null) return false;
+      await Promise.race([this.changed(), sleep(this.#ports.clock, 20)]);
     }
   }
 
   changed(): Promise<void> {
-    return new Promise((resolve) => this.#changes.add(resolve));
+    return this.#change.promise;
+  }
+
+  #changed(): void {
+    const { resolve } = this.#change;
+    this.#change = Promise.withResolvers();
+    resolve();
+  }
+
+  now(): number {
+    return this.#ports.clock.now();
   }
 
   live(event: NewLive): void {
@@ -212,8 +224,7 @@ export class Thread implements Journal, Folds {
     if (fresh.length === 0) return;
     if (fresh.some((event) => event.type === "thread_rewound")) await this.#reload(fresh);
     else for (const event of fresh) this.#fold(lift(event));
-    for (const resolve of this.#changes) resolve();
-    this.#changes.clear();
+    this.#changed();
   }
 
   #fold(event: DurableEvent): void {
@@ -225,7 +236,7 @@ export class Thread implements Journal, Folds {
 
   /** A fold can't go back, so after a rewind everything is folded anew, and everybody is told to do the same. */
   async #reload(events: readonly DurableEvent[]): Promise<void> {
-    await this.#load();
+    await this.#load(undefined, events.at(-1)?.seq);
     for (const event of events) this.#tell(event as HarnessEvent);
     this.live({ type: "resync", seq: this.state.seq, displayState: this.display });
     for (const event of events) this.#settle(event);
@@ -236,13 +247,14 @@ export class Thread implements Journal, Folds {
     switch (event.type) {
       case "input_accepted": {
         const { delivery, inputId } = event;
+        this.waiters.accepted(inputId);
         const count = this.state.inbox.filter((item) => (item.delivery === "steer") === (delivery === "steer")).length;
         if (this.state.turn)
           this.live({ type: delivery === "steer" ? "steer_queued" : "follow_up_queued", count, inputId });
         return;
       }
       case "abort_requested":
-        if (event.turnId === this.state.turn?.turnId) this.#driver?.abortTurn();
+        if (event.turnId === this.state.turn?.turnId) this.#driving.abortTurn();
         return this.waiters.dropLost(this.state);
       case "input_removed":
       case "thread_rewound":
@@ -260,9 +272,21 @@ export class Thread implements Journal, Folds {
     while (this.state.turn?.turnId === turn.turnId && !this.#closed) await this.changed();
   }
 
-  /** Settles when this process does not drive the thread. */
-  async idle(): Promise<void> {
-    while (this.#driving) await this.#driving;
+  /** Settles when an input that is about to be taken has been: who aborts then means the turn that begins with it. */
+  async begun(): Promise<void> {
+    const waited = new AbortController();
+    let isLate = false;
+    const late = sleep(this.#ports.clock, BEGIN_MS, waited.signal).then(() => (isLate = true));
+    const begins = () => !this.state.turn && needsDriving(this.state) && !this.#driving.broken && !this.#closed;
+    while (begins() && !isLate) await Promise.race([this.changed(), late]);
+    waited.abort();
+  }
+
+  /** Settles when nothing here depends on this thread any more: it is not driven here, and nobody waits for a turn of it. */
+  async unneeded(): Promise<void> {
+    while (!this.#closed && (this.#driving.running || this.waiters.size > 0)) {
+      await (this.#driving.running ?? this.changed());
+    }
   }
 
   // Following
@@ -272,127 +296,52 @@ export class Thread implements Journal, Folds {
       if (this.#closed) return;
       try {
         await this.#ingest(await this.#ports.store.read(this.id, { after: this.state.seq }));
-        if (!this.#driver && this.state.turn) this.#showDraft(await this.#ports.store.draft(this.id));
+        if (!this.#driving.running && this.state.turn) await this.#showDraft(this.state.turn.turnId);
       } catch (error) {
         if (!(error instanceof CinchError) || error.code !== "THREAD_NOT_FOUND") throw error;
         this.#deleted(error);
       }
-    }).then(() => this.wake());
+    });
   }
 
   #deleted(error: CinchError): void {
     this.state = newThreadState;
-    this.#driver?.close();
+    this.#own(this.#driving.close());
     this.waiters.rejectAll(error);
+    this.#changed();
     this.live({ type: "thread_deleted", previousThreadId: this.id });
   }
 
-  /** Shows what another process streams, from the draft it saves. */
-  #showDraft(pieces: readonly DraftPiece[]): void {
-    const messageId = pieces.at(-1)?.messageId;
-    if (messageId === undefined) return;
-    if (this.#draft.messageId !== messageId) {
-      this.#draft = { messageId, chars: 0 };
-      this.live({ type: "message_start", messageId, role: "assistant" });
-    }
-    let before = this.#draft.chars;
-    for (const piece of pieces) {
-      if (piece.messageId !== messageId) continue;
-      const delta = piece.text.slice(Math.max(0, before));
-      before -= piece.text.length;
-      if (delta === "") continue;
-      this.#draft.chars += delta.length;
-      const { index, part } = piece;
-      const where = {
-        threadId: this.id,
-        turnId: this.state.turn?.turnId ?? "",
-        messageId,
-        at: this.#ports.clock.now(),
-      };
-      const shown = this.display.currentMessage?.content ?? [];
-      const known = shown[index];
-      const text = (known && "text" in known ? known.text : "") + delta;
-      this.emit(
-        new MessageUpdate(where, { index, part, delta, content: shown.toSpliced(index, 1, { type: part, text }) }),
-      );
-    }
+  async #showDraft(turnId: string): Promise<void> {
+    const pieces = await this.#ports.store.draft(this.id);
+    if (pieces.length > 0) this.#draft.show(this, pieces, { turnId, at: this.#ports.clock.now() });
   }
 
   // Driving
 
   /** Drives the thread if it has to be driven and nobody alive does. `force` also goes on with what is parked or held. */
-  wake({ force = false } = {}): void {
-    if (this.#closed || (!force && (this.#broken || !needsDriving(this.state)))) return;
-    if (this.#driving) {
-      this.#wakeAgain = true;
-      return;
-    }
-    this.#driving = this.#drive({ force }).finally(() => {
-      this.#driving = undefined;
-      if (!this.#wakeAgain) return;
-      this.#wakeAgain = false;
-      this.wake();
-    });
-  }
-
-  async #drive({ force }: { force: boolean }): Promise<void> {
-    try {
-      const { epoch, status } = await this.#ports.store.lease(this.id);
-      if (status === "held" || status === "mine") return this.#watch();
-      if (this.#closed || this.state.foreign || (!force && !needsDriving(this.state))) return;
-      this.#driver = new Driver(this, this.#ports, { epoch, takeover: status === "dead" });
-      await runTurns(this.#driver);
-    } catch (error) {
-      await this.#stopped(error);
-    } finally {
-      const driver = this.#driver;
-      this.#driver = undefined;
-      await driver?.release().catch((error: unknown) => this.#report("The lease could not be released", error));
-    }
-  }
-
-  /** What makes a driver stop in the middle. The turn ends with the error; if even that can't be written, everybody is told here. */
-  async #stopped(error: unknown): Promise<void> {
-    if (this.#closed) return;
-    if (error instanceof LeaseLost) return this.#watch();
-    try {
-      if (this.#driver) await giveUp(this.#driver, error);
-      if (!this.state.turn) return;
-    } catch (second) {
-      if (second instanceof LeaseLost) return this.#watch();
-    }
-    this.#broken = true;
-    this.#report("The turn can't go on", error);
-    this.waiters.rejectAll(error);
-  }
-
-  /** Stands by: should the driver die, this process goes on. */
-  #watch(): void {
-    this.#unwatch?.();
-    this.#unwatch = this.#ports.clock.after(WATCH_MS, () => {
-      this.#unwatch = undefined;
-      this.wake();
-    });
+  wake(options?: { force: boolean }): void {
+    this.#driving.wake(options);
   }
 
   /** A turn that was cut off stands still until `resume()`. */
-  async pause(): Promise<void> {
-    const { epoch, status } = await this.#ports.store.lease(this.id);
-    if (!this.state.turn || this.state.parked || (status !== "free" && status !== "dead")) return;
-    await park(
-      new Driver(this, this.#ports, { epoch, takeover: status === "dead" }),
-      "the process that drove it is gone",
-    );
+  pause(): Promise<void> {
+    return this.#driving.pause();
   }
 
-  #report(what: string, error: unknown): void {
+  report(what: string, error: unknown): void {
     this.live({ type: "info", message: `${what}: ${error instanceof Error ? error.message : String(error)}` });
+  }
+
+  failed(error: unknown): void {
+    this.waiters.rejectAll(error);
+    this.#changed();
   }
 
   /** Nothing that was started is left without somebody who hears of its failure. */
   #own(promise: Promise<unknown>): void {
     promise.catch((error: unknown) => {
-      if (!this.#closed) this.#report("The thread could not be followed", error);
+      if (!this.#closed) this.report("The thread could not be followed", error);
     });
   }
 
@@ -407,12 +356,10 @@ export class Thread implements Journal, Folds {
     if (this.#closed) return;
     this.#closed = true;
     this.#unfollow?.();
-    this.#unwatch?.();
     this.#tick?.();
-    this.#driver?.close();
-    await this.#driver?.release().catch(() => undefined);
-    await this.#driving;
-    this.waiters.rejectAll(closedError());
+    this.#changed();
+    await this.#driving.close();
+    this.failed(closedError());
   }
 }
 

@@ -1,6 +1,6 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { CinchError } from "./errors.ts";
-import type { Effect } from "./events.ts";
+import { Effect } from "./events.ts";
 import type { Json } from "./message.ts";
 import { inputSchema, type InputSchema, type JsonSchema } from "./schema.ts";
 
@@ -59,6 +59,15 @@ export function defineTool<Input>(definition: ToolDefinition<Input>): Tool {
   const { description, category = "other", timeoutMs, input, execute } = definition;
   const effect = definition.effect ?? (category === "read" ? "pure" : "once");
   if (typeof execute !== "function") throw new CinchError("INVALID_CONFIG", "A tool needs an execute function.");
+  if (!Effect.safeParse(effect).success) {
+    throw new CinchError(
+      "INVALID_CONFIG",
+      `A tool's effect is "pure", "idempotent" or "once", not ${JSON.stringify(effect)}.`,
+    );
+  }
+  if (timeoutMs !== undefined && !(timeoutMs > 0)) {
+    throw new CinchError("INVALID_CONFIG", `A tool's timeoutMs is a number of milliseconds above 0, not ${timeoutMs}.`);
+  }
   const tool: Tool = {
     description,
     category,
@@ -98,7 +107,13 @@ export function namedTool(name: string, tool: AnyTool): NamedTool {
     );
   }
   const whole = made.has(tool) ? (tool as Tool) : fromAiSdk(name, tool as AiSdkTool);
-  return { ...whole, name, schema: inputSchema(whole.input, name) };
+  const schema = inputSchema(whole.input, name);
+  try {
+    JSON.stringify(schema.json);
+  } catch (cause) {
+    throw new CinchError("INVALID_CONFIG", `The input schema of tool "${name}" can't be written as JSON.`, cause);
+  }
+  return { ...whole, name, schema };
 }
 
 function fromAiSdk(name: string, tool: AiSdkTool): Tool {
@@ -141,5 +156,12 @@ function modelContent(shown: unknown): ToolContent {
   });
 }
 
-export const asText = (value: unknown): string =>
-  typeof value === "string" ? value : (JSON.stringify(value) ?? "(no result)");
+/** JSON can't hold everything a tool can return; what it can't becomes text rather than an error. */
+export function asText(value: unknown): string {
+  if (typeof value === "string") return value;
+  try {
+    return JSON.stringify(value) ?? (value === undefined ? "(no result)" : String(value));
+  } catch {
+    return String(value);
+  }
+}

@@ -11,6 +11,8 @@ export interface TurnResult {
 }
 
 interface Waiter {
+  /** Its input is in the journal. Until then it can't have been lost. */
+  accepted: boolean;
   resolve(result: TurnResult): void;
   reject(error: unknown): void;
 }
@@ -22,7 +24,9 @@ export class Waiters {
   /** Settles when the turn that took this input has ended. Register before the input is appended. */
   add(inputId: string): { result: Promise<TurnResult>; cancel(): void } {
     const { promise, resolve, reject } = Promise.withResolvers<TurnResult>();
-    const waiter = { resolve, reject };
+    // Whoever asked may have gone by the time it is rejected.
+    promise.catch(() => undefined);
+    const waiter = { resolve, reject, accepted: false };
     this.#waiting.set(inputId, [...(this.#waiting.get(inputId) ?? []), waiter]);
     const cancel = () => {
       const others = (this.#waiting.get(inputId) ?? []).filter((other) => other !== waiter);
@@ -30,6 +34,14 @@ export class Waiters {
       else this.#waiting.delete(inputId);
     };
     return { result: promise, cancel };
+  }
+
+  get size(): number {
+    return this.#waiting.size;
+  }
+
+  accepted(inputId: string): void {
+    for (const waiter of this.#waiting.get(inputId) ?? []) waiter.accepted = true;
   }
 
   turnEnded({ ended, lastError }: ThreadState): void {
@@ -42,8 +54,8 @@ export class Waiters {
   /** Inputs that are neither queued nor in a turn will never be answered. */
   dropLost({ inbox, turn }: ThreadState): void {
     const alive = new Set([...inbox.map((item) => item.inputId), ...(turn?.inputIds ?? [])]);
-    const lost = [...this.#waiting.keys()].filter((inputId) => !alive.has(inputId));
-    for (const inputId of lost) this.#resolve(inputId, { reason: "aborted", message: null });
+    const lost = [...this.#waiting].filter(([inputId, [first]]) => first?.accepted && !alive.has(inputId));
+    for (const [inputId] of lost) this.#resolve(inputId, { reason: "aborted", message: null });
   }
 
   rejectAll(error: unknown): void {

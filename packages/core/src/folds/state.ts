@@ -29,6 +29,8 @@ export interface Turn {
   calls: readonly Call[];
   inputIds: readonly string[];
   aborting: boolean;
+  /** Something was said after the abort: then nothing is held back. */
+  wanted: boolean;
   /** The newest whole answer of the model, why it stopped there, and what it took. */
   message: Message | null;
   finishReason: string;
@@ -85,11 +87,14 @@ export function reduceThread(before: ThreadState, event: DurableEvent): ThreadSt
     case "thread_renamed":
       return { ...state, title: event.title };
     case "thread_cloned":
-      return { ...settled(state), title: event.title, usage: noUsage };
+      return { ...settled(state), title: event.title, usage: noUsage, named: {} };
     case "thread_rewound":
       return { ...settled(state), usage: event.usage };
-    case "input_accepted":
-      return { ...state, held: false, named: event.named ? { ...state.named, [event.inputId]: true } : state.named };
+    case "input_accepted": {
+      const turn = state.turn?.aborting ? { ...state.turn, wanted: true } : state.turn;
+      const named = event.named ? { ...state.named, [event.inputId]: true as const } : state.named;
+      return { ...state, turn, held: false, named };
+    }
     case "usage_update": {
       const turn = state.turn && { ...state.turn, usage: event.usage };
       return { ...state, usage: addUsage(state.usage, event.usage), turn };
@@ -114,7 +119,7 @@ function started(state: ThreadState, event: DurableEvent<"agent_start">): Thread
   const takeovers = event.takeover ? state.takeovers + 1 : state.takeovers;
   const next = { ...state, takeovers, parked: false, held: false };
   if (state.turn?.turnId === turnId) return { ...next, turn: { ...state.turn, modeId, modelId } };
-  const fresh = { phase: "model" as const, steps: 0, calls: [], inputIds: [], aborting: false };
+  const fresh = { phase: "model" as const, steps: 0, calls: [], inputIds: [], aborting: false, wanted: false };
   const silent = { message: null, finishReason: "", usage: noUsage };
   return { ...next, lastError: null, turn: { turnId, modeId, modelId, ...fresh, ...silent } };
 }
@@ -122,7 +127,7 @@ function started(state: ThreadState, event: DurableEvent<"agent_start">): Thread
 function ended(state: ThreadState, event: DurableEvent<"agent_end">): ThreadState {
   const { turnId = "", reason } = event;
   const { message = null, inputIds = [] } = state.turn ?? {};
-  const held = reason === "aborted" && state.inbox.length > 0;
+  const held = reason === "aborted" && state.inbox.length > 0 && !state.turn?.wanted;
   return { ...state, turn: null, held, parked: false, takeovers: 0, ended: { turnId, reason, message, inputIds } };
 }
 

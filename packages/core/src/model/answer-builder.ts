@@ -1,6 +1,7 @@
 import type { LanguageModelV4StreamPart, LanguageModelV4Usage } from "@ai-sdk/provider";
 import { fromBase64 } from "../base64.ts";
-import type { Json, Part, Usage } from "../message.ts";
+import { Part as PartSchema, type Json, type Part, type Usage } from "../message.ts";
+import { asText } from "../tool.ts";
 import type { AnswerSink, Outcome } from "./answer.ts";
 import { failureOf, type Failure } from "./failure.ts";
 
@@ -25,7 +26,7 @@ export class AnswerBuilder {
 
   /** Parts of kinds that are not known are passed over: providers add some every month. */
   add(part: LanguageModelV4StreamPart): void {
-    switch (part.type) {
+    switch (part?.type) {
       case "text-delta":
         return this.#grow("text", part.id, part.delta, part.providerMetadata);
       case "reasoning-delta":
@@ -83,7 +84,7 @@ export class AnswerBuilder {
       case "custom":
         return this.#push({ type: "custom", kind: part.kind, ...metaOf(part) });
       case "finish":
-        this.#finish = { reason: part.finishReason.unified, usage: usageOf(part.usage) };
+        this.#finish = { reason: asText(part.finishReason?.unified ?? "other"), usage: usageOf(part.usage) };
         return;
       case "error":
         this.failure ??= failureOf(part.error, "stream");
@@ -103,12 +104,13 @@ export class AnswerBuilder {
       const message = "The provider ended the answer with an error and did not say which.";
       return { kind: "failed", failure: { code: "PROVIDER_ERROR", message, retryable: true }, partial };
     }
-    const content = this.content.filter((part) => part.type !== "text" || part.text !== "");
+    const content = this.content.filter((part) => part.type !== "text" || part.text !== "").map(wellFormed);
     const answer = { content, files: this.#filesIn(content), refused: this.#refused, finishReason, usage };
     return { kind: "answer", answer };
   }
 
-  #grow(type: "text" | "reasoning", id: string, delta: string, providerMetadata: unknown): void {
+  #grow(type: "text" | "reasoning", id: string, delta: unknown, providerMetadata: unknown): void {
+    if (typeof delta !== "string") return;
     const key = `${type} ${id}`;
     let block = this.#blocks.get(key);
     if (!block) {
@@ -145,13 +147,16 @@ export class AnswerBuilder {
     const repeats = this.#ids.has(part.toolCallId);
     this.#ids.add(part.toolCallId);
     if (input === undefined)
-      this.#refused.set(toolCallId, `The arguments are not a JSON object: ${part.input.slice(0, 500)}`);
+      this.#refused.set(toolCallId, `The arguments are not a JSON object: ${asText(part.input).slice(0, 500)}`);
     if (repeats)
       this.#refused.set(
         toolCallId,
         "Two calls of this answer had one id. Only the first was run: call again if both were meant.",
       );
-    const toolName = part.toolName.replace(/[^A-Za-z0-9_-]/g, "_").slice(0, 64) || "unnamed";
+    const toolName =
+      asText(part.toolName ?? "")
+        .replace(/[^A-Za-z0-9_-]/g, "_")
+        .slice(0, 64) || "unnamed";
     this.#push({ type: "tool-call", toolCallId, toolName, input: input ?? {}, ...metaOf(part) });
   }
 
@@ -168,8 +173,9 @@ export class AnswerBuilder {
     const file = { type: "file" as const, mediaType: part.mediaType, ...reasoning, ...metaOf(part) };
     if (part.data.type === "url") return this.#push({ ...file, url: String(part.data.url) });
     const { data } = part.data;
-    this.#files.set(this.content.length, typeof data === "string" ? fromBase64(data) : data);
+    const at = this.content.length;
     this.#push(file);
+    if (this.content.length > at) this.#files.set(at, typeof data === "string" ? fromBase64(data) : data);
   }
 
   /** Blank texts are gone by now, so parts have moved. */
@@ -177,30 +183,42 @@ export class AnswerBuilder {
     return new Map([...this.#files].map(([at, bytes]) => [content.indexOf(this.content[at]!), bytes]));
   }
 
+  /** What does not have the shape of a part is left out: a provider's slip must not cost the whole answer. */
   #push(part: Part): void {
     this.began = true;
-    this.content = [...this.content, part];
+    if (PartSchema.safeParse(part).success) this.content = [...this.content, part];
   }
 }
 
 /** Ids go back to the provider, so they are kept to what all of them take; and they are keys of records. */
 function cleanId(id: string): string {
-  const clean = id.replace(/[^A-Za-z0-9_-]/g, "_").slice(0, 60) || "call";
+  const clean =
+    asText(id ?? "")
+      .replace(/[^A-Za-z0-9_-]/g, "_")
+      .slice(0, 60) || "call";
   return clean in {} ? `call_${clean}` : clean;
 }
 
+/** Half a character is refused by some when it is sent back. */
+const wellFormed = (part: Part): Part =>
+  part.type === "text" && !part.text.isWellFormed() ? { ...part, text: part.text.toWellFormed() } : part;
+
 function metaOf({ providerMetadata }: { providerMetadata?: unknown }): { providerMetadata?: Record<string, Json> } {
-  return providerMetadata === undefined ? {} : { providerMetadata: plain(providerMetadata) as Record<string, Json> };
+  return typeof providerMetadata !== "object" || providerMetadata === null
+    ? {}
+    : { providerMetadata: plain(providerMetadata) as Record<string, Json> };
 }
 
 /** As the journal will give it back: an SDK may leave `undefined` in what it attaches, and JSON has none. */
 const plain = (value: unknown): Json => JSON.parse(JSON.stringify(value) ?? "null") as Json;
 
 /** Arguments are an object; anything else is a mistake of the model. No arguments at all mean none. */
-function parseArgs(text: string): Json | undefined {
-  if (text.trim() === "") return {};
+function parseArgs(text: unknown): Json | undefined {
+  if (text === undefined || (typeof text === "string" && text.trim() === "")) return {};
   try {
-    const value: unknown = JSON.parse(text);
+    const value: unknown = typeof text === "string" ? JSON.parse(text) : plain(text);
+    // What is nested too deep for our own use can be parsed all the same.
+    JSON.stringify(value);
     return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Json) : undefined;
   } catch {
     return undefined;
@@ -208,11 +226,12 @@ function parseArgs(text: string): Json | undefined {
 }
 
 function usageOf(usage: LanguageModelV4Usage | undefined): Usage {
+  const count = (tokens: unknown) => (typeof tokens === "number" && Number.isFinite(tokens) ? tokens : 0);
   return {
-    inputTokens: usage?.inputTokens?.total ?? 0,
-    outputTokens: usage?.outputTokens?.total ?? 0,
-    cacheReadTokens: usage?.inputTokens?.cacheRead ?? 0,
-    cacheWriteTokens: usage?.inputTokens?.cacheWrite ?? 0,
-    reasoningTokens: usage?.outputTokens?.reasoning ?? 0,
+    inputTokens: count(usage?.inputTokens?.total),
+    outputTokens: count(usage?.outputTokens?.total),
+    cacheReadTokens: count(usage?.inputTokens?.cacheRead),
+    cacheWriteTokens: count(usage?.inputTokens?.cacheWrite),
+    reasoningTokens: count(usage?.outputTokens?.reasoning),
   };
 }

@@ -86,7 +86,7 @@ async function consume(
       if (signal.aborted) return;
       add(next.value);
       // Nothing comes after it, and a connection that stays open must not turn an answer into a silence.
-      if (next.value.type === "finish") return cancel();
+      if (next.value?.type === "finish") return cancel();
     }
   } finally {
     signal.removeEventListener("abort", cancel);

@@ -38,6 +38,7 @@ class Suspended extends Error {
 /** Runs one call to its end. Never rejects, and never takes much longer than its signal or its timeout allow. */
 export async function runCall(run: CallRun): Promise<CallOutcome> {
   const stop = new AbortController();
+  const over = new AbortController();
   const onAbort = () => stop.abort(run.signal.reason);
   if (run.signal.aborted) onAbort();
   run.signal.addEventListener("abort", onAbort);
@@ -57,14 +58,14 @@ export async function runCall(run: CallRun): Promise<CallOutcome> {
     key: run.key,
     signal: stop.signal,
     resumed: run.resumed,
-    emit: (partialResult) => run.emit(asJson(partialResult)),
+    emit: (partialResult) => run.emit(bounded(asJson(partialResult))),
     suspend(payload) {
       suspended = { payload: asJson(payload) };
       throw new Suspended();
     },
   };
   try {
-    const outcome = await Promise.race([attempt(run, context), givenUp(stop.signal, run.clock)]);
+    const outcome = await Promise.race([attempt(run, context), givenUp(stop.signal, run.clock, over.signal)]);
     if (suspended) return { kind: "suspended", payload: suspended.payload };
     if (outcome) return outcome;
     const why = timedOut ? `Timed out after ${timeoutMs} ms` : "Aborted";
@@ -73,6 +74,7 @@ export async function runCall(run: CallRun): Promise<CallOutcome> {
       unknown: true,
     };
   } finally {
+    over.abort();
     cancel?.();
     run.signal.removeEventListener("abort", onAbort);
   }
@@ -88,9 +90,9 @@ async function attempt(run: CallRun, context: ToolContext): Promise<CallOutcome>
 }
 
 /** `undefined` once the grace after an abort has passed. */
-function givenUp(signal: AbortSignal, clock: Clock): Promise<undefined> {
+function givenUp(signal: AbortSignal, clock: Clock, over: AbortSignal): Promise<undefined> {
   return new Promise((resolve) => {
-    const wait = () => resolve(sleep(clock, GRACE_MS).then(() => undefined));
+    const wait = () => resolve(sleep(clock, GRACE_MS, over).then(() => undefined));
     if (signal.aborted) wait();
     else signal.addEventListener("abort", wait, { once: true });
   });
@@ -124,9 +126,13 @@ const isParts = (value: unknown): value is Exclude<ToolContent, string> =>
 
 async function parts(content: Exclude<ToolContent, string>, blobs: Blob[]): Promise<(TextPart | FilePart)[]> {
   const out: (TextPart | FilePart)[] = [];
+  // One text for all: each for itself could be short, and all together endless.
+  const text = content.flatMap((part) => (part.type === "text" ? [asText(part.text)] : [])).join("\n");
+  if (text !== "") out.push({ type: "text", text: clip(text) });
   for (const part of content) {
-    if (part.type === "text") out.push({ type: "text", text: clip(part.text) });
-    else if (part.data instanceof URL) out.push({ ...named(part), url: part.data.href });
+    if (part.type === "text") continue;
+    if (typeof part.mediaType !== "string") throw new TypeError("The tool returned a file without a mediaType.");
+    if (part.data instanceof URL) out.push({ ...named(part), url: part.data.href });
     else {
       const bytes = typeof part.data === "string" ? fromBase64(part.data) : new Uint8Array(part.data);
       const hash = await hashOf(bytes);
@@ -140,16 +146,18 @@ async function parts(content: Exclude<ToolContent, string>, blobs: Blob[]): Prom
 const named = ({ mediaType, filename }: { mediaType: string; filename?: string }) => ({
   type: "file" as const,
   mediaType,
-  ...(filename === undefined ? {} : { filename }),
+  ...(typeof filename === "string" ? { filename } : {}),
 });
 
 /** Keeps the beginning and the end, and says what is missing and how to see it. */
 export function clip(text: string): string {
-  if (text.length <= RESULT_CHARS) return text;
+  if (text.length <= RESULT_CHARS) return text.toWellFormed();
   const head = text.slice(0, RESULT_CHARS * 0.7);
   const tail = text.slice(text.length - RESULT_CHARS * 0.3);
   const left = text.length - head.length - tail.length;
-  return `${head}\n\n[${left} characters left out here. Ask for a smaller part to see them.]\n\n${tail}`;
+  // A cut may go through a character, and half of one is refused by providers.
+  const cut = `${head}\n\n[${left} characters left out here. Ask for a smaller part to see them.]\n\n${tail}`;
+  return cut.toWellFormed();
 }
 
 function bounded(details: Json): Json {
@@ -167,6 +175,6 @@ export function asJson(value: unknown): Json {
 }
 
 const messageOf = (error: unknown): string => {
-  if (error instanceof Error) return error.message === "" ? error.name : error.message;
+  if (error instanceof Error) return asText(error.message === "" ? error.name : error.message);
   return asText(error);
 };

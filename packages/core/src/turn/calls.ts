@@ -5,7 +5,8 @@ import type { Json } from "../message.ts";
 import type { NamedTool } from "../tool.ts";
 import { failed, runCall, type CallOutcome } from "./call.ts";
 import { afterCall } from "./decide.ts";
-import { LeaseLost, type Driver } from "./driver.ts";
+import type { Driver } from "./driver.ts";
+import { orAborted } from "../ports.ts";
 import type { Setup } from "./setup.ts";
 
 interface Asked {
@@ -27,7 +28,11 @@ export function refusal(answer: Answer, toolCallId: string): string | undefined 
   return answer.refused.get(toolCallId);
 }
 
-export async function prepare(asked: Asked, setup: Setup, refused?: string): Promise<Prepared> {
+export async function prepare(
+  asked: Asked,
+  setup: Setup,
+  { signal, refused }: { signal: AbortSignal; refused?: string | undefined },
+): Promise<Prepared> {
   const { toolCallId, toolName, input: args } = asked;
   const refuse = (content: string): Prepared => ({
     kind: "refuse",
@@ -46,7 +51,8 @@ export async function prepare(asked: Asked, setup: Setup, refused?: string): Pro
   const tool = setup.tools.get(toolName);
   if (!tool)
     return refuse(`There is no tool "${toolName}". The tools are: ${[...setup.tools.keys()].join(", ") || "none"}.`);
-  const checked = await checkArgs(tool, args);
+  const checked = await orAborted(checkArgs(tool, args), signal);
+  if (!checked) return refuse("Not run: the turn was aborted.");
   if (!checked.ok) return refuse(`Invalid arguments for ${toolName}:\n${checked.problem}`);
   return {
     kind: "run",
@@ -125,10 +131,10 @@ async function startRequested(driver: Driver, setup: Setup, running: ReadonlyMap
   const waiting = (driver.state.turn?.calls ?? []).filter(({ state }) => state === "requested" || state === "resumed");
   const calls = waiting.filter((call) => !running.has(call.toolCallId));
   if (calls.length === 0 || driver.signal.aborted) return;
-  const prepared = await Promise.all(calls.map((call) => prepare(call, setup)));
+  const prepared = await Promise.all(calls.map((call) => prepare(call, setup, driver)));
   await driver.append((state) => {
     const { turn } = state;
-    if (!turn || turn.aborting) return null;
+    if (!turn || driver.signal.aborted) return null;
     const events: NewEvent[] = [];
     for (const call of prepared) {
       const known = turn.calls.find(({ toolCallId }) => toolCallId === call.toolCallId);
@@ -146,8 +152,8 @@ async function runOne(driver: Driver, setup: Setup, call: Call): Promise<void> {
   const startedAt = clock.now();
   const outcome = await effect(driver, setup, call);
   driver.ready.delete(toolCallId);
-  // Closing: whoever goes on with the turn finds the call started and not ended, which is the truth.
-  if (!driver.drives) throw new LeaseLost();
+  // Closing: whoever goes on with the turn finds a call that was stopped as it is, begun and not ended. What is done is kept.
+  if (!driver.drives && (outcome.kind === "suspended" || outcome.isError)) return;
   await driver.append((state) => {
     if (!state.turn) return null;
     const { turnId } = state.turn;
@@ -172,10 +178,11 @@ async function runOne(driver: Driver, setup: Setup, call: Call): Promise<void> {
 async function effect(driver: Driver, setup: Setup, call: Call): Promise<CallOutcome> {
   const { toolCallId, toolName, key } = call;
   const known = driver.ready.get(toolCallId);
-  const prepared = known ? { kind: "run" as const, ...known } : await prepare(call, setup);
-  if (prepared.kind === "refuse")
+  const prepared = known ? { kind: "run" as const, ...known } : await prepare(call, setup, driver);
+  if (prepared.kind === "refuse" && !driver.signal.aborted)
     return failed(`The tool "${toolName}" can't be run again: it is gone, or takes other arguments now.`);
   await driver.confirm();
+  if (prepared.kind === "refuse" || driver.signal.aborted) return failed("Not run: the turn was aborted.");
   return runCall({
     tool: prepared.tool,
     input: prepared.input,

@@ -38,9 +38,13 @@ export function preview(state: ThreadState, events: readonly NewEvent[]): Thread
 }
 
 /** A turn of its own for the oldest input. */
-export function beginTurn(state: ThreadState, mode: { modeId: string; modelId: string }, ids: Ids): Decision | null {
+export function beginTurn(
+  state: ThreadState,
+  mode: { modeId: string; modelId: string },
+  { ids, force }: { ids: Ids; force: boolean },
+): Decision | null {
   const item = state.inbox[0];
-  if (state.turn || !item) return null;
+  if (state.turn || !item || (state.held && !force)) return null;
   const turnId = ids("turn");
   return { events: [{ type: "agent_start", turnId, ...mode, resumed: false }, ...taken(item, turnId, ids)] };
 }

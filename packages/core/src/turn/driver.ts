@@ -47,6 +47,8 @@ export class Driver {
   readonly ports: DriverPorts;
   /** The driver before this one died instead of letting go. */
   readonly takeover: boolean;
+  /** Asked for by a person: what is held back or parked goes on too. */
+  readonly force: boolean;
   /** Calls whose `tool_start` this driver wrote and which it has not run yet. Every other started call was cut off by a crash. */
   readonly ready = new Map<string, { tool: NamedTool; input: unknown }>();
   #lease: LeaseUse | null;
@@ -55,10 +57,11 @@ export class Driver {
   #confirmedAt: number;
   #head: { blob: string; head: Head } | undefined;
 
-  constructor(journal: Journal, ports: DriverPorts, lease: { epoch: number; takeover: boolean }) {
+  constructor(journal: Journal, ports: DriverPorts, lease: { epoch: number; takeover: boolean; force: boolean }) {
     this.journal = journal;
     this.ports = ports;
     this.takeover = lease.takeover;
+    this.force = lease.force;
     this.#lease = { take: lease.epoch };
     this.#confirmedAt = ports.clock.now();
   }
@@ -139,11 +142,15 @@ export class Driver {
       await this.ports.store.saveDraft(this.journal.id, this.#lease.epoch, pieces);
   }
 
+  /** The epoch under which this driver holds the lease, if it does. */
+  get epoch(): number | undefined {
+    return this.#lease && "epoch" in this.#lease ? this.#lease.epoch : undefined;
+  }
+
   /** Gives the lease back if it is still there. */
   async release(): Promise<void> {
-    const lease = this.#lease;
+    if (this.epoch !== undefined) await this.ports.store.release(this.journal.id, this.epoch);
     this.#lease = null;
-    if (lease && "epoch" in lease) await this.ports.store.release(this.journal.id, lease.epoch);
   }
 
   /** The head that the journal has for this setup, or a new one, recorded with the reason. */

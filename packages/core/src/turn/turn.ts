@@ -1,3 +1,4 @@
+import { messageOfDraft } from "../draft.ts";
 import { CinchError } from "../errors.ts";
 import type { NewEvent } from "../events.ts";
 import type { Turn } from "../folds/state.ts";
@@ -5,7 +6,7 @@ import type { Answer } from "../model/answer.ts";
 import type { Failure } from "../model/failure.ts";
 import { toPrompt } from "../model/prompt.ts";
 import type { Message } from "../message.ts";
-import { hashOf } from "../ports.ts";
+import { hashOf, orAborted } from "../ports.ts";
 import type { Blob } from "../store.ts";
 import { ask } from "./ask.ts";
 import { prepare, refusal, runCalls } from "./calls.ts";
@@ -36,7 +37,7 @@ async function goOn(driver: Driver): Promise<void> {
   const { id } = driver.journal;
   if (driver.takeover && driver.state.takeovers >= MAX_TAKEOVERS)
     return park(driver, `${MAX_TAKEOVERS} drivers died here`);
-  const draft = draftOf(await driver.ports.store.draft(id));
+  const draft = messageOfDraft(await driver.ports.store.draft(id));
   await driver.append((state) => {
     if (!state.turn) return null;
     const { turnId, modeId, modelId, aborting } = state.turn;
@@ -63,7 +64,9 @@ export async function park(driver: Driver, why: string): Promise<void> {
 async function begin(driver: Driver): Promise<void> {
   driver.newTurn();
   const { mode, modelId } = await driver.ports.setup(null);
-  await driver.append((state) => beginTurn(state, { modeId: mode.id, modelId }, driver.ports.ids));
+  await driver.append((state) =>
+    beginTurn(state, { modeId: mode.id, modelId }, { ids: driver.ports.ids, force: driver.force }),
+  );
   if (!driver.state.turn) await driver.release();
 }
 
@@ -79,7 +82,8 @@ async function step(driver: Driver, turn: Turn): Promise<void> {
   if (turn.steps >= setup.mode.agent.maxSteps) return driver.append((state) => endTurn(state, "max_steps"));
   await driver.append((state) => takeSteers(state, ids));
   driver.journal.live({ type: "step_start", step: turn.steps + 1 });
-  const ready = await readyToAsk(driver, setup);
+  const ready = await orAborted(readyToAsk(driver, setup), driver.signal);
+  if (!ready) return stop(driver, null);
   if (ready.kind === "failed") return fail(driver, ready.failure, null);
   const { model, head } = ready;
   const prompt = await toPrompt(head, driver.journal.transcript, (hash) => store.blob(hash));
@@ -98,8 +102,13 @@ async function step(driver: Driver, turn: Turn): Promise<void> {
   });
   if (outcome.kind === "answer") return accept(driver, setup, outcome);
   if (outcome.kind === "failed") return fail(driver, outcome.failure, outcome.partial);
-  // Aborted by the user; or this driver is closing, and then the draft is all that is left behind.
-  if (driver.drives) await driver.append((state) => endTurn(state, "aborted", partial(outcome.partial, turn.turnId)));
+  return stop(driver, outcome.partial);
+}
+
+/** Aborted by the user; or this driver is closing, and then the draft is all that is left behind. */
+async function stop(driver: Driver, said: Message | null): Promise<void> {
+  if (!driver.drives) return;
+  await driver.append((state) => state.turn && endTurn(state, "aborted", partial(said, state.turn.turnId)));
 }
 
 /** A model that can't be had is a failure like one of the provider's. */
@@ -147,7 +156,7 @@ async function accept(
   const calls = await Promise.all(
     message.content.flatMap((part) => {
       return part.type === "tool-call" && !part.providerExecuted
-        ? [prepare(part, setup, refusal(answer, part.toolCallId))]
+        ? [prepare(part, setup, { signal: driver.signal, refused: refusal(answer, part.toolCallId) })]
         : [];
     }),
   );
@@ -162,7 +171,8 @@ async function accept(
       { type: "usage_update", turnId, usage, cost: null, cachedShare },
     ];
     driver.ready.clear();
-    for (const call of turn.aborting ? [] : calls) {
+    // Nothing begins any more; what was asked for stays asked for.
+    for (const call of driver.signal.aborted ? [] : calls) {
       if (call.kind === "run") driver.ready.set(call.toolCallId, call);
       events.push(call.event(turnId, `${driver.journal.id}:${state.seq + events.length + 1}`));
     }
@@ -190,20 +200,4 @@ async function messageOf(id: string, { content, files }: Answer): Promise<{ mess
     }),
   );
   return { message: { id, role: "assistant", content: parts }, blobs };
-}
-
-/** The pieces of the newest message, put together. */
-function draftOf(
-  pieces: readonly { messageId: string; index: number; part: "text" | "reasoning"; text: string }[],
-): Message | null {
-  const id = pieces.at(-1)?.messageId;
-  if (id === undefined) return null;
-  const content: { type: "text" | "reasoning"; text: string }[] = [];
-  for (const { messageId, index, part, text } of pieces) {
-    if (messageId !== id) continue;
-    const known = content[index];
-    if (known) known.text += text;
-    else content[index] = { type: part, text };
-  }
-  return { id, role: "assistant", content: content.filter(Boolean) };
 }

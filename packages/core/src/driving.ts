@@ -1,0 +1,154 @@
+import { CinchError } from "./errors.ts";
+import type { ThreadState } from "./folds/state.ts";
+import { needsDriving } from "./turn/decide.ts";
+import { Driver, LeaseLost, type DriverPorts, type Journal } from "./turn/driver.ts";
+import { giveUp, park, runTurns } from "./turn/turn.ts";
+
+/** How often a seat looks whether the driver of its thread is still alive. */
+const WATCH_MS = 1_000;
+
+export interface DrivingThread extends Journal {
+  report(what: string, error: unknown): void;
+  /** The thread can't be driven from here: nobody need wait any longer. */
+  failed(error: unknown): void;
+}
+
+/** Sees to it that a thread is driven: from here, if it has to be driven and nobody alive does; otherwise it stands by. */
+export class Driving {
+  readonly #thread: DrivingThread;
+  readonly #ports: DriverPorts;
+  #driver: Driver | undefined;
+  #running: Promise<void> | undefined;
+  #again: { force: boolean } | undefined;
+  #unwatch: (() => void) | undefined;
+  /** A lease of ours that the store would not take back. */
+  #unreleased: number | undefined;
+  /** The store failed under the driver: trying again by ourselves would only fill the journal. */
+  #broken = false;
+  #closed = false;
+
+  constructor(thread: DrivingThread, ports: DriverPorts) {
+    this.#thread = thread;
+    this.#ports = ports;
+  }
+
+  /** Settles when what runs here now has stopped. */
+  get running(): Promise<void> | undefined {
+    return this.#running;
+  }
+
+  get broken(): boolean {
+    return this.#broken;
+  }
+
+  /** Somebody has asked for something: what failed before may work now. */
+  mended(): void {
+    this.#broken = false;
+  }
+
+  abortTurn(): void {
+    this.#driver?.abortTurn();
+  }
+
+  /** `force` also goes on with what is parked or held. */
+  wake({ force = false } = {}): void {
+    if (this.#closed || !this.#isCalledFor(this.#thread.state, force)) return;
+    if (this.#running) {
+      this.#again = { force: force || (this.#again?.force ?? false) };
+      return;
+    }
+    this.#running = this.#drive(force).finally(() => {
+      this.#running = undefined;
+      const again = this.#again;
+      this.#again = undefined;
+      if (again) this.wake(again);
+    });
+  }
+
+  #isCalledFor(state: ThreadState, force: boolean): boolean {
+    if (force) return state.turn !== null || state.inbox.length > 0;
+    return !this.#broken && needsDriving(state);
+  }
+
+  async #drive(force: boolean): Promise<void> {
+    try {
+      const { epoch, status } = await this.#ports.store.lease(this.#thread.id);
+      if (status === "mine" && epoch === this.#unreleased) return await this.#releaseLate(epoch, force);
+      if (status === "held" || status === "mine") return this.#watch();
+      if (this.#closed || !this.#isCalledFor(this.#thread.state, force)) return;
+      this.#driver = new Driver(this.#thread, this.#ports, { epoch, takeover: status === "dead", force });
+      await runTurns(this.#driver);
+    } catch (error) {
+      await this.#stopped(error);
+    } finally {
+      await this.#release();
+    }
+  }
+
+  async #release(): Promise<void> {
+    const driver = this.#driver;
+    this.#driver = undefined;
+    try {
+      await driver?.release();
+    } catch (error) {
+      this.#unreleased = driver?.epoch;
+      this.#thread.report("The lease could not be released", error);
+    }
+  }
+
+  async #releaseLate(epoch: number, force: boolean): Promise<void> {
+    await this.#ports.store.release(this.#thread.id, epoch);
+    this.#unreleased = undefined;
+    this.#again = { force };
+  }
+
+  /** What makes a driver stop in the middle. The turn ends with the error; if that can't be written, everybody is told here. */
+  async #stopped(error: unknown): Promise<void> {
+    if (this.#closed) return;
+    if (error instanceof LeaseLost || (!this.#driver && isPassing(error))) return this.#watch();
+    if (this.#driver && this.#thread.state.turn) {
+      try {
+        return await giveUp(this.#driver, error);
+      } catch (second) {
+        if (second instanceof LeaseLost) return this.#watch();
+      }
+    }
+    this.#broken = true;
+    this.#thread.report("The turn can't go on", error);
+    this.#thread.failed(error);
+  }
+
+  /** Stands by: should the driver die, this process goes on. */
+  #watch(): void {
+    this.#unwatch?.();
+    this.#unwatch = this.#ports.clock.after(WATCH_MS, () => {
+      this.#unwatch = undefined;
+      this.wake();
+    });
+  }
+
+  /** A turn that was cut off stands still until `resume()`. */
+  async pause(): Promise<void> {
+    const { state, id } = this.#thread;
+    const { epoch, status } = await this.#ports.store.lease(id);
+    if (!state.turn || state.parked || (status !== "free" && status !== "dead")) return;
+    const driver = new Driver(this.#thread, this.#ports, { epoch, takeover: status === "dead", force: false });
+    try {
+      await park(driver, "the process that drove it is gone");
+    } catch (error) {
+      // Somebody was faster and drives: then there is nothing to pause.
+      if (!(error instanceof LeaseLost)) throw error;
+    }
+  }
+
+  /** Stops driving. Tools are given a moment to stop; what they finish in it is kept. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#unwatch?.();
+    this.#driver?.close();
+    await this.#running;
+  }
+}
+
+const isPassing = (error: unknown): boolean =>
+  error instanceof CinchError && (error.code === "STORE_BUSY" || error.code === "STORE_FULL");
