@@ -1,0 +1,91 @@
+/** Cinch: the built packages, a store on disk, everything at its default but the limit of steps. */
+import { DatabaseSync } from "node:sqlite";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { pathToFileURL } from "node:url";
+import { aiSdkModel } from "../lib/ai-sdk-model.mjs";
+import { runTool } from "../lib/script.mjs";
+
+/** Another checkout can be measured by naming it in CINCH_ROOT. */
+const root = process.env.CINCH_ROOT ?? join(import.meta.dirname, "../..");
+const built = (name) => import(pathToFileURL(join(root, "packages", name, "dist/index.js")).href);
+
+export async function load() {
+  const [core, sqlite] = await Promise.all([built("core"), built("sqlite")]);
+  return (options) => start({ ...core, ...sqlite }, options);
+}
+
+const input = {
+  type: "object",
+  properties: { n: { type: "number" }, note: { type: "string" } },
+  required: ["n"],
+};
+
+async function start({ Agent, Harness, defineTool, sqliteStore, textOf }, { folder, hooks }) {
+  const path = join(folder, "cinch.db");
+  const store = sqliteStore({ path });
+  const tool = defineTool({ description: "bench", input, execute: (args) => runTool(args, hooks) });
+  const agent = new Agent({
+    name: "bench",
+    instructions: "You are a benchmark agent.",
+    model: aiSdkModel("v4", hooks),
+    tools: { bench_tool: tool },
+    maxSteps: 100_000,
+  });
+  const harness = new Harness({ id: "bench", storage: store, agent });
+  await harness.init();
+  const sessions = new Map();
+  const session = (id) => sessions.get(id);
+
+  return {
+    /** The name of a thread here is the resource that it belongs to, so that another process finds it. */
+    async open(id) {
+      const opened = await harness.createSession({ resourceId: id });
+      sessions.set(id, opened);
+      await opened.selectOrCreateThread();
+    },
+    subscribe: (id, listener) => session(id).subscribe(listener),
+    async sendMessage(id, content) {
+      const { reason, message, error } = await session(id).sendMessage({ content });
+      if (reason !== "complete") throw new Error(`the turn ended with ${reason}: ${error?.message}`);
+      return { text: textOf(message.content) };
+    },
+    displayedText: (id) => textOf(session(id).getDisplayState().messages.at(-1).content),
+    /** What is in the journal, read past the harness, which would go on with a cut turn as soon as it sees it. */
+    async kept(id) {
+      const [thread] = await store.threads({ resourceId: id });
+      return (await store.read(thread.id)).flatMap(asMessages);
+    },
+    async messages(id) {
+      return (await store.read(session(id).getCurrentThreadId())).flatMap(asMessages);
+    },
+    eventCount: (id) => session(id).getDisplayState().seq,
+    async clone(id) {
+      const sourceThreadId = session(id).getCurrentThreadId();
+      const seat = await harness.createSession({ resourceId: id });
+      return { clone: () => seat.cloneThread({ sourceThreadId }), close: () => seat.close() };
+    },
+    /** The turn goes on by itself when its thread is opened. */
+    async resume(id) {
+      while (session(id).getDisplayState().status !== "idle") await pause(5);
+    },
+    resumesByItself: true,
+    /** Settles when the search index has everything. */
+    async indexed() {
+      const db = new DatabaseSync(path, { readOnly: true });
+      while (db.prepare("SELECT 1 FROM dirty LIMIT 1").get()) await pause(20);
+      db.close();
+    },
+    isDelta: (event) => event.type === "message_update",
+    close: () => harness.close(),
+  };
+}
+
+function asMessages(event) {
+  if (event.type === "message_end") {
+    const text = event.message.content.map((part) => part.text ?? "").join("");
+    return [{ role: event.message.role, toolResult: false, text }];
+  }
+  if (event.type !== "tool_end") return [];
+  return [{ role: "tool", toolResult: !event.unknown, unknown: event.unknown === true }];
+}

@@ -1,0 +1,32 @@
+/** One scenario of one product in a fresh process: `node child.mjs PRODUCT SCENARIO JSON`. Prints "RESULT {…}". */
+import { performance } from "node:perf_hooks";
+import { products } from "./products.mjs";
+
+const [product, scenario, json] = process.argv.slice(2);
+const parameters = JSON.parse(json);
+const { adapter, options } = products[product];
+const { default: measure } = await import(`../scenarios/${scenario}.mjs`);
+
+/** Imports the product. Apart from `start`, because some scenarios count the import and some do not. */
+const load = () => import(`../adapters/${adapter}.mjs`).then(({ load: loadProduct }) => loadProduct(options));
+
+const hooksOf = (hooks) => ({ runTag: process.pid, ...hooks });
+
+const bench = {
+  ...parameters,
+  now: () => performance.now(),
+  load,
+  /** A running product, its files in `folder`. `hooks` see what the scripted model is asked and what the tool does. */
+  async start(hooks = {}, folder = parameters.folder) {
+    const start = await load();
+    return start({ folder, hooks: hooksOf(hooks) });
+  },
+  hooksOf,
+};
+
+try {
+  process.stdout.write(`RESULT ${JSON.stringify(await measure(bench))}\n`);
+} catch (error) {
+  process.stdout.write(`RESULT ${JSON.stringify({ failed: String(error?.stack ?? error).slice(0, 600) })}\n`);
+}
+process.exit(0);

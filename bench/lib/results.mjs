@@ -1,0 +1,34 @@
+import { median } from "./numbers.mjs";
+
+/** What was measured, by product and key. */
+export class Results {
+  #runs = new Map();
+
+  add(product, key, result) {
+    const name = `${product} ${key}`;
+    this.#runs.set(name, [...(this.#runs.get(name) ?? []), result]);
+  }
+
+  /** The median of each number over the repetitions; of anything else, the newest. */
+  medians(product, key) {
+    const runs = (this.#runs.get(`${product} ${key}`) ?? []).filter(({ failed }) => failed === undefined);
+    const fields = Object.entries(runs.at(-1) ?? {});
+    return Object.fromEntries(
+      fields.map(([field, value]) => {
+        return [field, typeof value === "number" ? median(runs.map((run) => run[field])) : value];
+      }),
+    );
+  }
+
+  /** Why our own part of a row could not be measured. */
+  failureOf(row) {
+    for (const { key, then = [] } of row.runs) {
+      for (const name of [key, ...then.map((next) => `${key}.${next}`)]) {
+        const failed = (this.#runs.get(`cinch ${name}`) ?? []).find((run) => run.failed !== undefined);
+        // A crash is meant to fail: what counts is what is found after it.
+        if (failed && !(name === key && then.includes("recover"))) return failed.failed.split("\n")[0];
+      }
+    }
+    return undefined;
+  }
+}

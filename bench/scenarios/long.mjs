@@ -1,0 +1,9 @@
+/** Makes a thread of at least so many events, through the product's own face. Nothing is measured. */
+export default async function long({ events, start }) {
+  const host = await start();
+  await host.open("s1");
+  while (host.eventCount("s1") < events) await host.sendMessage("s1", "STEPS 3");
+  const made = host.eventCount("s1");
+  await host.close();
+  return { events: made };
+}

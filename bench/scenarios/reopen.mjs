@@ -1,0 +1,13 @@
+/** A thread that another process has written, from after the import to what a UI draws. */
+export default async function reopen({ load, hooksOf, folder, now }) {
+  const from = now();
+  const start = await load();
+  const loaded = now();
+  const host = await start({ folder, hooks: hooksOf({}) });
+  await host.open("s1");
+  if (!host.eventCount) await host.messages("s1");
+  const shown = now();
+  const events = host.eventCount?.("s1");
+  await host.sendMessage("s1", "CHAT 501");
+  return { importMs: loaded - from, openMs: shown - loaded, nextTurnMs: now() - shown, events };
+}
