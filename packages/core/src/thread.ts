@@ -274,12 +274,9 @@ export class Thread implements Journal, Folds {
 
   /** Settles when an input that is about to be taken has been: who aborts then means the turn that begins with it. */
   async begun(): Promise<void> {
-    const waited = new AbortController();
-    let isLate = false;
-    const late = sleep(this.#ports.clock, BEGIN_MS, waited.signal).then(() => (isLate = true));
+    const until = this.now() + BEGIN_MS;
     const begins = () => !this.state.turn && needsDriving(this.state) && !this.#driving.broken && !this.#closed;
-    while (begins() && !isLate) await Promise.race([this.changed(), late]);
-    waited.abort();
+    while (begins() && this.now() < until) await Promise.race([this.changed(), sleep(this.#ports.clock, 50)]);
   }
 
   /** Settles when nothing here depends on this thread any more: it is not driven here, and nobody waits for a turn of it. */
