@@ -19,8 +19,10 @@ export class Connection {
   constructor(path: string, busyMs: number) {
     this.path = path;
     this.#busyMs = busyMs;
-    this.db = new DatabaseSync(path, { readOnly: true, timeout: 0 });
+    // Not read-only as SQLite means it: after a power cut the first to come must be able to put the log's index together again.
+    this.db = new DatabaseSync(path, { timeout: 0 });
     try {
+      this.db.exec("PRAGMA query_only = ON");
       this.version = versionOf(this.db, path);
       this.#userVersion = sql(this.db, "PRAGMA user_version");
       this.#dataVersion = sql(this.db, "PRAGMA data_version");

@@ -38,13 +38,15 @@ function open(): DatabaseSync {
 }
 
 function setUp(db: DatabaseSync): DatabaseSync {
-  db.exec("PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON; PRAGMA synchronous = FULL");
+  // Extra: should the power go while a file is new, the journal of its first page must not come back and undo it.
+  db.exec("PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON; PRAGMA synchronous = EXTRA");
   // Only a file that is ours, or empty, is changed in any way.
   versionOf(db, options.path);
   // A commit changes two or three pages of a few hundred bytes each: small ones halve what is written per step.
   db.exec("PRAGMA page_size = 2048; PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 2000");
   db.exec("PRAGMA journal_size_limit = 16777216");
   migrate(db, options.path);
+  db.exec("PRAGMA synchronous = FULL");
   return db;
 }
 
