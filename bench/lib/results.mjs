@@ -22,11 +22,11 @@ export class Results {
 
   /** Why our own part of a row could not be measured. */
   failureOf(row) {
-    for (const { key, then = [] } of row.runs) {
-      for (const name of [key, ...then.map((next) => `${key}.${next}`)]) {
+    for (const { key, next: following = [] } of row.runs) {
+      for (const name of [key, ...following.map((next) => `${key}.${next}`)]) {
         const failed = (this.#runs.get(`cinch ${name}`) ?? []).find((run) => run.failed !== undefined);
         // A crash is meant to fail: what counts is what is found after it.
-        if (failed && !(name === key && then.includes("recover"))) return failed.failed.split("\n")[0];
+        if (failed && !(name === key && following.includes("recover"))) return failed.failed.split("\n")[0];
       }
     }
     return undefined;

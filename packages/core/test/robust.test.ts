@@ -392,3 +392,14 @@ test("closed sessions are let go, and leaving does not wait for the turn", async
   open();
   assert.equal((await turn).reason, "complete");
 });
+
+test("a model that can't be made ready ends the turn with what its maker said", async () => {
+  const resolveModel = () => Promise.reject(new Error("no such model here"));
+  const h = new Harness({ id: "x", agent: new Agent({ name: "a", model: "x/y" }), resolveModel });
+  const { reason, error } = await h.sendMessage({ content: "go" });
+  assert.deepEqual(
+    [reason, error],
+    ["error", { code: "PROVIDER_ERROR", message: "no such model here", retryable: false }],
+  );
+  await h.close();
+});

@@ -55,29 +55,30 @@ const convertedForeign = new WeakMap<Entry, LanguageModelV4Message>();
 
 /** Models keep call ids apart within one answer only; providers want that of a whole request. */
 function renaming(): (message: LanguageModelV4Message) => LanguageModelV4Message {
-  const used = new Map<string, number>();
+  const used = new Set<string>();
   let names = new Map<string, string>();
-  const nameOf = (id: string): string => {
-    let name = id;
-    for (let n = used.get(id) ?? 1; used.has(name); used.set(id, n)) name = `${id.slice(0, 56)}_${++n}`;
-    used.set(name, 1);
-    return name;
-  };
   return (message) => {
-    if (message.role === "assistant") {
-      const calls = message.content.flatMap((part) => (isOwnCall(part) ? [part.toolCallId] : []));
-      names = new Map();
-      for (const id of calls) {
-        const name = nameOf(id);
-        if (name !== id) names.set(id, name);
-      }
-    }
+    if (message.role === "assistant") names = newNames(message.content, used);
     if (names.size === 0 || message.role === "user" || message.role === "system") return message;
     const content = message.content.map((part) =>
       "toolCallId" in part ? { ...part, toolCallId: names.get(part.toolCallId) ?? part.toolCallId } : part,
     );
     return { ...message, content } as LanguageModelV4Message;
   };
+}
+
+/** What the calls of this answer are called in the prompt, where that is not their own id. */
+function newNames(parts: readonly AssistantPart[], used: Set<string>): Map<string, string> {
+  const names = new Map<string, string>();
+  for (const part of parts) {
+    if (!isOwnCall(part)) continue;
+    const { toolCallId: id } = part;
+    let name = id;
+    for (let n = 2; used.has(name); n++) name = `${id.slice(0, 56)}_${n}`;
+    used.add(name);
+    if (name !== id) names.set(id, name);
+  }
+  return names;
 }
 
 const isOwnCall = (part: AssistantPart): part is Extract<AssistantPart, { type: "tool-call" }> =>
@@ -192,5 +193,5 @@ function filePart({ mediaType, filename, blob, url }: FilePart, bytes: Bytes): L
   const file = { type: "file" as const, mediaType, ...(filename === undefined ? {} : { filename }) };
   const data = blob === undefined ? undefined : bytes.get(blob);
   if (data) return { ...file, data: { type: "data", data } };
-  return { ...file, data: { type: "url", url: new URL(url ?? "about:blank") } };
+  return { ...file, data: { type: "url", url: new URL(url !== undefined && URL.canParse(url) ? url : "about:blank") } };
 }

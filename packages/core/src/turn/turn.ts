@@ -11,7 +11,7 @@ import type { Blob } from "../store.ts";
 import { ask } from "./ask.ts";
 import { prepare, refusal, runCalls } from "./calls.ts";
 import { beginTurn, endTurn, MAX_TAKEOVERS, needsDriving, preview, stepEnd, takeSteers } from "./decide.ts";
-import type { Driver } from "./driver.ts";
+import { LeaseLost, type Driver } from "./driver.ts";
 import type { Setup } from "./setup.ts";
 
 /**
@@ -116,9 +116,11 @@ async function readyToAsk(driver: Driver, setup: Setup) {
   try {
     return { kind: "ready" as const, model: await setup.model(), head: await driver.head(setup) };
   } catch (error) {
-    if (!(error instanceof CinchError) || error.code !== "INVALID_CONFIG") throw error;
-    const failure: Failure = { code: error.code, message: error.message, retryable: false };
-    return { kind: "failed" as const, failure };
+    const isOurs = error instanceof LeaseLost || (error instanceof CinchError && error.code !== "INVALID_CONFIG");
+    if (isOurs) throw error;
+    const code = error instanceof CinchError ? error.code : "PROVIDER_ERROR";
+    const message = error instanceof Error ? error.message : String(error);
+    return { kind: "failed" as const, failure: { code, message, retryable: false } satisfies Failure };
   }
 }
 
