@@ -4,6 +4,7 @@ import type { FilePart } from "./message.ts";
 import { fromBase64 } from "./base64.ts";
 import { hashOf } from "./ports.ts";
 import type { Blob } from "./store.ts";
+import type { Thread } from "./thread.ts";
 
 /** A file that goes with a message: bytes, base64 text, or a URL that the provider fetches. */
 export interface InputFile {
@@ -74,4 +75,41 @@ function decoded(text: string): Uint8Array<ArrayBuffer> {
       cause,
     );
   }
+}
+
+/** False if an input with this id has been accepted before: then nothing is done. */
+export async function accept(
+  thread: Thread,
+  event: NewEvent<"input_accepted">,
+  blobs: readonly Blob[],
+): Promise<boolean> {
+  let isNew = true;
+  await thread.command(({ foreign, inbox, named }) => {
+    refuseForeign(foreign);
+    isNew = !(event.named && Object.hasOwn(named, event.inputId));
+    if (isNew) refuseFull(inbox.length);
+    return isNew ? [event] : null;
+  }, blobs);
+  return isNew;
+}
+
+/** Everything is bounded: a program that posts in a loop is told so before the journal is full of it. */
+const MOST_QUEUED = 1_000;
+
+function refuseFull(queued: number): void {
+  if (queued < MOST_QUEUED) return;
+  throw new CinchError(
+    "INVALID_INPUT",
+    `${queued} inputs are queued already. Wait for turns to end, or remove some with removeInput().`,
+  );
+}
+
+/** A thread that a newer release has written to may be read, not driven. */
+export function refuseForeign(foreign: { type: string; v: number; seq: number } | null): void {
+  if (!foreign) return;
+  const { type, v, seq } = foreign;
+  throw new CinchError(
+    "STORE_NEWER",
+    `Event ${seq} of this thread ("${type}", version ${v}) was written by a newer Cinch. Upgrade to go on with it.`,
+  );
 }

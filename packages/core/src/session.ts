@@ -4,7 +4,7 @@ import { stamp, type Delivery, type HarnessEvent, type NewEvent } from "./events
 import { newDisplayState, type HarnessDisplayState, type HarnessMessage } from "./folds/display-state.ts";
 import type { InboxItem } from "./folds/inbox.ts";
 import { messagesOf, outcomeOf } from "./history.ts";
-import { acceptedInput, checkContent, type Input } from "./input.ts";
+import { accept, acceptedInput, checkContent, refuseForeign, type Input } from "./input.ts";
 import type { Usage } from "./message.ts";
 import type { Ids } from "./ports.ts";
 import type { ThreadRegistry } from "./registry.ts";
@@ -106,7 +106,20 @@ export class Session {
 
   /** Settles when the turn that takes the message has ended. A turn that failed is a result too: `reason: "error"`. */
   async sendMessage(input: Input): Promise<TurnResult> {
-    const { turn } = await this.#post(input, "send");
+    // The turn is waited for outside of the order of commands: others may come meanwhile.
+    const { turn } = await this.#command(async (thread) => {
+      const { event, blobs } = await this.#accepted(input, "send");
+      const waiter = thread.waiters.add(event.inputId);
+      try {
+        const isNew = await accept(thread, event, blobs);
+        const settled = isNew ? undefined : await outcomeOf(thread, event.inputId);
+        if (settled) waiter.cancel();
+        return { turn: settled ? Promise.resolve(settled) : waiter.result };
+      } catch (error) {
+        waiter.cancel();
+        throw error;
+      }
+    });
     return turn;
   }
 
@@ -117,9 +130,11 @@ export class Session {
         `delivery is "send", "steer" or "follow_up", not ${JSON.stringify(delivery)}.`,
       );
     }
-    const { inputId, turn } = await this.#post(input, delivery);
-    turn.catch(() => undefined);
-    return { inputId };
+    return this.#command(async (thread) => {
+      const { event, blobs } = await this.#accepted(input, delivery);
+      await accept(thread, event, blobs);
+      return { inputId: event.inputId };
+    });
   }
 
   /** Into the running turn, at its next safe point. */
@@ -132,27 +147,8 @@ export class Session {
     return this.post({ ...input, delivery: "follow_up" });
   }
 
-  #post(input: Input, delivery: Delivery): Promise<{ inputId: string; turn: Promise<TurnResult> }> {
-    return this.#command(async (thread) => {
-      const { event, blobs } = await acceptedInput(input, delivery, () => this.#ports.ids("input"));
-      const { inputId } = event;
-      const { result, cancel } = thread.waiters.add(inputId);
-      let seen = false;
-      try {
-        await thread.command((state) => {
-          refuseForeign(state.foreign);
-          refuseFull(state.inbox.length);
-          seen = event.named === true && Object.hasOwn(state.named, inputId);
-          return seen ? null : [event];
-        }, blobs);
-      } catch (error) {
-        cancel();
-        throw error;
-      }
-      const settled = seen ? await outcomeOf(thread, inputId) : undefined;
-      if (settled) cancel();
-      return { inputId, turn: settled ? Promise.resolve(settled) : result };
-    });
+  #accepted(input: Input, delivery: Delivery) {
+    return acceptedInput(input, delivery, () => this.#ports.ids("input"));
   }
 
   listInbox(): Promise<readonly InboxItem[]> {
@@ -369,23 +365,3 @@ async function* readerOf(queue: EventQueue, left: () => void): AsyncGenerator<Ha
 }
 
 const noThread = newDisplayState(null);
-
-/** Everything is bounded: a program that posts in a loop is told so before the journal is full of it. */
-const MOST_QUEUED = 1_000;
-
-function refuseFull(queued: number): void {
-  if (queued < MOST_QUEUED) return;
-  throw new CinchError(
-    "INVALID_INPUT",
-    `${queued} inputs are queued already. Wait for turns to end, or remove some with removeInput().`,
-  );
-}
-
-function refuseForeign(foreign: { type: string; v: number; seq: number } | null): void {
-  if (!foreign) return;
-  const { type, v, seq } = foreign;
-  throw new CinchError(
-    "STORE_NEWER",
-    `Event ${seq} of this thread ("${type}", version ${v}) was written by a newer Cinch. Upgrade to go on with it.`,
-  );
-}
