@@ -4,7 +4,7 @@ import type { Answer } from "../model/answer.ts";
 import type { Json } from "../message.ts";
 import type { NamedTool } from "../tool.ts";
 import { failed, runCall, type CallOutcome } from "./call.ts";
-import { afterCall } from "./decide.ts";
+import { afterCall, notDone } from "./decide.ts";
 import type { Driver } from "./driver.ts";
 import { orAborted } from "../ports.ts";
 import type { Setup } from "./setup.ts";
@@ -37,15 +37,7 @@ export async function prepare(
   const refuse = (content: string): Prepared => ({
     kind: "refuse",
     toolCallId,
-    event: (turnId) => ({
-      type: "tool_end",
-      turnId,
-      toolCallId,
-      toolName,
-      result: { content },
-      isError: true,
-      durationMs: 0,
-    }),
+    event: (turnId) => notDone(asked, { turnId, content }),
   });
   if (refused !== undefined) return refuse(refused);
   const tool = setup.tools.get(toolName);
@@ -106,21 +98,8 @@ async function reportCut(driver: Driver): Promise<void> {
     const cut = (state.turn?.calls ?? []).filter((call) => isCut(driver, call) && call.effect === "once");
     if (!state.turn || cut.length === 0) return null;
     const { turnId } = state.turn;
-    return afterCall(
-      state,
-      cut.map(({ toolCallId, toolName }) => {
-        return {
-          type: "tool_end",
-          turnId,
-          toolCallId,
-          toolName,
-          result: { content },
-          isError: true,
-          unknown: true,
-          durationMs: 0,
-        };
-      }),
-    );
+    const ends = cut.map((call) => notDone(call, { turnId, content, unknown: true }));
+    return afterCall(state, ends);
   });
 }
 

@@ -78,22 +78,27 @@ export function endTurn(state: ThreadState, reason: EndReason, before: NewEvent[
 }
 
 /** What becomes of a call that the turn did not wait for. */
-function cutCall({ toolCallId, toolName, state }: Call, turnId: string): NewEvent {
-  const started = state === "started";
-  const content = started
-    ? "Aborted while it ran: its outcome is unknown, verify before retrying."
-    : "Not run: the turn was aborted.";
-  const unknown = started ? { unknown: true } : {};
-  return {
-    type: "tool_end",
+function cutCall(call: Call, turnId: string): NewEvent {
+  if (call.state !== "started") return notDone(call, { turnId, content: "Not run: the turn was aborted." });
+  const content = "Aborted while it ran: its outcome is unknown, verify before retrying.";
+  return notDone(call, { turnId, content, unknown: true });
+}
+
+/** The end of a call that gave no result of its own. `unknown`: it may have had its effect all the same. */
+export function notDone(
+  { toolCallId, toolName }: { toolCallId: string; toolName: string },
+  { turnId, content, unknown }: { turnId: string; content: string; unknown?: true },
+): NewEvent {
+  const end = {
+    type: "tool_end" as const,
     turnId,
     toolCallId,
     toolName,
     result: { content },
     isError: true,
-    ...unknown,
     durationMs: 0,
   };
+  return unknown ? { ...end, unknown } : end;
 }
 
 export const stepEnd = ({ turnId, finishReason, usage }: Turn): NewEvent => ({
