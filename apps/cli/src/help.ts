@@ -32,6 +32,7 @@ Environment
   CINCH_BASE_URL          the server of openai-compatible/…, vllm/… and llamacpp/…
   CINCH_API_KEY           its key, if it wants one
   CINCH_LEDGER            a file that gets a line when a tool begins and when it ends: what really ran
+  CRASH_AT                EVENT:before|inside|after|emitted[:N], kill this process when its Nth such event gets there
   CINCH_OFFLINE_DELAY_MS  how long the offline model takes for a word (default 15)
 
 Exit codes

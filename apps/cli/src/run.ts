@@ -29,6 +29,7 @@ export async function run(options: RunOptions): Promise<number> {
   const harness = new Harness({ id: "cinch-cli", storage: store, agent, resolveModel: () => model.load() });
   try {
     const session = await harness.createSession();
+    if (process.env["CRASH_AT"]) (await import("@cinch/testkit")).crashWhenEmitted(session);
     const view = options.json ? jsonView : new TextView(screen, { prompt, display: () => session.getDisplayState() });
     const watch = new TurnWatch(session, store);
     const interrupt = new Interrupt(session, screen);

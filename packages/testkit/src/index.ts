@@ -4,3 +4,4 @@ export * from "./providers/index.ts";
 export { storeConformance } from "./store-conformance.ts";
 export { crashPoints, torture, tortureAll, type Verdict } from "./torture/torture.ts";
 export { mainThread, playScenario, tortureHarness } from "./torture/scenario.ts";
+export { crashWhenEmitted } from "./torture/emitted.ts";

@@ -1,22 +1,15 @@
 import { appendFileSync, closeSync, fsyncSync, openSync, writeSync } from "node:fs";
 import process from "node:process";
 import { sqliteStore } from "@cinch/sqlite";
+import { crashWhenEmitted } from "./emitted.ts";
 import { mainThread, playScenario, tortureHarness, until } from "./scenario.ts";
 
 /** One process of the torture: `child FOLDER`. It dies where `CRASH_AT` says, or plays the scenario to its end. */
 const folder = process.argv[2]!;
-const [type, position, nth = "1"] = process.env["CRASH_AT"]?.split(":") ?? [];
 
 const store = sqliteStore({ path: `${folder}/cinch.db` });
 const h = tortureHarness(store, `${folder}/ledger`);
-let seen = 0;
-// Nobody sees these two as events: whoever enters the thread is given its state.
-const shown = type === "thread_created" || type === "thread_cloned" ? "thread_changed" : type;
-h.subscribe((event) => {
-  if (position !== "emitted" || event.type !== shown || ++seen < Number(nth) + (type === "thread_cloned" ? 1 : 0))
-    return;
-  process.kill(process.pid, "SIGKILL");
-});
+crashWhenEmitted(h);
 
 /** What was answered to a caller is written down at once: the oracle looks for it in the store. */
 function accepted(what: string): void {
