@@ -3,7 +3,7 @@ import { Exit } from "./exit.ts";
 /** `npm start` passes a Ctrl-C on that the terminal has sent to us as well: within this time two are one. */
 const SAME_KEY_MS = 200;
 
-/** What can end a run from outside. Until somebody takes interrupts, the first one leaves at once: nothing has been started. */
+/** What can end a run from outside. Until somebody takes interrupts, each of them leaves at once: nothing has been started. */
 export class Stops {
   /** Settles with an exit code when the process has to close: it was told to, or nobody reads on. */
   readonly closed: Promise<number>;
@@ -16,8 +16,8 @@ export class Stops {
     this.closed = new Promise((resolve) => (this.#close = resolve));
     this.#handlers = [
       ["SIGINT", () => this.#onInterrupt()],
-      ["SIGTERM", () => this.#close(Exit.terminated)],
-      ["SIGHUP", () => this.#close(Exit.hangup)],
+      ["SIGTERM", () => this.#end(Exit.terminated)],
+      ["SIGHUP", () => this.#end(Exit.hangup)],
     ];
     for (const [signal, handler] of this.#handlers) process.on(signal, handler);
     process.stdout.on("error", this.#onOutputError);
@@ -30,6 +30,11 @@ export class Stops {
   /** The first interrupt calls this, the second leaves at once. */
   onInterrupt(interrupt: () => void): void {
     this.#interrupt = interrupt;
+  }
+
+  #end(code: number): void {
+    if (this.#interrupt) this.#close(code);
+    else process.exit(code);
   }
 
   #onInterrupt(): void {

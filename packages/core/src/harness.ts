@@ -107,9 +107,9 @@ export class Harness {
   async #init(): Promise<void> {
     await this.#store.open();
     if (this.#config.recover !== "all") return;
-    for (const { id } of await this.#store.threads({ active: true })) {
-      await this.#registry.visit(id, async () => undefined);
-    }
+    const active = await this.#store.threads({ active: true });
+    // One thread that can't be opened must not keep the others from going on: whoever opens it is told what is wrong with it.
+    await Promise.allSettled(active.map(({ id }) => this.#registry.visit(id, async () => undefined)));
   }
 
   /** Another seat, for another person or program. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { defineTool, MemoryData, memoryStore, type HarnessEvent } from "@cinch/core";
+import { defineTool, MemoryData, memoryStore, systemClock, type HarnessEvent } from "@cinch/core";
 import { call, hang, inTurn, say, script, type ScriptedModel } from "@cinch/testkit";
 import * as z from "zod";
 import { asking, gated, harness, next, texts } from "./support.ts";
@@ -252,4 +252,45 @@ test("a turn that our own store makes impossible ends with a typed error, once, 
   assert.equal(later.seen.filter((event) => event.type === "agent_start").length, 1);
   data.blobs.set(...head!);
   assert.equal((await later.sendMessage({ content: "third" })).reason, "complete");
+});
+
+test("a driver that was stopped right after it had written tool_start, and replaced, does not run the tool when it wakes", async () => {
+  for (const jump of [10_000, -3_600_000]) {
+    const data = new MemoryData();
+    let offset = 0;
+    const clock = { ...systemClock, now: () => Date.now() + offset };
+    const { gate, runs, open } = gated();
+    open();
+    await using h = await harness({
+      model: script(call("gate"), say("done")),
+      tools: { gate },
+      storage: memoryStore(data),
+      clock,
+    });
+    h.subscribe((event) => {
+      if (event.type !== "tool_start") return;
+      // As if the process stood still here, and another had taken over meanwhile.
+      offset += jump;
+      const lease = data.leases.get(event.threadId)!;
+      data.leases.set(event.threadId, { epoch: lease.epoch + 1, holder: memoryStore(data) });
+    });
+    await h.post({ content: "go", delivery: "send" });
+    await next(h, "tool_start");
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    assert.deepEqual(runs, []);
+  }
+});
+
+test('recover: "all" opens what can be opened, whatever is wrong with one thread', async () => {
+  const data = new MemoryData();
+  const first = gated("pure");
+  await cutOff(data, script(call("gate"), say("done")), { gate: first.gate }, first.started);
+  const broken = [...data.threads.keys()][0]!;
+  await using h = await harness({ model: script(say("fine")), storage: memoryStore(data) });
+  await h.createThread();
+  const thread = data.threads.get(broken)!;
+  thread.journal[0] = { ...thread.journal[0]!, json: "{" };
+  await using later = await harness({ model: script(say("fine")), storage: memoryStore(data), recover: "all" });
+  await later.createThread();
+  assert.equal((await later.sendMessage({ content: "go" })).reason, "complete");
 });

@@ -47,9 +47,10 @@ function explain(error: unknown, path: string): [ErrorCode, string] {
   // Everything that is parsed here was once written as JSON.
   if (error instanceof SyntaxError) return ["CORRUPT", corruptMessage(path, "it holds broken JSON")];
   if (error instanceof Error && "syscall" in error) {
-    return "code" in error && error.code === "ENOSPC"
-      ? ["STORE_FULL", fullMessage(path)]
-      : ["STORE_FAILED", notWritableMessage(path)];
+    const code = "code" in error ? String(error.code) : "";
+    if (code === "ENOSPC") return ["STORE_FULL", fullMessage(path)];
+    if (code === "EACCES" || code === "EPERM" || code === "EROFS") return ["STORE_FAILED", notWritableMessage(path)];
+    return ["STORE_FAILED", `"${path}" cannot be opened (${error.message}). Give another path.`];
   }
   switch (sqliteCode(error)) {
     case FULL:

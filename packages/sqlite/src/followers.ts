@@ -52,9 +52,8 @@ export class Followers {
       if (dataVersion === this.#dataVersion) return;
       this.#dataVersion = dataVersion;
     } catch (error) {
+      // It may pass. If the file has gone bad, whoever follows learns how when it reads.
       if (isBusy(error)) return;
-      // The file has gone bad. Whoever follows learns how when it reads.
-      this.stop();
     }
     for (const [threadId, followed] of this.#followed) {
       const { pulse: before } = followed;

@@ -1,5 +1,5 @@
-import { accessSync, closeSync, constants, fsyncSync, mkdirSync, openSync, statSync } from "node:fs";
-import { dirname } from "node:path";
+import { accessSync, closeSync, constants, fsyncSync, mkdirSync, openSync, realpathSync, statSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { StoreFailure, corruptMessage } from "./failure.ts";
 
@@ -58,8 +58,14 @@ export const SCHEMA_VERSION = migrations.length;
  * Looks at the file without opening it: closing a descriptor of our own would drop the locks that SQLite holds on it
  * for another store object of this process. Makes the folder. Returns whether there is a database to open yet.
  */
-export function prepareFile(path: string): "new" | "there" {
-  makeFolder(dirname(path));
+export function prepareFile(given: string): { path: string; isNew: boolean } {
+  if (!isPath(given)) {
+    throw new StoreFailure(
+      "STORE_FAILED",
+      `"${given}" is not a path. Give that of a file; memoryStore() of @cinch/core keeps nothing.`,
+    );
+  }
+  const path = realPath(given);
   const size = sizeOf(path);
   // SQLite drops a log that has no database beside it, and what is in it may be all that is left.
   if (!size && sizeOf(`${path}-wal`)) {
@@ -67,20 +73,44 @@ export function prepareFile(path: string): "new" | "there" {
   }
   if (size !== undefined) accessSync(path, constants.R_OK | constants.W_OK);
   accessSync(dirname(path), constants.W_OK);
-  return size ? "there" : "new";
+  return { path, isNew: !size };
 }
 
-/** A folder that is lost with the power takes the file in it along. */
+/** SQLite has names that are not paths; here each would be a file of that name. */
+export const isPath = (given: string): boolean => !given.startsWith(":memory:") && !given.startsWith("file:");
+
+/** SQLite keeps its log beside the file itself, not beside a link to it. Makes the folder if there is none. */
+function realPath(path: string): string {
+  makeFolder(dirname(path));
+  const isThere = statSync(path, { throwIfNoEntry: false }) !== undefined;
+  return isThere ? realpathSync(path) : join(realpathSync(dirname(path)), basename(path));
+}
+
+/** Each level for itself: asked for all at once, Node never comes back on a file system that refuses. */
 function makeFolder(folder: string): void {
-  const made = mkdirSync(folder, { recursive: true });
-  if (made === undefined || process.platform === "win32") return;
-  for (let at = folder; at.length >= dirname(made).length; at = dirname(at)) {
+  const known = statSync(folder, { throwIfNoEntry: false });
+  if (known?.isDirectory()) return;
+  if (known)
+    throw new StoreFailure(
+      "STORE_FAILED",
+      `"${folder}" is not a directory, so there can be no store in it. Give another path.`,
+    );
+  makeFolder(dirname(folder));
+  try {
+    mkdirSync(folder);
+  } catch (error) {
+    if (!isThere(error)) throw error;
+  }
+  // A folder that is lost with the power takes the file in it along.
+  if (process.platform === "win32") return;
+  for (const at of [folder, dirname(folder)]) {
     const descriptor = openSync(at, "r");
     fsyncSync(descriptor);
     closeSync(descriptor);
-    if (at === dirname(at)) return;
   }
 }
+
+const isThere = (error: unknown): boolean => error instanceof Error && "code" in error && error.code === "EEXIST";
 
 function sizeOf(path: string): number | undefined {
   const stat = statSync(path, { throwIfNoEntry: false });

@@ -22,7 +22,7 @@ import { Listing } from "./listing.ts";
 import type { Outcome, Work } from "./protocol.ts";
 import { Reader, threadNotFound, type Range } from "./reader.ts";
 import { checkAppend, creates, rowOf } from "./row.ts";
-import { SCHEMA_VERSION, prepareFile } from "./schema.ts";
+import { SCHEMA_VERSION, isPath, prepareFile } from "./schema.ts";
 
 export interface SqliteOptions {
   /** The database file. It and its folders are made if they are not there. */
@@ -59,14 +59,15 @@ class SqliteStore implements Store {
 
   constructor(options: SqliteOptions) {
     const defaults = { busyMs: 30_000, renewMs: 1000, periodMs: 5000, indexMs: 200 };
-    this.#options = { ...defaults, ...options, path: resolve(options.path) };
+    this.#options = { ...defaults, ...options, path: isPath(options.path) ? resolve(options.path) : options.path };
   }
 
   async open(): Promise<void> {
     if (this.#opened) throw new CinchError("INVALID_INPUT", "The store is open already.");
-    const { path, busyMs } = this.#options;
-    let connection = this.#prepare() === "there" ? await Connection.open(path, busyMs) : undefined;
-    const link = new Link({ ...this.#options, holder: this.#id });
+    const { busyMs } = this.#options;
+    const { path, isNew } = this.#prepare();
+    let connection = isNew ? undefined : await Connection.open(path, busyMs);
+    const link = new Link({ ...this.#options, path, holder: this.#id });
     try {
       if (connection?.version === SCHEMA_VERSION) link.startLate();
       else {
@@ -177,7 +178,7 @@ class SqliteStore implements Store {
     return outcome;
   }
 
-  #prepare(): "new" | "there" {
+  #prepare(): ReturnType<typeof prepareFile> {
     try {
       return prepareFile(this.#options.path);
     } catch (error) {

@@ -75,5 +75,6 @@ export const plain = (text: string): string => new PlainText().push(text);
 /** On one line, and no longer than this. */
 export function short(text: string, length = 100): string {
   const line = plain(text).replace(/\s+/g, " ").trim();
-  return line.length <= length ? line : `${line.slice(0, length - 1)}…`;
+  const letters = Array.from(line);
+  return letters.length <= length ? line : `${letters.slice(0, length - 1).join("")}…`;
 }

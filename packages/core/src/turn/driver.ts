@@ -97,9 +97,11 @@ export class Driver {
   async append(decide: Decide): Promise<void> {
     if (!this.#lease) throw new LeaseLost();
     let release = false;
+    let asked = 0;
     const noting: Decide = (state) => {
       const decision = decide(state);
       release = decision?.release ?? false;
+      asked = this.ports.clock.now();
       return decision;
     };
     const result = await this.#persist(() => this.journal.append(noting, this.#lease!));
@@ -108,7 +110,8 @@ export class Driver {
       this.#lease = null;
       throw new LeaseLost();
     }
-    this.#confirmedAt = this.ports.clock.now();
+    // Not the time of the answer: the process may have been stopped between the two, and replaced.
+    this.#confirmedAt = asked;
     this.#lease = release ? null : { epoch: result.epoch };
   }
 
@@ -129,12 +132,15 @@ export class Driver {
   /** Must be true right before an effect: a process that was stopped for a while may have been replaced meanwhile. */
   async confirm(): Promise<void> {
     if (!this.#lease || !("epoch" in this.#lease)) throw new LeaseLost();
-    if (this.ports.clock.now() - this.#confirmedAt < RECHECK_MS) return;
+    const asked = this.ports.clock.now();
+    const age = asked - this.#confirmedAt;
+    // A clock that was set back tells nothing.
+    if (age >= 0 && age < RECHECK_MS) return;
     if (!(await this.ports.store.holds(this.journal.id, this.#lease.epoch))) {
       this.#lease = null;
       throw new LeaseLost();
     }
-    this.#confirmedAt = this.ports.clock.now();
+    this.#confirmedAt = asked;
   }
 
   async saveDraft(pieces: Parameters<Store["saveDraft"]>[2]): Promise<void> {
