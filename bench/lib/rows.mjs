@@ -43,6 +43,7 @@ export const rows = [
         "at most 4 ×, search index included",
         us("steps2k").growth <= 4,
       ),
+      line(`${show(us("steps2k").growthWhileOpen)} × while it is open, with its log`, "", undefined),
     ],
   },
   {
@@ -127,8 +128,8 @@ function stepLines(us, pi, piJsonl) {
   return [
     line(`${show(us.msPerStep)} ms a step`, "", undefined),
     share(us.msPerStep, pi.msPerStep, 1 / 3, "pi on SQLite"),
-    // For information: it does not sync, so it keeps less of a promise.
-    { ...share(us.msPerStep, piJsonl.msPerStep, 1 / 3, "pi on JSONL"), target: "", ok: undefined },
+    // It does not sync, so it keeps less of a promise; it is the faster of the two all the same, and so it is judged.
+    share(us.msPerStep, piJsonl.msPerStep, 1 / 3, "pi on JSONL"),
     line(
       `last 50 steps ${show(us.lastMs / us.firstMs)} × the first 50`,
       "at most 1.3 ×",
