@@ -2,6 +2,7 @@ import * as z from "zod/mini";
 import { Agent } from "./agent.ts";
 import { checkedConfig } from "./check.ts";
 import { CinchError } from "./errors.ts";
+import { HeartbeatList, Heartbeats, type Heartbeat } from "./heartbeats.ts";
 import { memoryStore } from "./memory-store.ts";
 import { randomIds, systemClock, type Clock, type Ids } from "./ports.ts";
 import { ThreadRegistry } from "./registry.ts";
@@ -26,6 +27,8 @@ export interface HarnessConfig {
   onRecover?: "resume" | "pause";
   /** Whether `init` also looks for cut-off turns in threads that nobody opened. */
   recover?: "opened" | "all";
+  /** Work that is done again and again, from `init` until `close`. */
+  heartbeats?: Heartbeat[];
   clock?: Clock;
   ids?: Ids;
 }
@@ -53,6 +56,7 @@ const Config = z.strictObject({
   resolveModel: z.optional(fn<ResolveModel>()),
   onRecover: z.optional(z.enum(["resume", "pause"])),
   recover: z.optional(z.enum(["opened", "all"])),
+  heartbeats: z.optional(HeartbeatList),
   clock: z.optional(object<Clock>("a clock")),
   ids: z.optional(fn<Ids>()),
 });
@@ -64,6 +68,7 @@ export class Harness {
   readonly #registry: ThreadRegistry;
   readonly #session: Session;
   readonly #sessions = new Set<Session>();
+  readonly #heartbeats: Heartbeats;
   readonly #modes: readonly HarnessMode[];
   readonly #defaultMode: HarnessMode;
   readonly #tools: ToolSet;
@@ -92,6 +97,7 @@ export class Harness {
     const store = this.#store;
     this.#registry = new ThreadRegistry({ store, clock, ids, setup: (modeId) => this.#setup(modeId) }, onRecover);
     this.#session = this.#newSession(resourceId);
+    this.#heartbeats = new Heartbeats({ clock, report: (message) => this.#inform(message) }, valid.heartbeats);
   }
 
   /** Opens the store. With `recover: "all"` every turn that was cut off goes on, opened or not. */
@@ -106,10 +112,28 @@ export class Harness {
 
   async #init(): Promise<void> {
     await this.#store.open();
-    if (this.#config.recover !== "all") return;
+    if (this.#config.recover === "all") await this.#recoverAll();
+    this.#heartbeats.start();
+  }
+
+  async #recoverAll(): Promise<void> {
     const active = await this.#store.threads({ active: true });
     // One thread that can't be opened must not keep the others from going on: whoever opens it is told what is wrong with it.
     await Promise.allSettled(active.map(({ id }) => this.#registry.visit(id, async () => undefined)));
+  }
+
+  /** Starts at once, or with `init`. One with the same id is replaced: this settles when that one has ended. */
+  registerHeartbeat(heartbeat: Heartbeat): Promise<void> {
+    return this.#heartbeats.register(heartbeat);
+  }
+
+  /** Settles when the heartbeat has ended. Without one of this id, nothing happens. */
+  removeHeartbeat({ id }: { id: string }): Promise<void> {
+    return this.#heartbeats.remove({ id });
+  }
+
+  #inform(message: string): void {
+    for (const session of this.#sessions) session.inform(message);
   }
 
   /** Another seat, for another person or program. */
@@ -147,8 +171,11 @@ export class Harness {
 
   /** Stops driving, releases leases at once, and leaves what is pending pending. */
   async close(): Promise<void> {
+    // Leases don't wait for heartbeats to end; the store does.
+    const heartbeats = this.#heartbeats.close();
     for (const session of this.#sessions) session.abandon();
     await this.#registry.close();
+    await heartbeats;
     await this.#store.close();
   }
 

@@ -14,6 +14,7 @@ export { reduceInbox, type InboxItem } from "./folds/inbox.ts";
 export { newThreadState, reduceThread, type ThreadState } from "./folds/state.ts";
 export { emptyTranscript, reduceTranscript, type Transcript } from "./folds/transcript.ts";
 export { Harness, type HarnessConfig } from "./harness.ts";
+export type { Heartbeat } from "./heartbeats.ts";
 export type { Input, InputFile } from "./input.ts";
 export { MemoryData, MemoryStore, memoryStore, threadNotFound } from "./memory-store.ts";
 export * from "./message.ts";

@@ -5,9 +5,16 @@ export interface Clock {
   after(ms: number, callback: () => void): () => void;
 }
 
+/** A timer of the platform that should wait longer than this does not wait at all. */
+const LONGEST_MS = 2 ** 31 - 1;
+
 export const systemClock: Clock = {
   now: () => Date.now(),
   after(ms, callback) {
+    if (ms > LONGEST_MS) {
+      let cancel = systemClock.after(LONGEST_MS, () => (cancel = systemClock.after(ms - LONGEST_MS, callback)));
+      return () => cancel();
+    }
     const timer = setTimeout(callback, ms);
     return () => clearTimeout(timer);
   },

@@ -96,6 +96,11 @@ export class Session {
     return this.#thread?.id ?? null;
   }
 
+  /** For the harness: tells those who listen here what is not about a thread. */
+  inform(message: string): void {
+    this.#relay({ type: "info", threadId: this.#thread?.id ?? "", at: this.#ports.now(), message });
+  }
+
   #relay = (event: HarnessEvent): void => {
     // A copy: who subscribes while being told of this event has it in their past already.
     for (const subscriber of Array.from(this.#subscribers)) subscriber.push(event);
