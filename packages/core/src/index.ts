@@ -21,6 +21,7 @@ export * from "./message.ts";
 export type { LanguageModel } from "./model/compat.ts";
 export { toPrompt, type Head } from "./model/prompt.ts";
 export { randomIds, systemClock, type Clock, type Ids } from "./ports.ts";
+export { defaultPrices, type Price, type PriceTable } from "./prices.ts";
 export type { Session } from "./session.ts";
 export * from "./store.ts";
 export type { TurnResult } from "./waiters.ts";
