@@ -1,7 +1,16 @@
 import { CinchError } from "./errors.ts";
 import { needsLease, type DurableEvent, type StampedEvent } from "./events.ts";
-import { blobsOf, textOf } from "./message.ts";
-import type { AppendOptions, AppendResult, DraftPiece, Lease, Store, ThreadQuery, ThreadRecord } from "./store.ts";
+import { textOf } from "./message.ts";
+import type {
+  AppendOptions,
+  AppendResult,
+  Blob,
+  DraftPiece,
+  Lease,
+  Store,
+  ThreadQuery,
+  ThreadRecord,
+} from "./store.ts";
 
 interface Segment {
   journal: Row[];
@@ -81,7 +90,7 @@ export class MemoryStore implements Store {
       lease.epoch += 1;
       lease.holder = this;
     }
-    for (const blob of options.blobs ?? []) this.#data.blobs.set(blob.hash, blob.bytes);
+    if (options.blobs) this.#keep(options.blobs, events);
     let seq = options.afterSeq;
     for (const event of events) this.#write(thread, event, ++seq);
     if (options.release) lease.holder = null;
@@ -111,6 +120,8 @@ export class MemoryStore implements Store {
     const rest = { journal, first: event, touched: ++this.#data.clock, active: false, draft: [] };
     if (event.type === "thread_created") {
       const { title, resourceId, metadata = {} } = event;
+      // A subagent's thread goes with its parent, so one that came later would never go.
+      if (event.parent) this.#thread(event.parent.threadId);
       const parentId = event.parent?.threadId ?? null;
       this.#data.threads.set(threadId, {
         ...rest,
@@ -125,6 +136,11 @@ export class MemoryStore implements Store {
       this.#data.threads.set(threadId, { ...rest, record: clone, segments });
     }
     this.#data.leases.set(threadId, { epoch: 0, holder: null });
+  }
+
+  #keep(blobs: readonly Blob[], events: readonly StampedEvent[]): void {
+    const referred = new Set(events.flatMap((event) => [...blobsIn(event)]));
+    for (const { hash, bytes } of blobs) if (referred.has(hash)) this.#data.blobs.set(hash, bytes);
   }
 
   #write(thread: MemoryThread, event: StampedEvent, seq: number): void {
@@ -167,13 +183,11 @@ export class MemoryStore implements Store {
   }
 
   #read(thread: MemoryThread, after: number): DurableEvent[] {
-    return thread.segments.flatMap(({ journal, from, to }) =>
-      journal
-        .filter((row) => row.seq > after && row.seq >= from && row.seq <= to)
-        .map(
-          (row) =>
-            ({ ...(JSON.parse(row.json) as StampedEvent), seq: row.seq, threadId: thread.record.id }) as DurableEvent,
-        ),
+    const threadId = thread.record.id;
+    return thread.segments.flatMap((segment) =>
+      rowsOf(segment, after).map(({ json, seq }) => {
+        return { ...(JSON.parse(json) as StampedEvent), seq, threadId } as DurableEvent;
+      }),
     );
   }
 
@@ -205,12 +219,28 @@ export class MemoryStore implements Store {
   }
 
   async deleteThread(threadId: string): Promise<void> {
-    this.#thread(threadId);
-    this.#data.threads.delete(threadId);
-    this.#data.leases.set(threadId, { epoch: this.#leaseOf(threadId).epoch + 1, holder: null });
-    const kept = new Set([...this.#data.threads.values()].flatMap((thread) => this.#read(thread, 0).flatMap(blobsIn)));
-    for (const hash of this.#data.blobs.keys()) if (!kept.has(hash)) this.#data.blobs.delete(hash);
-    this.#changed(threadId);
+    this.#assertOpen();
+    const family = this.#family(this.#thread(threadId));
+    for (const { record } of family) {
+      this.#data.threads.delete(record.id);
+      this.#data.leases.set(record.id, { epoch: this.#leaseOf(record.id).epoch + 1, holder: null });
+      this.#changed(record.id);
+    }
+    const freed = new Set(family.flatMap(keptBlobs));
+    if (freed.size === 0) return;
+    const kept = new Set([...this.#data.threads.values()].flatMap(keptBlobs));
+    for (const hash of freed.difference(kept)) this.#data.blobs.delete(hash);
+  }
+
+  /** The thread, its subagents' threads, and theirs. */
+  #family(thread: MemoryThread): MemoryThread[] {
+    const family = new Map([[thread.record.id, thread]]);
+    // A child is made after its parent, so one look in the order of making finds them all.
+    for (const child of this.#data.threads.values()) {
+      const { id, parentId } = child.record;
+      if (isSubagent(child.first) && parentId !== null && family.has(parentId)) family.set(id, child);
+    }
+    return [...family.values()];
   }
 
   async lease(threadId: string): Promise<Lease> {
@@ -282,6 +312,9 @@ export const threadNotFound = (threadId: string): CinchError =>
 
 const lastSeq = (thread: MemoryThread): number => thread.journal.at(-1)?.seq ?? (thread.segments.at(-1)?.from ?? 1) - 1;
 
+const rowsOf = ({ journal, from, to }: Segment, after = 0): Row[] =>
+  journal.filter(({ seq }) => seq > after && seq >= from && seq <= to);
+
 /** The part of a segment list that lies at or before `seq`. */
 function cut(segments: readonly Segment[], seq: number): Segment[] {
   return segments.filter(({ from }) => from <= seq).map((segment) => ({ ...segment, to: Math.min(segment.to, seq) }));
@@ -292,10 +325,19 @@ const isSubagent = (event: StampedEvent): boolean =>
   (event.type === "thread_created" && event.parent !== undefined) ||
   (event.type === "thread_cloned" && event.parent.toolCallId !== undefined);
 
-function blobsIn(event: DurableEvent): string[] {
-  if (event.type === "prompt_head") return [event.blob];
-  if (event.type === "message_end") return blobsOf(event.message.content);
-  if (event.type === "tool_end") return blobsOf(event.result.content);
-  if (event.type === "input_accepted") return blobsOf(event.files ?? []);
-  return [];
+/** The blobs of everything that a thread reads, and of what its rewinds took back. */
+function keptBlobs({ segments, journal }: MemoryThread): string[] {
+  const rows = segments.flatMap((segment) => rowsOf(segment)).concat(journal);
+  return rows
+    .filter(({ json }) => json.includes('"blob":'))
+    .flatMap(({ json }) => [...blobsIn(JSON.parse(json) as StampedEvent)]);
+}
+
+/** The strings under `blob`, at any depth. */
+function* blobsIn(value: unknown): Generator<string> {
+  if (typeof value !== "object" || value === null) return;
+  for (const [key, field] of Object.entries(value)) {
+    if (typeof field === "object") yield* blobsIn(field);
+    else if (key === "blob" && typeof field === "string") yield field;
+  }
 }

@@ -71,8 +71,8 @@ export interface DraftPiece {
  * `message_end` and `agent_end` end the draft.
  *
  * A clone inherits resource and metadata. A thread that a tool call started (`thread_created` with a parent, `thread_cloned` with a
- * `toolCallId`) is a subagent's. Making a thread that exists gives `newer`; a driver's event without a lease is `refused`. `draft`,
- * `holds` and `release` of an unknown thread are quiet.
+ * `toolCallId`) is a subagent's, and can't be made when its parent is gone. Making a thread that exists gives `newer`; a driver's
+ * event without a lease is `refused`. `draft`, `holds` and `release` of an unknown thread are quiet.
  *
  * Failures are `CinchError`s: `THREAD_NOT_FOUND`, `STORE_FULL`, `STORE_BUSY`, `STORE_NEWER`, `STORE_FAILED`, `CORRUPT`, `CLOSED`, and
  * `INVALID_INPUT` for what no caller of ours asks.
@@ -97,7 +97,11 @@ export interface Store {
   thread(threadId: string): Promise<ThreadRecord | undefined>;
   /** Newest first. */
   threads(query?: ThreadQuery): Promise<ThreadRecord[]>;
-  /** Leaves a tombstone and a raised epoch. Rows that a clone reads stay until that clone goes. */
+  /**
+   * All or nothing, with the threads of its subagents, and of theirs, whoever drives them: what is left of each is a tombstone and a
+   * raised epoch. Clones stay, and so do the rows they read until they go too; a subagent belongs to the thread that started it,
+   * not to clones that read how it did. Drafts go, and blobs that no row refers to any more. One that is gone is `THREAD_NOT_FOUND`.
+   */
   deleteThread(threadId: string): Promise<void>;
 
   lease(threadId: string): Promise<Lease>;

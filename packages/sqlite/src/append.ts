@@ -67,9 +67,13 @@ function write({ threads, leases, journals }: Tables, work: AppendWork, thread: 
 
 const endsDraft = (type: string): boolean => type === "message_end" || type === "agent_end";
 
-export function deleteThread({ threads, leases, journals }: Tables, threadId: string): void {
-  const { no } = threads.get(threadId);
-  for (const journal of threads.bury(no)) journals.purge(journal);
-  journals.dropDraft(no);
-  leases.free(no, leases.row(no).epoch + 1);
+/** Returns the ids of all that are gone now. */
+export function deleteThread({ threads, leases, journals }: Tables, threadId: string): string[] {
+  const family = threads.family(threadId);
+  for (const journal of threads.bury(family)) journals.purge(journal);
+  for (const { no } of family) {
+    journals.dropDraft(no);
+    leases.free(no, leases.row(no).epoch + 1);
+  }
+  return family.map(({ id }) => id);
 }

@@ -36,10 +36,19 @@ export class JournalRows {
     );
     this.#dropDraft = sql(db, "DELETE FROM drafts WHERE key BETWEEN ? AND ?");
     this.#soil = sql(db, "INSERT OR IGNORE INTO dirty (journal, from_seq) VALUES (?, ?)");
-    this.#purges = ["blob_refs WHERE key", "events WHERE key", "drafts WHERE key", "search WHERE rowid"].map((range) =>
-      sql(db, `DELETE FROM ${range} BETWEEN ? AND ?`),
+    const isRead = (seq: string) =>
+      `EXISTS (SELECT 1 FROM segments WHERE journal = ?3 AND ${seq} BETWEEN from_seq AND coalesce(to_seq, ${SEQS}))`;
+    this.#purges = [
+      ["blob_refs", "key"],
+      ["events", "key"],
+      ["search", "rowid"],
+    ].map(([table, key]) =>
+      sql(db, `DELETE FROM ${table} WHERE ${key} BETWEEN ?1 AND ?2 AND NOT ${isRead(`${key} % ${SEQS}`)}`),
     );
-    this.#clean = sql(db, "DELETE FROM dirty WHERE journal = ?");
+    this.#clean = sql(
+      db,
+      "DELETE FROM dirty WHERE journal = ?1 AND NOT EXISTS (SELECT 1 FROM segments WHERE journal = ?1)",
+    );
   }
 
   /** The newest `seq` of a thread is always in its own journal, because a thread begins, and begins again, with an event. */
@@ -72,11 +81,12 @@ export class JournalRows {
     this.#dropDraft.run(...rangeOf(journal));
   }
 
+  /** Drops what nobody reads of a journal. */
   purge(journal: number): void {
     const range = rangeOf(journal);
     const hashes = this.#refs.all(...range);
     // A JavaScript number is bound as a float, which the search index does not take for a bound of its rowid.
-    for (const purge of this.#purges) purge.run(...range.map(BigInt));
+    for (const purge of this.#purges) purge.run(...range.map(BigInt), journal);
     this.#clean.run(journal);
     for (const { hash } of hashes) this.#dropBlob.run(hash);
   }

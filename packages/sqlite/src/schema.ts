@@ -50,6 +50,7 @@ const migrations: readonly string[] = [
   CREATE TABLE dirty (journal INTEGER PRIMARY KEY, from_seq INTEGER NOT NULL);
   CREATE VIRTUAL TABLE search USING fts5 (words, content = '', contentless_delete = 1, detail = none, tokenize = 'ascii');
   `,
+  "CREATE INDEX threads_children ON threads (parent) WHERE subagent = 1 AND deleted = 0",
 ];
 
 export const SCHEMA_VERSION = migrations.length;

@@ -12,6 +12,11 @@ export interface ThreadRow {
   deleted: number;
 }
 
+interface Member {
+  no: number;
+  id: string;
+}
+
 interface Segment {
   journal: number;
   from_seq: number;
@@ -37,6 +42,8 @@ export class ThreadRows {
   readonly #dropSegments;
   readonly #closeSegments;
   readonly #isRead;
+  readonly #isBuried;
+  readonly #family;
 
   constructor(db: DatabaseSync) {
     const nextTouch = "(SELECT coalesce(max(touched), 0) + 1 FROM threads WHERE deleted = 0)";
@@ -67,6 +74,15 @@ export class ThreadRows {
       "UPDATE segments SET to_seq = ?2 WHERE thread = ?1 AND (to_seq IS NULL OR to_seq > ?2)",
     );
     this.#isRead = sql(db, "SELECT 1 FROM segments WHERE journal = ? LIMIT 1");
+    this.#isBuried = sql(db, "SELECT 1 FROM threads WHERE no = ? AND deleted = 1");
+    this.#family = sql<Member>(
+      db,
+      `WITH RECURSIVE family (no, id) AS (
+         SELECT no, id FROM threads WHERE no = ?
+         UNION SELECT child.no, child.id FROM family JOIN threads AS child ON child.parent = family.id
+         WHERE child.subagent = 1 AND child.deleted = 0
+       ) SELECT no, id FROM family`,
+    );
   }
 
   /** A deleted thread is found too: it is a tombstone, and its id is never given again. */
@@ -91,6 +107,8 @@ export class ThreadRows {
     const event = JSON.parse(first.body) as StampedEvent;
     if (event.type === "thread_created") {
       const { title, resourceId, parent, metadata = {}, at } = event;
+      // A subagent's thread goes with its parent, so one that came later would never go.
+      if (parent) this.get(parent.threadId);
       const subagent = Number(parent !== undefined);
       const no = this.#make(threadId, [
         title,
@@ -138,12 +156,19 @@ export class ThreadRows {
     return this.#unread(before);
   }
 
-  /** Leaves a tombstone. Returns the journals that nobody reads any more. */
-  bury(no: number): number[] {
-    const before = this.#journals(no);
-    this.#dropSegments.run(no, -1);
-    this.#bury.run(no);
-    return this.#unread(before);
+  /** The thread, its subagents' threads, and theirs. */
+  family(threadId: string): Member[] {
+    return this.#family.all(this.get(threadId).no);
+  }
+
+  /** Leaves tombstones. Returns the journals that are nobody's own any more: only what clones read of them is needed. */
+  bury(family: readonly Member[]): number[] {
+    const before = new Set(family.flatMap(({ no }) => this.#journals(no)));
+    for (const { no } of family) {
+      this.#dropSegments.run(no, -1);
+      this.#bury.run(no);
+    }
+    return [...before].filter((journal) => this.#isBuried.get(journal));
   }
 
   #journals(no: number): number[] {

@@ -47,8 +47,7 @@ export class Writer {
    * Throws if the transaction as a whole could not be, and then none of them has happened.
    */
   commit(requests: readonly Request[]): Reply[] {
-    const types = () =>
-      requests.flatMap(({ work }) => (work.kind === "append" ? work.rows.map(({ type }) => type) : []));
+    const types = () => requests.flatMap(({ work }) => typesOf(work));
     crashPoint("before", types);
     const replies = this.transaction({ durable: requests.some(({ work }) => mustLast(work)) }, () => {
       const done = requests.map(({ id, work }) => ({ id, outcome: this.#attempt(work) }));
@@ -115,10 +114,11 @@ export class Writer {
         this.#remember(work, outcome);
         return outcome;
       }
-      case "delete":
-        deleteThread(this.#tables, work.threadId);
-        this.#onCommit.push(() => this.#held.delete(work.threadId));
+      case "delete": {
+        const gone = deleteThread(this.#tables, work.threadId);
+        this.#onCommit.push(() => gone.forEach((id) => this.#held.delete(id)));
         return { kind: "done" };
+      }
       case "release": {
         const held = this.#heldUnder(work);
         if (held === undefined) return { kind: "done" };
@@ -185,6 +185,12 @@ export class Writer {
 }
 
 const inodeOf = (path: string): number | undefined => statSync(path, { throwIfNoEntry: false })?.ino;
+
+/** What crash points call it. */
+function typesOf(work: Work): string[] {
+  if (work.kind === "append") return work.rows.map(({ type }) => type);
+  return work.kind === "delete" ? ["thread_deleted"] : [];
+}
 
 /** A draft and a renewed lease mean nothing after a power loss: they need not wait for the disk. */
 const mustLast = (work: Work): boolean => work.kind === "append" || work.kind === "delete";

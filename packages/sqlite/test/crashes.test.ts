@@ -44,6 +44,41 @@ describe("a crash", { concurrency: 3, timeout: 60_000 }, () => {
     });
   }
 
+  for (const { position, isGone } of [
+    { position: "before", isGone: false },
+    { position: "inside", isGone: false },
+    { position: "after", isGone: true },
+  ]) {
+    test(`${position} the transaction of a deletion leaves the thread and its subagents, or none of them`, async () => {
+      await using place = new Place();
+      const store = await place.store();
+      const family = ["p", "p/c", "p/c/c"];
+      for (const [at, id] of family.entries()) {
+        const parent = at === 0 ? {} : { parent: { threadId: family[at - 1], seq: 1, toolCallId: "call" } };
+        const first = event("thread_created", { title: id, resourceId: "me", ...parent });
+        const head = event("prompt_head", { blob: id, key: "k", reason: "r" });
+        const blobs = [{ hash: id, bytes: new Uint8Array(5000) }];
+        await store.append(id, [first, head, says("zebra")], { afterSeq: 0, take: 0, blobs });
+        await store.saveDraft(id, 1, [{ messageId: "m", index: 0, part: "text", text: "half a sen" }]);
+      }
+      const child = await place.child({}, { env: { CRASH_AT: `thread_deleted:${position}` } });
+      await assert.rejects(child.call("deleteThread", "p"), { message: "the child is dead" });
+      const left = await Promise.all(
+        family.map(async (id) => ({
+          isThere: (await store.thread(id)) !== undefined,
+          blob: (await store.blob(id))?.length,
+          draft: (await store.draft(id)).length,
+          isHeld: await store.holds(id, 1),
+        })),
+      );
+      const whole = { isThere: true, blob: 5000, draft: 1, isHeld: true };
+      const nothing = { isThere: false, blob: undefined, draft: 0, isHeld: false };
+      assert.deepEqual(left, Array(3).fill(isGone ? nothing : whole));
+      assert.equal((await store.threads({ query: "zebra" })).length, isGone ? 0 : 3);
+      place.assertSound();
+    });
+  }
+
   test("at any moment takes nothing that was answered, and leaves no gap", async () => {
     await using place = new Place();
     const store = await place.store();

@@ -2,6 +2,7 @@ import { describe, test } from "node:test";
 import type { Store } from "@cinch/core";
 import { appending } from "./store-conformance/appending.ts";
 import { deleting, keeping } from "./store-conformance/contents.ts";
+import { families, remains } from "./store-conformance/families.ts";
 import { cutting, reading } from "./store-conformance/journals.ts";
 import { leasing } from "./store-conformance/leasing.ts";
 import { listing, searching } from "./store-conformance/lists.ts";
@@ -36,6 +37,8 @@ export function storeConformance(name: string, make: () => Promise<StoreUnderTes
       reading,
       cutting,
       deleting,
+      families,
+      remains,
       keeping,
       drafting,
       following,

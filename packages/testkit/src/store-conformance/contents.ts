@@ -1,15 +1,21 @@
 import assert from "node:assert/strict";
-import type { Store } from "@cinch/core";
-import { type Check, agentEnd, clone, code, created, event, ids, input, make, seqs, texts } from "./sample.ts";
-
-const bytes = (text: string) => new TextEncoder().encode(text);
-const file = (blob: string) => ({ type: "file", mediaType: "image/png", blob });
-const shows = (blob: string) =>
-  event("input_accepted", { inputId: "i", delivery: "send", content: "", files: [file(blob)] });
-const stored = async (store: Store, hashes: string[]) => {
-  const found = await Promise.all(hashes.map(async (hash) => [hash, await store.blob(hash)] as const));
-  return found.flatMap(([hash, blob]) => (blob ? [`${hash}=${new TextDecoder().decode(blob)}`] : []));
-};
+import {
+  type Check,
+  agentEnd,
+  bytes,
+  clone,
+  code,
+  created,
+  event,
+  file,
+  ids,
+  input,
+  make,
+  seqs,
+  shows,
+  stored,
+  texts,
+} from "./sample.ts";
 
 export function deleting(check: Check): void {
   check("a deleted thread is gone, its driver is refused, and its id is not given again", async (store) => {

@@ -1,7 +1,5 @@
 import assert from "node:assert/strict";
-import { type Check, agentEnd, created, event, eventually, input, make, says } from "./sample.ts";
-
-const piece = (text: string) => ({ messageId: "m", index: 0, part: "text" as const, text });
+import { type Check, agentEnd, created, event, eventually, input, make, piece, says } from "./sample.ts";
 
 export function drafting(check: Check): void {
   check(

@@ -1,0 +1,154 @@
+import assert from "node:assert/strict";
+import type { Store } from "@cinch/core";
+import {
+  type Check,
+  bytes,
+  clone,
+  code,
+  created,
+  event,
+  eventually,
+  fork,
+  ids,
+  input,
+  make,
+  piece,
+  rewind,
+  says,
+  shows,
+  stored,
+  texts,
+  write,
+} from "./sample.ts";
+
+/** The thread of a subagent that `parent` has started. */
+const child = (store: Store, id: string, parent: string) =>
+  write(store, id, [created({ parent: { threadId: parent, seq: 1, toolCallId: "call" } }), input(`${id}'s own`)], {
+    afterSeq: 0,
+  });
+
+const left = async (store: Store) => (await ids(store)).toSorted();
+
+export function families(check: Check): void {
+  check(
+    "the threads of its subagents go with a thread, to any depth; clones and their subagents stay",
+    async (store) => {
+      await make(store, "p", input("p's own"));
+      await child(store, "p/child", "p");
+      await child(store, "p/child/child", "p/child");
+      await fork(store, "p/child/fork", "p/child", 2);
+      await fork(store, "p/fork", "p", 2);
+      await child(store, "p/fork/child", "p/fork");
+      await clone(store, "clone", "p", 2);
+      await child(store, "clone/child", "clone");
+      await clone(store, "clone of child", "p/child", 2);
+      await clone(store, "clone of fork", "p/fork", 3);
+      await make(store, "other");
+      await child(store, "other/child", "other");
+      const before = await left(store);
+      await store.deleteThread("p");
+      const kept = before.filter((id) => id !== "p" && !id.startsWith("p/"));
+      assert.deepEqual(await left(store), kept);
+      for (const id of before.filter((one) => !kept.includes(one))) {
+        await assert.rejects(store.read(id), code("THREAD_NOT_FOUND"));
+        await assert.rejects(store.append(id, [created()], { afterSeq: 0 }), code("THREAD_NOT_FOUND"));
+      }
+      const said = kept.map(async (id) => [id, await texts(store, id)] as const);
+      assert.deepEqual(Object.fromEntries(await Promise.all(said)), {
+        clone: ["p's own"],
+        "clone of child": ["p/child's own"],
+        "clone of fork": ["p's own"],
+        "clone/child": ["clone/child's own"],
+        other: [],
+        "other/child": ["other/child's own"],
+      });
+      await store.deleteThread("clone");
+      assert.deepEqual(await left(store), ["clone of child", "clone of fork", "other", "other/child"]);
+    },
+  );
+
+  check("a subagent's thread that is deleted takes its own subagents along, and leaves its parent", async (store) => {
+    await make(store, "p");
+    await child(store, "a", "p");
+    await child(store, "a/a", "a");
+    await child(store, "b", "p");
+    await store.deleteThread("a");
+    assert.deepEqual(await left(store), ["b", "p"]);
+    await assert.rejects(store.deleteThread("a/a"), code("THREAD_NOT_FOUND"));
+    await store.deleteThread("p");
+    assert.deepEqual(await left(store), []);
+  });
+
+  check("nothing can be started for a thread that is gone", async (store) => {
+    await make(store, "p");
+    await store.deleteThread("p");
+    for (const parent of ["p", "never", "late"]) {
+      await assert.rejects(child(store, "late", parent), code("THREAD_NOT_FOUND"));
+      await assert.rejects(fork(store, "late", parent, 1), code("THREAD_NOT_FOUND"));
+    }
+    await make(store, "late");
+  });
+
+  check("drafts, blobs and leases of subagents go too, whoever drives them", async (store, another) => {
+    const other = await another();
+    await make(store, "p");
+    await child(store, "c", "p");
+    const blobs = ["its own", "shared"].map((hash) => ({ hash, bytes: bytes("!") }));
+    await other.append("c", [event("agent_start"), shows("its own"), shows("shared")], { afterSeq: 2, take: 1, blobs });
+    await other.saveDraft("c", 2, [piece("half a sen")]);
+    await make(store, "elsewhere", shows("shared"));
+    await store.deleteThread("p");
+    assert.deepEqual([await other.holds("c", 2), await other.draft("c")], [false, []]);
+    await assert.rejects(other.append("c", [says("tence")], { afterSeq: 5, epoch: 2 }), code("THREAD_NOT_FOUND"));
+    await other.saveDraft("c", 2, [piece("tence")]);
+    assert.deepEqual([await other.draft("c"), await stored(store, ["its own", "shared"])], [[], ["shared=!"]]);
+  });
+
+  check("followers of every thread that goes are told, and of none that stays", async (store, another) => {
+    const other = await another();
+    await make(store, "p");
+    await clone(store, "clone", "p", 1);
+    await child(store, "c", "p");
+    await child(store, "c/c", "c");
+    const told = new Set<string>();
+    for (const id of ["p", "c", "c/c", "clone"]) {
+      store.follow(id, () => told.add(`${id} here`));
+      other.follow(id, () => told.add(`${id} there`));
+    }
+    await store.deleteThread("p");
+    await eventually(() => told.size >= 6, "news of six");
+    assert.ok(![...told].some((who) => who.startsWith("clone")));
+  });
+}
+
+export function remains(check: Check): void {
+  check("of a deleted thread only what its clones read is left", async (store) => {
+    const hashes = ["read", "taken back", "after it", "not read"];
+    const blobs = hashes.map((hash) => ({ hash, bytes: bytes("!") }));
+    await store.append("p", [created(), shows("taken back")], { afterSeq: 0, blobs });
+    await rewind(store, "p", 2, 1);
+    await store.append("p", [shows("read"), shows("after it"), shows("not read")], { afterSeq: 3, blobs });
+    await clone(store, "c", "p", 5);
+    await clone(store, "d", "p", 4);
+    assert.deepEqual(await stored(store, hashes), ["read=!", "taken back=!", "after it=!", "not read=!"]);
+    await store.deleteThread("p");
+    assert.deepEqual(await stored(store, hashes), ["read=!", "after it=!"]);
+    await store.deleteThread("c");
+    assert.deepEqual(await stored(store, hashes), ["read=!"]);
+    await store.deleteThread("d");
+    assert.deepEqual(await stored(store, hashes), []);
+  });
+
+  check("what a rewind took back is kept, with its blobs, as long as its thread is", async (store) => {
+    const blobs = [{ hash: "taken back", bytes: bytes("!") }];
+    await store.append("t", [created(), shows("taken back")], { afterSeq: 0, blobs });
+    await rewind(store, "t", 2, 1);
+    await clone(store, "c", "t", 3);
+    await make(store, "other", shows("taken back"));
+    await store.deleteThread("other");
+    await store.deleteThread("c");
+    assert.deepEqual(await stored(store, ["taken back"]), ["taken back=!"]);
+    await store.deleteThread("t");
+    assert.deepEqual(await stored(store, ["taken back"]), []);
+  });
+}
