@@ -1,6 +1,7 @@
 import { CinchError } from "./errors.ts";
 import { needsLease, type DurableEvent, type StampedEvent } from "./events.ts";
 import { textOf } from "./message.ts";
+import { fold, wordsOf } from "./words.ts";
 import type {
   AppendOptions,
   AppendResult,
@@ -40,6 +41,8 @@ export class MemoryData {
   readonly threads = new Map<string, MemoryThread>();
   /** Outlives its thread: a deleted thread leaves a raised epoch. */
   readonly leases = new Map<string, { epoch: number; holder: MemoryStore | null }>();
+  /** Where deleted threads stood in the order of last activity: a list may be paged on from there. */
+  readonly tombstones = new Map<string, number>();
   readonly blobs = new Map<string, Uint8Array>();
   readonly followers = new Map<string, Set<() => void>>();
   clock = 0;
@@ -196,7 +199,7 @@ export class MemoryStore implements Store {
   }
 
   async threads(query: ThreadQuery = {}): Promise<ThreadRecord[]> {
-    const before = query.before === undefined ? Infinity : (this.#data.threads.get(query.before)?.touched ?? 0);
+    const before = query.before === undefined ? Infinity : this.#placeOf(query.before);
     return [...this.#data.threads.values()]
       .filter((thread) => query.resourceId === undefined || thread.record.resourceId === query.resourceId)
       .filter((thread) => !query.active || thread.active)
@@ -208,21 +211,27 @@ export class MemoryStore implements Store {
       .map((thread) => thread.record);
   }
 
+  #placeOf(threadId: string): number {
+    return this.#data.threads.get(threadId)?.touched ?? this.#data.tombstones.get(threadId) ?? 0;
+  }
+
   #mentions(thread: MemoryThread, query: string): boolean {
-    const said = this.#read(thread, 0).map((event) => {
-      if (event.type === "message_end") return textOf(event.message.content);
-      return event.type === "tool_end" ? textOf(event.result.content) : "";
+    const title = fold(thread.record.title);
+    const words = wordsOf(query);
+    if (words.length === 0) return title.includes(fold(query.trim()));
+    const said = this.#read(thread, 0).flatMap((event) => {
+      if (event.type === "message_end") return wordsOf(textOf(event.message.content));
+      return event.type === "tool_end" ? wordsOf(textOf(event.result.content)) : [];
     });
-    const text = [thread.record.title, ...said].join("\n").toLowerCase();
-    const words = query.toLowerCase().split(/\s+/).filter(Boolean);
-    return words.every((word) => text.includes(word));
+    return words.every((word) => title.includes(word) || said.some((other) => other.startsWith(word)));
   }
 
   async deleteThread(threadId: string): Promise<void> {
     this.#assertOpen();
     const family = this.#family(this.#thread(threadId));
-    for (const { record } of family) {
+    for (const { record, touched } of family) {
       this.#data.threads.delete(record.id);
+      this.#data.tombstones.set(record.id, touched);
       this.#data.leases.set(record.id, { epoch: this.#leaseOf(record.id).epoch + 1, holder: null });
       this.#changed(record.id);
     }

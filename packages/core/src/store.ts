@@ -45,10 +45,13 @@ export type AppendResult =
 
 export interface ThreadQuery {
   resourceId?: string;
-  /** Words to find in titles and contents. */
+  /**
+   * Words that must all be there, in the title or in what people, models and tools said; of the latter their beginnings do. Case,
+   * accents and signs don't count, unless there is nothing else: then signs are looked for in titles. Blank: all threads.
+   */
   query?: string;
   limit?: number;
-  /** Only threads that were last active before the one with this id. */
+  /** Only threads that were last active before the one with this id, which may be deleted by now. */
   before?: string;
   /** Only threads that may have something left to do: a turn that has not ended, an input not taken. */
   active?: boolean;

@@ -13,6 +13,7 @@ export class Connection {
   /** The format of the file when it was opened. */
   readonly version: number;
   readonly #busyMs: number;
+  readonly #others = new Set<Connection>();
   readonly #userVersion: Query<{ user_version: number }>;
   readonly #dataVersion: Query<{ data_version: number }>;
 
@@ -34,6 +35,23 @@ export class Connection {
 
   static async open(path: string, busyMs: number): Promise<Connection> {
     return untilFree({ path, busyMs }, () => new Connection(path, busyMs));
+  }
+
+  /** A second one on the same file, for as long as the work takes. */
+  async aside<T>(work: (other: Connection) => Promise<T>): Promise<T> {
+    const other = await Connection.open(this.path, this.#busyMs);
+    if (this.db.isOpen) this.#others.add(other);
+    else other.close();
+    try {
+      return await work(other);
+    } finally {
+      this.#others.delete(other);
+      other.close();
+    }
+  }
+
+  close(): void {
+    for (const connection of [this, ...this.#others]) if (connection.db.isOpen) connection.db.close();
   }
 
   /** A short read. Waits, without holding up the process, for one who is repairing the file after a crash. */

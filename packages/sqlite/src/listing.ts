@@ -1,6 +1,6 @@
 import { setImmediate as pause } from "node:timers/promises";
 import type { ThreadQuery, ThreadRecord } from "@cinch/core";
-import type { Connection } from "./connection.ts";
+import { Connection } from "./connection.ts";
 import { SEQS } from "./protocol.ts";
 import { sql } from "./sql.ts";
 import { fold, wordsOf } from "./words.ts";
@@ -19,34 +19,29 @@ interface ListRow {
 
 const COLUMNS = "no, id, title, resource, parent, created_at, updated_at, touched, metadata";
 const ROWS_AT_ONCE = 1000;
-const HITS_AT_ONCE = 2000;
+/** How long a search may keep others from their work before it lets them in between. */
+const BREATH_MS = 5;
+const SAYING = `SELECT DISTINCT thread FROM search JOIN segments ON journal = search.rowid / ${SEQS}
+  AND search.rowid % ${SEQS} BETWEEN from_seq AND coalesce(to_seq, ${SEQS}) WHERE search MATCH ?`;
 
 /** Which threads there are. */
 export class Listing {
   readonly #connection: Connection;
   readonly #one;
+  readonly #place;
   readonly #page;
-  readonly #hits;
-  readonly #readers;
 
   constructor(connection: Connection) {
     this.#connection = connection;
     const { db } = connection;
     this.#one = sql<ListRow>(db, `SELECT ${COLUMNS} FROM threads WHERE id = ? AND deleted = 0`);
+    // A page may go on from a thread that was deleted since: its tombstone stands where it stood.
+    this.#place = sql<{ touched: number }>(db, "SELECT touched FROM threads WHERE id = ?");
     this.#page = sql<ListRow>(
       db,
       `SELECT ${COLUMNS} FROM threads
        WHERE deleted = 0 AND touched < ?1 AND (?2 IS NULL OR resource = ?2) AND active >= ?3 AND subagent <= ?4
        ORDER BY touched DESC LIMIT ?5`,
-    );
-    this.#hits = sql<{ key: number }>(
-      db,
-      "SELECT rowid AS key FROM search WHERE search MATCH ? AND rowid > ? ORDER BY rowid LIMIT ?",
-    );
-    this.#readers = sql<{ thread: number }>(
-      db,
-      `SELECT DISTINCT thread FROM json_each(?) AS hit JOIN segments ON journal = hit.value / ${SEQS}
-       AND hit.value % ${SEQS} BETWEEN from_seq AND coalesce(to_seq, ${SEQS})`,
     );
   }
 
@@ -83,7 +78,7 @@ export class Listing {
   }
 
   #start(before: string | undefined): number {
-    return before === undefined ? Number.MAX_SAFE_INTEGER : (this.#one.get(before)?.touched ?? 0);
+    return before === undefined ? Number.MAX_SAFE_INTEGER : (this.#place.get(before)?.touched ?? 0);
   }
 
   /** Each word must be in the title or in something that was said; not all in the same place. */
@@ -91,23 +86,35 @@ export class Listing {
     const words = [...new Set(wordsOf(query))];
     // A query of nothing but signs can only be meant for titles: signs are not indexed.
     if (words.length === 0) return ({ title }) => fold(title).includes(fold(query.trim()));
-    const saying = await Promise.all(words.map(async (word) => ({ word, threads: await this.#saying(word) })));
+    const saying = await this.#saying(words);
     return ({ no, title }) => {
       const folded = fold(title);
       return saying.every(({ word, threads }) => threads.has(no) || folded.includes(word));
     };
   }
 
-  async #saying(word: string): Promise<Set<number>> {
-    const threads = new Set<number>();
-    for (let after = 0n; ;) {
-      const hits = await this.#connection.ask(() => this.#hits.all(`"${word}"*`, after, HITS_AT_ONCE));
-      const keys = JSON.stringify(hits.map(({ key }) => key));
-      for (const { thread } of await this.#connection.ask(() => this.#readers.all(keys))) threads.add(thread);
-      if (hits.length < HITS_AT_ONCE) return threads;
-      after = BigInt(hits.at(-1)!.key);
-      await pause();
-    }
+  /** Which threads have which of these words. Asked aside: a connection with an open cursor sees nothing new. */
+  #saying(words: readonly string[]): Promise<{ word: string; threads: Set<number> }[]> {
+    return this.#connection.aside(async (connection) => {
+      const saying = words.map((word) => ({ word, threads: new Set<number>() }));
+      for (const { word, threads } of saying) await collect(connection, word, threads);
+      return saying;
+    });
+  }
+}
+
+/** In one pass: each would have to put together anew where all the words with this beginning stand. */
+async function collect(connection: Connection, word: string, threads: Set<number>): Promise<void> {
+  const cursor = await connection.ask(() => connection.db.prepare(SAYING).iterate(`"${word}"*`));
+  for (let isDone = false; !isDone; await pause()) {
+    isDone = await connection.ask(() => {
+      for (const end = performance.now() + BREATH_MS; performance.now() < end;) {
+        const { value, done } = cursor.next();
+        if (done) return true;
+        threads.add(value["thread"] as number);
+      }
+      return false;
+    });
   }
 }
 

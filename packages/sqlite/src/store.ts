@@ -71,13 +71,13 @@ class SqliteStore implements Store {
     try {
       if (connection?.version === SCHEMA_VERSION) link.startLate();
       else {
-        connection?.db.close();
+        connection?.close();
         await link.ready();
         connection = await Connection.open(path, busyMs);
       }
       this.#opened = await openWith(link, connection);
     } catch (error) {
-      if (connection?.db.isOpen) connection.db.close();
+      connection?.close();
       await link.close();
       throw error;
     }
@@ -88,7 +88,7 @@ class SqliteStore implements Store {
     this.#opened = undefined;
     followers?.stop();
     // The writer must be the last to close: it moves the log into the file, which a reader cannot.
-    connection?.db.close();
+    connection?.close();
     if (link) this.#closing = link.close();
     await this.#closing;
   }

@@ -136,6 +136,18 @@ describe("the file", { concurrency: 4, timeout: 60_000 }, () => {
     assert.deepEqual(await store.append("t", [input("x")], { afterSeq: 1 }), { kind: "appended", seq: 2, epoch: 0 });
   });
 
+  test("of an older release is brought up to date, and everything in it is found", async () => {
+    await using place = new Place();
+    copyFileSync(join(import.meta.dirname, "../../../test/fixtures/0.1.0/finished.db"), place.path);
+    // As it is when everything has been indexed.
+    place.look((db) => db.exec("DELETE FROM dirty"));
+    const store = await place.store();
+    const found = async (query: string) => (await store.threads({ query })).map(({ title }) => title);
+    assert.deepEqual(await found("worked"), ["Clone", "Torture"]);
+    assert.deepEqual(await found("c"), ["Clone"]);
+    place.assertSound();
+  });
+
   test("of a newer release is refused, also when it becomes one while it is open", async () => {
     await using place = new Place();
     const store = await place.store();

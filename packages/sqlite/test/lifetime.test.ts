@@ -3,6 +3,7 @@ import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { promisify } from "node:util";
+import { Connection } from "../src/connection.ts";
 import { Place, code, created, until } from "./support.ts";
 
 describe("a store in a process", { concurrency: 3, timeout: 60_000 }, () => {
@@ -30,6 +31,22 @@ describe("a store in a process", { concurrency: 3, timeout: 60_000 }, () => {
     assert.throws(() => store.follow("t", () => undefined), code("CLOSED"));
     await store.open();
     assert.equal((await store.read("t")).length, 1);
+  });
+
+  test("closing in the middle of a search closes what the search has open", async () => {
+    await using place = new Place();
+    await place.store();
+    const connection = await Connection.open(place.path, 1000);
+    const search = connection.aside(async (other) => {
+      connection.close();
+      assert.equal(other.db.isOpen, false);
+      return other.ask(() => "not asked");
+    });
+    await assert.rejects(search, code("CLOSED"));
+    await assert.rejects(
+      connection.aside((other) => other.ask(() => "too late")),
+      code("CLOSED"),
+    );
   });
 
   test("followers hear of another process within a moment", async () => {

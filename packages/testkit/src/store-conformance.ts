@@ -5,8 +5,9 @@ import { deleting, keeping } from "./store-conformance/contents.ts";
 import { families, remains } from "./store-conformance/families.ts";
 import { cutting, reading } from "./store-conformance/journals.ts";
 import { leasing } from "./store-conformance/leasing.ts";
-import { listing, searching } from "./store-conformance/lists.ts";
+import { listing } from "./store-conformance/lists.ts";
 import type { Check } from "./store-conformance/sample.ts";
+import { searching } from "./store-conformance/searches.ts";
 import { drafting, following } from "./store-conformance/watching.ts";
 
 /** A store under test, open and empty. `another` opens a second one on the same data, as another process would. */
