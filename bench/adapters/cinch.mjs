@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import { aiSdkModel } from "../lib/ai-sdk-model.mjs";
+import { prose } from "../lib/prose.mjs";
 import { runTool } from "../lib/script.mjs";
 
 /** Another checkout can be measured by naming it in CINCH_ROOT. */
@@ -65,6 +66,21 @@ async function start({ Agent, Harness, defineTool, sqliteStore, textOf }, { fold
       const seat = await harness.createSession({ resourceId: id });
       return { clone: () => seat.cloneThread({ sourceThreadId }), close: () => seat.close() };
     },
+    /** Threads of a few messages, written past the harness: turn by turn it would take minutes. */
+    async fill(threads, messages) {
+      const ids = Array.from({ length: threads }, (_, at) => at);
+      for (let at = 0; at < threads; at += 500) await Promise.all(ids.slice(at, at + 500).map(write));
+      async function write(n) {
+        const event = (type, fields) => ({ type, v: 1, at: Date.now(), ...fields });
+        const said = Array.from({ length: messages }, (_, m) => {
+          const content = [{ type: "text", text: prose(n * messages + m, 500) }];
+          return event("message_end", { message: { id: `m${m}`, role: m % 2 ? "assistant" : "user", content } });
+        });
+        const first = event("thread_created", { title: `Thread ${n}`, resourceId: "default" });
+        await store.append(`t${n}`, [first, ...said], { afterSeq: 0, take: 0, release: true });
+      }
+    },
+    list: (query) => harness.listThreads(query),
     /** The turn goes on by itself when its thread is opened. */
     async resume(id) {
       while (session(id).getDisplayState().status !== "idle") await pause(5);

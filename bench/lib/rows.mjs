@@ -83,6 +83,21 @@ export const rows = [
     ],
   },
   {
+    name: "10,000 threads in a list",
+    beside: [],
+    runs: [
+      { key: "fill", scenario: "fill", parameters: { threads: 10_000, messages: 10 }, next: ["list"], only: "cinch" },
+    ],
+    judge: ({ us }) => [
+      atMost(us("fill.list").firstPageMs, 100, " ms", "first page: "),
+      atMost(us("fill.list").middleMs, 100, " ms", "a page from the middle: "),
+      atMost(us("fill.list").allMs, 100, " ms", "all of them: "),
+      atMost(us("fill.list").rareMs, 100, " ms", "a search for a title: "),
+      atMost(us("fill.list").commonMs, 100, " ms", "for a word of every message: "),
+      atMost(us("fill.list").letterMs, 100, " ms", "for the first letter of it: "),
+    ],
+  },
+  {
     name: "200 threads × 200 deltas",
     beside: ["ai7"],
     runs: [{ key: "many", scenario: "many", parameters: { threads: 200, n: 200 } }],

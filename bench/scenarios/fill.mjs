@@ -1,0 +1,8 @@
+/** Makes many threads of a few messages each. Nothing is measured. */
+export default async function fill({ threads, messages, start }) {
+  const host = await start();
+  await host.fill(threads, messages);
+  await host.indexed();
+  await host.close();
+  return { threads };
+}
