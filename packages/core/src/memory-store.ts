@@ -97,7 +97,7 @@ export class MemoryStore implements Store {
     let seq = options.afterSeq;
     for (const event of events) this.#write(thread, event, ++seq);
     if (options.release) lease.holder = null;
-    if (options.release && events.some((event) => event.type === "agent_end")) thread.active = false;
+    if (options.release && events.some(endsWork)) thread.active = false;
     if (options.take !== undefined) thread.draft = [];
     this.#changed(threadId);
     return { kind: "appended", seq, epoch: lease.epoch };
@@ -333,6 +333,9 @@ function cut(segments: readonly Segment[], seq: number): Segment[] {
 const isSubagent = (event: StampedEvent): boolean =>
   (event.type === "thread_created" && event.parent !== undefined) ||
   (event.type === "thread_cloned" && event.parent.toolCallId !== undefined);
+
+/** After a rewind nothing is under way or queued. */
+const endsWork = ({ type }: StampedEvent): boolean => type === "agent_end" || type === "thread_rewound";
 
 /** The blobs of everything that a thread reads, and of what its rewinds took back. */
 function keptBlobs({ segments, journal }: MemoryThread): string[] {

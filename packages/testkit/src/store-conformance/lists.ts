@@ -1,5 +1,18 @@
 import assert from "node:assert/strict";
-import { type Check, agentEnd, clone, created, event, ids, input, make, renamed, says, write } from "./sample.ts";
+import {
+  type Check,
+  agentEnd,
+  clone,
+  created,
+  event,
+  ids,
+  input,
+  make,
+  renamed,
+  rewind,
+  says,
+  write,
+} from "./sample.ts";
 
 export function listing(check: Check): void {
   check("threads are listed by their last activity, newest first, page by page", async (store) => {
@@ -49,17 +62,24 @@ export function listing(check: Check): void {
     assert.equal((await store.thread("child"))?.parentId, "mine");
   });
 
-  check("a thread is active from its input until its turn has ended and was let go", async (store) => {
-    const active = () => ids(store, { active: true });
-    await make(store, "idle");
-    await store.append("t", [created()], { afterSeq: 0 });
-    assert.deepEqual(await active(), []);
-    await store.append("t", [input("x")], { afterSeq: 1 });
-    assert.deepEqual(await active(), ["t"]);
-    await store.append("t", [event("agent_start")], { afterSeq: 2, take: 0 });
-    await store.append("t", [says("waiting")], { afterSeq: 3, epoch: 1, release: true });
-    assert.deepEqual(await active(), ["t"]);
-    await store.append("t", [agentEnd()], { afterSeq: 4, take: 1, release: true });
-    assert.deepEqual(await active(), []);
-  });
+  check(
+    "a thread is active from its input until its turn has ended and was let go, or it is rewound",
+    async (store) => {
+      const active = () => ids(store, { active: true });
+      await make(store, "idle");
+      await store.append("t", [created()], { afterSeq: 0 });
+      assert.deepEqual(await active(), []);
+      await store.append("t", [input("x")], { afterSeq: 1 });
+      assert.deepEqual(await active(), ["t"]);
+      await store.append("t", [event("agent_start")], { afterSeq: 2, take: 0 });
+      await store.append("t", [says("waiting")], { afterSeq: 3, epoch: 1, release: true });
+      assert.deepEqual(await active(), ["t"]);
+      await store.append("t", [agentEnd()], { afterSeq: 4, take: 1, release: true });
+      assert.deepEqual(await active(), []);
+      await store.append("t", [input("taken back")], { afterSeq: 5 });
+      assert.deepEqual(await active(), ["t"]);
+      await rewind(store, "t", 6, 5);
+      assert.deepEqual(await active(), []);
+    },
+  );
 }
