@@ -12,7 +12,7 @@ import { seenIn } from "../test/fixture.ts";
  * argument. What is there already is never written again.
  */
 const version = process.argv[2];
-if (!version) throw new Error("Say which release: node -C @cinch/source scripts/write-fixtures.ts 0.1.0");
+if (!version) throw new Error("Say which release: node -C @cinch/source scripts/write-fixtures.ts 0.2.0");
 const target = join(import.meta.dirname, "..", "test", "fixtures", version);
 mkdirSync(target);
 
@@ -22,6 +22,14 @@ const journals = {
   "cut-off-in-a-tool": "tool_start:after:3",
   waiting: "tool_suspended:after",
   queued: "input_edited:after",
+  "plan-submitted": "tool_suspended:after:2",
+  // With a rule, a task list and another mode; the question is asked beside the approval.
+  "approval-and-question": "tool_suspended:after:3",
+  "arguments-changed": "tool_approval_resolved:after:2",
+  granted: "grant_added:after",
+  "declined-without-a-word": "tool_approval_resolved:after:5",
+  // With all of that, and another model.
+  yolo: "state_changed:after",
 };
 
 const child = fileURLToPath(new URL("../packages/testkit/src/torture/child.ts", import.meta.url));

@@ -14,8 +14,12 @@ export async function seenIn(path: string) {
     await h.init();
     await mainThread(h);
     const { title, messages, inbox, pendingSuspensions, tokenUsage } = h.getDisplayState();
+    const { pendingApprovals, tasks, modeId, modelId } = h.getDisplayState();
+    // Those of the thread: what the configuration of the test says is no part of the journal.
+    const rules = h.getPermissionRules().filter((rule) => "toolName" in rule);
+    const set = { tasks, modeId, modelId, rules, grants: h.getSessionGrants(), state: h.getState() };
     await h.close();
-    return { title, messages, inbox, pendingSuspensions, tokenUsage };
+    return { title, messages, inbox, pendingSuspensions, tokenUsage, pendingApprovals, ...set };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

@@ -33,7 +33,12 @@ async function start({ Agent, Harness, defineTool, sqliteStore, textOf }, { fold
     tools: { bench_tool: tool },
     maxSteps: 100_000,
   });
-  const harness = new Harness({ id: "bench", storage: store, agent });
+  const harness = new Harness({
+    id: "bench",
+    storage: store,
+    agent,
+    permissions: [{ category: "other", policy: "allow" }],
+  });
   await harness.init();
   const sessions = new Map();
   const session = (id) => sessions.get(id);

@@ -26,7 +26,14 @@ export async function run(options: RunOptions): Promise<number> {
   }
   const store = sqliteStore({ path: options.db });
   const agent = cliAgent({ model: model.id, ledger: process.env["CINCH_LEDGER"] || undefined });
-  const harness = new Harness({ id: "cinch-cli", storage: store, agent, resolveModel: () => model.load() });
+  const harness = new Harness({
+    id: "cinch-cli",
+    storage: store,
+    agent,
+    resolveModel: () => model.load(),
+    // Dice, a counter and a pause: nothing that anybody need be asked for.
+    permissions: [{ category: "other", policy: "allow" }],
+  });
   try {
     const session = await harness.createSession();
     if (process.env["CRASH_AT"]) (await import("@cinch/testkit")).crashWhenEmitted(session);

@@ -41,6 +41,7 @@ export class TurnWatch {
         if (event.parked) this.#settle({ kind: "parked" });
         return;
       case "tool_suspended":
+      case "tool_approval_required":
       case "tool_end":
         if (this.#session.getDisplayState().status === "waiting") this.#settle({ kind: "waiting" });
         return;

@@ -6,7 +6,7 @@ import { tools } from "../src/tools/index.ts";
 
 async function conversation(...says: string[]) {
   const agent = new Agent({ name: "test", model: offlineModel({ delayMs: 0 }), tools: { ...tools } });
-  const harness = new Harness({ id: "test", agent });
+  const harness = new Harness({ id: "test", agent, permissions: [{ category: "other", policy: "allow" }] });
   const events: HarnessEvent[] = [];
   harness.subscribe((event) => events.push(event));
   const answers: string[] = [];

@@ -17,7 +17,7 @@ function program(place: Place, { onRecover = "resume" }: { onRecover?: "resume" 
   const model = script(call("question", {}), say("done"));
   const agent = new Agent({ name: "other", model, tools: { question } });
   const storage = sqliteStore({ path: join(place.folder, ".cinch", "cinch.db") });
-  return new Harness({ id: "other", storage, agent, onRecover });
+  return new Harness({ id: "other", storage, agent, onRecover, permissions: [{ category: "other", policy: "allow" }] });
 }
 
 describe("a thread that only a person can move", { concurrency: 2 }, () => {

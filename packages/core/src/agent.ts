@@ -1,6 +1,8 @@
 import * as z from "zod/mini";
+import { Budget } from "./budget.ts";
 import { checkedConfig } from "./check.ts";
 import { isLanguageModel, type LanguageModel } from "./model/compat.ts";
+import { Rule } from "./permissions/rule.ts";
 import type { ToolSet } from "./tool.ts";
 
 export type Model = LanguageModel | string;
@@ -13,22 +15,33 @@ export interface AgentConfig {
   instructions?: Instructions;
   model?: Model;
   tools?: ToolSet;
+  /** The tools that may be used, of all that are listed. Left out: all. */
+  availableTools?: readonly string[];
+  permissions?: readonly Rule[];
   maxSteps?: number;
+  budget?: Budget;
 }
 
 export const DEFAULT_MAX_STEPS = 200;
 
 const text = z.string().check(z.minLength(1));
-const ModelValue = z.custom<LanguageModel>(isLanguageModel, "must be a language model of the AI SDK, or a string");
+export const ModelValue = z.custom<LanguageModel>(
+  isLanguageModel,
+  "must be a language model of the AI SDK, or a string",
+);
 const ToolValue = z.custom<ToolSet[string]>((value) => typeof value === "object" && value !== null, "must be a tool");
+export const ToolValues = z.record(z.string(), ToolValue);
 
 const Config = z.strictObject({
   name: text,
   description: z.optional(z.string()),
   instructions: z.optional(z.union([z.string(), z.custom<Instructions>((value) => typeof value === "function")])),
   model: z.optional(z.union([text, ModelValue])),
-  tools: z.optional(z.record(z.string(), ToolValue)),
+  tools: z.optional(ToolValues),
+  availableTools: z.optional(z.array(z.string())),
+  permissions: z.optional(z.array(Rule)),
   maxSteps: z.optional(z.int().check(z.gte(1))),
+  budget: z.optional(Budget),
 });
 
 /** Instructions, a model and tools, under a name: a value, no state. */
@@ -38,7 +51,10 @@ export class Agent {
   readonly instructions: Instructions;
   readonly model: Model | undefined;
   readonly tools: ToolSet;
+  readonly availableTools: readonly string[] | null;
+  readonly permissions: readonly Rule[];
   readonly maxSteps: number;
+  readonly budget: Budget | undefined;
 
   constructor(config: AgentConfig) {
     const valid = checkedConfig(Config, config, `Agent ${JSON.stringify(config?.name ?? "?")}`);
@@ -47,6 +63,9 @@ export class Agent {
     this.instructions = valid.instructions ?? "";
     this.model = valid.model;
     this.tools = valid.tools ?? {};
+    this.availableTools = valid.availableTools ? Object.freeze([...valid.availableTools]) : null;
+    this.permissions = Object.freeze([...(valid.permissions ?? [])]);
+    this.budget = valid.budget;
     this.maxSteps = valid.maxSteps ?? DEFAULT_MAX_STEPS;
   }
 }

@@ -1,5 +1,17 @@
+import { callsThat, type Waits } from "./answering.ts";
 import { CinchError } from "./errors.ts";
+import { Decision, type NewEvent } from "./events.ts";
+import type { Approval, Call } from "./folds/call.ts";
+import type { ThreadState } from "./folds/state.ts";
+import { refuseForeign } from "./input.ts";
+import type { Json } from "./message.ts";
+import { changePolicies } from "./permissions/change.ts";
+import { checkDecision, digestOf } from "./permissions/gate.ts";
+import { BY_RULES } from "./permissions/rule.ts";
+import { soon } from "./ports.ts";
+import type { InputSchema } from "./schema.ts";
 import type { Thread } from "./thread.ts";
+import type { NamedTool } from "./tool.ts";
 import { asJson } from "./turn/call.ts";
 
 export interface SuspensionAnswer {
@@ -9,36 +21,155 @@ export interface SuspensionAnswer {
   resumeData: unknown;
   /** Who answered. */
   by?: string;
+  /** The `seq` of the `tool_suspended` that the person was shown. If something else is asked by now, nothing is answered. */
+  seq?: number;
 }
 
+export interface ApprovalAnswer {
+  /** Without it the oldest call that waits for a yes is meant. */
+  toolCallId?: string;
+  threadId?: string;
+  decision: Decision;
+  /** With `edit`: what the call runs with. */
+  args?: unknown;
+  /** For the model. A decline without one ends the turn. */
+  message?: string;
+  by?: string;
+  /** What the person was shown, as `tool_approval_required` gave it. If something else is pending by now, nothing is answered. */
+  digest?: string;
+}
+
+const MESSAGE_CHARS = 100_000;
+
 /** Gives a suspended call what it waits for. The first answer stands. */
-export async function answerSuspension(
-  thread: Thread,
-  { toolCallId, resumeData, by }: SuspensionAnswer,
-): Promise<void> {
-  const before = toolCallId === undefined ? false : await wasAnswered(thread, toolCallId);
-  await thread.command(({ turn }) => {
-    const calls = turn?.calls.filter((call) => toolCallId === undefined || call.toolCallId === toolCallId) ?? [];
-    const call = calls.find(({ state }) => state === "suspended");
-    if (!turn || !call) throw notPending(toolCallId, before || calls.some(({ answered }) => answered));
-    const { turnId } = turn;
+export async function answerSuspension(thread: Thread, answer: SuspensionAnswer, seen?: Call): Promise<void> {
+  const { toolCallId, by, seq } = answer ?? {};
+  const resumeData = asJson(answer?.resumeData);
+  const asked = await waiting(thread, "suspended", {
+    toolCallId,
+    seen,
+    fits: (call) => seq === undefined || call.asked === seq,
+  });
+  const tool = await toolOf(thread, asked);
+  const problem = await problemOf(thread, tool?.answers, resumeData);
+  if (problem !== null)
+    throw new CinchError("INVALID_INPUT", `${asked.toolName} does not take this resumeData:\n${problem}`);
+  let late = false;
+  await thread.command((state) => {
+    late = !state.turn || !isStill(state, asked);
+    if (!state.turn || late) return null;
+    const { turnId } = state.turn;
+    const { toolName } = asked;
     const who = by === undefined ? {} : { by };
-    const { toolName } = call;
-    return [
-      { type: "tool_resumed", turnId, toolCallId: call.toolCallId, toolName, resumeData: asJson(resumeData), ...who },
-    ];
+    return [{ type: "tool_resumed", turnId, toolCallId: asked.toolCallId, toolName, resumeData, ...who }];
+  });
+  if (late) throw await notPending(thread, "suspended", asked.toolCallId);
+}
+
+/** Says yes or no to a call. What runs is bound to what was shown; rules are held against it again when it runs. */
+export async function answerApproval(thread: Thread, answer: ApprovalAnswer, seen?: Call): Promise<void> {
+  const { toolCallId, decision, digest, by } = answer ?? {};
+  const message = checkedMessage(answer);
+  if (by === BY_RULES) throw new CinchError("INVALID_INPUT", `"${BY_RULES}" is who answers when a rule does.`);
+  const fits = ({ approval }: Call) => digest === undefined || approval?.digest === digest;
+  const asked = await waiting(thread, "asking", { toolCallId, seen, fits });
+  const approval = asked.approval!;
+  checkDecision(decision, approval.decisions);
+  const edit = decision === "edit" ? await editOf(thread, asked, answer.args) : { digest: approval.digest };
+  await changePolicies(thread, async (state) => {
+    const { turn } = state;
+    if (!turn || !isStill(state, asked)) throw await notPending(thread, "asking", asked.toolCallId);
+    const resolved: NewEvent = {
+      type: "tool_approval_resolved",
+      turnId: turn.turnId,
+      toolCallId: asked.toolCallId,
+      toolName: asked.toolName,
+      decision,
+      ...edit,
+      ...(message === undefined ? {} : { message }),
+      ...(by === undefined ? {} : { by }),
+    };
+    return [resolved, ...grantOf(decision, asked, approval)];
   });
 }
 
-async function wasAnswered(thread: Thread, toolCallId: string): Promise<boolean> {
-  const recent = await thread.read({ limit: 1_000, last: true });
-  return recent.some((event) => event.type === "tool_resumed" && event.toolCallId === toolCallId);
+function checkedMessage({ decision, message, args }: ApprovalAnswer): string | undefined {
+  if (!Decision.safeParse(decision).success) checkDecision(decision, Decision.options);
+  if (message !== undefined && (typeof message !== "string" || message.length > MESSAGE_CHARS))
+    throw new CinchError("INVALID_INPUT", `message is text for the model, of at most ${MESSAGE_CHARS} characters.`);
+  if (args !== undefined && decision !== "edit")
+    throw new CinchError("INVALID_INPUT", `args go with the decision "edit", not with "${decision}".`);
+  return message?.trim() === "" ? undefined : message?.toWellFormed();
 }
 
-function notPending(toolCallId: string | undefined, answered: boolean): CinchError {
-  const which = toolCallId === undefined ? "No call" : `Call "${toolCallId}"`;
-  if (answered) return new CinchError("ALREADY_ANSWERED", `${which} was answered already. The first answer stands.`);
-  const next = "pendingSuspensions of the display state shows what waits.";
-  if (toolCallId === undefined) return new CinchError("NOT_PENDING", `No call waits for an answer. ${next}`);
-  return new CinchError("NOT_PENDING", `${which} does not wait for an answer. ${next}`);
+/** What an answer lets run from now on, without asking. */
+function grantOf(decision: Decision, { toolCallId, toolName }: Call, approval: Approval): NewEvent[] {
+  const { suggestion, category, interrupt } = approval;
+  const from = toolCallId;
+  const over = interrupt ? { interrupt } : {};
+  if (decision === "always_allow_category") return [{ type: "grant_added", rule: { category, policy: "allow" }, from }];
+  if (decision !== "always_allow_tool") return [];
+  const match = suggestion === null ? {} : { match: suggestion };
+  return [{ type: "grant_added", rule: { toolName, ...match, policy: "allow" }, from, ...over }];
+}
+
+async function editOf(thread: Thread, call: Call, edited: unknown) {
+  if (edited === undefined)
+    throw new CinchError("INVALID_INPUT", 'The decision "edit" needs args: what the call is to run with.');
+  const args = asJson(edited);
+  const tool = await toolOf(thread, call);
+  const problem = await problemOf(thread, tool?.schema, args);
+  if (problem !== null) throw new CinchError("INVALID_INPUT", `${call.toolName} does not take these args:\n${problem}`);
+  return { args, digest: await digestOf(call.toolName, args) };
+}
+
+/** What is wrong with a value, as far as can be told here and now. It is checked again where the call runs. */
+async function problemOf(thread: Thread, schema: InputSchema | undefined, value: Json): Promise<string | null> {
+  const checked = schema && (await soon(thread.clock, schema.check(structuredClone(value))));
+  return checked && !checked.ok ? checked.problem : null;
+}
+
+/** The tool of a call, if this process has it. */
+async function toolOf({ state, modes }: Thread, call: Call): Promise<NamedTool | undefined> {
+  const { turn, control } = state;
+  if (!turn || !modes.has(turn.modeId)) return undefined;
+  return (await modes.setup(control, turn.modeId)).tools.get(call.toolName);
+}
+
+interface Wanted {
+  toolCallId: string | undefined;
+  /** The call that whoever answers was looking at. */
+  seen: Call | undefined;
+  fits(call: Call): boolean;
+}
+
+/** The call that is meant. From then on the answer is for that one and no other. */
+async function waiting(thread: Thread, waits: Waits, { toolCallId, seen, fits }: Wanted): Promise<Call> {
+  refuseForeign(thread.state.foreign);
+  if (seen && fits(seen)) return seen;
+  const named = (call: Call) => toolCallId === undefined || call.toolCallId === toolCallId;
+  const look = () => callsThat(thread.state, waits).filter(named);
+  if (!look().some(fits)) await thread.refresh();
+  const found = look();
+  const call = found.find(fits);
+  if (call) return call;
+  if (found.length === 0) throw await notPending(thread, waits, toolCallId);
+  throw new CinchError("NOT_PENDING", "What waits is not what this answer was given for. Look at it again.");
+}
+
+const isStill = (state: ThreadState, asked: Call): boolean =>
+  callsThat(state, asked.state as Waits).some(
+    ({ toolCallId, asked: seq }) => toolCallId === asked.toolCallId && seq === asked.asked,
+  );
+
+const answers = { suspended: "tool_resumed", asking: "tool_approval_resolved" } as const;
+const fields = { suspended: "pendingSuspensions", asking: "pendingApprovals" } as const;
+
+async function notPending(thread: Thread, waits: Waits, toolCallId: string | undefined): Promise<CinchError> {
+  const next = `${fields[waits]} of the display state shows what waits.`;
+  if (toolCallId === undefined) return new CinchError("NOT_PENDING", `No call waits for such an answer. ${next}`);
+  const recent = await thread.read({ limit: 1_000, last: true });
+  if (recent.some((event) => event.type === answers[waits] && event.toolCallId === toolCallId))
+    return new CinchError("ALREADY_ANSWERED", `Call "${toolCallId}" was answered already. The first answer stands.`);
+  return new CinchError("NOT_PENDING", `Call "${toolCallId}" does not wait for such an answer. ${next}`);
 }

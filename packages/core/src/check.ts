@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import en from "zod/v4/locales/en.js";
 import { CinchError, type ErrorCode } from "./errors.ts";
 
-const english = { error: en().localeError };
+export const english = { error: en().localeError };
 
 /** The value, as the schema lets it through; or an error with this code that says what is wrong and where. */
 export function checked<S extends z.ZodMiniType>(schema: S, value: unknown, code: ErrorCode, what: string): z.infer<S> {

@@ -9,6 +9,8 @@ const WATCH_MS = 1_000;
 
 export interface DrivingThread extends Journal {
   report(what: string, error: unknown): void;
+  /** Somebody else drives: what was said here since is not part of the conversation. */
+  overtaken(): void;
   /** The thread can't be driven from here: nobody need wait any longer. */
   failed(error: unknown): void;
 }
@@ -26,6 +28,8 @@ export class Driving {
   /** The store failed under the driver: trying again by ourselves would only fill the journal. */
   #broken = false;
   #closed = false;
+  /** The mode that was last reported to be unknown here. */
+  #strange: string | undefined;
 
   constructor(thread: DrivingThread, ports: DriverPorts) {
     this.#thread = thread;
@@ -66,8 +70,19 @@ export class Driving {
   }
 
   #isCalledFor(state: ThreadState, force: boolean): boolean {
+    if (!this.#canAct(state)) return false;
     if (force) return state.turn !== null || state.inbox.length > 0;
     return !this.#broken && needsDriving(state);
+  }
+
+  /** A mode that this process does not have is for others to act in; ending a turn takes no mode. */
+  #canAct({ turn, control }: ThreadState): boolean {
+    const { modes } = this.#ports;
+    const modeId = turn?.modeId ?? control.modeId;
+    if (modeId === null || turn?.aborting || modes.has(modeId)) return true;
+    if (this.#strange !== modeId) this.#thread.report("The thread can't be driven from here", modes.unknown(modeId));
+    this.#strange = modeId;
+    return false;
   }
 
   async #drive(force: boolean): Promise<void> {
@@ -78,6 +93,8 @@ export class Driving {
       if (this.#closed || !this.#isCalledFor(this.#thread.state, force)) return;
       this.#driver = new Driver(this.#thread, this.#ports, { epoch, takeover: status === "dead", force });
       await runTurns(this.#driver);
+      // Somebody was faster: should they die, it is our turn.
+      if (!this.#closed && this.#isCalledFor(this.#thread.state, false)) this.#watch();
     } catch (error) {
       await this.#stopped(error);
     } finally {
@@ -105,6 +122,7 @@ export class Driving {
   /** What makes a driver stop in the middle. The turn ends with the error; if that can't be written, everybody is told here. */
   async #stopped(error: unknown): Promise<void> {
     if (this.#closed) return;
+    if (error instanceof LeaseLost) this.#thread.overtaken();
     if (error instanceof LeaseLost || (!this.#driver && isPassing(error))) return this.#watch();
     if (this.#driver && this.#thread.state.turn) {
       try {

@@ -2,6 +2,7 @@ import * as z from "zod/mini";
 import { checked } from "./check.ts";
 import { CinchError } from "./errors.ts";
 import { FilePart, Json, Message, Role, ToolResult, Usage } from "./message.ts";
+import { HeldRule, Rule, ToolCategory } from "./permissions/rule.ts";
 
 /**
  * The vocabulary of the whole product: journal, subscribers, wire and UIs. To add an event, add one entry here and
@@ -33,12 +34,25 @@ function entry<By extends "command" | "driver" | "live", S extends Shape>(by: By
 const Parent = z.object({ threadId: z.string(), seq: z.number(), toolCallId: z.optional(z.string()) });
 const Delivery = z.enum(["send", "steer", "follow_up"]);
 const tool = { toolCallId: z.string(), toolName: z.string() };
+const state = z.record(z.string(), Json);
 
 export const Effect = z.enum(["pure", "idempotent", "once"]);
 export type Effect = z.infer<typeof Effect>;
 export type Delivery = z.infer<typeof Delivery>;
 export const EndReason = z.enum(["complete", "aborted", "declined", "error", "max_steps", "budget"]);
 export type EndReason = z.infer<typeof EndReason>;
+export const Decision = z.enum(["approve", "decline", "edit", "always_allow_tool", "always_allow_category"]);
+export type Decision = z.infer<typeof Decision>;
+export const Task = z.object({
+  id: z.string(),
+  content: z.string(),
+  status: z.enum(["pending", "in_progress", "completed"]),
+  activeForm: z.string(),
+});
+export type Task = z.infer<typeof Task>;
+/** What was used up so far, and is not given back by a rewind. `cost` is in dollars, without what has no known price. */
+export const Spent = z.object({ steps: z.number(), ms: z.number(), cost: z.number(), unpriced: z.boolean() });
+export type Spent = z.infer<typeof Spent>;
 
 export const eventMap = {
   thread_created: driver({
@@ -46,15 +60,22 @@ export const eventMap = {
     resourceId: z.string(),
     parent: z.optional(Parent),
     metadata: z.optional(z.record(z.string(), Json)),
+    /** For display: the mode and the model that it begins with. */
+    modeId: z.optional(z.string()),
+    modelId: z.optional(z.string()),
   }),
   thread_renamed: command({ title: z.string() }),
-  thread_cloned: driver({ title: z.string(), parent: Parent, rules: z.array(Json), state: z.record(z.string(), Json) }),
+  /** `rules` and `state` (YOLO) are those in force when it was made, not those at the place where it begins. */
+  thread_cloned: driver({ title: z.string(), parent: Parent, rules: z.array(HeldRule), state }),
   thread_rewound: driver({
     toSeq: z.number(),
     files: z.boolean(),
-    rules: z.array(Json),
-    grants: z.array(Json),
+    rules: z.array(HeldRule),
+    grants: z.array(HeldRule),
     usage: Usage,
+    title: z.optional(z.string()),
+    spent: z.optional(Spent),
+    state: z.optional(state),
   }),
   thread_changed: live({ previousThreadId: z.nullable(z.string()) }),
   thread_deleted: live({ previousThreadId: z.nullable(z.string()) }),
@@ -82,10 +103,20 @@ export const eventMap = {
     /** The driver before this one died instead of letting go. Three of these without progress park the thread. */
     takeover: z.optional(z.boolean()),
   }),
-  agent_end: driver({ reason: EndReason }),
+  agent_end: driver({
+    reason: EndReason,
+    /** Which limit was reached. */
+    detail: z.optional(z.string()),
+  }),
   step_start: live({ step: z.number() }),
   step_end: driver({ finishReason: z.string(), usage: Usage }),
-  prompt_head: driver({ blob: z.string(), key: z.string(), reason: z.string() }),
+  prompt_head: driver({
+    blob: z.string(),
+    key: z.string(),
+    reason: z.string(),
+    agentName: z.optional(z.string()),
+    modelId: z.optional(z.string()),
+  }),
   error: driver({
     code: z.string(),
     message: z.string(),
@@ -106,7 +137,13 @@ export const eventMap = {
     delta: z.string(),
   }),
   message_discarded: live({ messageId: z.string(), role: Role, reason: z.string() }),
-  message_end: driver({ message: Message, interrupted: z.optional(z.boolean()), finishReason: z.optional(z.string()) }),
+  message_end: driver({
+    message: Message,
+    interrupted: z.optional(z.boolean()),
+    finishReason: z.optional(z.string()),
+    /** What a note of the harness is about. */
+    about: z.optional(z.enum(["mode", "tasks"])),
+  }),
 
   tool_input_start: live(tool),
   tool_input_delta: live({ ...tool, argsTextDelta: z.string() }),
@@ -120,9 +157,48 @@ export const eventMap = {
     unknown: z.optional(z.boolean()),
     durationMs: z.number(),
   }),
+  tool_approval_required: driver({
+    ...tool,
+    args: Json,
+    category: ToolCategory,
+    /** Of the tool and its arguments: an answer is good for these and no others. */
+    digest: z.string(),
+    /** The narrow pattern that `always_allow_tool` remembers. */
+    suggestion: z.optional(z.string()),
+    /** The answers that are taken. */
+    decisions: z.array(Decision),
+    /** It was `interruptOn` that asked. */
+    interrupt: z.optional(z.boolean()),
+    /** The agents from the outermost to the one that asks. */
+    path: z.array(z.string()),
+  }),
+  tool_approval_resolved: command({
+    ...tool,
+    decision: Decision,
+    digest: z.string(),
+    args: z.optional(Json),
+    message: z.optional(z.string()),
+    by: z.optional(z.string()),
+  }),
   tool_suspended: driver({ ...tool, args: Json, suspendPayload: Json }),
   tool_resumed: command({ ...tool, resumeData: Json, by: z.optional(z.string()) }),
 
+  mode_changed: command({
+    modeId: z.string(),
+    previousModeId: z.string(),
+    /** For display: the model of that mode. */
+    modelId: z.optional(z.string()),
+  }),
+  model_changed: command({ modelId: z.string(), scope: z.enum(["mode", "thread"]), modeId: z.string() }),
+  state_changed: command({ updates: state }),
+  permission_changed: command({ rule: Rule }),
+  grant_added: command({
+    rule: Rule,
+    /** The call whose answer gave it, or "session". */
+    from: z.string(),
+    interrupt: z.optional(z.boolean()),
+  }),
+  task_updated: driver({ tasks: z.array(Task) }),
   usage_update: driver({ usage: Usage, cost: z.nullable(z.number()), cachedShare: z.number() }),
   display_state_changed: live({}),
 } satisfies Record<string, EventEntry>;

@@ -1,15 +1,24 @@
 import * as z from "zod/mini";
-import { Agent } from "./agent.ts";
+import type { StandardSchemaV1 } from "@standard-schema/spec";
+import { ToolValues, type Agent } from "./agent.ts";
+import { Budget } from "./budget.ts";
 import { checkedConfig } from "./check.ts";
 import { CinchError } from "./errors.ts";
 import { HeartbeatList, Heartbeats, type Heartbeat } from "./heartbeats.ts";
 import { memoryStore } from "./memory-store.ts";
+import { AgentValue, ModeConfig, Modes, type ResolveModel } from "./modes.ts";
+import { pendingApprovals, type ThreadApproval } from "./pending.ts";
+import { InterruptOn } from "./permissions/gate.ts";
+import { Rule, ToolCategory } from "./permissions/rule.ts";
+import { costOf, defaultPrices, Prices, type PriceTable } from "./prices.ts";
+import type { Usage } from "./message.ts";
 import { randomIds, systemClock, type Clock, type Ids } from "./ports.ts";
 import { ThreadRegistry } from "./registry.ts";
 import { Session } from "./session.ts";
+import { isStandard } from "./schema.ts";
+import { StateShape } from "./state-shape.ts";
 import type { Store } from "./store.ts";
 import type { ToolSet } from "./tool.ts";
-import { makeSetup, toolsOf, type HarnessMode, type ResolveModel, type Setup } from "./turn/setup.ts";
 
 export interface HarnessConfig {
   id: string;
@@ -17,9 +26,24 @@ export interface HarnessConfig {
   storage?: Store;
   /** One agent, or several under the names of modes. */
   agent?: Agent;
-  modes?: { id: string; name?: string; agent: Agent; metadata?: Record<string, unknown> }[];
+  modes?: ModeConfig[];
   defaultModeId?: string;
   tools?: ToolSet;
+  /** Rules for all threads. What they deny stays denied, whatever is said on a thread. */
+  permissions?: Rule[];
+  /** Tools that ask before they run: always, or when the arguments call for it. */
+  interruptOn?: InterruptOn;
+  /** The category of a tool, where its own is not right. */
+  toolCategory?: (toolName: string) => ToolCategory | undefined;
+  /** What happens to a call that has to ask: it waits, or is declined with a reason, where nobody is there to answer. */
+  onAsk?: "wait" | "decline";
+  /** What the state of a thread looks like, and how it begins. */
+  stateSchema?: StandardSchemaV1;
+  initialState?: Record<string, unknown>;
+  /** What a turn, and under `thread` a whole thread, may use up. */
+  budget?: Budget;
+  /** Laid over the built-in table. */
+  prices?: PriceTable;
   /** Whose threads these are, where several people or projects share a store. */
   resourceId?: string;
   resolveModel?: ResolveModel;
@@ -36,22 +60,21 @@ export interface HarnessConfig {
 const object = <T>(what: string) =>
   z.custom<T>((value) => typeof value === "object" && value !== null, `must be ${what}`);
 const fn = <T>() => z.custom<T>((value) => typeof value === "function", "must be a function");
-const AgentValue = z.custom<Agent>((value) => value instanceof Agent, "must be an Agent: new Agent({ … })");
-
-const Mode = z.strictObject({
-  id: z.string().check(z.minLength(1)),
-  name: z.optional(z.string()),
-  agent: AgentValue,
-  metadata: z.optional(z.record(z.string(), z.unknown())),
-});
-
 const Config = z.strictObject({
   id: z.string().check(z.minLength(1)),
   storage: z.optional(object<Store>("a store")),
   agent: z.optional(AgentValue),
-  modes: z.optional(z.array(Mode).check(z.minLength(1))),
+  modes: z.optional(z.array(ModeConfig).check(z.minLength(1))),
   defaultModeId: z.optional(z.string()),
-  tools: z.optional(z.record(z.string(), object<ToolSet[string]>("a tool"))),
+  tools: z.optional(ToolValues),
+  permissions: z.optional(z.array(Rule)),
+  interruptOn: z.optional(InterruptOn),
+  toolCategory: z.optional(fn<(toolName: string) => ToolCategory | undefined>()),
+  onAsk: z.optional(z.enum(["wait", "decline"])),
+  stateSchema: z.optional(z.custom<StandardSchemaV1>(isStandard, "must be a Standard Schema")),
+  initialState: z.optional(z.record(z.string(), z.unknown())),
+  budget: z.optional(Budget),
+  prices: z.optional(Prices),
   resourceId: z.optional(z.string().check(z.minLength(1))),
   resolveModel: z.optional(fn<ResolveModel>()),
   onRecover: z.optional(z.enum(["resume", "pause"])),
@@ -69,22 +92,28 @@ export class Harness {
   readonly #session: Session;
   readonly #sessions = new Set<Session>();
   readonly #heartbeats: Heartbeats;
-  readonly #modes: readonly HarnessMode[];
-  readonly #defaultMode: HarnessMode;
-  readonly #tools: ToolSet;
-  readonly #resolveModel: ResolveModel | undefined;
-  readonly #setups = new Map<string, Promise<Setup>>();
+  readonly #modes: Modes;
+  readonly #shape: StateShape;
+  readonly #rules: readonly Rule[];
   readonly #config: { clock: Clock; ids: Ids; recover: "opened" | "all"; resourceId: string };
   #ready: Promise<void> | undefined;
 
   constructor(config: HarnessConfig) {
     const valid = checkedConfig(Config, config, "Harness");
     this.id = valid.id;
-    this.#modes = modesOf(valid);
-    this.#defaultMode = defaultOf(this.#modes, valid.defaultModeId);
-    this.#tools = valid.tools ?? {};
-    for (const { agent } of this.#modes) toolsOf(agent, this.#tools);
-    this.#resolveModel = valid.resolveModel;
+    this.#shape = new StateShape(valid.stateSchema, valid.initialState);
+    this.#rules = valid.permissions ?? [];
+    this.#modes = new Modes(modesOf(valid), valid.defaultModeId, {
+      tools: valid.tools ?? {},
+      permissions: this.#rules,
+      interruptOn: valid.interruptOn ?? {},
+      toolCategory: valid.toolCategory,
+      yolo: this.#shape.yolo,
+      onAsk: valid.onAsk ?? "wait",
+      budget: valid.budget,
+      resolveModel: valid.resolveModel,
+    });
+    const prices = { ...defaultPrices, ...valid.prices };
     const {
       clock = systemClock,
       ids = randomIds,
@@ -95,7 +124,9 @@ export class Harness {
     this.#config = { clock, ids, recover, resourceId };
     this.#store = valid.storage ?? memoryStore();
     const store = this.#store;
-    this.#registry = new ThreadRegistry({ store, clock, ids, setup: (modeId) => this.#setup(modeId) }, onRecover);
+    const ports = { store, clock, ids, modes: this.#modes };
+    const cost = (usage: Usage, modelId: string) => costOf(usage, modelId, prices);
+    this.#registry = new ThreadRegistry({ ...ports, costOf: cost }, onRecover);
     this.#session = this.#newSession(resourceId);
     this.#heartbeats = new Heartbeats({ clock, report: (message) => this.#inform(message) }, valid.heartbeats);
   }
@@ -158,6 +189,9 @@ export class Harness {
       {
         store: this.#store,
         registry: this.#registry,
+        modes: this.#modes,
+        shape: this.#shape,
+        rules: this.#rules,
         ids,
         now: () => clock.now(),
         ready: () => this.init(),
@@ -179,12 +213,10 @@ export class Harness {
     await this.#store.close();
   }
 
-  #setup(modeId: string | null): Promise<Setup> {
-    const mode = this.#modes.find(({ id }) => id === modeId) ?? this.#defaultMode;
-    const known = this.#setups.get(mode.id) ?? makeSetup(mode, this.#tools, this.#resolveModel);
-    this.#setups.set(mode.id, known);
-    known.catch(() => this.#setups.delete(mode.id));
-    return known;
+  /** What waits for a yes, over all threads, the oldest first. */
+  async pendingApprovals(): Promise<ThreadApproval[]> {
+    await this.init();
+    return pendingApprovals(this.#store);
   }
 
   readonly subscribe: Session["subscribe"] = (...args) => this.#session.subscribe(...args);
@@ -203,6 +235,22 @@ export class Harness {
   readonly resume: Session["resume"] = () => this.#session.resume();
   readonly respondToToolSuspension: Session["respondToToolSuspension"] = (answer) =>
     this.#session.respondToToolSuspension(answer);
+  readonly respondToToolApproval: Session["respondToToolApproval"] = (answer) =>
+    this.#session.respondToToolApproval(answer);
+  readonly listModes: Session["listModes"] = () => this.#session.listModes();
+  readonly switchMode: Session["switchMode"] = (mode) => this.#session.switchMode(mode);
+  readonly getCurrentModeId: Session["getCurrentModeId"] = () => this.#session.getCurrentModeId();
+  readonly switchModel: Session["switchModel"] = (model) => this.#session.switchModel(model);
+  readonly getCurrentModelId: Session["getCurrentModelId"] = () => this.#session.getCurrentModelId();
+  readonly setPermissionForTool: Session["setPermissionForTool"] = (rule) => this.#session.setPermissionForTool(rule);
+  readonly setPermissionForCategory: Session["setPermissionForCategory"] = (rule) =>
+    this.#session.setPermissionForCategory(rule);
+  readonly grantSessionTool: Session["grantSessionTool"] = (grant) => this.#session.grantSessionTool(grant);
+  readonly grantSessionCategory: Session["grantSessionCategory"] = (grant) => this.#session.grantSessionCategory(grant);
+  readonly getSessionGrants: Session["getSessionGrants"] = () => this.#session.getSessionGrants();
+  readonly getPermissionRules: Session["getPermissionRules"] = () => this.#session.getPermissionRules();
+  readonly getState: Session["getState"] = () => this.#session.getState();
+  readonly setState: Session["setState"] = (updates) => this.#session.setState(updates);
   readonly createThread: Session["createThread"] = (options) => this.#session.createThread(options);
   readonly selectOrCreateThread: Session["selectOrCreateThread"] = () => this.#session.selectOrCreateThread();
   readonly switchThread: Session["switchThread"] = (thread) => this.#session.switchThread(thread);
@@ -214,23 +262,9 @@ export class Harness {
   readonly listMessages: Session["listMessages"] = (page) => this.#session.listMessages(page);
 }
 
-function modesOf({ agent, modes }: z.infer<typeof Config>): HarnessMode[] {
+function modesOf({ agent, modes }: z.infer<typeof Config>): ModeConfig[] {
   if ((agent === undefined) === (modes === undefined)) {
     throw new CinchError("INVALID_CONFIG", "Harness: give it either an agent or modes.");
   }
-  const all = modes ?? [{ id: "default", agent: agent! }];
-  const twice = all.find(({ id }, at) => all.findIndex((mode) => mode.id === id) !== at);
-  if (twice) throw new CinchError("INVALID_CONFIG", `Harness: two modes have the id "${twice.id}". Rename one.`);
-  return all.map(({ id, name = id, agent: actor, metadata = {} }) => ({ id, name, agent: actor, metadata }));
-}
-
-function defaultOf(modes: readonly HarnessMode[], id: string | undefined): HarnessMode {
-  const named = modes.find((mode) => mode.id === id);
-  if (id !== undefined && !named) {
-    throw new CinchError(
-      "INVALID_CONFIG",
-      `Harness: defaultModeId "${id}" is not one of ${modes.map((mode) => mode.id).join(", ")}.`,
-    );
-  }
-  return named ?? modes.find(({ metadata }) => metadata["default"]) ?? modes[0]!;
+  return modes ?? [{ id: "default", agent: agent! }];
 }

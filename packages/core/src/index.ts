@@ -8,7 +8,9 @@ export {
   newDisplayState,
   type HarnessDisplayState,
   type HarnessMessage,
-  type Task,
+  type ActiveTool,
+  type PendingApproval,
+  type PendingSuspension,
 } from "./folds/display-state.ts";
 export { reduceInbox, type InboxItem } from "./folds/inbox.ts";
 export { newThreadState, reduceThread, type ThreadState } from "./folds/state.ts";
@@ -25,12 +27,11 @@ export { defaultPrices, type Price, type PriceTable } from "./prices.ts";
 export type { Session } from "./session.ts";
 export * from "./store.ts";
 export type { TurnResult } from "./waiters.ts";
-export {
-  defineTool,
-  type Tool,
-  type ToolCategory,
-  type ToolContext,
-  type ToolDefinition,
-  type ToolSet,
-} from "./tool.ts";
-export type { HarnessMode } from "./turn/setup.ts";
+export { defineTool, type Tool, type ToolContext, type ToolDefinition, type ToolSet } from "./tool.ts";
+export type { HarnessMode, ModeConfig } from "./modes.ts";
+export type { Budget } from "./budget.ts";
+export type { ThreadApproval } from "./pending.ts";
+export type { InterruptOn } from "./permissions/gate.ts";
+export { judge, type Case, type Finding, type Fit, type Ruling } from "./permissions/judge.ts";
+export { HeldRule, Policy, Rule, ToolCategory } from "./permissions/rule.ts";
+export type { ApprovalAnswer, SuspensionAnswer } from "./answers.ts";

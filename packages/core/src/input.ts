@@ -1,10 +1,12 @@
 import { CinchError } from "./errors.ts";
 import type { Delivery, NewEvent } from "./events.ts";
+import { outcomeOf } from "./history.ts";
 import type { FilePart } from "./message.ts";
 import { fromBase64 } from "./base64.ts";
 import { hashOf } from "./ports.ts";
 import type { Blob } from "./store.ts";
 import type { Thread } from "./thread.ts";
+import type { TurnResult } from "./waiters.ts";
 
 /** A file that goes with a message: bytes, base64 text, or a URL that the provider fetches. */
 export interface InputFile {
@@ -27,6 +29,7 @@ export async function acceptedInput(
   newId: () => string,
 ): Promise<{ event: NewEvent<"input_accepted">; blobs: Blob[] }> {
   const { content, files = [], id } = input ?? {};
+  checkDelivery(delivery);
   checkContent(content, files.length);
   if (id !== undefined && (typeof id !== "string" || id === "" || id.length > 200)) {
     throw new CinchError("INVALID_INPUT", "An input's id is a string of 1 to 200 characters.");
@@ -42,6 +45,11 @@ export async function acceptedInput(
     ...named,
   };
   return { event: parts.length > 0 ? { ...event, files: parts } : event, blobs };
+}
+
+function checkDelivery(delivery: Delivery): void {
+  if (delivery === "send" || delivery === "steer" || delivery === "follow_up") return;
+  throw new CinchError("INVALID_INPUT", `delivery is "send", "steer" or "follow_up", not ${JSON.stringify(delivery)}.`);
 }
 
 export function checkContent(content: unknown, files = 0): void {
@@ -84,13 +92,60 @@ export async function accept(
   blobs: readonly Blob[],
 ): Promise<boolean> {
   let isNew = true;
-  await thread.command(({ foreign, inbox, named }) => {
+  await thread.command(({ foreign, inbox, named, title, control }) => {
     refuseForeign(foreign);
+    // Refused before it is queued: nobody here could answer it.
+    thread.modes.current(control);
     isNew = !(event.named && Object.hasOwn(named, event.inputId));
-    if (isNew) refuseFull(inbox.length);
-    return isNew ? [event] : null;
+    if (!isNew) return null;
+    refuseFull(inbox.length);
+    const made = title === "" ? titleOf(event.content) : "";
+    return made === "" ? [event] : [event, { type: "thread_renamed", title: made }];
   }, blobs);
   return isNew;
+}
+
+/** Accepts an input, and promises what becomes of it: a promise within one, since others may give orders meanwhile. */
+export async function send(
+  thread: Thread,
+  event: NewEvent<"input_accepted">,
+  blobs: readonly Blob[],
+): Promise<{ turn: Promise<TurnResult> }> {
+  const waiter = thread.waiters.add(event.inputId);
+  try {
+    const isNew = await accept(thread, event, blobs);
+    const settled = isNew ? undefined : await outcomeOf(thread, event.inputId);
+    if (settled) waiter.cancel();
+    return { turn: settled ? Promise.resolve(settled) : waiter.result };
+  } catch (error) {
+    waiter.cancel();
+    throw error;
+  }
+}
+
+/** Edits or removes an input that has not been taken yet. */
+export function changeQueued(thread: Thread, event: NewEvent<"input_edited" | "input_removed">): Promise<void> {
+  return thread.command(({ inbox }) => {
+    if (inbox.some((item) => item.inputId === event.inputId)) return [event];
+    throw new CinchError(
+      "NOT_PENDING",
+      `Input "${event.inputId}" is not queued: it was taken or removed. listInbox() shows what is.`,
+    );
+  });
+}
+
+const TITLE_CHARS = 60;
+
+/** What a thread is called that nobody gave a title: its first words. */
+function titleOf(content: string): string {
+  const line = content.trim().split("\n", 1)[0]!.replaceAll(/\s+/g, " ").trim();
+  const letters = [...line];
+  return letters.length <= TITLE_CHARS
+    ? line
+    : `${letters
+        .slice(0, TITLE_CHARS - 1)
+        .join("")
+        .trimEnd()}…`;
 }
 
 /** Everything is bounded: a program that posts in a loop is told so before the journal is full of it. */
@@ -112,4 +167,24 @@ export function refuseForeign(foreign: { type: string; v: number; seq: number } 
     "STORE_NEWER",
     `Event ${seq} of this thread ("${type}", version ${v}) was written by a newer Cinch. Upgrade to go on with it.`,
   );
+}
+
+/** Asks the driver to end the turn, also one that an input is just about to begin. With `inbox`, what is queued is dropped. */
+export async function requestAbort(thread: Thread, inbox: boolean): Promise<Thread> {
+  refuseForeign(thread.state.foreign);
+  await thread.begun();
+  await thread.command(({ turn, inbox: queued }) => {
+    const drop = inbox ? { inbox } : {};
+    if (turn) return turn.aborting && !inbox ? null : [{ type: "abort_requested", turnId: turn.turnId, ...drop }];
+    return inbox && queued.length > 0 ? [{ type: "abort_requested", inbox }] : null;
+  });
+  return thread;
+}
+
+/** Goes on with what is parked or held back. */
+export async function goOn(thread: Thread): Promise<void> {
+  await thread.refresh();
+  const { foreign, turn, parked, held, inbox } = thread.state;
+  refuseForeign(foreign);
+  if (turn ? parked : held && inbox.length > 0) thread.wake({ force: true });
 }

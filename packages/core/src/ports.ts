@@ -44,6 +44,19 @@ export function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<
   });
 }
 
+/** How long a command waits for code that is not ours: nobody's abort may stand behind a schema that hangs. */
+const PATIENCE_MS = 1_000;
+
+/** What is promised, or `undefined` if it does not come soon. */
+export async function soon<T>(clock: Clock, promise: Promise<T>): Promise<T | undefined> {
+  const over = new AbortController();
+  try {
+    return await Promise.race([promise, sleep(clock, PATIENCE_MS, over.signal).then(() => undefined)]);
+  } finally {
+    over.abort();
+  }
+}
+
 export type IdKind = "thread" | "turn" | "message" | "input" | "call";
 export type Ids = (kind: IdKind) => string;
 

@@ -1,4 +1,8 @@
 import { CinchError } from "./errors.ts";
+import { refuseForeign } from "./input.ts";
+import type { NewEvent } from "./events.ts";
+import { yoloUpdate } from "./folds/control.ts";
+import type { ThreadState } from "./folds/state.ts";
 import type { Thread } from "./thread.ts";
 
 export interface RewindOptions {
@@ -29,7 +33,7 @@ export async function rewindThread(
   const lost = await thread.read({ after: toSeq });
   const messages = lost.filter((event) => event.type === "message_end").length;
   if (dryRun) return { toSeq, messages };
-  const cut = { type: "thread_rewound" as const, toSeq, files, rules: [], grants: [] };
+  refuseForeign(thread.state.foreign);
   let done = false;
   while (!done) {
     await thread.command(({ turn }) => {
@@ -37,9 +41,16 @@ export async function rewindThread(
     });
     await thread.turnEnded();
     // Somebody may have started another turn meanwhile: that one has to end too.
-    done = await thread.appendAlone(({ usage, turn }) => (turn ? null : [{ ...cut, usage }]));
+    done = await thread.appendAlone((state) => (state.turn ? null : [cut(state, { toSeq, files })]));
   }
   return { toSeq, messages };
+}
+
+/** What a rewind must not take back goes with it: the title, rules, grants, YOLO, and what was used up. */
+function cut({ title, usage, spent, control }: ThreadState, to: { toSeq: number; files: boolean }): NewEvent {
+  const { rules, grants } = control.policies;
+  const state = yoloUpdate(control.policies);
+  return { type: "thread_rewound", ...to, title, rules: [...rules], grants: [...grants], usage, spent, state };
 }
 
 export function checkSeq(name: string, seq: number, last: number): void {

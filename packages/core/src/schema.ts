@@ -6,13 +6,28 @@ export type JsonSchema = Record<string, unknown>;
 /** A schema as the loop uses it: what the model is shown, and whether arguments fit. */
 export interface InputSchema {
   json: JsonSchema;
+  /** Must not reject: a schema that fails is one that nothing fits. */
   check(value: unknown): Promise<{ ok: true; value: unknown } | { ok: false; problem: string }>;
 }
 
 /** Any Standard Schema that can say itself in JSON Schema, what `jsonSchema()` of the AI SDK makes, or a plain JSON Schema. */
 export function inputSchema(schema: unknown, toolName: string): InputSchema {
+  const { json, check } = readSchema(schema, toolName);
+  return {
+    json,
+    check: async (value) => {
+      try {
+        return await check(value);
+      } catch (error) {
+        return { ok: false, problem: `The schema itself failed: ${String(error)}` };
+      }
+    },
+  };
+}
+
+function readSchema(schema: unknown, toolName: string): InputSchema {
   if (typeof schema === "function" && !("~standard" in schema))
-    return inputSchema((schema as () => unknown)(), toolName);
+    return readSchema((schema as () => unknown)(), toolName);
   if (isStandard(schema)) return ofStandard(schema, toolName);
   if (isAiSchema(schema))
     return { json: schema.jsonSchema, check: schema.validate ? ofAi(schema.validate) : ofJson(schema.jsonSchema) };
@@ -25,7 +40,7 @@ export function inputSchema(schema: unknown, toolName: string): InputSchema {
 }
 
 type Standard = StandardSchemaV1 & Partial<StandardJSONSchemaV1>;
-const isStandard = (schema: unknown): schema is Standard =>
+export const isStandard = (schema: unknown): schema is Standard =>
   (typeof schema === "object" || typeof schema === "function") && schema !== null && "~standard" in schema;
 
 function ofStandard(schema: Standard, toolName: string): InputSchema {
@@ -48,7 +63,7 @@ function ofStandard(schema: Standard, toolName: string): InputSchema {
   };
 }
 
-function issueText({ path = [], message }: StandardSchemaV1.Issue): string {
+export function issueText({ path = [], message }: StandardSchemaV1.Issue): string {
   const keys = path.map((key) => String(typeof key === "object" ? key.key : key));
   return keys.length > 0 ? `${keys.join(".")}: ${message}` : message;
 }

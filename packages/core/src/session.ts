@@ -1,22 +1,43 @@
-import { answerSuspension, type SuspensionAnswer } from "./answers.ts";
+import { answerApproval, answerSuspension, type ApprovalAnswer, type SuspensionAnswer } from "./answers.ts";
+import { Answering } from "./answering.ts";
+import { Audience } from "./audience.ts";
+import {
+  addGrant,
+  clonedEvent,
+  inherited,
+  setRule,
+  setState,
+  switchMode,
+  switchModel,
+  type ModelSwitch,
+} from "./controls.ts";
 import { CinchError } from "./errors.ts";
 import { stamp, type Delivery, type HarnessEvent, type NewEvent } from "./events.ts";
+import { newControl, type Control } from "./folds/control.ts";
 import { newDisplayState, type HarnessDisplayState, type HarnessMessage } from "./folds/display-state.ts";
 import type { InboxItem } from "./folds/inbox.ts";
-import { messagesOf, outcomeOf } from "./history.ts";
-import { accept, acceptedInput, checkContent, refuseForeign, type Input } from "./input.ts";
+import { messagesOf } from "./history.ts";
+import { accept, acceptedInput, changeQueued, checkContent, goOn, requestAbort, send, type Input } from "./input.ts";
 import type { Usage } from "./message.ts";
+import type { HarnessMode, Modes } from "./modes.ts";
+import { plainRule, type Policy, type Rule, type ToolCategory } from "./permissions/rule.ts";
 import type { Ids } from "./ports.ts";
 import type { ThreadRegistry } from "./registry.ts";
 import { checkSeq, rewindThread, type RewindOptions, type RewindResult } from "./rewind.ts";
+import type { State, StateShape } from "./state-shape.ts";
 import type { Store, ThreadQuery, ThreadRecord } from "./store.ts";
-import { EventQueue, resyncOf, Subscriber } from "./subscription.ts";
-import { closedError, type Folds, type Listener, type Thread } from "./thread.ts";
+import { resyncOf } from "./subscription.ts";
+import type { Listener } from "./screen.ts";
+import { closedError, type Folds, type Thread } from "./thread.ts";
 import type { TurnResult } from "./waiters.ts";
 
 export interface SessionPorts {
   store: Store;
   registry: ThreadRegistry;
+  modes: Modes;
+  shape: StateShape;
+  /** The rules of the configuration. */
+  rules: readonly Rule[];
   ids: Ids;
   now(): number;
   /** Settles when the store is open. */
@@ -31,8 +52,8 @@ export interface SessionPorts {
 export class Session {
   readonly resourceId: string;
   readonly #ports: SessionPorts;
-  readonly #subscribers = new Set<Subscriber>();
-  readonly #queues = new Set<EventQueue>();
+  readonly #audience: Audience;
+  readonly #answering = new Answering();
   #thread: Thread | null = null;
   #unlisten: (() => void) | undefined;
   #commands: Promise<unknown> = Promise.resolve();
@@ -40,6 +61,7 @@ export class Session {
 
   constructor(ports: SessionPorts, resourceId: string) {
     this.#ports = ports;
+    this.#audience = new Audience(() => this.#thread, ports.now);
     this.resourceId = resourceId;
   }
 
@@ -47,40 +69,12 @@ export class Session {
 
   /** Calls back for every event of the current thread, and of those that it is switched to. `since`: first what came after it. */
   subscribe(listener: Listener, { since }: { since?: number } = {}): () => void {
-    const report = (what: string) => (error: unknown) =>
-      this.#thread?.live({
-        type: "info",
-        message: `${what}: ${error instanceof Error ? error.message : String(error)}`,
-      });
-    const subscriber = new Subscriber(listener, report("A subscriber threw"));
-    this.#subscribers.add(subscriber);
-    if (since !== undefined && this.#thread) {
-      subscriber.replay(this.#thread, since).catch(report("Events could not be replayed"));
-    }
-    return () => {
-      this.#subscribers.delete(subscriber);
-      subscriber.stop();
-    };
+    return this.#audience.subscribe(listener, since);
   }
 
   /** The same as an iterable, for a reader with its own pace. Ends with the session, or when the signal says so. */
-  events({ since, signal }: { since?: number; signal?: AbortSignal } = {}): AsyncGenerator<
-    HarnessEvent,
-    void,
-    undefined
-  > {
-    const queue = new EventQueue(() => this.#thread && resyncOf(this.#thread, this.#ports.now()));
-    const off = this.subscribe((event) => queue.push(event), since === undefined ? {} : { since });
-    const end = () => queue.end();
-    signal?.addEventListener("abort", end);
-    this.#queues.add(queue);
-    if (this.#closed || signal?.aborted) end();
-    const left = () => {
-      off();
-      this.#queues.delete(queue);
-      signal?.removeEventListener("abort", end);
-    };
-    return readerOf(queue, left);
+  events(options: { since?: number; signal?: AbortSignal } = {}): AsyncGenerator<HarnessEvent, void, undefined> {
+    return this.#audience.events(options);
   }
 
   /** A snapshot that never changes. The same object as before if nothing has happened. */
@@ -98,12 +92,11 @@ export class Session {
 
   /** For the harness: tells those who listen here what is not about a thread. */
   inform(message: string): void {
-    this.#relay({ type: "info", threadId: this.#thread?.id ?? "", at: this.#ports.now(), message });
+    this.#audience.tell({ type: "info", threadId: this.#thread?.id ?? "", at: this.#ports.now(), message });
   }
 
   #relay = (event: HarnessEvent): void => {
-    // A copy: who subscribes while being told of this event has it in their past already.
-    for (const subscriber of Array.from(this.#subscribers)) subscriber.push(event);
+    this.#audience.tell(event);
     if (event.type === "thread_deleted") this.#sit(null);
   };
 
@@ -114,27 +107,12 @@ export class Session {
     // The turn is waited for outside of the order of commands: others may come meanwhile.
     const { turn } = await this.#command(async (thread) => {
       const { event, blobs } = await this.#accepted(input, "send");
-      const waiter = thread.waiters.add(event.inputId);
-      try {
-        const isNew = await accept(thread, event, blobs);
-        const settled = isNew ? undefined : await outcomeOf(thread, event.inputId);
-        if (settled) waiter.cancel();
-        return { turn: settled ? Promise.resolve(settled) : waiter.result };
-      } catch (error) {
-        waiter.cancel();
-        throw error;
-      }
+      return send(thread, event, blobs);
     });
     return turn;
   }
 
   async post({ delivery, ...input }: Input & { delivery: Delivery }): Promise<{ inputId: string }> {
-    if (delivery !== "send" && delivery !== "steer" && delivery !== "follow_up") {
-      throw new CinchError(
-        "INVALID_INPUT",
-        `delivery is "send", "steer" or "follow_up", not ${JSON.stringify(delivery)}.`,
-      );
-    }
     return this.#command(async (thread) => {
       const { event, blobs } = await this.#accepted(input, delivery);
       await accept(thread, event, blobs);
@@ -162,51 +140,107 @@ export class Session {
 
   async editInput({ inputId, content }: { inputId: string; content: string }): Promise<void> {
     checkContent(content);
-    return this.#queued(inputId, { type: "input_edited", inputId, content: content.toWellFormed() });
+    const event = { type: "input_edited" as const, inputId, content: content.toWellFormed() };
+    return this.#command((thread) => changeQueued(thread, event));
   }
 
   removeInput({ inputId }: { inputId: string }): Promise<void> {
-    return this.#queued(inputId, { type: "input_removed", inputId });
-  }
-
-  #queued(inputId: string, event: NewEvent): Promise<void> {
-    return this.#command((thread) =>
-      thread.command(({ inbox }) => {
-        if (inbox.some((item) => item.inputId === inputId)) return [event];
-        throw new CinchError(
-          "NOT_PENDING",
-          `Input "${inputId}" is not queued: it was taken or removed. listInbox() shows what is.`,
-        );
-      }),
-    );
+    return this.#command((thread) => changeQueued(thread, { type: "input_removed", inputId }));
   }
 
   /** Ends the turn. Queued inputs stay and wait for the next one, or for `resume()`; with `inbox` they are dropped too. */
   async abort({ inbox = false }: { inbox?: boolean } = {}): Promise<void> {
-    const thread = await this.#command(async (current) => {
-      await current.begun();
-      await current.command(({ turn, inbox: queued }) => {
-        const drop = inbox ? { inbox } : {};
-        if (turn) return turn.aborting && !inbox ? null : [{ type: "abort_requested", turnId: turn.turnId, ...drop }];
-        return inbox && queued.length > 0 ? [{ type: "abort_requested", inbox }] : null;
-      });
-      return current;
-    });
+    const thread = await this.#command((current) => requestAbort(current, inbox));
     await thread.turnEnded();
   }
 
   /** Goes on with what is parked or queued. Otherwise nothing happens. */
   resume(): Promise<void> {
-    return this.#command(async (thread) => {
-      refuseForeign(thread.state.foreign);
-      const { turn, parked, held, inbox } = thread.state;
-      if (turn ? parked : held && inbox.length > 0) thread.wake({ force: true });
-    });
+    return this.#command(goOn);
   }
 
   /** Gives a suspended call what it waits for. */
   respondToToolSuspension(answer: SuspensionAnswer): Promise<void> {
-    return this.#command((thread) => answerSuspension(thread, answer), answer.threadId);
+    const bound = this.#answering.bind(this.#thread, "suspended", answer);
+    return bound.until(this.#command((thread) => answerSuspension(thread, answer, bound.call), answer?.threadId));
+  }
+
+  /** Says yes or no to a call that waits for it. */
+  respondToToolApproval(answer: ApprovalAnswer): Promise<void> {
+    const bound = this.#answering.bind(this.#thread, "asking", answer);
+    return bound.until(this.#command((thread) => answerApproval(thread, answer, bound.call), answer?.threadId));
+  }
+
+  // Modes, permissions, state
+
+  async listModes(): Promise<readonly HarnessMode[]> {
+    return this.#ports.modes.all;
+  }
+
+  /** From the next step on. The conversation carries over, and a turn that runs goes on. */
+  switchMode({ modeId }: { modeId: string }): Promise<void> {
+    return this.#command((thread) => switchMode(thread, modeId));
+  }
+
+  getCurrentModeId(): string {
+    return this.#control.modeId ?? this.#ports.modes.default.id;
+  }
+
+  switchModel(model: ModelSwitch): Promise<void> {
+    return this.#command((thread) => switchModel(thread, model));
+  }
+
+  getCurrentModelId(): string {
+    const mode = this.#mode;
+    return mode ? this.#ports.modes.modelId(this.#control, mode) : (this.getDisplayState().modelId ?? "");
+  }
+
+  setPermissionForTool(rule: { toolName: string; policy: Policy; match?: string }): Promise<void> {
+    return this.#command((thread) => setRule(thread, rule));
+  }
+
+  setPermissionForCategory(rule: { category: ToolCategory; policy: Policy }): Promise<void> {
+    return this.#command((thread) => setRule(thread, rule));
+  }
+
+  /** As if somebody had answered `always_allow_tool`. */
+  grantSessionTool(target: { toolName: string; match?: string }): Promise<void> {
+    return this.#command((thread) => addGrant(thread, target));
+  }
+
+  grantSessionCategory(target: { category: ToolCategory }): Promise<void> {
+    return this.#command((thread) => addGrant(thread, target));
+  }
+
+  getSessionGrants(): Rule[] {
+    return this.#control.policies.grants.map(plainRule);
+  }
+
+  /** The configuration's rules, those of the current mode's agent, and after them the thread's. */
+  getPermissionRules(): Rule[] {
+    return [
+      ...this.#ports.rules,
+      ...(this.#mode?.agent.permissions ?? []),
+      ...this.#control.policies.rules.map(plainRule),
+    ];
+  }
+
+  getState(): State & { yolo: boolean } {
+    return this.#ports.shape.whole(this.#control.values, this.#control.policies.yolo);
+  }
+
+  /** Changes what is given and leaves the rest. */
+  setState(updates: Record<string, unknown>): Promise<void> {
+    return this.#command((thread) => setState(thread, this.#ports.shape, updates));
+  }
+
+  /** `undefined`: the configuration no longer has it. */
+  get #mode(): HarnessMode | undefined {
+    return this.#ports.modes.all.find(({ id }) => id === this.getCurrentModeId());
+  }
+
+  get #control(): Control {
+    return this.#thread?.state.control ?? newControl;
   }
 
   // Threads
@@ -233,7 +267,10 @@ export class Session {
   }
 
   deleteThread({ threadId }: { threadId: string }): Promise<void> {
-    return this.#ordered(() => this.#ports.store.deleteThread(threadId));
+    return this.#ordered(async () => {
+      await this.#ports.store.deleteThread(threadId);
+      if (this.#thread?.id === threadId) await this.#thread.refresh();
+    });
   }
 
   /** A thread that begins as this one was at `atSeq`, and goes on under its own id. It becomes the current one. */
@@ -247,8 +284,7 @@ export class Session {
       const seq = atSeq ?? state.seq;
       checkSeq("atSeq", seq, state.seq);
       const id = this.#ports.ids("thread");
-      const parent = { threadId: source.id, seq };
-      const event = { type: "thread_cloned" as const, title: title ?? state.title, parent, rules: [], state: {} };
+      const event = clonedEvent(source, { seq, title });
       await this.#ports.store.append(id, [stamp(event, this.#ports.now())], { afterSeq: seq });
       await this.#enter(id, seq === state.seq ? { state, transcript, display } : undefined);
       return this.#record(id);
@@ -256,10 +292,10 @@ export class Session {
     return this.#command(clone, sourceThreadId);
   }
 
+  /** Newest first. Threads of subagents are not among them. */
   listThreads(query: Pick<ThreadQuery, "resourceId" | "query" | "limit" | "before"> = {}): Promise<ThreadRecord[]> {
-    return this.#ordered(() =>
-      this.#ports.store.threads({ limit: 50, ...query, resourceId: query.resourceId ?? this.resourceId }),
-    );
+    const { resourceId = this.resourceId } = query;
+    return this.#ordered(() => this.#ports.store.threads({ limit: 50, ...query, resourceId, topLevel: true }));
   }
 
   /** Takes the conversation back to `toSeq`. Events up to there stay in force, and the journal keeps the rest. */
@@ -279,8 +315,7 @@ export class Session {
     if (this.#closed) return;
     this.#closed = true;
     await this.#commands;
-    for (const queue of this.#queues) queue.end();
-    this.#subscribers.clear();
+    this.#audience.close();
     const thread = this.#thread;
     this.#unlisten?.();
     this.#thread = null;
@@ -292,8 +327,7 @@ export class Session {
   /** For the harness, which closes its threads itself and does not wait for the turns in them. */
   abandon(): void {
     this.#closed = true;
-    for (const queue of this.#queues) queue.end();
-    this.#subscribers.clear();
+    this.#audience.close();
   }
 
   #command<T>(work: (thread: Thread) => Promise<T>, threadId = this.#thread?.id): Promise<T> {
@@ -323,8 +357,11 @@ export class Session {
 
   async #create(title: string): Promise<ThreadRecord> {
     const id = this.#ports.ids("thread");
-    const event = { type: "thread_created" as const, title, resourceId: this.resourceId };
-    await this.#ports.store.append(id, [stamp(event, this.#ports.now())], { afterSeq: 0 });
+    const shown = { modeId: this.getCurrentModeId(), modelId: this.getCurrentModelId() };
+    const created: NewEvent = { type: "thread_created", title, resourceId: this.resourceId, ...shown };
+    const events = [created, ...inherited(this.#control, this.#ports.modes)];
+    const stamped = events.map((event) => stamp(event, this.#ports.now()));
+    await this.#ports.store.append(id, stamped, { afterSeq: 0 });
     await this.#enter(id);
     return this.#record(id);
   }
@@ -348,24 +385,9 @@ export class Session {
     if (previous) this.#ports.registry.release(previous.id).catch(() => undefined);
     if (!next) return;
     const at = this.#ports.now();
-    const changed: HarnessEvent = {
-      type: "thread_changed",
-      threadId: next.id,
-      previousThreadId: previous?.id ?? null,
-      at,
-    };
-    for (const subscriber of this.#subscribers) {
-      subscriber.push(changed);
-      subscriber.push(resyncOf(next, at));
-    }
-  }
-}
-
-async function* readerOf(queue: EventQueue, left: () => void): AsyncGenerator<HarnessEvent, void, undefined> {
-  try {
-    yield* queue;
-  } finally {
-    left();
+    const previousThreadId = previous?.id ?? null;
+    this.#audience.tell({ type: "thread_changed", threadId: next.id, previousThreadId, at });
+    this.#audience.tell(resyncOf(next, at));
   }
 }
 

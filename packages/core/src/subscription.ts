@@ -1,5 +1,6 @@
 import type { HarnessEvent } from "./events.ts";
-import type { Listener, Thread } from "./thread.ts";
+import type { Listener } from "./screen.ts";
+import type { Thread } from "./thread.ts";
 
 /** Who is further behind than this is given the state instead of the events. */
 const REPLAY_LIMIT = 10_000;
@@ -161,5 +162,14 @@ export class EventQueue {
       await new Promise<void>((resolve) => (this.#wake = resolve));
       this.#wake = undefined;
     }
+  }
+}
+
+/** The queue as an iterable that is left when it is no longer read. */
+export async function* readerOf(queue: EventQueue, left: () => void): AsyncGenerator<HarnessEvent, void, undefined> {
+  try {
+    yield* queue;
+  } finally {
+    left();
   }
 }

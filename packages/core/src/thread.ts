@@ -2,19 +2,18 @@ import { DraftView } from "./draft.ts";
 import { Driving } from "./driving.ts";
 import { CinchError } from "./errors.ts";
 import { lift, stamp, type DurableEvent, type HarnessEvent, type NewEvent } from "./events.ts";
-import { reduceDisplay, reduceDisplayAll } from "./folds/display.ts";
+import { reduceDisplayAll } from "./folds/display.ts";
 import { newDisplayState, type HarnessDisplayState } from "./folds/display-state.ts";
 import { newThreadState, reduceThread, type ThreadState } from "./folds/state.ts";
 import { emptyTranscript, reduceTranscript, type Transcript } from "./folds/transcript.ts";
-import { DisplayStateChanged, type NewLive } from "./live.ts";
-import { sleep } from "./ports.ts";
+import type { NewLive } from "./live.ts";
+import type { Modes } from "./modes.ts";
+import { sleep, type Clock } from "./ports.ts";
+import { Screen, type Listener } from "./screen.ts";
 import type { AppendOptions, Blob } from "./store.ts";
 import { needsDriving, type Decide } from "./turn/decide.ts";
 import type { DriverPorts, Journal, LeaseUse } from "./turn/driver.ts";
 import { Waiters } from "./waiters.ts";
-
-type Update = HarnessEvent & { type: "message_update" };
-export type Listener = (event: HarnessEvent) => void;
 
 /** Everything this process knows of a thread. Values that never change in place, so that they can be shared. */
 export interface Folds {
@@ -42,34 +41,25 @@ export class Thread implements Journal, Folds {
   readonly id: string;
   state: ThreadState = newThreadState;
   transcript: Transcript = emptyTranscript;
-  #display: HarnessDisplayState;
-  /** Deltas that came since the display state was last asked for. They are folded when it is, and as one. */
-  #deltas: { event: Update; text: string } | null = null;
+  readonly #screen: Screen;
   readonly #ports: DriverPorts;
-  readonly #listeners = new Set<Listener>();
   readonly #driving: Driving;
   readonly #draft = new DraftView();
   readonly waiters = new Waiters();
   #change = Promise.withResolvers<void>();
   #lock: Promise<unknown> = Promise.resolve();
   #unfollow: (() => void) | undefined;
-  #tick: (() => void) | undefined;
   #closed = false;
 
   private constructor(id: string, ports: DriverPorts) {
     this.id = id;
     this.#ports = ports;
-    this.#display = newDisplayState(id);
+    this.#screen = new Screen(id, ports.clock);
     this.#driving = new Driving(this, ports);
   }
 
   get display(): HarnessDisplayState {
-    if (this.#deltas) {
-      const { event, text } = this.#deltas;
-      this.#deltas = null;
-      this.#display = reduceDisplay(this.#display, { ...event, delta: text } as HarnessEvent);
-    }
-    return this.#display;
+    return this.#screen.display;
   }
 
   /** `from`: what a clone inherits, if that is folded already. */
@@ -97,8 +87,7 @@ export class Thread implements Journal, Folds {
       after = state.seq;
     }
     Object.assign(this, { state, transcript });
-    this.#deltas = null;
-    this.#display = display;
+    this.#screen.display = display;
   }
 
   // Journal
@@ -133,14 +122,31 @@ export class Thread implements Journal, Folds {
   /** Appends a command, which needs no lease, and drives if that is called for. */
   async command(decide: (state: ThreadState) => NewEvent[] | null, blobs?: readonly Blob[]): Promise<void> {
     if (this.#closed) throw closedError();
-    const result = await this.append((state) => {
-      const events = decide(state);
-      return events && { events, ...(blobs ? { blobs } : {}) };
-    });
+    const attempt = () =>
+      this.append((state) => {
+        const events = decide(state);
+        return events && { events, ...(blobs ? { blobs } : {}) };
+      });
+    const result = await this.#decided(attempt);
     this.#driving.mended();
     if (result?.kind === "refused")
       throw new CinchError("STORE_FAILED", "The store refused a command. This is a defect of the store.");
     this.wake();
+  }
+
+  /** That nothing is to be done, or can be, is decided by what is in the journal, not by what was heard of it so far. */
+  async #decided<T>(attempt: () => Promise<T | null>): Promise<T | null> {
+    const { seq } = this.state;
+    const behind = async () => {
+      await this.#catchUp();
+      return this.state.seq > seq;
+    };
+    try {
+      return (await attempt()) ?? ((await behind()) ? await attempt() : null);
+    } catch (error) {
+      if (!(await behind())) throw error;
+      return attempt();
+    }
   }
 
   /** Appends a driver's event outside a turn, under a lease that is taken and let go for it. False if nothing was to be done. */
@@ -172,6 +178,14 @@ export class Thread implements Journal, Folds {
     resolve();
   }
 
+  get modes(): Modes {
+    return this.#ports.modes;
+  }
+
+  get clock(): Clock {
+    return this.#ports.clock;
+  }
+
   now(): number {
     return this.#ports.clock.now();
   }
@@ -183,35 +197,12 @@ export class Thread implements Journal, Folds {
   }
 
   emit(event: HarnessEvent): void {
-    if (event.type === "message_update") this.#keep(event);
-    else this.#display = reduceDisplay(this.display, event);
-    this.#tell(event);
-    this.#tick ??= this.#ports.clock.after(0, () => this.#flush());
-  }
-
-  #keep(event: Update): void {
-    const kept = this.#deltas;
-    if (kept?.event.messageId === event.messageId && kept.event.index === event.index) kept.text += event.delta;
-    else {
-      this.#display = this.display;
-      this.#deltas = { event, text: event.delta };
-    }
-  }
-
-  #tell(event: HarnessEvent): void {
-    for (const listener of Array.from(this.#listeners)) listener(event);
-  }
-
-  #flush(): void {
-    this.#tick?.();
-    this.#tick = undefined;
-    this.#tell(new DisplayStateChanged(this.display, this.#ports.clock.now()));
+    this.#screen.emit(event);
   }
 
   /** For sessions. A listener must not throw. */
   listen(listener: Listener): () => void {
-    this.#listeners.add(listener);
-    return () => void this.#listeners.delete(listener);
+    return this.#screen.listen(listener);
   }
 
   /** Events of this thread after `since`, from the store. */
@@ -237,7 +228,7 @@ export class Thread implements Journal, Folds {
   /** A fold can't go back, so after a rewind everything is folded anew, and everybody is told to do the same. */
   async #reload(events: readonly DurableEvent[]): Promise<void> {
     await this.#load(undefined, events.at(-1)?.seq);
-    for (const event of events) this.#tell(event as HarnessEvent);
+    for (const event of events) this.#screen.tell(event as HarnessEvent);
     this.live({ type: "resync", seq: this.state.seq, displayState: this.display });
     for (const event of events) this.#settle(event);
   }
@@ -260,9 +251,18 @@ export class Thread implements Journal, Folds {
       case "thread_rewound":
         return this.waiters.dropLost(this.state);
       case "agent_end":
-        this.#flush();
+        if (this.state.held) this.#tellHeld(this.state.inbox.length);
+        this.#screen.flush();
         this.waiters.turnEnded(this.state);
     }
+  }
+
+  #tellHeld(count: number): void {
+    const what = count === 1 ? "One input stays queued" : `${count} inputs stay queued`;
+    this.live({
+      type: "info",
+      message: `${what}: the next input or resume() goes on with it, removeInput() drops it.`,
+    });
   }
 
   /** Settles when no turn is under way that was under way at the call. */
@@ -287,6 +287,11 @@ export class Thread implements Journal, Folds {
   }
 
   // Following
+
+  /** Settles when everything is folded that is in the store by now. */
+  refresh(): Promise<void> {
+    return this.#catchUp();
+  }
 
   #catchUp(): Promise<void> {
     return this.#exclusively(async () => {
@@ -330,6 +335,13 @@ export class Thread implements Journal, Folds {
     this.live({ type: "info", message: `${what}: ${error instanceof Error ? error.message : String(error)}` });
   }
 
+  overtaken(): void {
+    const { currentMessage } = this.display;
+    if (!currentMessage) return;
+    const { id: messageId, role } = currentMessage;
+    this.live({ type: "message_discarded", messageId, role, reason: "Another process drives this thread." });
+  }
+
   failed(error: unknown): void {
     this.waiters.rejectAll(error);
     this.#changed();
@@ -353,7 +365,7 @@ export class Thread implements Journal, Folds {
     if (this.#closed) return;
     this.#closed = true;
     this.#unfollow?.();
-    this.#tick?.();
+    this.#screen.stop();
     this.#changed();
     await this.#driving.close();
     this.failed(closedError());

@@ -2,9 +2,9 @@ import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { CinchError } from "./errors.ts";
 import { Effect } from "./events.ts";
 import type { Json } from "./message.ts";
+import type { Fit } from "./permissions/judge.ts";
+import { ToolCategory, type Policy } from "./permissions/rule.ts";
 import { inputSchema, type InputSchema, type JsonSchema } from "./schema.ts";
-
-export type ToolCategory = "read" | "edit" | "execute" | "mcp" | "other" | "control";
 
 /** A file that a tool gives to the model, as bytes, base64 or a URL. */
 export interface ToolFile {
@@ -33,14 +33,25 @@ export interface ToolContext {
   emit(partialResult: unknown): void;
 }
 
+type Awaitable<T> = T | Promise<T>;
+
 export interface ToolDefinition<Input> {
   description: string;
+  /** What permissions go by. Without a rule, `read` and `control` run and everything else asks. */
   category?: ToolCategory;
   /** What a crash in the middle means: run again (`pure`), run again with the same `key` (`idempotent`), or ask (`once`). */
   effect?: Effect;
   input: StandardSchemaV1<unknown, Input> | JsonSchema;
   timeoutMs?: number;
-  execute(input: Input, context: ToolContext): Promise<unknown> | unknown;
+  /** How far the pattern of a rule covers these arguments. Without it every pattern may be meant for them (`some`). */
+  matches?: ((pattern: string, args: Input) => Awaitable<Fit>) | undefined;
+  /** The narrow pattern that `always_allow_tool` remembers. Without it the whole tool is allowed. */
+  suggest?: ((args: Input) => Awaitable<string | undefined>) | undefined;
+  /** What the place in which the tool works says of these arguments, such as path rules. `undefined`: nothing. */
+  policy?: ((args: Input) => Awaitable<Policy | undefined>) | undefined;
+  /** What an answer to `suspend` must look like. Any other is refused, and the call goes on waiting. */
+  resume?: StandardSchemaV1 | JsonSchema | undefined;
+  execute(input: Input, context: ToolContext): Awaitable<unknown>;
 }
 
 /** A tool, ready to be listed and run. */
@@ -50,13 +61,17 @@ export interface Tool {
   readonly effect: Effect;
   readonly timeoutMs: number | undefined;
   readonly input: unknown;
-  execute(input: unknown, context: ToolContext): Promise<unknown> | unknown;
+  readonly matches: ((pattern: string, args: unknown) => Awaitable<Fit>) | undefined;
+  readonly suggest: ((args: unknown) => Awaitable<string | undefined>) | undefined;
+  readonly policy: ((args: unknown) => Awaitable<Policy | undefined>) | undefined;
+  readonly resume: StandardSchemaV1 | JsonSchema | undefined;
+  execute(input: unknown, context: ToolContext): Awaitable<unknown>;
 }
 
 const made = new WeakSet<object>();
 
 export function defineTool<Input>(definition: ToolDefinition<Input>): Tool {
-  const { description, category = "other", timeoutMs, input, execute } = definition;
+  const { description, category = "other", timeoutMs, input, resume, execute } = definition;
   const effect = definition.effect ?? (category === "read" ? "pure" : "once");
   if (typeof execute !== "function") throw new CinchError("INVALID_CONFIG", "A tool needs an execute function.");
   if (!Effect.safeParse(effect).success) {
@@ -65,15 +80,28 @@ export function defineTool<Input>(definition: ToolDefinition<Input>): Tool {
       `A tool's effect is "pure", "idempotent" or "once", not ${JSON.stringify(effect)}.`,
     );
   }
+  if (!ToolCategory.safeParse(category).success) {
+    const known = ToolCategory.options.map((one) => `"${one}"`).join(", ");
+    throw new CinchError("INVALID_CONFIG", `A tool's category is one of ${known}, not ${JSON.stringify(category)}.`);
+  }
   if (timeoutMs !== undefined && !(timeoutMs > 0)) {
     throw new CinchError("INVALID_CONFIG", `A tool's timeoutMs is a number of milliseconds above 0, not ${timeoutMs}.`);
   }
+  if (definition.suggest && !definition.matches)
+    throw new CinchError(
+      "INVALID_CONFIG",
+      "A tool that suggests patterns has to say what they match: give it matches.",
+    );
   const tool: Tool = {
     description,
     category,
     effect,
     timeoutMs,
     input,
+    matches: definition.matches && ((pattern, args) => definition.matches!(pattern, args as Input)),
+    suggest: definition.suggest && ((args) => definition.suggest!(args as Input)),
+    policy: definition.policy && ((args) => definition.policy!(args as Input)),
+    resume,
     execute: (args, context) => execute.call(definition, args as Input, context),
   };
   made.add(tool);
@@ -95,6 +123,7 @@ export type ToolSet = Record<string, AnyTool>;
 export interface NamedTool extends Tool {
   readonly name: string;
   readonly schema: InputSchema;
+  readonly answers: InputSchema | undefined;
 }
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
@@ -113,7 +142,8 @@ export function namedTool(name: string, tool: AnyTool): NamedTool {
   } catch (cause) {
     throw new CinchError("INVALID_CONFIG", `The input schema of tool "${name}" can't be written as JSON.`, cause);
   }
-  return { ...whole, name, schema };
+  const answers = whole.resume === undefined ? undefined : inputSchema(whole.resume, name);
+  return { ...whole, name, schema, answers };
 }
 
 function fromAiSdk(name: string, tool: AiSdkTool): Tool {

@@ -8,6 +8,8 @@ export interface TurnResult {
   /** The model's last whole answer in that turn. */
   message: Message | null;
   error?: { code: string; message: string; retryable: boolean };
+  /** With `budget`: which limit was reached. */
+  detail?: string;
 }
 
 interface Waiter {
@@ -46,9 +48,10 @@ export class Waiters {
 
   turnEnded({ ended, lastError }: ThreadState): void {
     if (!ended) return;
-    const { reason, message } = ended;
+    const { reason, message, detail } = ended;
     const error = reason === "error" && lastError ? { error: lastError } : {};
-    for (const inputId of ended.inputIds) this.#resolve(inputId, { reason, message, ...error });
+    const more = detail === null ? error : { ...error, detail };
+    for (const inputId of ended.inputIds) this.#resolve(inputId, { reason, message, ...more });
   }
 
   /** Inputs that are neither queued nor in a turn will never be answered. */

@@ -47,6 +47,16 @@ test("events of a later release are passed over by the display, and stop the dri
   );
 });
 
+test("the generated journals hold events of every type", () => {
+  const seen = new Set(
+    fc.sample(journals, { numRuns: 300, seed: 1 }).flatMap((events) => events.map(({ type }) => type)),
+  );
+  assert.deepEqual(
+    durableTypes.filter((type) => !seen.has(type)),
+    [],
+  );
+});
+
 test("an old event is lifted version by version", () => {
   const schema = eventMap.thread_renamed.schema;
   const map: Record<string, EventEntry> = {
@@ -128,7 +138,8 @@ test("the map says who may append what", () => {
   const commands = durableTypes.filter((type) => !needsLease({ type }));
   assert.equal(
     commands.toSorted().join(" "),
-    "abort_requested input_accepted input_edited input_removed thread_renamed tool_resumed",
+    "abort_requested grant_added input_accepted input_edited input_removed mode_changed model_changed permission_changed " +
+      "state_changed thread_renamed tool_approval_resolved tool_resumed",
   );
   assert.equal(needsLease({ type: "info" }), false);
   assert.deepEqual([isForeign({ type: "info", v: 1 }), isForeign({ type: "agent_end", v: 2 })], [false, true]);

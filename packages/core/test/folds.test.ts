@@ -90,6 +90,8 @@ test("the display keeps step with the journal, and with the fold that drives", (
           [state.seq, state.title, state.inbox, state.turn === null],
         );
         assert.equal(display.isRunning, display.status === "running");
+        const oldest = Object.values(display.pendingApprovals).toSorted((a, b) => a.seq - b.seq)[0] ?? null;
+        assert.equal(display.pendingApproval, oldest);
         assert.equal(display.queuedFollowUps, display.inbox.filter((item) => item.delivery !== "steer").length);
       }
     }),
@@ -157,4 +159,19 @@ test("a block that streams out of its place leaves no hole", () => {
     { type: "text", text: "" },
     { type: "reasoning", text: "a" },
   ]);
+});
+
+test("a turn that is taken up while everything in it waits for a person is shown as waiting", () => {
+  const durable = { v: 1, at: 1, threadId: "thread_a", turnId: "turn_1" };
+  const start = { type: "agent_start", modeId: "default", modelId: "m", ...durable } as const;
+  const asked = { type: "tool_suspended", ...tool, args: {}, suspendPayload: "Which?", ...durable } as const;
+  const events: HarnessEvent[] = [
+    { ...start, seq: 1, resumed: false },
+    { ...asked, seq: 2 },
+    { ...start, seq: 3, resumed: true },
+  ];
+  assert.deepEqual(
+    events.map((_, at) => events.slice(0, at + 1).reduce(reduceDisplay, newDisplayState("thread_a")).status),
+    ["running", "waiting", "waiting"],
+  );
 });

@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Agent, Harness, MemoryData, memoryStore, type HarnessEvent, type ToolSet } from "@cinch/core";
 import { say, script } from "@cinch/testkit";
-import { noting } from "./support.ts";
+import { noting, permissions } from "./support.ts";
 
 /** Says one thing in a process of its own. Returns what the model was sent as its head, and which heads were recorded. */
 async function say1(data: MemoryData, instructions: string | (() => string), tools: ToolSet = {}) {
   const model = script(say("one"), say("two"), say("three"), say("four"));
   const agent = new Agent({ name: "a", model, instructions, tools });
-  const h = new Harness({ id: "x", storage: memoryStore(data), agent });
+  const h = new Harness({ id: "x", storage: memoryStore(data), agent, permissions });
   const heads: HarnessEvent[] = [];
   h.subscribe((event) => void (event.type === "prompt_head" && heads.push(event)));
   await h.sendMessage({ content: "go" });
@@ -47,7 +47,10 @@ test("other instructions or other tools make a new head, with the reason", async
   const changed = await say1(data, "Be long.", { note });
   assert.deepEqual(changed, {
     systems: ["Be long.", "Be long."],
-    tools: [["note"], ["note"]],
-    reasons: ["agent, model, instructions or tools changed"],
+    tools: [
+      ["note", "ask_user", "write_todos"],
+      ["note", "ask_user", "write_todos"],
+    ],
+    reasons: ["instructions or tools changed"],
   });
 });

@@ -11,6 +11,7 @@ import type {
 import { Agent, defineTool, Harness, memoryStore, textOf, type LanguageModel } from "@cinch/core";
 import * as z from "zod";
 import { asV4 } from "../src/model/compat.ts";
+import { permissions } from "./support.ts";
 
 const streamOf = <T>(parts: readonly T[]): ReadableStream<T> =>
   new ReadableStream({
@@ -85,7 +86,12 @@ const draw = defineTool({
 
 async function talkTo(model: LanguageModel) {
   const storage = memoryStore();
-  const harness = new Harness({ id: "test", storage, agent: new Agent({ name: "a", model, tools: { draw } }) });
+  const harness = new Harness({
+    id: "test",
+    storage,
+    permissions,
+    agent: new Agent({ name: "a", model, tools: { draw } }),
+  });
   const files = [{ mediaType: "image/png", data: Uint8Array.of(9), filename: "in.png" }];
   const result = await harness.sendMessage({ content: "Draw.", files });
   const tokens = harness.getTokenUsage();

@@ -5,6 +5,7 @@ import { LLMock } from "@copilotkit/aimock";
 import * as z from "zod";
 import { checkAnthropic, checkOpenAIChat, checkOpenAIResponses } from "../../testkit/src/providers/index.ts";
 import { fastClock } from "./providers-clock.ts";
+import { permissions } from "./support.ts";
 
 type Fetch = typeof globalThis.fetch;
 export type Body = Record<string, unknown> & {
@@ -55,7 +56,7 @@ export async function mocked(
   };
   const model = sdks[name].model(`${mock.url}/v1`, fetch);
   const agent = new Agent({ name: "tester", model, instructions: "Test.", tools: { add } });
-  const harness = new Harness({ id: "test", agent, storage: memoryStore(), clock: fastClock(100) });
+  const harness = new Harness({ id: "test", agent, storage: memoryStore(), clock: fastClock(100), permissions });
   await harness.createThread();
   const seen: HarnessEvent[] = [];
   harness.subscribe((event) => seen.push(event));

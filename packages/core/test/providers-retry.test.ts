@@ -6,6 +6,7 @@ import { call, fail, finish, hang, inTurn, parts, say, script, type Step } from 
 import * as z from "zod";
 import { stillClock } from "./providers-clock.ts";
 import { until } from "./reconnect-talk.ts";
+import { permissions } from "./support.ts";
 
 const busy = (headers: Record<string, string> = {}) =>
   fail(Object.assign(new Error("Busy"), { statusCode: 503, responseHeaders: headers }));
@@ -24,7 +25,7 @@ async function waiting(...steps: Step[]) {
     },
   });
   const agent = new Agent({ name: "a", model, tools: { note } });
-  const harness = new Harness({ id: "test", storage: memoryStore(), agent, clock });
+  const harness = new Harness({ id: "test", storage: memoryStore(), agent, clock, permissions });
   await harness.createThread();
   const seen: HarnessEvent[] = [];
   harness.subscribe((event) => seen.push(event));
@@ -176,7 +177,7 @@ test("bad arguments, an unknown tool and a second call with one id are errors fo
   assert.deepEqual(told.with(1, ["b", wrong("…")]), [
     ["a", wrong("The arguments are not a JSON object: {oops")],
     ["b", wrong("…")],
-    ["c", wrong('There is no tool "notes". The tools are: note.')],
+    ["c", wrong('There is no tool "notes". The tools are: note, ask_user, write_todos.')],
     ["d", { type: "text", value: "noted" }],
     ["d_2", wrong("Two calls of this answer had one id. Only the first was run: call again if both were meant.")],
   ]);

@@ -15,10 +15,16 @@ import {
 import { call, finish, say, script, type Step } from "@cinch/testkit";
 import * as z from "zod";
 import { displayAt, isDurable, settled, talk, talker, until } from "./reconnect-talk.ts";
+import { permissions } from "./support.ts";
 
 function harnessOf(steps: Step[], tools: ToolSet = {}) {
   const storage = memoryStore();
-  const made = new Harness({ id: "test", storage, agent: new Agent({ name: "a", model: script(...steps), tools }) });
+  const made = new Harness({
+    id: "test",
+    storage,
+    permissions,
+    agent: new Agent({ name: "a", model: script(...steps), tools }),
+  });
   return Object.assign(made, { storage, [Symbol.asyncDispose]: () => made.close() });
 }
 
@@ -137,7 +143,7 @@ test("a reader that falls behind and comes back in the middle goes on from the s
     yield finish("stop");
   };
   await using harness = harnessOf([chatty]);
-  await harness.createThread();
+  await harness.createThread({ title: "Much" });
   const stop = new AbortController();
   const reader = harness.events({ signal: stop.signal });
   const first = reader.next();

@@ -14,6 +14,7 @@ import {
 } from "@cinch/core";
 import { call, finish, say, script, type Step } from "@cinch/testkit";
 import * as z from "zod";
+import { permissions } from "./support.ts";
 
 /** A thought, a text and two calls with their arguments, in small pieces. */
 const busy: Step = async function* () {
@@ -58,7 +59,12 @@ const ask = defineTool({
 /** A harness whose model speaks, thinks, calls two tools of which one waits for a person, and goes on. */
 export function talker(storage: Store = memoryStore()): Harness & AsyncDisposable {
   const model = script(busy, call("add", { a: 5 }), say("All done, at last."), say("And again."));
-  const harness = new Harness({ id: "test", storage, agent: new Agent({ name: "a", model, tools: { add, ask } }) });
+  const harness = new Harness({
+    id: "test",
+    storage,
+    permissions,
+    agent: new Agent({ name: "a", model, tools: { add, ask } }),
+  });
   return Object.assign(harness, { [Symbol.asyncDispose]: () => harness.close() });
 }
 

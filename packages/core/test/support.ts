@@ -5,18 +5,22 @@ import {
   memoryStore,
   type HarnessConfig,
   type HarnessEvent,
+  type Rule,
   type ToolSet,
 } from "@cinch/core";
 import type { ScriptedModel } from "@cinch/testkit";
 import * as z from "zod";
 
-/** A harness with one agent on a store in memory, closed at the end of the test. */
+/** For tests that are about something else: tools run without asking. */
+export const permissions: Rule[] = [{ category: "other", policy: "allow" }];
+
+/** A harness with one agent on a store in memory, closed at the end of the test. Its tools run without asking. */
 export async function harness(
   options: Partial<HarnessConfig> & { model: ScriptedModel; tools?: ToolSet; maxSteps?: number },
 ): Promise<Harness & AsyncDisposable & { seen: HarnessEvent[] }> {
   const { model, tools = {}, maxSteps, ...config } = options;
   const agent = new Agent({ name: "tester", model, instructions: "Test.", tools, ...(maxSteps ? { maxSteps } : {}) });
-  const made = new Harness({ id: "test", agent, storage: memoryStore(), ...config });
+  const made = new Harness({ id: "test", agent, storage: memoryStore(), permissions, ...config });
   await made.init();
   const seen: HarnessEvent[] = [];
   made.subscribe((event) => seen.push(event));

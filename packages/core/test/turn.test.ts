@@ -19,6 +19,7 @@ test("a turn with a tool call leaves these events, in this order", async () => {
   assert.deepEqual(result.message?.content, [{ type: "text", text: "done" }]);
   assert.deepEqual(durable(h.seen), [
     "input_accepted",
+    "thread_renamed",
     "agent_start",
     "input_taken",
     "message_end",
@@ -82,7 +83,7 @@ test("a tool that throws, one that is not there, and wrong arguments are error r
   const said = results(h.seen).map(({ content, isError }) => [String(content).split("\n")[0], isError]);
   assert.deepEqual(said.toSorted(), [
     ["Invalid arguments for broken:", true],
-    ['There is no tool "missing". The tools are: broken.', true],
+    ['There is no tool "missing". The tools are: broken, ask_user, write_todos.', true],
     ["it broke", true],
   ]);
 });

@@ -1,7 +1,11 @@
 import {
+  newThreadState,
   noUsage,
+  reduceThread,
   stamp,
+  type Decision,
   type DurableEvent,
+  type Json,
   type Message,
   type NewEvent,
   type Part,
@@ -10,6 +14,11 @@ import {
 import type { Act, OutcomePlan, PartPlan, ProviderName, StepPlan, UserPlan } from "./journal.ts";
 
 type Call = Extract<Part, { type: "tool-call" }>;
+
+/** What becomes of a call that asks before it runs. */
+export const ASKING = ["asks", "approved", "edited", "granted", "declined", "declined silently"] as const;
+type Asking = (typeof ASKING)[number];
+const asks = (kind: OutcomePlan["kind"]): kind is Asking => (ASKING as readonly string[]).includes(kind);
 
 /** Writes the events of a plan as a driver would, or as one that was cut off did. */
 export class JournalWriter {
@@ -35,18 +44,28 @@ export class JournalWriter {
       case "command":
         return this.#add(act.event);
       case "rewind": {
+        const inForce = this.#inForce();
         const toSeq = this.#keep(act.at);
-        return this.#add({ type: "thread_rewound", toSeq, files: false, rules: [], grants: [], usage: noUsage });
+        return this.#add({ type: "thread_rewound", toSeq, files: false, ...inForce });
       }
       case "clone": {
+        const { rules, state } = this.#inForce();
         const seq = this.#keep(act.at);
         const parent = { threadId: this.#threadId, seq };
         this.#threadId = this.#id("thread");
         this.#seq = seq;
         this.events = this.events.map((event) => ({ ...event, threadId: this.#threadId }));
-        return this.#add({ type: "thread_cloned", title: "A clone", parent, rules: [], state: {} });
+        return this.#add({ type: "thread_cloned", title: "A clone", parent, rules, state });
       }
     }
+  }
+
+  /** What a cut must not change. */
+  #inForce() {
+    const { control, usage, spent } = this.events.reduce(reduceThread, newThreadState);
+    const { rules, grants, yolo } = control.policies;
+    const state: Record<string, Json> = yolo === null ? {} : { yolo };
+    return { rules: [...rules], grants: [...grants], state, usage, spent };
   }
 
   /** Takes back what stands after a place in the journal, and says which `seq` is the last to stay. */
@@ -70,25 +89,30 @@ export class JournalWriter {
     return `${kind}_${++this.#serial}`;
   }
 
-  #message(message: Message, more: { interrupted?: boolean; finishReason?: string } = {}): void {
+  #message(message: Message, more: Omit<NewEvent<"message_end">, "type" | "message"> = {}): void {
     this.#inTurn({ type: "message_end", message, ...more });
   }
 
   #turn({ provider, input, steps, end }: Extract<Act, { kind: "turn" }>): void {
     this.#turnId = this.#id("turn");
-    const start = { type: "agent_start" as const, modeId: "default", modelId: `${provider}/some-model` };
     this.#accept(input, "send");
-    this.#inTurn({ ...start, resumed: false });
+    this.#start(provider, { resumed: false });
     this.#inTurn({ type: "prompt_head", blob: "blob-head", key: provider, reason: "first use" });
     this.#taken(input);
+    let speaks = provider;
     for (const step of steps) {
-      this.#step(step, provider);
-      if (step.takeover) this.#inTurn({ ...start, resumed: true, takeover: true });
+      if (step.switched) this.#start((speaks = step.switched), { resumed: true });
+      this.#step(step, speaks);
+      if (step.takeover) this.#start(speaks, { resumed: true, takeover: true });
     }
     if (end === "cut") return;
     if (end === "error") this.#inTurn({ type: "error", code: "PROVIDER_ERROR", message: "Broken.", retryable: false });
     if (end === "aborted") this.#inTurn({ type: "abort_requested" });
     this.#inTurn({ type: "agent_end", reason: end });
+  }
+
+  #start(provider: ProviderName, how: { resumed: boolean; takeover?: boolean }): void {
+    this.#inTurn({ type: "agent_start", modeId: "default", modelId: `${provider}/some-model`, ...how });
   }
 
   #accept({ text, files }: UserPlan, delivery: "send" | "steer"): void {
@@ -101,7 +125,11 @@ export class JournalWriter {
     this.#message({ id: this.#id("message"), role: "user", content: [...said, ...files] });
   }
 
-  #step({ draft, parts, outcomes, steers }: StepPlan, provider: ProviderName): void {
+  #step({ draft, parts, outcomes, steers, notes, command }: StepPlan, provider: ProviderName): void {
+    for (const { about, text } of notes) {
+      const content: Part[] = [{ type: "text", text }];
+      this.#message({ id: this.#id("note"), role: "note", content }, { about });
+    }
     const id = this.#id("message");
     if (draft !== null)
       this.#message(
@@ -114,7 +142,10 @@ export class JournalWriter {
     this.#inTurn({ type: "usage_update", usage: noUsage, cost: null, cachedShare: 0 });
     const calls = content.filter((part): part is Call => part.type === "tool-call" && !part.providerExecuted);
     for (const event of this.#late.splice(0)) this.#inTurn(event);
-    this.#run(calls, outcomes);
+    const planned = calls.map((call, at) => ({ call, plan: outcomes[at]! }));
+    for (const { call, plan } of planned) this.#begin(call, plan);
+    if (command) this.#add(command);
+    for (const { call, plan } of planned.toSorted((a, b) => a.plan.rank - b.plan.rank)) this.#outcome(call, plan);
     this.#inTurn({ type: "step_end", finishReason: "stop", usage: noUsage });
     for (const steer of steers) {
       this.#accept(steer, "steer");
@@ -122,14 +153,17 @@ export class JournalWriter {
     }
   }
 
-  #run(calls: readonly Call[], outcomes: readonly OutcomePlan[]): void {
-    const planned = calls.map((call, at) => ({ call, plan: outcomes[at]! }));
-    for (const { call, plan } of planned) {
-      const { toolCallId, toolName, input: args } = call;
-      if (plan.kind === "refused") this.#inTurn(ended(call, { content: "Not run." }, { isError: true }));
-      else this.#inTurn({ type: "tool_start", toolCallId, toolName, args, key: `k:${this.#seq}`, effect: "once" });
-    }
-    for (const { call, plan } of planned.toSorted((a, b) => a.plan.rank - b.plan.rank)) this.#outcome(call, plan);
+  #begin(call: Call, { kind }: OutcomePlan): void {
+    const { toolCallId, toolName, input: args } = call;
+    if (kind === "refused") return this.#inTurn(ended(call, { content: "Not run." }, { isError: true }));
+    if (!asks(kind)) return this.#startCall(call, args);
+    const decisions: Decision[] = ["approve", "decline", "edit", "always_allow_tool"];
+    const question = { args, category: "execute" as const, digest: "digest", decisions, path: [] };
+    this.#inTurn({ type: "tool_approval_required", toolCallId, toolName, ...question });
+  }
+
+  #startCall({ toolCallId, toolName }: Call, args: Json): void {
+    this.#inTurn({ type: "tool_start", toolCallId, toolName, args, key: `k:${this.#seq}`, effect: "once" });
   }
 
   #outcome(call: Call, { kind, result }: OutcomePlan): void {
@@ -154,10 +188,56 @@ export class JournalWriter {
       case "late":
         this.#late.push(ended(call, result));
         return;
+      case "plans": {
+        this.#inTurn(suspended);
+        this.#inTurn({ type: "tool_resumed", toolCallId, toolName, resumeData: { action: "approved" } });
+        this.#inTurn({ type: "mode_changed", modeId: "build", previousModeId: "plan" });
+        return this.#inTurn(ended(call, result));
+      }
+      case "lists tasks": {
+        const task = { content: "Do it", activeForm: "Doing it" };
+        const tasks = [
+          { id: "1", ...task, status: "in_progress" as const },
+          { id: "2", ...task, status: "pending" as const },
+        ];
+        this.#inTurn({ type: "task_updated", tasks });
+        return this.#inTurn(ended(call, result));
+      }
       case "missing":
       case "refused":
         return;
+      default:
+        return this.#answer(call, kind, result);
     }
+  }
+
+  #answer(call: Call, kind: Asking, result: ToolResult): void {
+    const { toolCallId, toolName, input } = call;
+    const resolved = { type: "tool_approval_resolved" as const, toolCallId, toolName, digest: "digest" };
+    switch (kind) {
+      case "asks":
+        return;
+      case "declined":
+        this.#inTurn({ ...resolved, decision: "decline", message: "Rather not." });
+        return this.#inTurn(ended(call, { content: "Rather not." }, { isError: true }));
+      case "declined silently":
+        this.#inTurn({ ...resolved, decision: "decline" });
+        return this.#inTurn(ended(call, { content: "Declined by the user." }, { isError: true }));
+      case "edited": {
+        const args = { path: "elsewhere" };
+        this.#inTurn({ ...resolved, decision: "edit", args, digest: "another" });
+        this.#startCall(call, args);
+        return this.#inTurn(ended(call, result));
+      }
+      case "granted":
+        this.#inTurn({ ...resolved, decision: "always_allow_tool" });
+        this.#inTurn({ type: "grant_added", rule: { toolName, policy: "allow" }, from: toolCallId });
+        break;
+      case "approved":
+        this.#inTurn({ ...resolved, decision: "approve", message: "Go on.", by: "Ada" });
+    }
+    this.#startCall(call, input);
+    this.#inTurn(ended(call, result));
   }
 
   #parts(plan: PartPlan, provider: ProviderName, before: readonly Part[]): Part[] {

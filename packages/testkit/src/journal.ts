@@ -1,6 +1,6 @@
-import type { DurableEvent, FilePart, NewEvent, Part, ToolResult } from "@cinch/core";
+import type { DurableEvent, EndReason, FilePart, NewEvent, Part, Rule, ToolResult } from "@cinch/core";
 import * as fc from "fast-check";
-import { JournalWriter } from "./journal-writer.ts";
+import { ASKING, JournalWriter } from "./journal-writer.ts";
 
 /**
  * Journals as drivers write them, and as crashes, rewinds, clones and careless models leave them behind: what a store gives back
@@ -20,8 +20,11 @@ export type PartPlan =
   | { kind: "hosted"; answered: boolean; failed: boolean }
   | { kind: "source" | "custom" | "file" | "reasoning-file" };
 
+const TROUBLED = ["fails", "unknown", "suspends", "resumes", "missing", "twice", "refused", "late"] as const;
+const CONTROL = ["plans", "lists tasks"] as const;
+
 export interface OutcomePlan {
-  kind: "ends" | "fails" | "unknown" | "suspends" | "resumes" | "missing" | "twice" | "refused" | "late";
+  kind: "ends" | (typeof TROUBLED | typeof ASKING | typeof CONTROL)[number];
   result: ToolResult;
   rank: number;
 }
@@ -32,6 +35,12 @@ export interface StepPlan {
   outcomes: OutcomePlan[];
   steers: UserPlan[];
   takeover: boolean;
+  /** What the harness says before the model is asked. */
+  notes: { about: "mode" | "tasks"; text: string }[];
+  /** What somebody decides while the calls run. */
+  command: NewEvent | null;
+  /** The model that speaks from here on. */
+  switched: ProviderName | null;
 }
 
 export interface UserPlan {
@@ -45,7 +54,7 @@ export type Act =
       provider: ProviderName;
       input: UserPlan;
       steps: StepPlan[];
-      end: "complete" | "aborted" | "error" | "cut";
+      end: Exclude<EndReason, "max_steps"> | "cut";
     }
   | { kind: "note"; text: string }
   | { kind: "rewind" | "clone"; at: number }
@@ -98,16 +107,52 @@ const result: fc.Arbitrary<ToolResult> = fc.record({
 const outcome: fc.Arbitrary<OutcomePlan> = fc.record({
   kind: fc.oneof(
     { weight: 6, arbitrary: fc.constant("ends" as const) },
-    {
-      weight: 5,
-      arbitrary: fc.constantFrom(
-        ...(["fails", "unknown", "suspends", "resumes", "missing", "twice", "refused", "late"] as const),
-      ),
-    },
+    { weight: 5, arbitrary: fc.constantFrom(...TROUBLED) },
+    { weight: 4, arbitrary: fc.constantFrom(...ASKING) },
+    { weight: 1, arbitrary: fc.constantFrom(...CONTROL) },
   ),
   result,
   rank: fc.nat(9),
 });
+
+const rule = fc.constantFrom<Rule>(
+  { toolName: "read_file", policy: "allow" },
+  { toolName: "read_file", match: "a*", policy: "deny" },
+  { toolName: "read_file", match: "ab*", policy: "ask" },
+  { category: "execute", policy: "ask" },
+);
+
+const command: fc.Arbitrary<NewEvent> = fc.oneof(
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom<NewEvent>(
+      { type: "thread_renamed", title: "Renamed" },
+      { type: "input_accepted", inputId: "later", delivery: "follow_up", content: "Later", named: true },
+      { type: "input_edited", inputId: "later", content: "Later still" },
+      { type: "input_removed", inputId: "later" },
+      { type: "abort_requested", inbox: true },
+    ),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.oneof(
+      fc.constantFrom<NewEvent>(
+        { type: "mode_changed", modeId: "plan", previousModeId: "default" },
+        { type: "mode_changed", modeId: "__proto__", previousModeId: "plan", modelId: "some/model" },
+        { type: "model_changed", modelId: "other/model", scope: "mode", modeId: "__proto__" },
+        { type: "model_changed", modelId: "other/model", scope: "thread", modeId: "plan" },
+        { type: "state_changed", updates: { yolo: true, colour: "red" } },
+        { type: "state_changed", updates: { yolo: false, colour: null } },
+      ),
+      rule.map((changed): NewEvent => ({ type: "permission_changed", rule: changed })),
+      rule.map((granted): NewEvent => {
+        return { type: "grant_added", rule: { ...granted, policy: "allow" }, from: "session" };
+      }),
+    ),
+  },
+);
+
+const note = fc.record({ about: fc.constantFrom("mode" as const, "tasks"), text });
 
 const step: fc.Arbitrary<StepPlan> = fc.record({
   draft: fc.option(text, { freq: 5 }),
@@ -118,6 +163,12 @@ const step: fc.Arbitrary<StepPlan> = fc.record({
     { weight: 1, arbitrary: fc.array(user, { maxLength: 2 }) },
   ),
   takeover: fc.boolean(),
+  notes: fc.oneof(
+    { weight: 4, arbitrary: fc.constant<StepPlan["notes"]>([]) },
+    { weight: 1, arbitrary: fc.array(note, { maxLength: 2 }) },
+  ),
+  command: fc.option(command, { freq: 3 }),
+  switched: fc.option(fc.constantFrom(...PROVIDERS), { freq: 5 }),
 });
 
 const turn = fc.record({
@@ -125,16 +176,8 @@ const turn = fc.record({
   provider: fc.constantFrom(...PROVIDERS),
   input: user,
   steps: fc.array(step, { maxLength: 4 }),
-  end: fc.constantFrom("complete" as const, "complete", "aborted", "error", "cut"),
+  end: fc.constantFrom("complete" as const, "complete", "aborted", "error", "declined", "budget", "cut"),
 });
-
-const command: fc.Arbitrary<NewEvent> = fc.constantFrom<NewEvent>(
-  { type: "thread_renamed", title: "Renamed" },
-  { type: "input_accepted", inputId: "later", delivery: "follow_up", content: "Later", named: true },
-  { type: "input_edited", inputId: "later", content: "Later still" },
-  { type: "input_removed", inputId: "later" },
-  { type: "abort_requested", inbox: true },
-);
 
 const act: fc.Arbitrary<Act> = fc.oneof(
   { weight: 8, arbitrary: turn },
@@ -146,7 +189,7 @@ const act: fc.Arbitrary<Act> = fc.oneof(
       at: fc.double({ min: 0, max: 1, noNaN: true }),
     }),
   },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant("command" as const), event: command }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant("command" as const), event: command }) },
 );
 
 const written = (acts: readonly Act[]): DurableEvent[] => {
@@ -160,6 +203,10 @@ export const journals: fc.Arbitrary<DurableEvent[]> = fc.array(act, { maxLength:
 
 /** Journals in which one provider speaks throughout. */
 export const journalsOf = (provider: ProviderName): fc.Arbitrary<DurableEvent[]> =>
-  fc
-    .array(act, { maxLength: 5 })
-    .map((acts) => written(acts.map((next) => (next.kind === "turn" ? { ...next, provider } : next))));
+  fc.array(act, { maxLength: 5 }).map((acts) => written(acts.map((next) => spokenBy(provider, next))));
+
+function spokenBy(provider: ProviderName, next: Act): Act {
+  if (next.kind !== "turn") return next;
+  const steps = next.steps.map((one) => ({ ...one, switched: one.switched && provider }));
+  return { ...next, provider, steps };
+}

@@ -1,13 +1,9 @@
 import assert from "node:assert/strict";
 import { spawn, type ChildProcess } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import process from "node:process";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
-import type { DurableEvent } from "@cinch/core";
-import { sqliteStore } from "@cinch/sqlite";
+import { ofType, place } from "./place.ts";
 
 const seat = fileURLToPath(new URL("./seat.ts", import.meta.url));
 
@@ -46,37 +42,6 @@ function sit(folder: string, ...args: string[]): Seat {
   );
   return { process: child, printed, ended };
 }
-
-/** A folder with a store that has one thread. */
-async function place(): Promise<
-  AsyncDisposable & { folder: string; journal(): Promise<DurableEvent[]>; ledger(): string[] }
-> {
-  const folder = mkdtempSync(join(tmpdir(), "cinch-seats-"));
-  const open = async () => {
-    const store = sqliteStore({ path: join(folder, "cinch.db") });
-    await store.open();
-    return store;
-  };
-  const store = await open();
-  await store.append("t", [{ type: "thread_created", v: 1, at: 1, title: "", resourceId: "default" }], { afterSeq: 0 });
-  await store.close();
-  return {
-    folder,
-    ledger: () => readFileSync(join(folder, "ledger"), "utf8").trim().split("\n"),
-    async journal() {
-      const again = await open();
-      const events = await again.read("t");
-      await again.close();
-      return events;
-    },
-    async [Symbol.asyncDispose]() {
-      rmSync(folder, { recursive: true, force: true });
-    },
-  };
-}
-
-const ofType = <T extends DurableEvent["type"]>(events: readonly DurableEvent[], type: T) =>
-  events.filter((event): event is Extract<DurableEvent, { type: T }> => event.type === type);
 
 test(
   "eight processes race for one thread: every message is answered once, by one driver at a time",

@@ -36,6 +36,7 @@ const model = scriptedBy(({ prompt }) => {
 });
 
 const h = new Harness({
+  permissions: [{ category: "other", policy: "allow" }],
   id: "seat",
   storage: sqliteStore({ path: `${folder}/cinch.db`, renewMs: 200, periodMs: 1_500 }),
   agent: new Agent({ name: "seat", model, tools: { once } }),

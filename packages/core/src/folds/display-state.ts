@@ -1,4 +1,6 @@
+import type { Decision, Task } from "../events.ts";
 import { noUsage, type Json, type Message, type ToolResult, type Usage } from "../message.ts";
+import type { ToolCategory } from "../permissions/rule.ts";
 import type { InboxItem } from "./inbox.ts";
 
 /** A message as a UI draws it. Calls of our own tools carry their outcome in `outcomes`, by call id. */
@@ -22,14 +24,26 @@ export interface PendingSuspension {
   toolName: string;
   args: Json;
   suspendPayload: Json;
+  /** Give it back with the answer, so that the answer is good for this question and no other. */
+  seq: number;
   at: number;
 }
 
-export interface Task {
-  id: string;
-  content: string;
-  status: "pending" | "in_progress" | "completed";
-  activeForm: string;
+/** A call that waits for a yes. */
+export interface PendingApproval {
+  threadId: string;
+  toolCallId: string;
+  toolName: string;
+  args: Json;
+  category: ToolCategory;
+  /** Give it back with the answer, so that the answer is good for these arguments and no others. */
+  digest: string;
+  /** The pattern that `always_allow_tool` would remember. */
+  suggestion: string | null;
+  decisions: readonly Decision[];
+  path: readonly string[];
+  seq: number;
+  at: number;
 }
 
 /** What a UI draws. JSON-safe: records and `null`, so that it crosses any wire and folds alike in a browser. */
@@ -42,8 +56,9 @@ export interface HarnessDisplayState {
   messages: readonly HarnessMessage[];
   activeTools: Readonly<Record<string, ActiveTool>>;
   toolInputBuffers: Readonly<Record<string, { toolName: string; text: string }>>;
-  pendingApproval: null;
-  pendingApprovals: Readonly<Record<string, never>>;
+  /** The oldest of them. */
+  pendingApproval: PendingApproval | null;
+  pendingApprovals: Readonly<Record<string, PendingApproval>>;
   pendingSuspensions: Readonly<Record<string, PendingSuspension>>;
   inbox: readonly InboxItem[];
   queuedFollowUps: number;

@@ -2,6 +2,7 @@ import { isForeign, type HarnessEvent } from "../events.ts";
 import { addUsage, noUsage, type Part } from "../message.ts";
 import { MESSAGES_SHOWN, type ActiveTool, type HarnessDisplayState, type HarnessMessage } from "./display-state.ts";
 import { reduceInbox } from "./inbox.ts";
+import { addCost, tokensOf } from "./spent.ts";
 
 type Durable = Extract<HarnessEvent, { v: number }>;
 type Of<T extends HarnessEvent["type"]> = Extract<HarnessEvent, { type: T }>;
@@ -53,7 +54,11 @@ function applyDurable(draft: Draft, event: Durable): void {
   }
   if (isForeign(event)) return;
   switch (event.type) {
-    case "thread_created":
+    case "thread_created": {
+      const { title, modeId = null, modelId = null } = event;
+      Object.assign(state, { title, modeId, modelId });
+      return;
+    }
     case "thread_renamed":
       state.title = event.title;
       return;
@@ -63,10 +68,26 @@ function applyDurable(draft: Draft, event: Durable): void {
       return;
     case "thread_rewound":
       Object.assign(state, settled, { lastError: null, tokenUsage: event.usage });
+      state.cost = event.spent && !event.spent.unpriced ? event.spent.cost : null;
+      state.title = event.title ?? state.title;
       return;
-    case "agent_start":
-      Object.assign(state, status("running"), { modeId: event.modeId, modelId: event.modelId, lastError: null });
+    case "mode_changed":
+      state.modeId = event.modeId;
+      state.modelId = event.modelId ?? state.modelId;
       return;
+    case "model_changed":
+      if (event.scope === "thread" || event.modeId === state.modeId) state.modelId = event.modelId;
+      return;
+    case "task_updated":
+      Object.assign(state, { previousTasks: state.tasks, tasks: event.tasks });
+      return;
+    case "agent_start": {
+      Object.assign(state, status("running"), { lastError: null });
+      // Who goes on with a turn names the mode of its step; meanwhile another may have been switched to.
+      if (!event.resumed || state.modeId === null)
+        Object.assign(state, { modeId: event.modeId, modelId: event.modelId });
+      return applyStatus(draft);
+    }
     case "agent_end":
       Object.assign(state, settled);
       return;
@@ -79,8 +100,8 @@ function applyDurable(draft: Draft, event: Durable): void {
     case "message_end":
       return applyMessage(draft, event);
     case "usage_update":
+      state.cost = tokensOf(state.tokenUsage) === 0 ? event.cost : addCost(state.cost, event.cost);
       state.tokenUsage = addUsage(state.tokenUsage, event.usage);
-      state.cost = event.cost;
       return;
     default:
       return applyTool(draft, event);
@@ -107,23 +128,44 @@ function applyTool(draft: Draft, event: Durable): void {
       const { toolCallId, toolName, args } = event;
       return setTool(draft, { toolCallId, toolName, args, status: "running", partialResult: null });
     }
+    case "tool_approval_required":
+      return setApproval(draft, event);
+    case "tool_approval_resolved":
+      removeApproval(state, event.toolCallId);
+      return setStatus(draft, event.toolCallId, "pending");
     case "tool_end":
+      removeApproval(state, event.toolCallId);
       state.activeTools = without(state.activeTools, event.toolCallId);
       state.pendingSuspensions = without(state.pendingSuspensions, event.toolCallId);
       setOutcome(draft.messages, event);
       return applyStatus(draft);
     case "tool_suspended": {
-      const { toolCallId, toolName, args, suspendPayload, at } = event;
-      const pending = { toolCallId, toolName, args, suspendPayload, at };
+      const { toolCallId, toolName, args, suspendPayload, seq, at } = event;
+      const pending = { toolCallId, toolName, args, suspendPayload, seq, at };
       state.pendingSuspensions = { ...state.pendingSuspensions, [toolCallId]: pending };
       return setTool(draft, { toolCallId, toolName, args, status: "waiting", partialResult: null });
     }
-    case "tool_resumed": {
+    case "tool_resumed":
       state.pendingSuspensions = without(state.pendingSuspensions, event.toolCallId);
-      const tool = state.activeTools[event.toolCallId];
-      if (tool) setTool(draft, { ...tool, status: "pending" });
-    }
+      return setStatus(draft, event.toolCallId, "pending");
   }
+}
+
+function setApproval(draft: Draft, event: Of<"tool_approval_required">): void {
+  const { state } = draft;
+  const { threadId, toolCallId, toolName, args, category, digest, suggestion = null, decisions, path, seq, at } = event;
+  const pending = { threadId, toolCallId, toolName, args, category, digest, suggestion, decisions, path, seq, at };
+  removeApproval(state, toolCallId);
+  state.pendingApprovals = { ...state.pendingApprovals, [toolCallId]: pending };
+  state.pendingApproval ??= pending;
+  setTool(draft, { toolCallId, toolName, args, status: "waiting", partialResult: null });
+}
+
+function removeApproval(state: Draft["state"], toolCallId: string): void {
+  if (!Object.hasOwn(state.pendingApprovals, toolCallId)) return;
+  state.pendingApprovals = without(state.pendingApprovals, toolCallId);
+  const left = Object.values(state.pendingApprovals);
+  state.pendingApproval = left.toSorted((a, b) => a.seq - b.seq)[0] ?? null;
 }
 
 function grow(state: HarnessDisplayState, event: Of<"message_update">): HarnessDisplayState {
@@ -194,6 +236,11 @@ function setTool(draft: Draft, tool: ActiveTool): void {
   applyStatus(draft);
 }
 
+function setStatus(draft: Draft, toolCallId: string, value: ActiveTool["status"]): void {
+  const tool = draft.state.activeTools[toolCallId];
+  if (tool) setTool(draft, { ...tool, status: value });
+}
+
 /** A turn waits when each call that has not ended waits for a person. */
 function applyStatus({ state }: Draft): void {
   if (state.status !== "running" && state.status !== "waiting") return;
@@ -217,5 +264,7 @@ const settled = {
   currentMessage: null,
   activeTools: {},
   toolInputBuffers: {},
+  pendingApproval: null,
+  pendingApprovals: {},
   pendingSuspensions: {},
 } as const;

@@ -1,21 +1,9 @@
-import { isForeign, type Effect, type DurableEvent, type EndReason } from "../events.ts";
-import { addUsage, noUsage, type Json, type Message, type Usage } from "../message.ts";
+import { isForeign, type DurableEvent, type EndReason, type Spent } from "../events.ts";
+import { addUsage, noUsage, type Message, type Usage } from "../message.ts";
+import { answeredCall, approvalOf, callsOf, type Call } from "./call.ts";
+import { newControl, reduceControl, type Control } from "./control.ts";
 import { reduceInbox, type InboxItem } from "./inbox.ts";
-
-/** A tool call that the model asked for in the newest message of the turn. */
-export interface Call {
-  toolCallId: string;
-  toolName: string;
-  input: Json;
-  state: "requested" | "started" | "suspended" | "resumed" | "ended";
-  /** The same for every run of this call: what an idempotent tool gives to the outside to be recognised. */
-  key: string | null;
-  effect: Effect | null;
-  /** What the call asked for when it was suspended, and what it was answered. */
-  payload: Json;
-  data: Json;
-  answered: boolean;
-}
+import { elapsed, nothingSpent, tokensOf, type Stopwatch } from "./spent.ts";
 
 /** What a turn has to do next: ask the model, see to the calls of its last message, or end. */
 export type Phase = "model" | "calls" | "done";
@@ -29,12 +17,27 @@ export interface Turn {
   calls: readonly Call[];
   inputIds: readonly string[];
   aborting: boolean;
+  /** A call was declined without a word: the turn ends when what runs beside it is done. */
+  declined: boolean;
   /** Something was said after the abort: then nothing is held back. */
   wanted: boolean;
   /** The newest whole answer of the model, why it stopped there, and what it took. */
   message: Message | null;
   finishReason: string;
   usage: Usage;
+  tokens: number;
+  /** As far as prices are known. */
+  cost: number;
+  watch: Stopwatch;
+}
+
+export interface Ended {
+  turnId: string;
+  reason: EndReason;
+  /** Which limit was reached. */
+  detail: string | null;
+  message: Message | null;
+  inputIds: readonly string[];
 }
 
 /** What a driver decides from. Folded from the journal alone, so every process decides alike. */
@@ -44,7 +47,7 @@ export interface ThreadState {
   resourceId: string;
   turn: Turn | null;
   /** How the last turn ended. */
-  ended: { turnId: string; reason: EndReason; message: Message | null; inputIds: readonly string[] } | null;
+  ended: Ended | null;
   lastError: { code: string; message: string; retryable: boolean } | null;
   inbox: readonly InboxItem[];
   /** After an abort queued inputs wait for the next one, or for `resume()`. */
@@ -55,7 +58,9 @@ export interface ThreadState {
   /** Input ids that callers chose. */
   named: Readonly<Record<string, true>>;
   usage: Usage;
-  head: { blob: string; key: string } | null;
+  spent: Spent;
+  control: Control;
+  head: { blob: string; key: string; agentName: string; modelId: string } | null;
   /** The first event that a newer release wrote: this one must not drive past it. */
   foreign: { type: string; v: number; seq: number } | null;
 }
@@ -73,34 +78,42 @@ export const newThreadState: ThreadState = {
   takeovers: 0,
   named: {},
   usage: noUsage,
+  spent: nothingSpent,
+  control: newControl,
   head: null,
   foreign: null,
 };
 
 export function reduceThread(before: ThreadState, event: DurableEvent): ThreadState {
   const inbox = reduceInbox(before.inbox, event);
-  const state = { ...before, seq: event.seq, inbox };
-  if (isForeign(event)) return { ...state, foreign: state.foreign ?? { type: event.type, v: event.v, seq: event.seq } };
+  const seen = { ...before, seq: event.seq, inbox };
+  if (isForeign(event)) return { ...seen, foreign: seen.foreign ?? { type: event.type, v: event.v, seq: event.seq } };
+  const state = timed({ ...seen, control: reduceControl(before.control, event) }, event);
   switch (event.type) {
     case "thread_created":
       return { ...state, title: event.title, resourceId: event.resourceId };
     case "thread_renamed":
       return { ...state, title: event.title };
     case "thread_cloned":
-      return { ...settled(state), title: event.title, usage: noUsage, named: {} };
+      return { ...settled(state), title: event.title, usage: noUsage, spent: nothingSpent, named: {} };
     case "thread_rewound":
-      return { ...settled(state), usage: event.usage };
+      return {
+        ...settled(state),
+        title: event.title ?? state.title,
+        usage: event.usage,
+        spent: event.spent ?? nothingSpent,
+      };
     case "input_accepted": {
       const turn = state.turn?.aborting ? { ...state.turn, wanted: true } : state.turn;
       const named = event.named ? { ...state.named, [event.inputId]: true as const } : state.named;
       return { ...state, turn, held: false, named };
     }
-    case "usage_update": {
-      const turn = state.turn && { ...state.turn, usage: event.usage };
-      return { ...state, usage: addUsage(state.usage, event.usage), turn };
+    case "usage_update":
+      return used(state, event);
+    case "prompt_head": {
+      const { blob, key, agentName = "", modelId = "" } = event;
+      return { ...state, head: { blob, key, agentName, modelId } };
     }
-    case "prompt_head":
-      return { ...state, head: { blob: event.blob, key: event.key } };
     case "error": {
       const { code, message, retryable, parked = false } = event;
       return { ...state, lastError: { code, message, retryable }, parked: state.parked || parked };
@@ -114,21 +127,53 @@ export function reduceThread(before: ThreadState, event: DurableEvent): ThreadSt
   }
 }
 
+function timed(state: ThreadState, event: DurableEvent): ThreadState {
+  const { turn, spent } = state;
+  if (!turn) return state;
+  const watch = elapsed(turn.watch, event, isWaiting(turn));
+  if (watch === turn.watch) return state;
+  const ms = spent.ms + watch.ms - turn.watch.ms;
+  return { ...state, turn: { ...turn, watch }, spent: { ...spent, ms } };
+}
+
+function used(state: ThreadState, { usage, cost }: DurableEvent<"usage_update">): ThreadState {
+  const { turn, spent } = state;
+  const known = cost ?? 0;
+  const next = turn && { ...turn, usage, tokens: turn.tokens + tokensOf(usage), cost: turn.cost + known };
+  const unpriced = spent.unpriced || cost === null;
+  const total = { ...spent, steps: spent.steps + 1, cost: spent.cost + known, unpriced };
+  return { ...state, usage: addUsage(state.usage, usage), spent: total, turn: next };
+}
+
 function started(state: ThreadState, event: DurableEvent<"agent_start">): ThreadState {
   const { turnId = "", modeId, modelId } = event;
   const takeovers = event.takeover ? state.takeovers + 1 : state.takeovers;
   const next = { ...state, takeovers, parked: false, held: false };
   if (state.turn?.turnId === turnId) return { ...next, turn: { ...state.turn, modeId, modelId } };
-  const fresh = { phase: "model" as const, steps: 0, calls: [], inputIds: [], aborting: false, wanted: false };
+  const { at } = event;
+  const fresh = { phase: "model" as const, steps: 0, calls: [], inputIds: [] };
+  const unhindered = { aborting: false, declined: false, wanted: false };
   const silent = { message: null, finishReason: "", usage: noUsage };
-  return { ...next, lastError: null, turn: { turnId, modeId, modelId, ...fresh, ...silent } };
+  const unspent = { tokens: 0, cost: 0, watch: { at, ms: 0 } };
+  return {
+    ...next,
+    lastError: null,
+    turn: { turnId, modeId, modelId, ...fresh, ...unhindered, ...silent, ...unspent },
+  };
 }
 
 function ended(state: ThreadState, event: DurableEvent<"agent_end">): ThreadState {
-  const { turnId = "", reason } = event;
+  const { turnId = "", reason, detail = null } = event;
   const { message = null, inputIds = [] } = state.turn ?? {};
   const held = reason === "aborted" && state.inbox.length > 0 && !state.turn?.wanted;
-  return { ...state, turn: null, held, parked: false, takeovers: 0, ended: { turnId, reason, message, inputIds } };
+  return {
+    ...state,
+    turn: null,
+    held,
+    parked: false,
+    takeovers: 0,
+    ended: { turnId, reason, detail, message, inputIds },
+  };
 }
 
 function reduceTurn(state: ThreadState, turn: Turn, event: DurableEvent): ThreadState {
@@ -143,10 +188,22 @@ function reduceTurn(state: ThreadState, turn: Turn, event: DurableEvent): Thread
       return { ...state, takeovers: 0, turn: answered(turn, event) };
     case "tool_start":
       return { ...state, turn: withCall(turn, event, { state: "started", key: event.key, effect: event.effect }) };
+    case "tool_approval_required":
+      return {
+        ...state,
+        turn: withCall(turn, event, { state: "asking", approval: approvalOf(event), asked: event.seq }),
+      };
+    case "tool_approval_resolved":
+      return { ...state, turn: resolved(turn, event) };
     case "tool_suspended":
       return {
         ...state,
-        turn: withCall(turn, event, { state: "suspended", payload: event.suspendPayload, answered: false }),
+        turn: withCall(turn, event, {
+          state: "suspended",
+          payload: event.suspendPayload,
+          answered: false,
+          asked: event.seq,
+        }),
       };
     case "tool_resumed":
       return { ...state, turn: withCall(turn, event, { state: "resumed", data: event.resumeData, answered: true }) };
@@ -158,21 +215,14 @@ function reduceTurn(state: ThreadState, turn: Turn, event: DurableEvent): Thread
 }
 
 function answered(turn: Turn, { message, finishReason = "stop" }: DurableEvent<"message_end">): Turn {
-  const calls = message.content.flatMap((part): Call[] => {
-    if (part.type !== "tool-call" || part.providerExecuted) return [];
-    const { toolCallId, toolName, input } = part;
-    const unstarted = {
-      state: "requested" as const,
-      key: null,
-      effect: null,
-      payload: null,
-      data: null,
-      answered: false,
-    };
-    return [{ toolCallId, toolName, input, ...unstarted }];
-  });
+  const calls = callsOf(message);
   const steps = turn.steps + 1;
   return { ...turn, message, finishReason, calls, steps, phase: calls.length > 0 ? "calls" : "done" };
+}
+
+function resolved(turn: Turn, event: DurableEvent<"tool_approval_resolved">): Turn {
+  const next = withCall(turn, event, answeredCall(event));
+  return event.decision === "decline" && event.message === undefined ? { ...next, declined: true } : next;
 }
 
 function withCall(turn: Turn, event: { toolCallId: string }, change: Partial<Call>): Turn {
@@ -194,4 +244,6 @@ const settled = (state: ThreadState): ThreadState => ({
 
 /** True when nobody but a person can move the turn on. */
 export const isWaiting = (turn: Turn): boolean =>
-  turn.phase === "calls" && turn.calls.every((call) => call.state === "ended" || call.state === "suspended");
+  turn.phase === "calls" && !turn.declined && turn.calls.every(({ state }) => RESTS.has(state));
+
+const RESTS: ReadonlySet<Call["state"]> = new Set(["ended", "suspended", "asking"]);

@@ -38,12 +38,12 @@ export function reduceTranscript(state: Transcript, event: DurableEvent): Transc
   if (isForeign(event)) return state;
   switch (event.type) {
     case "agent_start":
-      return { ...state, by: event.modelId.split("/", 1)[0]! };
+      return { ...state, by: providerOf(event.modelId) };
     case "message_end":
       if (event.interrupted) return state;
       return event.message.role === "assistant"
         ? answered(closed(state), event.message.content)
-        : said(closed(state), event.message.content);
+        : said(closed(state), event.message.role === "note" ? noted(event.message.content) : event.message.content);
     case "tool_end":
       return resulted(state, event);
     case "agent_end":
@@ -55,12 +55,19 @@ export function reduceTranscript(state: Transcript, event: DurableEvent): Transc
   }
 }
 
+/** What stands before the name of the model: a gateway may speak for several providers, as in "gateway/anthropic/claude". */
+const providerOf = (modelId: string): string => modelId.slice(0, modelId.lastIndexOf("/")) || modelId;
+
 /** The entries in order, with "interrupted" in the place of results that are not there. */
 export function entriesOf(state: Transcript): Entry[] {
   const entries: Entry[] = [];
   for (let node = closed(state).body; node; node = node.before) entries.push(node.entry);
   return entries.toReversed();
 }
+
+/** A note is the harness's word, and is not to be taken for the user's. */
+const noted = (content: readonly Part[]): Part[] =>
+  content.map((part) => (part.type === "text" ? { ...part, text: `<note>\n${part.text}\n</note>` } : part));
 
 function said(state: Transcript, content: readonly Part[]): Transcript {
   const parts = content.filter((part) => part.type === "file" || (part.type === "text" && part.text.trim() !== ""));

@@ -1,3 +1,4 @@
+import { ControlResult } from "../control/result.ts";
 import { asText, type NamedTool, type ToolContent, type ToolContext } from "../tool.ts";
 import type { FilePart, Json, TextPart, ToolResult } from "../message.ts";
 import { hashOf, sleep, type Clock } from "../ports.ts";
@@ -13,7 +14,9 @@ const GRACE_MS = 1_000;
 
 export type CallOutcome =
   | { kind: "ended"; result: ToolResult; isError: boolean; unknown?: true; blobs: Blob[] }
-  | { kind: "suspended"; payload: Json };
+  | { kind: "suspended"; payload: Json }
+  /** A control tool: what it does to the thread is decided in the append that ends the call. */
+  | { kind: "control"; settle: ControlResult["settle"] };
 
 export interface CallRun {
   tool: NamedTool;
@@ -82,7 +85,9 @@ export async function runCall(run: CallRun): Promise<CallOutcome> {
 
 async function attempt(run: CallRun, context: ToolContext): Promise<CallOutcome> {
   try {
-    return await ended(await run.tool.execute(run.input, context));
+    const output = await run.tool.execute(run.input, context);
+    if (output instanceof ControlResult) return { kind: "control", settle: output.settle };
+    return await ended(output);
   } catch (error) {
     if (context.signal.aborted) return failed(`Stopped: ${messageOf(error)}`);
     return failed(messageOf(error));

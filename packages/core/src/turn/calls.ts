@@ -1,67 +1,12 @@
 import type { NewEvent } from "../events.ts";
-import type { Call } from "../folds/state.ts";
-import type { Answer } from "../model/answer.ts";
-import type { Json } from "../message.ts";
-import type { NamedTool } from "../tool.ts";
-import { failed, runCall, type CallOutcome } from "./call.ts";
-import { afterCall, notDone } from "./decide.ts";
+import type { Call } from "../folds/call.ts";
+import type { ThreadState } from "../folds/state.ts";
+import type { ToolResult } from "../message.ts";
+import { clip, failed, runCall, type CallOutcome } from "./call.ts";
+import { afterCall, endTurn, notDone } from "./decide.ts";
 import type { Driver } from "./driver.ts";
-import { orAborted } from "../ports.ts";
+import { begun, prepare, stands } from "./prepare.ts";
 import type { Setup } from "./setup.ts";
-
-interface Asked {
-  toolCallId: string;
-  toolName: string;
-  input: Json;
-}
-
-/** A call that may run, or one that can't, and the event that says so. `key` belongs to the `seq` of that event. */
-export type Prepared =
-  | { kind: "run"; toolCallId: string; tool: NamedTool; input: unknown; event(turnId: string, key: string): NewEvent }
-  | { kind: "refuse"; toolCallId: string; event(turnId: string, key: string): NewEvent };
-
-/** Why the calls of this answer can't be trusted, if they can't. */
-export function refusal(answer: Answer, toolCallId: string): string | undefined {
-  // A stop by length may have cut the arguments, so none of these calls is safe to run.
-  if (answer.finishReason === "length")
-    return "Not run: the answer was cut off by the length limit. Call again with less.";
-  return answer.refused.get(toolCallId);
-}
-
-export async function prepare(
-  asked: Asked,
-  setup: Setup,
-  { signal, refused }: { signal: AbortSignal; refused?: string | undefined },
-): Promise<Prepared> {
-  const { toolCallId, toolName, input: args } = asked;
-  const refuse = (content: string): Prepared => ({
-    kind: "refuse",
-    toolCallId,
-    event: (turnId) => notDone(asked, { turnId, content }),
-  });
-  if (refused !== undefined) return refuse(refused);
-  const tool = setup.tools.get(toolName);
-  if (!tool)
-    return refuse(`There is no tool "${toolName}". The tools are: ${[...setup.tools.keys()].join(", ") || "none"}.`);
-  const checked = await orAborted(checkArgs(tool, args), signal);
-  if (!checked) return refuse("Not run: the turn was aborted.");
-  if (!checked.ok) return refuse(`Invalid arguments for ${toolName}:\n${checked.problem}`);
-  return {
-    kind: "run",
-    toolCallId,
-    tool,
-    input: checked.value,
-    event: (turnId, key) => ({ type: "tool_start", turnId, toolCallId, toolName, args, key, effect: tool.effect }),
-  };
-}
-
-async function checkArgs(tool: NamedTool, args: Json) {
-  try {
-    return await tool.schema.check(args);
-  } catch (error) {
-    return { ok: false as const, problem: `The schema itself failed: ${String(error)}` };
-  }
-}
 
 /**
  * Sees to the calls of the newest answer until all have ended, or those that have not wait for a person. Calls run in parallel;
@@ -70,12 +15,30 @@ async function checkArgs(tool: NamedTool, args: Json) {
 export async function runCalls(driver: Driver, setup: Setup): Promise<void> {
   await reportCut(driver);
   const running = new Map<string, Promise<void>>();
+  try {
+    await seeToCalls(driver, setup, running);
+  } catch (error) {
+    driver.abortTurn();
+    throw error;
+  } finally {
+    // Nothing is left behind that nobody waits for.
+    await Promise.all(running.values());
+  }
+  // Declined without a word: what ran beside it is done, and what still waits is settled with the turn.
+  const over = driver.drives && !driver.signal.aborted && driver.state.turn?.declined;
+  if (over) await driver.append((state) => endTurn(state, "declined"));
+}
+
+async function seeToCalls(driver: Driver, setup: Setup, running: Map<string, Promise<void>>): Promise<void> {
   const failures: unknown[] = [];
   while (driver.drives) {
+    // Taken before anything is looked at: what changes while calls are judged must not be missed.
+    const changed = driver.journal.changed();
     await startRequested(driver, setup, running);
     for (const call of driver.state.turn?.calls ?? []) {
-      if (call.state !== "started" || running.has(call.toolCallId) || driver.signal.aborted) continue;
-      const run = runOne(driver, setup, call).catch((error: unknown) => {
+      const runs = call.state === "started" && driver.ready.has(call.toolCallId);
+      if (!runs || running.has(call.toolCallId) || driver.signal.aborted) continue;
+      const run = runOne(driver, call).catch((error: unknown) => {
         failures.push(error);
         driver.abortTurn();
       });
@@ -85,7 +48,7 @@ export async function runCalls(driver: Driver, setup: Setup): Promise<void> {
       );
     }
     if (running.size === 0) break;
-    await Promise.race([...running.values(), driver.journal.changed()]);
+    await Promise.race([...running.values(), changed]);
   }
   await Promise.all(running.values());
   if (failures.length > 0) throw failures[0];
@@ -105,70 +68,96 @@ async function reportCut(driver: Driver): Promise<void> {
 
 const isCut = (driver: Driver, call: Call): boolean => call.state === "started" && !driver.ready.has(call.toolCallId);
 
-/** Calls that were asked for and not begun, and those that somebody has answered. */
+/** Calls that were asked for and not begun, those that somebody has answered, and those that a crash cut off and may run again. */
 async function startRequested(driver: Driver, setup: Setup, running: ReadonlyMap<string, unknown>): Promise<void> {
-  const waiting = (driver.state.turn?.calls ?? []).filter(({ state }) => state === "requested" || state === "resumed");
-  const calls = waiting.filter((call) => !running.has(call.toolCallId));
+  const { turn: now, control } = driver.state;
+  const isDue = (call: Call): boolean => {
+    if (running.has(call.toolCallId)) return false;
+    if (now?.declined) return call.state === "declined";
+    return DUE.has(call.state) || isCut(driver, call);
+  };
+  const calls = (now?.calls ?? []).filter(isDue);
   if (calls.length === 0 || driver.signal.aborted) return;
-  const prepared = await Promise.all(calls.map((call) => prepare(call, setup, driver)));
+  const { policies } = control;
+  const { signal } = driver;
+  const prepared = await Promise.all(calls.map((call) => prepare(call, setup, { policies, signal })));
   await driver.append((state) => {
     const { turn } = state;
     if (!turn || driver.signal.aborted) return null;
+    const { turnId } = turn;
     const events: NewEvent[] = [];
-    for (const call of prepared) {
+    // What was judged by rules that have changed meanwhile is judged again, the next time round.
+    for (const call of prepared.filter((one) => stands(one, state))) {
       const known = turn.calls.find(({ toolCallId }) => toolCallId === call.toolCallId);
+      if (turn.declined && known?.state !== "declined") continue;
       const key = known?.key ?? `${driver.journal.id}:${state.seq + events.length + 1}`;
-      if (call.kind === "run") driver.ready.set(call.toolCallId, call);
-      events.push(call.event(turn.turnId, key));
+      events.push(begun(driver, call, { turnId, key }));
     }
-    return afterCall(state, events);
+    return events.length > 0 ? afterCall(state, events) : null;
   });
 }
 
-async function runOne(driver: Driver, setup: Setup, call: Call): Promise<void> {
+const DUE: ReadonlySet<Call["state"]> = new Set(["requested", "resumed", "declined"]);
+
+async function runOne(driver: Driver, call: Call): Promise<void> {
   const { clock } = driver.ports;
   const { toolCallId, toolName } = call;
   const startedAt = clock.now();
-  const outcome = await effect(driver, setup, call);
+  const outcome = await effect(driver, call);
   driver.ready.delete(toolCallId);
   // Closing: whoever goes on with the turn finds a call that was stopped as it is, begun and not ended. What is done is kept.
-  if (!driver.drives && (outcome.kind === "suspended" || outcome.isError)) return;
+  if (!driver.drives && !isDone(outcome)) return;
   await driver.append((state) => {
     if (!state.turn) return null;
     const { turnId } = state.turn;
     if (outcome.kind === "suspended") {
-      return afterCall(state, [
-        { type: "tool_suspended", turnId, toolCallId, toolName, args: call.input, suspendPayload: outcome.payload },
-      ]);
+      const asked = { toolCallId, toolName, args: call.input, suspendPayload: outcome.payload };
+      return afterCall(state, [{ type: "tool_suspended", turnId, ...asked }]);
     }
-    const { result, isError, blobs } = outcome;
-    const unknown = outcome.unknown ? { unknown: true } : {};
+    const { result, isError, events } = settled(outcome, state);
+    const unknown = outcome.kind === "ended" && outcome.unknown ? { unknown: true } : {};
     const durationMs = Math.max(0, clock.now() - startedAt);
-    return {
-      ...afterCall(state, [
-        { type: "tool_end", turnId, toolCallId, toolName, result, isError, ...unknown, durationMs },
-      ]),
-      blobs,
-    };
+    const told = { result: withRemarks(result, call), isError, ...unknown, durationMs };
+    const decision = afterCall(state, [...events, { type: "tool_end", turnId, toolCallId, toolName, ...told }]);
+    return outcome.kind === "ended" ? { ...decision, blobs: outcome.blobs } : decision;
   });
 }
 
-/** The one place where a tool is run. */
-async function effect(driver: Driver, setup: Setup, call: Call): Promise<CallOutcome> {
+const isDone = (outcome: CallOutcome): boolean =>
+  outcome.kind === "control" || (outcome.kind === "ended" && !outcome.isError);
+
+type Over = Exclude<CallOutcome, { kind: "suspended" }>;
+
+/** What a tool gave back, with the events of those that write some. */
+function settled(outcome: Over, state: ThreadState): { result: ToolResult; isError: boolean; events: NewEvent[] } {
+  if (outcome.kind === "ended") return { result: outcome.result, isError: outcome.isError, events: [] };
+  const { content, details, events = [] } = outcome.settle(state);
+  return { result: { content: clip(content), ...(details === undefined ? {} : { details }) }, isError: false, events };
+}
+
+/** What a person did to the call, for the model to know. */
+function withRemarks(result: ToolResult, { edited, input, remark }: Call): ToolResult {
+  const remarks = [
+    ...(edited ? [`The user changed the arguments before it ran: ${JSON.stringify(input)}`] : []),
+    ...(remark === null ? [] : [`The user says: ${remark}`]),
+  ];
+  if (remarks.length === 0) return result;
+  const note = `[${remarks.join("\n")}]`;
+  if (typeof result.content === "string") return { ...result, content: `${note}\n${result.content}` };
+  return { ...result, content: [{ type: "text", text: note }, ...result.content] };
+}
+
+/** The one place where a tool is run: only what was prepared, and only under a lease that stands. */
+async function effect(driver: Driver, call: Call): Promise<CallOutcome> {
   const { toolCallId, toolName, key } = call;
-  const known = driver.ready.get(toolCallId);
-  const prepared = known ? { kind: "run" as const, ...known } : await prepare(call, setup, driver);
-  if (prepared.kind === "refuse" && !driver.signal.aborted)
-    return failed(`The tool "${toolName}" can't be run again: it is gone, or takes other arguments now.`);
+  const prepared = driver.ready.get(toolCallId);
   await driver.confirm();
-  if (prepared.kind === "refuse" || driver.signal.aborted) return failed("Not run: the turn was aborted.");
+  if (!prepared || driver.signal.aborted) return failed("Not run: the turn was aborted.");
   return runCall({
-    tool: prepared.tool,
-    input: prepared.input,
+    ...prepared,
     key: key ?? "",
     threadId: driver.journal.id,
     toolCallId,
-    resumed: call.answered ? { payload: call.payload, data: call.data } : null,
     signal: driver.signal,
     clock: driver.ports.clock,
     emit: (partialResult) => driver.journal.live({ type: "tool_update", toolCallId, toolName, partialResult }),

@@ -1,18 +1,21 @@
 import type { NewEvent, StampedEvent } from "../events.ts";
 import type { EndReason } from "../events.ts";
 import type { InboxItem } from "../folds/inbox.ts";
-import { isWaiting, reduceThread, type Call, type ThreadState, type Turn } from "../folds/state.ts";
+import type { Call } from "../folds/call.ts";
+import { isWaiting, reduceThread, type ThreadState, type Turn } from "../folds/state.ts";
+import type { Json } from "../message.ts";
 import type { Ids } from "../ports.ts";
 import type { Blob } from "../store.ts";
+import type { Setup } from "./setup.ts";
 
 /** What a driver wants to append, having looked at the state. It may be asked again if somebody else was faster. */
-export interface Decision {
+export interface Proposal {
   events: NewEvent[];
   blobs?: readonly Blob[];
   release?: boolean;
 }
 
-export type Decide = (state: ThreadState) => Decision | null;
+export type Decide = (state: ThreadState) => Proposal | null;
 
 /** Three drivers that died without getting anywhere: a fourth would only die too. */
 export const MAX_TAKEOVERS = 3;
@@ -42,15 +45,50 @@ export function beginTurn(
   state: ThreadState,
   mode: { modeId: string; modelId: string },
   { ids, force }: { ids: Ids; force: boolean },
-): Decision | null {
+): Proposal | null {
   const item = state.inbox[0];
   if (state.turn || !item || (state.held && !force)) return null;
   const turnId = ids("turn");
   return { events: [{ type: "agent_start", turnId, ...mode, resumed: false }, ...taken(item, turnId, ids)] };
 }
 
+/** How many answers may pass before the model is reminded of what is open. */
+const REMIND_AFTER = 10;
+
+/** What comes before the model is asked: the mode that was switched to, steers, and what it should not forget. */
+export function enterStep(state: ThreadState, setup: Setup, ids: Ids): Proposal | null {
+  const { turn, control } = state;
+  if (!turn) return null;
+  const { turnId } = turn;
+  const { mode, modelId, note } = setup;
+  const events: NewEvent[] = [];
+  if (turn.modeId !== mode.id || turn.modelId !== modelId)
+    events.push({ type: "agent_start", turnId, modeId: mode.id, modelId, resumed: true });
+  if (control.modeNote === null ? note.needed : control.modeNote !== note.text)
+    events.push(noteMessage({ turnId, about: "mode", text: note.text }, ids));
+  events.push(...(takeSteers(state, ids)?.events ?? []));
+  const open = control.tasks.filter(({ status }) => status !== "completed");
+  const due = turn.steps === 0 ? control.sinceTasks > 0 : control.sinceTasks >= REMIND_AFTER;
+  if (open.length > 0 && due && setup.gate.isAvailable("write_todos")) {
+    const items = open.map(({ status, content }) => `- [${status}] ${content}`);
+    const text = ["Still open on your task list:", ...items, "Keep the list up to date with write_todos."].join("\n");
+    events.push(noteMessage({ turnId, about: "tasks", text }, ids));
+  }
+  return events.length > 0 ? { events } : null;
+}
+
+function noteMessage(note: { turnId: string; about: "mode" | "tasks"; text: string }, ids: Ids): NewEvent {
+  const { turnId, about, text } = note;
+  return {
+    type: "message_end",
+    turnId,
+    about,
+    message: { id: ids("message"), role: "note", content: [{ type: "text", text }] },
+  };
+}
+
 /** Steers go into the running turn, each as a message of its own. */
-export function takeSteers(state: ThreadState, ids: Ids): Decision | null {
+export function takeSteers(state: ThreadState, ids: Ids): Proposal | null {
   const { turn } = state;
   const steers = state.inbox.filter((item) => item.delivery === "steer");
   if (!turn || steers.length === 0) return null;
@@ -66,35 +104,52 @@ function taken({ inputId, content, files }: InboxItem, turnId: string, ids: Ids)
 }
 
 /** Ends the turn, whatever it was doing. The lease goes in the same append unless the next input is there already. */
-export function endTurn(state: ThreadState, reason: EndReason, before: NewEvent[] = []): Decision | null {
+export function endTurn(
+  state: ThreadState,
+  reason: EndReason,
+  { before = [], detail }: { before?: NewEvent[]; detail?: string } = {},
+): Proposal | null {
   const { turn } = state;
   if (!turn) return null;
   const { turnId } = turn;
   const open = turn.calls.filter((call) => turn.phase === "calls" && call.state !== "ended");
-  const ends = open.map((call) => cutCall(call, turnId));
+  const ends = open.map((call) => cutCall(call, turnId, reason));
   const step: NewEvent[] = open.length > 0 ? [stepEnd(turn)] : [];
-  const events: NewEvent[] = [...before, ...ends, ...step, { type: "agent_end", turnId, reason }];
+  const end: NewEvent = { type: "agent_end", turnId, reason, ...(detail === undefined ? {} : { detail }) };
+  const events: NewEvent[] = [...before, ...ends, ...step, end];
   return { events, release: !needsDriving(preview(state, events)) };
 }
 
 /** What becomes of a call that the turn did not wait for. */
-function cutCall(call: Call, turnId: string): NewEvent {
-  if (call.state !== "started") return notDone(call, { turnId, content: "Not run: the turn was aborted." });
+function cutCall(call: Call, turnId: string, reason: EndReason): NewEvent {
+  if (call.state === "declined") return declined(call, turnId);
+  const why = WHY[reason] ?? "the turn ended";
+  if (call.state !== "started") return notDone(call, { turnId, content: `Not run: ${why}.` });
   const content = "Aborted while it ran: its outcome is unknown, verify before retrying.";
   return notDone(call, { turnId, content, unknown: true });
 }
 
+const WHY: Partial<Record<EndReason, string>> = {
+  declined: "another call was declined",
+  aborted: "the turn was aborted",
+  error: "the turn ended with an error",
+};
+
+/** What a person said instead of yes is the call's result. */
+export const declined = (call: Call, turnId: string): NewEvent =>
+  notDone(call, { turnId, content: call.remark ?? "Declined by the user." });
+
 /** The end of a call that gave no result of its own. `unknown`: it may have had its effect all the same. */
 export function notDone(
   { toolCallId, toolName }: { toolCallId: string; toolName: string },
-  { turnId, content, unknown }: { turnId: string; content: string; unknown?: true },
+  { turnId, content, unknown, details }: { turnId: string; content: string; unknown?: true; details?: Json },
 ): NewEvent {
   const end = {
     type: "tool_end" as const,
     turnId,
     toolCallId,
     toolName,
-    result: { content },
+    result: { content, ...(details === undefined ? {} : { details }) },
     isError: true,
     durationMs: 0,
   };
@@ -109,7 +164,7 @@ export const stepEnd = ({ turnId, finishReason, usage }: Turn): NewEvent => ({
 });
 
 /** Closes the step when these events end its last call, and lets the lease go when only a person can go on. */
-export function afterCall(state: ThreadState, events: NewEvent[]): Decision {
+export function afterCall(state: ThreadState, events: NewEvent[]): Proposal {
   const { turn } = preview(state, events);
   if (!turn) return { events };
   if (turn.phase === "model" && turn.calls.length > 0) return { events: [...events, stepEnd(turn)] };

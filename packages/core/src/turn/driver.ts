@@ -4,9 +4,11 @@ import type { ThreadState } from "../folds/state.ts";
 import type { Transcript } from "../folds/transcript.ts";
 import type { NewLive } from "../live.ts";
 import type { Head } from "../model/prompt.ts";
+import type { Modes } from "../modes.ts";
+import type { Usage } from "../message.ts";
 import { hashOf, sleep, type Clock, type Ids } from "../ports.ts";
 import type { Store } from "../store.ts";
-import type { NamedTool } from "../tool.ts";
+import type { NamedTool, ToolContext } from "../tool.ts";
 import type { Decide } from "./decide.ts";
 import type { Setup } from "./setup.ts";
 
@@ -29,7 +31,16 @@ export interface DriverPorts {
   store: Store;
   clock: Clock;
   ids: Ids;
-  setup(modeId: string | null): Promise<Setup>;
+  modes: Modes;
+  /** In dollars; `null` if the price is not known. */
+  costOf(usage: Usage, modelId: string): number | null;
+}
+
+/** A call that may run: its tool, arguments that the tool's schema has let through, and the answer it waited for. */
+export interface Ready {
+  tool: NamedTool;
+  input: unknown;
+  resumed: ToolContext["resumed"];
 }
 
 /** Somebody else drives now. Nothing of what this process still wanted may be done. */
@@ -50,7 +61,7 @@ export class Driver {
   /** Asked for by a person: what is held back or parked goes on too. */
   readonly force: boolean;
   /** Calls whose `tool_start` this driver wrote and which it has not run yet. Every other started call was cut off by a crash. */
-  readonly ready = new Map<string, { tool: NamedTool; input: unknown }>();
+  readonly ready = new Map<string, Ready>();
   #lease: LeaseUse | null;
   #turn = new AbortController();
   #closing = false;
@@ -166,12 +177,14 @@ export class Driver {
     const head = await setup.makeHead();
     const bytes = new TextEncoder().encode(JSON.stringify(head));
     const blob = await hashOf(bytes);
-    const reason = known ? "agent, model, instructions or tools changed" : "first use";
+    const { headKey: key, modelId, mode } = setup;
+    const agentName = mode.agent.name;
     await this.append((state) => {
-      if (!state.turn || state.head?.key === setup.headKey) return null;
+      if (!state.turn || state.head?.key === key) return null;
       const { turnId } = state.turn;
+      const reason = reasonFor(state.head, { agentName, modelId });
       return {
-        events: [{ type: "prompt_head", turnId, blob, key: setup.headKey, reason }],
+        events: [{ type: "prompt_head", turnId, blob, key, reason, agentName, modelId }],
         blobs: [{ hash: blob, bytes }],
       };
     });
@@ -188,4 +201,12 @@ export class Driver {
     this.#head = { blob, head };
     return head;
   }
+}
+
+/** Why the head of the prompt is not the one that it was. */
+function reasonFor(before: ThreadState["head"], now: { agentName: string; modelId: string }): string {
+  if (!before) return "first use";
+  if (before.agentName !== now.agentName) return `agent changed from "${before.agentName}" to "${now.agentName}"`;
+  if (before.modelId !== now.modelId) return `model changed from "${before.modelId}" to "${now.modelId}"`;
+  return "instructions or tools changed";
 }

@@ -1,17 +1,30 @@
 import { messageOfDraft } from "../draft.ts";
+import { exhausted, limitsCost } from "../budget.ts";
 import { CinchError } from "../errors.ts";
 import type { NewEvent } from "../events.ts";
-import type { Turn } from "../folds/state.ts";
+import { callsOf } from "../folds/call.ts";
+import { isWaiting, type ThreadState, type Turn } from "../folds/state.ts";
 import type { Answer } from "../model/answer.ts";
 import type { Failure } from "../model/failure.ts";
 import { toPrompt } from "../model/prompt.ts";
-import type { Message } from "../message.ts";
+import { noUsage, type Message } from "../message.ts";
 import { hashOf, orAborted } from "../ports.ts";
 import type { Blob } from "../store.ts";
 import { ask } from "./ask.ts";
-import { prepare, refusal, runCalls } from "./calls.ts";
-import { beginTurn, endTurn, MAX_TAKEOVERS, needsDriving, preview, stepEnd, takeSteers } from "./decide.ts";
+import { runCalls } from "./calls.ts";
+import {
+  afterCall,
+  beginTurn,
+  endTurn,
+  enterStep,
+  MAX_TAKEOVERS,
+  needsDriving,
+  preview,
+  stepEnd,
+  takeSteers,
+} from "./decide.ts";
 import { LeaseLost, type Driver } from "./driver.ts";
+import { begun, prepare, refusal, stands } from "./prepare.ts";
 import type { Setup } from "./setup.ts";
 
 /**
@@ -23,12 +36,20 @@ export async function runTurns(driver: Driver): Promise<void> {
   while (driver.drives) {
     const { turn } = driver.state;
     if (!turn) await begin(driver);
+    // The lease comes with the first append. Without one, it is somebody else's turn.
+    else if (driver.epoch === undefined) return;
     else if (turn.aborting) await driver.append((state) => endTurn(state, "aborted"));
-    else if (turn.phase === "calls") await runCalls(driver, await driver.ports.setup(turn.modeId));
+    else if (isWaiting(turn)) await driver.release();
+    else if (turn.phase === "calls") await runCalls(driver, await setupOf(driver, turn.modeId));
+    else if (turn.declined) await driver.append((state) => endTurn(state, "declined"));
     else if (turn.phase === "done") await end(driver);
     else await step(driver, turn);
   }
 }
+
+/** Who acts in this mode, or in the one that the thread is in now. */
+const setupOf = (driver: Driver, modeId?: string): Promise<Setup> =>
+  driver.ports.modes.setup(driver.state.control, modeId);
 
 /** Takes over a turn that is under way: what was streaming is kept for the reader, and the count of deaths goes up. */
 async function goOn(driver: Driver): Promise<void> {
@@ -38,14 +59,18 @@ async function goOn(driver: Driver): Promise<void> {
   if (driver.takeover && driver.state.takeovers >= MAX_TAKEOVERS)
     return park(driver, `${MAX_TAKEOVERS} drivers died here`);
   const draft = messageOfDraft(await driver.ports.store.draft(id));
+  // By the time this is decided, somebody else may have driven it to where only a person can go on.
+  const isDue = (state: ThreadState) => driver.force || needsDriving(state);
   await driver.append((state) => {
-    if (!state.turn) return null;
+    if (!state.turn || !isDue(state)) return null;
     const { turnId, modeId, modelId, aborting } = state.turn;
-    if (aborting) return endTurn(state, "aborted", partial(draft, turnId));
+    if (aborting) return endTurn(state, "aborted", { before: partial(draft, turnId) });
+    if (isWaiting(state.turn)) return null;
     const takeover = driver.takeover ? { takeover: true } : {};
     const start: NewEvent = { type: "agent_start", turnId, modeId, modelId, resumed: true, ...takeover };
     return { events: [...partial(draft, turnId), start] };
   });
+  if (!isDue(driver.state)) await driver.release();
 }
 
 /** Stands still, visibly, until somebody calls `resume()`. */
@@ -63,7 +88,7 @@ export async function park(driver: Driver, why: string): Promise<void> {
 
 async function begin(driver: Driver): Promise<void> {
   driver.newTurn();
-  const { mode, modelId } = await driver.ports.setup(null);
+  const { mode, modelId } = await setupOf(driver);
   await driver.append((state) =>
     beginTurn(state, { modeId: mode.id, modelId }, { ids: driver.ports.ids, force: driver.force }),
   );
@@ -78,9 +103,13 @@ async function end(driver: Driver): Promise<void> {
 /** One model call. Its tool calls are seen to the next time round. */
 async function step(driver: Driver, turn: Turn): Promise<void> {
   const { clock, ids, store } = driver.ports;
-  const setup = await driver.ports.setup(turn.modeId);
+  const setup = await setupOf(driver);
   if (turn.steps >= setup.mode.agent.maxSteps) return driver.append((state) => endTurn(state, "max_steps"));
-  await driver.append((state) => takeSteers(state, ids));
+  const detail = exhausted(driver.state, setup.budgets);
+  if (detail !== null) return driver.append((state) => endTurn(state, "budget", { detail }));
+  await driver.append((state) => enterStep(state, setup, ids));
+  // Somebody may have switched the mode or the model in between: then it is another step that is entered.
+  if ((await setupOf(driver)) !== setup) return;
   driver.journal.live({ type: "step_start", step: turn.steps + 1 });
   const ready = await orAborted(readyToAsk(driver, setup), driver.signal);
   if (!ready) return stop(driver, null);
@@ -108,12 +137,18 @@ async function step(driver: Driver, turn: Turn): Promise<void> {
 /** Aborted by the user; or this driver is closing, and then the draft is all that is left behind. */
 async function stop(driver: Driver, said: Message | null): Promise<void> {
   if (!driver.drives) return;
-  await driver.append((state) => state.turn && endTurn(state, "aborted", partial(said, state.turn.turnId)));
+  await driver.append((state) => state.turn && endTurn(state, "aborted", { before: partial(said, state.turn.turnId) }));
 }
 
 /** A model that can't be had is a failure like one of the provider's. */
 async function readyToAsk(driver: Driver, setup: Setup) {
   try {
+    const { modelId } = setup;
+    if (limitsCost(setup.budgets) && driver.ports.costOf(noUsage, modelId) === null)
+      throw new CinchError(
+        "INVALID_CONFIG",
+        `The budget has a cost, but no price of "${modelId}" is known. Add it to prices.`,
+      );
     return { kind: "ready" as const, model: await setup.model(), head: await driver.head(setup) };
   } catch (error) {
     const isOurs = error instanceof LeaseLost || (error instanceof CinchError && error.code !== "INVALID_CONFIG");
@@ -129,7 +164,7 @@ function fail(driver: Driver, { code, message, retryable }: Failure, said: Messa
     if (!state.turn) return null;
     const { turnId } = state.turn;
     const error: NewEvent = { type: "error", turnId, code, message, retryable };
-    return endTurn(state, "error", [...partial(said, turnId), error]);
+    return endTurn(state, "error", { before: [...partial(said, turnId), error] });
   });
 }
 
@@ -155,34 +190,31 @@ async function accept(
   { messageId, answer }: { messageId: string; answer: Answer },
 ): Promise<void> {
   const { message, blobs } = await messageOf(messageId, answer);
+  const { policies } = driver.state.control;
   const calls = await Promise.all(
-    message.content.flatMap((part) => {
-      return part.type === "tool-call" && !part.providerExecuted
-        ? [prepare(part, setup, { signal: driver.signal, refused: refusal(answer, part.toolCallId) })]
-        : [];
+    callsOf(message).map((call) => {
+      return prepare(call, setup, { policies, signal: driver.signal, refused: refusal(answer, call.toolCallId) });
     }),
   );
+  const { finishReason, usage } = answer;
+  const cost = driver.ports.costOf(usage, setup.modelId);
+  const cachedShare = usage.inputTokens > 0 ? usage.cacheReadTokens / usage.inputTokens : 0;
   await driver.append((state) => {
     const { turn } = state;
     if (!turn) return null;
     const { turnId } = turn;
-    const { finishReason, usage } = answer;
-    const cachedShare = usage.inputTokens > 0 ? usage.cacheReadTokens / usage.inputTokens : 0;
     const events: NewEvent[] = [
       { type: "message_end", turnId, message, finishReason },
-      { type: "usage_update", turnId, usage, cost: null, cachedShare },
+      { type: "usage_update", turnId, usage, cost, cachedShare },
     ];
     driver.ready.clear();
-    // Nothing begins any more; what was asked for stays asked for.
-    for (const call of driver.signal.aborted ? [] : calls) {
-      if (call.kind === "run") driver.ready.set(call.toolCallId, call);
-      events.push(call.event(turnId, `${driver.journal.id}:${state.seq + events.length + 1}`));
-    }
+    // After an abort nothing begins any more; and what was judged by rules that have changed is judged again. Both stay asked for.
+    for (const call of driver.signal.aborted ? [] : calls.filter((one) => stands(one, state)))
+      events.push(begun(driver, call, { turnId, key: `${driver.journal.id}:${state.seq + events.length + 1}` }));
     const after = preview(state, events);
-    if (!after.turn || after.turn.phase === "calls") return { events, blobs };
+    if (after.turn?.phase !== "done") return { ...afterCall(state, events), blobs };
     events.push(stepEnd(after.turn));
-    const steered = state.inbox.some((item) => item.delivery === "steer");
-    if (after.turn.phase !== "done" || steered) return { events, blobs };
+    if (state.inbox.some((item) => item.delivery === "steer")) return { events, blobs };
     events.push({ type: "agent_end", turnId, reason: "complete" });
     return { events, blobs, release: !needsDriving(preview(state, events)) };
   });

@@ -1,21 +1,23 @@
 import { existsSync, readFileSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
+import { isDeepStrictEqual } from "node:util";
 import { emptyTranscript, reduceTranscript, toPrompt, type DurableEvent, type Store } from "@cinch/core";
 import { sqliteStore } from "@cinch/sqlite";
 import { validateAnthropic, validateGemini, validateOpenAIChat, validateOpenAIResponses } from "../providers/index.ts";
+import {
+  answeredTwice,
+  leftMode,
+  notLeftAsMeant,
+  unpermitted,
+  type Evidence,
+  type Row,
+  type Run,
+} from "./permitted.ts";
 
 const validators = [validateAnthropic, validateGemini, validateOpenAIChat, validateOpenAIResponses];
 
-interface Row {
-  journal: number;
-  seq: number;
-  event: DurableEvent;
-}
-
 /** What is true at one moment: everything in the file, and every run of a tool so far. */
-export interface Finding {
-  rows: Row[];
-  runs: string[];
+export interface Finding extends Evidence {
   /** How often the calls had run that were over by now. */
   finished: Map<string, number>;
 }
@@ -24,7 +26,10 @@ const lines = (file: string): string[] =>
   existsSync(file) ? readFileSync(file, "utf8").split("\n").filter(Boolean) : [];
 
 export function look(folder: string): Finding {
-  const runs = lines(`${folder}/ledger`).map((line) => line.split(" ").slice(0, 2).join(" "));
+  const runs = lines(`${folder}/ledger`).map((line) => {
+    const [tool = "", key = "", ...what] = line.split(" ");
+    return { tool, key, what: what.join(" ") };
+  });
   const rows = existsSync(`${folder}/cinch.db`) ? readRows(`${folder}/cinch.db`) : [];
   const ended = rows.flatMap(({ journal, seq, event }) => {
     if (event.type !== "tool_end" || event.unknown) return [];
@@ -33,9 +38,10 @@ export function look(folder: string): Finding {
     );
     return start?.event.type === "tool_start" ? [start.event.key] : [];
   });
-  const count = (key: string) => runs.filter((run) => run.endsWith(` ${key}`)).length;
-  return { rows, runs, finished: new Map(ended.map((key) => [key, count(key)])) };
+  return { rows, runs, finished: new Map(ended.map((key) => [key, countOf(runs, key)])) };
 }
+
+const countOf = (runs: readonly Run[], key: string): number => runs.filter((run) => run.key === key).length;
 
 const starts = (event: DurableEvent, toolCallId: string) =>
   event.type === "tool_start" && event.toolCallId === toolCallId;
@@ -58,44 +64,58 @@ function readRows(path: string): Row[] {
 }
 
 /** What must hold right after a crash, before anybody has opened the store again. */
-export function problemsAfterCrash(folder: string, before: Finding | undefined): string[] {
-  const now = look(folder);
-  return [...lost(folder, now), ...ranTwice(now, before), ...gaps(now), ...integrity(`${folder}/cinch.db`)];
+export function problemsAfterCrash(folder: string, now: Finding, before: Finding | undefined): string[] {
+  return [
+    ...lost(folder, now),
+    ...ranTwice(now, before),
+    ...unpermitted(now),
+    ...answeredTwice(now),
+    ...leftMode(now),
+    ...gaps(now),
+    ...integrity(`${folder}/cinch.db`),
+  ];
 }
 
 /** Everything that was accepted is in the file. */
 function lost(folder: string, { rows }: Finding): string[] {
-  const has = (type: string, inputId?: string) =>
-    rows.some(
-      ({ event }) =>
-        event.type === type && (inputId === undefined || ("inputId" in event && event.inputId === inputId)),
-    );
+  const has = (type: DurableEvent["type"], fields: Record<string, unknown> = {}) =>
+    rows.some(({ event }) => event.type === type && holds(event, fields));
   return lines(`${folder}/accepted`).flatMap((line) => {
-    const [what = "", id = ""] = line.split(" ");
+    const [what = "", id = "", toolCallId = ""] = line.split(" ");
+    const inputId = id;
     const kept: Record<string, () => boolean> = {
       thread: () => has("thread_created") || has("thread_cloned"),
       renamed: () => has("thread_renamed"),
-      input: () => has("input_accepted", id),
-      removed: () => has("input_removed", id) && !has("input_taken", id),
-      edited: () => has("input_edited", id),
-      answered: () => has("tool_resumed"),
-      aborted: () =>
-        has("abort_requested") || rows.some(({ event }) => event.type === "agent_end" && event.reason === "aborted"),
+      forbidden: () => has("permission_changed", { rule: { toolName: "forbidden", policy: "deny" } }),
+      input: () => has("input_accepted", { inputId }),
+      removed: () => has("input_removed", { inputId }) && !has("input_taken", { inputId }),
+      edited: () => has("input_edited", { inputId }),
+      answered: () => has("tool_resumed", { toolName: id }),
+      decided: () => has("tool_approval_resolved", { decision: id, toolCallId }),
+      aborted: () => has("abort_requested") || has("agent_end", { reason: "aborted" }),
       rewound: () => has("thread_rewound"),
+      mode: () => has("mode_changed", { modeId: id }),
+      model: () => has("model_changed"),
+      yolo: () => has("state_changed", { updates: { yolo: true } }),
     };
-    return kept[what]?.() ? [] : [`accepted and lost: ${line}`];
+    const isKept = kept[what]?.() && (id !== "always_allow_tool" || has("grant_added", { from: toolCallId }));
+    return isKept ? [] : [`accepted and lost: ${line}`];
   });
 }
 
+const holds = (event: DurableEvent, fields: Record<string, unknown>): boolean =>
+  Object.entries(fields).every(([name, value]) => isDeepStrictEqual(event[name as keyof DurableEvent], value));
+
 /** A finished call has not run since, and one with an effect never runs twice. */
 function ranTwice(now: Finding, before: Finding | undefined): string[] {
-  const count = (key: string) => now.runs.filter((run) => run.endsWith(` ${key}`)).length;
   const again = [...(before?.finished ?? [])].flatMap(([key, runs]) =>
-    count(key) > runs ? [`ran again after it had finished: ${key}`] : [],
+    countOf(now.runs, key) > runs ? [`ran again after it had finished: ${key}`] : [],
   );
-  const once = now.runs.filter((run, at) => run.startsWith("once ") && now.runs.indexOf(run) !== at);
-  return [...again, ...once.map((run) => `ran twice: ${run}`)];
+  const twice = now.runs.filter(({ tool, key }) => ONCE.has(tool) && countOf(now.runs, key) > 1);
+  return [...again, ...twice.map(({ tool, key }) => `ran twice: ${tool} ${key}`)];
 }
+
+const ONCE: ReadonlySet<string> = new Set(["once", "guarded", "forbidden"]);
 
 function gaps({ rows }: Finding): string[] {
   return rows.flatMap(({ journal, seq }, at) => {
@@ -147,6 +167,7 @@ async function threadProblems(store: Store, id: string): Promise<string[]> {
     events.filter(({ type }) => type === "input_taken" || type === "input_removed").length;
   const { status } = await store.lease(id);
   return [
+    ...notLeftAsMeant(events),
     ...validators.flatMap((validate) => validate(prompt)),
     ...twice,
     ...(open > 0 ? [`${open} inputs were never taken`] : []),

@@ -4,14 +4,17 @@ import {
   CinchError,
   defineTool,
   Harness,
-  type HarnessConfig,
   type DurableEvent,
-  type HarnessEvent,
+  type Effect,
+  type HarnessConfig,
   type Store,
   type ThreadRecord,
+  type ToolDefinition,
 } from "@cinch/core";
 import * as z from "zod";
 import { call, fail, hang, say, scriptedBy, type Step } from "../model.ts";
+import { controlOrders, forbid, playControl } from "./control.ts";
+import { until } from "./until.ts";
 
 /** What the scripted model does for each order that a user gives, step by step. */
 const orders: Record<string, Step[]> = {
@@ -26,7 +29,8 @@ const orders: Record<string, Step[]> = {
   gone: [say("gone")],
   fail: [fail(Object.assign(new Error("bad request"), { statusCode: 400 }))],
   hang: [hang("thinking")],
-  clone: [call("once", { what: "in the clone" }), say("cloned")],
+  ...controlOrders,
+  clone: [call(["once", { what: "in the clone" }], ["forbidden", { what: "nowhere" }]), say("cloned")],
 };
 
 const model = scriptedBy(({ prompt }) => {
@@ -41,19 +45,21 @@ const model = scriptedBy(({ prompt }) => {
   return say("no order");
 });
 
-/** Each run of a tool is a line in the ledger: what ran, under which key. */
+/** Each run of a tool is a line in the ledger: what ran, under which key, with what. */
 function tools(ledger: string) {
   const input = z.object({ what: z.string() });
-  const tool = (effect: "pure" | "idempotent" | "once") =>
+  type What = z.infer<typeof input>;
+  const tool = (name: string, effect: Effect, more: Partial<ToolDefinition<What>> = {}) =>
     defineTool({
-      description: effect,
+      description: name,
       effect,
       input,
       async execute({ what }, { key }) {
-        appendFileSync(ledger, `${effect} ${key} ${what}\n`);
+        appendFileSync(ledger, `${name} ${key} ${what}\n`);
         await new Promise((resolve) => setTimeout(resolve, 2));
         return `did ${what}`;
       },
+      ...more,
     });
   const ask = defineTool({
     description: "ask",
@@ -62,23 +68,55 @@ function tools(ledger: string) {
     execute: ({ what }, { suspend, resumed }) =>
       resumed ? `answered ${String(resumed.data)}` : suspend({ question: what }),
   });
-  return { pure: tool("pure"), idempotent: tool("idempotent"), once: tool("once"), ask };
+  return {
+    pure: tool("pure", "pure"),
+    idempotent: tool("idempotent", "idempotent"),
+    once: tool("once", "once"),
+    ask,
+    guarded: tool("guarded", "once", {
+      category: "execute",
+      suggest: ({ what }) => what,
+      matches: (pattern, { what }) => (pattern === what ? "all" : "none"),
+    }),
+    forbidden: tool("forbidden", "once"),
+  };
 }
 
+/** Two modes share an agent and one has its own. The first is the one that a harness with a single agent has. */
 export function tortureHarness(
   storage: Store,
   ledger: string,
   options: Pick<HarnessConfig, "onRecover"> = {},
 ): Harness {
-  const agent = new Agent({ name: "tortured", model, instructions: "Obey.", tools: tools(ledger) });
-  return new Harness({ id: "torture", storage, agent, ...options });
+  const agent = new Agent({ name: "tortured", model, instructions: "Obey." });
+  const builder = new Agent({ name: "builder", model, instructions: "Build." });
+  return new Harness({
+    id: "torture",
+    storage,
+    tools: tools(ledger),
+    modes: [
+      { id: "default", agent },
+      { id: "plan", agent, instructions: "Plan first.", transitionsTo: "build", availableTools: PLANNING },
+      { id: "build", agent: builder },
+    ],
+    permissions: [{ category: "other", policy: "allow" }],
+    resolveModel: () => model,
+    ...options,
+  });
 }
+
+const PLANNING = ["write_todos", "submit_plan", "ask_user"];
 
 /**
  * Uses everything that leaves durable events, in an order that can be begun again after a crash: what was done is found in the
- * journal. `accepted` is told of each command when it was answered: from then on it must never be lost.
+ * journal. `accepted` is told of each command when it was answered: from then on it must never be lost. Without `control`, people
+ * say what is to be done but not what may be.
  */
-export async function playScenario(h: Harness, store: Store, accepted: (what: string) => void): Promise<void> {
+export async function playScenario(
+  h: Harness,
+  store: Store,
+  { accepted, control = true }: { accepted(what: string): void; control?: boolean },
+): Promise<void> {
   const main = await mainThread(h);
   accepted(`thread ${main.id}`);
   if (main.title !== "Torture") {
@@ -88,10 +126,13 @@ export async function playScenario(h: Harness, store: Store, accepted: (what: st
   const done = await journal(store, main);
   if (!done.some(({ type }) => type === "thread_rewound")) {
     if (!done.some((event) => event.type === "input_accepted" && event.inputId === "fail")) await work(h, accepted);
+    // A rewind must not take this back.
+    await forbid(h, accepted);
     await failAndHang(h, accepted);
     await rewindToAfter(h, store, main);
     accepted("rewound");
   }
+  if (control) await playControl(h, await journal(store, main), accepted);
   const threads = await h.listThreads();
   const clone = threads.find(({ parentId }) => parentId === main.id);
   if (clone) await h.switchThread({ threadId: clone.id });
@@ -121,7 +162,7 @@ async function work(h: Harness, accepted: (what: string) => void): Promise<void>
     if (await unlessTooLate(h.editInput({ inputId: "after", content: "DO after" }))) accepted("edited after");
   } else await post("after", "DO after", "follow_up");
   await until(h, ({ status: now, inbox }) => now === "waiting" || (now === "idle" && inbox.length === 0));
-  if (await unlessTooLate(h.respondToToolSuspension({ resumeData: "this one" }))) accepted("answered");
+  if (await unlessTooLate(h.respondToToolSuspension({ resumeData: "this one" }))) accepted("answered ask");
   await until(h, ({ status: now, inbox }) => now === "idle" && inbox.length === 0);
 }
 
@@ -156,17 +197,4 @@ async function unlessTooLate(command: Promise<void>): Promise<boolean> {
       return false;
     throw error;
   }
-}
-
-/** Settles when the display state is as asked. */
-export function until(h: Harness, reached: (state: ReturnType<Harness["getDisplayState"]>) => boolean): Promise<void> {
-  return new Promise((resolve) => {
-    const look = (event?: HarnessEvent) => {
-      if (event?.type === "display_state_changed" || !reached(h.getDisplayState())) return;
-      off();
-      resolve();
-    };
-    const off = h.subscribe(look);
-    look();
-  });
 }

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
-import { durableTypes } from "@cinch/core";
+import { durableTypes, type DurableType } from "@cinch/core";
 import { look, problemsAfterCrash, problemsAtEnd, type Finding } from "./oracle.ts";
 
 export const positions = ["before", "inside", "after", "emitted"] as const;
@@ -12,11 +12,38 @@ export const positions = ["before", "inside", "after", "emitted"] as const;
 /** Where a process is killed: an event of the map, and where on its way. A new durable event joins the list by itself. */
 export function crashPoints(): string[] {
   const first = durableTypes.flatMap((type) => positions.map((position) => `${type}:${position}`));
-  // These come several times, and mean something else each time.
-  const later = ["message_end", "tool_start", "tool_end", "agent_start"].flatMap((type) =>
-    positions.map((at) => `${type}:${at}:3`),
-  );
-  return [...first, ...later];
+  const later = LATER.flatMap((type) => positions.map((position) => `${type}:${position}:3`));
+  const answers = ANSWERS.flatMap(([type, nth]) => [`${type}:inside:${nth}`, `${type}:after:${nth}`]);
+  return [...first, ...later, ...answers];
+}
+
+/** These come several times, and mean something else each time. */
+const LATER: readonly DurableType[] = ["message_end", "tool_start", "tool_end", "agent_start"];
+
+/** What is answered after the first time: a plan, and what it leads to; arguments that are changed, a no with a reason and one without. */
+const ANSWERS: readonly [DurableType, nth: number][] = [
+  ["tool_resumed", 2],
+  ["mode_changed", 2],
+  ["tool_approval_resolved", 2],
+  ["tool_approval_resolved", 4],
+  ["tool_approval_resolved", 5],
+];
+
+/** What comes in the second half of the scenario only, and from which time on. Other points are spared that half. */
+const CONTROL: { readonly [type: string]: number | undefined } = {
+  tool_approval_required: 1,
+  tool_approval_resolved: 1,
+  mode_changed: 1,
+  model_changed: 1,
+  state_changed: 1,
+  grant_added: 1,
+  task_updated: 1,
+  tool_resumed: 2,
+};
+
+function isControl(point: string): boolean {
+  const [type = "", , nth = "1"] = point.split(":");
+  return Number(nth) >= (CONTROL[type] ?? Infinity);
 }
 
 export interface Verdict {
@@ -31,24 +58,27 @@ const LIMIT_MS = 30_000;
 export async function torture(points: string[]): Promise<Verdict> {
   const folder = mkdtempSync(join(tmpdir(), "cinch-torture-"));
   const problems: string[] = [];
+  const half = points.some(isControl) ? [] : ["half"];
+  const run = (crashAt?: string) => runChild([folder, ...half], crashAt);
   try {
     let before: Finding | undefined;
     for (const point of points) {
-      const { signal, output } = await run(folder, point);
+      const { signal, output } = await run(point);
       if (signal !== "SIGKILL") problems.push(`${point} was not reached (${signal ?? "ended"}) ${output}`);
-      problems.push(...problemsAfterCrash(folder, before));
-      before = look(folder);
+      const now = look(folder);
+      problems.push(...problemsAfterCrash(folder, now, before));
+      before = now;
     }
-    const { signal, output } = await run(folder);
+    const { signal, output } = await run();
     if (signal || output) problems.push(`the last process ended with ${signal ?? "an error"}: ${output}`);
-    problems.push(...problemsAfterCrash(folder, before), ...(await problemsAtEnd(folder)));
+    problems.push(...problemsAfterCrash(folder, look(folder), before), ...(await problemsAtEnd(folder)));
     return { points, problems };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-function run(folder: string, crashAt?: string): Promise<{ signal: string | null; output: string }> {
+function runChild(args: string[], crashAt?: string): Promise<{ signal: string | null; output: string }> {
   const { CRASH_AT: _, ...inherited } = process.env;
   const env = { ...inherited, NODE_COMPILE_CACHE: join(tmpdir(), "cinch-compile-cache") };
   const options = {
@@ -57,7 +87,7 @@ function run(folder: string, crashAt?: string): Promise<{ signal: string | null;
   };
   const running = spawn(
     process.execPath,
-    [...process.execArgv.filter((arg) => !arg.startsWith("--test")), child, folder],
+    [...process.execArgv.filter((arg) => !arg.startsWith("--test")), child, ...args],
     options,
   );
   let output = "";

@@ -1,0 +1,87 @@
+import { checked } from "./check.ts";
+import { CinchError } from "./errors.ts";
+import type { NewEvent } from "./events.ts";
+import { yoloUpdate, type Control } from "./folds/control.ts";
+import type { Modes } from "./modes.ts";
+import { changePolicies } from "./permissions/change.ts";
+import { plainRule, Rule, type ToolCategory } from "./permissions/rule.ts";
+import { soon } from "./ports.ts";
+import type { StateShape } from "./state-shape.ts";
+import type { Thread } from "./thread.ts";
+
+/** What people set on a thread: mode, model, rules, state. Each is a command, durable when it settles. */
+
+export async function switchMode(thread: Thread, modeId: string): Promise<void> {
+  const { modes } = thread;
+  const mode = modes.of(modeId);
+  await thread.command(({ control }) => {
+    const previousModeId = control.modeId ?? modes.default.id;
+    if (previousModeId === modeId) return null;
+    return [{ type: "mode_changed", modeId, previousModeId, modelId: modes.modelId(control, mode) }];
+  });
+}
+
+export interface ModelSwitch {
+  modelId: string;
+  /** `mode` (default): for the current mode of this thread. `thread`: for all its modes. */
+  scope?: "mode" | "thread";
+}
+
+export async function switchModel(thread: Thread, { modelId, scope = "mode" }: ModelSwitch): Promise<void> {
+  if (typeof modelId !== "string" || modelId === "")
+    throw new CinchError("INVALID_INPUT", "modelId is the id of a model, as resolveModel takes it.");
+  if (scope !== "mode" && scope !== "thread")
+    throw new CinchError("INVALID_INPUT", `scope is "mode" or "thread", not ${JSON.stringify(scope)}.`);
+  // A model that takes its time is taken on trust: the turn will tell.
+  await soon(thread.clock, thread.modes.checkModel(modelId));
+  await thread.command(({ control }) => {
+    return [{ type: "model_changed", modelId, scope, modeId: control.modeId ?? thread.modes.default.id }];
+  });
+}
+
+export function setRule(thread: Thread, rule: Rule): Promise<void> {
+  return changePolicies(thread, async () => [{ type: "permission_changed", rule: checkedRule(rule) }]);
+}
+
+type Target = { toolName: string; match?: string } | { category: ToolCategory };
+
+export function addGrant(thread: Thread, target: Target): Promise<void> {
+  const rule = (): Rule => checkedRule({ ...target, policy: "allow" });
+  return changePolicies(thread, async () => [{ type: "grant_added", rule: rule(), from: "session" }]);
+}
+
+const checkedRule = (rule: Rule): Rule => checked(Rule, rule, "INVALID_INPUT", "This is not a rule");
+
+export function setState(thread: Thread, shape: StateShape, updates: unknown): Promise<void> {
+  return changePolicies(thread, async ({ control }): Promise<NewEvent[]> => {
+    const valid = shape.checked(control.values, updates);
+    return Object.keys(valid).length > 0 ? [{ type: "state_changed", updates: valid }] : [];
+  });
+}
+
+/** What a new thread takes over from the one that its session sits at: mode, models, rules and state. Not grants, not usage. */
+export function inherited({ modeId, models, model, policies, values }: Control, modes: Modes): NewEvent[] {
+  const previousModeId = modes.default.id;
+  const updates = { ...values, ...yoloUpdate(policies) };
+  return [
+    ...(modeId === null || !modes.has(modeId) ? [] : [{ type: "mode_changed" as const, modeId, previousModeId }]),
+    ...(model === null
+      ? []
+      : [{ type: "model_changed" as const, modelId: model, scope: "thread" as const, modeId: "" }]),
+    ...Object.entries(models).map(([id, modelId]) => {
+      return { type: "model_changed" as const, modelId, scope: "mode" as const, modeId: id };
+    }),
+    ...policies.rules.map((rule) => ({ type: "permission_changed" as const, rule: plainRule(rule) })),
+    ...(Object.keys(updates).length === 0 ? [] : [{ type: "state_changed" as const, updates }]),
+  ];
+}
+
+/** A clone begins as its source was at `seq`, under the rules of now. */
+export function clonedEvent(
+  { id, state }: Thread,
+  { seq, title = state.title }: { seq: number; title: string | undefined },
+): NewEvent<"thread_cloned"> {
+  const { policies } = state.control;
+  const now = { rules: [...policies.rules], state: yoloUpdate(policies) };
+  return { type: "thread_cloned", title, parent: { threadId: id, seq }, ...now };
+}

@@ -1,0 +1,103 @@
+import type { DurableEvent, Task } from "../events.ts";
+import type { Json } from "../message.ts";
+import { withoutTarget, type HeldRule } from "../permissions/rule.ts";
+
+/** What may run, as far as this thread has a say in it. The same object as long as nothing of it changes. */
+export interface Policies {
+  rules: readonly HeldRule[];
+  grants: readonly HeldRule[];
+  /** `null`: nobody has said anything, and the harness's `initialState` holds. */
+  yolo: boolean | null;
+}
+
+/** What people have set on a thread. */
+export interface Control {
+  /** `null`: the harness's default. */
+  modeId: string | null;
+  /** Models that were chosen for single modes, and for all of them. */
+  models: { readonly [modeId: string]: string };
+  model: string | null;
+  policies: Policies;
+  /** What `setState` has set. */
+  values: { readonly [key: string]: Json };
+  tasks: readonly Task[];
+  /** The highest number that an item was ever given as its id. */
+  lastTaskNo: number;
+  /** Answers of the model since the task list was last written, or spoken of. */
+  sinceTasks: number;
+  /** The last note about the mode that the model was given. */
+  modeNote: string | null;
+}
+
+export const newControl: Control = {
+  modeId: null,
+  models: {},
+  model: null,
+  policies: { rules: [], grants: [], yolo: null },
+  values: {},
+  tasks: [],
+  lastTaskNo: 0,
+  sinceTasks: 0,
+  modeNote: null,
+};
+
+export function reduceControl(control: Control, event: DurableEvent): Control {
+  switch (event.type) {
+    case "thread_cloned": {
+      // Rules of the source's future are old here: whatever is set from now on is newer.
+      const rules = event.rules.map((rule) => ({ ...rule, seq: Math.min(rule.seq, event.seq) }));
+      return withState({ ...control, policies: { ...control.policies, rules, grants: [] } }, event.state);
+    }
+    case "thread_rewound": {
+      const { rules, grants, state = {} } = event;
+      return withState({ ...control, policies: { ...control.policies, rules, grants } }, state);
+    }
+    case "mode_changed":
+      return { ...control, modeId: event.modeId };
+    case "model_changed": {
+      const { modelId, modeId, scope } = event;
+      if (scope === "thread") return { ...control, model: modelId, models: {} };
+      return { ...control, models: { ...control.models, [modeId]: modelId } };
+    }
+    case "state_changed":
+      return withState(control, event.updates);
+    case "permission_changed": {
+      const { rules, grants, yolo } = control.policies;
+      const { rule, seq } = event;
+      const next = [...withoutTarget(rules, rule), { ...rule, seq }];
+      return { ...control, policies: { rules: next, grants: withoutTarget(grants, rule), yolo } };
+    }
+    case "grant_added": {
+      const { rule, seq, interrupt } = event;
+      const grant = { ...rule, seq, ...(interrupt ? { interrupt } : {}) };
+      const grants = [...withoutTarget(control.policies.grants, rule), grant];
+      return { ...control, policies: { ...control.policies, grants } };
+    }
+    case "task_updated":
+      return { ...control, tasks: event.tasks, lastTaskNo: highest(control.lastTaskNo, event.tasks), sinceTasks: 0 };
+    case "message_end":
+      return withMessage(control, event);
+    default:
+      return control;
+  }
+}
+
+const highest = (before: number, tasks: readonly Task[]): number =>
+  Math.max(before, ...tasks.map(({ id }) => (/^\d{1,9}$/.test(id) ? Number(id) : 0)));
+
+function withMessage(control: Control, { message, about, interrupted }: DurableEvent<"message_end">): Control {
+  if (message.role === "assistant" && !interrupted) return { ...control, sinceTasks: control.sinceTasks + 1 };
+  if (about === "tasks") return { ...control, sinceTasks: 0 };
+  if (about !== "mode") return control;
+  const text = message.content.map((part) => (part.type === "text" ? part.text : "")).join("");
+  return { ...control, modeNote: text };
+}
+
+function withState(control: Control, updates: { [key: string]: Json }): Control {
+  const { yolo, ...values } = updates;
+  const policies = typeof yolo === "boolean" ? { ...control.policies, yolo } : control.policies;
+  return { ...control, policies, values: { ...control.values, ...values } };
+}
+
+/** YOLO as an update of the state, if anybody has said anything of it. */
+export const yoloUpdate = ({ yolo }: Policies): { [key: string]: Json } => (yolo === null ? {} : { yolo });

@@ -1,0 +1,75 @@
+import { CinchError } from "../errors.ts";
+import type { NewEvent } from "../events.ts";
+import type { Call } from "../folds/call.ts";
+import type { ThreadState } from "../folds/state.ts";
+import type { Modes } from "../modes.ts";
+import { soon } from "../ports.ts";
+import type { Thread } from "../thread.ts";
+import { preview } from "../turn/decide.ts";
+import { denial, rule } from "./gate.ts";
+import { BY_RULES } from "./rule.ts";
+
+/** How many rules a thread can have. */
+const MOST_RULES = 1_000;
+
+/**
+ * Appends what changes the rules of a thread, and in the same append what that means for calls that wait for a yes: those that the
+ * rules now allow or deny need no answer any more. If the thread moved on meanwhile, it is decided again.
+ */
+export async function changePolicies(
+  thread: Thread,
+  change: (state: ThreadState) => Promise<NewEvent[]>,
+): Promise<void> {
+  for (;;) {
+    const before = thread.state;
+    const events = await change(before);
+    const after = preview(before, events);
+    const { rules, grants } = after.control.policies;
+    if (rules.length + grants.length > MOST_RULES)
+      throw new CinchError("INVALID_INPUT", `A thread can have ${MOST_RULES} rules. Use categories or wider patterns.`);
+    const changed = after.control.policies !== before.control.policies;
+    // A hint, so that nobody is asked in vain: whether a call may run is decided when it runs.
+    const answers = changed ? ((await soon(thread.clock, answersTo(after, thread.modes))) ?? []) : [];
+    let stands = true;
+    await thread.command((state) => {
+      stands = isSame(state, before);
+      return stands ? [...events, ...answers] : null;
+    });
+    if (stands) return;
+  }
+}
+
+const asking = ({ turn }: ThreadState): readonly Call[] => turn?.calls.filter(({ state }) => state === "asking") ?? [];
+
+function isSame(a: ThreadState, b: ThreadState): boolean {
+  const [now, then] = [asking(a), asking(b)];
+  return (
+    a.control.policies === b.control.policies &&
+    a.control.values === b.control.values &&
+    now.length === then.length &&
+    now.every((call, at) => call === then[at])
+  );
+}
+
+async function answersTo(state: ThreadState, modes: Modes): Promise<NewEvent[]> {
+  const { turn, control } = state;
+  const calls = asking(state);
+  // A mode that this process does not know is not for it to judge.
+  if (!turn || calls.length === 0 || !modes.has(turn.modeId)) return [];
+  const setup = await modes.setup(control, turn.modeId);
+  const answers = await Promise.all(
+    calls.map(async ({ toolCallId, toolName, input: args, approval }): Promise<NewEvent[]> => {
+      const tool = setup.tools.get(toolName);
+      const checked = await tool?.schema.check(args);
+      if (!tool || !checked?.ok || !approval) return [];
+      const { policy } = await rule({ tool, input: checked.value }, setup.gate, control.policies);
+      if (policy === "ask") return [];
+      const { turnId } = turn;
+      const { digest } = approval;
+      const resolved = { type: "tool_approval_resolved" as const, turnId, toolCallId, toolName, digest, by: BY_RULES };
+      if (policy === "allow") return [{ ...resolved, decision: "approve" }];
+      return [{ ...resolved, decision: "decline", message: denial(toolName, setup.gate, setup.mode.name) }];
+    }),
+  );
+  return answers.flat();
+}

@@ -1,0 +1,45 @@
+import type { Policy, ToolCategory } from "./rule.ts";
+
+/** How far a pattern covers the arguments of a call. What can't be told is `some`. */
+export type Fit = "all" | "some" | "none";
+
+/** The more specific rule decides: a pattern, a path rule or `interruptOn`, then the tool, then the category. */
+export type Rank = "pattern" | "tool" | "category";
+
+/** A rule for this tool or its category, held against the arguments of one call. */
+export interface Finding {
+  policy: Policy;
+  rank: Rank;
+  fit: Fit;
+  /** It is `interruptOn` that says so. */
+  interrupt?: boolean;
+}
+
+export interface Case {
+  category: ToolCategory;
+  /** False if the mode, the agent or a profile leaves the tool out. */
+  available: boolean;
+  yolo: boolean;
+  /** Oldest first. */
+  findings: readonly Finding[];
+}
+
+export interface Ruling {
+  policy: Policy;
+  interrupt: boolean;
+}
+
+/** Whether a call may run. The first line that applies decides. */
+export function judge({ category, available, yolo, findings }: Case): Ruling {
+  const apply = findings.filter(bites);
+  if (!available || apply.some(({ policy }) => policy === "deny")) return { policy: "deny", interrupt: false };
+  if (yolo) return { policy: "allow", interrupt: false };
+  for (const rank of ["pattern", "tool", "category"]) {
+    const newest = apply.findLast((finding) => finding.rank === rank);
+    if (newest) return { policy: newest.policy, interrupt: newest.interrupt ?? false };
+  }
+  return { policy: category === "read" || category === "control" ? "allow" : "ask", interrupt: false };
+}
+
+/** To allow, a pattern has to cover everything the call does; to ask or deny, anything of it. */
+const bites = ({ policy, fit }: Finding): boolean => (policy === "allow" ? fit === "all" : fit !== "none");

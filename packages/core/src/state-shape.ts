@@ -1,0 +1,67 @@
+import type { StandardSchemaV1 } from "@standard-schema/spec";
+import { CinchError, type ErrorCode } from "./errors.ts";
+import type { Json } from "./message.ts";
+import { issueText } from "./schema.ts";
+import { asJson } from "./turn/call.ts";
+
+export type State = Record<string, Json>;
+
+const STATE_CHARS = 1_000_000;
+
+/** What the state of a thread looks like, and how it begins. `yolo` is built in, and not the schema's business. */
+export class StateShape {
+  readonly yolo: boolean;
+  readonly #initial: State;
+  readonly #schema: StandardSchemaV1 | undefined;
+  /** What the schema is given: it may make something else of its input, which it would not take back. */
+  readonly #given: Record<string, unknown>;
+
+  constructor(schema: StandardSchemaV1 | undefined, initialState: Record<string, unknown> | undefined) {
+    const { yolo = false, ...given } = initialState ?? {};
+    if (typeof yolo !== "boolean")
+      throw new CinchError("INVALID_CONFIG", "Harness: initialState.yolo is true or false.");
+    this.#schema = schema;
+    this.#given = given;
+    this.yolo = yolo;
+    const result = schema?.["~standard"].validate(given);
+    if (result instanceof Promise)
+      throw new CinchError("INVALID_CONFIG", "Harness: a stateSchema must answer at once, not by a promise.");
+    if (initialState && result?.issues) throw refused("INVALID_CONFIG", "Harness: initialState", result.issues);
+    this.#initial = asState(result && !result.issues ? result.value : given);
+  }
+
+  /** The whole state, of what was set and how it began: a copy, to do with as one likes. */
+  whole(values: State, yolo: boolean | null): State & { yolo: boolean } {
+    return structuredClone({ ...this.#initial, ...values, yolo: yolo ?? this.yolo });
+  }
+
+  /** The updates as they are to be kept. Throws `INVALID_INPUT` if the state would not fit its schema. */
+  checked(values: State, updates: unknown): State {
+    if (typeof updates !== "object" || updates === null || Array.isArray(updates))
+      throw new CinchError("INVALID_INPUT", "setState takes an object: what is to change.");
+    const { yolo, ...own } = updates as Record<string, unknown>;
+    if (yolo !== undefined && typeof yolo !== "boolean")
+      throw new CinchError("INVALID_INPUT", "yolo is true or false.");
+    const wanted = asState(Object.fromEntries(Object.entries(own).filter(([, value]) => value !== undefined)));
+    if (JSON.stringify({ ...values, ...wanted }).length > STATE_CHARS)
+      throw new CinchError("INVALID_INPUT", `The state of a thread can have ${STATE_CHARS} characters of JSON.`);
+    if (this.#schema && Object.keys(wanted).length > 0) this.#check(this.#schema, values, wanted);
+    return yolo === undefined ? wanted : { ...wanted, yolo };
+  }
+
+  #check(schema: StandardSchemaV1, values: State, wanted: State): void {
+    const result = schema["~standard"].validate({ ...this.#given, ...values, ...wanted });
+    if (result instanceof Promise)
+      throw new CinchError("INVALID_INPUT", "The stateSchema answers by a promise; it must answer at once.");
+    if (result.issues) throw refused("INVALID_INPUT", "setState", result.issues);
+    const known = result.value as Record<string, unknown>;
+    const strange = Object.keys(wanted).filter((key) => !Object.hasOwn(known, key));
+    if (strange.length > 0)
+      throw new CinchError("INVALID_INPUT", `setState: the stateSchema does not know ${strange.join(", ")}.`);
+  }
+}
+
+const refused = (code: ErrorCode, what: string, issues: readonly StandardSchemaV1.Issue[]): CinchError =>
+  new CinchError(code, `${what} does not fit the stateSchema:\n${issues.map(issueText).join("\n")}`);
+
+const asState = (value: unknown): State => asJson(value ?? {}) as State;

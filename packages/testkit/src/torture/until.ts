@@ -1,0 +1,14 @@
+import type { Harness, HarnessEvent } from "@cinch/core";
+
+/** Settles when the display state is as asked. */
+export function until(h: Harness, reached: (state: ReturnType<Harness["getDisplayState"]>) => boolean): Promise<void> {
+  return new Promise((resolve) => {
+    const look = (event?: HarnessEvent) => {
+      if (event?.type === "display_state_changed" || !reached(h.getDisplayState())) return;
+      off();
+      resolve();
+    };
+    const off = h.subscribe(look);
+    look();
+  });
+}
