@@ -1,0 +1,150 @@
+import type { Decision, Delivery, Rule } from "@cinch/core";
+import * as fc from "fast-check";
+import {
+  args,
+  categoryOf,
+  isOurs,
+  NAMES,
+  ruleSpec,
+  settingSpec,
+  type Args,
+  type RuleSpec,
+  type Setting,
+  type SettingSpec,
+} from "./denied-setting.ts";
+import type { Deadline, ModelCall, WorldPlan } from "./denied-world.ts";
+
+/** What people and fate do to a thread. */
+export type Deed<R = Rule> =
+  | { do: "say"; delivery: Delivery }
+  | { do: "rule" | "grant"; rule: R }
+  | { do: "yolo"; on: boolean }
+  | { do: "mode"; mode: number }
+  /** To whatever waits for one. `late`: to what was shown once, and may have been answered or taken back since. */
+  | { do: "answer"; which: number; decision: Decision; args: Args; message: boolean; late: boolean }
+  | { do: "abort" | "resume" | "wait" | "restart" }
+  /** Who drives, if anybody does. */
+  | ({ do: "die"; onRecover: "resume" | "pause" } & Deadline)
+  | { do: "clone" | "rewind"; back: number };
+
+/** `soon`: in the middle of whatever goes on. Otherwise when everything has come to rest. */
+export type Op<R = Rule> = Deed<R> & { who: 0 | 1; soon: boolean };
+
+export interface Plan extends WorldPlan {
+  /** Two processes need not agree on everything. */
+  settings: [Setting, Setting];
+  ops: Op[];
+}
+
+const one = <const T extends string>(name: T) => fc.constant(name);
+const onRecover = fc.constantFrom("resume" as const, "resume" as const, "pause" as const);
+const decisions: Decision[] = [
+  "approve",
+  "approve",
+  "edit",
+  "edit",
+  "always_allow_tool",
+  "always_allow_category",
+  "decline",
+];
+
+type Drawn = fc.Arbitrary<Deed<RuleSpec>>;
+const says: Drawn = fc.record({ do: one("say"), delivery: fc.constantFrom<Delivery>("send", "steer", "follow_up") });
+const rules: Drawn = fc.record({ do: fc.constantFrom("rule", "rule", "grant"), rule: ruleSpec });
+const yolo: Drawn = fc.record({ do: one("yolo"), on: fc.boolean() });
+const mode: Drawn = fc.record({ do: one("mode"), mode: fc.nat(2) });
+const answer = (late: fc.Arbitrary<boolean>): Drawn =>
+  fc.record({
+    do: one("answer"),
+    which: fc.nat(3),
+    decision: fc.constantFrom(...decisions),
+    args,
+    message: fc.boolean(),
+    late,
+  });
+const dies: Drawn = fc.record({
+  do: one("die"),
+  operations: fc.nat(12),
+  place: fc.constantFrom("before", "after"),
+  onRecover,
+});
+const diesRunning: Drawn = fc.record({ do: one("die"), operations: fc.nat(1), place: one("running"), onRecover });
+const back = fc.nat(20);
+const clones: Drawn = fc.record({ do: one("clone"), back });
+const rewinds: Drawn = fc.record({ do: one("rewind"), back });
+
+const op = (deed: Drawn): fc.Arbitrary<Op<RuleSpec>> =>
+  fc
+    .tuple(deed, fc.record({ who: fc.constantFrom<0 | 1>(0, 0, 1), soon: fc.nat(2).map((n) => n > 0) }))
+    .map(([what, how]) => ({ ...what, ...how }));
+const inOrder = (...deeds: Drawn[]): fc.Arbitrary<Op<RuleSpec>[]> => fc.tuple(...deeds.map(op));
+
+/** Mostly one thing. Some go together more often than chance has it. */
+const move: fc.Arbitrary<Op<RuleSpec>[]> = fc.oneof(
+  { weight: 12, arbitrary: inOrder(answer(fc.constant(false))) },
+  { weight: 6, arbitrary: inOrder(rules) },
+  { weight: 3, arbitrary: inOrder(yolo) },
+  { weight: 4, arbitrary: inOrder(mode) },
+  { weight: 2, arbitrary: inOrder(says) },
+  { weight: 3, arbitrary: inOrder(dies) },
+  { weight: 1, arbitrary: inOrder(clones) },
+  { weight: 1, arbitrary: inOrder(rewinds) },
+  { weight: 1, arbitrary: inOrder(fc.record({ do: fc.constantFrom("abort", "restart") })) },
+  { weight: 2, arbitrary: inOrder(fc.record({ do: fc.constantFrom("resume", "wait") })) },
+  // Something that runs is cut off, and forbidden before anybody goes on with it.
+  { weight: 3, arbitrary: inOrder(diesRunning, rules) },
+  // Somebody answers what is not there any more.
+  { weight: 2, arbitrary: inOrder(rewinds, says, answer(fc.constant(true))) },
+  // What was allowed for a moment was not allowed for good.
+  { weight: 2, arbitrary: inOrder(yolo, yolo, answer(fc.constant(false))) },
+  { weight: 2, arbitrary: inOrder(clones, rules, says) },
+);
+
+const part = fc.oneof(
+  { weight: 6, arbitrary: fc.constantFrom("look", "write", "shell") },
+  { weight: 1, arbitrary: fc.constantFrom(...NAMES) },
+);
+const call = fc.record({ about: fc.nat(2), args });
+
+const drawn = fc.record({
+  setting: settingSpec,
+  /** What the second process has in the place of the first one's rules. */
+  others: fc.option(fc.array(ruleSpec, { maxLength: 1 }), { nil: null, freq: 2 }),
+  /** The tools that play a part. Few, so that rules and calls are about the same ones. */
+  cast: fc.array(part, { minLength: 1, maxLength: 3 }),
+  batches: fc.array(fc.array(call, { minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 4 }),
+  ops: fc.array(move, { minLength: 3, maxLength: 14 }),
+  order: fc.array(fc.nat(5), { maxLength: 300, size: "max" }),
+});
+
+export const plans: fc.Arbitrary<Plan> = drawn.map(({ setting, others, cast, batches, ops, order }) => {
+  const nameOf = (about: number) => cast[about % cast.length]!;
+  const ruleOf = ({ about, wide, match, policy }: RuleSpec): Rule => {
+    const name = nameOf(about);
+    const fits = match === null ? {} : { match };
+    return wide ? { category: categoryOf(setting, name), ...fits, policy } : { toolName: name, ...fits, policy };
+  };
+  const first: Op = { do: "say", delivery: "send", who: 0, soon: false };
+  return {
+    settings: [
+      settingOf(setting, ruleOf),
+      settingOf({ ...setting, permissions: others ?? setting.permissions }, ruleOf),
+    ],
+    batches: batches.map((batch) => batch.map((asked) => callOf(nameOf(asked.about), asked.args))),
+    ops: [first, ...ops.flat().map((deed): Op => ("rule" in deed ? { ...deed, rule: ruleOf(deed.rule) } : deed))],
+    order,
+  };
+});
+
+const settingOf = (spec: SettingSpec, ruleOf: (rule: RuleSpec) => Rule): Setting => ({
+  ...spec,
+  permissions: spec.permissions.map(ruleOf),
+  agents: spec.agents.map((agent) => ({ ...agent, permissions: agent.permissions.map(ruleOf) })),
+});
+
+const CONTROL: Record<string, unknown> = {
+  ask_user: { question: "Which?" },
+  submit_plan: { plan: "First this, then that." },
+  write_todos: { todos: [] },
+};
+const callOf = (name: string, given: Args): ModelCall => [name, isOurs(name) ? given : CONTROL[name]];

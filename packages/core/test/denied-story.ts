@@ -1,0 +1,240 @@
+import assert from "node:assert/strict";
+import {
+  CinchError,
+  type Harness,
+  type PendingApproval,
+  type Policy,
+  type Session,
+  type ToolCategory,
+} from "@cinch/core";
+import { auditClone, auditRuns, Walk, type Known } from "./denied-oracle.ts";
+import type { Op, Plan } from "./denied-plan.ts";
+import { modeId } from "./denied-setting.ts";
+import { Process, World } from "./denied-world.ts";
+
+type Named = { toolName: string; policy: Policy };
+type Categorical = { category: ToolCategory; policy: Policy };
+
+/** What is refused because somebody was faster, or because there was nothing to answer. */
+const EXPECTED: readonly unknown[] = ["NOT_PENDING", "ALREADY_ANSWERED", "INVALID_INPUT", "CLOSED"];
+
+interface Command {
+  process: Process;
+  what: string;
+  settled: boolean;
+  failure: unknown;
+}
+
+/** Plays a plan to its end, and holds what came of it against the rules. */
+export class Story {
+  readonly world: World;
+  readonly #plan: Plan;
+  readonly #processes: Process[] = [];
+  readonly #threads: (string | null)[] = [null, null];
+  /** What the next process in this place does with what it finds. */
+  readonly #next: ("resume" | "pause")[] = ["resume", "resume"];
+  readonly #commands: Command[] = [];
+  readonly #shown: PendingApproval[] = [];
+  readonly #digests = new Map<string, string | undefined>();
+  readonly #clones: { source: string; id: string; between: [number, number] }[] = [];
+
+  constructor(plan: Plan) {
+    this.#plan = plan;
+    this.world = new World(plan);
+  }
+
+  async play(): Promise<void> {
+    this.#start(0);
+    await this.world.settle(0);
+    this.#start(1);
+    for (const op of this.#plan.ops) await this.#take(op);
+    await this.world.settle();
+    await this.#end();
+    this.#audit();
+  }
+
+  async #take(op: Op): Promise<void> {
+    if (!op.soon) {
+      while (await this.world.step({ patience: 50 }));
+      return this.#do(op);
+    }
+    const done = new AbortController();
+    const act = () => {
+      done.abort();
+      this.#do(op);
+    };
+    while (!done.signal.aborted) await this.world.step({ act });
+  }
+
+  #start(who: 0 | 1, onRecover: "resume" | "pause" = "resume"): void {
+    const process = new Process(this.world, this.#plan.settings[who], onRecover);
+    this.#processes[who] = process;
+    const threadId = this.#threads[who];
+    const { harness } = process;
+    this.#command(process, "open", () =>
+      threadId ? harness.switchThread({ threadId }) : harness.selectOrCreateThread(),
+    ).then((record) => record && (this.#threads[who] = record.id), failsNever);
+  }
+
+  /** `null` if it was refused. */
+  async #command<T>(process: Process, what: string, give: () => Promise<T>): Promise<T | null> {
+    const command: Command = { process, what, settled: false, failure: undefined };
+    this.#commands.push(command);
+    try {
+      return await give();
+    } catch (error) {
+      if (!(error instanceof CinchError && EXPECTED.includes(error.code))) command.failure = error;
+      return null;
+    } finally {
+      command.settled = true;
+    }
+  }
+
+  #do(op: Op): void {
+    // The dead are replaced when somebody needs them: others may be faster.
+    if (this.#processes[op.who]!.dead) this.#start(op.who, this.#next[op.who]);
+    const process = this.#processes[op.who]!;
+    const { harness } = process;
+    const give = (work: () => Promise<unknown>) => {
+      this.#command(process, op.do, work).catch(failsNever);
+    };
+    switch (op.do) {
+      case "say":
+        return give(() => harness.post({ content: "go on", delivery: op.delivery }));
+      case "rule":
+        return give(() =>
+          op.rule.toolName !== undefined
+            ? harness.setPermissionForTool(op.rule as Named)
+            : harness.setPermissionForCategory(op.rule as Categorical),
+        );
+      case "grant": {
+        const { policy: _, ...target } = op.rule;
+        return give(() =>
+          target.toolName !== undefined
+            ? harness.grantSessionTool(target as Named)
+            : harness.grantSessionCategory(target as Categorical),
+        );
+      }
+      case "yolo":
+        return give(() => harness.setState({ yolo: op.on }));
+      case "mode":
+        return give(() => harness.switchMode({ modeId: modeId(op.mode % this.#plan.settings[0].modes.length) }));
+      case "answer":
+        return give(() => this.#answer(harness, op));
+      case "abort":
+        return give(() => harness.abort());
+      case "resume":
+        return give(() => harness.resume());
+      case "wait":
+        return;
+      case "restart":
+        return give(async () => {
+          const closed = harness.close();
+          this.#start(op.who);
+          await closed;
+        });
+      case "die": {
+        const { operations, place, onRecover } = op;
+        const drives = this.#processes.findIndex(({ store }, at) => store.drives(this.#threads[at] ?? ""));
+        const who = drives === 1 ? 1 : op.who;
+        this.#next[who] = onRecover;
+        return this.#processes[who]!.store.dieAt({ operations, place });
+      }
+      case "clone":
+        return give(() => this.#clone(op.who, op.back));
+      case "rewind":
+        return give(() => harness.rewind({ toSeq: Math.max(1, harness.getDisplayState().seq - op.back) }));
+    }
+  }
+
+  async #answer(seat: Harness, op: Op & { do: "answer" }): Promise<unknown> {
+    const { pendingApprovals, pendingSuspensions, status } = seat.getDisplayState();
+    const pending = Object.values(pendingApprovals);
+    const suspended = Object.keys(pendingSuspensions);
+    this.#shown.push(...pending);
+    if (status === "idle" && !op.late) return seat.post({ content: "go on", delivery: "send" });
+    if (suspended.length > 0 && (pending.length === 0 || op.which === 3)) {
+      const toolCallId = suspended[op.which % suspended.length]!;
+      const resumeData = { action: op.message ? "approved" : "rejected" };
+      return seat.respondToToolSuspension({ toolCallId, resumeData });
+    }
+    const choice = op.late ? this.#shown : pending;
+    const shown = choice[op.which % choice.length];
+    const by = this.world.id("person");
+    this.#digests.set(by, shown?.digest);
+    const { decision, args } = op;
+    return seat.respondToToolApproval({
+      ...(shown ? { toolCallId: shown.toolCallId, digest: shown.digest } : {}),
+      decision,
+      by,
+      ...(decision === "edit" ? { args } : {}),
+      ...(op.message ? { message: "as you like" } : {}),
+    });
+  }
+
+  async #clone(who: 0 | 1, back: number): Promise<void> {
+    const { harness } = this.#processes[who]!;
+    const { threadId: source, seq } = harness.getDisplayState();
+    if (source === null) return;
+    const { id } = await harness.cloneThread({ sourceThreadId: source, atSeq: Math.max(1, seq - back) });
+    this.#threads[who] = id;
+    this.#clones.push({ source, id, between: [seq, this.world.lastSeq(source)] });
+  }
+
+  /** Somebody opens every thread: it goes on, waits for a person or stands still visibly. And it can be aborted. */
+  async #end(): Promise<void> {
+    const { world } = this;
+    const last = new Process(world, this.#plan.settings[0]);
+    const seats: Session[] = [];
+    for (const threadId of world.data.threads.keys())
+      this.#command(last, "open", () => last.harness.createSession({ threadId })).then(
+        (seat) => seat && seats.push(seat),
+        failsNever,
+      );
+    await world.settle();
+    this.#assertSettled();
+    assert.equal(seats.length, world.data.threads.size);
+    for (const seat of seats) {
+      const { status, threadId } = seat.getDisplayState();
+      assert.notEqual(status, "running", `${threadId} hangs`);
+      this.#command(last, "abort", () => seat.abort()).catch(failsNever);
+    }
+    await world.settle();
+    this.#assertSettled();
+    for (const seat of seats) assert.equal(seat.getDisplayState().status, "idle");
+  }
+
+  #assertSettled(): void {
+    for (const { process, what, settled, failure } of this.#commands) {
+      if (failure !== undefined) throw new Error(`"${what}" failed`, { cause: failure });
+      assert.ok(settled || process.dead, `"${what}" was never answered`);
+    }
+  }
+
+  #audit(): void {
+    const { world } = this;
+    const known: Known = {
+      settingAt: (threadId, seq) => world.writers.get(`${threadId}:${seq}`)!,
+      modeAfter: (threadId, seq) => {
+        const changes = world.cuts.get(`${threadId}:${seq}`)!.filter((event) => event.type === "mode_changed");
+        return changes.at(-1)?.modeId ?? modeId(0);
+      },
+      digestOf: (by) => this.#digests.get(by),
+    };
+    const walks = new Map([...world.data.threads.keys()].map((id) => [id, new Walk(known, world.journal(id))]));
+    const all = [...walks.values()];
+    auditRuns(
+      world.ran,
+      all.flatMap(({ starts }) => starts),
+      new Map(all.flatMap(({ ends }) => [...ends])),
+    );
+    for (const { source, id, between } of this.#clones) {
+      const [clone] = walks.get(id)!.states.values();
+      auditClone(clone!, walks.get(source)!.states, between);
+    }
+  }
+}
+
+function failsNever(error: unknown): never {
+  throw error;
+}

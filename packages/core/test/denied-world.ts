@@ -1,0 +1,287 @@
+import { setImmediate as macrotask } from "node:timers/promises";
+import {
+  Harness,
+  memoryStore,
+  MemoryData,
+  type AppendOptions,
+  type Clock,
+  type DurableEvent,
+  type LanguageModel,
+  type MemoryStore,
+  type StampedEvent,
+  type Store,
+} from "@cinch/core";
+import { call, say, scriptedBy } from "@cinch/testkit";
+import type { Ran } from "./denied-oracle.ts";
+import { configOf, type Run, type Setting } from "./denied-setting.ts";
+
+export type ModelCall = [toolName: string, args: unknown];
+
+/** How a random world begins, and who comes first in it. */
+export interface WorldPlan {
+  /** What the model asks for, answer by answer. After the last it says something, and begins anew. */
+  batches: ModelCall[][];
+  /** Whose turn it is, of those that could go on. When there is nothing left here: the one that waits longest. */
+  order: number[];
+}
+
+interface Waiting {
+  process: Process;
+  label: string;
+  go(): void;
+}
+
+interface Timer {
+  at: number;
+  process: Process;
+  callback(): void;
+}
+
+/** A clock that stands still longer than this has nothing more to do. */
+const PATIENCE_MS = 10_000;
+const MOST_STEPS = 20_000;
+
+/**
+ * Several processes on the same data, as one would see them from far above. Whatever takes time in one of them (an operation of the
+ * store, an answer of the model, a tool, a timer) stands in a line, and the plan says who is next: the same plan is the same story.
+ */
+export class World {
+  readonly data = new MemoryData();
+  readonly plan: WorldPlan;
+  readonly ran: Ran[] = [];
+  /** How the process was configured that wrote an event, by thread and `seq`. */
+  readonly writers = new Map<string, Setting>();
+  /** The events that are in force after a cut, by thread and `seq` of the cut. */
+  readonly cuts = new Map<string, readonly DurableEvent[]>();
+  readonly #waiting: Waiting[] = [];
+  #timers: Timer[] = [];
+  #order: number;
+  #now = 1_000_000;
+  #ids = 0;
+  #answers = 0;
+  #steps = 0;
+
+  constructor(plan: WorldPlan) {
+    this.plan = plan;
+    this.#order = 0;
+  }
+
+  id(kind: string): string {
+    return `${kind}-${++this.#ids}`;
+  }
+
+  nextBatch(): ModelCall[] {
+    const { batches } = this.plan;
+    return batches[this.#answers++ % (batches.length + 1)] ?? [];
+  }
+
+  /** The journal with everything that was ever written, also what a rewind has taken back. */
+  journal(threadId: string): DurableEvent[] {
+    const rows = this.data.threads.get(threadId)?.journal ?? [];
+    return rows.map(({ seq, json }) => ({ ...(JSON.parse(json) as StampedEvent), seq, threadId }) as DurableEvent);
+  }
+
+  lastSeq(threadId: string): number {
+    return this.data.threads.get(threadId)?.journal.at(-1)?.seq ?? 0;
+  }
+
+  /** Stands in line. For a dead process that is for ever. */
+  pass(process: Process, label: string): Promise<void> {
+    return new Promise((resolve) => {
+      if (!process.dead) this.#waiting.push({ process, label, go: resolve });
+    });
+  }
+
+  clock(process: Process): Clock {
+    return {
+      now: () => this.#now,
+      after: (ms, callback) => {
+        const timer = { at: this.#now + ms, process, callback };
+        if (!process.dead) this.#timers.push(timer);
+        return () => void (this.#timers = this.#timers.filter((one) => one !== timer));
+      },
+    };
+  }
+
+  forget(process: Process): void {
+    const left = this.#waiting.filter((one) => one.process !== process);
+    this.#waiting.splice(0, this.#waiting.length, ...left);
+    this.#timers = this.#timers.filter((one) => one.process !== process);
+  }
+
+  /** Lets one go on, or `act`, if that may come in between. False if nobody can, and nothing will come of waiting. */
+  async step({ act, patience = 0 }: { act?: () => void; patience?: number } = {}): Promise<boolean> {
+    // Everything that follows from the last step happens before the next one.
+    await macrotask();
+    if (++this.#steps > MOST_STEPS)
+      throw new Error(`No end in sight: ${this.#waiting.map(({ label }) => label).join()}`);
+    const candidates = this.#waiting.length + (act ? 1 : 0);
+    if (candidates === 0) return this.#tick(this.#now + patience);
+    const at = (this.plan.order[this.#order++] ?? 0) % candidates;
+    if (at === this.#waiting.length) act!();
+    else this.#waiting.splice(at, 1)[0]!.go();
+    return true;
+  }
+
+  /** Until nothing moves any more. */
+  async settle(patience = PATIENCE_MS): Promise<void> {
+    const until = this.#now + patience;
+    while (await this.step({ patience: until - this.#now }));
+  }
+
+  #tick(until: number): boolean {
+    const next = this.#timers.toSorted((a, b) => a.at - b.at)[0];
+    if (!next || next.at > until) return false;
+    this.#timers = this.#timers.filter((one) => one !== next);
+    this.#now = Math.max(this.#now, next.at);
+    next.callback();
+    return true;
+  }
+}
+
+/** A harness of its own on the shared data. When it dies, nothing in it moves any more. */
+export class Process {
+  readonly harness: Harness;
+  readonly store: DyingStore;
+  readonly setting: Setting;
+  readonly #world: World;
+  dead = false;
+
+  constructor(world: World, setting: Setting, onRecover: "resume" | "pause" = "resume") {
+    this.#world = world;
+    this.setting = setting;
+    this.store = new DyingStore(world, this);
+    const clock = world.clock(this);
+    const ids = (kind: string) => world.id(kind);
+    const config = configOf(setting, { model: this.#model(), run: this.#run });
+    this.harness = new Harness({ ...config, storage: this.store, clock, ids, onRecover });
+  }
+
+  die(): void {
+    this.dead = true;
+    this.store.die();
+    this.#world.forget(this);
+  }
+
+  #model(): LanguageModel {
+    return scriptedBy((options) => {
+      const batch = this.#world.nextBatch();
+      const answer = batch.length === 0 ? say("done") : call(...batch.map(named));
+      const { pass } = this;
+      return async function* () {
+        await pass("model");
+        yield* answer(options);
+      };
+    });
+  }
+
+  readonly pass = (label: string): Promise<void> => this.#world.pass(this, label);
+
+  readonly #run: Run = async (toolName, args, { threadId, toolCallId, key, suspend, resumed }) => {
+    this.#world.ran.push({ threadId, toolCallId, toolName, key, args, seq: this.#world.lastSeq(threadId) });
+    this.store.strike("running");
+    await this.pass(toolName);
+    if (args.ends === "throw") throw new Error("it broke");
+    if (args.ends === "suspend" && !resumed) suspend({ what: "now?" });
+    return "done";
+  };
+}
+
+/** Ids are unique within a message only, so every message has the same ones. */
+const named = ([toolName, args]: ModelCall, at: number): [string, unknown, string] => [toolName, args, `c${at}`];
+
+export interface Deadline {
+  /** How many more come through. */
+  operations: number;
+  /** Before an operation of the store is done, after it, or in the middle of a tool. */
+  place: "before" | "after" | "running";
+}
+
+const never = new Promise<never>(() => undefined);
+
+/** A store in memory whose operations take their time, and that can die before or after one of them. */
+class DyingStore implements Store {
+  readonly #world: World;
+  readonly #process: Process;
+  readonly #memory: MemoryStore;
+  #deadline: Deadline | undefined;
+
+  constructor(world: World, process: Process) {
+    this.#world = world;
+    this.#process = process;
+    this.#memory = memoryStore(world.data);
+  }
+
+  dieAt(deadline: Deadline): void {
+    this.#deadline = { ...deadline };
+  }
+
+  die(): void {
+    this.#memory.die();
+  }
+
+  drives(threadId: string): boolean {
+    return this.#world.data.leases.get(threadId)?.holder === this.#memory;
+  }
+
+  async #operation<T>(name: string, work: () => Promise<T>): Promise<T> {
+    await this.#process.pass(name);
+    if (this.strike("before")) return never;
+    const result = await work();
+    if (this.strike("after")) return never;
+    await this.#process.pass(`${name}, done`);
+    return result;
+  }
+
+  /** Whether this is where it dies. */
+  strike(place: Deadline["place"]): boolean {
+    const deadline = this.#deadline;
+    if (deadline?.place !== place || deadline.operations-- > 0) return false;
+    this.#process.die();
+    return true;
+  }
+
+  open = () => this.#memory.open();
+  close = () => this.#memory.close();
+
+  append(threadId: string, events: readonly StampedEvent[], options: AppendOptions) {
+    return this.#operation("append", async () => {
+      const result = await this.#memory.append(threadId, events, options);
+      if (result.kind !== "appended") return result;
+      const { seq } = result;
+      for (const at of events.keys()) this.#world.writers.set(`${threadId}:${seq - at}`, this.#process.setting);
+      if (events[0]?.type === "thread_cloned" || events[0]?.type === "thread_rewound")
+        this.#world.cuts.set(`${threadId}:${seq}`, await this.#memory.read(threadId, { upTo: seq - 1 }));
+      return result;
+    });
+  }
+
+  read: Store["read"] = (...args) => this.#operation("read", () => this.#memory.read(...args));
+  thread: Store["thread"] = (...args) => this.#operation("thread", () => this.#memory.thread(...args));
+  threads: Store["threads"] = (...args) => this.#operation("threads", () => this.#memory.threads(...args));
+  deleteThread: Store["deleteThread"] = (...args) =>
+    this.#operation("delete", () => this.#memory.deleteThread(...args));
+  lease: Store["lease"] = (...args) => this.#operation("lease", () => this.#memory.lease(...args));
+  holds: Store["holds"] = (...args) => this.#operation("holds", () => this.#memory.holds(...args));
+  release: Store["release"] = (...args) => this.#operation("release", () => this.#memory.release(...args));
+  blob: Store["blob"] = (...args) => this.#operation("blob", () => this.#memory.blob(...args));
+  saveDraft: Store["saveDraft"] = (...args) => this.#operation("saveDraft", () => this.#memory.saveDraft(...args));
+  draft: Store["draft"] = (...args) => this.#operation("draft", () => this.#memory.draft(...args));
+
+  /** News come late, and once for whatever happened meanwhile. */
+  follow(threadId: string, changed: (seq?: number) => void): () => void {
+    let underWay = false;
+    let isOver = false;
+    const off = this.#memory.follow(threadId, async () => {
+      if (underWay) return;
+      underWay = true;
+      await this.#process.pass("follow");
+      underWay = false;
+      if (!isOver) changed();
+    });
+    return () => {
+      isOver = true;
+      off();
+    };
+  }
+}

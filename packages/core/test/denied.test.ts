@@ -1,0 +1,46 @@
+import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { test, type TestContext } from "node:test";
+import { inspect } from "node:util";
+import type { DurableEvent } from "@cinch/core";
+import * as fc from "fast-check";
+import { plans } from "./denied-plan.ts";
+import { Story } from "./denied-story.ts";
+
+/** Hashes come from another thread, in their own time: here they come at once, so that a plan is the same story each time. */
+function hashAtOnce({ mock }: TestContext): void {
+  mock.method(crypto.subtle, "digest", async (_: string, bytes: Uint8Array) => {
+    const hash = createHash("sha256").update(bytes).digest();
+    return hash.buffer.slice(hash.byteOffset, hash.byteOffset + hash.byteLength);
+  });
+}
+
+test("a denied tool never runs: whatever the rules, the modes, the answers, the order and the crashes", async (t) => {
+  hashAtOnce(t);
+  const told = fc.asyncProperty(plans, async (plan) => {
+    const story = new Story(plan);
+    try {
+      await story.play();
+    } catch (error) {
+      throw new Error(`${inspect(plan, { depth: 9, breakLength: 160 })}\n${journals(story)}`, { cause: error });
+    }
+  });
+  await fc.assert(told, { numRuns: Number(process.env["DENIED_RUNS"] ?? 300), endOnFailure: false });
+});
+
+test("the same plan is the same story", async (t) => {
+  hashAtOnce(t);
+  const [plan] = fc.sample(plans, 1);
+  const [first, second] = [new Story(plan!), new Story(plan!)];
+  await first.play();
+  await second.play();
+  assert.equal(journals(first), journals(second));
+});
+
+const journals = ({ world }: Story): string =>
+  [...world.data.threads.keys()].map((id) => `${id}:\n${world.journal(id).map(line).join("\n")}`).join("\n");
+
+function line(event: DurableEvent): string {
+  const { seq, type, threadId: _, v: _v, at: _at, ...rest } = event;
+  return `${String(seq).padStart(4)} ${type} ${JSON.stringify(rest).slice(0, 200)}`;
+}
