@@ -1,0 +1,257 @@
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import process from "node:process";
+import { createInterface } from "node:readline";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+import type { HarnessDisplayState, ThreadApproval } from "@cinch/core";
+import { ofType, place } from "./place.ts";
+
+const program = fileURLToPath(new URL("./desk.ts", import.meta.url));
+
+interface Reply {
+  result?: unknown;
+  /** The code of what its harness rejected with. */
+  error?: string;
+}
+
+/** Another process at the thread, which does what it is told. */
+class Desk implements AsyncDisposable {
+  readonly #child;
+  readonly #ended: Promise<unknown>;
+  readonly #waiting = new Map<unknown, (reply: Reply) => void>();
+  readonly ran: string[] = [];
+  #calls = 0;
+
+  constructor(folder: string) {
+    const child = spawn(process.execPath, ["-C", "@cinch/source", program, folder], {
+      stdio: ["pipe", "pipe", "inherit"],
+    });
+    this.#child = child;
+    this.#ended = new Promise((resolve) => child.on("close", resolve));
+    createInterface({ input: child.stdout }).on("line", (text) => {
+      const { id, ran, ...reply } = JSON.parse(text) as Reply & { id?: number; ran?: string };
+      if (ran !== undefined) this.ran.push(ran);
+      this.#waiting.get(id ?? ran)?.(reply);
+    });
+  }
+
+  ask(method: string, argument?: unknown): Promise<Reply> {
+    const id = ++this.#calls;
+    this.#child.stdin.write(`${JSON.stringify({ id, method, argument })}\n`);
+    return new Promise((resolve) => this.#waiting.set(id, resolve));
+  }
+
+  async do<T>(method: string, argument?: unknown): Promise<T> {
+    const { result, error } = await this.ask(method, argument);
+    assert.equal(error, undefined, `${method}: ${error}`);
+    return result as T;
+  }
+
+  /** Gives an order, and waits until only a person can go on with it. */
+  async order(content: string): Promise<void> {
+    await this.do("post", { content, delivery: "send" });
+    await this.do("until", "waiting");
+  }
+
+  async pending(): Promise<ThreadApproval> {
+    const [first] = await this.do<ThreadApproval[]>("pendingApprovals");
+    return first!;
+  }
+
+  show(): Promise<HarnessDisplayState> {
+    return this.do("getDisplayState");
+  }
+
+  hasRun(what: string): Promise<unknown> {
+    return new Promise((resolve) => {
+      if (this.ran.includes(what)) resolve(what);
+      else this.#waiting.set(what, resolve);
+    });
+  }
+
+  async kill(): Promise<void> {
+    this.#child.kill("SIGKILL");
+    await this.#ended;
+  }
+
+  /** Closes its harness, and ends by itself. */
+  async leave(): Promise<void> {
+    await this.do("close");
+    await this.#ended;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.kill();
+  }
+}
+
+const LIMIT = { timeout: 30_000 };
+
+test("what a killed process asked for is answered in the next one, and nothing of it runs twice", LIMIT, async () => {
+  await using at = await place();
+  await using first = new Desk(at.folder);
+  await first.order("batch");
+  await first.kill();
+  await using second = new Desk(at.folder);
+  const { threadId, toolCallId, toolName, args, digest } = await second.pending();
+  assert.deepEqual([threadId, toolName, args], ["t", "guarded", { what: "it" }]);
+  assert.deepEqual(at.ledger(), ["once beside"]);
+  await second.do("respondToToolApproval", { threadId, toolCallId, digest, decision: "approve" });
+  await second.do("until", "idle");
+  assert.deepEqual(at.ledger(), ["once beside", "guarded it"]);
+  assert.deepEqual(await second.do("pendingApprovals"), []);
+  const events = await at.journal();
+  assert.deepEqual(
+    ofType(events, "agent_end").map(({ reason }) => reason),
+    ["complete"],
+  );
+  assert.deepEqual(
+    ofType(events, "tool_end").map(({ result }) => result.content),
+    ["once did beside", "guarded did it"],
+  );
+});
+
+test("an approval and a question outlive every process that had a hand in them", LIMIT, async () => {
+  await using at = await place();
+  await using first = new Desk(at.folder);
+  await first.order("both");
+  await first.leave();
+  await using second = new Desk(at.folder);
+  const { status, pendingApprovals, pendingSuspensions } = await second.show();
+  assert.deepEqual(
+    [status, Object.values(pendingApprovals).length, Object.values(pendingSuspensions).length],
+    ["waiting", 1, 1],
+  );
+  await second.do("respondToToolApproval", { decision: "approve", message: "Go on.", by: "Ada" });
+  await second.hasRun("guarded it");
+  await second.do("until", "waiting");
+  await second.leave();
+  await using third = new Desk(at.folder);
+  const [question] = Object.values((await third.show()).pendingSuspensions);
+  assert.deepEqual(question?.suspendPayload, { question: "Which?", options: null, multiple: false });
+  await third.do("respondToToolSuspension", { resumeData: "This one", by: "Ben" });
+  await third.do("until", "idle");
+  assert.deepEqual(at.ledger(), ["guarded it"]);
+  const events = await at.journal();
+  assert.deepEqual(
+    ofType(events, "tool_end").map(({ result }) => result.content),
+    ["[The user says: Go on.]\nguarded did it", "This one"],
+  );
+  assert.deepEqual(
+    [...ofType(events, "tool_approval_resolved"), ...ofType(events, "tool_resumed")].map(({ by }) => by),
+    ["Ada", "Ben"],
+  );
+  assert.equal(ofType(events, "agent_end").length, 1);
+});
+
+test(
+  "of two processes that answer at once one is told that it came too late, and what it said is not done",
+  LIMIT,
+  async () => {
+    await using at = await place();
+    await using first = new Desk(at.folder);
+    await using second = new Desk(at.folder);
+    await second.show();
+    const expected: string[] = [];
+    for (let round = 0; round < 5; round++) {
+      await first.order("one");
+      const { toolCallId, digest } = await first.pending();
+      const answer = { toolCallId, digest };
+      const answers = await Promise.all([
+        first.ask("respondToToolApproval", { ...answer, decision: "edit", args: { what: `edited ${round}` } }),
+        second.ask("respondToToolApproval", { ...answer, decision: "approve" }),
+      ]);
+      const late = answers.flatMap(({ error }) => error ?? []);
+      assert.ok(late.length === 1 && /^(ALREADY_ANSWERED|NOT_PENDING)$/.test(late[0]!), JSON.stringify(answers));
+      expected.push(answers[0].error === undefined ? `guarded edited ${round}` : "guarded it");
+      await first.do("until", "idle");
+    }
+    assert.deepEqual(at.ledger(), expected);
+    assert.equal(ofType(await at.journal(), "tool_approval_resolved").length, 5);
+  },
+);
+
+test("an answer to other arguments than those that wait is refused, and nothing runs", LIMIT, async () => {
+  await using at = await place();
+  await using first = new Desk(at.folder);
+  await using second = new Desk(at.folder);
+  await first.order("again");
+  const seen = await second.pending();
+  assert.deepEqual(seen.args, { what: "harmless" });
+  // While somebody thinks about it at the second desk, it is answered at the first, and the model asks for more under the same id.
+  await first.do("respondToToolApproval", { decision: "decline", message: "Something else." });
+  await first.do("until", "waiting");
+  const now = await second.pending();
+  assert.deepEqual([now.toolCallId, now.args], [seen.toolCallId, { what: "harmful" }]);
+  const { toolCallId, digest } = seen;
+  assert.deepEqual(await second.ask("respondToToolApproval", { toolCallId, digest, decision: "approve" }), {
+    error: "NOT_PENDING",
+  });
+  assert.deepEqual([at.ledger(), (await second.show()).status], [[], "waiting"]);
+  await second.do("respondToToolApproval", { toolCallId, digest: now.digest, decision: "approve" });
+  await second.do("until", "idle");
+  assert.deepEqual(at.ledger(), ["guarded harmful"]);
+});
+
+test("the process that drives goes on with an answer that another one gave", LIMIT, async () => {
+  await using at = await place();
+  await using first = new Desk(at.folder);
+  await using second = new Desk(at.folder);
+  await second.show();
+  await first.do("post", { content: "slow", delivery: "send" });
+  await first.hasRun("slow it");
+  const { toolCallId, digest } = await second.pending();
+  await second.do("respondToToolApproval", { toolCallId, digest, decision: "approve" });
+  await first.hasRun("guarded it");
+  assert.deepEqual(second.ran, []);
+  writeFileSync(join(at.folder, "go"), "");
+  await first.do("until", "idle");
+  assert.deepEqual(at.ledger(), ["slow it", "guarded it"]);
+  assert.equal(ofType(await at.journal(), "agent_start").length, 1);
+});
+
+test("a rule against what another process is asking for settles it", LIMIT, async () => {
+  await using at = await place();
+  await using first = new Desk(at.folder);
+  await using second = new Desk(at.folder);
+  await first.order("batch");
+  await second.do("setPermissionForTool", { toolName: "guarded", policy: "deny" });
+  await first.do("until", "idle");
+  assert.deepEqual(await first.do("pendingApprovals"), []);
+  assert.deepEqual(at.ledger(), ["once beside"]);
+  const events = await at.journal();
+  assert.deepEqual(
+    ofType(events, "tool_approval_resolved").map(({ decision, by }) => [decision, by]),
+    [["decline", "rules"]],
+  );
+  assert.match(String(ofType(events, "tool_end").at(-1)?.result.content), /^Denied: a rule forbids/);
+  assert.equal(ofType(events, "agent_end").at(-1)?.reason, "complete");
+});
+
+test("a plan that another process approves leads the same turn into the next mode", LIMIT, async () => {
+  await using at = await place();
+  await using first = new Desk(at.folder);
+  await using second = new Desk(at.folder);
+  await first.do("switchMode", { modeId: "plan" });
+  await first.order("plan");
+  await second.do("respondToToolSuspension", { resumeData: { action: "approved", feedback: "Nice." } });
+  await first.do("until", "idle");
+  await second.do("until", "idle");
+  assert.deepEqual(at.ledger(), ["once building"]);
+  assert.deepEqual(
+    [await first.do("getCurrentModeId"), await second.do("getCurrentModeId"), (await second.show()).modeId],
+    ["build", "build", "build"],
+  );
+  const events = await at.journal();
+  const [{ turnId } = {}] = ofType(events, "agent_start");
+  assert.deepEqual([...new Set(ofType(events, "agent_start").map((start) => start.turnId))], [turnId]);
+  assert.deepEqual(
+    ofType(events, "agent_start")
+      .map(({ modeId }) => modeId)
+      .filter((modeId, n, all) => modeId !== all[n - 1]),
+    ["plan", "build"],
+  );
+});
