@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { defineTool, MemoryData, memoryStore, systemClock, type HarnessEvent } from "@cinch/core";
+import { defineTool, MemoryData, memoryStore, stamp, systemClock, type HarnessEvent } from "@cinch/core";
 import { call, hang, inTurn, say, script, type ScriptedModel } from "@cinch/testkit";
 import * as z from "zod";
 import { asking, gated, harness, next, texts } from "./support.ts";
@@ -56,6 +56,36 @@ for (const { effect, again } of [
       ),
       [{ resumed: true, takeover: true }],
     );
+  });
+}
+
+for (const policy of ["deny", "ask"] as const) {
+  test(`a call that was cut off does not run again if a rule comes in with "${policy}" in the last moment`, async () => {
+    const data = new MemoryData();
+    const first = gated("pure");
+    await cutOff(data, script(call("gate"), say("done")), { gate: first.gate }, first.started);
+    const store = memoryStore(data);
+    const append = store.append.bind(store);
+    let isLate = false;
+    store.append = async (threadId, events, options) => {
+      if (!isLate && events.some(({ type }) => type === "tool_start")) {
+        isLate = true;
+        const rule = stamp({ type: "permission_changed", rule: { toolName: "gate", policy } }, 1);
+        await memoryStore(data).append(threadId, [rule], { afterSeq: options.afterSeq });
+      }
+      return append(threadId, events, options);
+    };
+    const second = gated("pure");
+    second.open();
+    await using h = await harness({
+      model: script(call("gate"), say("done")),
+      tools: { gate: second.gate },
+      storage: store,
+    });
+    const over = Promise.race([next(h, "agent_end"), next(h, "tool_approval_required")]);
+    await h.selectOrCreateThread();
+    await over;
+    assert.deepEqual([isLate, second.runs], [true, []]);
   });
 }
 
@@ -135,6 +165,44 @@ test('onRecover: "pause" parks a cut-off turn until resume()', async () => {
   const ended = next(h, "agent_end");
   await h.resume();
   assert.equal((await ended).reason, "complete");
+});
+
+test("a seat that comes too late leaves a turn alone that waits again by now", async () => {
+  const data = new MemoryData();
+  const steps = () => script(call(["ask", { question: "1" }, "a"], ["ask", { question: "2" }, "b"]), say("done"));
+  await using h1 = await harness({ model: steps(), tools: { ask: asking }, storage: memoryStore(data) });
+  const { id } = await h1.createThread();
+  // This one hears of the answer, and of nothing that comes after it, until it wants to drive.
+  const slow = memoryStore(data);
+  const lease = slow.lease.bind(slow);
+  const read = slow.read.bind(slow);
+  const waits = Promise.withResolvers<void>();
+  const late = Promise.withResolvers<void>();
+  let isLate = false;
+  slow.lease = async (threadId) => {
+    isLate = true;
+    await waits.promise;
+    setImmediate(late.resolve);
+    return lease(threadId);
+  };
+  slow.read = async (threadId, range) => {
+    if (isLate) await late.promise;
+    return read(threadId, range);
+  };
+  await using h2 = await harness({ model: steps(), tools: { ask: asking }, storage: slow });
+  const suspended = next(h1, "tool_suspended").then(() => next(h1, "tool_suspended"));
+  h1.sendMessage({ content: "go" }).catch(() => undefined);
+  await suspended;
+  await h2.switchThread({ threadId: id });
+  const ended = next(h1, "tool_end");
+  await h1.respondToToolSuspension({ toolCallId: "a", resumeData: "x" });
+  await ended;
+  assert.equal(isLate, true);
+  waits.resolve();
+  await late.promise;
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  assert.equal((await read(id)).at(-1)?.type, "tool_end");
+  assert.deepEqual([h1.getDisplayState().status, h2.getDisplayState().status], ["waiting", "waiting"]);
 });
 
 test("three takeovers without progress park the thread; resume() goes on, and abort() ends the turn", async () => {

@@ -82,6 +82,8 @@ async function startRequested(driver: Driver, setup: Setup, running: ReadonlyMap
   const { signal } = driver;
   const prepared = await Promise.all(calls.map((call) => prepare(call, setup, { policies, signal })));
   await driver.append((state) => {
+    // If this is asked again, what was ready the first time need not be so now.
+    for (const { toolCallId } of prepared) driver.ready.delete(toolCallId);
     const { turn } = state;
     if (!turn || driver.signal.aborted) return null;
     const { turnId } = turn;

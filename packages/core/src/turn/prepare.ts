@@ -109,7 +109,6 @@ export const stands = ({ policies }: Prepared, { control }: ThreadState): boolea
 
 /** The event that a prepared call begins with. What may run is noted: the driver runs nothing else. */
 export function begun(driver: Driver, call: Prepared, { turnId, key }: { turnId: string; key: string }): NewEvent {
-  driver.ready.delete(call.toolCallId);
   if (call.kind !== "run") return call.event(turnId);
   driver.ready.set(call.toolCallId, call.ready);
   return call.event(turnId, key);
