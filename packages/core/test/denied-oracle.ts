@@ -45,8 +45,9 @@ export function verdict(setting: Setting, now: Now, { toolName, args, modeId: in
   const mode = setting.modes.find((_, at) => modeId(at) === inMode)!;
   const agent = setting.agents[mode.agent]!;
   const spec = isOurs(toolName) ? setting.tools[toolName] : CONTROL;
-  const input = isOurs(toolName) ? checkedArgs(args) : ({ words: [], ends: "end" } satisfies Args);
+  const input = isOurs(toolName) ? checkedArgs(args) : ({ words: [], does: "end" } satisfies Args);
   const category = categoryOf(setting, toolName);
+  // The oldest first. Of what is configured, path rules and interruptOn count as older than rules.
   const rules: readonly (Rule | Said)[] = [...setting.permissions, ...agent.permissions, ...now.said];
   const matching = rules.filter((rule) => {
     const named = "toolName" in rule ? rule.toolName === toolName : "category" in rule && rule.category === category;
@@ -264,12 +265,10 @@ export class Walk {
     const shown = this.#known.digestOf(by);
     if (shown !== undefined) assert.equal(call.asked?.digest, shown, "the answer was given for something else");
     call.state = "open";
-    if (by === "rules")
-      return assert.equal(
-        decision,
-        { allow: "approve", deny: "decline", ask: "" }[this.#verdict(call)],
-        "rules said so",
-      );
+    if (by === "rules") {
+      const said = { allow: "approve", deny: "decline", ask: "" }[this.#verdict(call)];
+      return assert.equal(decision, said, "the rules do not say so");
+    }
     if (decision === "decline") return;
     if (decision === "edit") call.args = args!;
     else assert.equal(digest, call.asked?.digest);
@@ -294,9 +293,9 @@ export class Walk {
 const isSame = (one: Said, other: Rule): boolean =>
   (["toolName", "category", "match"] as const).every((name) => one[name] === (other as Partial<Said>)[name]);
 
-function saidOf(held: HeldRule, grant: boolean): Said {
-  const { seq: _, interrupt = false, ...rule } = held;
-  return { ...(rule as Rule), grant, over: interrupt };
+function saidOf({ toolName, category, match, policy, interrupt = false }: HeldRule, grant: boolean): Said {
+  const target = toolName === undefined ? { category: category! } : { toolName };
+  return { ...target, ...(match === undefined ? {} : { match }), policy, grant, over: interrupt };
 }
 
 const isDenial = ({ result }: DurableEvent<"tool_end">): boolean =>

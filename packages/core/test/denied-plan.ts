@@ -36,7 +36,7 @@ export interface Plan extends WorldPlan {
   ops: Op[];
 }
 
-const one = <const T extends string>(name: T) => fc.constant(name);
+const just = <const T extends string>(name: T) => fc.constant(name);
 const onRecover = fc.constantFrom("resume" as const, "resume" as const, "pause" as const);
 const decisions: Decision[] = [
   "approve",
@@ -49,13 +49,13 @@ const decisions: Decision[] = [
 ];
 
 type Drawn = fc.Arbitrary<Deed<RuleSpec>>;
-const says: Drawn = fc.record({ do: one("say"), delivery: fc.constantFrom<Delivery>("send", "steer", "follow_up") });
+const says: Drawn = fc.record({ do: just("say"), delivery: fc.constantFrom<Delivery>("send", "steer", "follow_up") });
 const rules: Drawn = fc.record({ do: fc.constantFrom("rule", "rule", "grant"), rule: ruleSpec });
-const yolo: Drawn = fc.record({ do: one("yolo"), on: fc.boolean() });
-const mode: Drawn = fc.record({ do: one("mode"), mode: fc.nat(2) });
+const yolo: Drawn = fc.record({ do: just("yolo"), on: fc.boolean() });
+const mode: Drawn = fc.record({ do: just("mode"), mode: fc.nat(2) });
 const answer = (late: fc.Arbitrary<boolean>): Drawn =>
   fc.record({
-    do: one("answer"),
+    do: just("answer"),
     which: fc.nat(3),
     decision: fc.constantFrom(...decisions),
     args,
@@ -63,15 +63,15 @@ const answer = (late: fc.Arbitrary<boolean>): Drawn =>
     late,
   });
 const dies: Drawn = fc.record({
-  do: one("die"),
+  do: just("die"),
   operations: fc.nat(12),
   place: fc.constantFrom("before", "after"),
   onRecover,
 });
-const diesRunning: Drawn = fc.record({ do: one("die"), operations: fc.nat(1), place: one("running"), onRecover });
+const diesRunning: Drawn = fc.record({ do: just("die"), operations: fc.nat(1), place: just("running"), onRecover });
 const back = fc.nat(20);
-const clones: Drawn = fc.record({ do: one("clone"), back });
-const rewinds: Drawn = fc.record({ do: one("rewind"), back });
+const clones: Drawn = fc.record({ do: just("clone"), back });
+const rewinds: Drawn = fc.record({ do: just("rewind"), back });
 
 const op = (deed: Drawn): fc.Arbitrary<Op<RuleSpec>> =>
   fc
@@ -130,8 +130,8 @@ export const plans: fc.Arbitrary<Plan> = drawn.map(({ setting, others, cast, bat
       settingOf(setting, ruleOf),
       settingOf({ ...setting, permissions: others ?? setting.permissions }, ruleOf),
     ],
-    batches: batches.map((batch) => batch.map((asked) => callOf(nameOf(asked.about), asked.args))),
-    ops: [first, ...ops.flat().map((deed): Op => ("rule" in deed ? { ...deed, rule: ruleOf(deed.rule) } : deed))],
+    batches: batches.map((batch) => batch.map((one) => callOf(nameOf(one.about), one.args))),
+    ops: [first, ...ops.flat().map((one): Op => ("rule" in one ? { ...one, rule: ruleOf(one.rule) } : one))],
     order,
   };
 });

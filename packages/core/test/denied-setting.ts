@@ -25,11 +25,11 @@ const CATEGORIES: readonly ToolCategory[] = ["read", "edit", "execute", "edit", 
 const POLICIES: readonly Policy[] = ["allow", "ask", "deny"];
 
 /** Upper case is let through by the schema as lower case: what runs is not what the model wrote. */
-const Args = z.object({ words: z.array(z.string().toLowerCase()).min(1), ends: z.enum(["end", "suspend", "throw"]) });
+const Args = z.object({ words: z.array(z.string().toLowerCase()).min(1), does: z.enum(["end", "suspend", "throw"]) });
 export type Args = z.infer<typeof Args>;
 export const args: fc.Arbitrary<Args> = fc.record({
   words: fc.array(fc.constantFrom("a", "b", "A"), { minLength: 1, maxLength: 2 }),
-  ends: fc.oneof(
+  does: fc.oneof(
     { weight: 4, arbitrary: fc.constant("end" as const) },
     { weight: 3, arbitrary: fc.constant("suspend" as const) },
     { weight: 1, arbitrary: fc.constant("throw" as const) },

@@ -55,7 +55,7 @@ export class World {
   readonly cuts = new Map<string, readonly DurableEvent[]>();
   readonly #waiting: Waiting[] = [];
   #timers: Timer[] = [];
-  #order: number;
+  #chosen = 0;
   #now = 1_000_000;
   #ids = 0;
   #answers = 0;
@@ -63,7 +63,6 @@ export class World {
 
   constructor(plan: WorldPlan) {
     this.plan = plan;
-    this.#order = 0;
   }
 
   id(kind: string): string {
@@ -109,24 +108,38 @@ export class World {
     this.#timers = this.#timers.filter((one) => one.process !== process);
   }
 
-  /** Lets one go on, or `act`, if that may come in between. False if nobody can, and nothing will come of waiting. */
-  async step({ act, patience = 0 }: { act?: () => void; patience?: number } = {}): Promise<boolean> {
-    // Everything that follows from the last step happens before the next one.
+  /** Lets one go on. False if nobody can, and nothing comes of waiting for a while. */
+  async step(patience: number): Promise<boolean> {
+    await this.#rest();
+    if (this.#waiting.length === 0) return this.#tick(this.#now + patience);
+    this.#waiting.splice(this.#choose(this.#waiting.length), 1)[0]!.go();
+    return true;
+  }
+
+  /** Does something in the middle of what goes on. */
+  async interfere(act: () => void): Promise<void> {
+    await this.#rest();
+    const at = this.#choose(this.#waiting.length + 1);
+    if (at === this.#waiting.length) return act();
+    this.#waiting.splice(at, 1)[0]!.go();
+    return this.interfere(act);
+  }
+
+  /** Everything that follows from the last step happens before the next one. */
+  async #rest(): Promise<void> {
     await macrotask();
     if (++this.#steps > MOST_STEPS)
       throw new Error(`No end in sight: ${this.#waiting.map(({ label }) => label).join()}`);
-    const candidates = this.#waiting.length + (act ? 1 : 0);
-    if (candidates === 0) return this.#tick(this.#now + patience);
-    const at = (this.plan.order[this.#order++] ?? 0) % candidates;
-    if (at === this.#waiting.length) act!();
-    else this.#waiting.splice(at, 1)[0]!.go();
-    return true;
+  }
+
+  #choose(many: number): number {
+    return (this.plan.order[this.#chosen++] ?? 0) % many;
   }
 
   /** Until nothing moves any more. */
   async settle(patience = PATIENCE_MS): Promise<void> {
     const until = this.#now + patience;
-    while (await this.step({ patience: until - this.#now }));
+    while (await this.step(until - this.#now));
   }
 
   #tick(until: number): boolean {
@@ -181,8 +194,8 @@ export class Process {
     this.#world.ran.push({ threadId, toolCallId, toolName, key, args, seq: this.#world.lastSeq(threadId) });
     this.store.strike("running");
     await this.pass(toolName);
-    if (args.ends === "throw") throw new Error("it broke");
-    if (args.ends === "suspend" && !resumed) suspend({ what: "now?" });
+    if (args.does === "throw") throw new Error("it broke");
+    if (args.does === "suspend" && !resumed) suspend({ what: "now?" });
     return "done";
   };
 }
