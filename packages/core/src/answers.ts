@@ -1,10 +1,10 @@
-import { callsThat, type Waits } from "./answering.ts";
+import { callsThat, type FindCall, type Waits } from "./answering.ts";
 import { CinchError } from "./errors.ts";
 import { Decision, type NewEvent } from "./events.ts";
 import type { Approval, Call } from "./folds/call.ts";
 import type { ThreadState } from "./folds/state.ts";
 import { refuseForeign } from "./input.ts";
-import type { Json } from "./message.ts";
+import type { Json, Message } from "./message.ts";
 import { changePolicies } from "./permissions/change.ts";
 import { checkDecision, digestOf } from "./permissions/gate.ts";
 import { BY_RULES } from "./permissions/rule.ts";
@@ -42,12 +42,13 @@ export interface ApprovalAnswer {
 const MESSAGE_CHARS = 100_000;
 
 /** Gives a suspended call what it waits for. The first answer stands. */
-export async function answerSuspension(thread: Thread, answer: SuspensionAnswer, seen?: Call): Promise<void> {
-  const { toolCallId, by, seq } = answer ?? {};
-  const resumeData = asJson(answer?.resumeData);
+export async function answerSuspension(thread: Thread, answer: SuspensionAnswer, find: FindCall): Promise<void> {
+  checkAnswer(answer);
+  const { toolCallId, by, seq } = answer;
+  const resumeData = asJson(answer.resumeData);
   const asked = await waiting(thread, "suspended", {
     toolCallId,
-    seen,
+    find,
     fits: (call) => seq === undefined || call.asked === seq,
   });
   const tool = await toolOf(thread, asked);
@@ -67,12 +68,13 @@ export async function answerSuspension(thread: Thread, answer: SuspensionAnswer,
 }
 
 /** Says yes or no to a call. What runs is bound to what was shown; rules are held against it again when it runs. */
-export async function answerApproval(thread: Thread, answer: ApprovalAnswer, seen?: Call): Promise<void> {
-  const { toolCallId, decision, digest, by } = answer ?? {};
+export async function answerApproval(thread: Thread, answer: ApprovalAnswer, find: FindCall): Promise<void> {
+  checkAnswer(answer);
+  const { toolCallId, decision, digest, by } = answer;
   const message = checkedMessage(answer);
   if (by === BY_RULES) throw new CinchError("INVALID_INPUT", `"${BY_RULES}" is who answers when a rule does.`);
   const fits = ({ approval }: Call) => digest === undefined || approval?.digest === digest;
-  const asked = await waiting(thread, "asking", { toolCallId, seen, fits });
+  const asked = await waiting(thread, "asking", { toolCallId, find, fits });
   const approval = asked.approval!;
   checkDecision(decision, approval.decisions);
   const edit = decision === "edit" ? await editOf(thread, asked, answer.args) : { digest: approval.digest };
@@ -91,6 +93,11 @@ export async function answerApproval(thread: Thread, answer: ApprovalAnswer, see
     };
     return [resolved, ...grantOf(decision, asked, approval)];
   });
+}
+
+function checkAnswer(answer: unknown): void {
+  if (typeof answer !== "object" || answer === null)
+    throw new CinchError("INVALID_INPUT", "An answer is an object: which call is meant, and what is said to it.");
 }
 
 function checkedMessage({ decision, message, args }: ApprovalAnswer): string | undefined {
@@ -138,22 +145,20 @@ async function toolOf({ state, modes }: Thread, call: Call): Promise<NamedTool |
 
 interface Wanted {
   toolCallId: string | undefined;
-  /** The call that whoever answers was looking at. */
-  seen: Call | undefined;
+  find: FindCall;
+  /** Whether it is what whoever answers was shown, if they say what that was. */
   fits(call: Call): boolean;
 }
 
 /** The call that is meant. From then on the answer is for that one and no other. */
-async function waiting(thread: Thread, waits: Waits, { toolCallId, seen, fits }: Wanted): Promise<Call> {
+async function waiting(thread: Thread, waits: Waits, { toolCallId, find, fits }: Wanted): Promise<Call> {
   refuseForeign(thread.state.foreign);
-  if (seen && fits(seen)) return seen;
-  const named = (call: Call) => toolCallId === undefined || call.toolCallId === toolCallId;
-  const look = () => callsThat(thread.state, waits).filter(named);
-  if (!look().some(fits)) await thread.refresh();
-  const found = look();
-  const call = found.find(fits);
-  if (call) return call;
-  if (found.length === 0) throw await notPending(thread, waits, toolCallId);
+  const call = await find(thread);
+  if (!call) throw await notPending(thread, waits, toolCallId);
+  if (fits(call)) return call;
+  await thread.refresh();
+  const newer = callsThat(thread.state, waits).find((one) => one.toolCallId === call.toolCallId && fits(one));
+  if (newer) return newer;
   throw new CinchError("NOT_PENDING", "What waits is not what this answer was given for. Look at it again.");
 }
 
@@ -169,7 +174,13 @@ async function notPending(thread: Thread, waits: Waits, toolCallId: string | und
   const next = `${fields[waits]} of the display state shows what waits.`;
   if (toolCallId === undefined) return new CinchError("NOT_PENDING", `No call waits for such an answer. ${next}`);
   const recent = await thread.read({ limit: 1_000, last: true });
-  if (recent.some((event) => event.type === answers[waits] && event.toolCallId === toolCallId))
+  // Ids come again: what was answered before this call was made is another one.
+  const made = recent.findLastIndex((event) => event.type === "message_end" && calls(event.message, toolCallId));
+  const since = recent.slice(Math.max(0, made));
+  if (since.some((event) => event.type === answers[waits] && event.toolCallId === toolCallId))
     return new CinchError("ALREADY_ANSWERED", `Call "${toolCallId}" was answered already. The first answer stands.`);
   return new CinchError("NOT_PENDING", `Call "${toolCallId}" does not wait for such an answer. ${next}`);
 }
+
+const calls = ({ content }: Message, toolCallId: string): boolean =>
+  content.some((part) => part.type === "tool-call" && part.toolCallId === toolCallId);

@@ -15,8 +15,8 @@ export async function switchMode(thread: Thread, modeId: string): Promise<void> 
   const { modes } = thread;
   const mode = modes.of(modeId);
   await thread.command(({ control }) => {
+    if (control.modeId === modeId) return null;
     const previousModeId = control.modeId ?? modes.default.id;
-    if (previousModeId === modeId) return null;
     return [{ type: "mode_changed", modeId, previousModeId, modelId: modes.modelId(control, mode) }];
   });
 }

@@ -2,7 +2,7 @@ import { CinchError } from "./errors.ts";
 import type { ThreadState } from "./folds/state.ts";
 import { needsDriving } from "./turn/decide.ts";
 import { Driver, LeaseLost, type DriverPorts, type Journal } from "./turn/driver.ts";
-import { giveUp, park, runTurns } from "./turn/turn.ts";
+import { giveUp, parked, runTurns } from "./turn/turn.ts";
 
 /** How often a seat looks whether the driver of its thread is still alive. */
 const WATCH_MS = 1_000;
@@ -28,8 +28,6 @@ export class Driving {
   /** The store failed under the driver: trying again by ourselves would only fill the journal. */
   #broken = false;
   #closed = false;
-  /** The mode that was last reported to be unknown here. */
-  #strange: string | undefined;
 
   constructor(thread: DrivingThread, ports: DriverPorts) {
     this.#thread = thread;
@@ -70,33 +68,25 @@ export class Driving {
   }
 
   #isCalledFor(state: ThreadState, force: boolean): boolean {
-    if (!this.#canAct(state)) return false;
+    if (!this.#ports.modes.canAct(state)) return false;
     if (force) return state.turn !== null || state.inbox.length > 0;
     return !this.#broken && needsDriving(state);
-  }
-
-  /** A mode that this process does not have is for others to act in; ending a turn takes no mode. */
-  #canAct({ turn, control }: ThreadState): boolean {
-    const { modes } = this.#ports;
-    const modeId = turn?.modeId ?? control.modeId;
-    if (modeId === null || turn?.aborting || modes.has(modeId)) return true;
-    if (this.#strange !== modeId) this.#thread.report("The thread can't be driven from here", modes.unknown(modeId));
-    this.#strange = modeId;
-    return false;
   }
 
   async #drive(force: boolean): Promise<void> {
     try {
       const { epoch, status } = await this.#ports.store.lease(this.#thread.id);
       if (status === "mine" && epoch === this.#unreleased) return await this.#releaseLate(epoch, force);
-      if (status === "held" || status === "mine") return this.#watch();
+      if (status === "held" || status === "mine") return this.#watch(force);
       if (this.#closed || !this.#isCalledFor(this.#thread.state, force)) return;
       this.#driver = new Driver(this.#thread, this.#ports, { epoch, takeover: status === "dead", force });
       await runTurns(this.#driver);
+      const hindrance = needsDriving(this.#thread.state) && this.#ports.modes.hindrance(this.#thread.state);
+      if (hindrance) this.#thread.report("The thread can't be driven from here", hindrance);
       // Somebody was faster: should they die, it is our turn.
-      if (!this.#closed && this.#isCalledFor(this.#thread.state, false)) this.#watch();
+      if (this.#isCalledFor(this.#thread.state, false)) this.#watch(force);
     } catch (error) {
-      await this.#stopped(error);
+      await this.#stopped(error, force);
     } finally {
       await this.#release();
     }
@@ -120,15 +110,15 @@ export class Driving {
   }
 
   /** What makes a driver stop in the middle. The turn ends with the error; if that can't be written, everybody is told here. */
-  async #stopped(error: unknown): Promise<void> {
+  async #stopped(error: unknown, force: boolean): Promise<void> {
     if (this.#closed) return;
     if (error instanceof LeaseLost) this.#thread.overtaken();
-    if (error instanceof LeaseLost || (!this.#driver && isPassing(error))) return this.#watch();
+    if (error instanceof LeaseLost || isPassing(error)) return this.#watch(force);
     if (this.#driver && this.#thread.state.turn) {
       try {
         return await giveUp(this.#driver, error);
       } catch (second) {
-        if (second instanceof LeaseLost) return this.#watch();
+        if (second instanceof LeaseLost) return this.#watch(force);
       }
     }
     this.#broken = true;
@@ -137,11 +127,12 @@ export class Driving {
   }
 
   /** Stands by: should the driver die, this process goes on. */
-  #watch(): void {
+  #watch(force: boolean): void {
+    if (this.#closed) return;
     this.#unwatch?.();
     this.#unwatch = this.#ports.clock.after(WATCH_MS, () => {
       this.#unwatch = undefined;
-      this.wake();
+      this.wake({ force });
     });
   }
 
@@ -150,13 +141,8 @@ export class Driving {
     const { state, id } = this.#thread;
     const { epoch, status } = await this.#ports.store.lease(id);
     if (!state.turn || state.parked || (status !== "free" && status !== "dead")) return;
-    const driver = new Driver(this.#thread, this.#ports, { epoch, takeover: status === "dead", force: false });
-    try {
-      await park(driver, "the process that drove it is gone");
-    } catch (error) {
-      // Somebody was faster and drives: then there is nothing to pause.
-      if (!(error instanceof LeaseLost)) throw error;
-    }
+    // Somebody may be faster and drive: then there is nothing to pause. And whoever opens the thread is told if it can't be written.
+    await this.#thread.append((now) => parked(now, "the process that drove it is gone"), { take: epoch });
   }
 
   /** Stops driving. Tools are given a moment to stop; what they finish in it is kept. */

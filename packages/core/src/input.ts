@@ -186,5 +186,6 @@ export async function goOn(thread: Thread): Promise<void> {
   await thread.refresh();
   const { foreign, turn, parked, held, inbox } = thread.state;
   refuseForeign(foreign);
+  if (turn && !thread.modes.canAct(thread.state)) throw thread.modes.unknown(turn.modeId);
   if (turn ? parked : held && inbox.length > 0) thread.wake({ force: true });
 }

@@ -78,6 +78,28 @@ export class Modes {
     return this.all.some(({ id }) => id === modeId);
   }
 
+  /**
+   * Whether this process can do what comes next in a thread: a call that was asked for in another mode, or an answer in the current
+   * one. A mode that it does not have is for others to act in; ending a turn takes none.
+   */
+  canAct({ turn, control }: ThreadState): boolean {
+    const current = control.modeId === null || this.has(control.modeId);
+    if (!turn || turn.phase !== "calls") return current || (turn?.aborting ?? false);
+    return turn.aborting || this.has(turn.modeId) || current;
+  }
+
+  /** Why nothing goes on in a thread, if it is that a mode is not known here. */
+  hindrance(state: ThreadState): CinchError | null {
+    const { turn, control } = state;
+    const modeId = turn?.phase === "calls" ? turn.modeId : control.modeId;
+    return modeId === null || this.canAct(state) ? null : this.unknown(modeId);
+  }
+
+  /** The mode in which calls are judged: that of their step, or, if it is gone, the one that was switched to. */
+  modeOfCalls({ turn, control }: ThreadState): string | undefined {
+    return turn && this.has(turn.modeId) ? turn.modeId : (control.modeId ?? undefined);
+  }
+
   unknown(modeId: string): CinchError {
     const known = this.all.map(({ id }) => `"${id}"`).join(", ");
     return new CinchError("UNKNOWN_MODE", `There is no mode "${modeId}" here, but ${known}: switch to one of these.`);

@@ -22,7 +22,7 @@ export class ThreadRegistry {
   /** Takes a seat. A turn that was cut off goes on now, or is parked, as `onRecover` says. */
   async acquire(threadId: string, from?: Folds): Promise<Thread> {
     const known = this.#open.get(threadId);
-    if (known) {
+    if (known && !(await isDeleted(known))) {
       known.seats++;
       return known.thread;
     }
@@ -71,4 +71,9 @@ export class ThreadRegistry {
     this.#open.clear();
     await Promise.all(threads.map(async ({ thread }) => (await thread.catch(() => undefined))?.close()));
   }
+}
+
+/** A thread that was deleted is kept only for those who still wait for something of it. */
+async function isDeleted({ thread }: Open): Promise<boolean> {
+  return (await thread.catch(() => null))?.isDeleted ?? false;
 }

@@ -29,6 +29,7 @@ export async function rewindThread(
       "INVALID_INPUT",
       "There is no workspace, so there are no files to take back. Leave files out.",
     );
+  await thread.refresh();
   checkSeq("toSeq", toSeq, thread.state.seq);
   const lost = await thread.read({ after: toSeq });
   const messages = lost.filter((event) => event.type === "message_end").length;

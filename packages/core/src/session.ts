@@ -162,13 +162,13 @@ export class Session {
   /** Gives a suspended call what it waits for. */
   respondToToolSuspension(answer: SuspensionAnswer): Promise<void> {
     const bound = this.#answering.bind(this.#thread, "suspended", answer);
-    return bound.until(this.#command((thread) => answerSuspension(thread, answer, bound.call), answer?.threadId));
+    return bound.until(this.#command((thread) => answerSuspension(thread, answer, bound.find), answer?.threadId));
   }
 
   /** Says yes or no to a call that waits for it. */
   respondToToolApproval(answer: ApprovalAnswer): Promise<void> {
     const bound = this.#answering.bind(this.#thread, "asking", answer);
-    return bound.until(this.#command((thread) => answerApproval(thread, answer, bound.call), answer?.threadId));
+    return bound.until(this.#command((thread) => answerApproval(thread, answer, bound.find), answer?.threadId));
   }
 
   // Modes, permissions, state
@@ -280,6 +280,8 @@ export class Session {
     title,
   }: { sourceThreadId?: string; atSeq?: number; title?: string } = {}): Promise<ThreadRecord> {
     const clone = async (source: Thread) => {
+      // Rules that somebody else has set by now hold in the clone.
+      await source.refresh();
       const { state, transcript, display } = source;
       const seq = atSeq ?? state.seq;
       checkSeq("atSeq", seq, state.seq);
@@ -357,6 +359,7 @@ export class Session {
 
   async #create(title: string): Promise<ThreadRecord> {
     const id = this.#ports.ids("thread");
+    await this.#thread?.refresh();
     const shown = { modeId: this.getCurrentModeId(), modelId: this.getCurrentModelId() };
     const created: NewEvent = { type: "thread_created", title, resourceId: this.resourceId, ...shown };
     const events = [created, ...inherited(this.#control, this.#ports.modes)];
@@ -388,6 +391,8 @@ export class Session {
     const previousThreadId = previous?.id ?? null;
     this.#audience.tell({ type: "thread_changed", threadId: next.id, previousThreadId, at });
     this.#audience.tell(resyncOf(next, at));
+    const hindrance = this.#ports.modes.hindrance(next.state);
+    if (hindrance) next.report("The thread can't be driven from here", hindrance);
   }
 }
 

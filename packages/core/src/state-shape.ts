@@ -50,7 +50,7 @@ export class StateShape {
   }
 
   #check(schema: StandardSchemaV1, values: State, wanted: State): void {
-    const result = schema["~standard"].validate({ ...this.#given, ...values, ...wanted });
+    const result = validated(schema, { ...this.#given, ...values, ...wanted });
     if (result instanceof Promise)
       throw new CinchError("INVALID_INPUT", "The stateSchema answers by a promise; it must answer at once.");
     if (result.issues) throw refused("INVALID_INPUT", "setState", result.issues);
@@ -58,6 +58,14 @@ export class StateShape {
     const strange = Object.keys(wanted).filter((key) => !Object.hasOwn(known, key));
     if (strange.length > 0)
       throw new CinchError("INVALID_INPUT", `setState: the stateSchema does not know ${strange.join(", ")}.`);
+  }
+}
+
+function validated(schema: StandardSchemaV1, state: unknown) {
+  try {
+    return schema["~standard"].validate(state);
+  } catch (cause) {
+    throw new CinchError("INVALID_INPUT", `The stateSchema failed: ${String(cause)}`, cause);
   }
 }
 

@@ -30,6 +30,8 @@ const nothing = (id: string): Folds => ({
 
 /** How many events are read at a time when a thread is opened. */
 const CHUNK = 250;
+/** How long until news are looked for again that could not be read. */
+const KEEP_UP_MS = 500;
 /** How long an abort waits for a turn that is about to begin. */
 const BEGIN_MS = 2_000;
 
@@ -46,6 +48,7 @@ export class Thread implements Journal, Folds {
   readonly #driving: Driving;
   readonly #draft = new DraftView();
   readonly waiters = new Waiters();
+  isDeleted = false;
   #change = Promise.withResolvers<void>();
   #lock: Promise<unknown> = Promise.resolve();
   #unfollow: (() => void) | undefined;
@@ -67,7 +70,7 @@ export class Thread implements Journal, Folds {
     const thread = new Thread(id, ports);
     await thread.#load(from);
     thread.#unfollow = ports.store.follow(id, (seq = Infinity) => {
-      if (seq > thread.state.seq) thread.#own(thread.#catchUp().then(() => thread.wake()));
+      if (seq > thread.state.seq) thread.#keepUp();
     });
     // What happened between the two is in neither.
     await thread.#catchUp();
@@ -122,12 +125,22 @@ export class Thread implements Journal, Folds {
   /** Appends a command, which needs no lease, and drives if that is called for. */
   async command(decide: (state: ThreadState) => NewEvent[] | null, blobs?: readonly Blob[]): Promise<void> {
     if (this.#closed) throw closedError();
+    let refusal: unknown;
+    const decided = (state: ThreadState) => {
+      try {
+        return decide(state);
+      } catch (error) {
+        refusal = error;
+        throw error;
+      }
+    };
     const attempt = () =>
       this.append((state) => {
-        const events = decide(state);
+        const events = decided(state);
         return events && { events, ...(blobs ? { blobs } : {}) };
       });
-    const result = await this.#decided(attempt);
+    // What the store throws is not tried again: it may have been written all the same.
+    const result = await this.#decided(attempt, (error) => error === refusal);
     this.#driving.mended();
     if (result?.kind === "refused")
       throw new CinchError("STORE_FAILED", "The store refused a command. This is a defect of the store.");
@@ -135,16 +148,16 @@ export class Thread implements Journal, Folds {
   }
 
   /** That nothing is to be done, or can be, is decided by what is in the journal, not by what was heard of it so far. */
-  async #decided<T>(attempt: () => Promise<T | null>): Promise<T | null> {
+  async #decided<T>(attempt: () => Promise<T | null>, isOurs: (error: unknown) => boolean): Promise<T | null> {
     const { seq } = this.state;
     const behind = async () => {
-      await this.#catchUp();
+      await this.refresh();
       return this.state.seq > seq;
     };
     try {
       return (await attempt()) ?? ((await behind()) ? await attempt() : null);
     } catch (error) {
-      if (!(await behind())) throw error;
+      if (!isOurs(error) || !(await behind())) throw error;
       return attempt();
     }
   }
@@ -275,7 +288,8 @@ export class Thread implements Journal, Folds {
   /** Settles when an input that is about to be taken has been: who aborts then means the turn that begins with it. */
   async begun(): Promise<void> {
     const until = this.now() + BEGIN_MS;
-    const begins = () => !this.state.turn && needsDriving(this.state) && !this.#driving.broken && !this.#closed;
+    const canBegin = () => !this.#driving.broken && !this.#closed && this.modes.canAct(this.state);
+    const begins = () => !this.state.turn && needsDriving(this.state) && canBegin();
     while (begins() && this.now() < until) await Promise.race([this.changed(), sleep(this.#ports.clock, 50)]);
   }
 
@@ -289,8 +303,18 @@ export class Thread implements Journal, Folds {
   // Following
 
   /** Settles when everything is folded that is in the store by now. */
-  refresh(): Promise<void> {
-    return this.#catchUp();
+  async refresh(): Promise<void> {
+    await this.#catchUp();
+    this.wake();
+  }
+
+  /** The same, for news that came by themselves: if they can't be read now, they will be. */
+  #keepUp(): void {
+    this.refresh().catch((error: unknown) => {
+      if (this.#closed) return;
+      this.report("The thread could not be followed", error);
+      this.#ports.clock.after(KEEP_UP_MS, () => this.#keepUp());
+    });
   }
 
   #catchUp(): Promise<void> {
@@ -307,15 +331,22 @@ export class Thread implements Journal, Folds {
   }
 
   #deleted(error: CinchError): void {
+    this.isDeleted = true;
     this.state = newThreadState;
-    this.#own(this.#driving.close());
+    this.#stopDriving();
     this.waiters.rejectAll(error);
     this.#changed();
     this.live({ type: "thread_deleted", previousThreadId: this.id });
   }
 
+  #stopDriving(): void {
+    const stopped = this.#driving.close();
+    stopped.catch((failure: unknown) => this.report("The turn could not be stopped", failure));
+  }
+
   async #showDraft(turnId: string): Promise<void> {
-    const pieces = await this.#ports.store.draft(this.id);
+    // A courtesy: what can't be read now comes with the message itself.
+    const pieces = await this.#ports.store.draft(this.id).catch(() => []);
     if (pieces.length > 0) this.#draft.show(this, pieces, { turnId, at: this.#ports.clock.now() });
   }
 
@@ -345,13 +376,6 @@ export class Thread implements Journal, Folds {
   failed(error: unknown): void {
     this.waiters.rejectAll(error);
     this.#changed();
-  }
-
-  /** Nothing that was started is left without somebody who hears of its failure. */
-  #own(promise: Promise<unknown>): void {
-    promise.catch((error: unknown) => {
-      if (!this.#closed) this.report("The thread could not be followed", error);
-    });
   }
 
   #exclusively<T>(work: () => Promise<T>): Promise<T> {

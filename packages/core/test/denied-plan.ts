@@ -84,7 +84,7 @@ const move: fc.Arbitrary<Op<RuleSpec>[]> = fc.oneof(
   { weight: 12, arbitrary: inOrder(answer(fc.constant(false))) },
   { weight: 6, arbitrary: inOrder(rules) },
   { weight: 3, arbitrary: inOrder(yolo) },
-  { weight: 4, arbitrary: inOrder(mode) },
+  { weight: 2, arbitrary: inOrder(mode) },
   { weight: 2, arbitrary: inOrder(says) },
   { weight: 3, arbitrary: inOrder(dies) },
   { weight: 1, arbitrary: inOrder(clones) },
@@ -98,11 +98,13 @@ const move: fc.Arbitrary<Op<RuleSpec>[]> = fc.oneof(
   // What was allowed for a moment was not allowed for good.
   { weight: 2, arbitrary: inOrder(yolo, yolo, answer(fc.constant(false))) },
   { weight: 2, arbitrary: inOrder(clones, rules, says) },
+  // The mode is switched while the model speaks.
+  { weight: 3, arbitrary: inOrder(says, mode, mode) },
 );
 
 const part = fc.oneof(
-  { weight: 6, arbitrary: fc.constantFrom("look", "write", "shell") },
-  { weight: 1, arbitrary: fc.constantFrom(...NAMES) },
+  { weight: 5, arbitrary: fc.constantFrom("look", "write", "shell") },
+  { weight: 2, arbitrary: fc.constantFrom("extra", ...NAMES) },
 );
 const call = fc.record({ about: fc.nat(2), args });
 

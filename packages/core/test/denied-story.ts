@@ -167,9 +167,10 @@ export class Story {
     const { harness } = this.#processes[who]!;
     const { threadId: source, seq } = harness.getDisplayState();
     if (source === null) return;
+    const since = this.world.lastSeq(source);
     const { id } = await harness.cloneThread({ sourceThreadId: source, atSeq: Math.max(1, seq - back) });
     this.#threads[who] = id;
-    this.#clones.push({ source, id, between: [seq, this.world.lastSeq(source)] });
+    this.#clones.push({ source, id, between: [since, this.world.lastSeq(source)] });
   }
 
   /** Somebody opens every thread: it goes on, waits for a person or stands still visibly. And it can be aborted. */

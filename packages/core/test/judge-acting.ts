@@ -11,7 +11,7 @@ import {
   type ToolCategory,
   type ToolDefinition,
 } from "@cinch/core";
-import { call, say, script } from "@cinch/testkit";
+import { call, say, script, type Step } from "@cinch/testkit";
 import * as z from "zod";
 import { next } from "./support.ts";
 
@@ -31,7 +31,11 @@ export interface World {
   /** It waits for data before it does anything. */
   suspends?: boolean;
   available?: { agent?: string[]; mode?: string[] };
+  /** It is another mode of this agent that brings the tool. */
+  elsewhere?: boolean;
   config?: Partial<HarnessConfig>;
+  /** Happens while the model speaks. */
+  meanwhile?: (h: Harness) => Promise<unknown>;
 }
 
 export type Words = { words: string[] };
@@ -68,7 +72,7 @@ export type Acting = Harness & AsyncDisposable & { runs: string[][] };
 
 /** A harness whose model calls the tool "act" in every turn. */
 export async function acting(world: World = {}): Promise<Acting> {
-  const { tool = {}, words = ["a"], available = {}, config = {} } = world;
+  const { tool = {}, words = ["a"], available = {}, elsewhere = false, config = {} } = world;
   const runs: string[][] = [];
   const act = defineTool<Words>({
     description: "Acts",
@@ -81,17 +85,24 @@ export async function acting(world: World = {}): Promise<Acting> {
       return "acted";
     },
   });
-  const model = script(...Array.from({ length: 8 }, () => [call("act", { words }), say("done")]).flat());
+  const speak: Step = async function* (options) {
+    await world.meanwhile?.(h);
+    yield* call("act", { words })(options);
+  };
+  const model = script(...Array.from({ length: 8 }, () => [speak, say("done")]).flat());
   const agent = new Agent({
     name: "tester",
     model,
-    tools: { act },
+    tools: elsewhere ? {} : { act },
     permissions: (world.agent ?? []).map(ruleOf),
     ...(available.agent ? { availableTools: available.agent } : {}),
   });
-  const h = new Harness({
+  const h: Harness = new Harness({
     id: "judge",
-    modes: [{ id: "only", agent, ...(available.mode ? { availableTools: available.mode } : {}) }],
+    modes: [
+      { id: "this", agent, ...(available.mode ? { availableTools: available.mode } : {}) },
+      { id: "other", agent, additionalTools: elsewhere ? { act } : {} },
+    ],
     storage: memoryStore(),
     permissions: (world.harness ?? []).map(ruleOf),
     ...config,

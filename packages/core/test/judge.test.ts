@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { judge, type Case, type Finding, type Fit, type Policy } from "@cinch/core";
+import { judge, type Case, type Finding, type Fit, type Harness, type Policy } from "@cinch/core";
 import { acting, outcome, tell, type Outcome, type Words, type World } from "./judge-acting.ts";
 import { next } from "./support.ts";
 
@@ -73,6 +73,7 @@ const told: [why: string, of: World, expected: Outcome][] = [
     "is denied",
   ],
   ["a tool that both list is not", { available: { agent: ["act"], mode: ["act"] }, config: yolo }, "runs"],
+  ["a tool that only another mode brings is denied", { elsewhere: true, config: yolo }, "is denied"],
   // 2
   [
     "YOLO runs what asks",
@@ -240,7 +241,25 @@ for (const slow of ["matches", "policy", "suggest"] as const) {
   });
 }
 
-// Rules that come and go
+// Rules and modes that come and go
+
+const toOther = (h: Harness) => h.switchMode({ modeId: "other" });
+
+test("a call is checked against the mode of its step, not against one that was switched to meanwhile", async () => {
+  await using h = await acting({ available: { mode: [] }, config: yolo, meanwhile: toOther });
+  assert.equal(await outcome(h), "is denied");
+  assert.equal(await outcome(h), "runs");
+});
+
+for (const [rule, expected] of [
+  ["deny act", "is denied"],
+  ["ask act", "asks"],
+] as const) {
+  test(`a call is checked against the rules of the moment in which it runs: "${rule}" while the model speaks`, async () => {
+    await using h = await acting({ harness: ["allow act"], meanwhile: (seat) => tell(seat, rule) });
+    assert.equal(await outcome(h), expected);
+  });
+}
 
 for (const [given, taken] of [
   ["yolo on", "yolo off"],

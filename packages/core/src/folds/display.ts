@@ -132,6 +132,9 @@ function applyTool(draft: Draft, event: Durable): void {
       return setApproval(draft, event);
     case "tool_approval_resolved":
       removeApproval(state, event.toolCallId);
+      // Declined without a word: the turn is about to end, and nothing in it waits for an answer any more.
+      if (event.decision === "decline" && event.message === undefined)
+        Object.assign(state, { pendingApproval: null, pendingApprovals: {}, pendingSuspensions: {} });
       return setStatus(draft, event.toolCallId, "pending");
     case "tool_end":
       removeApproval(state, event.toolCallId);

@@ -20,20 +20,25 @@ export async function changePolicies(
   thread: Thread,
   change: (state: ThreadState) => Promise<NewEvent[]>,
 ): Promise<void> {
+  let hints = true;
   for (;;) {
     const before = thread.state;
     const events = await change(before);
     const after = preview(before, events);
     const { rules, grants } = after.control.policies;
-    if (rules.length + grants.length > MOST_RULES)
+    const denies = events.some((event) => event.type === "permission_changed" && event.rule.policy === "deny");
+    if (rules.length + grants.length > MOST_RULES && !denies)
       throw new CinchError("INVALID_INPUT", `A thread can have ${MOST_RULES} rules. Use categories or wider patterns.`);
     const changed = after.control.policies !== before.control.policies;
-    // A hint, so that nobody is asked in vain: whether a call may run is decided when it runs.
-    const answers = changed ? ((await soon(thread.clock, answersTo(after, thread.modes))) ?? []) : [];
+    // A hint, so that nobody is asked in vain: whether a call may run is decided when it runs. Who takes long is not asked twice.
+    const hinted: NewEvent[] | undefined =
+      changed && hints ? await soon(thread.clock, answersTo(after, thread.modes)) : [];
+    if (!hinted) hints = false;
+    const values = events.some(({ type }) => type === "state_changed");
     let stands = true;
     await thread.command((state) => {
-      stands = isSame(state, before);
-      return stands ? [...events, ...answers] : null;
+      stands = isSame(state, before) && (!values || state.control.values === before.control.values);
+      return stands ? [...events, ...(hinted ?? [])] : null;
     });
     if (stands) return;
   }
@@ -45,7 +50,6 @@ function isSame(a: ThreadState, b: ThreadState): boolean {
   const [now, then] = [asking(a), asking(b)];
   return (
     a.control.policies === b.control.policies &&
-    a.control.values === b.control.values &&
     now.length === then.length &&
     now.every((call, at) => call === then[at])
   );

@@ -22,6 +22,7 @@ import {
   preview,
   stepEnd,
   takeSteers,
+  type Proposal,
 } from "./decide.ts";
 import { LeaseLost, type Driver } from "./driver.ts";
 import { begun, prepare, refusal, stands } from "./prepare.ts";
@@ -38,9 +39,11 @@ export async function runTurns(driver: Driver): Promise<void> {
     if (!turn) await begin(driver);
     // The lease comes with the first append. Without one, it is somebody else's turn.
     else if (driver.epoch === undefined) return;
+    else if (!driver.ports.modes.canAct(driver.state)) await driver.release();
     else if (turn.aborting) await driver.append((state) => endTurn(state, "aborted"));
     else if (isWaiting(turn)) await driver.release();
-    else if (turn.phase === "calls") await runCalls(driver, await setupOf(driver, turn.modeId));
+    else if (turn.phase === "calls")
+      await runCalls(driver, await setupOf(driver, driver.ports.modes.modeOfCalls(driver.state)));
     else if (turn.declined) await driver.append((state) => endTurn(state, "declined"));
     else if (turn.phase === "done") await end(driver);
     else await step(driver, turn);
@@ -74,19 +77,19 @@ async function goOn(driver: Driver): Promise<void> {
 }
 
 /** Stands still, visibly, until somebody calls `resume()`. */
-export async function park(driver: Driver, why: string): Promise<void> {
+function park(driver: Driver, why: string): Promise<void> {
+  return driver.append((state) => parked(state, why));
+}
+
+export function parked({ turn, parked: already }: ThreadState, why: string): Proposal | null {
+  if (!turn || already) return null;
   const message = `Parked: ${why}. Look at the last messages, then call resume() to go on or abort() to end the turn.`;
-  await driver.append((state) => {
-    if (!state.turn || state.parked) return null;
-    const { turnId } = state.turn;
-    return {
-      events: [{ type: "error", turnId, code: "PARKED", message, retryable: true, parked: true }],
-      release: true,
-    };
-  });
+  const { turnId } = turn;
+  return { events: [{ type: "error", turnId, code: "PARKED", message, retryable: true, parked: true }], release: true };
 }
 
 async function begin(driver: Driver): Promise<void> {
+  if (!driver.ports.modes.canAct(driver.state)) return driver.release();
   driver.newTurn();
   const { mode, modelId } = await setupOf(driver);
   await driver.append((state) =>
