@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
 import { checked } from "./check.ts";
 import { CinchError } from "./errors.ts";
+import { FileChange } from "./files.ts";
 import { FilePart, Json, Message, Role, ToolResult, Usage } from "./message.ts";
 import { HeldRule, Rule, ToolCategory } from "./permissions/rule.ts";
 
@@ -156,7 +157,10 @@ export const eventMap = {
     isError: z.boolean(),
     unknown: z.optional(z.boolean()),
     durationMs: z.number(),
+    /** The files that it has read, and the version of each. */
+    reads: z.optional(z.record(z.string(), z.string())),
   }),
+  shell_output: live({ ...tool, output: z.string(), stream: z.enum(["stdout", "stderr"]) }),
   tool_approval_required: driver({
     ...tool,
     args: Json,
@@ -198,6 +202,9 @@ export const eventMap = {
     from: z.string(),
     interrupt: z.optional(z.boolean()),
   }),
+  file_changed: driver({ ...FileChange.shape, call: z.optional(z.string()) }),
+  workspace_ready: live({ protection: z.string(), description: z.string() }),
+  workspace_error: live({ message: z.string() }),
   task_updated: driver({ tasks: z.array(Task) }),
   usage_update: driver({ usage: Usage, cost: z.nullable(z.number()), cachedShare: z.number() }),
   display_state_changed: live({}),

@@ -18,7 +18,9 @@ import { Session } from "./session.ts";
 import { isStandard } from "./schema.ts";
 import { StateShape } from "./state-shape.ts";
 import type { Store } from "./store.ts";
+import type { NewLive } from "./live.ts";
 import type { ToolSet } from "./tool.ts";
+import type { Workspace } from "./workspace.ts";
 
 export interface HarnessConfig {
   id: string;
@@ -29,6 +31,8 @@ export interface HarnessConfig {
   modes?: ModeConfig[];
   defaultModeId?: string;
   tools?: ToolSet;
+  /** The files and commands that agents can reach. */
+  workspace?: Workspace;
   /** Rules for all threads. What they deny stays denied, whatever is said on a thread. */
   permissions?: Rule[];
   /** Tools that ask before they run: always, or when the arguments call for it. */
@@ -67,6 +71,7 @@ const Config = z.strictObject({
   modes: z.optional(z.array(ModeConfig).check(z.minLength(1))),
   defaultModeId: z.optional(z.string()),
   tools: z.optional(ToolValues),
+  workspace: z.optional(object<Workspace>("a workspace")),
   permissions: z.optional(z.array(Rule)),
   interruptOn: z.optional(InterruptOn),
   toolCategory: z.optional(fn<(toolName: string) => ToolCategory | undefined>()),
@@ -94,6 +99,7 @@ export class Harness {
   readonly #heartbeats: Heartbeats;
   readonly #modes: Modes;
   readonly #shape: StateShape;
+  readonly #workspace: Workspace | undefined;
   readonly #rules: readonly Rule[];
   readonly #config: { clock: Clock; ids: Ids; recover: "opened" | "all"; resourceId: string };
   #ready: Promise<void> | undefined;
@@ -104,7 +110,7 @@ export class Harness {
     this.#shape = new StateShape(valid.stateSchema, valid.initialState);
     this.#rules = valid.permissions ?? [];
     this.#modes = new Modes(modesOf(valid), valid.defaultModeId, {
-      tools: valid.tools ?? {},
+      tools: [valid.tools ?? {}, valid.workspace?.tools ?? {}],
       permissions: this.#rules,
       interruptOn: valid.interruptOn ?? {},
       toolCategory: valid.toolCategory,
@@ -124,7 +130,8 @@ export class Harness {
     this.#config = { clock, ids, recover, resourceId };
     this.#store = valid.storage ?? memoryStore();
     const store = this.#store;
-    const ports = { store, clock, ids, modes: this.#modes };
+    this.#workspace = valid.workspace;
+    const ports = { store, clock, ids, modes: this.#modes, workspace: valid.workspace };
     const cost = (usage: Usage, modelId: string) => costOf(usage, modelId, prices);
     this.#registry = new ThreadRegistry({ ...ports, costOf: cost }, onRecover);
     this.#session = this.#newSession(resourceId);
@@ -143,8 +150,23 @@ export class Harness {
 
   async #init(): Promise<void> {
     await this.#store.open();
+    await this.#openWorkspace();
     if (this.#config.recover === "all") await this.#recoverAll();
     this.#heartbeats.start();
+  }
+
+  /** A workspace that can't be opened is told to everybody, and fails the harness: agents would act blindly. */
+  async #openWorkspace(): Promise<void> {
+    const tell = (event: NewLive<"workspace_ready" | "workspace_error">) => {
+      for (const session of this.#sessions) session.tell(event);
+    };
+    try {
+      const status = await this.#workspace?.open({ shared: (resourceId) => this.#registry.shared(resourceId) });
+      if (status) tell({ type: "workspace_ready", ...status });
+    } catch (error) {
+      tell({ type: "workspace_error", message: error instanceof Error ? error.message : String(error) });
+      throw error;
+    }
   }
 
   async #recoverAll(): Promise<void> {
@@ -164,7 +186,7 @@ export class Harness {
   }
 
   #inform(message: string): void {
-    for (const session of this.#sessions) session.inform(message);
+    for (const session of this.#sessions) session.tell({ type: "info", message });
   }
 
   /** Another seat, for another person or program. */
@@ -210,6 +232,7 @@ export class Harness {
     for (const session of this.#sessions) session.abandon();
     await this.#registry.close();
     await heartbeats;
+    await this.#workspace?.close();
     await this.#store.close();
   }
 

@@ -15,6 +15,7 @@ export {
 export { reduceInbox, type InboxItem } from "./folds/inbox.ts";
 export { newThreadState, reduceThread, type ThreadState } from "./folds/state.ts";
 export { emptyTranscript, reduceTranscript, type Transcript } from "./folds/transcript.ts";
+export * from "./files.ts";
 export { Harness, type HarnessConfig } from "./harness.ts";
 export type { Heartbeat } from "./heartbeats.ts";
 export type { Input, InputFile } from "./input.ts";
@@ -35,3 +36,4 @@ export type { InterruptOn } from "./permissions/gate.ts";
 export { judge, type Case, type Finding, type Fit, type Ruling } from "./permissions/judge.ts";
 export { HeldRule, Policy, Rule, ToolCategory } from "./permissions/rule.ts";
 export type { ApprovalAnswer, SuspensionAnswer } from "./answers.ts";
+export type { Workspace, WorkspaceHost, WorkspaceStatus } from "./workspace.ts";

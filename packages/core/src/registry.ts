@@ -1,3 +1,5 @@
+import { stamp } from "./events.ts";
+import type { FileJournal } from "./files.ts";
 import { threadNotFound } from "./memory-store.ts";
 import { Thread, type Folds } from "./thread.ts";
 import { needsDriving } from "./turn/decide.ts";
@@ -64,6 +66,32 @@ export class ThreadRegistry {
       const left = this.release(threadId);
       left.catch(() => undefined);
     }
+  }
+
+  /** The journal in which the threads of a resource keep the files that they share. It is a thread that nobody talks to. */
+  async shared(resourceId: string): Promise<FileJournal> {
+    const id = `files:${resourceId}`;
+    const { store, clock } = this.#ports;
+    if (!(await store.thread(id))) {
+      const made = stamp({ type: "thread_created", title: "", resourceId: id }, clock.now());
+      await store.append(id, [made], { afterSeq: 0 });
+    }
+    const thread = await this.acquire(id);
+    return {
+      held: async () => {
+        await thread.refresh();
+        return thread.state.files.held;
+      },
+      record: async (decide, blobs) => {
+        await thread.refresh();
+        return thread.appendAlone((state) => {
+          const changes = decide(state.files.held);
+          if (!changes || changes.length === 0) return null;
+          return changes.map((change) => ({ type: "file_changed" as const, ...change }));
+        }, blobs);
+      },
+      blob: (hash) => store.blob(hash),
+    };
   }
 
   async close(): Promise<void> {

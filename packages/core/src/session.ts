@@ -15,6 +15,7 @@ import { CinchError } from "./errors.ts";
 import { stamp, type Delivery, type HarnessEvent, type NewEvent } from "./events.ts";
 import { newControl, type Control } from "./folds/control.ts";
 import { newDisplayState, type HarnessDisplayState, type HarnessMessage } from "./folds/display-state.ts";
+import type { NewLive } from "./live.ts";
 import type { InboxItem } from "./folds/inbox.ts";
 import { messagesOf } from "./history.ts";
 import { accept, acceptedInput, changeQueued, checkContent, goOn, requestAbort, send, type Input } from "./input.ts";
@@ -91,8 +92,8 @@ export class Session {
   }
 
   /** For the harness: tells those who listen here what is not about a thread. */
-  inform(message: string): void {
-    this.#audience.tell({ type: "info", threadId: this.#thread?.id ?? "", at: this.#ports.now(), message });
+  tell(event: NewLive): void {
+    this.#audience.tell({ ...event, threadId: this.#thread?.id ?? "", at: this.#ports.now() } as HarnessEvent);
   }
 
   #relay = (event: HarnessEvent): void => {

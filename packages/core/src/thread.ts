@@ -163,14 +163,14 @@ export class Thread implements Journal, Folds {
   }
 
   /** Appends a driver's event outside a turn, under a lease that is taken and let go for it. False if nothing was to be done. */
-  async appendAlone(decide: (state: ThreadState) => NewEvent[] | null): Promise<boolean> {
+  async appendAlone(decide: (state: ThreadState) => NewEvent[] | null, blobs: readonly Blob[] = []): Promise<boolean> {
     for (;;) {
       if (this.#closed) throw closedError();
       const { epoch, status } = await this.#ports.store.lease(this.id);
       if (status === "free" || status === "dead") {
         const take = (state: ThreadState) => {
           const events = decide(state);
-          return events && { events, release: true };
+          return events && { events, release: true, blobs };
         };
         const result = await this.append(take, { take: epoch });
         if (result?.kind !== "refused") return result !== null;

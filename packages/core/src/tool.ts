@@ -1,9 +1,11 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { CinchError } from "./errors.ts";
 import { Effect } from "./events.ts";
+import type { ThreadFiles } from "./files.ts";
 import type { Json } from "./message.ts";
 import type { Fit } from "./permissions/judge.ts";
 import { ToolCategory, type Policy } from "./permissions/rule.ts";
+import type { Workspace } from "./workspace.ts";
 import { inputSchema, type InputSchema, type JsonSchema } from "./schema.ts";
 
 /** A file that a tool gives to the model, as bytes, base64 or a URL. */
@@ -31,6 +33,10 @@ export interface ToolContext {
   resumed: { payload: Json; data: Json } | null;
   /** Shows something of what is going on to subscribers (`tool_update`). */
   emit(partialResult: unknown): void;
+  /** The workspace of the harness, if it has one. */
+  workspace: Workspace | undefined;
+  /** What the thread has to do with files; for workspaces. */
+  files: ThreadFiles;
 }
 
 type Awaitable<T> = T | Promise<T>;

@@ -122,6 +122,8 @@ const rule = fc.constantFrom<Rule>(
   { category: "execute", policy: "ask" },
 );
 
+const A_FILE = { hash: "blob-a", size: 1, parts: [{ blob: "blob-a", size: 1 }] };
+
 const command: fc.Arbitrary<NewEvent> = fc.oneof(
   {
     weight: 1,
@@ -143,6 +145,11 @@ const command: fc.Arbitrary<NewEvent> = fc.oneof(
         { type: "model_changed", modelId: "other/model", scope: "thread", modeId: "plan" },
         { type: "state_changed", updates: { yolo: true, colour: "red" } },
         { type: "state_changed", updates: { yolo: false, colour: null } },
+      ),
+      fc.constantFrom<NewEvent>(
+        { type: "file_changed", path: "/a", operation: "write", before: null, after: A_FILE, held: true },
+        { type: "file_changed", path: "/a", operation: "delete", before: A_FILE, after: null, held: true },
+        { type: "file_changed", path: "/__proto__", operation: "command", before: A_FILE, after: null, version: "2" },
       ),
       rule.map((changed): NewEvent => ({ type: "permission_changed", rule: changed })),
       rule.map((granted): NewEvent => {

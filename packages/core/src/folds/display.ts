@@ -78,6 +78,11 @@ function applyDurable(draft: Draft, event: Durable): void {
     case "model_changed":
       if (event.scope === "thread" || event.modeId === state.modeId) state.modelId = event.modelId;
       return;
+    case "file_changed": {
+      const { path, operation, at } = event;
+      state.modifiedFiles = { ...state.modifiedFiles, [path]: { path, operation, at } };
+      return;
+    }
     case "task_updated":
       Object.assign(state, { previousTasks: state.tasks, tasks: event.tasks });
       return;

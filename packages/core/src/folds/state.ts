@@ -2,6 +2,7 @@ import { isForeign, type DurableEvent, type EndReason, type Spent } from "../eve
 import { addUsage, noUsage, type Message, type Usage } from "../message.ts";
 import { answeredCall, approvalOf, callsOf, type Call } from "./call.ts";
 import { newControl, reduceControl, type Control } from "./control.ts";
+import { noFiles, reduceFiles, type FilesState } from "./files.ts";
 import { reduceInbox, type InboxItem } from "./inbox.ts";
 import { elapsed, nothingSpent, tokensOf, type Stopwatch } from "./spent.ts";
 
@@ -60,6 +61,7 @@ export interface ThreadState {
   usage: Usage;
   spent: Spent;
   control: Control;
+  files: FilesState;
   head: { blob: string; key: string; agentName: string; modelId: string } | null;
   /** The first event that a newer release wrote: this one must not drive past it. */
   foreign: { type: string; v: number; seq: number } | null;
@@ -80,6 +82,7 @@ export const newThreadState: ThreadState = {
   usage: noUsage,
   spent: nothingSpent,
   control: newControl,
+  files: noFiles,
   head: null,
   foreign: null,
 };
@@ -88,7 +91,12 @@ export function reduceThread(before: ThreadState, event: DurableEvent): ThreadSt
   const inbox = reduceInbox(before.inbox, event);
   const seen = { ...before, seq: event.seq, inbox };
   if (isForeign(event)) return { ...seen, foreign: seen.foreign ?? { type: event.type, v: event.v, seq: event.seq } };
-  const state = timed({ ...seen, control: reduceControl(before.control, event) }, event);
+  const folded = {
+    ...seen,
+    control: reduceControl(before.control, event),
+    files: reduceFiles(before.files, event),
+  };
+  const state = timed(folded, event);
   switch (event.type) {
     case "thread_created":
       return { ...state, title: event.title, resourceId: event.resourceId };

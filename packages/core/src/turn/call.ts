@@ -1,4 +1,6 @@
 import { ControlResult } from "../control/result.ts";
+import type { ThreadFiles } from "../files.ts";
+import type { Workspace } from "../workspace.ts";
 import { asText, type NamedTool, type ToolContent, type ToolContext } from "../tool.ts";
 import type { FilePart, Json, TextPart, ToolResult } from "../message.ts";
 import { hashOf, sleep, type Clock } from "../ports.ts";
@@ -28,6 +30,8 @@ export interface CallRun {
   resumed: ToolContext["resumed"];
   signal: AbortSignal;
   clock: Clock;
+  workspace: Workspace | undefined;
+  files: ThreadFiles;
   emit(partialResult: Json): void;
 }
 
@@ -61,6 +65,8 @@ export async function runCall(run: CallRun): Promise<CallOutcome> {
     key: run.key,
     signal: stop.signal,
     resumed: run.resumed,
+    workspace: run.workspace,
+    files: run.files,
     emit: (partialResult) => run.emit(bounded(asJson(partialResult))),
     suspend(payload) {
       suspended = { payload: asJson(payload) };

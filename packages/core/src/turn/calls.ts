@@ -2,6 +2,7 @@ import type { NewEvent } from "../events.ts";
 import type { Call } from "../folds/call.ts";
 import type { ThreadState } from "../folds/state.ts";
 import type { ToolResult } from "../message.ts";
+import { CallFiles } from "./call-files.ts";
 import { clip, failed, runCall, type CallOutcome } from "./call.ts";
 import { afterCall, endTurn, notDone } from "./decide.ts";
 import type { Driver } from "./driver.ts";
@@ -105,7 +106,8 @@ async function runOne(driver: Driver, call: Call): Promise<void> {
   const { clock } = driver.ports;
   const { toolCallId, toolName } = call;
   const startedAt = clock.now();
-  const outcome = await effect(driver, call);
+  const files = new CallFiles(driver, { toolCallId, toolName });
+  const outcome = await effect(driver, call, files);
   driver.ready.delete(toolCallId);
   // Closing: whoever goes on with the turn finds a call that was stopped as it is, begun and not ended. What is done is kept.
   if (!driver.drives && !isDone(outcome)) return;
@@ -119,7 +121,7 @@ async function runOne(driver: Driver, call: Call): Promise<void> {
     const { result, isError, events } = settled(outcome, state);
     const unknown = outcome.kind === "ended" && outcome.unknown ? { unknown: true } : {};
     const durationMs = Math.max(0, clock.now() - startedAt);
-    const told = { result: withRemarks(result, call), isError, ...unknown, durationMs };
+    const told = { result: withRemarks(result, call), isError, ...unknown, durationMs, ...files.reads };
     const decision = afterCall(state, [...events, { type: "tool_end", turnId, toolCallId, toolName, ...told }]);
     return outcome.kind === "ended" ? { ...decision, blobs: outcome.blobs } : decision;
   });
@@ -150,7 +152,7 @@ function withRemarks(result: ToolResult, { edited, input, remark }: Call): ToolR
 }
 
 /** The one place where a tool is run: only what was prepared, and only under a lease that stands. */
-async function effect(driver: Driver, call: Call): Promise<CallOutcome> {
+async function effect(driver: Driver, call: Call, files: CallFiles): Promise<CallOutcome> {
   const { toolCallId, toolName, key } = call;
   const prepared = driver.ready.get(toolCallId);
   await driver.confirm();
@@ -162,6 +164,8 @@ async function effect(driver: Driver, call: Call): Promise<CallOutcome> {
     toolCallId,
     signal: driver.signal,
     clock: driver.ports.clock,
+    workspace: driver.ports.workspace,
+    files,
     emit: (partialResult) => driver.journal.live({ type: "tool_update", toolCallId, toolName, partialResult }),
   });
 }

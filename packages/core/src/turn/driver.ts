@@ -9,6 +9,7 @@ import type { Usage } from "../message.ts";
 import { hashOf, sleep, type Clock, type Ids } from "../ports.ts";
 import type { Store } from "../store.ts";
 import type { NamedTool, ToolContext } from "../tool.ts";
+import type { Workspace } from "../workspace.ts";
 import type { Decide } from "./decide.ts";
 import type { Setup } from "./setup.ts";
 
@@ -32,6 +33,7 @@ export interface DriverPorts {
   clock: Clock;
   ids: Ids;
   modes: Modes;
+  workspace: Workspace | undefined;
   /** In dollars; `null` if the price is not known. */
   costOf(usage: Usage, modelId: string): number | null;
 }

@@ -30,7 +30,8 @@ export interface Setup {
 /** What the harness's configuration says to all modes. */
 export interface SetupConfig {
   modes: readonly HarnessMode[];
-  tools: ToolSet;
+  /** The harness's, and after them the workspace's. */
+  tools: readonly ToolSet[];
   permissions: readonly Rule[];
   interruptOn: InterruptOn;
   toolCategory: ((toolName: string) => ToolCategory | undefined) | undefined;
@@ -95,7 +96,7 @@ export function toolsOf(
     added[name] = tool;
   }
   const tools = new Map<string, NamedTool>();
-  const sets = [shared, agent.tools, added, controlTools({ plans, transition, somebodyThere: onAsk === "wait" })];
+  const sets = [...shared, agent.tools, added, controlTools({ plans, transition, somebodyThere: onAsk === "wait" })];
   for (const [name, tool] of sets.flatMap((set) => Object.entries(set))) {
     if (tools.has(name)) throw twice(agent.name, name);
     tools.set(name, namedTool(name, tool));

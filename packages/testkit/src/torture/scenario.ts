@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { appendFileSync } from "node:fs";
 import {
   Agent,
@@ -25,7 +26,7 @@ const orders: Record<string, Step[]> = {
     say("worked"),
   ],
   aftr: [say("after, misspelt")],
-  after: [say("after")],
+  after: [call("jot", { what: "a note" }), say("after")],
   gone: [say("gone")],
   fail: [fail(Object.assign(new Error("bad request"), { statusCode: 400 }))],
   hang: [hang("thinking")],
@@ -68,7 +69,27 @@ function tools(ledger: string) {
     execute: ({ what }, { suspend, resumed }) =>
       resumed ? `answered ${String(resumed.data)}` : suspend({ question: what }),
   });
+  const jot = defineTool({
+    description: "jot",
+    effect: "idempotent",
+    input,
+    async execute({ what }, { files }) {
+      const bytes = new TextEncoder().encode(what);
+      const hash = createHash("sha256").update(bytes).digest("hex");
+      const after = { hash, size: bytes.length, parts: [{ blob: hash, size: bytes.length }] };
+      const path = "/jotted";
+      const isNew = await files.record(
+        (held) => {
+          const before = held[path]?.version ?? null;
+          return before?.hash === hash ? null : [{ path, operation: "write", before, after, held: true }];
+        },
+        [{ hash, bytes }],
+      );
+      return isNew ? "jotted" : "it stood there already";
+    },
+  });
   return {
+    jot,
     pure: tool("pure", "pure"),
     idempotent: tool("idempotent", "idempotent"),
     once: tool("once", "once"),

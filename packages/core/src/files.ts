@@ -1,0 +1,57 @@
+import * as z from "zod/mini";
+import type { Blob } from "./store.ts";
+
+/** What a file held: the hash of all of it, and, where the store keeps its bytes, the pieces. */
+export const FileVersion = z.object({
+  hash: z.string(),
+  size: z.number(),
+  parts: z.optional(z.array(z.object({ blob: z.string(), size: z.number() }))),
+  mode: z.optional(z.number()),
+});
+export type FileVersion = z.infer<typeof FileVersion>;
+
+export const FileOperation = z.enum(["write", "edit", "delete", "command", "upload", "restore"]);
+export type FileOperation = z.infer<typeof FileOperation>;
+
+/** A change of a file, as the journal keeps it. `null`: there was none, or there is none any more. */
+export const FileChange = z.object({
+  path: z.string(),
+  operation: FileOperation,
+  before: z.nullable(FileVersion),
+  after: z.nullable(FileVersion),
+  /** What the backend calls the contents by now. */
+  version: z.optional(z.string()),
+  /** The journal is where the file lives; otherwise it only tells of it. */
+  held: z.optional(z.boolean()),
+});
+export type FileChange = z.infer<typeof FileChange>;
+
+/** A file that lives in a journal. */
+export interface HeldFile {
+  version: FileVersion;
+  /** Of the event that wrote it. */
+  seq: number;
+  at: number;
+}
+
+export type HeldFiles = Readonly<Record<string, HeldFile>>;
+
+/** A journal as a place for files: that of a thread, or one that all threads of a resource share. */
+export interface FileJournal {
+  /** The files as they are by now. */
+  held(): Promise<HeldFiles>;
+  /** Deciding and appending are one step: `decide` may be asked again if somebody else was faster. False if it decided on nothing. */
+  record(decide: (held: HeldFiles) => readonly FileChange[] | null, blobs?: readonly Blob[]): Promise<boolean>;
+  blob(hash: string): Promise<Uint8Array | undefined>;
+}
+
+/** What a workspace is given of the thread in whose turn it acts. */
+export interface ThreadFiles extends FileJournal {
+  readonly resourceId: string;
+  /** What the backend called the contents when this thread last read or wrote the file. */
+  seen(path: string): string | undefined;
+  /** Notes what was read: it is in the journal when the call has ended. */
+  read(path: string, version: string): void;
+  /** Shows what a command prints (`shell_output`). */
+  print(output: string, stream: "stdout" | "stderr"): void;
+}

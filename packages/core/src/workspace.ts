@@ -1,0 +1,24 @@
+import type { FileJournal } from "./files.ts";
+import type { ToolSet } from "./tool.ts";
+
+/** What stands between the commands of a workspace and the machine. */
+export interface WorkspaceStatus {
+  protection: string;
+  /** In one line, for people. */
+  description: string;
+}
+
+/** What a workspace can ask of the harness that it belongs to. */
+export interface WorkspaceHost {
+  /** The files that all threads of a resource share. */
+  shared(resourceId: string): Promise<FileJournal>;
+}
+
+/** The files and commands an agent can reach, as the harness sees them. */
+export interface Workspace {
+  readonly tools: ToolSet;
+  /** Called when the harness is opened. */
+  open(host: WorkspaceHost): Promise<WorkspaceStatus>;
+  /** Ends what runs. */
+  close(): Promise<void>;
+}
