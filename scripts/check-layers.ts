@@ -6,7 +6,8 @@ import process from "node:process";
 const layers: Record<string, { imports: string[]; node: boolean }> = {
   "packages/core": { imports: [], node: false },
   "packages/sqlite": { imports: ["@cinch/core"], node: true },
-  "packages/testkit": { imports: ["@cinch/core", "@cinch/sqlite"], node: true },
+  "packages/workspace": { imports: ["@cinch/core"], node: true },
+  "packages/testkit": { imports: ["@cinch/core", "@cinch/sqlite", "@cinch/workspace"], node: true },
   "apps/cli": { imports: ["@cinch/core", "@cinch/sqlite", "@cinch/testkit"], node: true },
 };
 

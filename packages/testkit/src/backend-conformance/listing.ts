@@ -1,0 +1,50 @@
+import assert from "node:assert/strict";
+import { type Check, rejects } from "./sample.ts";
+
+export function listing(check: Check): void {
+  check("the root is there from the start, and empty", async (files) => {
+    assert.deepEqual([await files.list("/"), await files.glob("**"), await files.hits("x")], [[], [], []]);
+  });
+
+  check("a list has what is directly in a directory, with type, size and time", async (files) => {
+    await files.writeAll({ "/docs/a.md": "four", "/docs/b/c.md": "x", "/other": "x" });
+    const [file, directory] = (await files.list("/docs")).toSorted((a, b) => a.path.localeCompare(b.path));
+    const { modified } = file!;
+    assert.deepEqual(file, { path: "/docs/a.md", type: "file", size: 4, modified });
+    assert.deepEqual([directory?.path, directory?.type, directory?.size], ["/docs/b", "directory", 0]);
+    assert.ok(Math.abs(Date.now() - modified) < 60_000 && Number.isInteger(modified));
+  });
+
+  check("a name that only begins like another is another", async (files) => {
+    await files.writeAll({ "/work/a": "1", "/work-evil/b": "2", "/work.txt": "3", "/wor/c": "4" });
+    assert.deepEqual(await files.names("/work"), ["/work/a file"]);
+    assert.deepEqual(
+      [await files.glob("**", "/work"), await files.hits("", { path: "/work" })],
+      [["/work/a"], ["/work/a:1:1"]],
+    );
+  });
+
+  check("what is not there can't be listed, nor can a file", async (files) => {
+    await files.write("/a", "x");
+    await rejects(files.list("/none"), "not_found");
+    await rejects(files.list("/none/below"), "not_found");
+    await rejects(files.list("/a"), "not_a_directory");
+    await rejects(files.list("/a/below"), "not_found");
+  });
+
+  check("a directory with many files is listed whole", async (files) => {
+    const paths = Array.from({ length: 300 }, (_, at) => `/many/${at}.txt`);
+    await Promise.all(paths.map((path) => files.write(path, "x")));
+    const listed = (await files.list("/many")).map(({ path }) => path);
+    assert.deepEqual(listed.toSorted(), paths.toSorted());
+  });
+
+  check("a tree of a hundred levels is written, found, read and deleted", async (files) => {
+    const deep = `/deep${"/x".repeat(100)}/file.txt`;
+    await files.write(deep, "found");
+    assert.equal(await files.text(deep), "found");
+    assert.deepEqual([await files.glob("deep/**/file.txt"), await files.hits("found")], [[deep], [`${deep}:1:found`]]);
+    await files.delete("/deep/x");
+    assert.equal(await files.stat(deep), null);
+  });
+}

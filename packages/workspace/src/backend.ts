@@ -1,0 +1,104 @@
+import type { ThreadFiles, WorkspaceHost } from "@cinch/core";
+
+/** A file or directory as lists show it. Paths are the workspace's own: they begin at "/", with "/" between names, and hold no "..". */
+export interface Entry {
+  path: string;
+  type: "file" | "directory";
+  /** In bytes; 0 for a directory. */
+  size: number;
+  /** When it was last changed, in ms. */
+  modified: number;
+  /** Where it leads, if it is a link; everything else here is said of that. */
+  target?: string;
+}
+
+export interface Stat extends Entry {
+  /** Another one whenever the contents are others. The same contents may have different versions. */
+  version: string;
+}
+
+/** Who acts: some backends keep files apart by thread or by resource. */
+export interface Reach {
+  threadId: string;
+  resourceId: string;
+  /** The files of the thread itself, where it is in a turn. */
+  files?: ThreadFiles;
+  /** Once it is aborted, calls reject with its reason, and what is under way ends. */
+  signal?: AbortSignal;
+  /** The path is one that `resolve` gave, and was judged: a link on its way has come there since, and is not followed but `changed`. */
+  direct?: boolean;
+}
+
+/** Bytes from `start` up to, and not including, `end`. What lies behind the end of the file is just not there. */
+export interface Range {
+  start?: number;
+  end?: number;
+}
+
+export interface WriteOptions {
+  /** Only if the file is still of this version; `null`: only if there is none. Left out: whatever is there. Otherwise `changed`. */
+  ifVersion?: string | null;
+}
+
+/**
+ * Gives files, no directories. Links are not followed, except by `path` itself and by the names that a pattern begins with. Folders
+ * that an ignore file (`.gitignore`, `.ignore`) excludes, `.git` and `node_modules` are left out, unless the pattern or `path` names
+ * them.
+ */
+export interface GlobQuery {
+  /** "**" + "/" also matches no folder at all, and names that begin with a dot match. For the rest see `glob.ts`. */
+  pattern: string;
+  /** Where to begin, a directory. The pattern is relative to it; one that begins with "/" is for the whole path. */
+  path: string;
+}
+
+/** Looks at the files that `glob` would find, without those that an ignore file excludes by name, and without those that are not text. */
+export interface GrepQuery {
+  /** For one line at a time. One that can't be used is `invalid`. */
+  pattern: string;
+  /** A file, or a directory with everything in it. */
+  path: string;
+  /** Only files that fit: by name if there is no "/" in it, else by path. With "!" in front, only those that don't. */
+  glob?: string;
+  /** Whether the pattern is a regular expression (ripgrep's syntax, without look-around); otherwise it is plain text. */
+  regex: boolean;
+  ignoreCase: boolean;
+}
+
+/** A line that fits. */
+export interface GrepMatch {
+  path: string;
+  /** From 1. */
+  line: number;
+  /** The beginning of it, up to 2,000 characters. */
+  text: string;
+}
+
+/**
+ * Where files live. Everything that tools do to files goes through these few calls, so that a backend can be anything. Failures are
+ * `FileError`s. Paths come normalised (see `paths.ts`), "/" is the root and always a directory.
+ *
+ * `write` makes the directories above, replaces the contents as a whole or not at all, and keeps the file's mode. Of several that depend
+ * on the same version one wins, the others are `changed`. Contents come as a stream and may be large: no backend holds a whole file in
+ * memory that it does not keep in memory anyway. `delete` takes a directory with everything in it, of a link the link, and rejects with
+ * `not_found` where there is nothing, with `denied` for the root. What `glob` and `grep` give is in no certain order, never lies outside
+ * of `path`, and ends early when the reader stops reading. A pattern must not be able to hang the process.
+ */
+export interface Backend {
+  list(path: string, reach: Reach): Promise<Entry[]>;
+  /** `null`: there is nothing. */
+  stat(path: string, reach: Reach): Promise<Stat | null>;
+  read(path: string, range: Range, reach: Reach): AsyncIterable<Uint8Array>;
+  write(path: string, content: AsyncIterable<Uint8Array>, options: WriteOptions, reach: Reach): Promise<Stat>;
+  delete(path: string, reach: Reach): Promise<void>;
+  glob(query: GlobQuery, reach: Reach): AsyncIterable<Entry>;
+  grep(query: GrepQuery, reach: Reach): AsyncIterable<GrepMatch>;
+  /**
+   * The path under which a file really lies, with every link on the way resolved, also for one that does not exist yet. Rules are held
+   * against this one too. Backends without links leave it out.
+   */
+  resolve?(path: string, reach: Reach): Promise<string>;
+  /** Called when the workspace is opened. A backend around others passes it on. */
+  open?(host: WorkspaceHost): Promise<void>;
+  close?(): Promise<void>;
+}

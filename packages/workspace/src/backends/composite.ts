@@ -1,0 +1,227 @@
+import { CinchError, type WorkspaceHost } from "@cinch/core";
+import type { Backend, Entry, GlobQuery, GrepMatch, GrepQuery, Range, Reach, Stat, WriteOptions } from "../backend.ts";
+import { FileError, fileError, retold } from "../file-error.ts";
+import { below } from "../glob/index.ts";
+import { isWithin, joinPath, joinPaths, namesOf, relativeTo, virtualPath } from "../paths.ts";
+import { fileFilter, patternOf } from "../search/plan.ts";
+
+export interface CompositeOptions {
+  /** Has every path that no route has. */
+  default: Backend;
+  /** By the path below which a backend has everything. Its own "/" is that path. */
+  routes: Record<string, Backend>;
+}
+
+/**
+ * Several backends under one root: the longest route that fits has a path. Routes are there as directories, also where nothing else is,
+ * and can't be deleted, nor can what is above them. What the backend above has under a route's path is hidden.
+ */
+export function compositeBackend({ default: rest, routes }: CompositeOptions): Backend {
+  const given = Object.entries(routes).map(([path, backend]) => new Route(routePath(path), backend));
+  const paths = given.map(({ path }) => path);
+  const twice = paths.find((path, at) => paths.indexOf(path) !== at);
+  if (twice) throw new CinchError("INVALID_CONFIG", `Two routes of a compositeBackend have the path "${twice}".`);
+  const longestFirst = given.toSorted((a, b) => b.path.length - a.path.length);
+  return new CompositeBackend([...longestFirst, new Route("/", rest)]);
+}
+
+function routePath(given: string): string {
+  try {
+    const path = virtualPath(given);
+    if (given.startsWith("/") && path !== "/") return path;
+  } catch (error) {
+    throw new CinchError("INVALID_CONFIG", `The route "${given}" of a compositeBackend is no path.`, error);
+  }
+  throw new CinchError("INVALID_CONFIG", `A route of a compositeBackend is a path below "/", not "${given}".`);
+}
+
+/** A backend at its place. */
+class Route {
+  readonly path: string;
+  readonly backend: Backend;
+
+  constructor(path: string, backend: Backend) {
+    this.path = path;
+    this.backend = backend;
+  }
+
+  inner(path: string): string {
+    return `/${relativeTo(this.path, path)}`;
+  }
+
+  outer(path: string): string {
+    return joinPaths(this.path, path);
+  }
+
+  entry<E extends Entry>(entry: E): E {
+    const moved = { ...entry, path: this.outer(entry.path) };
+    return entry.target === undefined ? moved : { ...moved, target: this.outer(entry.target) };
+  }
+
+  async call<T>(work: (backend: Backend) => Promise<T>): Promise<T> {
+    try {
+      return await work(this.backend);
+    } catch (error) {
+      throw retold(error, (path) => this.outer(path));
+    }
+  }
+
+  async *stream<T>(work: (backend: Backend) => AsyncIterable<T>): AsyncGenerator<T> {
+    try {
+      yield* work(this.backend);
+    } catch (error) {
+      throw retold(error, (path) => this.outer(path));
+    }
+  }
+}
+
+class CompositeBackend implements Backend {
+  /** Longest path first; the last has everything else. */
+  readonly #routes: readonly Route[];
+
+  constructor(routes: readonly Route[]) {
+    this.#routes = routes;
+  }
+
+  async list(path: string, reach: Reach): Promise<Entry[]> {
+    const route = this.#at(path);
+    const names = this.#routeNames(path);
+    const own = await route
+      .call((backend) => backend.list(route.inner(path), reach))
+      .catch((error: unknown) => {
+        if (names.length > 0 && isNothing(error)) return [];
+        throw error;
+      });
+    const entries = own
+      .map((entry) => route.entry(entry))
+      .filter((entry) => !names.includes(relativeTo(path, entry.path)));
+    const routed = names.map(async (name): Promise<Entry> => {
+      const { version: _, ...entry } = await this.#directory(joinPath(path, name), reach);
+      return entry;
+    });
+    return [...entries, ...(await Promise.all(routed))];
+  }
+
+  async stat(path: string, reach: Reach): Promise<Stat | null> {
+    if (this.#routesBelow(path).length > 0) return this.#directory(path, reach);
+    const route = this.#at(path);
+    const stat = await route.call((backend) => backend.stat(route.inner(path), reach));
+    return stat && route.entry(stat);
+  }
+
+  async *read(path: string, range: Range, reach: Reach): AsyncGenerator<Uint8Array> {
+    if (this.#routesBelow(path).length > 0) throw fileError("is_a_directory", path);
+    const route = this.#at(path);
+    yield* route.stream((backend) => backend.read(route.inner(path), range, reach));
+  }
+
+  async write(path: string, content: AsyncIterable<Uint8Array>, options: WriteOptions, reach: Reach): Promise<Stat> {
+    if (this.#routesBelow(path).length > 0) throw fileError("is_a_directory", path);
+    const route = this.#at(path);
+    return route.entry(await route.call((backend) => backend.write(route.inner(path), content, options, reach)));
+  }
+
+  async delete(path: string, reach: Reach): Promise<void> {
+    const [kept] = this.#routesBelow(path);
+    if (path === "/") throw fileError("denied", path, "the root can't be deleted. Delete what is in it.");
+    if (kept)
+      throw fileError("denied", path, `${kept.path} always exists, so this can't be deleted. Delete what is in it.`);
+    const route = this.#at(path);
+    await route.call((backend) => backend.delete(route.inner(path), reach));
+  }
+
+  async *glob(query: GlobQuery, reach: Reach): AsyncGenerator<Entry> {
+    const matcher = patternOf(query.pattern, query.path);
+    const from = query.pattern.startsWith("/") ? "/" : query.path;
+    for (const { route, path } of this.#places(query.path)) {
+      // A backend further down gets what is left of the pattern there. If that can be read in two ways, both may find a file.
+      const patterns = below(query.pattern, namesOf(relativeTo(from, path)));
+      const seen = new Set<string>();
+      for (const pattern of patterns) {
+        const inner = { pattern, path: route.inner(path) };
+        for await (const found of this.#found(route, path, (backend) => backend.glob(inner, reach))) {
+          const entry = route.entry(found);
+          const isOurs = this.#at(entry.path) === route && matcher.matches(relativeTo(from, entry.path));
+          if (!isOurs || seen.has(entry.path)) continue;
+          if (patterns.length > 1) seen.add(entry.path);
+          yield entry;
+        }
+      }
+    }
+  }
+
+  async *grep(query: GrepQuery, reach: Reach): AsyncGenerator<GrepMatch> {
+    const fits = query.glob === undefined ? () => true : fileFilter(query.glob, query.path);
+    for (const { route, path } of this.#places(query.path)) {
+      // One for names means the same everywhere. Any other is held against the paths that we know.
+      const { glob = "/", ...rest } = query;
+      const inner = { ...(glob.includes("/") ? rest : query), path: route.inner(path) };
+      for await (const match of this.#found(route, path, (backend) => backend.grep(inner, reach))) {
+        const outer = route.outer(match.path);
+        if (this.#at(outer) === route && fits(outer)) yield { ...match, path: outer };
+      }
+    }
+  }
+
+  async resolve(path: string, reach: Reach): Promise<string> {
+    const route = this.#at(path);
+    return route.call(async (backend) => {
+      const inner = route.inner(path);
+      return route.outer((await backend.resolve?.(inner, reach)) ?? inner);
+    });
+  }
+
+  async open(host: WorkspaceHost): Promise<void> {
+    await Promise.all(Array.from(this.#backends, (backend) => backend.open?.(host)));
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(Array.from(this.#backends, (backend) => backend.close?.()));
+  }
+
+  /** Each once, however many routes it has. */
+  get #backends(): Set<Backend> {
+    return new Set(this.#routes.map(({ backend }) => backend));
+  }
+
+  #at(path: string): Route {
+    return this.#routes.find((route) => isWithin(path, route.path))!;
+  }
+
+  /** Routes at this path, or below it. */
+  #routesBelow(path: string): Route[] {
+    return this.#routes.filter((route) => route.path !== "/" && isWithin(route.path, path));
+  }
+
+  /** The directories that a path holds because routes lie there or further down. */
+  #routeNames(path: string): string[] {
+    const further = this.#routesBelow(path).filter((route) => route.path !== path);
+    return [...new Set(further.map((route) => namesOf(relativeTo(path, route.path))[0]!))];
+  }
+
+  /** Whose files lie below a path, and from where on. */
+  #places(path: string): { route: Route; path: string }[] {
+    const owner = this.#at(path);
+    const further = this.#routesBelow(path).filter((route) => route !== owner);
+    return [{ route: owner, path }, ...further.map((route) => ({ route, path: route.path }))];
+  }
+
+  /** What a backend finds; nothing if a path is only there because of a route. */
+  async *#found<T>(route: Route, path: string, work: (backend: Backend) => AsyncIterable<T>): AsyncGenerator<T> {
+    try {
+      yield* route.stream(work);
+    } catch (error) {
+      if (!isNothing(error) || this.#routeNames(path).length === 0) throw error;
+    }
+  }
+
+  async #directory(path: string, reach: Reach): Promise<Stat> {
+    const route = this.#at(path);
+    const stat = await route.call((backend) => backend.stat(route.inner(path), reach));
+    if (stat?.type === "directory") return route.entry(stat);
+    return { path, type: "directory", size: 0, modified: 0, version: "route" };
+  }
+}
+
+const isNothing = (error: unknown): boolean =>
+  error instanceof FileError && (error.problem === "not_found" || error.problem === "not_a_directory");

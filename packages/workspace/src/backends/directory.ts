@@ -1,0 +1,199 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { BigIntStats } from "node:fs";
+import { lstat, readdir } from "node:fs/promises";
+import type { Backend, Entry, GlobQuery, GrepMatch, GrepQuery, Range, Reach, Stat, WriteOptions } from "../backend.ts";
+import { severalAtOnce } from "../disk/at-once.ts";
+import { Disk, type Links, type Located } from "../disk/disk.ts";
+import { diskError, onDisk } from "../disk/errors.ts";
+import { kindOf, type Confinement, type Folder } from "../disk/folder.ts";
+import { notTheRoot, remove } from "../disk/removing.ts";
+import { globDisk, grepDisk, type Manner } from "../disk/searching.ts";
+import { checkNotTemporary, isTemporary, sweep } from "../disk/temporary.ts";
+import { msUntilSettled, versionOf } from "../disk/version.ts";
+import { notAFile, writeFile } from "../disk/writing.ts";
+import { FileError, fileError } from "../file-error.ts";
+import { isUsableName, joinPath, virtualPath } from "../paths.ts";
+import { beginningOf } from "../search/index.ts";
+import { wholeRange } from "./range.ts";
+
+export interface DirectoryOptions {
+  /** The folder behind "/". May be a link. */
+  root: string;
+  /** The best that the machine can do, if left out. */
+  confinement?: Confinement;
+}
+
+/**
+ * A folder of the machine. Nothing outside of it is read or written, whatever paths and links say, also while somebody else moves
+ * things about: see `Confinement`. Links work that stay inside; only regular files are files.
+ *
+ * What this does not keep out: hard links inside to files outside (they are read; a write replaces the link, not the file), and what is
+ * mounted inside. Of two processes that write one file at the same moment, both may believe that it was of the version they expected.
+ */
+export function directoryBackend({ root, confinement }: DirectoryOptions): DirectoryBackend {
+  return new DirectoryBackend(new Disk(root, confinement));
+}
+
+/** As much as is read at once of a file. */
+const CHUNK_BYTES = 256 * 1024;
+
+export class DirectoryBackend implements Backend {
+  readonly #disk: Disk;
+
+  constructor(disk: Disk) {
+    this.#disk = disk;
+  }
+
+  get root(): string {
+    return this.#disk.root;
+  }
+
+  confinement(): Promise<Confinement> {
+    return this.#disk.confinement();
+  }
+
+  list(path: string, reach: Reach): Promise<Entry[]> {
+    return onDisk(path, async () => {
+      await using located = await this.#locate(path, reach);
+      if (!located.isDirectory) throw fileError(located.standing ? "not_a_directory" : "not_found", path);
+      const folder = located.enter();
+      await folder.verify();
+      const names = await readdir(folder.place);
+      await sweep(folder, names);
+      const shown = names.filter((name) => isUsableName(name) && !isTemporary(name));
+      const entries = await severalAtOnce(
+        shown,
+        (name) => this.#entry(folder, name, joinPath(path, name)),
+        reach.signal,
+      );
+      return entries.filter((entry) => entry !== null);
+    });
+  }
+
+  stat(path: string, reach: Reach): Promise<Stat | null> {
+    return onDisk(path, async () => {
+      const first = await this.#stat(path, reach);
+      const wait = first ? msUntilSettled(first.stats) : 0;
+      if (wait === 0) return first && first.stat;
+      // A change in the same tick of the clock could not be told from this one. A moment later it can.
+      await sleep(wait);
+      return (await this.#stat(path, reach))?.stat ?? null;
+    });
+  }
+
+  async *read(path: string, range: Range, reach: Reach): AsyncGenerator<Uint8Array> {
+    const { start, end } = wholeRange(path, range);
+    await using file = await onDisk(path, () => this.#open(path, reach));
+    for (let at = start; at < end;) {
+      reach.signal?.throwIfAborted();
+      const most = Math.min(CHUNK_BYTES, end - at);
+      const { buffer, bytesRead } = await onDisk(path, () => file.read(Buffer.allocUnsafeSlow(most), 0, most, at));
+      if (bytesRead === 0) return;
+      at += bytesRead;
+      yield buffer.subarray(0, bytesRead);
+    }
+  }
+
+  write(path: string, content: AsyncIterable<Uint8Array>, { ifVersion }: WriteOptions, reach: Reach): Promise<Stat> {
+    return onDisk(path, async () => {
+      this.#check(path, reach);
+      const writing = { path, content, ifVersion, links: linksFor(reach), signal: reach.signal };
+      const { stats, version } = await writeFile(this.#disk, writing);
+      return { ...entryOf(path, stats), version };
+    });
+  }
+
+  delete(path: string, reach: Reach): Promise<void> {
+    return onDisk(path, async () => {
+      if (path === "/") throw notTheRoot();
+      await using located = await this.#locate(path, reach, { keepLast: true });
+      if (!located.standing) throw fileError("not_found", path);
+      await remove(located.folder, located.name, reach.signal);
+    });
+  }
+
+  async *glob(query: GlobQuery, reach: Reach): AsyncGenerator<Entry> {
+    try {
+      this.#check(query.path, reach);
+      yield* globDisk(this.#disk, query, this.#manner(reach));
+    } catch (error) {
+      throw diskError(error, query.path);
+    }
+  }
+
+  async *grep(query: GrepQuery, reach: Reach): AsyncGenerator<GrepMatch> {
+    try {
+      this.#check(query.path, reach);
+      yield* grepDisk(this.#disk, query, this.#manner(reach));
+    } catch (error) {
+      throw diskError(error, query.path);
+    }
+  }
+
+  resolve(path: string, reach: Reach): Promise<string> {
+    return onDisk(path, async () => {
+      await using located = await this.#locate(path, reach);
+      return located.path;
+    });
+  }
+
+  async #stat(path: string, reach: Reach): Promise<{ stat: Stat; stats: BigIntStats } | null> {
+    await using located = await this.#locate(path, reach);
+    const { folder, name, standing } = located;
+    if (!standing && !located.isDirectory) return null;
+    if (standing?.kind === "other") throw notAFile(path);
+    const stats = standing ? standing.stats : await folder.stats();
+    const version = await versionOf(stats, () => folder.hash(name, standing!));
+    return { stat: { ...entryOf(path, stats), version }, stats };
+  }
+
+  async #open(path: string, reach: Reach) {
+    await using located = await this.#locate(path, reach);
+    if (located.isDirectory) throw fileError("is_a_directory", path);
+    if (!located.standing) throw fileError("not_found", path);
+    if (located.standing.kind !== "file") throw notAFile(path);
+    return await located.folder.open(located.name, located.standing);
+  }
+
+  /** What a list says of a name; nothing if it leads outside, nowhere, or to something that is no file. */
+  async #entry(folder: Folder, name: string, path: string): Promise<Entry | null> {
+    const stats = await lstat(folder.at(name), { bigint: true }).catch(() => null);
+    const kind = stats && kindOf(stats);
+    if (!stats || kind === "other") return null;
+    if (kind !== "link") return entryOf(path, stats);
+    try {
+      await using located = await this.#disk.locate(joinPath(folder.path, name), { follow: true });
+      if (located.names.length > 0 && (!located.standing || located.standing.kind === "other")) return null;
+      const led = located.standing?.stats ?? (await located.folder.stats());
+      return { ...entryOf(path, led), target: located.path };
+    } catch (error) {
+      if (error instanceof FileError) return null;
+      throw error;
+    }
+  }
+
+  #locate(path: string, reach: Reach, { keepLast = false } = {}): Promise<Located> {
+    this.#check(path, reach);
+    return this.#disk.locate(path, { ...linksFor(reach), keepLast });
+  }
+
+  /** Paths come normalised. One that does not is a mistake that must not reach the disk. */
+  #check(path: string, { signal }: Reach): void {
+    signal?.throwIfAborted();
+    if (virtualPath(path) !== path) throw fileError("invalid", path);
+    checkNotTemporary(path);
+  }
+
+  #manner(reach: Reach): Manner {
+    return { links: linksFor(reach), signal: reach.signal, beginning: (path) => beginningOf(this, path, reach) };
+  }
+}
+
+const linksFor = ({ direct }: Reach): Links => ({ follow: !direct });
+
+const entryOf = (path: string, stats: BigIntStats): Entry => ({
+  path,
+  type: stats.isDirectory() ? "directory" : "file",
+  size: stats.isDirectory() ? 0 : Number(stats.size),
+  modified: Number(stats.mtimeMs),
+});

@@ -1,0 +1,266 @@
+import { createHash, randomUUID, type Hash } from "node:crypto";
+import {
+  CinchError,
+  type FileJournal,
+  type FileVersion,
+  type HeldFile,
+  type HeldFiles,
+  type WorkspaceHost,
+} from "@cinch/core";
+import type { Backend, Entry, GlobQuery, GrepQuery, Range, Reach, Stat, WriteOptions } from "../backend.ts";
+import { fileError } from "../file-error.ts";
+import { isWithin, joinPath, namesOf, parentOf } from "../paths.ts";
+import { globFiles, grepFiles } from "../search/index.ts";
+import { wholeRange } from "./range.ts";
+
+/** How large a piece of a file is, as a blob. */
+const PART_BYTES = 1024 * 1024;
+/** How much of a file is held in memory while it is written. */
+const STAGE_BYTES = 8 * PART_BYTES;
+/** Where a file is put together that is too large for one append. Nobody sees what is below it. */
+const STAGING = "/.cinch-staging";
+
+/** Files in the journal of the thread: they travel with its clones, and come back on a rewind. */
+export function threadBackend(): Backend {
+  return new JournalBackend(({ files }) => {
+    if (!files) throw new CinchError("INVALID_INPUT", "A threadBackend works in the turns of a thread only.");
+    return Promise.resolve(files);
+  });
+}
+
+/** Files in a journal that all threads of a resource share. */
+export function storeBackend({ scope = "resource" }: { scope?: "resource" } = {}): Backend {
+  if (scope !== "resource") throw new CinchError("INVALID_CONFIG", `The scope of a storeBackend is "resource".`);
+  return new StoreBackend();
+}
+
+type Part = NonNullable<FileVersion["parts"]>[number];
+
+class JournalBackend implements Backend {
+  readonly #journalOf: (reach: Reach) => Promise<FileJournal>;
+
+  constructor(journalOf: (reach: Reach) => Promise<FileJournal>) {
+    this.#journalOf = journalOf;
+  }
+
+  async list(path: string, reach: Reach): Promise<Entry[]> {
+    reach.signal?.throwIfAborted();
+    const held = await this.#held(reach);
+    if (held[path]) throw fileError("not_a_directory", path);
+    const entries = childrenOf(held, path);
+    if (entries.length === 0 && path !== "/") throw fileError("not_found", path);
+    return entries;
+  }
+
+  async stat(path: string, reach: Reach): Promise<Stat | null> {
+    reach.signal?.throwIfAborted();
+    const held = await this.#held(reach);
+    const file = held[path];
+    if (file) return statOf(path, file);
+    const children = childrenOf(held, path);
+    if (children.length === 0 && path !== "/") return null;
+    const modified = Math.max(0, ...children.map((child) => child.modified));
+    return { path, type: "directory", size: 0, modified, version: `${modified}` };
+  }
+
+  async *read(path: string, range: Range, reach: Reach): AsyncGenerator<Uint8Array> {
+    reach.signal?.throwIfAborted();
+    const journal = await this.#journalOf(reach);
+    const held = visible(await journal.held());
+    const file = held[path];
+    if (!file)
+      throw fileError(childrenOf(held, path).length > 0 || path === "/" ? "is_a_directory" : "not_found", path);
+    const { start, end } = wholeRange(path, range);
+    let at = 0;
+    for (const { blob, size } of file.version.parts ?? []) {
+      if (at < end && at + size > start) {
+        reach.signal?.throwIfAborted();
+        const bytes = await journal.blob(blob);
+        if (!bytes) throw fileError("failed", path, "its contents are missing in the store. Restore it from a backup.");
+        yield bytes.slice(Math.max(0, start - at), Math.min(size, end - at));
+      }
+      at += size;
+    }
+    reach.signal?.throwIfAborted();
+  }
+
+  async write(path: string, content: AsyncIterable<Uint8Array>, options: WriteOptions, reach: Reach): Promise<Stat> {
+    reach.signal?.throwIfAborted();
+    const journal = await this.#journalOf(reach);
+    checkWrite(await journal.held(), path, options);
+    const upload = new Upload(journal);
+    try {
+      for await (const chunk of content) {
+        reach.signal?.throwIfAborted();
+        await upload.add(chunk);
+      }
+      reach.signal?.throwIfAborted();
+      await upload.finish(path, (held) => checkWrite(held, path, options));
+    } catch (error) {
+      await upload.discard();
+      throw error;
+    }
+    const file = (await journal.held())[path];
+    return file ? statOf(path, file) : { path, type: "file", size: 0, modified: 0, version: "" };
+  }
+
+  async delete(path: string, reach: Reach): Promise<void> {
+    reach.signal?.throwIfAborted();
+    if (path === "/") throw fileError("denied", path, "the root can't be deleted. Delete what is in it.");
+    const journal = await this.#journalOf(reach);
+    const deleted = await journal.record((all) => {
+      const gone = Object.entries(visible(all)).filter(([name]) => isWithin(name, path));
+      return gone.map(([name, { version }]) => {
+        return { path: name, operation: "delete" as const, before: version, after: null, held: true };
+      });
+    });
+    if (!deleted) throw fileError("not_found", path);
+  }
+
+  glob(query: GlobQuery, reach: Reach) {
+    return globFiles(this, query, reach);
+  }
+
+  grep(query: GrepQuery, reach: Reach) {
+    return grepFiles(this, query, reach);
+  }
+
+  async #held(reach: Reach): Promise<HeldFiles> {
+    return visible(await (await this.#journalOf(reach)).held());
+  }
+}
+
+class StoreBackend extends JournalBackend {
+  #host: WorkspaceHost | undefined;
+  readonly #journals = new Map<string, Promise<FileJournal>>();
+
+  constructor() {
+    super((reach) => this.#shared(reach));
+  }
+
+  async open(host: WorkspaceHost): Promise<void> {
+    this.#host = host;
+  }
+
+  #shared({ resourceId }: Reach): Promise<FileJournal> {
+    if (!this.#host)
+      throw new CinchError("INVALID_INPUT", "A storeBackend works in a workspace that a harness has opened.");
+    const known = this.#journals.get(resourceId) ?? this.#host.shared(resourceId);
+    this.#journals.set(resourceId, known);
+    known.catch(() => this.#journals.delete(resourceId));
+    return known;
+  }
+}
+
+/** A file on its way into a journal, in pieces: however large it is, only some of it is in memory. */
+class Upload {
+  readonly #journal: FileJournal;
+  readonly #place = `${STAGING}/${randomUUID()}`;
+  readonly #hash: Hash = createHash("sha256");
+  readonly #parts: Part[] = [];
+  #blobs: { hash: string; bytes: Uint8Array }[] = [];
+  #rest: Uint8Array[] = [];
+  #restSize = 0;
+  #size = 0;
+  #staged = false;
+
+  constructor(journal: FileJournal) {
+    this.#journal = journal;
+  }
+
+  async add(chunk: Uint8Array): Promise<void> {
+    for (let at = 0; at < chunk.length;) {
+      const piece = chunk.slice(at, at + PART_BYTES - this.#restSize);
+      at += piece.length;
+      this.#hash.update(piece);
+      this.#rest.push(piece);
+      this.#restSize += piece.length;
+      if (this.#restSize === PART_BYTES) this.#cut();
+      if (this.#blobs.length * PART_BYTES >= STAGE_BYTES) await this.#stage();
+    }
+  }
+
+  #cut(): void {
+    if (this.#restSize === 0) return;
+    const bytes = new Uint8Array(Buffer.concat(this.#rest));
+    const blob = createHash("sha256").update(bytes).digest("hex");
+    this.#parts.push({ blob, size: bytes.length });
+    this.#blobs.push({ hash: blob, bytes });
+    this.#size += bytes.length;
+    this.#rest = [];
+    this.#restSize = 0;
+  }
+
+  /** Puts what there is into the store, under a name that nobody sees, so that it need not be kept here. */
+  async #stage(): Promise<void> {
+    const after: FileVersion = { hash: "", size: this.#size, parts: [...this.#parts] };
+    const change = { path: this.#place, operation: "write" as const, before: null, after, held: true };
+    await this.#journal.record(() => [change], this.#blobs);
+    this.#blobs = [];
+    this.#staged = true;
+  }
+
+  async finish(path: string, check: (held: HeldFiles) => void): Promise<void> {
+    this.#cut();
+    const after: FileVersion = { hash: this.#hash.digest("hex"), size: this.#size, parts: this.#parts };
+    await this.#journal.record((held) => {
+      check(held);
+      const before = held[path]?.version ?? null;
+      const written = { path, operation: "write" as const, before, after, version: after.hash, held: true };
+      return this.#staged ? [written, this.#gone()] : [written];
+    }, this.#blobs);
+  }
+
+  async discard(): Promise<void> {
+    if (this.#staged) await this.#journal.record((held) => (held[this.#place] ? [this.#gone()] : null));
+  }
+
+  #gone() {
+    return { path: this.#place, operation: "delete" as const, before: null, after: null, held: true };
+  }
+}
+
+function checkWrite(all: HeldFiles, path: string, { ifVersion }: WriteOptions): void {
+  const held = visible(all);
+  if (path === "/" || childrenOf(held, path).length > 0) throw fileError("is_a_directory", path);
+  const now = held[path] ? versionOf(held[path]) : null;
+  if (ifVersion !== undefined && ifVersion !== now) throw fileError("changed", path);
+  for (let above = parentOf(path); above !== "/"; above = parentOf(above))
+    if (held[above]) throw fileError("not_a_directory", path, "a name on its way is a file. Use another path.");
+}
+
+/** Without a prototype: a file may be named like a method of objects. */
+const visible = (held: HeldFiles): HeldFiles =>
+  Object.assign(
+    Object.create(null) as Record<string, HeldFile>,
+    Object.fromEntries(Object.entries(held).filter(([path]) => !isWithin(path, STAGING))),
+  );
+
+/** Directories are what files have above them: there are no empty ones. */
+function childrenOf(held: HeldFiles, path: string): Entry[] {
+  const depth = namesOf(path).length;
+  const children = new Map<string, Entry>();
+  for (const [name, file] of Object.entries(held)) {
+    if (name === path || !isWithin(name, path)) continue;
+    const names = namesOf(name);
+    const child = joinPath(path, names[depth]!);
+    const { at: modified, version } = file;
+    if (names.length === depth + 1) children.set(child, { path: child, type: "file", size: version.size, modified });
+    else {
+      const known = children.get(child)?.modified ?? 0;
+      children.set(child, { path: child, type: "directory", size: 0, modified: Math.max(known, modified) });
+    }
+  }
+  return [...children.values()];
+}
+
+const statOf = (path: string, file: HeldFile): Stat => ({
+  path,
+  type: "file",
+  size: file.version.size,
+  modified: file.at,
+  version: versionOf(file),
+});
+
+/** The same contents, written again, are another version. */
+const versionOf = ({ version, seq }: HeldFile): string => `${seq}-${version.hash.slice(0, 16)}`;

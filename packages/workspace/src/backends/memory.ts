@@ -1,0 +1,157 @@
+import type { Backend, Entry, GlobQuery, GrepQuery, Range, Reach, Stat, WriteOptions } from "../backend.ts";
+import { fileError } from "../file-error.ts";
+import { joinPath, nameOf, namesOf, parentOf, virtualPath } from "../paths.ts";
+import { globFiles, grepFiles } from "../search/index.ts";
+import { wholeRange } from "./range.ts";
+
+interface MemoryFile {
+  type: "file";
+  chunks: readonly Uint8Array[];
+  size: number;
+  modified: number;
+  version: string;
+}
+
+interface MemoryDirectory {
+  type: "directory";
+  children: Map<string, MemoryNode>;
+  modified: number;
+}
+
+type MemoryNode = MemoryFile | MemoryDirectory;
+
+/** Files in memory, gone with the process. The same for every thread. */
+export function memoryBackend(files: Record<string, string | Uint8Array> = {}): Backend {
+  const backend = new MemoryBackend();
+  for (const [path, content] of Object.entries(files)) {
+    const bytes = typeof content === "string" ? new TextEncoder().encode(content) : content.slice();
+    backend.put(virtualPath(path), [bytes], {});
+  }
+  return backend;
+}
+
+/** As much as is given at once of a file. */
+const CHUNK_BYTES = 64 * 1024;
+
+class MemoryBackend implements Backend {
+  readonly #root: MemoryDirectory = directory();
+  #versions = 0;
+
+  async list(path: string, { signal }: Reach): Promise<Entry[]> {
+    signal?.throwIfAborted();
+    const node = this.#find(path);
+    if (!node) throw fileError("not_found", path);
+    if (node.type === "file") throw fileError("not_a_directory", path);
+    return Array.from(node.children, ([name, child]) => entryOf(joinPath(path, name), child));
+  }
+
+  async stat(path: string, { signal }: Reach): Promise<Stat | null> {
+    signal?.throwIfAborted();
+    const node = this.#find(path);
+    return node ? statOf(path, node) : null;
+  }
+
+  async *read(path: string, range: Range, { signal }: Reach): AsyncGenerator<Uint8Array> {
+    const { start, end } = wholeRange(path, range);
+    let at = 0;
+    for (const chunk of this.#file(path).chunks) {
+      const stop = Math.min(end - at, chunk.length);
+      for (let from = Math.max(start - at, 0); from < stop; from += CHUNK_BYTES) {
+        signal?.throwIfAborted();
+        // A copy: what a reader does to it is not done to the file.
+        yield chunk.slice(from, Math.min(from + CHUNK_BYTES, stop));
+      }
+      at += chunk.length;
+    }
+    signal?.throwIfAborted();
+  }
+
+  async write(
+    path: string,
+    content: AsyncIterable<Uint8Array>,
+    options: WriteOptions,
+    { signal }: Reach,
+  ): Promise<Stat> {
+    signal?.throwIfAborted();
+    this.#checkWrite(path, options);
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of content) {
+      signal?.throwIfAborted();
+      if (chunk.length > 0) chunks.push(chunk.slice());
+    }
+    signal?.throwIfAborted();
+    return this.put(path, chunks, options);
+  }
+
+  /** At once, so that nobody comes between the check and the change. */
+  put(path: string, chunks: readonly Uint8Array[], options: WriteOptions): Stat {
+    this.#checkWrite(path, options);
+    const modified = Date.now();
+    let parent = this.#root;
+    for (const name of namesOf(parentOf(path))) {
+      const next = parent.children.get(name) ?? directory(modified);
+      if (next.type === "file") throw fileError("not_a_directory", path);
+      parent.children.set(name, next);
+      parent = next;
+    }
+    const size = chunks.reduce((sum, { length }) => sum + length, 0);
+    const file: MemoryFile = { type: "file", chunks, size, modified, version: `${++this.#versions}` };
+    parent.children.set(nameOf(path), file);
+    return statOf(path, file);
+  }
+
+  async delete(path: string, { signal }: Reach): Promise<void> {
+    signal?.throwIfAborted();
+    if (path === "/") throw fileError("denied", path, "the root can't be deleted. Delete what is in it.");
+    const parent = this.#find(parentOf(path));
+    if (parent?.type !== "directory" || !parent.children.delete(nameOf(path))) throw fileError("not_found", path);
+  }
+
+  glob(query: GlobQuery, reach: Reach) {
+    return globFiles(this, query, reach);
+  }
+
+  grep(query: GrepQuery, reach: Reach) {
+    return grepFiles(this, query, reach);
+  }
+
+  #checkWrite(path: string, { ifVersion }: WriteOptions): void {
+    const node = this.#find(path);
+    if (node?.type === "directory") throw fileError("is_a_directory", path);
+    if (ifVersion !== undefined && ifVersion !== (node?.version ?? null)) throw fileError("changed", path);
+    let above: MemoryNode | undefined = this.#root;
+    for (const name of namesOf(parentOf(path))) {
+      above = above?.type === "directory" ? above.children.get(name) : undefined;
+      if (above?.type === "file")
+        throw fileError("not_a_directory", path, "a name on its way is a file. Use another path.");
+    }
+  }
+
+  #file(path: string): MemoryFile {
+    const node = this.#find(path);
+    if (!node) throw fileError("not_found", path);
+    if (node.type === "directory") throw fileError("is_a_directory", path);
+    return node;
+  }
+
+  /** Nothing below a file, as on a disk. */
+  #find(path: string): MemoryNode | undefined {
+    let node: MemoryNode | undefined = this.#root;
+    for (const name of namesOf(path)) node = node?.type === "directory" ? node.children.get(name) : undefined;
+    return node;
+  }
+}
+
+const directory = (modified = Date.now()): MemoryDirectory => ({ type: "directory", children: new Map(), modified });
+
+const entryOf = (path: string, { type, modified, ...node }: MemoryNode): Entry => ({
+  path,
+  type,
+  size: "size" in node ? node.size : 0,
+  modified,
+});
+
+const statOf = (path: string, node: MemoryNode): Stat => ({
+  ...entryOf(path, node),
+  version: node.type === "file" ? node.version : `${node.modified}`,
+});

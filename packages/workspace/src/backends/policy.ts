@@ -1,0 +1,196 @@
+import type { WorkspaceHost } from "@cinch/core";
+import type { Backend, Entry, GlobQuery, GrepMatch, GrepQuery, Range, Reach, Stat, WriteOptions } from "../backend.ts";
+import { fileError, retold } from "../file-error.ts";
+import { isWithin, joinPath, joinPaths, nameOf, parentOf, relativeTo } from "../paths.ts";
+
+/** What is done to a path. `list`: its name and size are seen, and for a directory what is in it. */
+export interface Access {
+  operation: "list" | "read" | "write" | "delete";
+  path: string;
+}
+
+export interface PolicyHooks {
+  /**
+   * Asked before a file is touched, for the path as it was given and for the one that it leads to; for the deletion of a directory also
+   * for everything in it. To refuse, say why: the call rejects with `denied`. What list, glob and grep come upon and may not be listed
+   * (directories) or read (files) is left out.
+   */
+  before?(access: Access, reach: Reach): string | undefined | Promise<string | undefined>;
+  /** Told when it was done; of a read, when the reader is done with it. A rejection is that of the call. */
+  after?(access: Access, reach: Reach): void | Promise<void>;
+  /** Whether `before` could refuse to delete something below this directory. If not, it need not be walked. Left out: it could. */
+  guards?(directory: string): boolean;
+}
+
+/** A backend that asks before it acts, and tells what it did. */
+export function withPolicy(backend: Backend, hooks: PolicyHooks): Backend {
+  return new PolicyBackend(backend, hooks);
+}
+
+class PolicyBackend implements Backend {
+  readonly #backend: Backend;
+  readonly #hooks: PolicyHooks;
+
+  constructor(backend: Backend, hooks: PolicyHooks) {
+    this.#backend = backend;
+    this.#hooks = hooks;
+  }
+
+  list(path: string, reach: Reach): Promise<Entry[]> {
+    return this.#judged({ operation: "list", path }, reach, async (place) => {
+      const entries = await this.#backend.list(place.real, place.reach);
+      const shown = await Promise.all(entries.map((entry) => this.#shows(place, entry)));
+      return entries.filter((_, at) => shown[at]).map((entry) => place.entry(entry));
+    });
+  }
+
+  stat(path: string, reach: Reach): Promise<Stat | null> {
+    return this.#judged({ operation: "list", path }, reach, async (place) => {
+      const stat = await this.#backend.stat(place.real, place.reach);
+      return stat && place.entry(stat);
+    });
+  }
+
+  read(path: string, range: Range, reach: Reach): AsyncGenerator<Uint8Array> {
+    return this.#stream({ operation: "read", path }, reach, (place) =>
+      this.#backend.read(place.real, range, place.reach),
+    );
+  }
+
+  write(path: string, content: AsyncIterable<Uint8Array>, options: WriteOptions, reach: Reach): Promise<Stat> {
+    return this.#judged({ operation: "write", path }, reach, async (place) =>
+      place.entry(await this.#backend.write(place.real, content, options, place.reach)),
+    );
+  }
+
+  delete(path: string, reach: Reach): Promise<void> {
+    return this.#judged({ operation: "delete", path }, reach, async (place) => {
+      await this.#checkInside(place);
+      await this.#backend.delete(place.real, place.reach);
+    });
+  }
+
+  glob(query: GlobQuery, reach: Reach): AsyncGenerator<Entry> {
+    const access: Access = { operation: "list", path: query.path };
+    return this.#stream(access, reach, (place) => this.#glob(place, { ...query, path: place.real }));
+  }
+
+  async *#glob(place: Place, query: GlobQuery): AsyncGenerator<Entry> {
+    for await (const entry of this.#backend.glob(query, place.reach))
+      if (await this.#shows(place, entry)) yield place.entry(entry);
+  }
+
+  async *grep(query: GrepQuery, reach: Reach): AsyncGenerator<GrepMatch> {
+    const stat = await this.stat(query.path, reach);
+    const access: Access = { operation: stat?.type === "file" ? "read" : "list", path: query.path };
+    yield* this.#stream(access, reach, (place) => this.#grep(place, { ...query, path: place.real }));
+  }
+
+  async *#grep(place: Place, query: GrepQuery): AsyncGenerator<GrepMatch> {
+    let [path, shown] = ["", false];
+    for await (const match of this.#backend.grep(query, place.reach)) {
+      if (match.path !== path) shown = await this.#shows(place, { path: match.path, type: "file" });
+      path = match.path;
+      if (shown) yield { ...match, path: place.outer(path) };
+    }
+  }
+
+  async resolve(path: string, reach: Reach): Promise<string> {
+    return (await this.#backend.resolve?.(path, reach)) ?? path;
+  }
+
+  async open(host: WorkspaceHost): Promise<void> {
+    await this.#backend.open?.(host);
+  }
+
+  async close(): Promise<void> {
+    await this.#backend.close?.();
+  }
+
+  async #judged<T>(access: Access, reach: Reach, work: (place: Place) => Promise<T>): Promise<T> {
+    const place = await this.#judge(access, reach);
+    try {
+      const result = await work(place);
+      await this.#hooks.after?.({ ...access, path: place.real }, reach);
+      return result;
+    } catch (error) {
+      throw retold(error, (path) => place.outer(path));
+    }
+  }
+
+  async *#stream<T>(access: Access, reach: Reach, work: (place: Place) => AsyncIterable<T>): AsyncGenerator<T> {
+    const place = await this.#judge(access, reach);
+    let failed = false;
+    try {
+      yield* work(place);
+    } catch (error) {
+      failed = true;
+      throw retold(error, (path) => place.outer(path));
+    } finally {
+      if (!failed) await this.#hooks.after?.({ ...access, path: place.real }, reach);
+    }
+  }
+
+  /** Where the path leads, if it may be gone to. From there on no link is followed: what was judged is what is used. */
+  async #judge({ operation, path }: Access, reach: Reach): Promise<Place> {
+    await this.#check({ operation, path }, path, reach);
+    if (!this.#backend.resolve) return new Place(path, path, reach);
+    // A link is deleted itself, so that only what is above it is resolved.
+    const isDelete = operation === "delete" && path !== "/";
+    const above = await this.#backend.resolve(isDelete ? parentOf(path) : path, reach);
+    const real = isDelete ? joinPath(above, nameOf(path)) : above;
+    if (real !== path) await this.#check({ operation, path: real }, path, reach);
+    return new Place(path, real, { ...reach, direct: true });
+  }
+
+  async #check(access: Access, asked: string, reach: Reach): Promise<void> {
+    const refusal = await this.#hooks.before?.(access, reach);
+    if (refusal !== undefined) throw fileError("denied", asked, refusal);
+  }
+
+  /** Everything below a directory that is to be deleted; one thing that must stay keeps all of it. */
+  async #checkInside({ real, reach }: Place): Promise<void> {
+    if (!this.#hooks.before || this.#hooks.guards?.(real) === false) return;
+    if ((await this.#backend.stat(real, reach).catch(() => null))?.type !== "directory") return;
+    const waiting = [real];
+    for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
+      for (const entry of await this.#backend.list(path, reach)) {
+        const refusal = await this.#hooks.before({ operation: "delete", path: entry.path }, reach);
+        if (refusal !== undefined) throw fileError("denied", real, `${entry.path} in it must stay. ${refusal}`);
+        if (entry.type === "directory" && entry.target === undefined) waiting.push(entry.path);
+      }
+    }
+  }
+
+  /** Under every path by which it may be known. */
+  async #shows(
+    { outer, reach }: Place,
+    { path, type, target }: Pick<Entry, "path" | "type" | "target">,
+  ): Promise<boolean> {
+    const operation = type === "directory" ? "list" : "read";
+    for (const one of new Set([path, outer(path), target ?? path]))
+      if ((await this.#hooks.before?.({ operation, path: one }, reach)) !== undefined) return false;
+    return true;
+  }
+}
+
+/** A path as it was given, and where it leads. */
+class Place {
+  readonly asked: string;
+  readonly real: string;
+  readonly reach: Reach;
+
+  constructor(asked: string, real: string, reach: Reach) {
+    this.asked = asked;
+    this.real = real;
+    this.reach = reach;
+  }
+
+  /** As the caller knows it. */
+  readonly outer = (path: string): string =>
+    isWithin(path, this.real) ? joinPaths(this.asked, relativeTo(this.real, path)) : path;
+
+  entry<E extends Entry>(entry: E): E {
+    return { ...entry, path: this.outer(entry.path) };
+  }
+}

@@ -1,0 +1,127 @@
+import { fits, isStar, type Pattern, type PatternWord } from "./pattern.ts";
+import { family } from "./interpreters.ts";
+import type { SimpleCommand } from "./reading.ts";
+import { baseName, mayBeOption, type Word } from "./word.ts";
+
+/**
+ * Whether a pattern may be meant for a command. A command can be spelled in many ways: options stand in any order and before the
+ * subcommand, alone or together, long or short, and a program has a path. For what is denied all of them count.
+ */
+export function mayFit(pattern: Pattern, { words, opaque }: SimpleCommand): boolean {
+  const [program, ...rest] = pattern.words;
+  if (opaque || !program) return true;
+  const [name, ...given] = words as [Word, ...Word[]];
+  if (!isProgram(program, name.text ?? "")) return false;
+  const open = pattern.open || (pattern.words.at(-1)!.length > 1 && pattern.words.at(-1)!.at(-1) === "");
+  const spelling = NPM.has(baseName(name.text ?? "")) ? npmSpelling : fits;
+  if (isReached(rest, given, { open, spelling })) return true;
+  const [options, others] = partition(rest, isOptionWord);
+  if (!open) return isSameBag({ options, others }, given, spelling);
+  return options.every((option) => hasOption(option, given)) && isReached(others, given, { open, spelling });
+}
+
+function isProgram(word: PatternWord, name: string): boolean {
+  if (word.length > 1) return fits(word, name) || fits(word, baseName(name));
+  const wanted = baseName(word[0]!);
+  const base = baseName(name);
+  return wanted === base || family(wanted) === family(base);
+}
+
+type Spelling = (word: PatternWord, text: string) => boolean;
+interface Way {
+  open: boolean;
+  spelling: Spelling;
+}
+
+/** Whether the words can be found one after the other, with nothing between them but options and their values. */
+function isReached(wanted: readonly PatternWord[], given: readonly Word[], { open, spelling }: Way): boolean {
+  let places = new Set([0]);
+  for (const word of wanted) {
+    const next = new Set<number>();
+    let first = Infinity;
+    for (const at of places) {
+      const one = given[at];
+      if (!one) continue;
+      // A set that grows while it is walked: what is skipped to is looked at, too.
+      if (mayBeOption(one)) places.add(at + 1).add(at + 2);
+      const mayBe = isStar(word) || mayBeText(word, one, spelling);
+      if (one.splits && (mayBe || mayBeOption(one))) return true;
+      if (mayBe) next.add(at + 1);
+      if (isStar(word)) first = Math.min(first, at);
+    }
+    for (let after = first + 1; after <= given.length; after++) next.add(after);
+    places = next;
+  }
+  if (open) return places.size > 0;
+  return [...places].some((at) => given.slice(at).every(({ splits, prefix }) => splits && prefix === ""));
+}
+
+function mayBeText(word: PatternWord, { text, prefix }: Word, spelling: Spelling): boolean {
+  if (text !== undefined) return spelling(word, text);
+  const [head] = word as [string, ...string[]];
+  return head.startsWith(prefix) || (word.length > 1 && prefix.startsWith(head));
+}
+
+const isOptionWord = ([head]: PatternWord): boolean => head!.startsWith("-") && head !== "-";
+
+/** The same words and the same options, in whatever order. */
+function isSameBag(
+  { options, others }: { options: readonly PatternWord[]; others: readonly PatternWord[] },
+  given: readonly Word[],
+  spelling: Spelling,
+): boolean {
+  const [theirs, rest] = partition(given, (word) => mayBeOption(word));
+  if (given.some(({ splits }) => splits) || rest.length !== others.length) return false;
+  const back = options.map((option): Word => ({ text: option.join("*"), prefix: option[0]!, splits: false }));
+  return (
+    others.every((word, at) => mayBeText(word, rest[at]!, spelling)) &&
+    options.every((option) => hasOption(option, given)) &&
+    theirs.every(({ text }) => text !== undefined && hasOption([text], back))
+  );
+}
+
+/** Long names of letters that people deny. */
+const LETTERS = new Map(Object.entries({ force: "f", recursive: "r", global: "g", delete: "d", all: "a", yes: "y" }));
+
+/** `-R` is what some programs call `-r`. */
+const lettersOf = (text: string): string[] => {
+  if (/^-[A-Za-z]/.test(text)) return [...text.slice(1).replaceAll("R", "r")];
+  const name = /^--([a-z][a-z-]*)/.exec(text)?.[1];
+  if (name === undefined) return [];
+  return [...LETTERS].filter(([long]) => long.startsWith(name)).map(([, letter]) => letter);
+};
+
+function hasOption(option: PatternWord, given: readonly Word[]): boolean {
+  const [head] = option as [string, ...string[]];
+  const texts = given.filter(mayBeOption).map(({ text }) => text);
+  if (texts.includes(undefined)) return true;
+  const isIt = (text: string) =>
+    fits(option, text) ||
+    text.startsWith(`${head}=`) ||
+    (text.length > 3 && text.startsWith("--") && head.startsWith(text));
+  if (texts.some((text) => isIt(text!))) return true;
+  const letters = new Set(texts.flatMap((text) => lettersOf(text!)));
+  const wanted = lettersOf(head);
+  return option.length === 1 && wanted.length > 0 && wanted.every((letter) => letters.has(letter));
+}
+
+const NPM = new Set(["npm", "pnpm", "yarn", "bun"]);
+const NPM_NAMES = [
+  "run run-script rum urn",
+  "install i add in ins inst isntall",
+  "test t tst",
+  "exec x",
+  "uninstall un unlink remove rm r",
+];
+const NPM_GROUPS = NPM_NAMES.map((names) => new Set(names.split(" ")));
+
+/** npm takes other names for its subcommands, and any beginning of them. */
+const npmSpelling: Spelling = (word, text) => {
+  const [name] = word as [string, ...string[]];
+  if (fits(word, text) || word.length > 1) return fits(word, text);
+  return (text.length > 1 && name.startsWith(text)) || NPM_GROUPS.some((group) => group.has(name) && group.has(text));
+};
+
+function partition<T>(items: readonly T[], test: (item: T) => boolean): [T[], T[]] {
+  return [items.filter(test), items.filter((item) => !test(item))];
+}

@@ -1,0 +1,131 @@
+import type { Syntax } from "./syntax.ts";
+
+/** A word of a simple command, after quotes are resolved. */
+export interface Word {
+  /** `undefined`: it can't be told before the line runs. */
+  readonly text: string | undefined;
+  /** What it certainly begins with. */
+  readonly prefix: string;
+  /** Whether it may become several words, or none. */
+  readonly splits: boolean;
+}
+
+export const literal = (text: string): Word => ({ text, prefix: text, splits: false });
+
+/** Any number of any words. */
+export const ANYTHING: Word = { text: undefined, prefix: "", splits: true };
+
+/** Whether it may be read as an option. */
+export const mayBeOption = ({ text, prefix }: Word): boolean =>
+  text === undefined ? prefix === "" || prefix.startsWith("-") : text.startsWith("-") && text !== "-";
+
+export const baseName = (path: string): string => path.slice(path.lastIndexOf("/") + 1);
+
+/** Whether the system finds a program by this name, and not the folder in which the line runs. */
+export const isPlainName = (name: string): boolean =>
+  !name.includes("/") || /^\/(?:usr\/(?:local\/)?|opt\/homebrew\/)?s?bin\/[^/]+$/.test(name);
+
+/** A piece of a word. `shape` is the text with everything that is quoted blanked out: what the shell still expands. */
+type Piece = { text: string; shape: string } | { splits: boolean };
+
+/** `undefined`: there is something that a word should not have. What is run within it is not looked at here. */
+export function wordOf(node: Syntax, source: string): Word | undefined {
+  const pieces = piecesOf(node, source);
+  if (!pieces) return undefined;
+  let text = "";
+  let shape = "";
+  let known: number | undefined;
+  let splits = false;
+  for (const piece of pieces) {
+    if ("splits" in piece) {
+      known ??= text.length;
+      splits ||= piece.splits;
+    } else {
+      text += piece.text;
+      shape += piece.shape;
+    }
+  }
+  // Braces with a list in them, and names of files.
+  const expands = shape.search(/\{[^]*(?:,|\.\.)[^]*\}|[*?[]/);
+  if (expands >= 0)
+    return { text: undefined, prefix: text.slice(0, Math.min(expands, known ?? expands)), splits: true };
+  if (known !== undefined) return { text: undefined, prefix: text.slice(0, known), splits };
+  const home = shape.search(/(?<=^|[=:])~/);
+  if (home >= 0) return { text: undefined, prefix: shape.startsWith("~/") ? "/" : text.slice(0, home), splits: false };
+  return literal(text);
+}
+
+function piecesOf(node: Syntax, source: string): Piece[] | undefined {
+  const text = source.slice(node.start, node.end);
+  switch (node.type) {
+    case "word":
+    case "number":
+    case "test_operator":
+    case "variable_name":
+    case "$":
+    case "==":
+    case "=~":
+      return node.children.length === 0 ? [unquoted(text)] : [{ splits: true }];
+    case "raw_string":
+      return [quoted(text.slice(1, -1))];
+    case "string":
+      return stringPieces(node, source);
+    case "concatenation":
+      return joined(node, source);
+    // A shell that is not bash reads the dollar as itself, or as the beginning of a variable.
+    case "ansi_c_string":
+    case "translated_string":
+    case "process_substitution":
+      return [{ splits: false }];
+    case "simple_expansion":
+    case "expansion":
+    case "command_substitution":
+    case "arithmetic_expansion":
+    case "brace_expression":
+    case "array":
+      return [{ splits: true }];
+    default:
+      return undefined;
+  }
+}
+
+function joined({ children }: Syntax, source: string): Piece[] | undefined {
+  const all: Piece[] = [];
+  for (const [index, child] of children.entries()) {
+    const pieces = piecesOf(child, source);
+    const isApart = index > 0 && children[index - 1]!.end !== child.start;
+    if (!pieces || isApart) return undefined;
+    all.push(...pieces);
+  }
+  return all;
+}
+
+function stringPieces({ children, end }: Syntax, source: string): Piece[] {
+  const pieces: Piece[] = [];
+  let at = children[0]!.end;
+  const close = end - 1;
+  for (const child of children.slice(1, -1)) {
+    if (child.type === "string_content" || child.type === "$") continue;
+    pieces.push(inQuotes(source.slice(at, child.start)));
+    // "$@" and "${list[@]}" are many words in spite of the quotes.
+    pieces.push({ splits: /^\$[@*]|[@*\]]\}$/.test(source.slice(child.start, child.end)) });
+    at = child.end;
+  }
+  pieces.push(inQuotes(source.slice(at, close)));
+  return pieces;
+}
+
+const quoted = (text: string): Piece => ({ text, shape: "x".repeat(text.length) });
+const inQuotes = (text: string): Piece => quoted(text.replaceAll(/\\(?:\n|([$`"\\]))/g, "$1"));
+
+function unquoted(source: string): Piece {
+  let text = "";
+  let shape = "";
+  for (let at = 0; at < source.length; at++) {
+    const isEscaped = source[at] === "\\" && at + 1 < source.length;
+    if (isEscaped) at++;
+    text += source[at];
+    shape += isEscaped ? "x" : source[at];
+  }
+  return { text, shape };
+}

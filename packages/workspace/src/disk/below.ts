@@ -1,0 +1,83 @@
+import { lstat, readdir } from "node:fs/promises";
+import type { Entry } from "../backend.ts";
+import { FileError, fileError } from "../file-error.ts";
+import { nameOf, namesOf, parentOf, relativeTo } from "../paths.ts";
+import type { Child, Found } from "../search/index.ts";
+import { severalAtOnce } from "./at-once.ts";
+import { onDisk } from "./errors.ts";
+import { Folder, kindOf } from "./folder.ts";
+import { isTemporary, sweep } from "./temporary.ts";
+
+/** A folder that is held open, and everything below it without a link. `path` is what the caller calls it. */
+export class Below {
+  readonly start: Folder;
+  readonly path: string;
+
+  constructor(start: Folder, path: string) {
+    this.start = start;
+    this.path = path;
+  }
+
+  children(path: string): Promise<Child[]> {
+    return this.#inside(path, async (folder) => {
+      const entries = await readdir(folder.place, { withFileTypes: true });
+      await sweep(
+        folder,
+        entries.map(({ name }) => name),
+      );
+      return entries.flatMap((entry) => {
+        const type = kindOf(entry);
+        if (isTemporary(entry.name) || (type !== "file" && type !== "directory")) return [];
+        return [{ name: entry.name, type }];
+      });
+    });
+  }
+
+  /** What is to be said of these files. Those that went away meanwhile are left out. */
+  async entries(files: readonly Found[], signal: AbortSignal | undefined): Promise<Entry[]> {
+    const folders = Map.groupBy(files, ({ path }) => parentOf(path));
+    const found = await severalAtOnce([...folders], ([path, some]) => this.#entriesIn(path, some), signal);
+    return found.flat();
+  }
+
+  async #entriesIn(path: string, files: readonly Found[]): Promise<Entry[]> {
+    try {
+      const entries = await this.#inside(path, (folder) => severalAtOnce(files, (file) => entryAt(folder, file.path)));
+      return entries.filter((entry) => entry !== null);
+    } catch (error) {
+      if (error instanceof FileError) return [];
+      throw error;
+    }
+  }
+
+  /** Opens a file for reading; `null` if there is none, or something else. */
+  async open(path: string) {
+    try {
+      return await this.#inside(parentOf(path), async (folder) => {
+        await using standing = await folder.lookAt(nameOf(path));
+        return standing?.kind === "file" ? await folder.open(nameOf(path), standing) : null;
+      });
+    } catch (error) {
+      if (error instanceof FileError) return null;
+      throw error;
+    }
+  }
+
+  #inside<T>(path: string, work: (folder: Folder) => Promise<T>): Promise<T> {
+    return onDisk(path, async () => {
+      if (path === this.path) {
+        await this.start.verify();
+        return await work(this.start);
+      }
+      await using folder = await this.start.descend(namesOf(relativeTo(this.path, path)));
+      if (!folder) throw fileError("not_found", path);
+      return await work(folder);
+    });
+  }
+}
+
+async function entryAt(folder: Folder, path: string): Promise<Entry | null> {
+  const stats = await lstat(folder.at(nameOf(path))).catch(() => null);
+  if (!stats?.isFile()) return null;
+  return { path, type: "file", size: stats.size, modified: Math.trunc(stats.mtimeMs) };
+}

@@ -1,0 +1,178 @@
+import { constants, type BigIntStats } from "node:fs";
+import { lstat, open, readlink, realpath, stat, type FileHandle } from "node:fs/promises";
+import { fileError } from "../file-error.ts";
+import { joinPath } from "../paths.ts";
+import { codeOf } from "./errors.ts";
+import { hashOf } from "./version.ts";
+
+/**
+ * How what was checked is kept to be what is used. `descriptors`: directories are held open, and everything happens relative to them,
+ * so that nobody can put a link in between. `checks`: for systems that don't show descriptors as paths (no /proc); what was opened is
+ * compared with what was looked at, which leaves a moment for somebody who changes directories at the same time.
+ */
+export type Confinement = "descriptors" | "checks";
+
+/** Linux. Opens for nothing but naming: no right to read is needed, and neither pipes nor devices notice. */
+const O_PATH = 0o10_000_000;
+const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK } = constants;
+
+export type Kind = "file" | "directory" | "link" | "other";
+
+/** What stands under a name in a folder: the link itself, if it is one. */
+export interface Standing extends AsyncDisposable {
+  kind: Kind;
+  stats: BigIntStats;
+  /** Only with descriptors. */
+  handle: FileHandle | undefined;
+}
+
+/** A name, as text or, since not all of them are text, as the disk has it. */
+export type Name = string | Buffer;
+
+/** A directory below the root, open. */
+export class Folder {
+  readonly confinement: Confinement;
+  /** Its path in the workspace, without links. */
+  readonly path: string;
+  /** Where it is on the disk, without links; "" for the root of the disk, so that names can be put behind it. */
+  readonly real: string;
+  readonly #handle: FileHandle | undefined;
+
+  constructor(place: { confinement: Confinement; path: string; real: string }, handle: FileHandle | undefined) {
+    this.confinement = place.confinement;
+    this.path = place.path;
+    this.real = place.real;
+    this.#handle = handle;
+  }
+
+  static async root(root: string, confinement: Confinement): Promise<Folder> {
+    if (confinement === "checks") {
+      return new Folder({ confinement, path: "/", real: below(await realpath(root)) }, undefined);
+    }
+    const handle = await open(root, O_PATH | O_DIRECTORY);
+    try {
+      return new Folder({ confinement, path: "/", real: below(await readlink(procPath(handle))) }, handle);
+    } catch (error) {
+      await handle.close();
+      throw error;
+    }
+  }
+
+  /** A path that leads to this directory, and to no other. */
+  get place(): string {
+    return this.#handle ? procPath(this.#handle) : this.real || "/";
+  }
+
+  at<N extends Name>(name: N): N {
+    const place = `${this.#handle ? procPath(this.#handle) : this.real}/`;
+    return (typeof name === "string" ? place + name : Buffer.concat([Buffer.from(place), name])) as N;
+  }
+
+  async lookAt(name: Name): Promise<Standing | null> {
+    let handle: FileHandle | undefined;
+    try {
+      if (!this.#handle) {
+        await this.verify();
+        return standingOf(await lstat(this.at(name), { bigint: true }), undefined);
+      }
+      handle = await open(this.at(name), O_PATH | O_NOFOLLOW);
+      return standingOf(await handle.stat({ bigint: true }), handle);
+    } catch (error) {
+      await handle?.close();
+      if (codeOf(error) === "ENOENT") return null;
+      if (codeOf(error) === "ENAMETOOLONG")
+        throw fileError("invalid", joinPath(this.path, `${name}`), "the name is too long for this disk.");
+      throw error;
+    }
+  }
+
+  /** The folder of this name. Takes the handle over. */
+  enter(name: Name, { handle }: Standing): Folder {
+    const place = { confinement: this.confinement, path: joinPath(this.path, `${name}`), real: `${this.real}/${name}` };
+    return new Folder(place, handle);
+  }
+
+  /** A folder further down in one go, or `null` if it takes a closer look: if there is a link on the way, or nothing, or a file. */
+  async descend(names: readonly string[]): Promise<Folder | null> {
+    const under = names.join("/");
+    const place = { confinement: this.confinement, path: joinPath(this.path, under), real: `${this.real}/${under}` };
+    const flags = this.#handle ? O_PATH | O_DIRECTORY | O_NOFOLLOW : undefined;
+    const handle = flags === undefined ? undefined : await open(this.at(under), flags).catch(() => null);
+    if (handle === null) return null;
+    const folder = new Folder(place, handle);
+    // Where it is now, not where the path led when it was opened.
+    const real = await (handle ? readlink(procPath(handle)) : realDirectory(place.real)).catch(() => null);
+    if (real === place.real) return folder;
+    await folder[Symbol.asyncDispose]();
+    return null;
+  }
+
+  /** Opens a file that was looked at, and no other. */
+  async open(name: string, { stats, handle }: Standing): Promise<FileHandle> {
+    if (handle) return open(procPath(handle), O_RDONLY);
+    const opened = await open(this.at(name), O_RDONLY | (O_NOFOLLOW ?? 0) | (O_NONBLOCK ?? 0));
+    try {
+      await this.verify();
+      const [found, now] = await Promise.all([opened.stat({ bigint: true }), lstat(this.at(name), { bigint: true })]);
+      if (!same(found, stats) || !same(found, now) || !found.isFile())
+        throw fileError("changed", joinPath(this.path, name));
+      return opened;
+    } catch (error) {
+      await opened.close();
+      throw error;
+    }
+  }
+
+  /** What is in a file that was looked at, as a hash. */
+  async hash(name: string, standing: Standing): Promise<string> {
+    await using file = await this.open(name, standing);
+    return await hashOf(file);
+  }
+
+  stats(): Promise<BigIntStats> {
+    return this.#handle ? this.#handle.stat({ bigint: true }) : stat(this.place, { bigint: true });
+  }
+
+  /** Without descriptors: whether this is still where it was. Otherwise it can't be anywhere else. */
+  async verify(): Promise<void> {
+    if (!this.#handle && below(await realpath(this.place)) !== this.real) throw fileError("outside", this.path);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#handle?.close();
+  }
+}
+
+function standingOf(stats: BigIntStats, handle: FileHandle | undefined): Standing {
+  return { kind: kindOf(stats), stats, handle, [Symbol.asyncDispose]: async () => handle?.close() };
+}
+
+/** Of what is known of a file, or of an entry of a directory. */
+export function kindOf(stats: Pick<BigIntStats, "isFile" | "isDirectory" | "isSymbolicLink">): Kind {
+  if (stats.isFile()) return "file";
+  if (stats.isDirectory()) return "directory";
+  return stats.isSymbolicLink() ? "link" : "other";
+}
+
+async function realDirectory(path: string): Promise<string | null> {
+  const real = await realpath(path);
+  return (await lstat(real)).isDirectory() ? real : null;
+}
+
+const below = (path: string): string => (path === "/" ? "" : path);
+
+const same = (one: BigIntStats, other: BigIntStats): boolean => one.dev === other.dev && one.ino === other.ino;
+
+const procPath = ({ fd }: FileHandle): string => `/proc/self/fd/${fd}`;
+
+/** What this machine can do. */
+export async function bestConfinement(): Promise<Confinement> {
+  if (process.platform !== "linux") return "checks";
+  try {
+    await using top = await Folder.root("/", "descriptors");
+    const [real, seen] = await Promise.all([stat("/", { bigint: true }), stat(top.at("."), { bigint: true })]);
+    return same(real, seen) ? "descriptors" : "checks";
+  } catch {
+    return "checks";
+  }
+}

@@ -1,0 +1,54 @@
+import { readdir, rmdir, unlink } from "node:fs/promises";
+import { fileError } from "../file-error.ts";
+import { severalAtOnce } from "./at-once.ts";
+import { codeOf } from "./errors.ts";
+import type { Folder, Name } from "./folder.ts";
+
+/** Somebody may put a file into a directory that is being emptied. */
+const ATTEMPTS = 3;
+
+/** Removes what stands under a name, and everything in it. Links go themselves, never what they lead to. */
+export async function remove(folder: Folder, name: Name, signal: AbortSignal | undefined): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    signal?.throwIfAborted();
+    if (await unlinked(folder, name)) return;
+    try {
+      await empty(folder, name, signal);
+      return await rmdir(folder.at(name));
+    } catch (error) {
+      const code = codeOf(error);
+      // Not a directory any more: look again.
+      if (code === "ENOENT") return;
+      if ((code !== "ENOTEMPTY" && code !== "EEXIST" && code !== "ENOTDIR") || attempt === ATTEMPTS) throw error;
+    }
+  }
+}
+
+/** False if it is a directory. */
+async function unlinked(folder: Folder, name: Name): Promise<boolean> {
+  await folder.verify();
+  try {
+    await unlink(folder.at(name));
+    return true;
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return true;
+    if (codeOf(error) !== "EISDIR" && codeOf(error) !== "EPERM") throw error;
+    await using standing = await folder.lookAt(name);
+    if (standing && standing.kind !== "directory") throw error;
+    return !standing;
+  }
+}
+
+async function empty(folder: Folder, name: Name, signal: AbortSignal | undefined): Promise<void> {
+  await using standing = await folder.lookAt(name);
+  if (standing?.kind !== "directory") return;
+  const inside = folder.enter(name, standing);
+  await inside.verify();
+  const entries = await readdir(inside.place, { withFileTypes: true, encoding: "buffer" });
+  const files = entries.filter((entry) => !entry.isDirectory());
+  await severalAtOnce(files, (entry) => remove(inside, entry.name, signal), signal);
+  // One after the other: each holds its directory open, and a tree may be wide.
+  for (const entry of entries) if (entry.isDirectory()) await remove(inside, entry.name, signal);
+}
+
+export const notTheRoot = () => fileError("denied", "/", "the root can't be deleted. Delete what is in it.");

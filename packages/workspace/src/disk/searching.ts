@@ -1,0 +1,99 @@
+import type { Entry, GlobQuery, GrepMatch, GrepQuery } from "../backend.ts";
+import { FileError, fileError } from "../file-error.ts";
+import { relativeTo } from "../paths.ts";
+import { planGlob, planGrep } from "../search/plan.ts";
+import { walk, type Found, type Search, type Tree } from "../search/index.ts";
+import { Below } from "./below.ts";
+import type { Disk, Links, Located } from "./disk.ts";
+import { matchesIn } from "./matching.ts";
+
+/** How a search goes about: which links it follows to where it begins, and until when. */
+export interface Manner {
+  links: Links;
+  signal: AbortSignal | undefined;
+  /** The beginning of a file outside of where the search begins. */
+  beginning(path: string): Promise<string>;
+}
+
+/** So many files are looked at together. */
+const TOGETHER = 64;
+const MAX_NAMES_BYTES = 100_000;
+
+export async function* globDisk(disk: Disk, query: GlobQuery, manner: Manner): AsyncGenerator<Entry> {
+  await checkDirectory(disk, query.path, manner);
+  const search = planGlob(query);
+  if (!search) return;
+  await using located = await whereItBegins(disk, search.start, manner);
+  if (!located) return;
+  const { standing } = located;
+  if (standing?.kind === "file" && search.fits(search.start)) {
+    const { size, mtimeMs } = standing.stats;
+    yield { path: search.start, type: "file", size: Number(size), modified: Number(mtimeMs) };
+  }
+  if (!located.isDirectory) return;
+  const below = new Below(located.enter(), search.start);
+  for await (const files of inGroups(filesBelow(below, search, manner), () => TOGETHER)) {
+    yield* await below.entries(files, manner.signal);
+  }
+}
+
+/** The names that a pattern begins with may lead over a link. Where links are not followed, there is nothing behind it. */
+async function whereItBegins(disk: Disk, path: string, { links }: Manner): Promise<Located | null> {
+  try {
+    return await disk.locate(path, links);
+  } catch (error) {
+    if (!links.follow && error instanceof FileError && error.problem === "changed") return null;
+    throw error;
+  }
+}
+
+export async function* grepDisk(disk: Disk, query: GrepQuery, manner: Manner): AsyncGenerator<GrepMatch> {
+  const search = planGrep(query);
+  await using located = await disk.locate(query.path, manner.links);
+  if (!located.standing && !located.isDirectory) throw fileError("not_found", query.path);
+  if (!located.isDirectory) return yield* grepFile(located, query, manner);
+  const below = new Below(located.enter(), query.path);
+  let most = 32;
+  const room = () => {
+    // The first few are soon done; later, starting ripgrep should not be what takes the time.
+    most = Math.min(most * 2, 1_024);
+    return most;
+  };
+  for await (const files of inGroups(filesBelow(below, search, manner), room)) {
+    const names = files.map(({ path }) => relativeTo(query.path, path));
+    yield* matchesIn(below, names, { query, signal: manner.signal });
+  }
+}
+
+/** One file, which was named: whatever it is called, it is the one that is meant. */
+async function* grepFile(located: Located, query: GrepQuery, { signal }: Manner): AsyncGenerator<GrepMatch> {
+  if (located.standing?.kind !== "file") return;
+  const below = new Below(located.folder, located.folder.path);
+  for await (const match of matchesIn(below, [located.name], { query, signal })) yield { ...match, path: query.path };
+}
+
+async function checkDirectory(disk: Disk, path: string, { links }: Manner): Promise<void> {
+  await using located = await disk.locate(path, links);
+  if (located.isDirectory) return;
+  throw fileError(located.standing ? "not_a_directory" : "not_found", path);
+}
+
+function filesBelow(below: Below, search: Search, { beginning, signal }: Manner): AsyncGenerator<Found> {
+  const tree: Tree = { children: (path) => below.children(path), beginning };
+  return walk(tree, search, signal);
+}
+
+/** Groups of so many files, or fewer: all their names have to fit into one command. */
+async function* inGroups(files: AsyncIterable<Found>, most: () => number): AsyncGenerator<Found[]> {
+  let group: Found[] = [];
+  let [room, length] = [most(), 0];
+  for await (const file of files) {
+    group.push(file);
+    length += Buffer.byteLength(file.path);
+    if (group.length < room && length < MAX_NAMES_BYTES) continue;
+    yield group;
+    group = [];
+    [room, length] = [most(), 0];
+  }
+  if (group.length > 0) yield group;
+}

@@ -1,0 +1,52 @@
+/** What can be wrong with a file. `outside`: the path, or a link on its way, leads out of the root. */
+export type FileProblem =
+  | "not_found"
+  | "not_a_directory"
+  | "is_a_directory"
+  | "changed"
+  | "denied"
+  | "outside"
+  | "invalid"
+  | "failed";
+
+/** A failure of a backend. The message is for the model: it says which path and what to do next. */
+export class FileError extends Error {
+  override readonly name = "FileError";
+  readonly problem: FileProblem;
+  readonly path: string;
+
+  constructor(problem: FileProblem, path: string, message: string, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.problem = problem;
+    this.path = path;
+  }
+}
+
+const TELL: Record<FileProblem, string> = {
+  not_found: "there is no such file or directory. List the directory above it to see what there is.",
+  not_a_directory: "not a directory. Read it as a file, or name a directory.",
+  is_a_directory: "a directory, not a file. List it, or name a file in it.",
+  changed: "it was changed by somebody else in the meantime. Read it again, then repeat the change.",
+  denied: "access is denied.",
+  outside: "it leads out of the workspace. Use a path below /.",
+  invalid: "not a usable path.",
+  failed: "this did not work.",
+};
+
+/** The failure in the usual words. Messages begin with the path, so that a backend around a backend can put its own in the place of it. */
+export function fileError(
+  problem: FileProblem,
+  path: string,
+  tell: string = TELL[problem],
+  cause?: unknown,
+): FileError {
+  return new FileError(problem, path, `${path}: ${tell}`, cause);
+}
+
+/** The same failure, under the path by which the caller knows the file. Anything else comes back as it is. */
+export function retold(error: unknown, path: (inner: string) => string): unknown {
+  if (!(error instanceof FileError)) return error;
+  const outer = path(error.path);
+  const message = error.message.startsWith(error.path) ? outer + error.message.slice(error.path.length) : error.message;
+  return new FileError(error.problem, outer, message, error.cause);
+}

@@ -1,0 +1,197 @@
+/** One instruction of a compiled pattern. */
+export type Op =
+  | { op: "char"; code: number }
+  /** One character, not "/". */
+  | { op: "any" }
+  /** One character, "/" too. */
+  | { op: "rest" }
+  | { op: "class"; has(code: number): boolean }
+  /** Goes on at each of these at once. */
+  | { op: "split"; to: number[] }
+  | { op: "end" };
+
+const code = (char: string): number => char.codePointAt(0)!;
+const [STAR, QUESTION, SLASH, ESCAPE] = [code("*"), code("?"), code("/"), code("\\")];
+const [BRACKET, BRACKET_END] = [code("["), code("]")];
+const [BRACE, BRACE_END, COMMA] = [code("{"), code("}"), code(",")];
+const NEGATIONS = [code("!"), code("^")];
+const DASH = code("-");
+
+/**
+ * A pattern as a program for a machine that is in many places at once and never goes back, so that its time is bounded by the lengths
+ * of pattern and path, whatever they are.
+ */
+export function compile(pattern: string, { itself }: { itself: boolean }): Op[] {
+  const compiler = new Compiler(pattern, itself);
+  compiler.sequence(true, false);
+  compiler.ops.push({ op: "end" });
+  return compiler.ops;
+}
+
+class Compiler {
+  readonly ops: Op[] = [];
+  readonly #text: number[];
+  readonly #itself: boolean;
+  #at = 0;
+
+  constructor(pattern: string, itself: boolean) {
+    this.#itself = itself;
+    this.#text = Array.from(pattern, code);
+  }
+
+  /** Compiles up to the end, or to the end of an alternative. Says whether a name would begin where it stops. */
+  sequence(nameBegins: boolean, inBraces: boolean): boolean {
+    let first = nameBegins;
+    while (this.#at < this.#text.length) {
+      const next = this.#text[this.#at]!;
+      if (inBraces && (next === COMMA || next === BRACE_END)) return first;
+      if (next === STAR) first = this.#stars(first);
+      else if (next === SLASH) first = this.#slash();
+      else if (next === BRACE) first = this.#braces(first);
+      else {
+        if (next === BRACKET) this.#brackets();
+        else if (next === QUESTION) this.#single();
+        else this.#literal(next);
+        first = false;
+      }
+    }
+    return first;
+  }
+
+  #single(): void {
+    this.#at++;
+    this.ops.push({ op: "any" });
+  }
+
+  #literal(next: number): void {
+    const escaped = next === ESCAPE && this.#at + 1 < this.#text.length;
+    if (escaped) this.#at++;
+    this.ops.push({ op: "char", code: this.#text[this.#at++]! });
+  }
+
+  #stars(nameBegins: boolean): boolean {
+    const from = this.#at;
+    while (this.#text[this.#at] === STAR) this.#at++;
+    if (!nameBegins || this.#at - from < 2) {
+      this.#repeat("any");
+      return false;
+    }
+    const next = this.#text[this.#at];
+    if (next === undefined || next === COMMA || next === BRACE_END) {
+      this.#repeat("rest");
+      return false;
+    }
+    this.#folders();
+    if (next === SLASH) {
+      this.#at++;
+      return true;
+    }
+    // "**.ts": people mean any depth.
+    this.#repeat("any");
+    return false;
+  }
+
+  /** Any number of times, also none. */
+  #repeat(op: "any" | "rest"): void {
+    const at = this.ops.length;
+    this.ops.push({ op: "split", to: [at + 1, at + 3] }, { op }, { op: "split", to: [at] });
+  }
+
+  /** Any number of folders, also none: `(name "/")*`. */
+  #folders(): void {
+    const at = this.ops.length;
+    this.ops.push(
+      { op: "split", to: [at + 1, at + 5] },
+      { op: "any" },
+      { op: "split", to: [at + 1, at + 3] },
+      { op: "char", code: SLASH },
+      { op: "split", to: [at] },
+    );
+  }
+
+  /** "x/**" and "x/" at the end of a pattern stand for everything in x, and maybe for x itself. */
+  #slash(): boolean {
+    this.#at++;
+    const rest = this.#text.slice(this.#at);
+    if (rest.length === 1 || rest.some((next) => next !== STAR)) {
+      this.ops.push({ op: "char", code: SLASH });
+      return true;
+    }
+    this.#at = this.#text.length;
+    const at = this.ops.length;
+    this.ops.push({ op: "split", to: this.#itself ? [at + 1, at + 5] : [at + 1] }, { op: "char", code: SLASH });
+    this.#repeat("rest");
+    return false;
+  }
+
+  /** "[ab]" is one of these characters, or a name that holds just this text: there are files called "[id].ts". */
+  #brackets(): void {
+    const from = this.#at;
+    const end = this.#bracketEnd();
+    if (end === undefined) return this.#literal(BRACKET);
+    const whole = this.#text.slice(from, end + 1);
+    const one: Op = { op: "class", has: members(whole.slice(1, -1)) };
+    const at = this.ops.length;
+    this.ops.push({ op: "split", to: [at + 1, at + 3] }, one, { op: "split", to: [at + 3 + whole.length] });
+    for (const next of whole) this.ops.push({ op: "char", code: next });
+    this.#at = end + 1;
+  }
+
+  /** Where the brackets that open here close: in the same name, and not as their first character. */
+  #bracketEnd(): number | undefined {
+    let at = this.#at + 1;
+    if (NEGATIONS.includes(this.#text[at]!)) at++;
+    for (let first = true; at < this.#text.length && this.#text[at] !== SLASH; at++, first = false) {
+      if (this.#text[at] === BRACKET_END && !first) return at;
+    }
+    return undefined;
+  }
+
+  #braces(nameBegins: boolean): boolean {
+    if (!this.#isChoice()) {
+      this.#literal(BRACE);
+      return false;
+    }
+    const split: Op = { op: "split", to: [] };
+    const leave: Op[] = [];
+    this.ops.push(split);
+    let begins = false;
+    do {
+      this.#at++;
+      split.to.push(this.ops.length);
+      begins = this.sequence(nameBegins, true);
+      leave.push({ op: "split", to: [] });
+      this.ops.push(leave.at(-1)!);
+    } while (this.#text[this.#at] === COMMA);
+    this.#at++;
+    for (const op of leave) if (op.op === "split") op.to.push(this.ops.length);
+    return begins;
+  }
+
+  /** Braces that close, with a comma that is theirs. Others are just characters. */
+  #isChoice(): boolean {
+    let depth = 0;
+    let comma = false;
+    for (let at = this.#at; at < this.#text.length; at++) {
+      const next = this.#text[at]!;
+      if (next === ESCAPE) at++;
+      else if (next === BRACE) depth++;
+      else if (next === COMMA && depth === 1) comma = true;
+      else if (next === BRACE_END && --depth === 0) return comma;
+    }
+    return false;
+  }
+}
+
+/** Whether a character is one of those between brackets. "/" never is. */
+function members(inside: readonly number[]): (code: number) => boolean {
+  const negated = NEGATIONS.includes(inside[0]!) && inside.length > 1;
+  const listed = negated ? inside.slice(1) : inside;
+  const ranges: [number, number][] = [];
+  for (let at = 0; at < listed.length; at++) {
+    const isRange = listed[at + 1] === DASH && at + 2 < listed.length;
+    ranges.push([listed[at]!, isRange ? listed[at + 2]! : listed[at]!]);
+    if (isRange) at += 2;
+  }
+  return (one) => one !== SLASH && ranges.some(([low, high]) => low <= one && one <= high) !== negated;
+}

@@ -1,0 +1,23 @@
+/** The files and commands an agent can reach: backends, shells, path rules, and the tools on top of them. */
+export * from "./backend.ts";
+export * from "./backends/index.ts";
+export { commandMatcher, type CommandMatcher } from "./commands/index.ts";
+export type { Confinement } from "./disk/folder.ts";
+export * from "./file-error.ts";
+export { glob, type Glob } from "./glob/index.ts";
+export * from "./output.ts";
+export { virtualPath, type PathOptions } from "./paths.ts";
+export { policyAt, policyForDelete, ruleHooks, type Ground } from "./path-policy.ts";
+export { canHide, narrower, Operation, PathRule, pathRules, policyFor, type PathRules } from "./rules.ts";
+export * from "./sandboxes/index.ts";
+export { globFiles, grepFiles, type Searchable } from "./search/index.ts";
+export * from "./shell.ts";
+export * from "./shells/index.ts";
+export { fileTools, type FileRules, type FileToolsConfig } from "./tools/index.ts";
+export {
+  createWorkspace,
+  FileWorkspace,
+  localWorkspace,
+  type LocalWorkspaceOptions,
+  type WorkspaceOptions,
+} from "./workspace.ts";

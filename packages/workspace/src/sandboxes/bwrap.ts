@@ -1,0 +1,130 @@
+import { execFile } from "node:child_process";
+import { lstatSync, readlinkSync, realpathSync, statSync } from "node:fs";
+import { dirname } from "node:path";
+import { promisify } from "node:util";
+import { masksFor } from "./masks.ts";
+import type { Probe, Sandbox, SandboxPolicy } from "./sandbox.ts";
+import { isIn, type View, viewFor } from "./view.ts";
+
+const PROBE_MS = 5_000;
+
+/**
+ * New namespaces for everything, no capabilities, a process table of its own. It dies with the harness, and is in a session of its own,
+ * so that nothing can be typed into a terminal.
+ */
+const APART = ["--unshare-all", "--unshare-user", "--die-with-parent", "--new-session", "--cap-drop", "ALL"];
+
+/** So that nobody in it can make a namespace in which the mounts could be moved away. Older ones don't know it. */
+const NO_NAMESPACES = "--disable-userns";
+
+export interface BwrapOptions {
+  /** The program, if it is not on PATH. */
+  bwrap?: string;
+}
+
+/**
+ * bubblewrap on its own. A command sees the system, tools and the workspace, and nothing else: no home, no other processes, no sockets
+ * of services. The network is off; with hosts it is on as a whole, because it can't tell hosts apart.
+ */
+export function bwrapSandbox({ bwrap = "bwrap" }: BwrapOptions = {}): Sandbox {
+  let extra: string[] = [];
+  let probed: Promise<Probe> | undefined;
+
+  const probe = async (): Promise<Probe> => {
+    if (process.platform !== "linux") return { works: false, reason: "bubblewrap is for Linux." };
+    const first = await attempt(bwrap, [...APART, NO_NAMESPACES]);
+    if (first === undefined) {
+      extra = [NO_NAMESPACES];
+      return { works: true };
+    }
+    const reason = await attempt(bwrap, APART);
+    return reason === undefined ? { works: true } : { works: false, reason };
+  };
+  const ready = () => (probed ??= probe());
+
+  return {
+    name: "bubblewrap",
+    probe: ready,
+    describe,
+    async wrap(line, policy) {
+      const found = await ready();
+      if (!found.works) throw new Error(found.reason);
+      const view = viewFor(line, policy);
+      const { unreadable, unwritable } = await masksFor(policy.root, policy.rules);
+      const frozen = [...view.frozen, ...unwritable];
+      const hidden = [...view.hidden, ...unreadable];
+      const mounts = [
+        ...system(view, policy),
+        ...pinned([...frozen, ...hidden], policy.root).flatMap((path) => ["--bind", path, path]),
+        ...frozen.flatMap((path) => ["--ro-bind-try", path, path]),
+        ...hidden.flatMap(hide),
+        "--remount-ro",
+        "/",
+      ];
+      const network = policy.hosts.length > 0 ? ["--share-net"] : [];
+      return {
+        ...line,
+        argv: [bwrap, ...APART, ...network, ...extra, ...mounts, "--chdir", line.cwd, "--", ...line.argv],
+        env: { ...line.env, TMPDIR: "/tmp", HOME: view.home ?? "/tmp" },
+      };
+    },
+  };
+}
+
+function describe({ hosts, rules }: Pick<SandboxPolicy, "hosts" | "rules">): string {
+  const network = hosts.length > 0 ? "on, for every host, because bubblewrap can't tell them apart" : "off";
+  const paths = rules.length > 0 ? "; path rules hold for files that are there when a command starts" : "";
+  return `bubblewrap: changes only in the workspace, home and keys hidden, network ${network}${paths}.`;
+}
+
+const run = promisify(execFile);
+
+/** `undefined`: it works. Otherwise why not. */
+async function attempt(bwrap: string, options: string[]): Promise<string | undefined> {
+  const all = [...options, "--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev", "--", "/bin/sh", "-c", ":"];
+  try {
+    await run(bwrap, all, { timeout: PROBE_MS });
+    return undefined;
+  } catch (error) {
+    const { code, stderr, message } = error as { code?: unknown; stderr?: string; message: string };
+    if (code === "ENOENT") return "bubblewrap is not installed (no bwrap on PATH).";
+    return `bubblewrap does not work here: ${(stderr || message).trim().split("\n")[0]}`;
+  }
+}
+
+/** From the outside in: what is mounted later covers what was there. */
+function system({ home, readable }: View, { root, home: ownHome, tmp, hosts }: SandboxPolicy): string[] {
+  const mounts = ["--proc", "/proc", "--dev", "/dev", "--bind", tmp, "/tmp", "--dir", "/run", "--dir", "/var/tmp"];
+  if (home !== undefined && !isIn(home, root)) mounts.push("--bind", ownHome, home);
+  for (const path of readable.toSorted((one, other) => one.length - other.length)) {
+    mounts.push(...(isLink(path) ? ["--symlink", readlinkSync(path), path] : ["--ro-bind-try", path, path]));
+  }
+  if (hosts.length > 0) mounts.push(...resolver());
+  return [...mounts, "--bind", root, root];
+}
+
+/** The names of hosts are often looked up by a file that is a link to where services keep theirs. */
+function resolver(): string[] {
+  try {
+    const file = realpathSync("/etc/resolv.conf");
+    return file.startsWith("/etc/") ? [] : ["--ro-bind-try", file, file];
+  } catch {
+    return [];
+  }
+}
+
+const isLink = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
+
+/** A folder that is a mount of its own can't be renamed, so that nothing else can be put in the place of what is in it. */
+function pinned(paths: string[], root: string): string[] {
+  const folders = new Set<string>();
+  for (const path of paths) {
+    for (let at = dirname(path); at !== root && isIn(at, root); at = dirname(at)) folders.add(at);
+  }
+  return [...folders].toSorted((one, other) => one.length - other.length);
+}
+
+function hide(path: string): string[] {
+  const folder = statSync(path, { throwIfNoEntry: false })?.isDirectory();
+  return folder ? ["--tmpfs", path, "--remount-ro", path] : ["--ro-bind", "/dev/null", path];
+}

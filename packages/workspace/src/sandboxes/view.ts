@@ -1,0 +1,113 @@
+import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, realpathSync } from "node:fs";
+import { delimiter, dirname, join, resolve, sep } from "node:path";
+import type { CommandLine, SandboxPolicy } from "./sandbox.ts";
+
+const words = (text: string): string[] => text.trim().split(/\s+/);
+
+/** Where the system and its programs are. Everything else outside of the workspace is not there for a command. */
+const SYSTEM = words(`
+  /usr /bin /sbin /lib /lib32 /lib64 /libx32 /etc /opt
+  /nix /gnu /snap /home/linuxbrew/.linuxbrew
+`);
+
+/** Where people install tools in their home. What is private in these tools lies beside, not in them. */
+const TOOLS = words(`
+  .cargo/bin .rustup .pyenv .rbenv .nvm .volta .asdf .sdkman go/bin
+  .deno/bin .bun/bin .local/bin .local/share/mise .local/share/pnpm .local/share/uv
+`);
+
+/** Secrets of the system that only root can read: for a harness that runs as root. */
+const SYSTEM_SECRETS = words(`
+  shadow shadow- gshadow gshadow- sudoers sudoers.d security/opasswd krb5.keytab
+  ssh/ssh_host_rsa_key ssh/ssh_host_ecdsa_key ssh/ssh_host_ed25519_key ssl/private letsencrypt
+  docker kubernetes rancher wireguard NetworkManager/system-connections
+`).map((name) => `/etc/${name}`);
+
+/** Secrets in a home: for a workspace that is somebody's home. */
+const HOME_SECRETS = words(`
+  .ssh .gnupg .aws .azure .config .docker .kube .netrc .npmrc .yarnrc.yml .pypirc
+  .git-credentials .cargo/credentials .cargo/credentials.toml .gem/credentials .m2/settings.xml
+  .gradle/gradle.properties .terraform.d .vault-token .pgpass .my.cnf .password-store .mozilla
+  .local/share/keyrings .bash_history .zsh_history .python_history .claude .codex .gemini
+`);
+
+/** What is run when somebody logs in or uses git: for the same. */
+const HOME_STARTUP = words(".bashrc .bash_profile .bash_login .profile .zshrc .zprofile .zshenv .gitconfig");
+
+/** What a command sees of the files of the machine, and what of that it may not change. Only what exists, by its real path. */
+export interface View {
+  /** `undefined`: it has none. */
+  home: string | undefined;
+  readable: string[];
+  hidden: string[];
+  /** Inside of the root, but not to be changed, because somebody else runs it: hooks, and what names programs. */
+  frozen: string[];
+}
+
+export function viewFor({ env }: CommandLine, policy: SandboxPolicy): View {
+  const { root } = policy;
+  const home = env.HOME?.startsWith("/") && env.HOME !== "/" ? real(env.HOME) : undefined;
+  const inHome = (names: string[]) => (home === undefined ? [] : names.map((name) => join(home, name)));
+  const programs = (env.PATH ?? "").split(delimiter).filter((folder) => folder.startsWith("/"));
+  // A tool in a folder that holds the home is no reason to show the home.
+  const tools = [...inHome(TOOLS), ...programs].filter((path) => home === undefined || !isIn(home, path));
+  const seen = [...tools, ...policy.readable, ...repositoryOf(root)]
+    .map(real)
+    .filter((path): path is string => path !== undefined && !isIn(path, root));
+  const exists = (path: string): boolean => existsSync(path);
+  return {
+    home,
+    readable: outermost([...SYSTEM.filter(exists), ...seen]),
+    hidden: [...SYSTEM_SECRETS, ...inHome(HOME_SECRETS).filter((path) => isIn(path, root)), ...policy.hidden].filter(
+      exists,
+    ),
+    frozen: [...gitPrograms(root), ...inHome(HOME_STARTUP).filter((path) => isIn(path, root))].filter(exists),
+  };
+}
+
+/** Without what lies in another of them. */
+function outermost(paths: string[]): string[] {
+  const all = [...new Set(paths)];
+  return all.filter((path) => !all.some((other) => other !== path && isIn(path, other)));
+}
+
+/** Whether `path` is `folder` or in it. */
+export const isIn = (path: string, folder: string): boolean =>
+  path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
+
+function real(path: string): string | undefined {
+  try {
+    return realpathSync(path);
+  } catch {
+    return undefined;
+  }
+}
+
+/** What git runs, or what tells it what to run, of the repository in `root` and of its submodules. */
+function gitPrograms(root: string): string[] {
+  const git = join(root, ".git");
+  const kind = lstatSync(git, { throwIfNoEntry: false });
+  if (!kind) return [];
+  // Of a worktree, it says where the repository is.
+  if (!kind.isDirectory()) return [git];
+  const modules = join(git, "modules");
+  const all = [git, ...(existsSync(modules) ? readdirSync(modules).map((name) => join(modules, name)) : [])];
+  // What is not there can't be kept from being made.
+  if (!existsSync(join(git, "hooks"))) mkdirSync(join(git, "hooks"));
+  return all.flatMap((folder) => ["hooks", "config", "config.worktree"].map((name) => join(folder, name)));
+}
+
+/** Where the repository is whose worktree `root` is. Believed only if that repository says so, too: the file could name any folder. */
+function repositoryOf(root: string): string[] {
+  try {
+    const own = text(join(root, ".git")).replace(/^gitdir: /, "");
+    const folder = resolve(root, own);
+    if (resolve(folder, text(join(folder, "gitdir"))) !== join(root, ".git")) return [];
+    const common = resolve(folder, text(join(folder, "commondir")));
+    return dirname(folder) === join(common, "worktrees") ? [common] : [];
+  } catch {
+    return [];
+  }
+}
+
+const text = (path: string): string => readFileSync(path, "utf8").trim();

@@ -1,0 +1,88 @@
+import type { Backend, Entry, GlobQuery, GrepMatch, GrepQuery, Range, Reach } from "../backend.ts";
+import { FileError, fileError } from "../file-error.ts";
+import { nameOf } from "../paths.ts";
+import { searchable } from "./contents.ts";
+import { plainMatches } from "./plain.ts";
+import { planGlob, planGrep } from "./plan.ts";
+import { regexMatches, type Source } from "./regex.ts";
+import { walk, type Found, type Search, type Tree } from "./walk.ts";
+
+/** What a backend must have for its files to be found. */
+export type Searchable = Pick<Backend, "list" | "stat" | "read">;
+
+/** More than that is no ignore file. */
+const BEGINNING_BYTES = 256 * 1024;
+
+/** `glob` for any backend that has no faster one. */
+export async function* globFiles(backend: Searchable, query: GlobQuery, reach: Reach): AsyncGenerator<Entry> {
+  reach.signal?.throwIfAborted();
+  const asked = await backend.stat(query.path, reach);
+  if (!asked) throw fileError("not_found", query.path);
+  if (asked.type === "file") throw fileError("not_a_directory", query.path);
+  const search = planGlob(query);
+  for await (const { known } of filesOf(backend, search, reach)) yield known!;
+}
+
+/** `grep` for any backend that has no faster one: plain text is looked for here, regular expressions by ripgrep. */
+export async function* grepFiles(backend: Searchable, query: GrepQuery, reach: Reach): AsyncGenerator<GrepMatch> {
+  reach.signal?.throwIfAborted();
+  const search = planGrep(query);
+  const asked = await backend.stat(query.path, reach);
+  if (!asked) throw fileError("not_found", query.path);
+  const sources = sourcesOf(backend, search, reach);
+  if (query.regex) yield* regexMatches(sources, query, reach.signal);
+  else for await (const { path, contents } of sources) yield* plainMatches(path, contents, query);
+}
+
+async function* sourcesOf(backend: Searchable, search: Search, reach: Reach): AsyncGenerator<Source> {
+  for await (const { path } of filesOf(backend, search, reach)) {
+    const contents = searchable(readable({ backend, path, reach }), reach.signal);
+    yield { path, contents };
+  }
+}
+
+interface Reading {
+  backend: Pick<Backend, "read">;
+  path: string;
+  reach: Reach;
+  range?: Range;
+}
+
+/** Nothing for a file that can't be read, or went away. */
+async function* readable({ backend, path, reach, range = {} }: Reading): AsyncGenerator<Uint8Array> {
+  try {
+    yield* backend.read(path, range, reach);
+  } catch (error) {
+    if (!(error instanceof FileError)) throw error;
+  }
+}
+
+async function* filesOf(backend: Searchable, search: Search | null, reach: Reach): AsyncGenerator<Found<Entry>> {
+  if (!search) return;
+  const start = await backend.stat(search.start, reach);
+  if (!start) return;
+  if (start.type === "directory") return yield* walk(treeOf(backend, reach), search, reach.signal);
+  if (search.fits(start.path)) {
+    const { version: _, ...entry } = start;
+    yield { path: start.path, known: entry };
+  }
+}
+
+/** Any backend, for a walk. */
+export function treeOf(backend: Searchable, reach: Reach): Tree<Entry> {
+  return {
+    async children(path) {
+      const entries = await backend.list(path, reach);
+      const own = entries.filter(({ target }) => target === undefined);
+      return own.map((entry) => ({ name: nameOf(entry.path), type: entry.type, known: entry }));
+    },
+    beginning: (path) => beginningOf(backend, path, reach),
+  };
+}
+
+/** The beginning of a file as text; "" if there is none, or if it can't be read. */
+export async function beginningOf(backend: Pick<Backend, "read">, path: string, reach: Reach): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of readable({ backend, path, reach, range: { end: BEGINNING_BYTES } })) chunks.push(chunk);
+  return Buffer.concat(chunks).toString("utf8");
+}

@@ -1,0 +1,80 @@
+import { glob, MAX_PATTERN_LENGTH } from "../glob/index.ts";
+import { nameOf, relativeTo } from "../paths.ts";
+
+/** The files that say what a search leaves out, the later ones over the earlier. */
+export const IGNORE_FILES = [".gitignore", ".ignore"];
+
+/** Left out without anybody saying so. */
+const ALWAYS = new Set([".git", "node_modules"]);
+
+/** Nobody writes more than that by hand. */
+const MAX_RULES = 2_000;
+
+interface IgnoreRule {
+  negated: boolean;
+  directoriesOnly: boolean;
+  fits(relative: string, name: string): boolean;
+}
+
+/** What ignore files exclude, as git reads them: the nearest file decides, and in it the last line that fits. */
+export class Ignores {
+  readonly #above: Ignores | null;
+  readonly #directory: string;
+  readonly #rules: readonly IgnoreRule[];
+
+  constructor(above: Ignores | null = null, directory = "/", text = "") {
+    this.#above = above;
+    this.#directory = directory;
+    this.#rules = rulesIn(text);
+  }
+
+  /** With what the files of a directory further down add. */
+  within(directory: string, text: string): Ignores {
+    return text === "" ? this : new Ignores(this, directory, text);
+  }
+
+  excludes(path: string, type: "file" | "directory"): boolean {
+    const name = nameOf(path);
+    const relative = relativeTo(this.#directory, path);
+    const last = this.#rules.findLast(
+      (rule) => (type === "directory" || !rule.directoriesOnly) && rule.fits(relative, name),
+    );
+    if (last) return !last.negated;
+    return this.#above ? this.#above.excludes(path, type) : type === "directory" && ALWAYS.has(name);
+  }
+
+  /** Whether any file in this directory is excluded, whatever its name: "dist/*" means the directory as well. */
+  excludesContents(directory: string): boolean {
+    return this.excludes(`${directory === "/" ? "" : directory}/\u{f0000}`, "file");
+  }
+}
+
+function rulesIn(text: string): IgnoreRule[] {
+  return text
+    .split(/\r?\n/)
+    .map((line) => line.replace(/(?<!\\) +$/, ""))
+    .filter((line) => line !== "" && !line.startsWith("#") && line.length < MAX_PATTERN_LENGTH)
+    .slice(0, MAX_RULES)
+    .flatMap((line) => ruleOf(line));
+}
+
+function ruleOf(line: string): IgnoreRule[] {
+  const negated = line.startsWith("!");
+  const directoriesOnly = line.endsWith("/");
+  const pattern = line.slice(negated ? 1 : 0, directoriesOnly ? -1 : undefined);
+  if (pattern === "") return [];
+  return [{ negated, directoriesOnly, fits: matcher(pattern) }];
+}
+
+/** Most lines are a name or an ending, and there may be many of them for every file: these are compared as they are. */
+function matcher(pattern: string): IgnoreRule["fits"] {
+  const anchored = pattern.includes("/");
+  const plain = pattern.replace(/^\//, "");
+  if (!/[*?[\\]/.test(plain)) return anchored ? (relative) => relative === plain : (_, name) => name === plain;
+  if (!anchored && /^\*[^*?[\\]+$/.test(plain)) return (_, name) => name.endsWith(plain.slice(1));
+  // Braces are nothing special to git.
+  const literal = plain.replace(/[{},]/g, "\\$&");
+  if (literal.length > MAX_PATTERN_LENGTH) return () => false;
+  const compiled = glob(literal);
+  return anchored ? (relative) => compiled.matches(relative) : (_, name) => compiled.matches(name);
+}

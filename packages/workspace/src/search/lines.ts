@@ -1,0 +1,73 @@
+/** As much of a line as a match shows, in characters. */
+export const MAX_LINE_TEXT = 2_000;
+/** So many bytes hold at least that. */
+export const MAX_LINE_BYTES = 4 * MAX_LINE_TEXT;
+
+const NEWLINE = 10;
+
+/** A piece of a line. `last`: the line ends with it. */
+interface Piece {
+  bytes: Buffer;
+  last: boolean;
+}
+
+/** Cuts what comes at its line breaks. A line that never ends comes in pieces, so that nobody has to hold it. */
+export async function* piecesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Piece[]> {
+  let open = false;
+  for await (const chunk of chunks) {
+    const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+    const pieces: Piece[] = [];
+    let from = 0;
+    for (let end = bytes.indexOf(NEWLINE); end >= 0; end = bytes.indexOf(NEWLINE, from)) {
+      pieces.push({ bytes: bytes.subarray(from, end), last: true });
+      from = end + 1;
+    }
+    open = from < bytes.length || (open && pieces.length === 0);
+    if (from < bytes.length) pieces.push({ bytes: bytes.subarray(from), last: false });
+    yield pieces;
+  }
+  if (open) yield [{ bytes: Buffer.alloc(0), last: true }];
+}
+
+/** The beginning of a line, of which the rest is let go. */
+export class Head {
+  readonly #most: number;
+  #bytes: Buffer = Buffer.alloc(0);
+
+  constructor(most: number = MAX_LINE_BYTES) {
+    this.#most = most;
+  }
+
+  add(piece: Buffer): void {
+    const room = this.#most - this.#bytes.length;
+    if (room > 0)
+      this.#bytes =
+        this.#bytes.length === 0 ? piece.subarray(0, room) : Buffer.concat([this.#bytes, piece.subarray(0, room)]);
+  }
+
+  take(): Buffer {
+    const bytes = this.#bytes;
+    this.#bytes = Buffer.alloc(0);
+    return bytes;
+  }
+}
+
+/** The lines of what comes, each cut to its first bytes; those together that came together. */
+export async function* cutLines(chunks: AsyncIterable<Uint8Array>, most: number): AsyncGenerator<Buffer[]> {
+  const head = new Head(most);
+  for await (const pieces of piecesOf(chunks)) {
+    const lines: Buffer[] = [];
+    for (const { bytes, last } of pieces) {
+      head.add(bytes);
+      if (last) lines.push(head.take());
+    }
+    yield lines;
+  }
+}
+
+/** A line as a match shows it. */
+export function lineText(bytes: Buffer): string {
+  const text = bytes.toString("utf8").replace(/^\uFEFF/, "");
+  const whole = text.endsWith("\r") ? text.slice(0, -1) : text;
+  return whole.length > MAX_LINE_TEXT ? whole.slice(0, MAX_LINE_TEXT).replace(/[\ud800-\udbff]$/, "") : whole;
+}

@@ -1,0 +1,66 @@
+import type { GlobQuery, GrepQuery } from "../backend.ts";
+import { fileError } from "../file-error.ts";
+import { glob, literalStart, MAX_PATTERN_LENGTH, spelledOut, type Glob } from "../glob/index.ts";
+import { isUsableName, isWithin, joinPaths, nameOf, relativeTo } from "../paths.ts";
+import type { Search } from "./walk.ts";
+
+/** As long a text as can be looked for. */
+const MAX_TEXT_LENGTH = 10_000;
+
+/** What a query of `glob` looks for; `null` if nothing can fit. */
+export function planGlob({ pattern, path }: GlobQuery): Search | null {
+  const matcher = patternOf(pattern, path);
+  const literal = literalStart(pattern);
+  if (!literal.every(isUsableName)) return null;
+  const from = pattern.startsWith("/") ? "/" : path;
+  const begins = joinPaths(from, literal.join("/"));
+  if (!isWithin(begins, path) && !isWithin(path, begins)) return null;
+  return {
+    start: isWithin(begins, path) ? begins : path,
+    fits: (file) => matcher.matches(relativeTo(from, file)),
+    enters: (directory) => matcher.reaches(relativeTo(from, directory)),
+    named: spelledOut(pattern),
+    leavesOut: "folders",
+  };
+}
+
+/** What a query of `grep` looks at. */
+export function planGrep(query: GrepQuery): Search {
+  checkText(query);
+  const { path, glob: pattern } = query;
+  return {
+    start: path,
+    fits: pattern === undefined ? () => true : fileFilter(pattern, path),
+    enters: () => true,
+    named: pattern === undefined ? new Set() : spelledOut(pattern.replace(/^!/, "")),
+    leavesOut: "files",
+  };
+}
+
+/** A pattern without "/" is for names, in whatever folder; one that begins with "/" is for whole paths; any other for paths below `path`. */
+export function fileFilter(pattern: string, path: string): (file: string) => boolean {
+  if (pattern.startsWith("!")) {
+    const fits = fileFilter(pattern.slice(1), path);
+    return (file) => !fits(file);
+  }
+  const matcher = patternOf(pattern, path);
+  if (!pattern.includes("/")) return (file) => matcher.matches(nameOf(file));
+  const from = pattern.startsWith("/") ? "/" : path;
+  return (file) => matcher.matches(relativeTo(from, file));
+}
+
+/** One that can't be used is a failure of the query, not of the program. */
+export function patternOf(pattern: string, path: string): Glob {
+  if (pattern.length > MAX_PATTERN_LENGTH)
+    throw fileError("invalid", path, `a pattern has at most ${MAX_PATTERN_LENGTH} characters. Use a shorter one.`);
+  return glob(pattern);
+}
+
+function checkText({ pattern, path }: GrepQuery): void {
+  if (pattern.length > MAX_TEXT_LENGTH)
+    throw fileError("invalid", path, `a pattern has at most ${MAX_TEXT_LENGTH} characters. Look for a part of it.`);
+  if (!pattern.isWellFormed() || pattern.includes("\0"))
+    throw fileError("invalid", path, "the pattern is not a well-formed text.");
+  if (/[\r\n]/.test(pattern))
+    throw fileError("invalid", path, "a pattern is held against one line at a time. Look for one line of it.");
+}

@@ -1,0 +1,80 @@
+import type { GrepMatch, GrepQuery } from "../backend.ts";
+import { cutLines, lineText, MAX_LINE_BYTES } from "./lines.ts";
+import { ripgrep } from "./ripgrep.ts";
+
+/** A file that is searched, and what is in it. */
+export interface Source {
+  path: string;
+  contents: AsyncIterable<Uint8Array>;
+}
+
+/** Room for the number of the line. */
+const PREFIX_BYTES = 24;
+
+const NEWLINE = 10;
+
+/**
+ * The lines of many files that fit a regular expression, by one ripgrep for all of them: the files go through its input, one after
+ * the other, and the number of a line says whose it is.
+ */
+export async function* regexMatches(
+  sources: AsyncIterable<Source>,
+  query: GrepQuery,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<GrepMatch> {
+  const begun = new Beginnings();
+  const printed = ripgrep({
+    query,
+    paths: ["-"],
+    options: ["--no-filename", "--line-number"],
+    input: concatenated(sources, begun),
+    signal,
+  });
+  for await (const lines of cutLines(printed, PREFIX_BYTES + MAX_LINE_BYTES)) {
+    for (const bytes of lines) {
+      const colon = bytes.indexOf(":");
+      const file = begun.at(Number(bytes.toString("latin1", 0, colon)));
+      yield { ...file, text: lineText(bytes.subarray(colon + 1)) };
+    }
+  }
+}
+
+async function* concatenated(sources: AsyncIterable<Source>, begun: Beginnings): AsyncGenerator<Uint8Array> {
+  let line = 1;
+  for await (const { path, contents } of sources) {
+    let [begins, last] = [true, NEWLINE];
+    for await (const chunk of contents) {
+      if (chunk.length === 0) continue;
+      if (begins) begun.add(path, line);
+      begins = false;
+      line += newlinesIn(chunk);
+      last = chunk.at(-1)!;
+      yield chunk;
+    }
+    if (last === NEWLINE) continue;
+    line++;
+    yield Uint8Array.of(NEWLINE);
+  }
+}
+
+function newlinesIn(chunk: Uint8Array): number {
+  let count = 0;
+  for (let at = chunk.indexOf(NEWLINE); at >= 0; at = chunk.indexOf(NEWLINE, at + 1)) count++;
+  return count;
+}
+
+/** At which line of the whole each file begins. Matches come in order, so that what lies behind is forgotten. */
+class Beginnings {
+  #files: { path: string; line: number }[] = [];
+
+  add(path: string, line: number): void {
+    this.#files.push({ path, line });
+  }
+
+  at(line: number): { path: string; line: number } {
+    const next = this.#files.findIndex((file) => file.line > line);
+    this.#files.splice(0, (next < 0 ? this.#files.length : next) - 1);
+    const file = this.#files[0]!;
+    return { path: file.path, line: line - file.line + 1 };
+  }
+}

@@ -1,0 +1,126 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import type { Writable } from "node:stream";
+import type { GrepQuery } from "../backend.ts";
+import { fileError } from "../file-error.ts";
+
+/** A larger program than that is a pattern that somebody made to be slow. */
+const LIMITS = ["--regex-size-limit=16M", "--dfa-size-limit=16M"];
+
+const MAX_COMPLAINT = 2_000;
+
+interface Run {
+  query: GrepQuery;
+  /** What to search: paths, or "-" for the input. Where it can't be read, nobody is told. */
+  paths: readonly string[];
+  options: readonly string[];
+  cwd?: string;
+  input?: AsyncIterable<Uint8Array>;
+  signal?: AbortSignal | undefined;
+}
+
+/**
+ * What ripgrep prints, as it comes. A process of its own, so that no pattern can hang ours: it is killed when the reader stops and when
+ * the signal is aborted. It is given everything it may use: no configuration, no environment, no ignore files.
+ */
+export async function* ripgrep({ query, paths, options, cwd, input, signal }: Run): AsyncGenerator<Buffer> {
+  signal?.throwIfAborted();
+  const args = [...BASE, ...LIMITS, ...options, ...patternOptions(query), "--", ...paths];
+  const child = spawn(await binary(query.path), args, { cwd, env: {}, stdio: ["pipe", "pipe", "pipe"] });
+  const ended = exitOf(child);
+  const complaint = collect(child.stderr);
+  const kill = () => child.kill("SIGKILL");
+  signal?.addEventListener("abort", kill);
+  const feeding = feed(child.stdin, input);
+  try {
+    for await (const chunk of child.stdout ?? []) yield chunk as Buffer;
+    signal?.throwIfAborted();
+    const [{ error: unfed }, { code, error }] = await Promise.all([feeding, ended]);
+    if (unfed !== undefined) throw unfed;
+    if (error) throw fileError("failed", query.path, "ripgrep can't be started.", error);
+    // 2 is also the answer to a file that went away meanwhile.
+    if (code === 2 && input === undefined) await checkPattern(query, signal);
+    else if (code === 2) throw invalid(query, await complaint);
+  } finally {
+    signal?.removeEventListener("abort", kill);
+    kill();
+    await Promise.allSettled([feeding, ended, complaint]);
+  }
+}
+
+const BASE = ["--no-config", "--no-ignore", "--no-messages", "--color=never", "--no-mmap", "--text", "--encoding=none"];
+
+const patternOptions = ({ pattern, regex, ignoreCase }: GrepQuery): string[] => [
+  regex ? "--crlf" : "--fixed-strings",
+  ignoreCase ? "--ignore-case" : "--case-sensitive",
+  `--regexp=${pattern}`,
+];
+
+/** Rejects if ripgrep does not take the pattern, whatever it is to look through. */
+async function checkPattern(query: GrepQuery, signal: AbortSignal | undefined): Promise<void> {
+  for await (const _ of ripgrep({ query, paths: ["-"], options: ["--quiet"], input: nothing(), signal }));
+}
+
+// eslint-disable-next-line require-yield -- it is an input that ends at once
+async function* nothing(): AsyncGenerator<Uint8Array> {}
+
+const invalid = ({ path }: GrepQuery, complaint: string) =>
+  fileError("invalid", path, `the pattern can't be used. ${complaint.replace(/^rg: /, "").trim()}`);
+
+/** Found late: on a machine for which there is no ripgrep, everything else works. */
+async function binary(path: string): Promise<string> {
+  try {
+    return (await import("@vscode/ripgrep")).rgPath;
+  } catch (error) {
+    throw fileError(
+      "failed",
+      path,
+      "there is no ripgrep for this machine, so regular expressions can't be used.",
+      error,
+    );
+  }
+}
+
+function exitOf(child: ChildProcess): Promise<{ code: number | null; error?: Error }> {
+  return new Promise((resolve) => {
+    child.once("error", (error) => resolve({ code: null, error }));
+    child.once("close", (code) => resolve({ code }));
+  });
+}
+
+async function collect(stream: AsyncIterable<Buffer> | null): Promise<string> {
+  let text = "";
+  for await (const chunk of stream ?? []) if (text.length < MAX_COMPLAINT) text += chunk.toString("utf8");
+  return text.slice(0, MAX_COMPLAINT);
+}
+
+/** Never faster than ripgrep reads. Ends quietly when ripgrep is gone; what fails on our side is given back. */
+async function feed(
+  stdin: Writable | null,
+  input: AsyncIterable<Uint8Array> | undefined,
+): Promise<{ error?: unknown }> {
+  if (!stdin) return {};
+  let gone = false;
+  for (const event of ["error", "close"]) stdin.on(event, () => (gone = true));
+  try {
+    for await (const chunk of input ?? []) {
+      if (gone) break;
+      if (!stdin.write(chunk)) await drained(stdin);
+    }
+    return {};
+  } catch (error) {
+    return { error };
+  } finally {
+    stdin.end();
+  }
+}
+
+function drained(stdin: Writable): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      for (const event of ["drain", "close", "error"]) stdin.off(event, done);
+      resolve();
+    };
+    for (const event of ["drain", "close", "error"]) stdin.on(event, done);
+    if (stdin.destroyed) done();
+  });
+}

@@ -1,0 +1,131 @@
+import { setImmediate as breathe } from "node:timers/promises";
+import { FileError } from "../file-error.ts";
+import { isUsableName, joinPath, namesOf } from "../paths.ts";
+import { IGNORE_FILES, Ignores } from "./ignore.ts";
+
+/** One name in a directory. Links are none: walks don't follow them. */
+export interface Child<Known = unknown> {
+  name: string;
+  type: "file" | "directory";
+  /** What is known of it already. */
+  known?: Known;
+}
+
+/** What a walk needs to know of a place with files. */
+export interface Tree<Known = unknown> {
+  children(path: string): Promise<Child<Known>[]>;
+  /** The beginning of a file as text; "" if there is none, or if it can't be read. */
+  beginning(path: string): Promise<string>;
+}
+
+/** A file that a walk found. */
+export interface Found<Known = unknown> {
+  path: string;
+  known?: Known;
+}
+
+/** What to look for. */
+export interface Search {
+  /** The directory in which the walk begins. */
+  start: string;
+  fits(path: string): boolean;
+  /** Whether there can be anything that fits below this directory. */
+  enters(directory: string): boolean;
+  /** Names that are seen although an ignore file excludes them, with everything in them. */
+  named: ReadonlySet<string>;
+  /** Whether files are left out because of their own names too, or only with the folder in which they are. */
+  leavesOut: "files" | "folders";
+}
+
+/** How many directories are read at once. */
+const WAVE = 16;
+
+interface Visit {
+  path: string;
+  /** Whether the search spells out its name. */
+  named: boolean;
+  /** `null`: nothing is left out any more, because this was asked for by name. */
+  ignores: Ignores | null;
+}
+
+/** The files below a directory, in no certain order. Rejects only if the directory itself can't be listed. */
+export async function* walk<Known>(
+  tree: Tree<Known>,
+  search: Search,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Found<Known>> {
+  const start: Visit = {
+    path: search.start,
+    named: search.start !== "/",
+    ignores: await ignoresAbove(tree, search.start),
+  };
+  const waiting = [start];
+  const breath = new Breath();
+  while (waiting.length > 0) {
+    signal?.throwIfAborted();
+    const wave = waiting.splice(-WAVE);
+    for (const { visit, children } of await Promise.all(wave.map((one) => look(tree, one, one === start)))) {
+      const forgiving = search.leavesOut === "folders" && !visit.ignores?.excludesContents(visit.path);
+      for (const child of children) {
+        if (breath.isDue()) {
+          await breath.take();
+          signal?.throwIfAborted();
+        }
+        if (!isUsableName(child.name)) continue;
+        const path = joinPath(visit.path, child.name);
+        const named = search.named.has(child.name);
+        const excluded = visit.ignores?.excludes(path, child.type) ?? false;
+        if (child.type === "file") {
+          if ((!excluded || named || forgiving) && search.fits(path)) yield { path, known: child.known };
+        } else if ((!excluded || named) && search.enters(path)) {
+          waiting.push({ path, named, ignores: excluded ? null : visit.ignores });
+        }
+      }
+    }
+  }
+}
+
+/** A folder may be large, and what is held against its names slow: after a while others get a turn. */
+class Breath {
+  #since = performance.now();
+
+  isDue(): boolean {
+    return performance.now() - this.#since > 20;
+  }
+
+  async take(): Promise<void> {
+    await breathe();
+    this.#since = performance.now();
+  }
+}
+
+/** What a directory holds, with what its ignore files add. */
+async function look<Known>(tree: Tree<Known>, visit: Visit, isStart: boolean) {
+  const children = await tree.children(visit.path).catch((error: unknown) => {
+    // Folders come and go, and some can't be read: that is no reason to show nothing of the others.
+    if (!isStart && error instanceof FileError) return [];
+    throw error;
+  });
+  if (!visit.ignores) return { visit, children };
+  const names = children.filter(({ type }) => type === "file").map(({ name }) => name);
+  const ignores = await withFilesIn(tree, visit.path, visit.ignores, (name) => names.includes(name));
+  const asked = visit.named && ignores.excludesContents(visit.path);
+  return { visit: { ...visit, ignores: asked ? null : ignores }, children };
+}
+
+/** What the ignore files above a directory say; `null` if they exclude it. */
+async function ignoresAbove(tree: Tree, directory: string): Promise<Ignores | null> {
+  let ignores = new Ignores();
+  let path = "/";
+  for (const name of namesOf(directory)) {
+    ignores = await withFilesIn(tree, path, ignores, () => true);
+    path = joinPath(path, name);
+    if (ignores.excludes(path, "directory")) return null;
+  }
+  return ignores;
+}
+
+async function withFilesIn(tree: Tree, directory: string, ignores: Ignores, has: (name: string) => boolean) {
+  const texts = IGNORE_FILES.filter(has).map((name) => tree.beginning(joinPath(directory, name)));
+  return ignores.within(directory, (await Promise.all(texts)).join("\n").trim());
+}

@@ -1,0 +1,109 @@
+import { constants } from "node:fs";
+import { access, mkdtemp, realpath, rm, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { delimiter, join, posix, sep } from "node:path";
+import type { Command, Protection, Running, Shell } from "../shell.ts";
+import { type Additions, commandEnvironment, withAdditions } from "./environment.ts";
+import { strangeRepository } from "./git.ts";
+import type { Launch } from "./launch.ts";
+import { Leash } from "./leash.ts";
+import { lead } from "./lead.ts";
+import { running } from "./running.ts";
+
+/** What is put around a command before it becomes a process. */
+export interface Wrapping {
+  protection(): Promise<Protection>;
+  wrap(launch: Launch): Promise<Launch>;
+  close(): Promise<void>;
+}
+
+export interface ProcessShellOptions {
+  name: string;
+  /** The folder that is "/" of the workspace. */
+  root: string;
+  /** What commands get in addition to the few variables of the harness that are no secrets. */
+  env?: Additions;
+  /** Whether git obeys what the workspace's repositories configure: hooks, filters, aliases and the like. */
+  trusted?: boolean;
+  wrapping?: Wrapping;
+}
+
+export const NO_PROTECTION: Protection = {
+  kind: "none",
+  description: "Commands run as you, without a sandbox: they can read, change and send whatever you can.",
+};
+
+/** A shell whose commands are processes of this machine. */
+export function processShell({ name, root, env, trusted = false, wrapping }: ProcessShellOptions): Shell {
+  const leash = new Leash();
+  const alive = new Set<Running>();
+  let folder: Promise<string> | undefined;
+  let closing: Promise<void> | undefined;
+
+  const ownFolder = (): Promise<string> =>
+    (folder ??= mkdtemp(join(tmpdir(), "cinch-shell-")).then(async (path) => {
+      leash.keep(path);
+      return realpath(path);
+    }));
+
+  const prepare = async (command: Command): Promise<Launch> => {
+    if (closing) throw new Error("This shell is closed.");
+    const cwd = await folderInside(root, command.cwd);
+    const inherited = commandEnvironment(process.env);
+    const git = trusted ? {} : await strangeRepository(cwd, inherited);
+    const all = withAdditions({ ...inherited, ...git }, env);
+    const shell = await shellOn(all.PATH ?? "");
+    const launch = { argv: [shell, "-c", command.command], env: all, cwd, leash, shell, folder: await ownFolder() };
+    return wrapping ? wrapping.wrap(launch) : launch;
+  };
+
+  const close = async () => {
+    await Promise.all([...alive].map((one) => one.stop()));
+    leash.close();
+    await wrapping?.close();
+    if (folder) await rm(await folder, { recursive: true, force: true });
+  };
+
+  return {
+    name,
+    protection: async () => (wrapping ? wrapping.protection() : NO_PROTECTION),
+    start(command, sink, options) {
+      const one: Running = running({
+        command,
+        sink,
+        live: async (life) => lead(life, await prepare(command), options),
+        onEnd: () => alive.delete(one),
+      });
+      alive.add(one);
+      return one;
+    },
+    close: () => (closing ??= close()),
+  };
+}
+
+/** The real folder that a path of the workspace means. */
+async function folderInside(root: string, path: string): Promise<string> {
+  const top = await realpath(root);
+  const real = await realpath(join(top, posix.normalize(`/${path}`))).catch(() => undefined);
+  if (real === undefined || !(await stat(real)).isDirectory())
+    throw new Error(`There is no folder ${path} to run it in.`);
+  if (real !== top && !real.startsWith(top === sep ? sep : top + sep)) {
+    throw new Error(`${path} leads out of the workspace, and commands run only inside.`);
+  }
+  return real;
+}
+
+/** Bash, because that is what models write. */
+async function shellOn(path: string): Promise<string> {
+  for (const folder of [...path.split(delimiter), "/bin", "/usr/bin"]) {
+    const bash = join(folder, "bash");
+    if (folder.startsWith("/") && (await isProgram(bash))) return bash;
+  }
+  return "/bin/sh";
+}
+
+const isProgram = (file: string): Promise<boolean> =>
+  access(file, constants.X_OK).then(
+    () => true,
+    () => false,
+  );

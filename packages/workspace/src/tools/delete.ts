@@ -1,0 +1,164 @@
+import { defineTool, type ToolContext } from "@cinch/core";
+import * as z from "zod";
+import type { Entry, Stat } from "../backend.ts";
+import { FileError } from "../file-error.ts";
+import { record, takeBack, type Recorded } from "./change.ts";
+import { hashOf, keep, KEPT_BYTES, type Kept } from "./contents.ts";
+import { found } from "./found.ts";
+import { plural } from "./listing.ts";
+import { looksLikeFile, removalFit, suggestForFile } from "./pattern.ts";
+import { contentsOf, pathInput, reachOf, TIMEOUT_MS, type Place } from "./place.ts";
+import { shown } from "./virtual-path.ts";
+
+/** How many files a directory may hold to be deleted as a whole. */
+const MAX_FILES = 2_000;
+/** What is held in memory of a directory at a time, before the journal has it. */
+const BATCH_BYTES = 16 * 1024 * 1024;
+const BATCH_FILES = 200;
+
+const LOST = `links, and what is over ${KEPT_BYTES} bytes, are not kept`;
+
+/**
+ * Whether the arguments alone tell that only a file can be meant. Rules and people judge a call by its arguments: what was judged as a
+ * file must not turn out to be a directory.
+ */
+const meansFile = (input: string, path: string): boolean => !input.endsWith("/") && looksLikeFile(path);
+
+/** Deletes a file, or a directory with everything in it; of a link the link. */
+export const deleteTool = (place: Place) =>
+  defineTool({
+    description: `Delete a file, or a directory with everything in it (up to ${MAX_FILES} files).`,
+    category: "edit",
+    effect: "once",
+    timeoutMs: TIMEOUT_MS,
+    input: z.object({ file_path: pathInput(place, "The file or directory.") }),
+    matches(pattern, { file_path }) {
+      const path = place.path(file_path);
+      return removalFit(pattern, path, { isFile: meansFile(file_path, path) });
+    },
+    suggest: ({ file_path }) => suggestForFile(place.path(file_path)),
+    policy: ({ file_path }) => place.rules.policy("write", place.path(file_path)),
+    execute({ file_path }, context) {
+      const path = place.path(file_path);
+      if (path === "/")
+        throw new FileError("invalid", path, "The root of the workspace can't be deleted. Name what is in it.");
+      return place.queue.run(path, context.signal, async () => {
+        const stat = await found(place, path, reachOf(context));
+        const isFolder = isDirectory(stat);
+        if (isFolder && meansFile(file_path, path)) {
+          const tell = `${shown(path)} is a directory, and is named like a file. To delete it with everything in it, call delete with "${shown(path)}/".`;
+          throw new FileError("is_a_directory", path, tell);
+        }
+        const files = isFolder ? await filesIn(place, stat, context) : [stat];
+        checkRules(place, path, files);
+        const { bytes, lost } = await remove(place, { path, files }, context);
+        const what = isFolder ? ` with ${plural(files.length, "file")}` : "";
+        const warning = lost > 0 ? ` ${isFolder ? `${lost} of them` : "It"} can't be restored: ${LOST}.` : "";
+        const content = `Deleted ${shown(path)}${what} (${plural(bytes, "byte")}).${warning}`;
+        return { content, details: { path, files: files.length, bytes, lost } };
+      });
+    },
+  });
+
+async function filesIn({ backend }: Place, { path }: Stat, context: ToolContext): Promise<Entry[]> {
+  const reach = reachOf(context);
+  const files: Entry[] = [];
+  const folders = [path];
+  for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
+    context.signal.throwIfAborted();
+    for (const entry of await backend.list(folder, reach)) {
+      if (isDirectory(entry)) folders.push(entry.path);
+      else files.push(entry);
+    }
+    if (files.length > MAX_FILES) {
+      const tell = `${shown(path)} holds more than ${MAX_FILES} files. Delete the directories in it one by one, or use a command.`;
+      throw new FileError("invalid", path, tell);
+    }
+  }
+  return files;
+}
+
+/** Whoever was asked about a directory was asked about what is in it. What has a stricter rule of its own has to be named by itself. */
+function checkRules({ rules }: Place, path: string, files: readonly Entry[]): void {
+  const asked = rules.policy("write", path) === "ask";
+  const stricter = files.filter((file) => {
+    const policy = rules.policy("write", file.path);
+    return policy === "deny" || (policy === "ask" && !asked);
+  });
+  if (stricter.length === 0) return;
+  const names = stricter.filter((file) => !rules.hides(file.path)).map((file) => shown(file.path));
+  const which = names.length > 0 ? `: ${names.slice(0, 5).join(", ")}${names.length > 5 ? ", …" : ""}` : "";
+  const tell = `${shown(path)} holds ${plural(stricter.length, "file")} that a rule protects${which}. Nothing was deleted. Delete what you need to one by one.`;
+  throw new FileError("denied", path, tell);
+}
+
+interface Batch {
+  changes: Recorded[];
+  blobs: Kept["blobs"];
+  bytes: number;
+}
+
+/** Every file is in the journal, with what it takes to restore it, before the first one goes. */
+async function remove(
+  place: Place,
+  { path, files }: { path: string; files: readonly Entry[] },
+  context: ToolContext,
+): Promise<{ bytes: number; lost: number }> {
+  const recorded: Recorded[] = [];
+  try {
+    for await (const { changes, blobs } of batches(place, files, context)) {
+      await record(
+        changes.map(({ change }) => change),
+        blobs,
+        context,
+      );
+      recorded.push(...changes);
+    }
+    await place.backend.delete(path, reachOf(context));
+  } catch (error) {
+    // Where it can't be told what is left, the record stays: it is checked when it is used.
+    await takeBack(await there(place, recorded, context).catch(() => []), context).catch(() => undefined);
+    throw error;
+  }
+  const bytes = recorded.reduce((sum, { change }) => sum + (change.before?.size ?? 0), 0);
+  return { bytes, lost: recorded.filter(({ change }) => !change.before?.parts).length };
+}
+
+async function* batches(place: Place, files: readonly Entry[], context: ToolContext): AsyncGenerator<Batch> {
+  let room = KEPT_BYTES;
+  let batch: Batch = { changes: [], blobs: [], bytes: 0 };
+  for (const file of files) {
+    const { path, size } = file;
+    const whole = size <= room;
+    const { version, blobs } = await keptOf(place, file, { whole }, context);
+    if (whole) room -= version.size;
+    const seen = context.files.seen(path);
+    batch.changes.push({ change: { path, operation: "delete", before: version, after: null }, seen });
+    batch.blobs.push(...blobs);
+    batch.bytes += version.parts ? version.size : 0;
+    if (batch.bytes < BATCH_BYTES && batch.changes.length < BATCH_FILES) continue;
+    yield batch;
+    batch = { changes: [], blobs: [], bytes: 0 };
+  }
+  if (batch.changes.length > 0) yield batch;
+}
+
+/** A link goes, and what it leads to stays. There are no links in journals, so that none can be restored. */
+async function keptOf(
+  place: Place,
+  { path, target }: Entry,
+  how: { whole: boolean },
+  context: ToolContext,
+): Promise<Kept> {
+  if (target !== undefined) return { version: { hash: hashOf(Buffer.from(target)), size: 0 }, blobs: [] };
+  return keep(contentsOf(place, { path }, context), how);
+}
+
+const isDirectory = ({ type, target }: Entry): boolean => type === "directory" && target === undefined;
+
+async function there(place: Place, changes: readonly Recorded[], context: ToolContext): Promise<Recorded[]> {
+  const reach = { ...reachOf(context), signal: undefined };
+  const left: Recorded[] = [];
+  for (const one of changes) if (await place.backend.stat(one.change.path, reach)) left.push(one);
+  return left;
+}

@@ -1,0 +1,132 @@
+import { isUtf8 } from "node:buffer";
+import { defineTool } from "@cinch/core";
+import * as z from "zod";
+import { FileError } from "../file-error.ts";
+import { checkSeen, oldContents, replace } from "./change.ts";
+import { bytesOf, type Kept } from "./contents.ts";
+import { foundFile } from "./found.ts";
+import { plural } from "./listing.ts";
+import { nearest } from "./nearest.ts";
+import { fileFit, suggestForFile } from "./pattern.ts";
+import { pathInput, reachOf, TIMEOUT_MS, type Place } from "./place.ts";
+import { replaced, type Replaced } from "./replacement.ts";
+import { readWritePolicy } from "./rules.ts";
+import { snippet } from "./snippet.ts";
+import { shown } from "./virtual-path.ts";
+
+/** Text is held several times over while it is edited. */
+const EDITED_MIB = 32;
+const EDITED_BYTES = EDITED_MIB * 1024 * 1024;
+const PLACES_NAMED = 10;
+
+/** Replaces a text in a file by another. */
+export const editFile = (place: Place) =>
+  defineTool({
+    description: `Replace old_string by new_string in a file that was read with read_file in this thread. Both are plain text: nothing in them has a special meaning.
+Copy old_string from what read_file shows, without the line numbers, with enough lines around it that it stands in the file once; or set replace_all. Line ends of the file are kept.
+Several edits of one file can be made at once. The result shows the changed lines.`,
+    category: "edit",
+    effect: "once",
+    timeoutMs: TIMEOUT_MS,
+    input: z.object({
+      file_path: pathInput(place, "The file."),
+      old_string: z.string().describe("What stands there now."),
+      new_string: z.string().describe("What is to stand there. Empty: old_string is removed."),
+      replace_all: z.boolean().describe("Replace it wherever it stands. Default: false.").optional(),
+    }),
+    matches: (pattern, { file_path }) => fileFit(pattern, place.path(file_path)),
+    suggest: ({ file_path }) => suggestForFile(place.path(file_path)),
+    policy: ({ file_path }) => readWritePolicy(place.rules, place.path(file_path)),
+    execute({ file_path, old_string, new_string, replace_all = false }, context) {
+      const path = place.path(file_path);
+      checkWish(path, old_string, new_string);
+      return place.queue.run(path, context.signal, async () => {
+        const stat = await foundFile(place, path, reachOf(context));
+        if (stat.size > EDITED_BYTES) throw tooLarge(path, stat.size);
+        const old = { stat, kept: await oldContents(place, stat, context) };
+        checkSeen(old, context);
+        const result = replaced(textOf(path, old.kept), { old: old_string, new: new_string, all: replace_all });
+        if (result.kind !== "done") throw problem(path, result, old_string);
+        const bytes = new TextEncoder().encode(result.text);
+        await replace(place, { path, operation: "edit", old, bytes }, context);
+        const { ranges, forgiving } = result;
+        const head = `Edited ${shown(path)}: ${plural(ranges.length, "place")} changed.`;
+        const remark = forgiving ? [FORGIVEN] : [];
+        const content = [head, ...remark, snippet(result.text, ranges)].join("\n");
+        return { content, details: { path, places: ranges.length, forgiving } };
+      });
+    },
+  });
+
+const FORGIVEN =
+  "[old_string was not there as given. It was found by passing over white space at the end of lines and the kinds of quotes, dashes and spaces: check that this is what you meant.]";
+
+function checkWish(path: string, old: string, wish: string): void {
+  if (old === "") {
+    const tell =
+      "old_string is empty. To insert something, give a line next to the place as old_string, and the same line with the new text as new_string. To fill an empty file call write_file.";
+    throw new FileError("invalid", path, tell);
+  }
+  if (old === wish)
+    throw new FileError("invalid", path, "old_string and new_string are the same: there is nothing to change.");
+}
+
+const tooLarge = (path: string, size: number): FileError =>
+  new FileError(
+    "invalid",
+    path,
+    `${shown(path)} has ${size} bytes; up to ${EDITED_BYTES} (${EDITED_MIB} MiB) can be edited. Use a command, or split the file.`,
+  );
+
+function textOf(path: string, kept: Kept): string {
+  const bytes = bytesOf(kept);
+  if (isUtf8(bytes)) return bytes.toString("utf8");
+  const tell = `${shown(path)} is not text in UTF-8, and editing it would damage the rest of it. Use a command that knows how it is written.`;
+  throw new FileError("invalid", path, tell);
+}
+
+function problem(path: string, result: Exclude<Replaced, { kind: "done" }>, old: string): FileError {
+  switch (result.kind) {
+    case "same":
+      return new FileError(
+        "invalid",
+        path,
+        "old_string and new_string differ only in line ends or white space that is passed over, so there is nothing to change. To change line ends call write_file or use a command.",
+      );
+    case "ambiguous": {
+      const { places, view, forgiving } = result;
+      const lines = linesOf(view.text, places.slice(0, PLACES_NAMED)).join(", ");
+      const more = places.length > PLACES_NAMED ? ", …" : "";
+      const how = forgiving
+        ? " (passing over white space at line ends and the kinds of quotes, dashes and spaces)"
+        : "";
+      const tell = `old_string was found ${places.length} times in ${shown(path)}${how}, at lines ${lines}${more}. Give more of the lines around the one that you mean, or set replace_all to change all of them.`;
+      return new FileError("invalid", path, tell);
+    }
+    case "missing":
+      return new FileError("invalid", path, notFound(path, result.view.text, old));
+    default:
+      return result satisfies never;
+  }
+}
+
+function linesOf(text: string, places: readonly number[]): number[] {
+  let line = 1;
+  let at = 0;
+  return places.map((place) => {
+    for (let next = text.indexOf("\n", at); next >= 0 && next < place; next = text.indexOf("\n", at)) {
+      line++;
+      at = next + 1;
+    }
+    return line;
+  });
+}
+
+function notFound(path: string, text: string, old: string): string {
+  const head = `old_string was not found in ${shown(path)}, not even by passing over white space at line ends and the kinds of quotes, dashes and spaces.`;
+  if (old.split("\n").every((line) => /^\s*\d+\t/.test(line)))
+    return `${head} It begins with line numbers: leave them out, with the tab after them.`;
+  const alike = nearest(text, old);
+  if (alike === "") return `${head} Call read_file to see what is there.`;
+  return `${head} The most similar lines are:\n${alike}\nCopy what stands there, without the numbers, or call read_file to see more.`;
+}

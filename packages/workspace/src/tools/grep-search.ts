@@ -1,0 +1,56 @@
+import type { ToolContext } from "@cinch/core";
+import type { GrepMatch, GrepQuery } from "../backend.ts";
+import { reachOf, type Place } from "./place.ts";
+import { isWithin } from "./virtual-path.ts";
+
+/** How many lines that match are counted. */
+const SCANNED = 100_000;
+/** How many of them are held, to be sorted. */
+export const HELD = 10_000;
+/** How much of a line is shown. */
+export const SHOWN_CHARS = 500;
+
+export interface Search {
+  /** How many lines match in each file. */
+  counts: ReadonlyMap<string, number>;
+  /** In the order of paths and lines. */
+  matches: GrepMatch[];
+  total: number;
+  /** There are more than are counted. */
+  stopped: boolean;
+  /** Files that match, and into which only a call of their own may look. */
+  askedFor: ReadonlySet<string>;
+}
+
+/** What the rules hide or deny is not there. What they want to be asked for is named, and not shown. */
+export async function search({ backend, rules }: Place, query: GrepQuery, context: ToolContext): Promise<Search> {
+  const counts = new Map<string, number>();
+  const askedFor = new Set<string>();
+  const matches: GrepMatch[] = [];
+  const wasAsked = rules.policy("read", query.path) === "ask";
+  let total = 0;
+  let stopped = false;
+  for await (const { path, line, text: whole } of backend.grep(query, reachOf(context))) {
+    context.signal.throwIfAborted();
+    const policy = rules.policy("read", path);
+    if (!isWithin(path, query.path) || rules.hides(path) || policy === "deny") continue;
+    if (policy === "ask" && !wasAsked) {
+      askedFor.add(path);
+      continue;
+    }
+    if ((stopped = total === SCANNED)) break;
+    total++;
+    counts.set(path, (counts.get(path) ?? 0) + 1);
+    if (matches.length === HELD) continue;
+    const text = whole.replace(/[\r\n]+$/, "");
+    matches.push({ path, line, text: shortened(text, text.length) });
+  }
+  matches.sort((a, b) => (a.path === b.path ? a.line - b.line : byName(a.path, b.path)));
+  return { counts, matches, total, stopped, askedFor };
+}
+
+export const byName = (a: string, b: string): number => (a < b ? -1 : 1);
+
+/** `chars`: how long the line really is. */
+export const shortened = (text: string, chars: number): string =>
+  chars <= SHOWN_CHARS ? text : `${text.slice(0, SHOWN_CHARS)} [the line goes on: see it with read_file]`;

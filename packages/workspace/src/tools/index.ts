@@ -1,0 +1,36 @@
+/** The tools with which an agent works on files: one file for each, on top of any backend. */
+import type { ToolSet } from "@cinch/core";
+import type { Backend } from "../backend.ts";
+import { deleteTool } from "./delete.ts";
+import { editFile } from "./edit-file.ts";
+import { glob } from "./glob.ts";
+import { grep } from "./grep.ts";
+import { ls } from "./ls.ts";
+import type { Place } from "./place.ts";
+import { PathQueue } from "./queue.ts";
+import { readFile } from "./read-file.ts";
+import type { FileRules } from "./rules.ts";
+import { virtualPath } from "./virtual-path.ts";
+import { writeFile } from "./write-file.ts";
+
+export type { FileRules } from "./rules.ts";
+
+export interface FileToolsConfig {
+  backend: Backend;
+  rules: FileRules;
+  /** The path of the workspace that is meant by what the model wrote. Throws a `FileError`. */
+  path?: (input: string) => string;
+}
+
+export function fileTools({ backend, rules, path = virtualPath }: FileToolsConfig): ToolSet {
+  const place: Place = { backend, rules, path, queue: new PathQueue() };
+  return {
+    ls: ls(place),
+    read_file: readFile(place),
+    write_file: writeFile(place),
+    edit_file: editFile(place),
+    delete: deleteTool(place),
+    glob: glob(place),
+    grep: grep(place),
+  };
+}

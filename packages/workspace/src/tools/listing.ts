@@ -1,0 +1,13 @@
+/** How many entries a listing shows. */
+export const LISTED = 1_000;
+/** How many characters a result has at most. Below what the harness cuts in the middle, so that it is cut where it makes sense. */
+export const RESULT_CHARS = 80_000;
+
+/** As many of the lines as there is room for. */
+export function fitting(lines: readonly string[], { most = LISTED }: { most?: number } = {}): string[] {
+  let chars = 0;
+  const end = lines.findIndex((line, at) => at >= most || (chars += line.length + 1) > RESULT_CHARS);
+  return end < 0 ? [...lines] : lines.slice(0, end);
+}
+
+export const plural = (count: number, one: string, many = `${one}s`): string => `${count} ${count === 1 ? one : many}`;

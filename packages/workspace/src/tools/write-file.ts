@@ -1,0 +1,53 @@
+import { defineTool } from "@cinch/core";
+import * as z from "zod";
+import { checkSeen, oldContents, replace } from "./change.ts";
+import { hashOf } from "./contents.ts";
+import { isDirectory } from "./found.ts";
+import { plural } from "./listing.ts";
+import { fileFit, suggestForFile } from "./pattern.ts";
+import { pathInput, reachOf, TIMEOUT_MS, type Place } from "./place.ts";
+import { shown } from "./virtual-path.ts";
+
+/** Creates a file, or replaces all that it holds. */
+export const writeFile = (place: Place) =>
+  defineTool({
+    description: `Create a file, with the directories above it, or replace the whole contents of one.
+A file that exists must have been read with read_file in this thread and be unchanged since. To change a part of a file call edit_file.`,
+    category: "edit",
+    // Its own later edits of the file are something that running it again would overwrite, so a crash in the middle is not passed over.
+    effect: "once",
+    timeoutMs: TIMEOUT_MS,
+    input: z.object({
+      file_path: pathInput(place, "The file."),
+      content: z.string().describe("All that the file is to hold."),
+    }),
+    matches: (pattern, { file_path }) => fileFit(pattern, place.path(file_path)),
+    suggest: ({ file_path }) => suggestForFile(place.path(file_path)),
+    policy: ({ file_path }) => place.rules.policy("write", place.path(file_path)),
+    execute({ file_path, content }, context) {
+      const path = place.path(file_path);
+      const bytes = new TextEncoder().encode(content);
+      const size = `${plural(lineCount(content), "line")}, ${plural(bytes.length, "byte")}`;
+      return place.queue.run(path, context.signal, async () => {
+        const stat = await place.backend.stat(path, reachOf(context));
+        if (stat?.type === "directory") throw isDirectory(path);
+        const old = stat && { stat, kept: await oldContents(place, stat, context) };
+        if (old?.kept.version.hash === hashOf(bytes)) {
+          context.files.read(path, old.stat.version);
+          return { content: `${shown(path)} holds exactly this already (${size}).`, details: { path, changed: false } };
+        }
+        if (old) checkSeen(old, context);
+        await replace(place, { path, operation: "write", old, bytes }, context);
+        const done = old ? "Replaced" : "Created";
+        const lost =
+          old && !old.kept.version.parts ? " What it held was too large to be kept: it can't be restored." : "";
+        return { content: `${done} ${shown(path)} (${size}).${lost}`, details: { path, changed: true, created: !old } };
+      });
+    },
+  });
+
+function lineCount(text: string): number {
+  let count = text === "" || text.endsWith("\n") ? 0 : 1;
+  for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) count++;
+  return count;
+}

@@ -1,0 +1,153 @@
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { commandMatcher } from "@cinch/workspace";
+import * as fc from "fast-check";
+
+const NAMES = ["git", "ls", "make", "npm"];
+
+/** Pieces of shell syntax, which make no sense together most of the time. */
+const PIECES = (
+  "git|ls|push| | | |\n|;|&|&&|||(|)|{ |; }|$(|`|'|\"|\\|\\\n|$'|#| #|<<EOF\n|\nEOF\n|<<'E'\n|>|<|&>|2>&1|<<<|<(|$x|${x:-|x=|$((|((|))|" +
+  "[[ | ]]|[ | ]|if |; then |fi|while |; do |done|for i in |case a in |a) |;;|esac|! |{a,b}|*|~|time |f() |eval |env |xargs |sh -c |\0|\u200B"
+)
+  .split("|")
+  .map((piece) => (piece === "" ? "|" : piece));
+const noise = fc.array(fc.constantFrom(...PIECES), { maxLength: 20 }).map((pieces) => pieces.join(""));
+
+const plain = fc.constantFrom("a", "-x", "--y=z", "'a b'", '"c d"', "e\\ f", '"#"', "'$(x)'", '"$HOME"', "$'t'");
+const simple = fc
+  .tuple(fc.constantFrom(...NAMES), fc.array(plain, { maxLength: 3 }))
+  .map(([name, args]) => ({ line: [name, ...args].join(" "), names: [name] }));
+
+interface Line {
+  line: string;
+  names: string[];
+}
+const around = (before: string, after: string) => (inner: Line) => ({
+  ...inner,
+  line: `${before}${inner.line}${after}`,
+});
+const both =
+  (between: string) =>
+  ([a, b]: [Line, Line]) => ({
+    line: `${a.line}${between}${b.line}`,
+    names: [...a.names, ...b.names],
+  });
+const quoted = (line: string) => `'${line.replaceAll("'", String.raw`'\''`)}'`;
+
+/** Commands in every place in which a shell takes one. All of them are run. */
+const { nested } = fc.letrec<{ nested: Line }>((tie) => {
+  const inner = tie("nested") as fc.Arbitrary<Line>;
+  const pairs = [" && ", "; ", "\n", " | ", " & "].map((between) => fc.tuple(inner, inner).map(both(between)));
+  const wraps: [string, string][] = [
+    ["( ", " )"],
+    ["{ ", "; }"],
+    ["if ", "; then :; fi"],
+    ["if true; then ", "; fi"],
+    ["if false; then :; else ", "; fi"],
+    ["for i in 1; do ", "; done"],
+    ["case a in a|b) ", ";; esac"],
+    ["f() { ", "; }; f"],
+    ["! ( ", " )"],
+    ["echo $( ", " )"],
+    ['echo "$( ', ' )"'],
+    ["x=$( ", " )"],
+    ["x=1; : ${y:-$( ", " )}"],
+    ["cat <<EOF\n$( ", " )\nEOF\n:"],
+    ["true || false; ", " # it's \" done\n:"],
+    [": <( ", " )"],
+  ];
+  return {
+    nested: fc.oneof(
+      { depthSize: "small", withCrossShrink: true },
+      simple,
+      ...pairs,
+      ...wraps.map(([before, after]) => inner.map(around(before, after))),
+      inner.map(({ line, names }) => ({ line: `bash -c ${quoted(line)}`, names })),
+      inner.map(({ line, names }) => ({ line: `eval ${quoted(line)}`, names })),
+      simple.map(around("env X=1 ", "")),
+      simple.map(around("timeout 5 ", "")),
+      simple.map(around("echo | xargs ", "")),
+    ),
+  };
+});
+
+test("no input makes the matcher throw, and what it suggests covers the line", async () => {
+  const { matches, suggest } = await commandMatcher();
+  const line = fc.oneof(
+    noise,
+    nested.map((one) => one.line),
+    fc.string({ unit: "binary", maxLength: 200 }),
+  );
+  fc.assert(
+    fc.property(line, fc.oneof(noise, fc.string()), (command, pattern) => {
+      assert.ok(["all", "some", "none"].includes(matches(pattern, command)));
+      const suggested = suggest(command);
+      if (suggested === undefined) return;
+      assert.equal(matches(suggested, command), "all");
+      assert.doesNotMatch(suggested, /^\*/);
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test("a deny finds a command wherever it stands", async () => {
+  const { matches } = await commandMatcher();
+  fc.assert(
+    fc.property(nested, ({ line, names }) => {
+      for (const name of names) assert.notEqual(matches(`${name} *`, line), "none", name);
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test("an allow covers a line only if every command in it fits", async () => {
+  const { matches } = await commandMatcher();
+  fc.assert(
+    fc.property(nested, fc.constantFrom(...NAMES), ({ line, names }, allowed) => {
+      if (matches(`${allowed} *`, line) === "all") assert.deepEqual(new Set(names), new Set([allowed]));
+    }),
+    { numRuns: 500 },
+  );
+});
+
+const SHELLS = ["/bin/bash", "/bin/dash"].filter((shell) => existsSync(shell));
+
+test("what a real shell runs was found in the line, and nothing else where the line was allowed", async (t) => {
+  if (SHELLS.length === 0) return t.skip("no shell here");
+  const { matches } = await commandMatcher();
+  const bin = await mkdtemp(join(tmpdir(), "cinch-bin-"));
+  t.after(() => rm(bin, { recursive: true, force: true }));
+  for (const name of NAMES) {
+    await writeFile(join(bin, name), '#!/bin/sh\nprintf "%s\\n" "${0##*/}" >> "$LOG"\n');
+    await chmod(join(bin, name), 0o755);
+  }
+  const run = async (shell: string, line: string) => {
+    const cwd = await mkdtemp(join(bin, "run-"));
+    const log = `${cwd}.log`;
+    await writeFile(log, "");
+    const env = { PATH: `${bin}:/usr/bin:/bin`, LOG: log };
+    spawnSync(shell, ["-c", line], { cwd, env, input: "", timeout: 5_000, killSignal: "SIGKILL" });
+    return { names: (await readFile(log, "utf8")).split("\n").filter(Boolean), files: await readdir(cwd) };
+  };
+  const lines = fc.sample(
+    fc.oneof(
+      nested.map((one) => one.line),
+      noise,
+    ),
+    { numRuns: 40, seed: 1 },
+  );
+  for (const line of lines.filter((one) => matches("no-such-program *", one) === "none" && !one.includes("\0"))) {
+    for (const shell of SHELLS) {
+      const { names, files } = await run(shell, line);
+      for (const name of names) assert.notEqual(matches(`${name} *`, line), "none", line);
+      for (const name of NAMES.filter((one) => matches(`${one} *`, line) === "all"))
+        assert.deepEqual({ files, others: names.filter((one) => one !== name) }, { files: [], others: [] }, line);
+    }
+  }
+});

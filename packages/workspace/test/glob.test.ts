@@ -1,0 +1,135 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import * as fc from "fast-check";
+import picomatch from "picomatch";
+import { glob } from "@cinch/workspace";
+import { below, literalStart, spelledOut } from "../src/glob/index.ts";
+
+const fits = (pattern: string, path: string) => glob(pattern).matches(path);
+
+describe("a glob", () => {
+  const yes: [pattern: string, path: string][] = [
+    ["/secret/**", "/secret/a/b"],
+    ["/secret/", "/secret/a"],
+    ["/repo/**/.env*", "/repo/.env"],
+    ["/repo/**/.env*", "/repo/a/b/.env.local"],
+    ["**/.env", "/.env"],
+    ["**", "a/b/c"],
+    ["/**", "/"],
+    ["**.ts", "a/b/c.ts"],
+    ["a/**/b", "a/b"],
+    ["a/**/b", "a/x/y/b"],
+    ["a?c", "abc"],
+    ["?", "😀"],
+    ["[😀-😂]", "😁"],
+    ["{a,b/c}", "b/c"],
+    ["{a,}b", "b"],
+    ["{a,{b,c}d}e", "cde"],
+    ["x{a,b}y", "xby"],
+    ["{id}", "{id}"],
+    ["a{b", "a{b"],
+    ["a[", "a["],
+    ["[]a]", "]"],
+    ["[!]a]", "b"],
+    ["[[...slug]]", "[[...slug]]"],
+    ["(a|b)", "(a|b)"],
+    ["\\*", "*"],
+    ["\\{a,b\\}", "{a,b}"],
+    ["a\\", "a\\"],
+  ];
+  for (const [pattern, path] of yes) test(`${pattern} fits ${path}`, () => assert.ok(fits(pattern, path)));
+
+  const no: [pattern: string, path: string][] = [
+    ["/secret/**", "/secret"],
+    ["/secret/**", "/secrets"],
+    ["*/**", "a"],
+    ["/secret/**", "/a/secret/b"],
+    ["*", "a/b"],
+    ["*.ts", "a/b.ts"],
+    ["a?c", "a/c"],
+    ["[!a]", "/"],
+    ["[a-z]", "A"],
+    ["a/*", "a"],
+    ["a/*", "a/b/c"],
+    ["\\*", "a"],
+    ["!a", "b"],
+    ["", "a"],
+  ];
+  for (const [pattern, path] of no) test(`${pattern} does not fit ${path}`, () => assert.ok(!fits(pattern, path)));
+
+  test("a pattern for everything in a directory is for the directory too, if it is told to be", () => {
+    const rule = (pattern: string) => glob(pattern, { itself: true });
+    assert.ok(rule("/secret/**").matches("/secret") && rule("/secret/").matches("/secret") && rule("/**").matches("/"));
+    assert.ok(!rule("/secret/*").matches("/secret") && !rule("/secret/**").matches("/secrets"));
+  });
+
+  test("case and composition count only if they are told to", () => {
+    assert.ok(!fits("/Secret/**", "/secret/a"));
+    assert.ok(glob("/Secret/**", { ignoreCase: true }).matches("/sECRET/A"));
+    assert.ok(glob("/caf\u00e9", { ignoreCase: true }).matches("/CAFE\u0301"));
+  });
+
+  test("it knows which directories it could find something in", () => {
+    const reaches = (pattern: string, path: string) => glob(pattern).reaches(path);
+    assert.ok(reaches("src/**/*.ts", "/") && reaches("src/**/*.ts", "/src") && reaches("src/**/*.ts", "/src/a/b"));
+    assert.ok(!reaches("src/**/*.ts", "/docs") && !reaches("src/*.ts", "/src/a") && !reaches("/a", "/a"));
+    assert.ok(reaches("**/x", "/anything") && reaches("{a,b}/c", "/b") && !reaches("{a,b}/c", "/d"));
+  });
+
+  test("it says what picomatch says, where both mean the same", () => {
+    // Not compared: parentheses, "!" and "[" (which are names here first), "**" that is not a whole name, "a/**" (for picomatch also "a").
+    const name = fc
+      .array(fc.constantFrom("a", "b", ".", "*", "?", "{a,b}", "{.a,b.}"), { minLength: 1, maxLength: 4 })
+      .map((parts) => parts.join(""));
+    const whole = name.filter((text) => !text.includes("**") && text !== "." && text !== "..");
+    const pattern = fc
+      .tuple(fc.array(fc.oneof(whole, fc.constant("**")), { maxLength: 3 }), whole)
+      .map(([names, last]) => [...names, last].join("/"));
+    const plain = fc
+      .array(fc.constantFrom("a", "b", ".a", "ab", "b.a", "aab"), { minLength: 1, maxLength: 5 })
+      .map((names) => names.join("/"));
+    fc.assert(
+      fc.property(pattern, plain, (text, path) => {
+        assert.equal(fits(text, path), picomatch(text, { dot: true })(path), `${text} ${path}`);
+      }),
+      { numRuns: 5_000 },
+    );
+  });
+
+  test("its time does not explode, whatever it is", () => {
+    const begun = performance.now();
+    for (const [pattern, path] of [
+      [`${"*a".repeat(400)}b`, "a".repeat(4_000)],
+      [`${"**/a/".repeat(150)}b`, "a/".repeat(2_000)],
+      [`${"{a,b,ab}".repeat(120)}c`, "ab".repeat(2_000)],
+      [`${"{a,".repeat(300)}`, "a".repeat(2_000)],
+    ] as const)
+      assert.ok(!fits(pattern, path));
+    assert.ok(performance.now() - begun < 2_000);
+  });
+
+  test("what is too long for a pattern is refused", () => assert.throws(() => glob("a".repeat(1_001)), RangeError));
+});
+
+describe("the parts of a glob", () => {
+  test("the names that it begins with", () => {
+    assert.deepEqual(literalStart("src/lib/*.ts"), ["src", "lib"]);
+    assert.deepEqual(literalStart("/src//a.ts"), ["src", "a.ts"]);
+    assert.deepEqual(literalStart("**/a"), []);
+    assert.deepEqual(literalStart("app/[id]/page"), ["app"]);
+  });
+
+  test("the names that it spells out", () => {
+    assert.deepEqual([...spelledOut("**/{node_modules,dist}/*.js")], ["node_modules", "dist"]);
+  });
+
+  test("what is left of it below some folders", () => {
+    assert.deepEqual(below("a/b/*.ts", ["a"]), ["b/*.ts"]);
+    assert.deepEqual(below("**/*.ts", ["a", "b"]), ["**/*.ts"]);
+    assert.deepEqual(below("**/a/*.ts", ["a"]), ["**/a/*.ts", "*.ts"]);
+    assert.deepEqual(below("b/*.ts", ["a"]), []);
+    assert.deepEqual(below("{a,b}/c", ["b"]), ["c"]);
+    assert.deepEqual(below("{a/x,b}/c", ["b"]), ["**"]);
+    assert.deepEqual(below("a", ["a"]), []);
+  });
+});

@@ -1,0 +1,51 @@
+import { mkdirSync, readlinkSync, renameSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import process from "node:process";
+
+/** Swaps what stands under a path for something else and back, as fast as it can, until it is killed. */
+const [kind, path, other] = process.argv.slice(2) as [string, string, string];
+
+const attempt = (work: () => void) => {
+  try {
+    work();
+  } catch {
+    // The other side creates, moves and deletes here too.
+  }
+};
+
+const swaps: Record<string, () => void> = {
+  /** A folder or file, and a link in its place. */
+  link() {
+    attempt(() => renameSync(path, `${path}.kept`));
+    attempt(() => symlinkSync(other, path));
+    attempt(() => unlinkSync(path));
+    attempt(() => renameSync(`${path}.kept`, path));
+  },
+  /** A link that points here, then there. */
+  target() {
+    const next = readlinkSync(path) === other ? "src" : other;
+    attempt(() => symlinkSync(next, `${path}.next`));
+    attempt(() => renameSync(`${path}.next`, path));
+  },
+  /** A folder that is made again whenever it is deleted, and is a link in between. */
+  tree() {
+    attempt(() => mkdirSync(`${path}/sub`, { recursive: true }));
+    attempt(() => writeFileSync(`${path}/sub/a.txt`, "inside"));
+    attempt(() => renameSync(`${path}/sub`, `${path}/kept`));
+    attempt(() => symlinkSync(other, `${path}/sub`));
+    attempt(() => unlinkSync(`${path}/sub`));
+    attempt(() => rmSync(`${path}/kept`, { recursive: true, force: true }));
+  },
+  /** A file, and a pipe in its place. */
+  pipe() {
+    attempt(() => renameSync(path, `${path}.kept`));
+    attempt(() => renameSync(other, path));
+    attempt(() => renameSync(path, other));
+    attempt(() => renameSync(`${path}.kept`, path));
+  },
+};
+
+if (kind === "pipe") execFileSync("mkfifo", [other]);
+const swap = swaps[kind]!;
+process.stdout.write("ready\n");
+for (;;) swap();

@@ -1,0 +1,151 @@
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+import { describe, test } from "node:test";
+import { outcome, Scene } from "./attack.ts";
+
+const RACER = fileURLToPath(new URL("./racer.ts", import.meta.url));
+const FOR_MS = 400;
+
+/** While another process swaps things, again and again. Gives every different outcome. */
+async function against(racer: string[], attempt: () => Promise<string>): Promise<Set<string>> {
+  const child = spawn(process.execPath, [RACER, ...racer], { stdio: ["ignore", "pipe", "inherit"] });
+  const gone = once(child, "exit");
+  try {
+    await once(child.stdout, "data");
+    const outcomes = new Set<string>();
+    for (const until = Date.now() + FOR_MS; Date.now() < until;) outcomes.add(await outcome(attempt()));
+    return outcomes;
+  } finally {
+    child.kill("SIGKILL");
+    await gone;
+  }
+}
+
+/** What an honest try can come to while things are moved about. */
+const MISHAPS = ["not_found", "outside", "changed", "not_a_directory", "is_a_directory", "invalid", "failed"];
+
+const without = (outcomes: Set<string>, ...more: string[]) =>
+  [...outcomes].filter((one) => !MISHAPS.includes(one) && !more.includes(one));
+
+describe("somebody who swaps things at the same time gets nothing out of a directory", () => {
+  test("a file that becomes a link is read as it is inside, or not at all", async () => {
+    await using scene = await Scene.make();
+    const outcomes = await against(["link", scene.inside("src/a.txt"), scene.outside("secret.txt")], () =>
+      scene.read("/src/a.txt"),
+    );
+    assert.deepEqual(without(outcomes, "inside"), []);
+    assert.ok(outcomes.has("inside") || outcomes.has("not_found"));
+  });
+
+  test("a folder that becomes a link is not read through", async () => {
+    await using scene = await Scene.make();
+    scene.file("src/secret.txt", "inside");
+    const outcomes = await against(["link", scene.inside("src"), scene.outside(".")], () =>
+      scene.read("/src/secret.txt"),
+    );
+    assert.deepEqual(without(outcomes, "inside"), []);
+  });
+
+  test("a folder further up that becomes a link is not read through", async () => {
+    await using scene = await Scene.make();
+    scene.file("a/b/sub/deep.txt", "inside");
+    const outcomes = await against(["link", scene.inside("a/b"), scene.outside(".")], () =>
+      scene.read("/a/b/sub/deep.txt"),
+    );
+    assert.deepEqual(without(outcomes, "inside"), []);
+  });
+
+  test("a link that turns outside is not followed there", async () => {
+    await using scene = await Scene.make();
+    scene.link("link", "src");
+    scene.file("src/secret.txt", "inside");
+    const outcomes = await against(["target", scene.inside("link"), scene.outside(".")], () =>
+      scene.read("/link/secret.txt"),
+    );
+    assert.deepEqual(without(outcomes, "inside"), []);
+    assert.ok(outcomes.has("inside") && outcomes.has("outside"), [...outcomes].join());
+  });
+
+  test("a folder that becomes a link is not listed through", async () => {
+    await using scene = await Scene.make();
+    const outcomes = await against(["link", scene.inside("src"), scene.outside(".")], () => scene.list("/src"));
+    assert.deepEqual(without(outcomes, "/src/a.txt", ""), []);
+  });
+
+  test("a folder that becomes a link is not written through, and no file there is replaced", async () => {
+    await using scene = await Scene.make();
+    let turn = 0;
+    const attempts = [
+      () => scene.write("/src/secret.txt", "mine"),
+      () => scene.write(`/src/new/${turn}`, "mine"),
+      () => scene.write(`/src/${turn}`, "mine", null),
+    ];
+    const outcomes = await against(["link", scene.inside("src"), scene.outside(".")], () => attempts[turn++ % 3]!());
+    assert.deepEqual(without(outcomes, "written"), []);
+    scene.checkOutside();
+  });
+
+  test("a file that becomes a link is not written through", async () => {
+    await using scene = await Scene.make();
+    const outcomes = await against(["link", scene.inside("src/a.txt"), scene.outside("secret.txt")], () =>
+      scene.write("/src/a.txt", "mine"),
+    );
+    assert.deepEqual(without(outcomes, "written"), []);
+    scene.checkOutside();
+  });
+
+  test("a folder that becomes a link while it is deleted takes nothing along", async () => {
+    await using scene = await Scene.make();
+    const outcomes = await against(["tree", scene.inside("tree"), scene.outside(".")], () => scene.delete("/tree"));
+    assert.deepEqual(without(outcomes, "deleted"), []);
+    scene.checkOutside();
+  });
+
+  test("what is in a folder that becomes a link is not deleted", async () => {
+    await using scene = await Scene.make();
+    scene.file("src/secret.txt", "inside");
+    const outcomes = await against(["link", scene.inside("src"), scene.outside(".")], () =>
+      scene.delete("/src/secret.txt"),
+    );
+    assert.deepEqual(without(outcomes, "deleted"), []);
+    scene.checkOutside();
+  });
+
+  test("a walk does not find its way over a folder that becomes a link", async () => {
+    await using scene = await Scene.make();
+    scene.file("src/sub/own.txt", "inside");
+    const outcomes = await against(["link", scene.inside("src/sub"), scene.outside(".")], () => scene.glob("**"));
+    const found = new Set([...outcomes].flatMap((one) => one.split(" ")));
+    const allowed = ["", "/src/a.txt", "/src/sub/own.txt", "/src/sub.kept/own.txt"];
+    assert.deepEqual(without(found, ...allowed), []);
+  });
+
+  test("a search does not show what is behind a folder that becomes a link", async () => {
+    await using scene = await Scene.make();
+    for (let at = 0; at < 30; at++) scene.file(`src/${at}.txt`, "nothing of interest");
+    scene.file("src/secret.txt", "SECRETLY inside");
+    const outcomes = await against(["link", scene.inside("src"), scene.outside(".")], () => scene.grep("SECRET"));
+    assert.deepEqual(
+      without(outcomes, "", "/src/secret.txt:SECRETLY inside", "/src.kept/secret.txt:SECRETLY inside"),
+      [],
+    );
+  });
+
+  test("a search does not show what is behind a file that becomes a link", async () => {
+    await using scene = await Scene.make();
+    scene.file("src/a.txt", "SECRETLY inside");
+    const swapped = [scene.inside("src/a.txt"), scene.outside("secret.txt")];
+    const outcomes = await against(["link", ...swapped], () => scene.grep("SECRET", "/src"));
+    assert.deepEqual(without(outcomes, "", "/src/a.txt:SECRETLY inside", "/src/a.txt.kept:SECRETLY inside"), []);
+  });
+
+  test("a file that becomes a pipe does not hang its reader", async () => {
+    await using scene = await Scene.make();
+    const outcomes = await against(["pipe", scene.inside("src/a.txt"), scene.inside("pipe")], () =>
+      scene.read("/src/a.txt"),
+    );
+    assert.deepEqual(without(outcomes, "inside"), []);
+  });
+});

@@ -1,0 +1,156 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { Agent, Harness, memoryStore, textOf, type HarnessConfig, type HarnessEvent } from "@cinch/core";
+import { call, say, script, type Step } from "@cinch/testkit";
+import {
+  compositeBackend,
+  createWorkspace,
+  directoryBackend,
+  localWorkspace,
+  storeBackend,
+  threadBackend,
+  type FileWorkspace,
+} from "@cinch/workspace";
+
+function folder() {
+  const path = mkdtempSync(join(tmpdir(), "cinch-workspace-"));
+  return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
+}
+
+async function at(workspace: FileWorkspace, steps: Step[], config: Partial<HarnessConfig> = {}) {
+  const model = script(...steps, say("done"));
+  const h = new Harness({
+    id: "x",
+    storage: memoryStore(),
+    agent: new Agent({ name: "a", model }),
+    workspace,
+    ...config,
+  });
+  const events: HarnessEvent[] = [];
+  h.subscribe((event) => events.push(event));
+  await h.init();
+  const results = () =>
+    events.flatMap((event) =>
+      event.type === "tool_end" ? [[textOf(event.result.content), event.isError] as const] : [],
+    );
+  return Object.assign(h, { events, results, [Symbol.asyncDispose]: () => h.close() });
+}
+
+const yolo = { initialState: { yolo: true } };
+
+test("an agent works in a folder: it writes, reads, edits, searches and runs commands", async () => {
+  using root = folder();
+  const workspace = localWorkspace({ root: root.path, sandbox: "none" });
+  await using h = await at(
+    workspace,
+    [
+      call("write_file", { file_path: "src/a.txt", content: "one\ntwo\n" }),
+      call(["edit_file", { file_path: "src/a.txt", old_string: "two", new_string: "$& three" }, "e"]),
+      call("read_file", { file_path: "/src/a.txt" }),
+      call(["grep", { pattern: "three" }, "g"], ["glob", { pattern: "**/*.txt" }, "l"], ["ls", {}, "s"]),
+      call("execute", { command: "cat src/a.txt; exit 3" }),
+    ],
+    yolo,
+  );
+  assert.equal((await h.sendMessage({ content: "Go" })).reason, "complete");
+  assert.equal(readFileSync(join(root.path, "src/a.txt"), "utf8"), "one\n$& three\n");
+  const results = h.results();
+  assert.ok(
+    results.every(([, isError]) => !isError),
+    JSON.stringify(results),
+  );
+  assert.match(results.at(-1)![0], /^Exit code 3 .*\none\n\$& three/s);
+  const printed = h.events.flatMap((event) => (event.type === "shell_output" ? [event.output] : []));
+  assert.equal(printed.join(""), "one\n$& three\n");
+  assert.deepEqual(Object.keys(h.getDisplayState().modifiedFiles), ["/src/a.txt"]);
+});
+
+test("path rules bind the tools, and what they hide is not there", async () => {
+  using root = folder();
+  writeFileSync(join(root.path, ".env"), "KEY=1\n");
+  const permissions = [
+    { operations: ["read", "write"] as ("read" | "write")[], paths: ["/**/.env*"], mode: "deny" as const },
+  ];
+  const workspace = localWorkspace({ root: root.path, sandbox: "none", permissions });
+  await using h = await at(
+    workspace,
+    [
+      call(
+        ["read_file", { file_path: ".env" }, "r"],
+        ["write_file", { file_path: ".env", content: "x" }, "w"],
+        ["grep", { pattern: "KEY" }, "g"],
+      ),
+    ],
+    yolo,
+  );
+  await h.sendMessage({ content: "Go" });
+  const results = h.results();
+  assert.deepEqual(
+    results.map(([, isError]) => isError),
+    [true, true, false],
+  );
+  assert.doesNotMatch(results[2]![0], /KEY=1/);
+  assert.equal(readFileSync(join(root.path, ".env"), "utf8"), "KEY=1\n");
+});
+
+test("without protection every command asks, whatever is allowed in general; the narrow pattern is offered", async () => {
+  using root = folder();
+  const workspace = localWorkspace({ root: root.path, sandbox: "none" });
+  const permissions = [{ category: "execute" as const, policy: "allow" as const }];
+  await using h = await at(workspace, [call("execute", { command: "echo hello" })], { permissions });
+  const asked = new Promise<HarnessEvent>((resolve) =>
+    h.subscribe((event) => event.type === "tool_approval_required" && resolve(event)),
+  );
+  const turn = h.sendMessage({ content: "Go" });
+  const event = await asked;
+  assert.equal(event.type === "tool_approval_required" && event.suggestion, "echo *");
+  await h.respondToToolApproval({ decision: "approve" });
+  assert.equal((await turn).reason, "complete");
+});
+
+test("files of a thread go with its clones and come back on a rewind; those of the store are shared", async () => {
+  using root = folder();
+  const backend = compositeBackend({
+    default: threadBackend(),
+    routes: { "/memories/": storeBackend(), "/repo/": directoryBackend({ root: root.path }) },
+  });
+  const workspace = createWorkspace({ backend });
+  const write = (file_path: string, content: string) => call("write_file", { file_path, content });
+  const read = (file_path: string) => call("read_file", { file_path });
+  await using h = await at(
+    workspace,
+    [
+      write("/notes.txt", "first"),
+      write("/memories/m.txt", "shared"),
+      write("/repo/r.txt", "real"),
+      say("ok"),
+      read("/notes.txt"),
+      read("/memories/m.txt"),
+    ],
+    yolo,
+  );
+  await h.sendMessage({ content: "Go" });
+  assert.equal(readFileSync(join(root.path, "r.txt"), "utf8"), "real");
+  await h.cloneThread();
+  await h.sendMessage({ content: "Look" });
+  const [notes, memory] = h.results().slice(-2);
+  assert.match(notes![0], /first/);
+  assert.match(memory![0], /shared/);
+  const other = await h.createSession();
+  await other.createThread();
+  assert.equal(workspace.tools["execute"], undefined);
+});
+
+test("files are brought in and taken out by the program", async () => {
+  using root = folder();
+  const workspace = localWorkspace({ root: root.path, sandbox: "none" });
+  await using h = await at(workspace, []);
+  await workspace.upload({ "/in/a.txt": "hello", "b.bin": new Uint8Array([0, 255]) });
+  const files = await workspace.download(["in/a.txt", "/b.bin"]);
+  assert.deepEqual([new TextDecoder().decode(files["in/a.txt"]), [...files["/b.bin"]!]], ["hello", [0, 255]]);
+  await assert.rejects(workspace.download(["/none"]), { code: "INVALID_INPUT" });
+  assert.equal(h.getDisplayState().status, "idle");
+});
