@@ -5,7 +5,8 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { bwrapSandbox, type Sandbox, sandboxShell, type SandboxRule, type Shell, srtSandbox } from "@cinch/workspace";
+import { bwrapSandbox, sandboxShell, type SandboxRule, type Shell, srtSandbox } from "@cinch/workspace";
+import { bubblewrap, sandboxRuntime } from "./sandboxes.ts";
 import {
   closing,
   folder,
@@ -19,39 +20,22 @@ import {
   without,
 } from "./shell-support.ts";
 
-interface Kind {
-  make: () => Sandbox;
-  /** As the program that is killed calls it. */
-  name: string;
-  why: string | false;
-}
-
-const kinds: Record<string, Kind> = {
-  bubblewrap: { make: bwrapSandbox, name: "bwrap", why: false },
-  "sandbox-runtime": { make: srtSandbox, name: "srt", why: false },
-};
-for (const kind of Object.values(kinds)) {
-  const sandbox = kind.make();
-  const probe = await sandbox.probe();
-  if (!probe.works) kind.why = probe.reason;
-  await sandbox.close?.();
-}
-
 const write = (path: string, text = "text\n") => {
   mkdirSync(join(path, ".."), { recursive: true });
   writeFileSync(path, text);
 };
 
-for (const [title, { make, name, why }] of Object.entries(kinds)) {
+for (const { title, name, why, lend, close } of [bubblewrap, sandboxRuntime]) {
   describe(`a command in ${title}`, { skip: why, concurrency: 3 }, () => {
     let place: ReturnType<typeof folder>;
     let shell: Shell;
     before(() => {
       place = folder();
-      shell = sandboxShell({ root: place.path, sandbox: make() });
+      shell = sandboxShell({ root: place.path, sandbox: lend() });
     });
     after(async () => {
       await shell.close?.();
+      await close();
       place[Symbol.dispose]();
     });
 
@@ -88,7 +72,7 @@ for (const [title, { make, name, why }] of Object.entries(kinds)) {
         GIT_COMMITTER_NAME: "a",
         GIT_COMMITTER_EMAIL: "a@b",
       };
-      await using other = closing(sandboxShell({ root: repository.path, sandbox: make(), env: identity }));
+      await using other = closing(sandboxShell({ root: repository.path, sandbox: lend(), env: identity }));
       const command =
         "echo x > file; git add file && git commit -qm first && git log --format=%s && git switch -qc new";
       const { exit, stdout, printed } = await ran(other.shell, command);
@@ -105,7 +89,7 @@ for (const [title, { make, name, why }] of Object.entries(kinds)) {
       git("init", "-q");
       git("commit", "-q", "--allow-empty", "-m", "first");
       git("worktree", "add", "-q", join(both.path, "tree"));
-      await using other = closing(sandboxShell({ root: join(both.path, "tree"), sandbox: make() }));
+      await using other = closing(sandboxShell({ root: join(both.path, "tree"), sandbox: lend() }));
       assert.equal((await ran(other.shell, "git log --format=%s; git status -s")).printed, "first\n");
     });
 
@@ -113,7 +97,7 @@ for (const [title, { make, name, why }] of Object.entries(kinds)) {
       using both = folder();
       write(join(both.path, "secret", "commondir"), "very-secret");
       write(join(both.path, "root", ".git"), `gitdir: ${join(both.path, "secret")}\n`);
-      await using other = closing(sandboxShell({ root: join(both.path, "root"), sandbox: make() }));
+      await using other = closing(sandboxShell({ root: join(both.path, "root"), sandbox: lend() }));
       const { printed } = await ran(other.shell, `cat ${both.path}/secret/commondir`);
       assert.match(printed, /No such file/);
     });
@@ -150,7 +134,7 @@ for (const [title, { make, name, why }] of Object.entries(kinds)) {
         { operations: ["read", "write"], paths: ["/**/.env.example"], mode: "allow" },
         { operations: ["read", "write"], paths: ["/**/.env*"], mode: "deny" },
       ];
-      await using other = closing(sandboxShell({ root: root.path, sandbox: make(), permissions }));
+      await using other = closing(sandboxShell({ root: root.path, sandbox: lend(), permissions }));
       const files = "secrets/deep/key app/.env app/.env.example locked/file open";
       const read = await ran(other.shell, `for f in ${files}; do cat $f >/dev/null 2>&1 && echo $f; done`);
       assert.equal(read.stdout, "app/.env.example\nlocked/file\nopen\n");
@@ -166,7 +150,7 @@ for (const [title, { make, name, why }] of Object.entries(kinds)) {
       using around = folder();
       const [root, data] = [join(around.path, "root"), join(around.path, "data")];
       for (const file of [join(root, "open"), join(root, "store", "file"), join(data, "file")]) write(file);
-      const options = { root, sandbox: make(), readable: [data], hidden: [join(root, "store")] };
+      const options = { root, sandbox: lend(), readable: [data], hidden: [join(root, "store")] };
       await using other = closing(sandboxShell(options));
       const { stdout } = await ran(
         other.shell,
@@ -180,7 +164,7 @@ for (const [title, { make, name, why }] of Object.entries(kinds)) {
     test("does not read the keys of the home even if that is the workspace", async () => {
       using home = folder();
       for (const file of [".ssh/id_rsa", ".netrc", ".bashrc", "notes"]) write(join(home.path, file));
-      await using other = closing(sandboxShell({ root: home.path, sandbox: make(), env: { HOME: home.path } }));
+      await using other = closing(sandboxShell({ root: home.path, sandbox: lend(), env: { HOME: home.path } }));
       const { stdout } = await ran(other.shell, "cat notes .ssh/id_rsa .netrc; echo evil >> .bashrc");
       assert.equal(stdout, "text\n");
       assert.equal(readFileSync(join(home.path, ".bashrc"), "utf8"), "text\n");
@@ -189,7 +173,7 @@ for (const [title, { make, name, why }] of Object.entries(kinds)) {
     test("leaves nothing behind when the harness is killed with kill -9", async () => {
       using root = folder();
       const seconds = longSleep();
-      const command = `sleep ${seconds} & setsid sleep ${seconds} & echo $CINCH_COMMAND; wait`;
+      const command = `sleep ${seconds} & setsid sleep ${seconds} & echo \${CINCH_COMMAND##* }; wait`;
       await using harness = await program("shell-harness.ts", [name, root.path, command]);
       await until(() => processesWith(`sleep\0${seconds}`).length === 2);
       await harness.kill();
@@ -204,7 +188,7 @@ describe("the network", () => {
 
   test(
     "is there for the hosts of sandbox-runtime, and for no others",
-    { skip: kinds["sandbox-runtime"]!.why || without("curl") },
+    { skip: sandboxRuntime.why || without("curl") },
     async () => {
       using root = folder();
       const server = createServer((_request, response) => response.end("hello"));
@@ -221,7 +205,7 @@ describe("the network", () => {
     },
   );
 
-  test("is on or off in bubblewrap, which says so", { skip: kinds.bubblewrap!.why || without("curl") }, async () => {
+  test("is on or off in bubblewrap, which says so", { skip: bubblewrap.why || without("curl") }, async () => {
     using root = folder();
     const server = createServer((_request, response) => response.end("hello"));
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -234,7 +218,7 @@ describe("the network", () => {
 });
 
 describe("which sandbox there is", () => {
-  test("is found out by trying, and told", { skip: kinds.bubblewrap!.why }, async () => {
+  test("is found out by trying, and told", { skip: bubblewrap.why }, async () => {
     using root = folder();
     await using found = closing(sandboxShell({ root: root.path }));
     const { kind, description } = await found.shell.protection();

@@ -5,7 +5,8 @@ import { type AddressInfo, createServer, type Server } from "node:net";
 import { dirname, join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { bwrapSandbox, localShell, type Sandbox, sandboxShell, type Shell, srtSandbox } from "@cinch/workspace";
+import { localShell, sandboxShell, type Shell } from "@cinch/workspace";
+import { bubblewrap, sandboxRuntime } from "./sandboxes.ts";
 import { closing, folder, longSleep, processesWith, ran, without } from "./shell-support.ts";
 
 const SECRET = "very-secret-value";
@@ -110,21 +111,10 @@ const tricks: Record<string, Trick> = {
     says: NO,
     real: true,
   },
+  "sending git to another repository": { command: "cp -r .git other; echo ../other > .git/commondir", real: true },
   "reading the store": { command: "cat .cinch/cinch.db", says: NO, real: true },
   "changing the store": { command: "echo x > .cinch/cinch.db; rm -f .cinch/cinch.db", says: NO, real: true },
 };
-
-const sandboxes: Record<string, () => Sandbox> = { bubblewrap: bwrapSandbox, "sandbox-runtime": srtSandbox };
-const probes = Object.fromEntries(
-  await Promise.all(
-    Object.entries(sandboxes).map(async ([name, make]) => {
-      const sandbox = make();
-      const probe = await sandbox.probe();
-      await sandbox.close?.();
-      return [name, probe.works ? undefined : probe.reason] as const;
-    }),
-  ),
-);
 
 /** A machine to be protected: a workspace, what is around it, and who would notice. */
 class Scene implements AsyncDisposable {
@@ -188,6 +178,7 @@ class Scene implements AsyncDisposable {
       outside: list(this.outside),
       home: list(this.home),
       hooks: list(join(this.root, ".git/hooks")),
+      elsewhere: existsSync(join(this.root, ".git/commondir")),
       files: [join(this.home, ".bashrc"), join(this.root, ".git/config"), this.#store].map(read),
       heard: this.#heard.length,
       victim: this.#victim.signalCode,
@@ -201,8 +192,8 @@ class Scene implements AsyncDisposable {
   }
 }
 
-for (const [name, make] of Object.entries(sandboxes)) {
-  describe(`in ${name} nothing comes of`, { skip: probes[name] ?? false }, () => {
+for (const sandbox of [bubblewrap, sandboxRuntime]) {
+  describe(`in ${sandbox.title} nothing comes of`, { skip: sandbox.why }, () => {
     let scene: Scene;
     let shell: Shell;
     let unharmed: object;
@@ -212,7 +203,7 @@ for (const [name, make] of Object.entries(sandboxes)) {
     before(async () => {
       scene = new Scene();
       await scene.open();
-      shell = sandboxShell({ root: scene.root, sandbox: make(), env: { HOME: scene.home } });
+      shell = sandboxShell({ root: scene.root, sandbox: sandbox.lend(), env: { HOME: scene.home } });
       unharmed = scene.look();
       const all = Object.entries(tricks).map(([what, { command }], n) => {
         writeFileSync(join(scene.root, `trick-${n}.sh`), scene.fill(command));
@@ -226,6 +217,7 @@ for (const [name, make] of Object.entries(sandboxes)) {
     });
     after(async () => {
       await shell.close?.();
+      await sandbox.close();
       await scene[Symbol.asyncDispose]();
     });
 

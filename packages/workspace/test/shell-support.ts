@@ -81,9 +81,9 @@ export async function stopped(shell: Shell, command: string): Promise<{ exit: Ex
 }
 
 /** For `skip`: why it has to be, or `false`. */
-export function without(name: string): string | false {
-  const found = (process.env.PATH ?? "").split(":").some((path) => existsSync(join(path, name)));
-  return found ? false : `${name} is not installed`;
+export function without(tool: string): string | false {
+  const found = (process.env.PATH ?? "").split(":").some((path) => existsSync(join(path, tool)));
+  return found ? false : `${tool} is not installed`;
 }
 
 let last = 0;

@@ -3,7 +3,7 @@ import { lstatSync, readlinkSync, realpathSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { promisify } from "node:util";
 import { masksFor } from "./masks.ts";
-import type { Probe, Sandbox, SandboxPolicy } from "./sandbox.ts";
+import type { Probe, Sandbox, SandboxBounds } from "./sandbox.ts";
 import { isIn, type View, viewFor } from "./view.ts";
 
 const PROBE_MS = 5_000;
@@ -46,22 +46,22 @@ export function bwrapSandbox({ bwrap = "bwrap" }: BwrapOptions = {}): Sandbox {
     name: "bubblewrap",
     probe: ready,
     describe,
-    async wrap(line, policy) {
+    async wrap(line, bounds) {
       const found = await ready();
       if (!found.works) throw new Error(found.reason);
-      const view = viewFor(line, policy);
-      const { unreadable, unwritable } = await masksFor(policy.root, policy.rules);
+      const view = viewFor(line, bounds);
+      const { unreadable, unwritable } = await masksFor(bounds.root, bounds.rules);
       const frozen = [...view.frozen, ...unwritable];
       const hidden = [...view.hidden, ...unreadable];
       const mounts = [
-        ...system(view, policy),
-        ...pinned([...frozen, ...hidden], policy.root).flatMap((path) => ["--bind", path, path]),
+        ...system(view, bounds),
+        ...pinned([...frozen, ...hidden], bounds.root).flatMap((path) => ["--bind", path, path]),
         ...frozen.flatMap((path) => ["--ro-bind-try", path, path]),
         ...hidden.flatMap(hide),
         "--remount-ro",
         "/",
       ];
-      const network = policy.hosts.length > 0 ? ["--share-net"] : [];
+      const network = bounds.hosts.length > 0 ? ["--share-net"] : [];
       return {
         ...line,
         argv: [bwrap, ...APART, ...network, ...extra, ...mounts, "--chdir", line.cwd, "--", ...line.argv],
@@ -71,7 +71,7 @@ export function bwrapSandbox({ bwrap = "bwrap" }: BwrapOptions = {}): Sandbox {
   };
 }
 
-function describe({ hosts, rules }: Pick<SandboxPolicy, "hosts" | "rules">): string {
+function describe({ hosts, rules }: Pick<SandboxBounds, "hosts" | "rules">): string {
   const network = hosts.length > 0 ? "on, for every host, because bubblewrap can't tell them apart" : "off";
   const paths = rules.length > 0 ? "; path rules hold for files that are there when a command starts" : "";
   return `bubblewrap: changes only in the workspace, home and keys hidden, network ${network}${paths}.`;
@@ -93,7 +93,7 @@ async function attempt(bwrap: string, options: string[]): Promise<string | undef
 }
 
 /** From the outside in: what is mounted later covers what was there. */
-function system({ home, readable }: View, { root, home: ownHome, tmp, hosts }: SandboxPolicy): string[] {
+function system({ home, readable }: View, { root, home: ownHome, tmp, hosts }: SandboxBounds): string[] {
   const mounts = ["--proc", "/proc", "--dev", "/dev", "--bind", tmp, "/tmp", "--dir", "/run", "--dir", "/var/tmp"];
   if (home !== undefined && !isIn(home, root)) mounts.push("--bind", ownHome, home);
   for (const path of readable.toSorted((one, other) => one.length - other.length)) {

@@ -6,7 +6,7 @@ export interface SandboxRule {
 }
 
 /** What commands may do. All paths are real ones. */
-export interface SandboxPolicy {
+export interface SandboxBounds {
   /** The folder of the workspace: the only one of the user's that can be changed. */
   root: string;
   /** Folders of our own, for what commands keep in their temporary and their home folder. */
@@ -40,7 +40,7 @@ export interface Sandbox {
   /** Whether it works on this machine, tried for real. */
   probe(): Promise<Probe>;
   /** What is in force, in one line, for people. It says also what can't be kept. */
-  describe(policy: Pick<SandboxPolicy, "hosts" | "rules">): string;
-  wrap(line: CommandLine, policy: SandboxPolicy): Promise<CommandLine & { done?: () => void }>;
+  describe(bounds: Pick<SandboxBounds, "hosts" | "rules">): string;
+  wrap(line: CommandLine, bounds: SandboxBounds): Promise<CommandLine & { done?: () => void }>;
   close?(): Promise<void>;
 }

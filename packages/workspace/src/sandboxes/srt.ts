@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { masksFor } from "./masks.ts";
-import type { Probe, Sandbox, SandboxPolicy } from "./sandbox.ts";
+import type { Probe, Sandbox, SandboxBounds } from "./sandbox.ts";
 import type { SrtPath } from "./srt-host.ts";
 import type { SrtLink } from "./srt-link.ts";
 import { viewFor } from "./view.ts";
@@ -38,11 +38,11 @@ export function srtSandbox(): Sandbox {
     name: "sandbox-runtime",
     probe: () => (probed ??= probe()),
     describe,
-    async wrap(line, policy) {
+    async wrap(line, bounds) {
       const { link: host, folder } = await open();
-      const { root, tmp, hosts } = policy;
-      const view = viewFor(line, policy);
-      const { unreadable, unwritable } = await masksFor(root, policy.rules);
+      const { root, tmp, hosts } = bounds;
+      const view = viewFor(line, bounds);
+      const { unreadable, unwritable } = await masksFor(root, bounds.rules);
       const own = [root, tmp];
       const files = {
         denyRead: names(["/", ...view.hidden, ...unreadable]),
@@ -65,7 +65,7 @@ export function srtSandbox(): Sandbox {
   };
 }
 
-function describe({ hosts, rules }: Pick<SandboxPolicy, "hosts" | "rules">): string {
+function describe({ hosts, rules }: Pick<SandboxBounds, "hosts" | "rules">): string {
   const network = hosts.length > 0 ? `only to ${hosts.join(", ")}` : "off";
   const paths = rules.length > 0 ? "; path rules hold for files that are there when a command starts" : "";
   return `sandbox-runtime: changes only in the workspace, home and keys hidden, network ${network}, no local sockets${paths}.`;

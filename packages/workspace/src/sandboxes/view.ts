@@ -1,6 +1,6 @@
 import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, realpathSync } from "node:fs";
 import { delimiter, dirname, join, resolve, sep } from "node:path";
-import type { CommandLine, SandboxPolicy } from "./sandbox.ts";
+import type { CommandLine, SandboxBounds } from "./sandbox.ts";
 
 const words = (text: string): string[] => text.trim().split(/\s+/);
 
@@ -44,24 +44,21 @@ export interface View {
   frozen: string[];
 }
 
-export function viewFor({ env }: CommandLine, policy: SandboxPolicy): View {
-  const { root } = policy;
-  const home = env.HOME?.startsWith("/") && env.HOME !== "/" ? real(env.HOME) : undefined;
+export function viewFor({ env }: CommandLine, bounds: SandboxBounds): View {
+  const { root } = bounds;
+  const home = env.HOME?.startsWith("/") && env.HOME !== "/" ? real(env.HOME)[0] : undefined;
   const inHome = (names: string[]) => (home === undefined ? [] : names.map((name) => join(home, name)));
   const programs = (env.PATH ?? "").split(delimiter).filter((folder) => folder.startsWith("/"));
   // A tool in a folder that holds the home is no reason to show the home.
   const tools = [...inHome(TOOLS), ...programs].filter((path) => home === undefined || !isIn(home, path));
-  const seen = [...tools, ...policy.readable, ...repositoryOf(root)]
-    .map(real)
-    .filter((path): path is string => path !== undefined && !isIn(path, root));
-  const exists = (path: string): boolean => existsSync(path);
+  const seen = [...tools, ...bounds.readable, ...repositoryOf(root)].flatMap(real).filter((path) => !isIn(path, root));
+  const readable = outermost([...SYSTEM.filter((path) => existsSync(path)), ...seen]);
+  const secrets = [...SYSTEM_SECRETS, ...inHome(HOME_SECRETS), ...bounds.hidden].flatMap(real);
   return {
     home,
-    readable: outermost([...SYSTEM.filter(exists), ...seen]),
-    hidden: [...SYSTEM_SECRETS, ...inHome(HOME_SECRETS).filter((path) => isIn(path, root)), ...policy.hidden].filter(
-      exists,
-    ),
-    frozen: [...gitPrograms(root), ...inHome(HOME_STARTUP).filter((path) => isIn(path, root))].filter(exists),
+    readable,
+    hidden: secrets.filter((path) => [root, ...readable].some((folder) => isIn(path, folder))),
+    frozen: [...gitPrograms(root), ...inHome(HOME_STARTUP)].flatMap(real).filter((path) => isIn(path, root)),
   };
 }
 
@@ -75,11 +72,12 @@ function outermost(paths: string[]): string[] {
 export const isIn = (path: string, folder: string): boolean =>
   path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
 
-function real(path: string): string | undefined {
+/** Where it really is, if it is there. */
+function real(path: string): string[] {
   try {
-    return realpathSync(path);
+    return [realpathSync(path)];
   } catch {
-    return undefined;
+    return [];
   }
 }
 
@@ -92,8 +90,12 @@ function gitPrograms(root: string): string[] {
   if (!kind.isDirectory()) return [git];
   const modules = join(git, "modules");
   const all = [git, ...(existsSync(modules) ? readdirSync(modules).map((name) => join(modules, name)) : [])];
-  // What is not there can't be kept from being made.
-  if (!existsSync(join(git, "hooks"))) mkdirSync(join(git, "hooks"));
+  try {
+    // What is not there can't be kept from being made.
+    mkdirSync(join(git, "hooks"));
+  } catch {
+    // It is there, or nobody can make it.
+  }
   return all.flatMap((folder) => ["hooks", "config", "config.worktree"].map((name) => join(folder, name)));
 }
 

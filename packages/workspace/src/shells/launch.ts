@@ -56,7 +56,7 @@ export async function start(launch: Launch, { input, outputs }: { input: boolean
   try {
     const child = spawn(shell, ["-c", PUT_ON_LEASH, mark, ...argv], {
       cwd,
-      env: { ...env, [MARK]: mark },
+      env: { ...env, [MARK]: [process.env[MARK], mark].filter(Boolean).join(" ") },
       stdio: [stdin?.theirs ?? "ignore", stdout.theirs, stderr.theirs],
       detached: true,
     });

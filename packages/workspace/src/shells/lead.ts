@@ -10,6 +10,10 @@ const LINGER_MS = 500;
 /** Leads a process from its start to the end of everything that it started. */
 export async function lead(life: Life, launch: Launch, options: StartOptions = {}): Promise<Ended> {
   const { outlet, stop } = life;
+  if (stop.aborted) {
+    launch.done?.("");
+    return { code: null, signal: "SIGTERM" };
+  }
   const { interactive = false, combined = false } = options;
   const { tree, exited, input, outputs } = await begin(launch, { input: interactive, outputs: combined ? 1 : 2 });
   // A command that does not read what it is told is no reason to fall over.

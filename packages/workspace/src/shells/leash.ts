@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { randomInt } from "node:crypto";
 import { readFileSync } from "node:fs";
 
-/** In the environment of everything that a command starts. */
+/** In the environment of everything that a command starts: the marks of the commands that it runs in, the innermost last. */
 export const MARK = "CINCH_COMMAND";
 
 /** A mark is the leash's number and the command's, of as many digits each. */
@@ -29,7 +29,8 @@ while read -r what group; do
   esac
 done
 marked() {
-  grep -lsE "^Max file locks +$id[0-9]{${DIGITS}} |${MARK}=$id[0-9]{${DIGITS}}" /proc/[0-9]*/limits /proc/[0-9]*/environ
+  grep -lsE "^Max file locks +$id[0-9]{${DIGITS}} |${MARK}=([0-9]+ )*$id[0-9]{${DIGITS}}" \\
+    /proc/[0-9]*/limits /proc/[0-9]*/environ
 }
 end() {
   for one in $(marked); do
@@ -56,7 +57,8 @@ rm -rf -- "$@"
  * to, and a guard process ends whatever carries one when the harness is no more, even by `kill -9`.
  *
  * The mark is the limit on file locks, which the kernel has not looked at since 2.4 and which survives fork, exec, setsid and an emptied
- * environment; only on purpose can a process lower its own. It is in the environment too, for the moment before the limit is set.
+ * environment; only on purpose can a process lower its own. It is in the environment too: for the moment before the limit is set, and
+ * for a harness that runs inside of a command, whose commands have limits of their own.
  */
 export class Leash {
   readonly #id = String(newId());

@@ -1,9 +1,9 @@
-import { existsSync } from "node:fs";
+import { existsSync, lstatSync, rmSync } from "node:fs";
 import { mkdir, readdir, realpath, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { CinchError } from "@cinch/core";
 import { bwrapSandbox } from "../sandboxes/bwrap.ts";
-import type { Sandbox, SandboxPolicy, SandboxRule } from "../sandboxes/sandbox.ts";
+import type { Sandbox, SandboxBounds, SandboxRule } from "../sandboxes/sandbox.ts";
 import { srtSandbox } from "../sandboxes/srt.ts";
 import type { Shell } from "../shell.ts";
 import type { Additions } from "./environment.ts";
@@ -25,7 +25,7 @@ export interface SandboxShellOptions {
   readable?: readonly string[];
   /** Real files and folders that they may not, such as where the harness keeps its store. */
   hidden?: readonly string[];
-  /** The path rules of the workspace, as far as a sandbox can keep them: see `SandboxPolicy`. */
+  /** The path rules of the workspace, as far as a sandbox can keep them: see `SandboxBounds`. */
   permissions?: readonly SandboxRule[];
 }
 
@@ -51,7 +51,7 @@ for look in 1 2 3 4 5 6 7 8 9 10; do
   [ "$(processes)" -gt "$alone" ] || exit $code
   sleep 0.05
 done
-: > "$TMPDIR/.left-$${MARK}"
+: > "$TMPDIR/.left-\${${MARK}##* }"
 exit $code
 `;
 
@@ -70,7 +70,7 @@ function sandboxed(options: SandboxShellOptions): Wrapping {
   let chosen: Promise<Choice> | undefined;
   const choice = () => (chosen ??= sandbox === "auto" ? choose(hosts) : demand(sandbox));
 
-  const policyIn = async (folder: string): Promise<SandboxPolicy> => {
+  const boundsIn = async (folder: string): Promise<SandboxBounds> => {
     await (furnished ??= furnish(folder));
     const root = await realpath(options.root);
     const store = await readdir(join(root, STORE.folder)).catch(() => []);
@@ -97,15 +97,17 @@ function sandboxed(options: SandboxShellOptions): Wrapping {
     async wrap(launch) {
       const { found } = await choice();
       if (!found) return launch;
-      const policy = await policyIn(launch.folder);
+      const bounds = await boundsIn(launch.folder);
       const { argv, env, cwd, shell } = launch;
-      const { done, ...line } = await found.wrap({ argv: [shell, "-c", AROUND, shell, ...argv], env, cwd }, policy);
+      const tidy = tidied(bounds.root);
+      const { done, ...line } = await found.wrap({ argv: [shell, "-c", AROUND, shell, ...argv], env, cwd }, bounds);
       return {
         ...launch,
         ...line,
         done(mark) {
           done?.();
-          return existsSync(join(policy.tmp, `.left-${mark}`));
+          tidy();
+          return existsSync(join(bounds.tmp, `.left-${mark}`));
         },
       };
     },
@@ -140,6 +142,16 @@ async function demand(sandbox: Sandbox): Promise<Choice> {
   const probe = await sandbox.probe();
   if (!probe.works) throw new CinchError("INVALID_CONFIG", probe.reason);
   return { found: sandbox, reasons: [] };
+}
+
+/**
+ * A file in a repository can send git to another one's configuration. No mount can keep what is not there from being made, so it is
+ * taken away when the command is over.
+ */
+function tidied(root: string): () => void {
+  const file = join(root, ".git", "commondir");
+  const folder = lstatSync(join(root, ".git"), { throwIfNoEntry: false })?.isDirectory() ?? false;
+  return folder && !existsSync(file) ? () => rmSync(file, { recursive: true, force: true }) : () => {};
 }
 
 /** Places for what commands keep. */

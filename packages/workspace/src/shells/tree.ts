@@ -1,6 +1,5 @@
 import { closeSync, openSync, readdirSync, readFileSync, readSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import { MARK } from "./leash.ts";
 
 /** How long what was asked to end may take for it. */
 export const TERM_MS = 500;
@@ -77,7 +76,7 @@ function living({ mark }: Tree): Process[] {
 const lines = Buffer.alloc(4096);
 
 function carries(pid: number, mark: string): boolean {
-  return contains(`/proc/${pid}/limits`, mark) || contains(`/proc/${pid}/environ`, `${MARK}=${mark}`);
+  return contains(`/proc/${pid}/limits`, mark) || contains(`/proc/${pid}/environ`, mark);
 }
 
 /** In small steps through one buffer, because it is asked of every process of the machine. */
