@@ -135,6 +135,8 @@ const table: Record<string, Case[]> = {
     ["git push *", "ls && git >/dev/null push", "some"],
     ["git push *", "ls &>/dev/null git push", "some"],
     ["rm -rf *", "rm > log -rf x", "some"],
+    ["git push *", "0<<<x git push", "some"],
+    ["git push *", "{x}>/dev/null git push", "some"],
   ],
   "what is not known before the line runs may be anything": [
     ["git push *", "git push $BRANCH", "some"],

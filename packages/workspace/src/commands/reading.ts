@@ -174,6 +174,8 @@ class Reader {
   /** Gives the words that belong to the command. */
   #redirect(node: Syntax): Word[] {
     const { type, children } = node;
+    // In `{name}>file` and `1>file`, what stands before the redirection is no word.
+    this.#doubtful ||= /[}\d]/.test(this.#source[node.start - 1] ?? "");
     if (type === "herestring_redirect") {
       const words = children.filter(({ named, type: kind }) => named && kind !== "file_descriptor");
       for (const word of words) this.#word(word);
@@ -186,8 +188,6 @@ class Reader {
       .map((child) => this.#word(child));
     const target = operator.endsWith("-") ? literal("-") : extra.shift();
     this.#more ||= !isHarmless(operator, target);
-    // In `{name}>file` and `1>file`, what stands before the redirection is no word.
-    this.#doubtful ||= /[}\d]/.test(this.#source[node.start - 1] ?? "");
     return extra;
   }
 
