@@ -132,12 +132,12 @@ async function editOf(thread: Thread, call: Call, edited: unknown) {
 
 /** What is wrong with a value, as far as can be told here and now. It is checked again where the call runs. */
 async function problemOf(thread: Thread, schema: InputSchema | undefined, value: Json): Promise<string | null> {
-  const checked = schema && (await soon(thread.clock, schema.check(structuredClone(value))));
+  const checked = schema && (await soon(thread.ports.clock, schema.check(structuredClone(value))));
   return checked && !checked.ok ? checked.problem : null;
 }
 
 /** The tool of a call, if this process has it. */
-async function toolOf({ state, modes }: Thread, call: Call): Promise<NamedTool | undefined> {
+async function toolOf({ state, ports: { modes } }: Thread, call: Call): Promise<NamedTool | undefined> {
   const { turn, control } = state;
   if (!turn || !modes.has(turn.modeId)) return undefined;
   return (await modes.setup(control, turn.modeId)).tools.get(call.toolName);

@@ -1,6 +1,6 @@
 import { checked } from "./check.ts";
 import { CinchError } from "./errors.ts";
-import type { NewEvent } from "./events.ts";
+import { stamp, type NewEvent } from "./events.ts";
 import { yoloUpdate, type Control } from "./folds/control.ts";
 import type { Modes } from "./modes.ts";
 import { changePolicies } from "./permissions/change.ts";
@@ -12,7 +12,7 @@ import type { Thread } from "./thread.ts";
 /** What people set on a thread: mode, model, rules, state. Each is a command, durable when it settles. */
 
 export async function switchMode(thread: Thread, modeId: string): Promise<void> {
-  const { modes } = thread;
+  const { modes } = thread.ports;
   const mode = modes.of(modeId);
   await thread.command(({ control }) => {
     if (control.modeId === modeId) return null;
@@ -33,9 +33,9 @@ export async function switchModel(thread: Thread, { modelId, scope = "mode" }: M
   if (scope !== "mode" && scope !== "thread")
     throw new CinchError("INVALID_INPUT", `scope is "mode" or "thread", not ${JSON.stringify(scope)}.`);
   // A model that takes its time is taken on trust: the turn will tell.
-  await soon(thread.clock, thread.modes.checkModel(modelId));
+  await soon(thread.ports.clock, thread.ports.modes.checkModel(modelId));
   await thread.command(({ control }) => {
-    return [{ type: "model_changed", modelId, scope, modeId: control.modeId ?? thread.modes.default.id }];
+    return [{ type: "model_changed", modelId, scope, modeId: control.modeId ?? thread.ports.modes.default.id }];
   });
 }
 
@@ -76,12 +76,13 @@ export function inherited({ modeId, models, model, policies, values }: Control, 
   ];
 }
 
-/** A clone begins as its source was at `seq`, under the rules of now. */
-export function clonedEvent(
-  { id, state }: Thread,
-  { seq, title = state.title }: { seq: number; title: string | undefined },
-): NewEvent<"thread_cloned"> {
+/** Makes a clone, which begins as its source was at `seq`, under the rules of now. */
+export async function makeClone(
+  { id, state, ports }: Thread,
+  { cloneId, seq, title = state.title }: { cloneId: string; seq: number; title: string | undefined },
+): Promise<void> {
   const { policies } = state.control;
   const now = { rules: [...policies.rules], state: yoloUpdate(policies) };
-  return { type: "thread_cloned", title, parent: { threadId: id, seq }, ...now };
+  const event: NewEvent = { type: "thread_cloned", title, parent: { threadId: id, seq }, ...now };
+  await ports.store.append(cloneId, [stamp(event, ports.clock.now())], { afterSeq: seq });
 }

@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { checked } from "./check.ts";
 import { CinchError } from "./errors.ts";
-import { FileChange } from "./files.ts";
+import { FileChange, FileRestore, RewoundFile } from "./files.ts";
 import { FilePart, Json, Message, Role, ToolResult, Usage } from "./message.ts";
 import { HeldRule, Rule, ToolCategory } from "./permissions/rule.ts";
 
@@ -203,6 +203,19 @@ export const eventMap = {
     interrupt: z.optional(z.boolean()),
   }),
   file_changed: driver({ ...FileChange.shape, call: z.optional(z.string()) }),
+  /**
+   * A moment that files can be taken back to. `change`: the first change of the turn follows. `command`: a command is about to run, and
+   * `tree` is what files were before it; `settled`: what that one did is recorded, although its call did not end well. `restore`: these
+   * files are to be taken back; `restored`: they are.
+   */
+  checkpoint_created: driver({
+    reason: z.enum(["change", "command", "settled", "restore", "restored"]),
+    call: z.optional(z.string()),
+    tree: z.optional(z.string()),
+    restore: z.optional(z.array(FileRestore)),
+    restored: z.optional(z.array(RewoundFile)),
+  }),
+  workspace_status_changed: live({ status: z.enum(["opening", "ready", "failed", "closed"]) }),
   workspace_ready: live({ protection: z.string(), description: z.string() }),
   workspace_error: live({ message: z.string() }),
   task_updated: driver({ tasks: z.array(Task) }),

@@ -26,6 +26,37 @@ export const FileChange = z.object({
 });
 export type FileChange = z.infer<typeof FileChange>;
 
+/** How a file is to be taken back: from what it holds now to what it held then. `null`: there is none, or there was none. */
+export const FileRestore = z.object({
+  path: z.string(),
+  /** The hash of what it holds. If it turns out to be anything else, somebody was faster, and it stays as it is. */
+  from: z.nullable(z.string()),
+  to: z.nullable(FileVersion),
+  /** The thread had seen then what the file held. */
+  seen: z.optional(z.boolean()),
+});
+export type FileRestore = z.infer<typeof FileRestore>;
+
+/**
+ * What became of a file when changes were taken back, or would become of it. `unchanged`: it is what it was. `conflict`: somebody else has
+ * changed it since, so it was left alone. `lost`: what it held was not kept. `failed`: see `detail`.
+ */
+export const RewoundFile = z.object({
+  path: z.string(),
+  outcome: z.enum(["restored", "deleted", "unchanged", "conflict", "lost", "failed"]),
+  detail: z.optional(z.string()),
+});
+export type RewoundFile = z.infer<typeof RewoundFile>;
+
+/** What became of a file, as a unified diff. */
+export interface FileDiff {
+  path: string;
+  status: "added" | "modified" | "deleted";
+  /** Empty where contents are not text, too large, or were not kept: then `note` says so. */
+  diff: string;
+  note?: string;
+}
+
 /** A file that lives in a journal. */
 export interface HeldFile {
   version: FileVersion;
@@ -52,6 +83,8 @@ export interface ThreadFiles extends FileJournal {
   seen(path: string): string | undefined;
   /** Notes what was read: it is in the journal when the call has ended. */
   read(path: string, version: string): void;
+  /** Notes, durably, what the workspace calls the picture that it took of its files before a command. */
+  checkpoint(tree: string): Promise<void>;
   /** Shows what a command prints (`shell_output`). */
   print(output: string, stream: "stdout" | "stderr"): void;
 }

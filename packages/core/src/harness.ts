@@ -157,13 +157,17 @@ export class Harness {
 
   /** A workspace that can't be opened is told to everybody, and fails the harness: agents would act blindly. */
   async #openWorkspace(): Promise<void> {
-    const tell = (event: NewLive<"workspace_ready" | "workspace_error">) => {
+    if (!this.#workspace) return;
+    const tell = (event: NewLive<"workspace_status_changed" | "workspace_ready" | "workspace_error">) => {
       for (const session of this.#sessions) session.tell(event);
     };
+    tell({ type: "workspace_status_changed", status: "opening" });
     try {
-      const status = await this.#workspace?.open({ shared: (resourceId) => this.#registry.shared(resourceId) });
-      if (status) tell({ type: "workspace_ready", ...status });
+      const status = await this.#workspace.open({ shared: (resourceId) => this.#registry.shared(resourceId) });
+      tell({ type: "workspace_ready", ...status });
+      tell({ type: "workspace_status_changed", status: "ready" });
     } catch (error) {
+      tell({ type: "workspace_status_changed", status: "failed" });
       tell({ type: "workspace_error", message: error instanceof Error ? error.message : String(error) });
       throw error;
     }
@@ -282,6 +286,7 @@ export class Harness {
   readonly cloneThread: Session["cloneThread"] = (options) => this.#session.cloneThread(options);
   readonly listThreads: Session["listThreads"] = (query) => this.#session.listThreads(query);
   readonly rewind: Session["rewind"] = (options) => this.#session.rewind(options);
+  readonly diff: Session["diff"] = (options) => this.#session.diff(options);
   readonly listMessages: Session["listMessages"] = (page) => this.#session.listMessages(page);
 }
 

@@ -36,4 +36,6 @@ export type { InterruptOn } from "./permissions/gate.ts";
 export { judge, type Case, type Finding, type Fit, type Ruling } from "./permissions/judge.ts";
 export { HeldRule, Policy, Rule, ToolCategory } from "./permissions/rule.ts";
 export type { ApprovalAnswer, SuspensionAnswer } from "./answers.ts";
-export type { Workspace, WorkspaceHost, WorkspaceStatus } from "./workspace.ts";
+export type { FileReach, LookedAt, Undo, Workspace, WorkspaceHost, WorkspaceStatus } from "./workspace.ts";
+export type { RewindOptions, RewindResult } from "./rewind.ts";
+export type { ModifiedFile } from "./folds/modified.ts";

@@ -95,7 +95,7 @@ export async function accept(
   await thread.command(({ foreign, inbox, named, title, control }) => {
     refuseForeign(foreign);
     // Refused before it is queued: nobody here could answer it.
-    thread.modes.current(control);
+    thread.ports.modes.current(control);
     isNew = !(event.named && Object.hasOwn(named, event.inputId));
     if (!isNew) return null;
     refuseFull(inbox.length);
@@ -186,6 +186,6 @@ export async function goOn(thread: Thread): Promise<void> {
   await thread.refresh();
   const { foreign, turn, parked, held, inbox } = thread.state;
   refuseForeign(foreign);
-  if (turn && !thread.modes.canAct(thread.state)) throw thread.modes.unknown(turn.modeId);
+  if (turn && !thread.ports.modes.canAct(thread.state)) throw thread.ports.modes.unknown(turn.modeId);
   if (turn ? parked : held && inbox.length > 0) thread.wake({ force: true });
 }

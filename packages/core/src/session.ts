@@ -1,18 +1,11 @@
 import { answerApproval, answerSuspension, type ApprovalAnswer, type SuspensionAnswer } from "./answers.ts";
 import { Answering } from "./answering.ts";
 import { Audience } from "./audience.ts";
-import {
-  addGrant,
-  clonedEvent,
-  inherited,
-  setRule,
-  setState,
-  switchMode,
-  switchModel,
-  type ModelSwitch,
-} from "./controls.ts";
+import { addGrant, inherited, makeClone, setRule, setState, switchMode, switchModel } from "./controls.ts";
+import type { ModelSwitch } from "./controls.ts";
 import { CinchError } from "./errors.ts";
 import { stamp, type Delivery, type HarnessEvent, type NewEvent } from "./events.ts";
+import type { FileDiff } from "./files.ts";
 import { newControl, type Control } from "./folds/control.ts";
 import { newDisplayState, type HarnessDisplayState, type HarnessMessage } from "./folds/display-state.ts";
 import type { NewLive } from "./live.ts";
@@ -24,7 +17,7 @@ import type { HarnessMode, Modes } from "./modes.ts";
 import { plainRule, type Policy, type Rule, type ToolCategory } from "./permissions/rule.ts";
 import type { Ids } from "./ports.ts";
 import type { ThreadRegistry } from "./registry.ts";
-import { checkSeq, rewindThread, type RewindOptions, type RewindResult } from "./rewind.ts";
+import { checkSeq, diffSince, rewindThread, type RewindOptions, type RewindResult } from "./rewind.ts";
 import type { State, StateShape } from "./state-shape.ts";
 import type { Store, ThreadQuery, ThreadRecord } from "./store.ts";
 import { resyncOf } from "./subscription.ts";
@@ -287,8 +280,7 @@ export class Session {
       const seq = atSeq ?? state.seq;
       checkSeq("atSeq", seq, state.seq);
       const id = this.#ports.ids("thread");
-      const event = clonedEvent(source, { seq, title });
-      await this.#ports.store.append(id, [stamp(event, this.#ports.now())], { afterSeq: seq });
+      await makeClone(source, { cloneId: id, seq, title });
       await this.#enter(id, seq === state.seq ? { state, transcript, display } : undefined);
       return this.#record(id);
     };
@@ -301,9 +293,14 @@ export class Session {
     return this.#ordered(() => this.#ports.store.threads({ limit: 50, ...query, resourceId, topLevel: true }));
   }
 
-  /** Takes the conversation back to `toSeq`. Events up to there stay in force, and the journal keeps the rest. */
+  /** Takes conversation, files, or both back to `toSeq`. Events up to there stay in force, and the journal keeps the rest. */
   rewind(options: RewindOptions): Promise<RewindResult> {
     return this.#command((thread) => rewindThread(thread, options));
+  }
+
+  /** What the thread has done to files after the event `since`, or at all. */
+  diff({ since = 0 }: { since?: number } = {}): Promise<FileDiff[]> {
+    return this.#command((thread) => diffSince(thread, since));
   }
 
   /** A page of messages, oldest first: the newest, or those before the event `before`. */

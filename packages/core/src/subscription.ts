@@ -50,7 +50,7 @@ export class Subscriber {
   /** Everything after `since`, once, in order; or one `resync` where that can't be given. */
   async replay(thread: Thread, since: number): Promise<void> {
     this.#waiting = [];
-    const now = thread.now();
+    const now = thread.ports.clock.now();
     const streaming = whatStreams(thread, now);
     const resync = resyncOf(thread, now);
     try {

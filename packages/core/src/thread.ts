@@ -7,8 +7,7 @@ import { newDisplayState, type HarnessDisplayState } from "./folds/display-state
 import { newThreadState, reduceThread, type ThreadState } from "./folds/state.ts";
 import { emptyTranscript, reduceTranscript, type Transcript } from "./folds/transcript.ts";
 import type { NewLive } from "./live.ts";
-import type { Modes } from "./modes.ts";
-import { sleep, type Clock } from "./ports.ts";
+import { sleep } from "./ports.ts";
 import { Screen, type Listener } from "./screen.ts";
 import type { AppendOptions, Blob } from "./store.ts";
 import { needsDriving, type Decide } from "./turn/decide.ts";
@@ -44,7 +43,7 @@ export class Thread implements Journal, Folds {
   state: ThreadState = newThreadState;
   transcript: Transcript = emptyTranscript;
   readonly #screen: Screen;
-  readonly #ports: DriverPorts;
+  readonly ports: DriverPorts;
   readonly #driving: Driving;
   readonly #draft = new DraftView();
   readonly waiters = new Waiters();
@@ -56,7 +55,7 @@ export class Thread implements Journal, Folds {
 
   private constructor(id: string, ports: DriverPorts) {
     this.id = id;
-    this.#ports = ports;
+    this.ports = ports;
     this.#screen = new Screen(id, ports.clock);
     this.#driving = new Driving(this, ports);
   }
@@ -101,11 +100,11 @@ export class Thread implements Journal, Folds {
       for (;;) {
         const decision = decide(this.state);
         if (!decision) return null;
-        const events = decision.events.map((event) => stamp(event, this.#ports.clock.now()));
+        const events = decision.events.map((event) => stamp(event, this.ports.clock.now()));
         const options: AppendOptions = { afterSeq: this.state.seq, ...lease };
         if (decision.release) options.release = true;
         if (decision.blobs) options.blobs = decision.blobs;
-        const result = await this.#ports.store.append(this.id, events, options);
+        const result = await this.ports.store.append(this.id, events, options);
         if (result.kind === "refused") return { kind: "refused" };
         if (result.kind === "newer") {
           await this.#ingest(result.events);
@@ -166,7 +165,7 @@ export class Thread implements Journal, Folds {
   async appendAlone(decide: (state: ThreadState) => NewEvent[] | null, blobs: readonly Blob[] = []): Promise<boolean> {
     for (;;) {
       if (this.#closed) throw closedError();
-      const { epoch, status } = await this.#ports.store.lease(this.id);
+      const { epoch, status } = await this.ports.store.lease(this.id);
       if (status === "free" || status === "dead") {
         const take = (state: ThreadState) => {
           const events = decide(state);
@@ -177,7 +176,7 @@ export class Thread implements Journal, Folds {
       }
       // Whoever drives may be doing what makes this needless, or what has to be stopped first.
       if (decide(this.state) === null) return false;
-      await Promise.race([this.changed(), sleep(this.#ports.clock, 20)]);
+      await Promise.race([this.changed(), sleep(this.ports.clock, 20)]);
     }
   }
 
@@ -191,21 +190,9 @@ export class Thread implements Journal, Folds {
     resolve();
   }
 
-  get modes(): Modes {
-    return this.#ports.modes;
-  }
-
-  get clock(): Clock {
-    return this.#ports.clock;
-  }
-
-  now(): number {
-    return this.#ports.clock.now();
-  }
-
   live(event: NewLive): void {
     const { turn } = this.state;
-    const at = this.#ports.clock.now();
+    const at = this.ports.clock.now();
     this.emit({ ...event, threadId: this.id, at, ...(turn ? { turnId: turn.turnId } : {}) } as HarnessEvent);
   }
 
@@ -220,7 +207,7 @@ export class Thread implements Journal, Folds {
 
   /** Events of this thread after `since`, from the store. */
   read(range: { after?: number; upTo?: number; limit?: number; last?: boolean }): Promise<DurableEvent[]> {
-    return this.#ports.store.read(this.id, range).then((events) => events.map((event) => lift(event)));
+    return this.ports.store.read(this.id, range).then((events) => events.map((event) => lift(event)));
   }
 
   async #ingest(events: readonly DurableEvent[]): Promise<void> {
@@ -281,16 +268,25 @@ export class Thread implements Journal, Folds {
   /** Settles when no turn is under way that was under way at the call. */
   async turnEnded(): Promise<void> {
     const { turn } = this.state;
-    if (!turn) return;
-    while (this.state.turn?.turnId === turn.turnId && !this.#closed) await this.changed();
+    if (turn) await this.until((state) => state.turn?.turnId !== turn.turnId);
+  }
+
+  /** Settles when it is so, or when this is closed. */
+  async until(isSo: (state: ThreadState) => boolean): Promise<void> {
+    while (!isSo(this.state) && !this.#closed) await this.changed();
+  }
+
+  get isClosed(): boolean {
+    return this.#closed;
   }
 
   /** Settles when an input that is about to be taken has been: who aborts then means the turn that begins with it. */
   async begun(): Promise<void> {
-    const until = this.now() + BEGIN_MS;
-    const canBegin = () => !this.#driving.broken && !this.#closed && this.modes.canAct(this.state);
+    const until = this.ports.clock.now() + BEGIN_MS;
+    const canBegin = () => !this.#driving.broken && !this.#closed && this.ports.modes.canAct(this.state);
     const begins = () => !this.state.turn && needsDriving(this.state) && canBegin();
-    while (begins() && this.now() < until) await Promise.race([this.changed(), sleep(this.#ports.clock, 50)]);
+    while (begins() && this.ports.clock.now() < until)
+      await Promise.race([this.changed(), sleep(this.ports.clock, 50)]);
   }
 
   /** Settles when nothing here depends on this thread any more: it is not driven here, and nobody waits for a turn of it. */
@@ -313,7 +309,7 @@ export class Thread implements Journal, Folds {
     this.refresh().catch((error: unknown) => {
       if (this.#closed) return;
       this.report("The thread could not be followed", error);
-      this.#ports.clock.after(KEEP_UP_MS, () => this.#keepUp());
+      this.ports.clock.after(KEEP_UP_MS, () => this.#keepUp());
     });
   }
 
@@ -321,7 +317,7 @@ export class Thread implements Journal, Folds {
     return this.#exclusively(async () => {
       if (this.#closed) return;
       try {
-        await this.#ingest(await this.#ports.store.read(this.id, { after: this.state.seq }));
+        await this.#ingest(await this.ports.store.read(this.id, { after: this.state.seq }));
         if (!this.#driving.running && this.state.turn) await this.#showDraft(this.state.turn.turnId);
       } catch (error) {
         if (!(error instanceof CinchError) || error.code !== "THREAD_NOT_FOUND") throw error;
@@ -346,8 +342,8 @@ export class Thread implements Journal, Folds {
 
   async #showDraft(turnId: string): Promise<void> {
     // A courtesy: what can't be read now comes with the message itself.
-    const pieces = await this.#ports.store.draft(this.id).catch(() => []);
-    if (pieces.length > 0) this.#draft.show(this, pieces, { turnId, at: this.#ports.clock.now() });
+    const pieces = await this.ports.store.draft(this.id).catch(() => []);
+    if (pieces.length > 0) this.#draft.show(this, pieces, { turnId, at: this.ports.clock.now() });
   }
 
   // Driving

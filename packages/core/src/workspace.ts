@@ -1,4 +1,4 @@
-import type { FileJournal } from "./files.ts";
+import type { FileDiff, FileJournal, FileRestore, FileVersion, RewoundFile, ThreadFiles } from "./files.ts";
 import type { ToolSet } from "./tool.ts";
 
 /** What stands between the commands of a workspace and the machine. */
@@ -14,9 +14,31 @@ export interface WorkspaceHost {
   shared(resourceId: string): Promise<FileJournal>;
 }
 
+/** For whom files are looked at or changed. */
+export interface FileReach {
+  threadId: string;
+  files: ThreadFiles;
+}
+
+/** Takes back what threads did to files. All of it may be asked again after a crash, and then finds done what is done. */
+export interface Undo {
+  /** What files hold now: those that are there. Where contents can't be had, `failed` tells why. */
+  look(paths: readonly string[], reach: FileReach): Promise<Map<string, LookedAt>>;
+  /** Each change is in the journal before it is made. Never rejects for what is wrong with a single file. */
+  restore(files: readonly FileRestore[], reach: FileReach): Promise<RewoundFile[]>;
+  /** What became of what files held then. Those that are what they were are left out. */
+  diff(then: readonly { path: string; before: FileVersion | null }[], reach: FileReach): Promise<FileDiff[]>;
+  /** Records what a command changed whose call did not come to its end. */
+  settle(tree: string, reach: FileReach): Promise<void>;
+}
+
+export type LookedAt = { hash: string } | { failed: string };
+
 /** The files and commands an agent can reach, as the harness sees them. */
 export interface Workspace {
   readonly tools: ToolSet;
+  /** Without it, changes of files can't be taken back. */
+  readonly undo?: Undo;
   /** Called when the harness is opened. */
   open(host: WorkspaceHost): Promise<WorkspaceStatus>;
   /** Ends what runs. */

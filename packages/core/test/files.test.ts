@@ -22,18 +22,14 @@ const versionOf = (text: string): FileVersion => ({
   parts: [{ blob: text, size: text.length }],
 });
 
+/** As a tool does: the change, and, because the journal is where the file lives, the file. */
 const keep = async (files: FileJournal, path: string, text: string) =>
   files.record(
-    (held) => [
-      {
-        path,
-        operation: "write",
-        before: held[path]?.version ?? null,
-        after: versionOf(text),
-        version: text,
-        held: true,
-      },
-    ],
+    (held) => {
+      const [before, after] = [held[path]?.version ?? null, versionOf(text)];
+      const change = { path, operation: "write" as const, before, after, version: text };
+      return [change, { ...change, held: true }];
+    },
     [{ hash: text, bytes: bytesOf(text) }],
   );
 

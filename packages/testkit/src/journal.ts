@@ -150,6 +150,11 @@ const command: fc.Arbitrary<NewEvent> = fc.oneof(
         { type: "file_changed", path: "/a", operation: "write", before: null, after: A_FILE, held: true },
         { type: "file_changed", path: "/a", operation: "delete", before: A_FILE, after: null, held: true },
         { type: "file_changed", path: "/__proto__", operation: "command", before: A_FILE, after: null, version: "2" },
+        { type: "checkpoint_created", reason: "change", call: "one" },
+        { type: "checkpoint_created", reason: "command", call: "__proto__", tree: "before" },
+        { type: "checkpoint_created", reason: "settled", call: "__proto__" },
+        { type: "checkpoint_created", reason: "restore", restore: [{ path: "/a", from: A_FILE.hash, to: null }] },
+        { type: "checkpoint_created", reason: "restored", restored: [{ path: "/a", outcome: "deleted" }] },
       ),
       rule.map((changed): NewEvent => ({ type: "permission_changed", rule: changed })),
       rule.map((granted): NewEvent => {

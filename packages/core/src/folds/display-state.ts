@@ -1,7 +1,7 @@
 import type { Decision, Task } from "../events.ts";
 import { noUsage, type Json, type Message, type ToolResult, type Usage } from "../message.ts";
 import type { ToolCategory } from "../permissions/rule.ts";
-import type { ModifiedFile } from "./files.ts";
+import type { ModifiedFile } from "./modified.ts";
 import type { InboxItem } from "./inbox.ts";
 
 /** A message as a UI draws it. Calls of our own tools carry their outcome in `outcomes`, by call id. */

@@ -1,6 +1,7 @@
 import { isForeign, type HarnessEvent } from "../events.ts";
 import { addUsage, noUsage, type Part } from "../message.ts";
 import { MESSAGES_SHOWN, type ActiveTool, type HarnessDisplayState, type HarnessMessage } from "./display-state.ts";
+import { reduceModified } from "./modified.ts";
 import { reduceInbox } from "./inbox.ts";
 import { addCost, tokensOf } from "./spent.ts";
 
@@ -79,8 +80,7 @@ function applyDurable(draft: Draft, event: Durable): void {
       if (event.scope === "thread" || event.modeId === state.modeId) state.modelId = event.modelId;
       return;
     case "file_changed": {
-      const { path, operation, at } = event;
-      state.modifiedFiles = { ...state.modifiedFiles, [path]: { path, operation, at } };
+      state.modifiedFiles = reduceModified(state.modifiedFiles, event);
       return;
     }
     case "task_updated":

@@ -1,5 +1,5 @@
 import type { DurableEvent } from "../events.ts";
-import type { FileOperation, HeldFiles } from "../files.ts";
+import type { FileRestore, HeldFiles, RewoundFile } from "../files.ts";
 
 /** What a thread has to do with files. */
 export interface FilesState {
@@ -7,28 +7,56 @@ export interface FilesState {
   held: HeldFiles;
   /** The versions that it has last read or written. */
   seen: Readonly<Record<string, string>>;
+  /** The turn whose first change has its checkpoint. */
+  checkpoint: string | null;
+  /** By call, what files were before a command of which nobody knows yet what it did. */
+  trees: Readonly<Record<string, string>>;
+  /** Files that are to be taken back, before anything else is done. */
+  restoring: { seq: number; files: readonly FileRestore[] } | null;
+  /** What became of those that were taken back last. */
+  restored: { seq: number; files: readonly RewoundFile[] } | null;
 }
 
-export interface ModifiedFile {
-  path: string;
-  operation: FileOperation;
-  at: number;
-}
-
-export const noFiles: FilesState = { held: {}, seen: {} };
+export const noFiles: FilesState = { held: {}, seen: {}, checkpoint: null, trees: {}, restoring: null, restored: null };
 
 export function reduceFiles(files: FilesState, event: DurableEvent): FilesState {
   switch (event.type) {
-    case "tool_end":
-      return event.reads ? { ...files, seen: { ...files.seen, ...event.reads } } : files;
+    case "thread_cloned":
+    case "thread_rewound":
+      return { ...files, checkpoint: null, trees: {}, restoring: null, restored: null };
+    case "tool_end": {
+      const seen = event.reads ? { ...files.seen, ...event.reads } : files.seen;
+      // Where the outcome is not known, neither is what became of the files.
+      const trees = event.unknown ? files.trees : without(files.trees, event.toolCallId);
+      return seen === files.seen && trees === files.trees ? files : { ...files, seen, trees };
+    }
     case "file_changed": {
       const { path, after, version, held, seq, at } = event;
       const seen = version === undefined ? without(files.seen, path) : { ...files.seen, [path]: version };
       if (!held) return { ...files, seen };
-      return { held: after ? { ...files.held, [path]: { version: after, seq, at } } : without(files.held, path), seen };
+      const now = after ? { ...files.held, [path]: { version: after, seq, at } } : without(files.held, path);
+      return { ...files, held: now, seen };
     }
+    case "checkpoint_created":
+      return reduceCheckpoint(files, event);
     default:
       return files;
+  }
+}
+
+function reduceCheckpoint(files: FilesState, event: DurableEvent<"checkpoint_created">): FilesState {
+  const { reason, call = "", tree = "", turnId = null, seq } = event;
+  switch (reason) {
+    case "change":
+      return { ...files, checkpoint: turnId };
+    case "command":
+      return { ...files, checkpoint: turnId, trees: { ...files.trees, [call]: tree } };
+    case "settled":
+      return { ...files, trees: without(files.trees, call) };
+    case "restore":
+      return { ...files, restoring: { seq, files: event.restore ?? [] } };
+    case "restored":
+      return { ...files, restoring: null, restored: { seq, files: event.restored ?? [] } };
   }
 }
 

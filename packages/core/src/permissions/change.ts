@@ -32,7 +32,7 @@ export async function changePolicies(
     const changed = after.control.policies !== before.control.policies;
     // A hint, so that nobody is asked in vain: whether a call may run is decided when it runs. Who takes long is not asked twice.
     const hinted: NewEvent[] | undefined =
-      changed && hints ? await soon(thread.clock, answersTo(after, thread.modes)) : [];
+      changed && hints ? await soon(thread.ports.clock, answersTo(after, thread.ports.modes)) : [];
     if (!hinted) hints = false;
     const values = events.some(({ type }) => type === "state_changed");
     let stands = true;

@@ -1,15 +1,16 @@
 import type { NewEvent } from "../events.ts";
+import type { ThreadState } from "../folds/state.ts";
 import type { FileChange, HeldFiles, ThreadFiles } from "../files.ts";
 import type { Blob } from "../store.ts";
 import type { Driver } from "./driver.ts";
 
-/** The files of a thread, as one call of a tool sees and changes them. */
+/** The files of a thread, as one call of a tool sees and changes them; or, without one, as the driver itself does. */
 export class CallFiles implements ThreadFiles {
   readonly #driver: Driver;
-  readonly #call: { toolCallId: string; toolName: string };
+  readonly #call: { toolCallId: string; toolName: string } | undefined;
   readonly #reads = new Map<string, string>();
 
-  constructor(driver: Driver, call: { toolCallId: string; toolName: string }) {
+  constructor(driver: Driver, call?: { toolCallId: string; toolName: string }) {
     this.#driver = driver;
     this.#call = call;
   }
@@ -41,16 +42,29 @@ export class CallFiles implements ThreadFiles {
     blobs: readonly Blob[] = [],
   ): Promise<boolean> {
     let recorded = false;
-    const call = this.#call.toolCallId;
     await this.#driver.append((state) => {
-      const changes = state.turn && decide(state.files.held);
-      recorded = changes !== null && changes.length > 0;
-      if (!state.turn || !changes || !recorded) return null;
-      const { turnId } = state.turn;
-      const events = changes.map((change): NewEvent => ({ type: "file_changed", turnId, call, ...change }));
-      return { events, blobs };
+      recorded = false;
+      const about = this.#about(state);
+      const changes = about && decide(state.files.held);
+      if (!changes || changes.length === 0) return null;
+      recorded = true;
+      const events = changes.map((change): NewEvent => ({ type: "file_changed", ...about, ...change }));
+      return { events: [...firstOfTurn(state, about), ...events], blobs };
     });
     return recorded;
+  }
+
+  async checkpoint(tree: string): Promise<void> {
+    await this.#driver.append((state) => {
+      const about = this.#about(state);
+      return about && { events: [{ type: "checkpoint_created", reason: "command", ...about, tree }] };
+    });
+  }
+
+  /** `null`: the turn is over, and with it the call's right to act. */
+  #about({ turn }: ThreadState): { turnId?: string; call?: string } | null {
+    if (this.#call && !turn) return null;
+    return { ...(turn ? { turnId: turn.turnId } : {}), ...(this.#call ? { call: this.#call.toolCallId } : {}) };
   }
 
   blob(hash: string): Promise<Uint8Array | undefined> {
@@ -58,6 +72,12 @@ export class CallFiles implements ThreadFiles {
   }
 
   print(output: string, stream: "stdout" | "stderr"): void {
-    this.#driver.journal.live({ type: "shell_output", ...this.#call, output, stream });
+    if (this.#call) this.#driver.journal.live({ type: "shell_output", ...this.#call, output, stream });
   }
+}
+
+/** Where people will want to go back to. */
+function firstOfTurn({ files }: ThreadState, about: { turnId?: string; call?: string }): NewEvent[] {
+  if (about.turnId === undefined || about.call === undefined || files.checkpoint === about.turnId) return [];
+  return [{ type: "checkpoint_created", reason: "change", ...about }];
 }

@@ -23,11 +23,15 @@ export const MAX_TAKEOVERS = 3;
 /** Whether there is something that a driver, and not a person, has to do. */
 export function needsDriving(state: ThreadState): boolean {
   if (state.foreign) return false;
+  if (state.files.restoring) return true;
   if (state.turn?.aborting) return true;
   if (state.parked) return false;
   if (state.turn) return !isWaiting(state.turn);
-  return state.inbox.length > 0 && !state.held;
+  return (state.inbox.length > 0 && !state.held) || hasTrees(state);
 }
+
+/** Whether there are commands of which nobody knows yet what they did to files. */
+export const hasTrees = ({ files }: ThreadState): boolean => Object.keys(files.trees).length > 0;
 
 /** The state as it would be after these events. */
 export function preview(state: ThreadState, events: readonly NewEvent[]): ThreadState {

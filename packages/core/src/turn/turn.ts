@@ -17,6 +17,7 @@ import {
   beginTurn,
   endTurn,
   enterStep,
+  hasTrees,
   MAX_TAKEOVERS,
   needsDriving,
   preview,
@@ -26,6 +27,7 @@ import {
 } from "./decide.ts";
 import { LeaseLost, type Driver } from "./driver.ts";
 import { begun, prepare, refusal, stands } from "./prepare.ts";
+import { restoreFiles, settleCommands } from "./restore.ts";
 import type { Setup } from "./setup.ts";
 
 /**
@@ -34,9 +36,12 @@ import type { Setup } from "./setup.ts";
  */
 export async function runTurns(driver: Driver): Promise<void> {
   await goOn(driver);
+  const { undo } = driver.ports.workspace ?? {};
   while (driver.drives) {
-    const { turn } = driver.state;
-    if (!turn) await begin(driver);
+    const { turn, files } = driver.state;
+    if (files.restoring) await (undo ? restoreFiles(driver, undo) : driver.release());
+    else if (undo && hasTrees(driver.state)) await settleCommands(driver, undo);
+    else if (!turn) await begin(driver);
     // The lease comes with the first append. Without one, it is somebody else's turn.
     else if (driver.epoch === undefined) return;
     else if (!driver.ports.modes.canAct(driver.state)) await driver.release();

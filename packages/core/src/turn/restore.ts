@@ -1,0 +1,41 @@
+import type { NewEvent } from "../events.ts";
+import type { RewoundFile } from "../files.ts";
+import type { Undo } from "../workspace.ts";
+import { CallFiles } from "./call-files.ts";
+import { needsDriving, preview } from "./decide.ts";
+import { LeaseLost, type Driver } from "./driver.ts";
+
+/** Takes back the files of a rewind. If the process dies, the next driver begins again, and finds done what is done. */
+export async function restoreFiles(driver: Driver, undo: Undo): Promise<void> {
+  const { restoring } = driver.state.files;
+  if (!restoring) return;
+  const reach = { threadId: driver.journal.id, files: new CallFiles(driver) };
+  const restored = await undo.restore(restoring.files, reach).catch((error: unknown) => {
+    return restoring.files.map(({ path }): RewoundFile => ({ path, outcome: "failed", detail: reasonOf(error) }));
+  });
+  await driver.append((state) => {
+    if (state.files.restoring?.seq !== restoring.seq) return null;
+    const events: NewEvent[] = [{ type: "checkpoint_created", reason: "restored", restored }];
+    return { events, release: !needsDriving(preview(state, events)) };
+  });
+}
+
+/** Records what commands did whose calls did not come to their end: with their process, or because they did not stop in time. */
+export async function settleCommands(driver: Driver, undo: Undo): Promise<void> {
+  for (const [call, tree] of Object.entries(driver.state.files.trees)) {
+    const files = new CallFiles(driver);
+    await undo.settle(tree, { threadId: driver.journal.id, files }).catch((error: unknown) => {
+      if (error instanceof LeaseLost) throw error;
+      const message = `What a command did to files before it was cut off can't be told, nor taken back: ${reasonOf(error)}`;
+      driver.journal.live({ type: "info", message });
+    });
+    await driver.append((state) => {
+      if (!Object.hasOwn(state.files.trees, call)) return null;
+      const turn = state.turn ? { turnId: state.turn.turnId } : {};
+      const events: NewEvent[] = [{ type: "checkpoint_created", ...turn, reason: "settled", call }];
+      return { events, release: !needsDriving(preview(state, events)) };
+    });
+  }
+}
+
+const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
