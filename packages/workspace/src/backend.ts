@@ -15,6 +15,15 @@ export interface Entry {
 export interface Stat extends Entry {
   /** Another one whenever the contents are others. The same contents may have different versions. */
   version: string;
+  /** Who may read, write and run it, where there is such a thing: the last nine bits of what a disk calls its mode. */
+  mode?: number;
+}
+
+/** A file as a picture of everything has it. */
+export interface TreeFile extends Stat {
+  /** False if it was changed just now, so that another change might not show in its version. */
+  settled: boolean;
+  contents(): AsyncIterable<Uint8Array>;
 }
 
 /** Who acts: some backends keep files apart by thread or by resource. */
@@ -38,6 +47,13 @@ export interface Range {
 export interface WriteOptions {
   /** Only if the file is still of this version; `null`: only if there is none. Left out: whatever is there. Otherwise `changed`. */
   ifVersion?: string | null;
+  /** As in `Stat`. Left out: the file keeps its own. Where there is no such thing, it is passed over. */
+  mode?: number;
+}
+
+export interface DeleteOptions {
+  /** Only if it is a file, and still of this version. Otherwise `changed`. */
+  ifVersion?: string;
 }
 
 /**
@@ -90,7 +106,7 @@ export interface Backend {
   stat(path: string, reach: Reach): Promise<Stat | null>;
   read(path: string, range: Range, reach: Reach): AsyncIterable<Uint8Array>;
   write(path: string, content: AsyncIterable<Uint8Array>, options: WriteOptions, reach: Reach): Promise<Stat>;
-  delete(path: string, reach: Reach): Promise<void>;
+  delete(path: string, reach: Reach, options?: DeleteOptions): Promise<void>;
   glob(query: GlobQuery, reach: Reach): AsyncIterable<Entry>;
   grep(query: GrepQuery, reach: Reach): AsyncIterable<GrepMatch>;
   /**
@@ -98,6 +114,11 @@ export interface Backend {
    * against this one too. Backends without links leave it out.
    */
   resolve?(path: string, reach: Reach): Promise<string>;
+  /**
+   * Every file that no ignore file excludes. Asked before and after each command, to tell what that has changed, so it should be quick.
+   * A backend whose files no command can reach leaves it out.
+   */
+  tree?(reach: Reach): AsyncIterable<TreeFile>;
   /** Called when the workspace is opened. A backend around others passes it on. */
   open?(host: WorkspaceHost): Promise<void>;
   close?(): Promise<void>;

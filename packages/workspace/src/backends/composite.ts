@@ -1,5 +1,17 @@
 import { CinchError, type WorkspaceHost } from "@cinch/core";
-import type { Backend, Entry, GlobQuery, GrepMatch, GrepQuery, Range, Reach, Stat, WriteOptions } from "../backend.ts";
+import type {
+  Backend,
+  DeleteOptions,
+  Entry,
+  GlobQuery,
+  GrepMatch,
+  GrepQuery,
+  Range,
+  Reach,
+  Stat,
+  TreeFile,
+  WriteOptions,
+} from "../backend.ts";
 import { FileError, fileError, retold } from "../file-error.ts";
 import { below } from "../glob/index.ts";
 import { isWithin, joinPath, joinPaths, namesOf, relativeTo, virtualPath } from "../paths.ts";
@@ -121,13 +133,13 @@ class CompositeBackend implements Backend {
     return route.entry(await route.call((backend) => backend.write(route.inner(path), content, options, reach)));
   }
 
-  async delete(path: string, reach: Reach): Promise<void> {
+  async delete(path: string, reach: Reach, options?: DeleteOptions): Promise<void> {
     const [kept] = this.#routesBelow(path);
     if (path === "/") throw fileError("denied", path, "the root can't be deleted. Delete what is in it.");
     if (kept)
       throw fileError("denied", path, `${kept.path} always exists, so this can't be deleted. Delete what is in it.`);
     const route = this.#at(path);
-    await route.call((backend) => backend.delete(route.inner(path), reach));
+    await route.call((backend) => backend.delete(route.inner(path), reach, options));
   }
 
   async *glob(query: GlobQuery, reach: Reach): AsyncGenerator<Entry> {
@@ -159,6 +171,16 @@ class CompositeBackend implements Backend {
       for await (const match of this.#found(route, path, (backend) => backend.grep(inner, reach))) {
         const outer = route.outer(match.path);
         if (this.#at(outer) === route && fits(outer)) yield { ...match, path: outer };
+      }
+    }
+  }
+
+  async *tree(reach: Reach): AsyncGenerator<TreeFile> {
+    for (const route of this.#routes) {
+      if (!route.backend.tree) continue;
+      for await (const file of route.stream((backend) => backend.tree!(reach))) {
+        const outer = route.entry(file);
+        if (this.#at(outer.path) === route) yield outer;
       }
     }
   }

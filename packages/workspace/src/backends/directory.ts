@@ -1,19 +1,33 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { BigIntStats } from "node:fs";
 import { lstat, readdir } from "node:fs/promises";
-import type { Backend, Entry, GlobQuery, GrepMatch, GrepQuery, Range, Reach, Stat, WriteOptions } from "../backend.ts";
+import type {
+  Backend,
+  DeleteOptions,
+  Entry,
+  GlobQuery,
+  GrepMatch,
+  GrepQuery,
+  Range,
+  Reach,
+  Stat,
+  TreeFile,
+  WriteOptions,
+} from "../backend.ts";
 import { severalAtOnce } from "../disk/at-once.ts";
+import { Below } from "../disk/below.ts";
 import { Disk, type Links, type Located } from "../disk/disk.ts";
 import { diskError, onDisk } from "../disk/errors.ts";
 import { kindOf, type Confinement, type Folder } from "../disk/folder.ts";
 import { notTheRoot, remove } from "../disk/removing.ts";
 import { globDisk, grepDisk, type Manner } from "../disk/searching.ts";
 import { checkNotTemporary, isTemporary, sweep } from "../disk/temporary.ts";
-import { msUntilSettled, versionOf } from "../disk/version.ts";
+import { isCoarse, msUntilSettled, timesOf, versionOf } from "../disk/version.ts";
 import { notAFile, writeFile } from "../disk/writing.ts";
 import { FileError, fileError } from "../file-error.ts";
 import { isUsableName, joinPath, virtualPath } from "../paths.ts";
-import { beginningOf } from "../search/index.ts";
+import { beginningOf, walk, type Tree } from "../search/index.ts";
+import { EVERYTHING } from "../search/plan.ts";
 import { wholeRange } from "./range.ts";
 
 export interface DirectoryOptions {
@@ -94,20 +108,28 @@ export class DirectoryBackend implements Backend {
     }
   }
 
-  write(path: string, content: AsyncIterable<Uint8Array>, { ifVersion }: WriteOptions, reach: Reach): Promise<Stat> {
+  write(
+    path: string,
+    content: AsyncIterable<Uint8Array>,
+    { ifVersion, mode }: WriteOptions,
+    reach: Reach,
+  ): Promise<Stat> {
     return onDisk(path, async () => {
       this.#check(path, reach);
-      const writing = { path, content, ifVersion, links: linksFor(reach), signal: reach.signal };
+      const writing = { path, content, ifVersion, mode, links: linksFor(reach), signal: reach.signal };
       const { stats, version } = await writeFile(this.#disk, writing);
-      return { ...entryOf(path, stats), version };
+      return { ...entryOf(path, stats), version, mode: modeOf(stats) };
     });
   }
 
-  delete(path: string, reach: Reach): Promise<void> {
+  delete(path: string, reach: Reach, { ifVersion }: DeleteOptions = {}): Promise<void> {
     return onDisk(path, async () => {
       if (path === "/") throw notTheRoot();
       await using located = await this.#locate(path, reach, { keepLast: true });
-      if (!located.standing) throw fileError("not_found", path);
+      const { standing, folder, name } = located;
+      if (!standing) throw fileError(ifVersion === undefined ? "not_found" : "changed", path);
+      if (ifVersion !== undefined && ifVersion !== (await versionOf(standing.stats, () => folder.hash(name, standing))))
+        throw fileError("changed", path);
       await remove(located.folder, located.name, reach.signal);
     });
   }
@@ -137,6 +159,21 @@ export class DirectoryBackend implements Backend {
     });
   }
 
+  async *tree(reach: Reach): AsyncGenerator<TreeFile> {
+    await using located = await onDisk("/", () => this.#locate("/", reach));
+    const below = new Below(located.enter(), "/");
+    const tree: Tree<BigIntStats> = {
+      children: (path) => below.childrenWithStats(path),
+      beginning: (path) => beginningOf(this, path, reach),
+    };
+    for await (const { path, known } of walk(tree, EVERYTHING, reach.signal)) {
+      const stats = known!;
+      const contents = () => this.read(path, {}, { ...reach, direct: true });
+      const settled = msUntilSettled(stats) === 0 && !isCoarse(stats);
+      yield { ...entryOf(path, stats), version: timesOf(stats), mode: modeOf(stats), settled, contents };
+    }
+  }
+
   async #stat(path: string, reach: Reach): Promise<{ stat: Stat; stats: BigIntStats } | null> {
     await using located = await this.#locate(path, reach);
     const { folder, name, standing } = located;
@@ -144,7 +181,7 @@ export class DirectoryBackend implements Backend {
     if (standing?.kind === "other") throw notAFile(path);
     const stats = standing ? standing.stats : await folder.stats();
     const version = await versionOf(stats, () => folder.hash(name, standing!));
-    return { stat: { ...entryOf(path, stats), version }, stats };
+    return { stat: { ...entryOf(path, stats), version, mode: modeOf(stats) }, stats };
   }
 
   async #open(path: string, reach: Reach) {
@@ -188,6 +225,8 @@ export class DirectoryBackend implements Backend {
     return { links: linksFor(reach), signal: reach.signal, beginning: (path) => beginningOf(this, path, reach) };
   }
 }
+
+const modeOf = ({ mode }: BigIntStats): number => Number(mode & 0o777n);
 
 const linksFor = ({ direct }: Reach): Links => ({ follow: !direct });
 

@@ -7,10 +7,21 @@ import {
   type HeldFiles,
   type WorkspaceHost,
 } from "@cinch/core";
-import type { Backend, Entry, GlobQuery, GrepQuery, Range, Reach, Stat, WriteOptions } from "../backend.ts";
+import type {
+  Backend,
+  DeleteOptions,
+  Entry,
+  GlobQuery,
+  GrepQuery,
+  Range,
+  Reach,
+  Stat,
+  TreeFile,
+  WriteOptions,
+} from "../backend.ts";
 import { fileError } from "../file-error.ts";
 import { isWithin, joinPath, namesOf, parentOf } from "../paths.ts";
-import { globFiles, grepFiles } from "../search/index.ts";
+import { globFiles, grepFiles, treeFiles } from "../search/index.ts";
 import { wholeRange } from "./range.ts";
 
 /** How large a piece of a file is, as a blob. */
@@ -104,17 +115,33 @@ class JournalBackend implements Backend {
     return file ? statOf(path, file) : { path, type: "file", size: 0, modified: 0, version: "" };
   }
 
-  async delete(path: string, reach: Reach): Promise<void> {
+  async delete(path: string, reach: Reach, { ifVersion }: DeleteOptions = {}): Promise<void> {
     reach.signal?.throwIfAborted();
     if (path === "/") throw fileError("denied", path, "the root can't be deleted. Delete what is in it.");
     const journal = await this.#journalOf(reach);
     const deleted = await journal.record((all) => {
+      const file = visible(all)[path];
+      if (ifVersion !== undefined && (!file || versionOf(file) !== ifVersion)) throw fileError("changed", path);
       const gone = Object.entries(visible(all)).filter(([name]) => isWithin(name, path));
       return gone.map(([name, { version }]) => {
         return { path: name, operation: "delete" as const, before: version, after: null, held: true };
       });
     });
     if (!deleted) throw fileError("not_found", path);
+  }
+
+  async *tree(reach: Reach): AsyncGenerator<TreeFile> {
+    const journal = await this.#journalOf(reach);
+    const held = await journal.held();
+    // Asked once: asking again for every file would take long.
+    const still = new JournalBackend(() =>
+      Promise.resolve({
+        held: () => Promise.resolve(held),
+        record: () => Promise.resolve(false),
+        blob: (hash) => journal.blob(hash),
+      }),
+    );
+    yield* treeFiles(still, reach);
   }
 
   glob(query: GlobQuery, reach: Reach) {

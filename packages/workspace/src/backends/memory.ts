@@ -1,7 +1,17 @@
-import type { Backend, Entry, GlobQuery, GrepQuery, Range, Reach, Stat, WriteOptions } from "../backend.ts";
+import type {
+  Backend,
+  DeleteOptions,
+  Entry,
+  GlobQuery,
+  GrepQuery,
+  Range,
+  Reach,
+  Stat,
+  WriteOptions,
+} from "../backend.ts";
 import { fileError } from "../file-error.ts";
 import { joinPath, nameOf, namesOf, parentOf, virtualPath } from "../paths.ts";
-import { globFiles, grepFiles } from "../search/index.ts";
+import { globFiles, grepFiles, treeFiles } from "../search/index.ts";
 import { wholeRange } from "./range.ts";
 
 interface MemoryFile {
@@ -100,11 +110,18 @@ class MemoryBackend implements Backend {
     return statOf(path, file);
   }
 
-  async delete(path: string, { signal }: Reach): Promise<void> {
+  async delete(path: string, { signal }: Reach, { ifVersion }: DeleteOptions = {}): Promise<void> {
     signal?.throwIfAborted();
+    const node = this.#find(path);
+    if (ifVersion !== undefined && (node?.type !== "file" || node.version !== ifVersion))
+      throw fileError("changed", path);
     if (path === "/") throw fileError("denied", path, "the root can't be deleted. Delete what is in it.");
     const parent = this.#find(parentOf(path));
     if (parent?.type !== "directory" || !parent.children.delete(nameOf(path))) throw fileError("not_found", path);
+  }
+
+  tree(reach: Reach) {
+    return treeFiles(this, reach);
   }
 
   glob(query: GlobQuery, reach: Reach) {

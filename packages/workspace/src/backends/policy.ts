@@ -1,5 +1,17 @@
 import type { WorkspaceHost } from "@cinch/core";
-import type { Backend, Entry, GlobQuery, GrepMatch, GrepQuery, Range, Reach, Stat, WriteOptions } from "../backend.ts";
+import type {
+  Backend,
+  DeleteOptions,
+  Entry,
+  GlobQuery,
+  GrepMatch,
+  GrepQuery,
+  Range,
+  Reach,
+  Stat,
+  TreeFile,
+  WriteOptions,
+} from "../backend.ts";
 import { fileError, retold } from "../file-error.ts";
 import { isWithin, joinPath, joinPaths, nameOf, parentOf, relativeTo } from "../paths.ts";
 
@@ -63,10 +75,10 @@ class PolicyBackend implements Backend {
     );
   }
 
-  delete(path: string, reach: Reach): Promise<void> {
+  delete(path: string, reach: Reach, options?: DeleteOptions): Promise<void> {
     return this.#judged({ operation: "delete", path }, reach, async (place) => {
       await this.#checkInside(place);
-      await this.#backend.delete(place.real, place.reach);
+      await this.#backend.delete(place.real, place.reach, options);
     });
   }
 
@@ -93,6 +105,11 @@ class PolicyBackend implements Backend {
       path = match.path;
       if (shown) yield { ...match, path: place.outer(path) };
     }
+  }
+
+  async *tree(reach: Reach): AsyncGenerator<TreeFile> {
+    const place = new Place("/", "/", reach);
+    for await (const file of this.#backend.tree?.(reach) ?? []) if (await this.#shows(place, file)) yield file;
   }
 
   async resolve(path: string, reach: Reach): Promise<string> {

@@ -18,11 +18,12 @@ export const isCoarse = ({ mtimeNs, ctimeNs }: BigIntStats): boolean =>
 
 /** What tells the contents of a file from any others. `hash` is asked only if the times don't. */
 export async function versionOf(stats: BigIntStats, hash: () => Promise<string>): Promise<string> {
-  const { ino, size, mtimeNs, ctimeNs } = stats;
-  const parts = [ino, size, mtimeNs, ctimeNs].map((part) => part.toString(36));
-  if (stats.isFile() && isCoarse(stats)) parts.push(await hash());
-  return parts.join(".");
+  return stats.isFile() && isCoarse(stats) ? `${timesOf(stats)}.${await hash()}` : timesOf(stats);
 }
+
+/** The same, as far as it is known without a look inside. */
+export const timesOf = ({ ino, size, mtimeNs, ctimeNs }: BigIntStats): string =>
+  [ino, size, mtimeNs, ctimeNs].map((part) => part.toString(36)).join(".");
 
 export async function hashOf(file: FileHandle): Promise<string> {
   const hash = createHash("sha256");

@@ -28,12 +28,13 @@ export async function writeFile(disk: Disk, writing: Writing) {
   const { folder, standing } = located;
   await checkTarget(located, writing);
   const temporary = temporaryName();
-  const mode = standing ? Number(standing.stats.mode & 0o777n) : 0o666;
+  const mode = standing ? Number(standing.stats.mode & 0o777n) : (writing.mode ?? 0o666);
   await folder.verify();
   await using handle = await open(folder.at(temporary), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
   try {
     await fill(handle, writing);
     if (standing) await inherit(handle, standing);
+    if (writing.mode !== undefined) await handle.chmod(writing.mode);
     const time = nextTime();
     await handle.utimes(time, time);
     // Otherwise a machine that loses its power may have the new name and nothing in it.

@@ -1,9 +1,9 @@
-import type { Backend, Entry, GlobQuery, GrepMatch, GrepQuery, Range, Reach } from "../backend.ts";
+import type { Backend, Entry, GlobQuery, GrepMatch, GrepQuery, Range, Reach, TreeFile } from "../backend.ts";
 import { FileError, fileError } from "../file-error.ts";
 import { nameOf } from "../paths.ts";
 import { searchable } from "./contents.ts";
 import { plainMatches } from "./plain.ts";
-import { planGlob, planGrep } from "./plan.ts";
+import { EVERYTHING, planGlob, planGrep } from "./plan.ts";
 import { regexMatches, type Source } from "./regex.ts";
 import { walk, type Found, type Search, type Tree } from "./walk.ts";
 
@@ -21,6 +21,14 @@ export async function* globFiles(backend: Searchable, query: GlobQuery, reach: R
   if (asked.type === "file") throw fileError("not_a_directory", query.path);
   const search = planGlob(query);
   for await (const { known } of filesOf(backend, search, reach)) yield known!;
+}
+
+/** `tree` for any backend that has no faster one. */
+export async function* treeFiles(backend: Searchable, reach: Reach): AsyncGenerator<TreeFile> {
+  for await (const { path } of walk(treeOf(backend, reach), EVERYTHING, reach.signal)) {
+    const stat = await backend.stat(path, reach);
+    if (stat?.type === "file") yield { ...stat, settled: true, contents: () => backend.read(path, {}, reach) };
+  }
 }
 
 /** `grep` for any backend that has no faster one: plain text is looked for here, regular expressions by ripgrep. */

@@ -24,6 +24,15 @@ export function planGlob({ pattern, path }: GlobQuery): Search | null {
   };
 }
 
+/** Every file that no ignore file excludes. */
+export const EVERYTHING: Search = {
+  start: "/",
+  fits: () => true,
+  enters: () => true,
+  named: new Set(),
+  leavesOut: "files",
+};
+
 /** What a query of `grep` looks at. */
 export function planGrep(query: GrepQuery): Search {
   checkText(query);

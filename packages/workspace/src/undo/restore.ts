@@ -1,0 +1,99 @@
+import type { FileChange, FileReach, FileRestore, RewoundFile } from "@cinch/core";
+import type { Backend, Stat } from "../backend.ts";
+import { FileError } from "../file-error.ts";
+import { keep, KEPT_BYTES, type Kept } from "../tools/contents.ts";
+import { backendReach, contentsOf, nowAt, reasonOf, type Now } from "./versions.ts";
+
+/** So many changes are recorded together, before they are made; fewer, if files are large. */
+const BATCH = 100;
+const BATCH_BYTES = 16 * 1024 * 1024;
+
+/** Makes files what they were. What was made in the meantime goes first: it may stand where something else was. */
+export async function restoreAll(
+  backend: Backend,
+  files: readonly FileRestore[],
+  reach: FileReach,
+): Promise<RewoundFile[]> {
+  const ordered = [...files.filter(({ to }) => !to), ...files.filter(({ to }) => to)];
+  const done: RewoundFile[] = [];
+  let due: Due[] = [];
+  const restoreDue = async () => {
+    const blobs = due.flatMap(({ kept }) => kept?.blobs ?? []);
+    await reach.files.record(() => due.map(changeOf), blobs);
+    for (const one of due) done.push(await restoreOne(backend, one, reach));
+    due = [];
+  };
+  for (const file of ordered) {
+    const found = await consider(backend, file, reach).catch((error: unknown) => failed(file, reasonOf(error)));
+    if ("outcome" in found) done.push(found);
+    else due.push(found);
+    const bytes = due.reduce((sum, { stat }) => sum + (stat?.size ?? 0), 0);
+    if (due.length >= BATCH || bytes >= BATCH_BYTES) await restoreDue();
+  }
+  if (due.length > 0) await restoreDue();
+  return done;
+}
+
+interface Due {
+  file: FileRestore;
+  stat: Stat | null;
+  /** What it holds now is kept too: nobody loses anything by going back. */
+  kept: Kept | null;
+}
+
+async function consider(backend: Backend, file: FileRestore, reach: FileReach): Promise<Due | RewoundFile> {
+  const place = backendReach(reach);
+  const now = await nowAt(backend, file.path, place);
+  if (isThere(file, now)) return ended(file);
+  if (!(await mayBecome(backend, file, now, reach))) return conflict(file);
+  const { stat } = now;
+  if (stat?.type !== "file") return { file, stat, kept: null };
+  const kept = await keep(backend.read(file.path, {}, place), { whole: stat.size <= KEPT_BYTES });
+  return { file, stat, kept };
+}
+
+/** Already what it was: this is done for the second time, or the journal was where it lived. */
+const isThere = ({ to }: FileRestore, { hash }: Now): boolean => hash === (to?.hash ?? null);
+
+/** Whether it is what it was when this was decided. An empty directory that stands in the way of a file is nobody's work. */
+async function mayBecome(backend: Backend, { path, from }: FileRestore, now: Now, reach: FileReach): Promise<boolean> {
+  if (now.stat?.type !== "directory") return now.hash === from;
+  const entries = await backend.list(path, backendReach(reach)).catch(() => [null]);
+  return entries.length === 0;
+}
+
+function changeOf({ file: { path, to, seen }, stat, kept }: Due): FileChange {
+  const mode = stat?.mode === undefined ? {} : { mode: stat.mode };
+  const before = kept && { ...kept.version, ...mode };
+  // What the thread had seen is what is there again.
+  const version = seen && to ? { version: to.hash } : {};
+  return { path, operation: "restore", before, after: to, ...version };
+}
+
+async function restoreOne(backend: Backend, due: Due, reach: FileReach): Promise<RewoundFile> {
+  const { file, stat } = due;
+  const { path, to } = file;
+  const place = backendReach(reach);
+  try {
+    if (stat?.type === "directory") await backend.delete(path, place);
+    const isFile = stat?.type === "file";
+    if (to) {
+      const mode = to.mode === undefined ? {} : { mode: to.mode };
+      const options = { ifVersion: isFile ? stat.version : null, ...mode };
+      await backend.write(path, contentsOf(to, reach), options, place);
+    } else if (isFile) await backend.delete(path, place, { ifVersion: stat.version });
+    return ended(file);
+  } catch (error) {
+    const { before } = changeOf(due);
+    await reach.files.record(() => [{ path, operation: "restore", before, after: before }]);
+    return error instanceof FileError && error.problem === "changed" ? conflict(file) : failed(file, reasonOf(error));
+  }
+}
+
+const ended = ({ path, to }: FileRestore): RewoundFile => ({ path, outcome: to ? "restored" : "deleted" });
+const failed = ({ path }: FileRestore, detail: string): RewoundFile => ({ path, outcome: "failed", detail });
+const conflict = ({ path }: FileRestore): RewoundFile => ({
+  path,
+  outcome: "conflict",
+  detail: "Somebody else has changed it in the meantime.",
+});

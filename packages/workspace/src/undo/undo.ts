@@ -1,0 +1,113 @@
+import type { FileChange, FileDiff, FileReach, FileRestore, FileVersion, RewoundFile, Undo } from "@cinch/core";
+import type { Backend } from "../backend.ts";
+import { severalAtOnce } from "../disk/at-once.ts";
+import { keep, streamOf, type Kept } from "../tools/contents.ts";
+import { Camera } from "./camera.ts";
+import { diffOf } from "./diff.ts";
+import { differencesBetween, type Difference, type Picture, type Pictured } from "./picture.ts";
+import { restoreAll } from "./restore.ts";
+import { backendReach, lookedAt } from "./versions.ts";
+
+/** What is held in memory at a time, before the journal has it. */
+const BATCH_BYTES = 16 * 1024 * 1024;
+const BATCH_FILES = 200;
+
+/** A command that is being watched. */
+export interface Watch {
+  /** Records what has changed since. Says how many files that was. */
+  end(): Promise<number>;
+}
+
+/** Takes back what was done to the files of a workspace, also by commands: of those, pictures tell what they did. */
+export class FileUndo implements Undo {
+  readonly #backend: Backend;
+  readonly #camera: Camera;
+
+  /** A backend without rules: whoever takes back what was done takes the user's place, not the agent's. */
+  constructor(backend: Backend, options: { shelf: string; lasting: boolean }) {
+    this.#backend = backend;
+    this.#camera = new Camera({ backend, ...options });
+  }
+
+  async look(paths: readonly string[], reach: FileReach) {
+    const found = await severalAtOnce(paths, async (path) => {
+      return [path, await lookedAt(this.#backend, path, backendReach(reach))] as const;
+    });
+    return new Map(found.flatMap(([path, looked]) => (looked ? [[path, looked] as const] : [])));
+  }
+
+  restore(files: readonly FileRestore[], reach: FileReach): Promise<RewoundFile[]> {
+    return restoreAll(this.#backend, files, reach);
+  }
+
+  async diff(then: readonly { path: string; before: FileVersion | null }[], reach: FileReach): Promise<FileDiff[]> {
+    const diffs: FileDiff[] = [];
+    for (const file of then) {
+      const diff = await diffOf(this.#backend, file, reach);
+      if (diff) diffs.push(diff);
+    }
+    return diffs.toSorted((a, b) => (a.path < b.path ? -1 : 1));
+  }
+
+  async settle(tree: string, reach: FileReach): Promise<void> {
+    await this.#record(await this.#camera.find(tree), reach);
+  }
+
+  /** Remembers, durably, what all files are now. */
+  async watch(reach: FileReach, signal: AbortSignal): Promise<Watch> {
+    const { name, picture } = await this.#camera.takeAndSave({ ...backendReach(reach), signal });
+    await reach.files.checkpoint(name);
+    return {
+      // Not under the signal: what a command did that was stopped has to be known too.
+      end: async () => {
+        try {
+          return await this.#record(picture, reach);
+        } finally {
+          await this.#camera.giveBack(name);
+        }
+      },
+    };
+  }
+
+  close(): Promise<void> {
+    return this.#camera.close();
+  }
+
+  async #record(before: Picture, reach: FileReach): Promise<number> {
+    const { files } = reach;
+    const after = await this.#camera.take(backendReach(reach));
+    // What this thread wrote itself while the command ran is in the journal already.
+    const isOwn = ({ path, after: now }: Difference) => now !== null && files.seen(path) === now.hash;
+    const changed = differencesBetween(before, after).filter((one) => !isOwn(one));
+    for await (const { changes, blobs } of this.#batches(changed)) await files.record(() => changes, blobs);
+    return changed.length;
+  }
+
+  async *#batches(differences: readonly Difference[]): AsyncGenerator<{ changes: FileChange[]; blobs: Kept["blobs"] }> {
+    let [changes, blobs, bytes]: [FileChange[], Kept["blobs"], number] = [[], [], 0];
+    for (const { path, before, after } of differences) {
+      const kept = before && (await this.#kept(before));
+      changes.push({ path, operation: "command", before: kept?.version ?? null, after: after && versionOf(after) });
+      blobs.push(...(kept?.blobs ?? []));
+      bytes += before?.size ?? 0;
+      if (bytes < BATCH_BYTES && changes.length < BATCH_FILES) continue;
+      yield { changes, blobs };
+      [changes, blobs, bytes] = [[], [], 0];
+    }
+    if (changes.length > 0) yield { changes, blobs };
+  }
+
+  async #kept(pictured: Pictured): Promise<Kept> {
+    const bytes = await this.#camera.contents(pictured);
+    const version = versionOf(pictured);
+    if (!bytes) return { version, blobs: [] };
+    const kept = await keep(streamOf(bytes), { whole: true });
+    return { ...kept, version: { ...kept.version, ...version } };
+  }
+}
+
+const versionOf = ({ hash, size, mode }: Pictured): FileVersion => ({
+  hash,
+  size,
+  ...(mode === undefined ? {} : { mode }),
+});

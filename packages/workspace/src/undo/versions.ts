@@ -1,0 +1,50 @@
+import type { FileReach, FileVersion, LookedAt } from "@cinch/core";
+import type { Backend, Reach, Stat } from "../backend.ts";
+import { FileError } from "../file-error.ts";
+import { keep } from "../tools/contents.ts";
+
+/** As backends know it. */
+export const backendReach = ({ threadId, files }: FileReach): Reach => ({
+  threadId,
+  resourceId: files.resourceId,
+  files,
+});
+
+/** What a file holds now, and what the backend calls that. */
+export interface Now {
+  stat: Stat | null;
+  hash: string | null;
+}
+
+export async function nowAt(backend: Backend, path: string, reach: Reach): Promise<Now> {
+  const stat = await backend.stat(path, reach).catch((error: unknown) => {
+    // A name on its way is a file by now: then there is no such file.
+    if (error instanceof FileError && error.problem === "not_a_directory") return null;
+    throw error;
+  });
+  if (!stat) return { stat: null, hash: null };
+  if (stat.type === "directory") return { stat, hash: "directory" };
+  const { version } = await keep(backend.read(path, {}, reach), { whole: false });
+  return { stat, hash: version.hash };
+}
+
+/** The same for the harness: only of what is there. */
+export async function lookedAt(backend: Backend, path: string, reach: Reach): Promise<LookedAt | undefined> {
+  try {
+    const { hash } = await nowAt(backend, path, reach);
+    return hash === null ? undefined : { hash };
+  } catch (error) {
+    return { failed: reasonOf(error) };
+  }
+}
+
+/** What a file held, out of the store. Throws if the store has lost it. */
+export async function* contentsOf({ parts = [] }: FileVersion, { files }: FileReach): AsyncGenerator<Uint8Array> {
+  for (const { blob } of parts) {
+    const bytes = await files.blob(blob);
+    if (!bytes) throw new Error("What it held is missing in the store. Restore the store from a backup.");
+    yield bytes;
+  }
+}
+
+export const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
