@@ -161,7 +161,10 @@ export class Harness {
       for (const session of this.#sessions) session.tell(event);
     };
     try {
-      const status = await this.#workspace?.open({ shared: (resourceId) => this.#registry.shared(resourceId) });
+      const status = await this.#workspace?.open({
+        shared: (resourceId) => this.#registry.shared(resourceId),
+        storeFiles: this.#store.files ?? [],
+      });
       if (status) tell({ type: "workspace_ready", ...status });
     } catch (error) {
       tell({ type: "workspace_error", message: error instanceof Error ? error.message : String(error) });
