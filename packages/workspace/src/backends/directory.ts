@@ -5,6 +5,7 @@ import type { Backend, Entry, GlobQuery, GrepMatch, GrepQuery, Range, Reach, Sta
 import { severalAtOnce } from "../disk/at-once.ts";
 import { Disk, type Links, type Located } from "../disk/disk.ts";
 import { diskError, onDisk } from "../disk/errors.ts";
+import { realPlace } from "../disk/real-place.ts";
 import { kindOf, type Confinement, type Folder } from "../disk/folder.ts";
 import { notTheRoot, remove } from "../disk/removing.ts";
 import { globDisk, grepDisk, type Manner } from "../disk/searching.ts";
@@ -12,7 +13,7 @@ import { checkNotTemporary, isTemporary, sweep } from "../disk/temporary.ts";
 import { msUntilSettled, versionOf } from "../disk/version.ts";
 import { notAFile, writeFile } from "../disk/writing.ts";
 import { FileError, fileError } from "../file-error.ts";
-import { isUsableName, joinPath, virtualPath } from "../paths.ts";
+import { isUsableName, isWithin, joinPath, relativeTo, virtualPath } from "../paths.ts";
 import { beginningOf } from "../search/index.ts";
 import { wholeRange } from "./range.ts";
 
@@ -135,6 +136,11 @@ export class DirectoryBackend implements Backend {
       await using located = await this.#locate(path, reach);
       return located.path;
     });
+  }
+
+  async whereIs(real: string): Promise<string[]> {
+    const [root, file] = await Promise.all([realPlace(this.root), realPlace(real)]);
+    return isWithin(file, root) ? [`/${relativeTo(root, file)}`] : [];
   }
 
   async #stat(path: string, reach: Reach): Promise<{ stat: Stat; stats: BigIntStats } | null> {
