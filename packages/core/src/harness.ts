@@ -163,7 +163,10 @@ export class Harness {
     };
     tell({ type: "workspace_status_changed", status: "opening" });
     try {
-      const status = await this.#workspace.open({ shared: (resourceId) => this.#registry.shared(resourceId) });
+      const status = await this.#workspace.open({
+        shared: (resourceId) => this.#registry.shared(resourceId),
+        storeFiles: this.#store.files ?? [],
+      });
       tell({ type: "workspace_ready", ...status });
       tell({ type: "workspace_status_changed", status: "ready" });
     } catch (error) {

@@ -81,6 +81,8 @@ export interface DraftPiece {
  * `INVALID_INPUT` for what no caller of ours asks.
  */
 export interface Store {
+  /** The real files in which everything is, once it is open, also those that come and go. Rules live there: nobody else may touch them. */
+  readonly files?: readonly string[];
   /** Opens or makes the place. Called once, before anything else. */
   open(): Promise<void>;
   close(): Promise<void>;

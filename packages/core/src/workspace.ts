@@ -12,6 +12,8 @@ export interface WorkspaceStatus {
 export interface WorkspaceHost {
   /** The files that all threads of a resource share. */
   shared(resourceId: string): Promise<FileJournal>;
+  /** The real files in which the store lives, if it does in some: not for agents, whatever else they may touch. */
+  readonly storeFiles: readonly string[];
 }
 
 /** For whom files are looked at or changed. */

@@ -226,7 +226,7 @@ test("what another process does while a thread is being opened is seen", async (
   const data = new MemoryData();
   await using writer = await harness({ model: script(say("x")), storage: memoryStore(data) });
   const { id } = await writer.createThread({ title: "old" });
-  const inner = memoryStore(data);
+  const inner: Store = memoryStore(data);
   const late = new Proxy(inner, {
     get(target, name: keyof Store) {
       if (name !== "follow") return typeof target[name] === "function" ? target[name].bind(target) : target[name];

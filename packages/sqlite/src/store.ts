@@ -55,6 +55,7 @@ class SqliteStore implements Store {
   readonly #id = randomUUID();
   readonly #holder = thisHolder();
   #opened: Opened | undefined;
+  #files: readonly string[] = [];
   #closing: Promise<void> | undefined;
 
   constructor(options: SqliteOptions) {
@@ -62,10 +63,16 @@ class SqliteStore implements Store {
     this.#options = { ...defaults, ...options, path: isPath(options.path) ? resolve(options.path) : options.path };
   }
 
+  get files(): readonly string[] {
+    return this.#files;
+  }
+
   async open(): Promise<void> {
     if (this.#opened) throw new CinchError("INVALID_INPUT", "The store is open already.");
     const { busyMs } = this.#options;
     const { path, isNew } = this.#prepare();
+    // A rollback journal is never written, but one that somebody puts there would be played back.
+    this.#files = ["", "-wal", "-shm", "-journal"].map((ending) => path + ending);
     let connection = isNew ? undefined : await Connection.open(path, busyMs);
     const link = new Link({ ...this.#options, path, holder: this.#id });
     try {

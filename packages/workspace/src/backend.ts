@@ -119,6 +119,11 @@ export interface Backend {
    * A backend whose files no command can reach leaves it out.
    */
   tree?(reach: Reach): AsyncIterable<TreeFile>;
+  /**
+   * The paths that a real file or folder of this machine has here, also one that does not exist yet. Backends that show nothing of the
+   * machine leave it out.
+   */
+  whereIs?(real: string): Promise<string[]>;
   /** Called when the workspace is opened. A backend around others passes it on. */
   open?(host: WorkspaceHost): Promise<void>;
   close?(): Promise<void>;

@@ -6,6 +6,7 @@ export type { Confinement } from "./disk/folder.ts";
 export * from "./file-error.ts";
 export { glob, type Glob } from "./glob/index.ts";
 export * from "./output.ts";
+export { OUTPUT_PATH, Outputs, type OutputPlace } from "./outputs.ts";
 export { virtualPath, type PathOptions } from "./paths.ts";
 export { policyAt, policyForDelete, ruleHooks, type Ground } from "./path-policy.ts";
 export { canHide, narrower, Operation, PathRule, pathRules, policyFor, type PathRules } from "./rules.ts";

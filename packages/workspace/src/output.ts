@@ -1,33 +1,31 @@
-import { constants } from "node:fs";
-import { type FileHandle, mkdir, open } from "node:fs/promises";
-import { join } from "node:path";
+import type { FileHandle } from "node:fs/promises";
 import { cleanText } from "./clean.ts";
+import type { OutputPlace } from "./outputs.ts";
 import type { Sink } from "./shell.ts";
 
 /** How much of the beginning and of the end a model sees of output that is too long. The end says how it went. */
 export const HEAD_BYTES = 8 * 1024;
 export const TAIL_BYTES = 22 * 1024;
 
-export interface OutputOptions {
-  /** Where output goes that does not fit; made, for nobody else to read, when it is needed. */
-  directory: string;
-  /** What the file there is called. */
-  name: string;
+/** What came since a certain byte, for a model. */
+export interface Excerpt {
+  /** Clean, with a line about what was left out in its place. */
+  text: string;
+  /** Up to which byte. */
+  to: number;
 }
 
 /** What a command prints: the beginning and the end at hand, the whole in a file if it is long. Memory does not grow with it. */
 export class Output {
-  readonly #path: string;
-  readonly #directory: string;
+  readonly #place: OutputPlace;
   readonly #head = Buffer.alloc(HEAD_BYTES);
   readonly #tail = Buffer.alloc(TAIL_BYTES);
   #bytes = 0;
   #file: FileHandle | undefined;
   #failure: string | undefined;
 
-  constructor({ directory, name }: OutputOptions) {
-    this.#directory = directory;
-    this.#path = join(directory, name);
+  constructor(place: OutputPlace) {
+    this.#place = place;
   }
 
   /** How much came. */
@@ -35,14 +33,29 @@ export class Output {
     return this.#bytes;
   }
 
-  /** Where the whole is; `null` if it is at hand, or could not be saved. */
+  /** Where the whole is, as the file tools know it; `null` if it is at hand, or could not be saved. */
   get path(): string | null {
-    return this.#file && this.#failure === undefined ? this.#path : null;
+    return this.#file && this.#failure === undefined ? this.#place.path : null;
+  }
+
+  /** For a person or a model: where the whole is, or why it is not. */
+  get whereabouts(): string {
+    if (this.#failure !== undefined) return `could not be saved: ${this.#failure}`;
+    return `is in ${this.#place.path} (not for commands: call read_file with an offset, or grep with that path)`;
+  }
+
+  /** Has everything saved from the first byte on, however little it is. Never rejects. */
+  async save(): Promise<void> {
+    try {
+      this.#file ??= await this.#place.open();
+    } catch (error) {
+      this.#failure = reason(error);
+    }
   }
 
   /** For a shell. Never rejects: a full disk must not stop the command, and is told with the text. */
   readonly sink: Sink = async (chunk) => {
-    if (!this.#fits(chunk.length) && this.#failure === undefined) await this.#save(chunk);
+    if (this.#file || !this.#fits(chunk.length)) await this.#write(chunk);
     this.#remember(chunk);
   };
 
@@ -51,17 +64,33 @@ export class Output {
     await this.#file?.close().catch((error: unknown) => (this.#failure ??= reason(error)));
   }
 
-  /** Clean text, with a line about what was left out in its place. */
   textForModel(): string {
-    if (this.#fits(0)) return cleanText(Buffer.concat([this.#start(), this.#end()]).toString());
-    const head = this.#start();
-    const tail = this.#end();
+    return this.since(0).text;
+  }
+
+  /** `partial`: more may come, so that a character which is not whole yet is left for the next time. */
+  since(from: number, { partial = false } = {}): Excerpt {
+    const ring = this.#end();
+    const head = this.#start().subarray(from);
+    const tail = ring.subarray(Math.max(0, from - (this.#bytes - ring.length)));
+    const held = partial ? heldBack(tail.length > 0 ? tail : head) : 0;
+    const to = this.#bytes - held;
+    const left = this.#bytes - from - head.length - tail.length;
+    if (left <= 0)
+      return {
+        text: cleanText(
+          Buffer.concat([head, tail])
+            .subarray(0, to - from)
+            .toString(),
+        ),
+        to,
+      };
     const first = head.subarray(0, endOfLine(head) ?? endOfCharacter(head));
-    const last = tail.subarray(startOfLine(tail) ?? startOfCharacter(tail));
-    const left = this.#bytes - first.length - last.length;
-    const where = this.path === null ? `could not be saved: ${this.#failure}` : `is in ${this.path}`;
-    const note = `[${left} bytes left out here; the whole output, ${this.#bytes} bytes, ${where}]`;
-    return `${cleanText(first.toString())}\n${note}\n${cleanText(last.toString())}`;
+    const last = tail.subarray(startOfLine(tail) ?? startOfCharacter(tail), tail.length - held);
+    const gap = to - from - first.length - last.length;
+    const note = `[${gap} bytes left out here; the whole output, ${this.#bytes} bytes, ${this.whereabouts}]`;
+    const parts = [cleanText(first.toString()), note, cleanText(last.toString())];
+    return { text: parts.slice(first.length > 0 ? 0 : 1).join("\n"), to };
   }
 
   #fits(more: number): boolean {
@@ -69,12 +98,11 @@ export class Output {
   }
 
   /** The first time, with everything that came before. */
-  async #save(chunk: Uint8Array): Promise<void> {
+  async #write(chunk: Uint8Array): Promise<void> {
+    if (this.#failure !== undefined) return;
     try {
       if (!this.#file) {
-        await mkdir(this.#directory, { recursive: true, mode: 0o700 });
-        const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants;
-        this.#file = await open(this.#path, O_CREAT | O_EXCL | O_NOFOLLOW | O_WRONLY, 0o600);
+        this.#file = await this.#place.open();
         await this.#file.writeFile(Buffer.concat([this.#start(), this.#end()]));
       }
       await this.#file.writeFile(chunk);
@@ -134,6 +162,9 @@ function startOfCharacter(bytes: Buffer): number {
   while (at < 3 && goesOn(bytes[at])) at += 1;
   return at;
 }
+
+/** How many bytes at the end are the beginning of a character. */
+const heldBack = (bytes: Buffer): number => bytes.length - endOfCharacter(bytes);
 
 /** Where the last whole character ends. */
 function endOfCharacter(bytes: Buffer): number {

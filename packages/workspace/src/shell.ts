@@ -1,10 +1,21 @@
 import type { Reach } from "./backend.ts";
+import type { PathRule } from "./rules.ts";
 
 /** What stands between a command and the machine. */
 export interface Protection {
   kind: "none" | "os" | "virtual";
   /** In one line, for people. */
   description: string;
+  /** Each command has a network of its own: what one of them serves, no other reaches. */
+  ownNetwork?: boolean;
+}
+
+/** What a workspace wants to be kept from commands. */
+export interface ShellBounds {
+  /** Its path rules, for paths as commands have them: those of the shell's root, if it has one. */
+  rules: readonly PathRule[];
+  /** Real files and folders that are not for commands at all, such as the store of the harness; also ones that are not there yet. */
+  hidden: readonly string[];
 }
 
 export interface Command {
@@ -32,8 +43,8 @@ export interface Exit {
 export interface Running {
   /** Settles when the command and everything that it started are gone. Never rejects. */
   readonly exit: Promise<Exit>;
-  /** Writes to its standard input, if that is open. */
-  write(text: string): Promise<void>;
+  /** Writes to its standard input. Settles when that has taken it; with false if it is not open, or not any more. */
+  write(text: string): Promise<boolean>;
   /** Ends it and everything that it started: TERM, after 500 ms KILL. */
   stop(): Promise<void>;
 }
@@ -54,6 +65,10 @@ export interface StartOptions {
 /** Runs commands. A shell that can't start a command gives an `exit` with code 127 and says why on stderr. */
 export interface Shell {
   readonly name: string;
+  /** The real folder that is "/" for its commands. Without one, they have the paths of the workspace. */
+  readonly root?: string;
+  /** Called when the workspace is opened, before anything else. A shell that can keep no bounds leaves it out. */
+  open?(bounds: ShellBounds): Promise<void>;
   /** Asked once, when the workspace is opened. */
   protection(): Promise<Protection>;
   start(command: Command, sink: Sink, options?: StartOptions): Running;

@@ -1,28 +1,32 @@
-import { mkdtempSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { CinchError, type ToolSet, type Workspace, type WorkspaceHost, type WorkspaceStatus } from "@cinch/core";
 import type { Backend, Reach } from "./backend.ts";
+import { Background } from "./background.ts";
 import { directoryBackend } from "./backends/directory.ts";
+import { withOutputs } from "./backends/outputs.ts";
 import { withPolicy } from "./backends/policy.ts";
+import { Outputs } from "./outputs.ts";
 import { ruleHooks } from "./path-policy.ts";
-import { virtualPath } from "./paths.ts";
-import { canHide, pathRules, policyFor, type PathRule } from "./rules.ts";
+import { isWithin, relativeTo, virtualPath } from "./paths.ts";
+import { hiddenRules } from "./private-files.ts";
+import { canHide, narrower, pathRules, policyFor, type PathRule, type PathRules } from "./rules.ts";
 import type { Sandbox } from "./sandboxes/index.ts";
 import type { Protection, Shell } from "./shell.ts";
+import { rulesBelow } from "./shell-rules.ts";
 import { localShell } from "./shells/local.ts";
 import { sandboxShell } from "./shells/sandbox.ts";
-import { execute } from "./tools/execute.ts";
+import { commandTools } from "./tools/commands.ts";
 import { fileTools } from "./tools/index.ts";
 
 export interface WorkspaceOptions {
   backend: Backend;
-  /** Path rules. They bind every tool that touches files. */
+  /** Path rules. They bind every tool that touches files, and commands as far as the shell can keep them. */
   permissions?: readonly PathRule[];
   /** Runs commands; without one there is no `execute`. */
   shell?: Shell;
   /** The folder that is the root, if there is one: real paths below it are understood too. */
   root?: string;
+  /** The real folder in which whole outputs of commands are kept for a week. Default: one for this user among temporary files. */
+  outputs?: string;
 }
 
 export interface LocalWorkspaceOptions {
@@ -32,6 +36,12 @@ export interface LocalWorkspaceOptions {
   sandbox?: "auto" | "none" | Sandbox;
   /** Whether what the folder itself says (hooks and settings of git) is obeyed. */
   trusted?: boolean;
+  /** Hosts that commands in a sandbox may reach. Without any they have no network. */
+  hosts?: readonly string[];
+  /** Real files and folders that commands in a sandbox may not read, even where they lie inside of the root. */
+  hidden?: readonly string[];
+  /** As in `createWorkspace`. */
+  outputs?: string;
 }
 
 /** A folder and a shell. */
@@ -40,9 +50,13 @@ export function localWorkspace({
   permissions = [],
   sandbox = "auto",
   trusted = false,
+  hosts = [],
+  hidden = [],
+  ...rest
 }: LocalWorkspaceOptions): FileWorkspace {
-  const shell = sandbox === "none" ? localShell({ root, trusted }) : sandboxShell({ root, sandbox, trusted });
-  return createWorkspace({ backend: directoryBackend({ root }), permissions, shell, root });
+  const shell =
+    sandbox === "none" ? localShell({ root, trusted }) : sandboxShell({ root, sandbox, trusted, hosts, hidden });
+  return createWorkspace({ backend: directoryBackend({ root }), permissions, shell, root, ...rest });
 }
 
 export const createWorkspace = (options: WorkspaceOptions): FileWorkspace => new FileWorkspace(options);
@@ -52,31 +66,74 @@ export class FileWorkspace implements Workspace {
   readonly tools: ToolSet;
   readonly #backend: Backend;
   readonly #shell: Shell | undefined;
+  readonly #outputs: Outputs;
+  readonly #permissions: readonly PathRule[];
+  /** With what is nobody's business, which is known when the workspace is open. */
+  readonly #rules: { lists: PathRules["lists"] };
   #protection: Protection = { kind: "none", description: "The workspace is not open yet." };
-  readonly #outputs = mkdtempSync(join(tmpdir(), "cinch-output-"));
+  /** Where in the workspace the root of the shell is. */
+  #shellAt = "/";
 
-  constructor({ backend, permissions = [], shell, root }: WorkspaceOptions) {
+  constructor({ backend, permissions = [], shell, root, outputs }: WorkspaceOptions) {
     const rules = pathRules(permissions);
-    this.#backend = withPolicy(backend, ruleHooks(rules));
+    this.#permissions = permissions;
+    this.#rules = { ...rules };
+    this.#outputs = new Outputs(outputs);
+    this.#backend = withPolicy(withOutputs(backend, this.#outputs), ruleHooks(this.#rules));
     this.#shell = shell;
     const path = (input: string) => virtualPath(input, root === undefined ? {} : { root });
     const fileRules = {
-      policy: (operation: "read" | "write", at: string) => policyFor(rules, operation, at),
-      hides: (at: string) => canHide(rules, at),
+      policy: (operation: "read" | "write", at: string) => policyFor(this.#rules, operation, at),
+      hides: (at: string) => canHide(this.#rules, at),
     };
-    const config = { outputs: this.#outputs, protection: () => this.#protection, path };
+    const commands = {
+      background: new Background(this.#outputs),
+      protection: () => this.#protection,
+      path: (input: string) => this.#shellPath(path(input)),
+    };
     this.tools = {
       ...fileTools({ backend: this.#backend, rules: fileRules, path }),
-      ...(shell ? { execute: execute({ shell, ...config }) } : {}),
+      ...(shell ? commandTools({ shell, ...commands }) : {}),
     };
   }
 
   async open(host: WorkspaceHost): Promise<WorkspaceStatus> {
     await this.#backend.open?.(host);
-    if (this.#shell) this.#protection = await this.#shell.protection();
-    else this.#protection = { kind: "virtual", description: "There is no shell." };
+    await this.#outputs.tidy();
+    const hidden = [...host.storeFiles, this.#outputs.directory];
+    // Before anybody else can make something of that name.
+    if ((await this.#placesOf(this.#outputs.directory)).length > 0) await this.#outputs.make().catch(() => {});
+    this.#rules.lists = narrower(
+      pathRules(this.#permissions),
+      pathRules(await hiddenRules(this.#backend, hidden)),
+    ).lists;
+    this.#protection = this.#shell
+      ? await this.#protect(this.#shell, hidden)
+      : { kind: "virtual", description: "There is no shell." };
     const { kind, description } = this.#protection;
     return { protection: kind, description };
+  }
+
+  /** Hands over to the shell what it has to keep, and says what it can't. */
+  async #protect(shell: Shell, hidden: readonly string[]): Promise<Protection> {
+    const places = shell.root === undefined ? ["/"] : await this.#placesOf(shell.root);
+    // Of a folder that is not in the workspace, or twice, nobody can tell which rules are meant for it.
+    const known = places.length === 1;
+    this.#shellAt = known ? places[0]! : "/";
+    await shell.open?.({ rules: known ? rulesBelow(this.#permissions, this.#shellAt) : [], hidden });
+    const protection = await shell.protection();
+    const kept = known && shell.open !== undefined && protection.kind !== "none";
+    if (kept || this.#permissions.length === 0) return protection;
+    return { ...protection, description: `${protection.description} Path rules do not cover commands.` };
+  }
+
+  async #placesOf(real: string): Promise<string[]> {
+    return (await this.#backend.whereIs?.(real)) ?? [];
+  }
+
+  /** A path of the workspace, as commands have it. */
+  #shellPath(path: string): string {
+    return isWithin(path, this.#shellAt) ? `/${relativeTo(this.#shellAt, path)}` : path;
   }
 
   async close(): Promise<void> {

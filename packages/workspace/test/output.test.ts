@@ -4,14 +4,14 @@ import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import * as fc from "fast-check";
-import { HEAD_BYTES, Output, TAIL_BYTES } from "@cinch/workspace";
+import { HEAD_BYTES, Output, Outputs, TAIL_BYTES } from "@cinch/workspace";
 import { cleanText } from "../src/clean.ts";
 import { folder } from "./shell-support.ts";
 
 const FITS = HEAD_BYTES + TAIL_BYTES;
 
 async function filled(directory: string, chunks: Iterable<Uint8Array | string>): Promise<Output> {
-  const output = new Output({ directory, name: "whole.txt" });
+  const output = new Output(new Outputs(directory).place("whole.txt"));
   for (const chunk of chunks) await output.sink(Buffer.from(chunk), "stdout");
   await output.close();
   return output;
@@ -34,16 +34,16 @@ describe("the output of a command", () => {
     const all = lines(10_000);
     const output = await filled(directory, all);
     const text = output.textForModel();
-    const note = /\n\[(\d+) bytes left out here; the whole output, (\d+) bytes, is in (.+)\]\n/.exec(text)!;
+    const note = /\n\[(\d+) bytes left out here; the whole output, (\d+) bytes, is in (\S+) .*\]\n/.exec(text)!;
     const [head, tail] = text.split(note[0]);
-    assert.equal(output.path, join(directory, "whole.txt"));
+    assert.equal(output.path, "/.cinch/output/whole.txt");
     assert.deepEqual(note.slice(2), [String(all.join("").length), output.path]);
     assert.equal(head!.length + 1 + tail!.length + Number(note[1]) - 1, all.join("").length);
     assert.ok(all.join("").startsWith(`${head}\n`) && all.join("").endsWith(`\n${tail}`));
     assert.ok(text.length < FITS + 500);
-    assert.equal(readFileSync(output.path!, "utf8"), all.join(""));
+    assert.equal(readFileSync(join(directory, "whole.txt"), "utf8"), all.join(""));
     assert.equal(statSync(directory).mode & 0o777, 0o700);
-    assert.equal(statSync(output.path!).mode & 0o777, 0o600);
+    assert.equal(statSync(join(directory, "whole.txt")).mode & 0o777, 0o600);
   });
 
   test("is in the file byte by byte, however it came, and memory holds no more than its two ends", async () => {
@@ -58,7 +58,7 @@ describe("the output of a command", () => {
           const whole = Buffer.concat(chunks);
           assert.equal(output.bytes, whole.length);
           if (whole.length <= FITS) assert.equal(output.textForModel(), cleanText(whole.toString()));
-          else assert.deepEqual(readFileSync(output.path!), whole);
+          else assert.deepEqual(readFileSync(join(place.path, "whole.txt")), whole);
         },
       ),
       { numRuns: 25 },
@@ -82,7 +82,7 @@ describe("the output of a command", () => {
     const short = await filled(join(place.path, "short"), [red]);
     assert.equal(short.textForModel(), "red\n");
     const long = await filled(join(place.path, "long"), [red.repeat(10_000)]);
-    assert.equal(readFileSync(long.path!, "utf8"), red.repeat(10_000));
+    assert.equal(readFileSync(join(place.path, "long", "whole.txt"), "utf8"), red.repeat(10_000));
     assert.doesNotMatch(long.textForModel(), /\u001b|31m/);
   });
 

@@ -132,7 +132,7 @@ class Scene implements AsyncDisposable {
   async open(): Promise<void> {
     for (const path of [this.root, this.outside, this.home]) mkdirSync(path);
     const keys = [".ssh/id_rsa", ".aws/credentials", ".config/tokens", ".netrc", ".npmrc", ".git-credentials"];
-    const secrets = [...keys.map((key) => join(this.home, key)), join(this.outside, "secret"), this.#store];
+    const secrets = [...keys.map((key) => join(this.home, key)), join(this.outside, "secret"), this.store];
     for (const file of secrets) {
       mkdirSync(dirname(file), { recursive: true });
       writeFileSync(file, SECRET);
@@ -145,7 +145,7 @@ class Scene implements AsyncDisposable {
     await this.#listen({ path: `\0${this.#name}` });
   }
 
-  get #store(): string {
+  get store(): string {
     return join(this.root, ".cinch", "cinch.db");
   }
 
@@ -179,7 +179,7 @@ class Scene implements AsyncDisposable {
       home: list(this.home),
       hooks: list(join(this.root, ".git/hooks")),
       elsewhere: existsSync(join(this.root, ".git/commondir")),
-      files: [join(this.home, ".bashrc"), join(this.root, ".git/config"), this.#store].map(read),
+      files: [join(this.home, ".bashrc"), join(this.root, ".git/config"), this.store].map(read),
       heard: this.#heard.length,
       victim: this.#victim.signalCode,
     };
@@ -203,7 +203,12 @@ for (const sandbox of [bubblewrap, sandboxRuntime]) {
     before(async () => {
       scene = new Scene();
       await scene.open();
-      shell = sandboxShell({ root: scene.root, sandbox: sandbox.lend(), env: { HOME: scene.home } });
+      shell = sandboxShell({
+        root: scene.root,
+        sandbox: sandbox.lend(),
+        env: { HOME: scene.home },
+        hidden: [scene.store],
+      });
       unharmed = scene.look();
       const all = Object.entries(tricks).map(([what, { command }], n) => {
         writeFileSync(join(scene.root, `trick-${n}.sh`), scene.fill(command));

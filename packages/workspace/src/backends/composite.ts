@@ -193,6 +193,14 @@ class CompositeBackend implements Backend {
     });
   }
 
+  async whereIs(real: string): Promise<string[]> {
+    const places = this.#routes.map(async (route) => {
+      const inner = (await route.backend.whereIs?.(real)) ?? [];
+      return inner.map((path) => route.outer(path)).filter((path) => this.#at(path) === route);
+    });
+    return (await Promise.all(places)).flat();
+  }
+
   async open(host: WorkspaceHost): Promise<void> {
     await Promise.all(Array.from(this.#backends, (backend) => backend.open?.(host)));
   }

@@ -18,6 +18,7 @@ import { severalAtOnce } from "../disk/at-once.ts";
 import { Below } from "../disk/below.ts";
 import { Disk, type Links, type Located } from "../disk/disk.ts";
 import { diskError, onDisk } from "../disk/errors.ts";
+import { realPlace } from "../disk/real-place.ts";
 import { kindOf, type Confinement, type Folder } from "../disk/folder.ts";
 import { notTheRoot, remove } from "../disk/removing.ts";
 import { globDisk, grepDisk, type Manner } from "../disk/searching.ts";
@@ -25,7 +26,7 @@ import { checkNotTemporary, isTemporary, sweep } from "../disk/temporary.ts";
 import { isCoarse, msUntilSettled, timesOf, versionOf } from "../disk/version.ts";
 import { notAFile, writeFile } from "../disk/writing.ts";
 import { FileError, fileError } from "../file-error.ts";
-import { isUsableName, joinPath, virtualPath } from "../paths.ts";
+import { isUsableName, isWithin, joinPath, relativeTo, virtualPath } from "../paths.ts";
 import { beginningOf, walk, type Tree } from "../search/index.ts";
 import { EVERYTHING } from "../search/plan.ts";
 import { wholeRange } from "./range.ts";
@@ -172,6 +173,11 @@ export class DirectoryBackend implements Backend {
       const settled = msUntilSettled(stats) === 0 && !isCoarse(stats);
       yield { ...entryOf(path, stats), version: timesOf(stats), mode: modeOf(stats), settled, contents };
     }
+  }
+
+  async whereIs(real: string): Promise<string[]> {
+    const [root, file] = await Promise.all([realPlace(this.root), realPlace(real)]);
+    return isWithin(file, root) ? [`/${relativeTo(root, file)}`] : [];
   }
 
   async #stat(path: string, reach: Reach): Promise<{ stat: Stat; stats: BigIntStats } | null> {

@@ -116,6 +116,10 @@ class PolicyBackend implements Backend {
     return (await this.#backend.resolve?.(path, reach)) ?? path;
   }
 
+  async whereIs(real: string): Promise<string[]> {
+    return (await this.#backend.whereIs?.(real)) ?? [];
+  }
+
   async open(host: WorkspaceHost): Promise<void> {
     await this.#backend.open?.(host);
   }

@@ -46,6 +46,7 @@ export function bwrapSandbox({ bwrap = "bwrap" }: BwrapOptions = {}): Sandbox {
     name: "bubblewrap",
     probe: ready,
     describe,
+    ownNetwork: ({ hosts }) => hosts.length === 0,
     async wrap(line, bounds) {
       const found = await ready();
       if (!found.works) throw new Error(found.reason);

@@ -41,6 +41,8 @@ export interface Sandbox {
   probe(): Promise<Probe>;
   /** What is in force, in one line, for people. It says also what can't be kept. */
   describe(bounds: Pick<SandboxBounds, "hosts" | "rules">): string;
+  /** Whether each command has a network of its own. Left out: nothing is said of it. */
+  ownNetwork?(bounds: Pick<SandboxBounds, "hosts">): boolean;
   wrap(line: CommandLine, bounds: SandboxBounds): Promise<CommandLine & { done?: () => void }>;
   close?(): Promise<void>;
 }

@@ -38,6 +38,7 @@ export function srtSandbox(): Sandbox {
     name: "sandbox-runtime",
     probe: () => (probed ??= probe()),
     describe,
+    ownNetwork: () => true,
     async wrap(line, bounds) {
       const { link: host, folder } = await open();
       const { root, tmp, hosts } = bounds;

@@ -18,7 +18,7 @@ export async function lead(life: Life, launch: Launch, options: StartOptions = {
   const { tree, exited, input, outputs } = await begin(launch, { input: interactive, outputs: combined ? 1 : 2 });
   // A command that does not read what it is told is no reason to fall over.
   input?.on("error", () => {});
-  life.input = input;
+  life.connect(input);
   const [stdout, stderr] = outputs;
   const printed = Promise.all([outlet.drain(stdout!, "stdout"), stderr && outlet.drain(stderr, "stderr")]);
 

@@ -2,7 +2,7 @@ import { constants } from "node:fs";
 import { access, mkdtemp, realpath, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, join, posix, sep } from "node:path";
-import type { Command, Protection, Running, Shell } from "../shell.ts";
+import type { Command, Protection, Running, Shell, ShellBounds } from "../shell.ts";
 import { type Additions, commandEnvironment, withAdditions } from "./environment.ts";
 import { strangeRepository } from "./git.ts";
 import type { Launch } from "./launch.ts";
@@ -13,6 +13,7 @@ import { running } from "./running.ts";
 /** What is put around a command before it becomes a process. */
 export interface Wrapping {
   protection(): Promise<Protection>;
+  open(bounds: ShellBounds): Promise<void>;
   wrap(launch: Launch): Promise<Launch>;
   close(): Promise<void>;
 }
@@ -66,6 +67,8 @@ export function processShell({ name, root, env, trusted = false, wrapping }: Pro
 
   return {
     name,
+    root,
+    ...(wrapping && { open: (bounds: ShellBounds) => wrapping.open(bounds) }),
     protection: async () => (wrapping ? wrapping.protection() : NO_PROTECTION),
     start(command, sink, options) {
       const one: Running = running({

@@ -14,7 +14,8 @@ export interface Life {
   stop: AbortSignal;
   /** The command itself is, whatever it may have left behind. */
   over: boolean;
-  input: Writable | undefined;
+  /** To be called once it is started, with its standard input if that is open. */
+  connect(input: Writable | undefined): void;
 }
 
 export interface RunningOptions {
@@ -30,7 +31,8 @@ export function running({ command, sink, live, onEnd }: RunningOptions): Running
   const began = performance.now();
   const stop = new AbortController();
   const outlet = new Outlet(sink, () => stop.abort());
-  const life: Life = { outlet, stop: stop.signal, over: false, input: undefined };
+  const connected = Promise.withResolvers<Writable | undefined>();
+  const life: Life = { outlet, stop: stop.signal, over: false, connect: connected.resolve };
   let timedOut = false;
 
   const late = () => {
@@ -52,6 +54,7 @@ export function running({ command, sink, live, onEnd }: RunningOptions): Running
       ended = { code: 127, signal: null };
     }
     life.over = true;
+    connected.resolve(undefined);
     clearTimeout(timer);
     command.signal?.removeEventListener("abort", aborted);
     onEnd();
@@ -63,8 +66,9 @@ export function running({ command, sink, live, onEnd }: RunningOptions): Running
   return {
     exit,
     async write(text) {
-      const { input } = life;
-      if (input?.writable) await new Promise<void>((resolve) => input.write(text, () => resolve()));
+      const input = await connected.promise;
+      if (!input?.writable) return false;
+      return new Promise<boolean>((resolve) => input.write(text, (error) => resolve(!error)));
     },
     async stop() {
       stop.abort();

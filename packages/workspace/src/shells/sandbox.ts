@@ -1,11 +1,13 @@
 import { existsSync, lstatSync, rmSync } from "node:fs";
-import { mkdir, readdir, realpath, writeFile } from "node:fs/promises";
+import { mkdir, open, realpath, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { CinchError } from "@cinch/core";
 import { bwrapSandbox } from "../sandboxes/bwrap.ts";
+import { realPlace } from "../disk/real-place.ts";
 import type { Sandbox, SandboxBounds, SandboxRule } from "../sandboxes/sandbox.ts";
 import { srtSandbox } from "../sandboxes/srt.ts";
-import type { Shell } from "../shell.ts";
+import { isIn } from "../sandboxes/view.ts";
+import type { Shell, ShellBounds } from "../shell.ts";
 import type { Additions } from "./environment.ts";
 import { gitIdentity } from "./git.ts";
 import { MARK } from "./leash.ts";
@@ -25,12 +27,9 @@ export interface SandboxShellOptions {
   readable?: readonly string[];
   /** Real files and folders that they may not, such as where the harness keeps its store. */
   hidden?: readonly string[];
-  /** The path rules of the workspace, as far as a sandbox can keep them: see `SandboxBounds`. */
+  /** Path rules, as far as a sandbox can keep them: see `SandboxBounds`. A workspace hands its own over when it is opened. */
   permissions?: readonly SandboxRule[];
 }
-
-/** Where the harness keeps its store if it is in the workspace, beside things that commands may read. */
-const STORE = { folder: ".cinch", file: /\.db(-\w+)?$/ };
 
 /** In the temporary folder: what git knows of the user, whose home is not there. */
 const GIT_CONFIG = ".gitconfig";
@@ -65,7 +64,9 @@ export function sandboxShell(options: SandboxShellOptions): Shell {
 }
 
 function sandboxed(options: SandboxShellOptions): Wrapping {
-  const { sandbox = "auto", hosts = [], hidden = [], readable = [], permissions = [] } = options;
+  const { sandbox = "auto", hosts = [], readable = [], permissions = [] } = options;
+  let given: ShellBounds = { rules: [], hidden: [] };
+  const rules = (): SandboxRule[] => [...permissions, ...given.rules];
   let furnished: Promise<void> | undefined;
   let chosen: Promise<Choice> | undefined;
   const choice = () => (chosen ??= sandbox === "auto" ? choose(hosts) : demand(sandbox));
@@ -73,25 +74,27 @@ function sandboxed(options: SandboxShellOptions): Wrapping {
   const boundsIn = async (folder: string): Promise<SandboxBounds> => {
     await (furnished ??= furnish(folder));
     const root = await realpath(options.root);
-    const store = await readdir(join(root, STORE.folder)).catch(() => []);
-    return {
-      root,
-      tmp: join(folder, "tmp"),
-      home: join(folder, "home"),
-      hosts,
-      readable,
-      hidden: [
-        ...hidden,
-        ...store.filter((name) => STORE.file.test(name)).map((name) => join(root, STORE.folder, name)),
-      ],
-      rules: permissions,
-    };
+    await holdPlaces(root, given.hidden);
+    const hidden = [...(options.hidden ?? []), ...given.hidden];
+    return { root, tmp: join(folder, "tmp"), home: join(folder, "home"), hosts, readable, hidden, rules: rules() };
   };
 
   return {
+    async open(bounds) {
+      if (permissions.length > 0 && bounds.rules.length > 0) {
+        throw new CinchError(
+          "INVALID_CONFIG",
+          "Give path rules to the workspace, or to its sandboxShell, not to both.",
+        );
+      }
+      given = bounds;
+    },
     async protection() {
       const { found, reasons } = await choice();
-      if (found) return { kind: "os", description: found.describe({ hosts, rules: permissions }) };
+      if (found) {
+        const ownNetwork = found.ownNetwork?.({ hosts }) ?? false;
+        return { kind: "os", description: found.describe({ hosts, rules: rules() }), ownNetwork };
+      }
       return { kind: "none", description: `${NO_PROTECTION.description} There is no sandbox: ${reasons.join(" ")}` };
     },
     async wrap(launch) {
@@ -152,6 +155,18 @@ function tidied(root: string): () => void {
   const file = join(root, ".git", "commondir");
   const folder = lstatSync(join(root, ".git"), { throwIfNoEntry: false })?.isDirectory() ?? false;
   return folder && !existsSync(file) ? () => rmSync(file, { recursive: true, force: true }) : () => {};
+}
+
+/**
+ * No mount can keep what is not there from being made, and a command that makes what a database looks for beside its file has a say in
+ * what the database holds. So there is an empty file in its place.
+ */
+async function holdPlaces(root: string, hidden: readonly string[]): Promise<void> {
+  for (const path of hidden) {
+    if (!isIn(await realPlace(path), root)) continue;
+    const file = await open(path, "ax", 0o600).catch(() => undefined);
+    await file?.close();
+  }
 }
 
 /** Places for what commands keep. */

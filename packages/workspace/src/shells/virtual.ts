@@ -2,6 +2,10 @@ import { posix } from "node:path";
 import { Worker } from "node:worker_threads";
 import { CinchError } from "@cinch/core";
 import type { Backend, Reach } from "../backend.ts";
+import { withPolicy } from "../backends/policy.ts";
+import { ruleHooks } from "../path-policy.ts";
+import { hiddenRules } from "../private-files.ts";
+import { pathRules, type PathRule } from "../rules.ts";
 import type { Command, Running, Shell } from "../shell.ts";
 import { type Additions, withAdditions } from "./environment.ts";
 import { aborted, type Ended, type Life, running } from "./running.ts";
@@ -35,6 +39,7 @@ export function virtualShell({ backend, env }: VirtualShellOptions): Shell {
   const pretences = new Map<string, Pretences>();
   const alive = new Set<Running>();
   const idle: Worker[] = [];
+  let bound = backend;
   let closed = false;
 
   const pretencesFor = ({ threadId, resourceId }: Reach): Pretences => {
@@ -43,10 +48,11 @@ export function virtualShell({ backend, env }: VirtualShellOptions): Shell {
     return pretences.get(key)!;
   };
 
-  const live = async (command: Command, { outlet, stop }: Life): Promise<Ended> => {
+  const live = async (command: Command, { outlet, stop, connect }: Life): Promise<Ended> => {
     if (closed) throw new Error("This shell is closed.");
+    connect(undefined);
     const reach = { ...(command.reach ?? NOBODY), signal: stop };
-    const files = new VirtualFiles(backend, reach, pretencesFor(reach));
+    const files = new VirtualFiles(bound, reach, pretencesFor(reach));
     const cwd = posix.resolve("/", command.cwd);
     if (!(await files.stat(cwd))?.directory) throw new Error(`There is no folder ${command.cwd} to run it in.`);
 
@@ -67,6 +73,10 @@ export function virtualShell({ backend, env }: VirtualShellOptions): Shell {
 
   return {
     name: "virtual",
+    async open({ rules, hidden }) {
+      const kept = await hiddenRules(backend, hidden);
+      bound = withPolicy(backend, ruleHooks(pathRules([...kept, ...rules.map(withoutAsking)])));
+    },
     protection: async () => ({
       kind: "virtual",
       description: "Commands are interpreted: they see the files of the workspace, and nothing of this machine.",
@@ -96,6 +106,9 @@ function newWorker(): Worker {
   worker.unref();
   return worker;
 }
+
+/** In the middle of a command nobody can be asked. */
+const withoutAsking = (rule: PathRule): PathRule => (rule.mode === "ask" ? { ...rule, mode: "deny" } : rule);
 
 interface Interpreted extends NonNullable<FromWorker["result"]> {
   /** The thread is of no use any more. */

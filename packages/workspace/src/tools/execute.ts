@@ -1,63 +1,89 @@
-import { defineTool } from "@cinch/core";
+import { defineTool, type ToolContext } from "@cinch/core";
 import * as z from "zod";
+import { MOST_RUNNING, BackgroundCommand, type Background } from "../background.ts";
 import { commandMatcher } from "../commands/index.ts";
 import { Output } from "../output.ts";
-import type { Exit, Protection, Shell } from "../shell.ts";
+import type { Command, Protection, Shell } from "../shell.ts";
+import { howItEnded } from "./ending.ts";
 import { reachOf } from "./place.ts";
 
 const DEFAULT_TIMEOUT_MS = 120_000;
 const LONGEST_MS = 3_600_000;
 
-export interface ExecuteConfig {
+/** What the tools for commands share. */
+export interface CommandPlace {
   shell: Shell;
-  /** Where output goes that is too long for the model. */
-  outputs: string;
+  background: Background;
   protection(): Protection;
+  /** The path that is meant by what the model wrote, as the shell has it. Throws a `FileError`. */
   path(input: string): string;
 }
 
 /** Runs a command. What it prints is shown as it comes; the model gets the beginning and the end, and where the whole is. */
-export const execute = ({ shell, outputs, protection, path }: ExecuteConfig) =>
+export const execute = (place: CommandPlace) =>
   defineTool({
-    description: `Run a shell command (bash) in the workspace and wait until it ends, at most ${DEFAULT_TIMEOUT_MS / 1000} s unless timeout_ms says otherwise. Standard input is empty and there is no terminal: use flags that keep programs from asking. The result has the exit code and the output; of long output the beginning and the end, and where all of it is.`,
+    description: `Run a shell command (bash) in the workspace and wait until it ends, at most ${DEFAULT_TIMEOUT_MS / 1000} s unless timeout_ms says otherwise. Standard input is empty and there is no terminal: use flags that keep programs from asking. The result has the exit code and the output; of long output the beginning and the end, and where all of it is.
+With background: true it answers at once with an id, and the command goes on, without a time limit unless timeout_ms is given, until it ends or execute_stop ends it: for servers, and for programs that ask. Follow it with execute_output, answer it with execute_input.`,
     category: "execute",
     effect: "once",
     input: z.object({
       command: z.string().min(1).describe("The command line"),
       cwd: z.string().optional().describe("The directory to run it in, by default the root of the workspace"),
       timeout_ms: z.int().min(1).max(LONGEST_MS).optional().describe("After how long it is ended"),
+      background: z.boolean().optional().describe("Whether to go on without waiting for its end. Default: false."),
     }),
     matches: async (pattern, { command }) => (await commandMatcher()).matches(pattern, command),
     suggest: async ({ command }) => (await commandMatcher()).suggest(command),
-    // Nothing stands between a command and the machine: then a person does, whatever is allowed in general.
-    policy: () => (protection().kind === "none" ? "ask" : undefined),
-    async execute({ command, cwd = "/", timeout_ms = DEFAULT_TIMEOUT_MS }, context) {
-      const { signal, files, toolCallId } = context;
-      const output = new Output({
-        directory: outputs,
-        name: `${toolCallId.replaceAll(/[^\w-]/g, "_")}-${Date.now()}.txt`,
-      });
-      const text = new TextDecoder();
-      const running = shell.start(
-        { command, cwd: path(cwd), timeoutMs: timeout_ms, signal, reach: reachOf(context) },
-        async (chunk, stream) => {
-          files.print(text.decode(chunk, { stream: true }), stream);
-          await output.sink(chunk, stream);
-        },
-        { combined: true },
-      );
-      const exit = await running.exit;
-      await output.close();
-      const content = [endOf(exit, timeout_ms), output.textForModel()].filter((part) => part !== "").join("\n");
-      return { content, details: { exit, bytes: output.bytes, output: output.path } };
+    policy: () => unprotected(place),
+    async execute({ command, cwd = "/", timeout_ms, background = false }, context) {
+      const what = { command, cwd: place.path(cwd) };
+      const limit = timeout_ms === undefined ? {} : { timeoutMs: timeout_ms };
+      if (background) return inBackground(place, { ...what, ...limit }, context);
+      return toTheEnd(place, { timeoutMs: DEFAULT_TIMEOUT_MS, ...what, ...limit }, context);
     },
   });
 
-function endOf({ code, signal, timedOut, durationMs, leftBehind }: Exit, timeoutMs: number): string {
-  const after = `after ${(durationMs / 1000).toFixed(1)} s`;
-  const left = leftBehind ? " What it had left running was ended." : "";
-  if (timedOut)
-    return `Ended after the time limit of ${timeoutMs} ms. Give a longer timeout_ms if it needs more.${left}`;
-  if (signal) return `Ended by ${signal} ${after}.${left}`;
-  return `Exit code ${code} ${after}.${left}`;
+/** Nothing stands between a command and the machine: then a person does, whatever is allowed in general. */
+export const unprotected = ({ protection }: CommandPlace) => (protection().kind === "none" ? "ask" : undefined);
+
+async function toTheEnd({ shell, background }: CommandPlace, command: Command, context: ToolContext) {
+  const output = new Output(background.outputs.place());
+  const text = new TextDecoder();
+  const running = shell.start(
+    { ...command, signal: context.signal, reach: reachOf(context) },
+    async (chunk, stream) => {
+      context.files.print(text.decode(chunk, { stream: true }), stream);
+      await output.sink(chunk, stream);
+    },
+    { combined: true },
+  );
+  const exit = await running.exit;
+  await output.close();
+  const content = [howItEnded(exit), output.textForModel()].filter((part) => part !== "").join("\n");
+  return { content, details: { exit, bytes: output.bytes, output: output.path } };
+}
+
+/** Neither the signal nor the files of the call go along: it is over before the command is. */
+async function inBackground({ shell, background, protection }: CommandPlace, command: Command, context: ToolContext) {
+  const { threadId, key } = context;
+  // The key ends in where the journal has this call: no other command of the thread has that, before or after a restart.
+  const id = `cmd-${key.slice(key.lastIndexOf(":") + 1)}`;
+  const place = background.outputs.place();
+  const output = new Output(place);
+  await output.save();
+  context.signal.throwIfAborted();
+  if (!background.hasRoom(threadId)) {
+    throw new Error(
+      `${MOST_RUNNING} commands of this thread run in the background already. End one with execute_stop first.`,
+    );
+  }
+  const reach = { threadId, resourceId: context.files.resourceId };
+  const running = shell.start({ ...command, reach }, output.sink, { combined: true, interactive: true });
+  background.add(new BackgroundCommand({ threadId, id }, { output, running }));
+  if (output.path !== null) await background.outputs.note({ threadId, id }, place).catch(() => {});
+  const apart = protection().ownNetwork
+    ? "\nIt has a network of its own: no other command reaches what it serves. Use a server within the command that starts it, or through a socket file in the workspace."
+    : "";
+  const content = `Started ${id}. See what it prints with execute_output, answer it with execute_input, end it with execute_stop. Its whole output ${output.whereabouts}.${apart}`;
+  return { content, details: { id, output: output.path } };
 }

@@ -1,0 +1,110 @@
+import type { WorkspaceHost } from "@cinch/core";
+import type { Backend, Entry, GlobQuery, GrepMatch, GrepQuery, Range, Reach, Stat, WriteOptions } from "../backend.ts";
+import { fileError, retold } from "../file-error.ts";
+import { OUTPUT_PATH, type Outputs } from "../outputs.ts";
+import { isWithin } from "../paths.ts";
+import { directoryBackend } from "./directory.ts";
+
+/** A backend in which whole outputs of commands can be read, by those who know their names. */
+export function withOutputs(backend: Backend, outputs: Outputs): Backend {
+  return new OutputBackend(backend, outputs);
+}
+
+const isOutput = (path: string): boolean => isWithin(path, OUTPUT_PATH);
+
+class OutputBackend implements Backend {
+  readonly #backend: Backend;
+  readonly #outputs: Outputs;
+  readonly #disk: Backend;
+
+  constructor(backend: Backend, outputs: Outputs) {
+    this.#backend = backend;
+    this.#outputs = outputs;
+    this.#disk = directoryBackend({ root: outputs.directory });
+  }
+
+  async list(path: string, reach: Reach): Promise<Entry[]> {
+    if (!isOutput(path)) return (await this.#backend.list(path, reach)).filter((entry) => !isOutput(entry.path));
+    throw fileError((await this.stat(path, reach)) ? "not_a_directory" : "not_found", path);
+  }
+
+  async stat(path: string, reach: Reach): Promise<Stat | null> {
+    if (!isOutput(path)) return this.#backend.stat(path, reach);
+    const inner = await this.#inner(path);
+    if (inner === undefined) return null;
+    const stat = await this.#disk.stat(inner, direct(reach));
+    return stat && { ...stat, path };
+  }
+
+  async *read(path: string, range: Range, reach: Reach): AsyncGenerator<Uint8Array> {
+    if (!isOutput(path)) return yield* this.#backend.read(path, range, reach);
+    yield* this.#inside(path, (inner) => this.#disk.read(inner, range, direct(reach)));
+  }
+
+  async write(path: string, content: AsyncIterable<Uint8Array>, options: WriteOptions, reach: Reach): Promise<Stat> {
+    if (isOutput(path)) throw onlyRead(path);
+    return this.#backend.write(path, content, options, reach);
+  }
+
+  async delete(path: string, reach: Reach): Promise<void> {
+    if (isOutput(path)) throw onlyRead(path);
+    await this.#backend.delete(path, reach);
+  }
+
+  async *glob(query: GlobQuery, reach: Reach): AsyncGenerator<Entry> {
+    if (isOutput(query.path))
+      throw fileError((await this.stat(query.path, reach)) ? "not_a_directory" : "not_found", query.path);
+    for await (const entry of this.#backend.glob(query, reach)) if (!isOutput(entry.path)) yield entry;
+  }
+
+  async *grep(query: GrepQuery, reach: Reach): AsyncGenerator<GrepMatch> {
+    const { path } = query;
+    if (isOutput(path)) {
+      const matches = this.#inside(path, (inner) => this.#disk.grep({ ...query, path: inner }, direct(reach)));
+      for await (const match of matches) yield { ...match, path };
+      return;
+    }
+    for await (const match of this.#backend.grep(query, reach)) if (!isOutput(match.path)) yield match;
+  }
+
+  async resolve(path: string, reach: Reach): Promise<string> {
+    return isOutput(path) ? path : ((await this.#backend.resolve?.(path, reach)) ?? path);
+  }
+
+  async whereIs(real: string): Promise<string[]> {
+    return (await this.#backend.whereIs?.(real)) ?? [];
+  }
+
+  async open(host: WorkspaceHost): Promise<void> {
+    await this.#backend.open?.(host);
+  }
+
+  async close(): Promise<void> {
+    await this.#backend.close?.();
+  }
+
+  async *#inside<T>(path: string, work: (inner: string) => AsyncIterable<T>): AsyncGenerator<T> {
+    const inner = await this.#inner(path);
+    if (inner === undefined) throw fileError("not_found", path);
+    try {
+      yield* work(inner);
+    } catch (error) {
+      throw retold(error, () => path);
+    }
+  }
+
+  /** Where it is in the folder; `undefined` if there is none. A folder that is not ours holds nothing. */
+  async #inner(path: string): Promise<string | undefined> {
+    const name = this.#outputs.nameOf(path);
+    if (name === undefined) return undefined;
+    return this.#outputs.check().then(
+      () => `/${name}`,
+      () => undefined,
+    );
+  }
+}
+
+/** Nobody but us makes anything there, and we make no links. */
+const direct = (reach: Reach): Reach => ({ ...reach, direct: true });
+
+const onlyRead = (path: string) => fileError("denied", path, "what commands printed can only be read.");

@@ -1,0 +1,101 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Output } from "./output.ts";
+import type { CommandOf, Outputs } from "./outputs.ts";
+import type { Exit, Running } from "./shell.ts";
+
+/** How many commands of one thread may run at once. */
+export const MOST_RUNNING = 16;
+/** How many that are over are remembered. What the others printed is still in their files. */
+const REMEMBERED = 64;
+/** How long it must have been quiet before what came is shown. */
+const QUIET_MS = 100;
+const LOOK_MS = 20;
+
+/** A command that outlives the call and the turn that started it. Its output is looked at piece by piece. */
+export class BackgroundCommand {
+  readonly id: string;
+  readonly threadId: string;
+  readonly output: Output;
+  readonly running: Running;
+  /** Settles when it is over, with its output in the file. Never rejects. */
+  readonly ended: Promise<void>;
+  #exit: Exit | undefined;
+  #seen = 0;
+  #unread = false;
+
+  constructor({ threadId, id }: CommandOf, { output, running }: { output: Output; running: Running }) {
+    this.id = id;
+    this.threadId = threadId;
+    this.output = output;
+    this.running = running;
+    this.ended = this.#toTheEnd();
+  }
+
+  /** `undefined` while it runs. */
+  get exit(): Exit | undefined {
+    return this.#exit;
+  }
+
+  async #toTheEnd(): Promise<void> {
+    const exit = await this.running.exit;
+    await this.output.close();
+    this.#exit = exit;
+  }
+
+  /** Settles when there is something new and no more comes at the moment, when it is over, or in time. Rejects if it is aborted. */
+  async news(waitMs: number, signal: AbortSignal): Promise<void> {
+    const until = performance.now() + waitMs;
+    let [bytes, since] = [this.output.bytes, performance.now()];
+    while (!this.#exit && performance.now() < until) {
+      await sleep(LOOK_MS, undefined, { signal });
+      if (this.output.bytes !== bytes) [bytes, since] = [this.output.bytes, performance.now()];
+      else if (bytes > this.#seen && performance.now() - since >= QUIET_MS) return;
+    }
+  }
+
+  /** What came since the last look. */
+  look(): { text: string; from: number; to: number } {
+    const from = this.#seen;
+    const { text, to } = this.output.since(from, { partial: this.#exit === undefined });
+    this.#seen = to;
+    return { text, from, to };
+  }
+
+  /** Tells it something. `waiting`: it has not taken that yet. `unread`: nor what it was told before, so it was not told more. */
+  async tell(text: string, waitMs: number): Promise<"taken" | "waiting" | "unread" | "closed"> {
+    if (this.#unread) return "unread";
+    this.#unread = true;
+    const written = this.running.write(text).finally(() => (this.#unread = false));
+    const taken = await Promise.race([written, sleep(waitMs, "late" as const, { ref: false })]);
+    if (taken === "late") return "waiting";
+    return taken ? "taken" : "closed";
+  }
+}
+
+/** The commands that run in the background, each for the thread that started it. They end with the shell. */
+export class Background {
+  readonly outputs: Outputs;
+  readonly #commands = new Map<string, BackgroundCommand>();
+
+  constructor(outputs: Outputs) {
+    this.outputs = outputs;
+  }
+
+  /** Whether the thread may start another one. */
+  hasRoom(threadId: string): boolean {
+    const own = [...this.#commands.values()].filter((one) => one.threadId === threadId && !one.exit);
+    return own.length < MOST_RUNNING;
+  }
+
+  add(command: BackgroundCommand): void {
+    this.#commands.set(keyOf(command), command);
+    const over = [...this.#commands].filter(([, one]) => one.exit);
+    for (const [key] of over.slice(0, Math.max(0, over.length - REMEMBERED))) this.#commands.delete(key);
+  }
+
+  find(command: CommandOf): BackgroundCommand | undefined {
+    return this.#commands.get(keyOf(command));
+  }
+}
+
+const keyOf = ({ threadId, id }: CommandOf): string => JSON.stringify([threadId, id]);
