@@ -8,7 +8,7 @@ import { found } from "./found.ts";
 import { plural } from "./listing.ts";
 import { looksLikeFile, removalFit, suggestForFile } from "./pattern.ts";
 import { contentsOf, pathInput, reachOf, TIMEOUT_MS, type Place } from "./place.ts";
-import { shown } from "./virtual-path.ts";
+import { shown } from "../paths.ts";
 
 /** How many files a directory may hold to be deleted as a whole. */
 const MAX_FILES = 2_000;

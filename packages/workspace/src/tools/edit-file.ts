@@ -12,7 +12,7 @@ import { pathInput, reachOf, TIMEOUT_MS, type Place } from "./place.ts";
 import { replaced, type Replaced } from "./replacement.ts";
 import { readWritePolicy } from "./rules.ts";
 import { snippet } from "./snippet.ts";
-import { shown } from "./virtual-path.ts";
+import { shown } from "../paths.ts";
 
 /** Text is held several times over while it is edited. */
 const EDITED_MIB = 32;

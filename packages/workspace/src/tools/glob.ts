@@ -6,7 +6,7 @@ import { foundDirectory } from "./found.ts";
 import { fitting, LISTED, plural } from "./listing.ts";
 import { suggestForFolder, treeFit } from "./pattern.ts";
 import { pathInput, reachOf, TIMEOUT_MS, type Place } from "./place.ts";
-import { isWithin, shown } from "./virtual-path.ts";
+import { isWithin, shown } from "../paths.ts";
 
 /** Finds files by their names. */
 export const glob = (place: Place) =>

@@ -1,7 +1,7 @@
 import type { ToolContext } from "@cinch/core";
 import type { GrepMatch, GrepQuery } from "../backend.ts";
 import { reachOf, type Place } from "./place.ts";
-import { isWithin } from "./virtual-path.ts";
+import { isWithin } from "../paths.ts";
 
 /** How many lines that match are counted. */
 const SCANNED = 100_000;

@@ -6,7 +6,7 @@ import { HELD, search, type Search } from "./grep-search.ts";
 import { plural } from "./listing.ts";
 import { suggestForFolder, treeFit } from "./pattern.ts";
 import { pathInput, reachOf, TIMEOUT_MS, type Place } from "./place.ts";
-import { shown } from "./virtual-path.ts";
+import { shown } from "../paths.ts";
 
 const MAX_COUNT = 100;
 const MAX_CONTEXT = 20;

@@ -5,7 +5,7 @@ import { foundDirectory } from "./found.ts";
 import { fitting, LISTED, plural } from "./listing.ts";
 import { folderFit, suggestForFolder } from "./pattern.ts";
 import { pathInput, reachOf, TIMEOUT_MS, type Place } from "./place.ts";
-import { isWithin, shown } from "./virtual-path.ts";
+import { isWithin, shown } from "../paths.ts";
 
 /** Lists a directory. */
 export const ls = (place: Place) =>

@@ -11,7 +11,7 @@ import { MEDIA_ENDINGS, mediaTypeOf } from "./media.ts";
 import { LINE_CHARS, numbered, numberedLine } from "./numbered.ts";
 import { fileFit, suggestForFile } from "./pattern.ts";
 import { contentsOf, pathInput, reachOf, TIMEOUT_MS, type Place } from "./place.ts";
-import { nameOf, shown } from "./virtual-path.ts";
+import { nameOf, shown } from "../paths.ts";
 
 const LIMIT = 2_000;
 /** How much of one line is shown when only that line is asked for. */

@@ -6,7 +6,7 @@ import { isDirectory } from "./found.ts";
 import { plural } from "./listing.ts";
 import { fileFit, suggestForFile } from "./pattern.ts";
 import { pathInput, reachOf, TIMEOUT_MS, type Place } from "./place.ts";
-import { shown } from "./virtual-path.ts";
+import { shown } from "../paths.ts";
 
 /** Creates a file, or replaces all that it holds. */
 export const writeFile = (place: Place) =>

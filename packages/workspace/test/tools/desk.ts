@@ -10,8 +10,7 @@ import {
   type Rule,
 } from "@cinch/core";
 import { call, say, scriptedBy } from "@cinch/testkit";
-import { fileTools, type Backend, type FileRules } from "@cinch/workspace";
-import picomatch from "picomatch";
+import { canHide, fileTools, pathRules as compiled, policyFor, type Backend, type FileRules } from "@cinch/workspace";
 import { PlainBackend } from "./plain-backend.ts";
 
 export type Args = Record<string, unknown>;
@@ -33,11 +32,12 @@ export interface DeskOptions extends Partial<HarnessConfig> {
 /** For tests that are about something else. */
 export const edits: Rule[] = [{ category: "edit", policy: "allow" }];
 
-/** Path rules as they will be: the first that fits decides. */
 export function pathRules(...rules: ["read" | "write", pattern: string, Policy][]): FileRules {
-  const policy: FileRules["policy"] = (operation, path) =>
-    rules.find(([on, pattern]) => on === operation && picomatch(pattern, { dot: true })(path))?.[2];
-  return { policy, hides: (path) => policy("read", path) === "deny" };
+  const held = compiled(rules.map(([operation, path, mode]) => ({ operations: [operation], paths: [path], mode })));
+  return {
+    policy: (operation, path) => policyFor(held, operation, path),
+    hides: (path) => canHide(held, path),
+  };
 }
 
 /** A real harness whose model calls what the test tells it to call. Each `calls` is a turn of its own, and its calls are one step. */
