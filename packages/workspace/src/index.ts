@@ -7,7 +7,7 @@ export * from "./file-error.ts";
 export { glob, type Glob } from "./glob/index.ts";
 export * from "./output.ts";
 export { virtualPath, type PathOptions } from "./paths.ts";
-export { policyAt, policyForDelete, ruleHooks, type Ground } from "./path-policy.ts";
+export { ruleHooks } from "./path-policy.ts";
 export { canHide, narrower, Operation, PathRule, pathRules, policyFor, type PathRules } from "./rules.ts";
 export * from "./sandboxes/index.ts";
 export { globFiles, grepFiles, type Searchable } from "./search/index.ts";

@@ -6,6 +6,7 @@ import {
   type DurableEvent,
   type HarnessConfig,
   type HarnessEvent,
+  type PendingApproval,
   type Policy,
   type Rule,
 } from "@cinch/core";
@@ -112,6 +113,15 @@ function outcomeOf({ content, details }: { content: unknown; details?: unknown }
       ? content
       : (content as { type: string; text?: string }[]).map((part) => part.text ?? part.type).join("\n");
   return { text, isError, content, details };
+}
+
+/** What waits for a yes, as soon as something does. */
+export async function pending(d: Desk): Promise<PendingApproval> {
+  for (;;) {
+    const { pendingApproval } = d.harness.getDisplayState();
+    if (pendingApproval) return pendingApproval;
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  }
 }
 
 export const desk = (options: DeskOptions = {}): Promise<Desk> => new Desk(options).open();
