@@ -1,6 +1,6 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { backendConformance, type BackendUnderTest } from "@cinch/testkit";
+import type { BackendUnderTest } from "@cinch/testkit";
 import {
   compositeBackend,
   directoryBackend,
@@ -26,47 +26,45 @@ function folderIn(root: string, name: string): Backend {
   return directoryBackend({ root: join(root, name) });
 }
 
-backendConformance("memory", async () => ({ backend: memoryBackend(), reach, inMemory: true }));
-
-backendConformance("a directory", () => withFolder((root) => directoryBackend({ root })));
-
-backendConformance("a directory without descriptors", () =>
-  withFolder((root) => directoryBackend({ root, confinement: "checks" })),
-);
-
-backendConformance("memory with directories under it", () =>
-  withFolder(
-    (root) =>
-      compositeBackend({
-        default: memoryBackend(),
-        routes: { "/src/lib": folderIn(root, "lib"), "/docs/": folderIn(root, "docs") },
-      }),
-    { always: ["/src", "/docs"], inMemory: true },
-  ),
-);
-
-backendConformance("a directory with memory under it", () =>
-  withFolder(
-    (root) =>
-      compositeBackend({
-        default: folderIn(root, "default"),
-        routes: { "/src": memoryBackend(), "/docs": memoryBackend(), "/src/lib/deep": folderIn(root, "deep") },
-      }),
-    { always: ["/src", "/docs"] },
-  ),
-);
-
-backendConformance("a directory that asks before it acts", () =>
-  withFolder((root) => withPolicy(directoryBackend({ root }), { before: () => undefined, after: () => {} })),
-);
-
 const rules = pathRules([
   { operations: ["read", "write"], paths: ["/secret/**", "**/*.pem"], mode: "deny" },
   { operations: ["write"], paths: ["/**"], mode: "allow" },
 ]);
 
-backendConformance("memory under path rules", async () => ({
-  backend: withPolicy(memoryBackend(), ruleHooks(rules)),
-  reach,
-  inMemory: true,
-}));
+/** Every one of them, with nothing in it. */
+export const backends: Record<string, () => Promise<BackendUnderTest>> = {
+  memory: async () => ({ backend: memoryBackend(), reach, inMemory: true }),
+
+  "a directory": () => withFolder((root) => directoryBackend({ root })),
+
+  "a directory without descriptors": () => withFolder((root) => directoryBackend({ root, confinement: "checks" })),
+
+  "memory with directories under it": () =>
+    withFolder(
+      (root) =>
+        compositeBackend({
+          default: memoryBackend(),
+          routes: { "/src/lib": folderIn(root, "lib"), "/docs/": folderIn(root, "docs") },
+        }),
+      { always: ["/src", "/docs"], inMemory: true },
+    ),
+
+  "a directory with memory under it": () =>
+    withFolder(
+      (root) =>
+        compositeBackend({
+          default: folderIn(root, "default"),
+          routes: { "/src": memoryBackend(), "/docs": memoryBackend(), "/src/lib/deep": folderIn(root, "deep") },
+        }),
+      { always: ["/src", "/docs"] },
+    ),
+
+  "a directory that asks before it acts": () =>
+    withFolder((root) => withPolicy(directoryBackend({ root }), { before: () => undefined, after: () => {} })),
+
+  "memory under path rules": async () => ({
+    backend: withPolicy(memoryBackend(), ruleHooks(rules)),
+    reach,
+    inMemory: true,
+  }),
+};
