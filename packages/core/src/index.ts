@@ -28,7 +28,14 @@ export { defaultPrices, type Price, type PriceTable } from "./prices.ts";
 export type { Session } from "./session.ts";
 export * from "./store.ts";
 export type { TurnResult } from "./waiters.ts";
-export { defineTool, type Tool, type ToolContext, type ToolDefinition, type ToolSet } from "./tool.ts";
+export {
+  defineTool,
+  type Tool,
+  type JudgeContext,
+  type ToolContext,
+  type ToolDefinition,
+  type ToolSet,
+} from "./tool.ts";
 export type { HarnessMode, ModeConfig } from "./modes.ts";
 export type { Budget } from "./budget.ts";
 export type { ThreadApproval } from "./pending.ts";

@@ -39,6 +39,14 @@ export interface ToolContext {
   files: ThreadFiles;
 }
 
+/** Whose call is judged: for tools that have to look where a name leads before they can tell. */
+export interface JudgeContext {
+  threadId: string;
+  resourceId: string;
+  /** Aborted with the turn. */
+  signal?: AbortSignal;
+}
+
 type Awaitable<T> = T | Promise<T>;
 
 export interface ToolDefinition<Input> {
@@ -50,11 +58,11 @@ export interface ToolDefinition<Input> {
   input: StandardSchemaV1<unknown, Input> | JsonSchema;
   timeoutMs?: number;
   /** How far the pattern of a rule covers these arguments. Without it every pattern may be meant for them (`some`). */
-  matches?: ((pattern: string, args: Input) => Awaitable<Fit>) | undefined;
+  matches?: ((pattern: string, args: Input, context: JudgeContext) => Awaitable<Fit>) | undefined;
   /** The narrow pattern that `always_allow_tool` remembers. Without it the whole tool is allowed. */
-  suggest?: ((args: Input) => Awaitable<string | undefined>) | undefined;
+  suggest?: ((args: Input, context: JudgeContext) => Awaitable<string | undefined>) | undefined;
   /** What the place in which the tool works says of these arguments, such as path rules. `undefined`: nothing. */
-  policy?: ((args: Input) => Awaitable<Policy | undefined>) | undefined;
+  policy?: ((args: Input, context: JudgeContext) => Awaitable<Policy | undefined>) | undefined;
   /** What an answer to `suspend` must look like. Any other is refused, and the call goes on waiting. */
   resume?: StandardSchemaV1 | JsonSchema | undefined;
   execute(input: Input, context: ToolContext): Awaitable<unknown>;
@@ -67,9 +75,9 @@ export interface Tool {
   readonly effect: Effect;
   readonly timeoutMs: number | undefined;
   readonly input: unknown;
-  readonly matches: ((pattern: string, args: unknown) => Awaitable<Fit>) | undefined;
-  readonly suggest: ((args: unknown) => Awaitable<string | undefined>) | undefined;
-  readonly policy: ((args: unknown) => Awaitable<Policy | undefined>) | undefined;
+  readonly matches: ((pattern: string, args: unknown, context: JudgeContext) => Awaitable<Fit>) | undefined;
+  readonly suggest: ((args: unknown, context: JudgeContext) => Awaitable<string | undefined>) | undefined;
+  readonly policy: ((args: unknown, context: JudgeContext) => Awaitable<Policy | undefined>) | undefined;
   readonly resume: StandardSchemaV1 | JsonSchema | undefined;
   execute(input: unknown, context: ToolContext): Awaitable<unknown>;
 }
@@ -104,9 +112,9 @@ export function defineTool<Input>(definition: ToolDefinition<Input>): Tool {
     effect,
     timeoutMs,
     input,
-    matches: definition.matches && ((pattern, args) => definition.matches!(pattern, args as Input)),
-    suggest: definition.suggest && ((args) => definition.suggest!(args as Input)),
-    policy: definition.policy && ((args) => definition.policy!(args as Input)),
+    matches: definition.matches && ((pattern, args, context) => definition.matches!(pattern, args as Input, context)),
+    suggest: definition.suggest && ((args, context) => definition.suggest!(args as Input, context)),
+    policy: definition.policy && ((args, context) => definition.policy!(args as Input, context)),
     resume,
     execute: (args, context) => execute.call(definition, args as Input, context),
   };

@@ -25,9 +25,45 @@ export interface BackendUnderTest {
   dispose?(): Promise<void>;
 }
 
-/** Registers a test for everything that the interface `Backend` promises. */
-export function backendConformance(name: string, make: () => Promise<BackendUnderTest>): void {
-  const check: Check = (sentence, body) => {
+/**
+ * Registers a test for everything that the interface `Backend` promises. `streams: false` leaves out those that measure memory: in a
+ * process with many other tests they are better called by themselves, with `backendStreams` in a process of their own.
+ */
+export function backendConformance(
+  name: string,
+  make: () => Promise<BackendUnderTest>,
+  { streams = true }: { streams?: boolean } = {},
+): void {
+  const check = checkOn(make);
+  describe(`${name} keeps what a backend promises`, { concurrency: 4 }, () => {
+    for (const group of GROUPS) group(check);
+  });
+  if (streams) backendStreams(name, make);
+}
+
+/** Registers tests that large files pass through, without being held. */
+export function backendStreams(name: string, make: () => Promise<BackendUnderTest>): void {
+  // One after the other: what is held in memory is measured.
+  describe(`${name} streams`, () => streaming(checkOn(make)));
+}
+
+const GROUPS = [
+  reading,
+  writing,
+  conditions,
+  listing,
+  deleting,
+  naming,
+  globbing,
+  ignoring,
+  grepping,
+  hostile,
+  aborting,
+];
+
+const checkOn =
+  (make: () => Promise<BackendUnderTest>): Check =>
+  (sentence, body) => {
     test(sentence, { timeout: 30_000 }, async (t) => {
       const made = await make();
       try {
@@ -38,23 +74,3 @@ export function backendConformance(name: string, make: () => Promise<BackendUnde
       }
     });
   };
-  describe(`${name} keeps what a backend promises`, { concurrency: 4 }, () => {
-    for (const group of [
-      reading,
-      writing,
-      conditions,
-      listing,
-      deleting,
-      naming,
-      globbing,
-      ignoring,
-      grepping,
-      hostile,
-      aborting,
-    ]) {
-      group(check);
-    }
-  });
-  // By themselves: what is held in memory is measured.
-  describe(`${name} streams`, () => streaming(check));
-}

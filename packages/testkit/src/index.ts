@@ -5,4 +5,4 @@ export { storeConformance } from "./store-conformance.ts";
 export { crashPoints, torture, tortureAll, type Verdict } from "./torture/torture.ts";
 export { mainThread, playScenario, tortureHarness } from "./torture/scenario.ts";
 export { crashWhenEmitted } from "./torture/emitted.ts";
-export { backendConformance, type BackendUnderTest } from "./backend-conformance.ts";
+export { backendConformance, backendStreams, type BackendUnderTest } from "./backend-conformance.ts";

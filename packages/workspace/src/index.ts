@@ -8,7 +8,7 @@ export { glob, type Glob } from "./glob/index.ts";
 export * from "./output.ts";
 export { OUTPUT_PATH, Outputs, type OutputPlace } from "./outputs.ts";
 export { virtualPath, type PathOptions } from "./paths.ts";
-export { policyAt, policyForDelete, ruleHooks, type Ground } from "./path-policy.ts";
+export { ruleHooks } from "./path-policy.ts";
 export { canHide, narrower, Operation, PathRule, pathRules, policyFor, type PathRules } from "./rules.ts";
 export * from "./sandboxes/index.ts";
 export { globFiles, grepFiles, type Searchable } from "./search/index.ts";

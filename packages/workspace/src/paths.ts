@@ -97,11 +97,17 @@ export const namesOf = (path: string): string[] => path.split("/").filter((name)
 export const relativeTo = (directory: string, path: string): string =>
   path.slice(directory === "/" ? 1 : directory.length + 1);
 
+/** As results print it: relative to the root, so that it works in commands too. What could pass for other lines is spelled out. */
+export function shown(path: string): string {
+  const relative = path === "/" ? "." : path.slice(1);
+  return problemIn(relative) === undefined ? relative : JSON.stringify(relative);
+}
+
 /** For a message: hostile names must not come back as they were. */
-const shown = (input: string): string => JSON.stringify(input.length > 200 ? `${input.slice(0, 200)}…` : input);
+const quoted = (input: string): string => JSON.stringify(input.length > 200 ? `${input.slice(0, 200)}…` : input);
 
 const bad = (input: string, tell: string): FileError =>
-  new FileError("invalid", input, `${shown(input)} can't be a path: ${tell}`);
+  new FileError("invalid", input, `${quoted(input)} can't be a path: ${tell}`);
 
 const leavesRoot = (input: string): FileError =>
-  new FileError("outside", input, `${shown(input)} leads out of the workspace. Use a path below /.`);
+  new FileError("outside", input, `${quoted(input)} leads out of the workspace. Use a path below /.`);

@@ -42,9 +42,12 @@ export function pathRules(rules: readonly PathRule[]): PathRules {
  * what is in it may not delete it. What is forbidden is so in whatever case it is written, and however its letters are composed: there are disks on which that is the
  * same file. What is allowed is only what was named.
  */
+export const ruleGlob = (path: string, mode: Policy): Glob =>
+  glob(path, { ignoreCase: mode !== "allow", itself: true });
+
 const lineOf = ({ operations, paths, mode }: PathRule): Line => ({
   operations,
-  globs: paths.map((path) => glob(path, { ignoreCase: mode !== "allow", itself: true })),
+  globs: paths.map((path) => ruleGlob(path, mode)),
   mode,
 });
 

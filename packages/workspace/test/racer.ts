@@ -13,26 +13,36 @@ const attempt = (work: () => void) => {
   }
 };
 
+/** Now and then the other side has to find things in order, and after that in disorder. No two rounds take the same time. */
+const linger = () => {
+  for (const until = performance.now() + Math.random() * 0.2; performance.now() < until;);
+};
+
 const swaps: Record<string, () => void> = {
   /** A folder or file, and a link in its place. */
   link() {
     attempt(() => renameSync(path, `${path}.kept`));
     attempt(() => symlinkSync(other, path));
+    linger();
     attempt(() => unlinkSync(path));
     attempt(() => renameSync(`${path}.kept`, path));
+    linger();
   },
   /** A link that points here, then there. */
   target() {
     const next = readlinkSync(path) === other ? "src" : other;
     attempt(() => symlinkSync(next, `${path}.next`));
     attempt(() => renameSync(`${path}.next`, path));
+    linger();
   },
   /** A folder that is made again whenever it is deleted, and is a link in between. */
   tree() {
     attempt(() => mkdirSync(`${path}/sub`, { recursive: true }));
     attempt(() => writeFileSync(`${path}/sub/a.txt`, "inside"));
     attempt(() => renameSync(`${path}/sub`, `${path}/kept`));
+    linger();
     attempt(() => symlinkSync(other, `${path}/sub`));
+    linger();
     attempt(() => unlinkSync(`${path}/sub`));
     attempt(() => rmSync(`${path}/kept`, { recursive: true, force: true }));
   },
@@ -40,8 +50,10 @@ const swaps: Record<string, () => void> = {
   pipe() {
     attempt(() => renameSync(path, `${path}.kept`));
     attempt(() => renameSync(other, path));
+    linger();
     attempt(() => renameSync(path, other));
     attempt(() => renameSync(`${path}.kept`, path));
+    linger();
   },
 };
 

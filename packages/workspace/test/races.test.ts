@@ -1,26 +1,67 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { readFile, realpath } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { describe, test } from "node:test";
-import { outcome, Scene } from "./attack.ts";
+import { setTimeout as sleep } from "node:timers/promises";
+import { outcome, Scene, SECRET } from "./attack.ts";
 
 const RACER = fileURLToPath(new URL("./racer.ts", import.meta.url));
-const FOR_MS = 400;
 
-/** While another process swaps things, again and again. Gives every different outcome. */
-async function against(racer: string[], attempt: () => Promise<string>): Promise<Set<string>> {
+type GoOn = (outcome: string, afterMs: number) => boolean;
+
+/** While another process swaps things, again and again. */
+async function racing(racer: string[], attempt: () => Promise<string>, goOn: GoOn): Promise<void> {
   const child = spawn(process.execPath, [RACER, ...racer], { stdio: ["ignore", "pipe", "inherit"] });
   const gone = once(child, "exit");
   try {
     await once(child.stdout, "data");
-    const outcomes = new Set<string>();
-    for (const until = Date.now() + FOR_MS; Date.now() < until;) outcomes.add(await outcome(attempt()));
-    return outcomes;
+    const begun = performance.now();
+    while (goOn(await outcome(attempt()), performance.now() - begun));
   } finally {
     child.kill("SIGKILL");
     await gone;
   }
+}
+
+/** How often somebody who checks first and uses then has to lose. */
+const LOSSES = 5;
+const GIVE_UP_MS = 20_000;
+
+/** How long it takes until a check that is not the use has lost, on this machine as it is now. */
+async function carelessTime(): Promise<number> {
+  await using scene = await Scene.make();
+  const path = scene.inside("src/a.txt");
+  const checkThenRead = async () => {
+    const isInside = (await realpath(path)).startsWith(`${scene.root}/`);
+    // Long enough that it does not depend on the rhythm of the two processes what it finds afterwards.
+    await sleep(1);
+    return isInside ? await readFile(path, "utf8") : "outside";
+  };
+  let [losses, ms] = [0, 0];
+  const attempt = () => checkThenRead().catch((error: NodeJS.ErrnoException) => error.code ?? "failed");
+  await racing(["link", path, scene.outside("secret.txt")], attempt, (came, afterMs) => {
+    if (came === SECRET) losses++;
+    ms = afterMs;
+    return losses < LOSSES && ms < GIVE_UP_MS;
+  });
+  assert.equal(losses, LOSSES, `It lost ${losses} times in ${ms} ms.`);
+  return ms / LOSSES;
+}
+
+let measured: Promise<number> | undefined;
+const careless = (): Promise<number> => (measured ??= carelessTime());
+
+/** Every different outcome, in many times the time in which a careless one would have lost. */
+async function against(racer: string[], attempt: () => Promise<string>): Promise<Set<string>> {
+  const forMs = Math.min(Math.max(30 * (await careless()), 300), 1_000);
+  const outcomes = new Set<string>();
+  await racing(racer, attempt, (came, afterMs) => {
+    outcomes.add(came);
+    return afterMs < forMs;
+  });
+  return outcomes;
 }
 
 /** What an honest try can come to while things are moved about. */
@@ -30,6 +71,10 @@ const without = (outcomes: Set<string>, ...more: string[]) =>
   [...outcomes].filter((one) => !MISHAPS.includes(one) && !more.includes(one));
 
 describe("somebody who swaps things at the same time gets nothing out of a directory", () => {
+  test("a check before the use falls for it, so that these tests mean something", async (t) => {
+    t.diagnostic(`It lost every ${(await careless()).toFixed(1)} ms.`);
+  });
+
   test("a file that becomes a link is read as it is inside, or not at all", async () => {
     await using scene = await Scene.make();
     const outcomes = await against(["link", scene.inside("src/a.txt"), scene.outside("secret.txt")], () =>

@@ -2,16 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import * as fc from "fast-check";
 import { CinchError, type Policy } from "@cinch/core";
-import {
-  canHide,
-  memoryBackend,
-  narrower,
-  pathRules,
-  policyFor,
-  policyForDelete,
-  type PathRule,
-} from "@cinch/workspace";
-import { reach } from "./place.ts";
+import { canHide, narrower, pathRules, policyFor, type PathRule } from "@cinch/workspace";
 
 const rule = (mode: Policy, paths: string[], operations: PathRule["operations"] = ["read", "write"]): PathRule => ({
   operations,
@@ -81,28 +72,6 @@ describe("path rules", () => {
       ["/", "/secret", "/secret/a", "/asked"].map((path) => canHide(secret, path)),
       [false, true, true, false],
     );
-  });
-
-  test("deleting a directory is as forbidden as what is in it", async () => {
-    const backend = memoryBackend({
-      "/repo/src/a.ts": "x",
-      "/repo/conf/.env": "x",
-      "/tmp/a/b": "x",
-      "/exact/inside": "x",
-    });
-    const rules = pathRules([
-      rule("deny", ["/repo/**/.env*"], ["write"]),
-      rule("ask", ["/repo/src/a.ts"], ["write"]),
-      rule("allow", ["/tmp/**", "/repo", "/repo/**", "/exact"], ["write"]),
-    ]);
-    const says = (path: string) => policyForDelete(rules, { backend, reach }, path);
-    assert.equal(await says("/repo"), "deny");
-    assert.equal(await says("/repo/conf"), "deny");
-    assert.equal(await says("/repo/src"), "ask");
-    assert.equal(await says("/tmp"), "allow");
-    assert.equal(await says("/exact"), undefined);
-    assert.equal(await says("/exact/inside"), undefined);
-    assert.equal(await says("/none"), undefined);
   });
 });
 

@@ -2,7 +2,6 @@ import { CinchError } from "../errors.ts";
 import type { NewEvent } from "../events.ts";
 import type { Call } from "../folds/call.ts";
 import type { ThreadState } from "../folds/state.ts";
-import type { Modes } from "../modes.ts";
 import { soon } from "../ports.ts";
 import type { Thread } from "../thread.ts";
 import { preview } from "../turn/decide.ts";
@@ -32,7 +31,7 @@ export async function changePolicies(
     const changed = after.control.policies !== before.control.policies;
     // A hint, so that nobody is asked in vain: whether a call may run is decided when it runs. Who takes long is not asked twice.
     const hinted: NewEvent[] | undefined =
-      changed && hints ? await soon(thread.ports.clock, answersTo(after, thread.ports.modes)) : [];
+      changed && hints ? await soon(thread.ports.clock, answersTo(after, thread)) : [];
     if (!hinted) hints = false;
     const values = events.some(({ type }) => type === "state_changed");
     let stands = true;
@@ -55,18 +54,19 @@ function isSame(a: ThreadState, b: ThreadState): boolean {
   );
 }
 
-async function answersTo(state: ThreadState, modes: Modes): Promise<NewEvent[]> {
-  const { turn, control } = state;
+async function answersTo(state: ThreadState, { id: threadId, ports: { modes } }: Thread): Promise<NewEvent[]> {
+  const { turn, control, resourceId } = state;
   const calls = asking(state);
   // A mode that this process does not know is not for it to judge.
   if (!turn || calls.length === 0 || !modes.has(turn.modeId)) return [];
   const setup = await modes.setup(control, turn.modeId);
+  const context = { threadId, resourceId };
   const answers = await Promise.all(
     calls.map(async ({ toolCallId, toolName, input: args, approval }): Promise<NewEvent[]> => {
       const tool = setup.tools.get(toolName);
       const checked = await tool?.schema.check(args);
       if (!tool || !checked?.ok || !approval) return [];
-      const { policy } = await rule({ tool, input: checked.value }, setup.gate, control.policies);
+      const { policy } = await rule({ tool, input: checked.value, context }, setup.gate, control.policies);
       if (policy === "ask") return [];
       const { turnId } = turn;
       const { digest } = approval;

@@ -4,7 +4,7 @@ import { Decision } from "../events.ts";
 import type { Policies } from "../folds/control.ts";
 import type { Json } from "../message.ts";
 import { hashOf } from "../ports.ts";
-import type { NamedTool } from "../tool.ts";
+import type { JudgeContext, NamedTool } from "../tool.ts";
 import { judge, type Finding, type Fit, type Ruling } from "./judge.ts";
 import { Policy, ToolCategory, type HeldRule, type Rule } from "./rule.ts";
 
@@ -39,18 +39,22 @@ export interface GateRuling extends Ruling {
   category: ToolCategory;
 }
 
+/** A call that is to be judged. */
+export interface Asked {
+  tool: NamedTool;
+  input: unknown;
+  context: JudgeContext;
+}
+
 /** Holds a call against everything that has a say in it: configuration, thread, and the tool's own view of its arguments. */
-export async function rule(
-  { tool, input }: { tool: NamedTool; input: unknown },
-  config: GateConfig,
-  policies: Policies,
-): Promise<GateRuling> {
+export async function rule(asked: Asked, config: GateConfig, policies: Policies): Promise<GateRuling> {
+  const { tool, input } = asked;
   const category = categoryOf(tool, config);
   const own = [...policies.rules, ...policies.grants].toSorted((a, b) => a.seq - b.seq);
   const found = (rules: readonly (Rule | HeldRule)[]) =>
-    rules.filter((one) => concerns(one, tool.name, category)).map((one) => ruleFinding(one, tool, input));
+    rules.filter((one) => concerns(one, tool.name, category)).map((one) => ruleFinding(one, asked));
   const findings = await Promise.all([
-    ...placeFinding(tool, input),
+    ...placeFinding(asked),
     ...found(config.rules),
     ...interruptFinding(config.interruptOn, tool.name, input),
     ...found(own),
@@ -84,13 +88,9 @@ function categoryOf({ name, category }: NamedTool, { toolCategory }: GateConfig)
 const concerns = (one: Rule, toolName: string, category: ToolCategory): boolean =>
   one.toolName === undefined ? one.category === category : one.toolName === toolName;
 
-async function ruleFinding(
-  one: Rule & { interrupt?: boolean | undefined },
-  tool: NamedTool,
-  input: unknown,
-): Promise<Finding> {
+async function ruleFinding(one: Rule & { interrupt?: boolean | undefined }, asked: Asked): Promise<Finding> {
   const { policy, match, toolName, interrupt } = one;
-  if (match !== undefined) return { policy, rank: "pattern", fit: await fitOf(tool, match, input) };
+  if (match !== undefined) return { policy, rank: "pattern", fit: await fitOf(match, asked) };
   if (interrupt) return { policy, rank: "pattern", fit: "all" };
   return { policy, rank: toolName === undefined ? "category" : "tool", fit: "all" };
 }
@@ -98,10 +98,10 @@ async function ruleFinding(
 const FITS: readonly unknown[] = ["all", "some", "none"];
 
 /** A pattern that nobody can hold against the arguments may be meant for them. */
-async function fitOf({ matches }: NamedTool, pattern: string, input: unknown): Promise<Fit> {
+async function fitOf(pattern: string, { tool: { matches }, input, context }: Asked): Promise<Fit> {
   if (!matches) return "some";
   try {
-    const fit = await matches(pattern, input);
+    const fit = await matches(pattern, input, context);
     return FITS.includes(fit) ? fit : "some";
   } catch {
     return "some";
@@ -109,11 +109,11 @@ async function fitOf({ matches }: NamedTool, pattern: string, input: unknown): P
 }
 
 /** Path rules: what the place says in which the tool works. */
-function placeFinding({ policy }: NamedTool, input: unknown): Promise<Finding>[] {
+function placeFinding({ tool: { policy }, input, context }: Asked): Promise<Finding>[] {
   if (!policy) return [];
   const asked = async (): Promise<Finding> => {
     try {
-      const said = await policy(input);
+      const said = await policy(input, context);
       if (said === undefined) return { policy: "allow", rank: "pattern", fit: "none" };
       return { policy: Policy.parse(said), rank: "pattern", fit: "all" };
     } catch {

@@ -1,7 +1,6 @@
 import { Decision } from "../events.ts";
 import type { Policies } from "../folds/control.ts";
-import type { NamedTool } from "../tool.ts";
-import { rule, type GateConfig, type GateRuling } from "./gate.ts";
+import { rule, type Asked, type GateConfig, type GateRuling } from "./gate.ts";
 import { Pattern, type Rule } from "./rule.ts";
 
 /** What a person can be offered when a call has to ask. */
@@ -12,11 +11,7 @@ export interface Offer {
 }
 
 /** The answers that mean something here: "always" only where the grant would keep the next such call from asking. */
-export async function offer(
-  asked: { tool: NamedTool; input: unknown },
-  config: GateConfig,
-  ruling: GateRuling,
-): Promise<Offer> {
+export async function offer(asked: Asked, config: GateConfig, ruling: GateRuling): Promise<Offer> {
   const { tool } = asked;
   const { policies, category, interrupt } = ruling;
   const silences = async (granted: Rule, over: boolean): Promise<boolean> => {
@@ -43,10 +38,10 @@ export async function offer(
 }
 
 /** `undefined`: the tool knows no patterns. `null`: it has none for these arguments. */
-async function suggestionOf({ tool, input }: { tool: NamedTool; input: unknown }): Promise<string | null | undefined> {
+async function suggestionOf({ tool, input, context }: Asked): Promise<string | null | undefined> {
   if (!tool.suggest) return undefined;
   try {
-    const pattern = await tool.suggest(input);
+    const pattern = await tool.suggest(input, context);
     return Pattern.safeParse(pattern).success ? (pattern ?? null) : null;
   } catch {
     return null;

@@ -71,7 +71,7 @@ const isCut = (driver: Driver, call: Call): boolean => call.state === "started" 
 
 /** Calls that were asked for and not begun, those that somebody has answered, and those that a crash cut off and may run again. */
 async function startRequested(driver: Driver, setup: Setup, running: ReadonlyMap<string, unknown>): Promise<void> {
-  const { turn: now, control } = driver.state;
+  const { turn: now } = driver.state;
   const isDue = (call: Call): boolean => {
     if (running.has(call.toolCallId)) return false;
     if (now?.declined) return call.state === "declined";
@@ -79,9 +79,7 @@ async function startRequested(driver: Driver, setup: Setup, running: ReadonlyMap
   };
   const calls = (now?.calls ?? []).filter(isDue);
   if (calls.length === 0 || driver.signal.aborted) return;
-  const { policies } = control;
-  const { signal } = driver;
-  const prepared = await Promise.all(calls.map((call) => prepare(call, setup, { policies, signal })));
+  const prepared = await Promise.all(calls.map((call) => prepare(driver, call, { setup })));
   await driver.append((state) => {
     // If this is asked again, what was ready the first time need not be so now.
     for (const { toolCallId } of prepared) driver.ready.delete(toolCallId);

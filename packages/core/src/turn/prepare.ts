@@ -4,7 +4,7 @@ import type { Policies } from "../folds/control.ts";
 import type { ThreadState } from "../folds/state.ts";
 import type { Json } from "../message.ts";
 import type { Answer } from "../model/answer.ts";
-import { denial, digestOf, rule, type GateRuling } from "../permissions/gate.ts";
+import { denial, digestOf, rule, type Asked, type GateRuling } from "../permissions/gate.ts";
 import { offer } from "../permissions/offer.ts";
 import { orAborted } from "../ports.ts";
 import type { NamedTool } from "../tool.ts";
@@ -32,21 +32,23 @@ export function refusal(answer: Answer, toolCallId: string): string | undefined 
 
 /** Whatever runs, for the first time or again, has come through here. */
 export async function prepare(
+  driver: Driver,
   call: Call,
-  setup: Setup,
-  { policies, signal, refused }: { policies: Policies; signal: AbortSignal; refused?: string | undefined },
+  { setup, refused }: { setup: Setup; refused?: string | undefined },
 ): Promise<Prepared> {
   const { toolCallId } = call;
   if (call.state === "declined")
     return { kind: "refuse", toolCallId, policies: null, event: (turnId) => declined(call, turnId) };
   if (refused !== undefined) return refuse(call, refused);
   // Schemas and patterns are not ours: they may take for ever, and what they throw must not cost the others their answer.
-  const judging = judged(call, setup, policies).catch((error: unknown) => refuse(call, `Not run: ${String(error)}`));
-  return (await orAborted(judging, signal)) ?? refuse(call, "Not run: the turn was aborted.");
+  const judging = judged(driver, call, setup).catch((error: unknown) => refuse(call, `Not run: ${String(error)}`));
+  return (await orAborted(judging, driver.signal)) ?? refuse(call, "Not run: the turn was aborted.");
 }
 
 /** The one permission check. */
-async function judged(call: Call, setup: Setup, policies: Policies): Promise<Prepared> {
+async function judged({ state, journal, signal }: Driver, call: Call, setup: Setup): Promise<Prepared> {
+  const { resourceId, control } = state;
+  const { policies } = control;
   const { toolCallId, toolName, input: args } = call;
   const tool = setup.tools.get(toolName);
   if (!tool)
@@ -56,7 +58,8 @@ async function judged(call: Call, setup: Setup, policies: Policies): Promise<Pre
   if (!shown.ok || !run.ok) return refuse(call, `Invalid arguments for ${toolName}:\n${shown.ok ? "" : shown.problem}`);
   const resumed = await resumption(call, tool);
   if (resumed && "problem" in resumed) return refuse(call, `The answer does not fit ${toolName}:\n${resumed.problem}`);
-  const ruling = await rule({ tool, input: shown.value }, setup.gate, policies);
+  const asked: Asked = { tool, input: shown.value, context: { threadId: journal.id, resourceId, signal } };
+  const ruling = await rule(asked, setup.gate, policies);
   const { policy } = ruling;
   switch (policy) {
     case "deny":
@@ -65,7 +68,7 @@ async function judged(call: Call, setup: Setup, policies: Policies): Promise<Pre
       const digest = await digestOf(toolName, args);
       if (call.approved === digest) break;
       if (setup.onAsk === "decline") return refuse(call, NOBODY_THERE, policies);
-      const event = await question(call, { tool, input: shown.value, digest }, setup, ruling);
+      const event = await question(call, { asked, digest }, setup, ruling);
       return { kind: "ask", toolCallId, policies, event };
     }
     case "allow":
@@ -116,12 +119,12 @@ export function begun(driver: Driver, call: Prepared, { turnId, key }: { turnId:
 
 async function question(
   { toolCallId, toolName, input: args }: Call,
-  { tool, input, digest }: { tool: NamedTool; input: unknown; digest: string },
+  { asked, digest }: { asked: Asked; digest: string },
   { gate }: Setup,
   ruling: GateRuling,
 ): Promise<(turnId: string) => NewEvent> {
   const { category, interrupt } = ruling;
-  const offered = await offer({ tool, input }, gate, ruling);
+  const offered = await offer(asked, gate, ruling);
   const about = { toolCallId, toolName, args, category, digest, ...offered, ...(interrupt ? { interrupt } : {}) };
   return (turnId) => ({ type: "tool_approval_required", turnId, path: [], ...about });
 }

@@ -198,11 +198,8 @@ async function accept(
   { messageId, answer }: { messageId: string; answer: Answer },
 ): Promise<void> {
   const { message, blobs } = await messageOf(messageId, answer);
-  const { policies } = driver.state.control;
   const calls = await Promise.all(
-    callsOf(message).map((call) => {
-      return prepare(call, setup, { policies, signal: driver.signal, refused: refusal(answer, call.toolCallId) });
-    }),
+    callsOf(message).map((call) => prepare(driver, call, { setup, refused: refusal(answer, call.toolCallId) })),
   );
   const { finishReason, usage } = answer;
   const cost = driver.ports.costOf(usage, setup.modelId);

@@ -14,6 +14,8 @@ export interface Glob {
   matches(path: string): boolean;
   /** Whether something below this directory could match. */
   reaches(directory: string): boolean;
+  /** Whether everything below this directory matches, whatever comes into it. Only a pattern that ends in "**" or "/" says so. */
+  covers(directory: string): boolean;
 }
 
 /**
@@ -36,6 +38,7 @@ export function glob(pattern: string, { ignoreCase = false, itself = false }: Gl
       return text.endsWith(ending) && machine.accepts(text);
     },
     reaches: (directory) => machine.survives(form(trimmed(directory))),
+    covers: (directory) => machine.takesAll(form(trimmed(directory))),
   };
 }
 
@@ -69,7 +72,16 @@ class Machine {
   }
 
   survives(directory: string): boolean {
-    return this.#run(directory === "" ? "" : `${directory}/`).some((at) => this.#ops[at]!.op !== "end");
+    return this.#enter(directory).some((at) => this.#ops[at]!.op !== "end");
+  }
+
+  takesAll(directory: string): boolean {
+    const endsHere = (at: number) => this.#from(at + 1).some((next) => this.#ops[next]!.op === "end");
+    return this.#enter(directory).some((at) => this.#ops[at]!.op === "rest" && endsHere(at));
+  }
+
+  #enter(directory: string): readonly number[] {
+    return this.#run(directory === "" ? "" : `${directory}/`);
   }
 
   #run(text: string): readonly number[] {

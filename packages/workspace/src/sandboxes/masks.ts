@@ -1,14 +1,8 @@
 import { readdir, realpath } from "node:fs/promises";
-import { createRequire } from "node:module";
 import { join } from "node:path";
+import { ruleGlob } from "../rules.ts";
 import type { SandboxRule } from "./sandbox.ts";
 import { isIn } from "./view.ts";
-
-// It comes without types.
-const picomatch = createRequire(import.meta.url)("picomatch") as (
-  globs: readonly string[],
-  options: { dot: boolean },
-) => (path: string) => boolean;
 
 /** More than this many mounts make no command line. */
 const MOST = 1_000;
@@ -71,21 +65,13 @@ function asked(rules: readonly SandboxRule[], operation: Operation): Asked[] {
   return rules
     .filter(({ operations }) => operations.includes(operation))
     .map(({ paths, mode }) => {
-      const all = paths.filter((glob) => glob.endsWith("/**"));
+      const globs = paths.map((path) => ruleGlob(path, mode));
       return {
         deny: mode !== "allow",
-        fits: matcher(paths),
-        fitsAll: matcher(all.flatMap((glob) => [glob, glob.slice(0, -3)])),
+        fits: (path) => globs.some((one) => one.matches(path)),
+        fitsAll: (path) => globs.some((one) => one.covers(path)),
       };
     });
-}
-
-/** Without the first slash: "**" + "/" at the beginning would not match no folder with it. The root itself is "". */
-function matcher(globs: readonly string[]): (path: string) => boolean {
-  const bare = globs.map((glob) => glob.replace(/^\//, ""));
-  const real = bare.filter((glob) => glob !== "");
-  const fits = real.length > 0 ? picomatch(real, { dot: true }) : () => false;
-  return (path) => (path === "" ? bare.includes("**") : fits(path.slice(1)));
 }
 
 /** A folder is denied only as a whole, and only if no rule before that allows something, which could be in it. */

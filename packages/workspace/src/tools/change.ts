@@ -3,7 +3,7 @@ import type { Stat } from "../backend.ts";
 import { FileError } from "../file-error.ts";
 import { contentVersion, hashOf, keep, KEPT_BYTES, streamOf, type Kept } from "./contents.ts";
 import { contentsOf, reachOf, type Place } from "./place.ts";
-import { shown } from "./virtual-path.ts";
+import { shown } from "../paths.ts";
 
 /** What is at a path before it is changed. */
 export type Old = { stat: Stat; kept: Kept } | null;

@@ -6,9 +6,12 @@ import { record, takeBack, type Recorded } from "./change.ts";
 import { hashOf, keep, KEPT_BYTES, type Kept } from "./contents.ts";
 import { found } from "./found.ts";
 import { plural } from "./listing.ts";
+import { judged } from "./judged.ts";
+import { Names } from "./names.ts";
+import { writePolicy } from "./rules.ts";
 import { looksLikeFile, removalFit, suggestForFile } from "./pattern.ts";
 import { contentsOf, pathInput, reachOf, TIMEOUT_MS, type Place } from "./place.ts";
-import { shown } from "./virtual-path.ts";
+import { shown } from "../paths.ts";
 
 /** How many files a directory may hold to be deleted as a whole. */
 const MAX_FILES = 2_000;
@@ -32,12 +35,12 @@ export const deleteTool = (place: Place) =>
     effect: "once",
     timeoutMs: TIMEOUT_MS,
     input: z.object({ file_path: pathInput(place, "The file or directory.") }),
-    matches(pattern, { file_path }) {
-      const path = place.path(file_path);
-      return removalFit(pattern, path, { isFile: meansFile(file_path, path) });
-    },
-    suggest: ({ file_path }) => suggestForFile(place.path(file_path)),
-    policy: ({ file_path }) => place.rules.policy("write", place.path(file_path)),
+    ...judged<{ file_path: string }>({
+      names: ({ file_path }, context) => Names.ofEntry(place.backend, place.path(file_path), context),
+      fit: (pattern, path, { file_path }) => removalFit(pattern, path, { isFile: meansFile(file_path, path) }),
+      suggest: suggestForFile,
+      policy: (path) => writePolicy(place.rules, path),
+    }),
     execute({ file_path }, context) {
       const path = place.path(file_path);
       if (path === "/")
@@ -50,7 +53,7 @@ export const deleteTool = (place: Place) =>
           throw new FileError("is_a_directory", path, tell);
         }
         const files = isFolder ? await filesIn(place, stat, context) : [stat];
-        checkRules(place, path, files);
+        checkRules(place, files, await Names.ofEntry(place.backend, path, reachOf(context)));
         const { bytes, lost } = await remove(place, { path, files }, context);
         const what = isFolder ? ` with ${plural(files.length, "file")}` : "";
         const warning = lost > 0 ? ` ${isFolder ? `${lost} of them` : "It"} can't be restored: ${LOST}.` : "";
@@ -79,15 +82,17 @@ async function filesIn({ backend }: Place, { path }: Stat, context: ToolContext)
 }
 
 /** Whoever was asked about a directory was asked about what is in it. What has a stricter rule of its own has to be named by itself. */
-function checkRules({ rules }: Place, path: string, files: readonly Entry[]): void {
-  const asked = rules.policy("write", path) === "ask";
+function checkRules({ rules }: Place, files: readonly Entry[], names: Names): void {
+  const path = names.asked;
+  const says = (one: Names) => one.policy((name) => writePolicy(rules, name));
+  const asked = says(names) === "ask";
   const stricter = files.filter((file) => {
-    const policy = rules.policy("write", file.path);
+    const policy = says(names.inside(file.path));
     return policy === "deny" || (policy === "ask" && !asked);
   });
   if (stricter.length === 0) return;
-  const names = stricter.filter((file) => !rules.hides(file.path)).map((file) => shown(file.path));
-  const which = names.length > 0 ? `: ${names.slice(0, 5).join(", ")}${names.length > 5 ? ", …" : ""}` : "";
+  const known = stricter.filter((file) => !rules.hides(file.path)).map((file) => shown(file.path));
+  const which = known.length > 0 ? `: ${known.slice(0, 5).join(", ")}${known.length > 5 ? ", …" : ""}` : "";
   const tell = `${shown(path)} holds ${plural(stricter.length, "file")} that a rule protects${which}. Nothing was deleted. Delete what you need to one by one.`;
   throw new FileError("denied", path, tell);
 }

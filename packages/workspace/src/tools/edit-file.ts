@@ -7,12 +7,12 @@ import { bytesOf, type Kept } from "./contents.ts";
 import { foundFile } from "./found.ts";
 import { plural } from "./listing.ts";
 import { nearest } from "./nearest.ts";
-import { fileFit, suggestForFile } from "./pattern.ts";
+import { judgedAsFile } from "./judged.ts";
 import { pathInput, reachOf, TIMEOUT_MS, type Place } from "./place.ts";
 import { replaced, type Replaced } from "./replacement.ts";
 import { readWritePolicy } from "./rules.ts";
 import { snippet } from "./snippet.ts";
-import { shown } from "./virtual-path.ts";
+import { shown } from "../paths.ts";
 
 /** Text is held several times over while it is edited. */
 const EDITED_MIB = 32;
@@ -34,9 +34,7 @@ Several edits of one file can be made at once. The result shows the changed line
       new_string: z.string().describe("What is to stand there. Empty: old_string is removed."),
       replace_all: z.boolean().describe("Replace it wherever it stands. Default: false.").optional(),
     }),
-    matches: (pattern, { file_path }) => fileFit(pattern, place.path(file_path)),
-    suggest: ({ file_path }) => suggestForFile(place.path(file_path)),
-    policy: ({ file_path }) => readWritePolicy(place.rules, place.path(file_path)),
+    ...judgedAsFile(place, readWritePolicy),
     execute({ file_path, old_string, new_string, replace_all = false }, context) {
       const path = place.path(file_path);
       checkWish(path, old_string, new_string);

@@ -2,7 +2,7 @@ import type { Reach, Stat } from "../backend.ts";
 import { FileError } from "../file-error.ts";
 import { missing } from "./missing.ts";
 import type { Place } from "./place.ts";
-import { shown } from "./virtual-path.ts";
+import { shown } from "../paths.ts";
 
 /** What is at a path; an error that names the next call if there is nothing, or nothing that may be seen. */
 export async function found(place: Place, path: string, reach: Reach): Promise<Stat> {

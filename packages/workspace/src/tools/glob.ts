@@ -4,9 +4,10 @@ import type { Entry } from "../backend.ts";
 import { FileError } from "../file-error.ts";
 import { foundDirectory } from "./found.ts";
 import { fitting, LISTED, plural } from "./listing.ts";
-import { suggestForFolder, treeFit } from "./pattern.ts";
+import { judgedAsFolder } from "./judged.ts";
+import { treeFit } from "./pattern.ts";
 import { pathInput, reachOf, TIMEOUT_MS, type Place } from "./place.ts";
-import { isWithin, shown } from "./virtual-path.ts";
+import { isWithin, shown } from "../paths.ts";
 
 /** Finds files by their names. */
 export const glob = (place: Place) =>
@@ -20,9 +21,7 @@ Up to ${LISTED} paths are shown. To search in what files hold call grep.`,
       pattern: z.string().min(1).max(1_000).describe("The pattern, relative to path."),
       path: pathInput(place, 'The directory to look in. Default: "/", the root of the workspace.').optional(),
     }),
-    matches: (pattern, { path = "/" }) => treeFit(pattern, place.path(path)),
-    suggest: ({ path = "/" }) => suggestForFolder(place.path(path)),
-    policy: ({ path = "/" }) => place.rules.policy("read", place.path(path)),
+    ...judgedAsFolder(place, treeFit),
     async execute({ pattern, path: input = "/" }, context) {
       const path = place.path(input);
       await foundDirectory(place, path, reachOf(context));

@@ -4,7 +4,7 @@ import { byName, shortened, SHOWN_CHARS, type Search } from "./grep-search.ts";
 import { scanLines } from "./lines.ts";
 import { fitting } from "./listing.ts";
 import { contentsOf, type Place } from "./place.ts";
-import { shown } from "./virtual-path.ts";
+import { shown } from "../paths.ts";
 
 export interface Results {
   lines: string[];

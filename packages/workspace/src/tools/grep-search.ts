@@ -1,7 +1,9 @@
-import type { ToolContext } from "@cinch/core";
+import type { Policy, ToolContext } from "@cinch/core";
 import type { GrepMatch, GrepQuery } from "../backend.ts";
+import { Names } from "./names.ts";
 import { reachOf, type Place } from "./place.ts";
-import { isWithin } from "./virtual-path.ts";
+import { readPolicy } from "./rules.ts";
+import { isWithin } from "../paths.ts";
 
 /** How many lines that match are counted. */
 const SCANNED = 100_000;
@@ -27,13 +29,20 @@ export async function search({ backend, rules }: Place, query: GrepQuery, contex
   const counts = new Map<string, number>();
   const askedFor = new Set<string>();
   const matches: GrepMatch[] = [];
-  const wasAsked = rules.policy("read", query.path) === "ask";
+  const reach = reachOf(context);
+  const names = await Names.of(backend, query.path, reach);
+  const says = (one: Names) => one.policy((name) => readPolicy(rules, name));
+  const wasAsked = says(names) === "ask";
+  let [judged, policy] = ["", undefined as Policy | undefined];
   let total = 0;
   let stopped = false;
-  for await (const { path, line, text: whole } of backend.grep(query, reachOf(context))) {
+  for await (const { path, line, text: whole } of backend.grep(query, reach)) {
     context.signal.throwIfAborted();
-    const policy = rules.policy("read", path);
-    if (!isWithin(path, query.path) || rules.hides(path) || policy === "deny") continue;
+    if (path !== judged) {
+      judged = path;
+      policy = isWithin(path, query.path) && !rules.hides(path) ? says(names.inside(path)) : "deny";
+    }
+    if (policy === "deny") continue;
     if (policy === "ask" && !wasAsked) {
       askedFor.add(path);
       continue;

@@ -4,9 +4,10 @@ import { found } from "./found.ts";
 import { contentResults, fileResults } from "./grep-results.ts";
 import { HELD, search, type Search } from "./grep-search.ts";
 import { plural } from "./listing.ts";
-import { suggestForFolder, treeFit } from "./pattern.ts";
+import { judgedAsFolder } from "./judged.ts";
+import { treeFit } from "./pattern.ts";
 import { pathInput, reachOf, TIMEOUT_MS, type Place } from "./place.ts";
-import { shown } from "./virtual-path.ts";
+import { shown } from "../paths.ts";
 
 const MAX_COUNT = 100;
 const MAX_CONTEXT = 20;
@@ -47,9 +48,7 @@ output_mode "files_with_matches" (default) gives paths, "content" the lines as p
         .optional(),
       max_count: z.int().min(1).max(HELD).describe(`How many results to show. Default: ${MAX_COUNT}.`).optional(),
     }),
-    matches: (pattern, { path = "/" }) => treeFit(pattern, place.path(path)),
-    suggest: ({ path = "/" }) => suggestForFolder(place.path(path)),
-    policy: ({ path = "/" }) => place.rules.policy("read", place.path(path)),
+    ...judgedAsFolder(place, treeFit),
     async execute(args, context) {
       const { pattern, output_mode: mode = "files_with_matches", max_count: most = MAX_COUNT } = args;
       const path = place.path(args.path ?? "/");

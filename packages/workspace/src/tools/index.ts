@@ -10,7 +10,7 @@ import type { Place } from "./place.ts";
 import { PathQueue } from "./queue.ts";
 import { readFile } from "./read-file.ts";
 import type { FileRules } from "./rules.ts";
-import { virtualPath } from "./virtual-path.ts";
+import { virtualPath } from "../paths.ts";
 import { writeFile } from "./write-file.ts";
 
 export type { FileRules } from "./rules.ts";

@@ -3,9 +3,10 @@ import * as z from "zod";
 import type { Entry } from "../backend.ts";
 import { foundDirectory } from "./found.ts";
 import { fitting, LISTED, plural } from "./listing.ts";
-import { folderFit, suggestForFolder } from "./pattern.ts";
+import { judgedAsFolder } from "./judged.ts";
+import { folderFit } from "./pattern.ts";
 import { pathInput, reachOf, TIMEOUT_MS, type Place } from "./place.ts";
-import { isWithin, shown } from "./virtual-path.ts";
+import { isWithin, shown } from "../paths.ts";
 
 /** Lists a directory. */
 export const ls = (place: Place) =>
@@ -16,9 +17,7 @@ Up to ${LISTED} entries are shown. To find files at any depth call glob.`,
     effect: "pure",
     timeoutMs: TIMEOUT_MS,
     input: z.object({ path: pathInput(place, 'The directory. Default: "/", the root of the workspace.').optional() }),
-    matches: (pattern, { path = "/" }) => folderFit(pattern, place.path(path)),
-    suggest: ({ path = "/" }) => suggestForFolder(place.path(path)),
-    policy: ({ path = "/" }) => place.rules.policy("read", place.path(path)),
+    ...judgedAsFolder(place, folderFit),
     async execute({ path: input = "/" }, context) {
       const path = place.path(input);
       const reach = reachOf(context);

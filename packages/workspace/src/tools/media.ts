@@ -1,4 +1,4 @@
-import { nameOf } from "./virtual-path.ts";
+import { nameOf } from "../paths.ts";
 
 /** What models are shown as it is, by the ending of the name. */
 const MEDIA: Readonly<Record<string, string>> = {

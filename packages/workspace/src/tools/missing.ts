@@ -2,7 +2,7 @@ import type { Reach } from "../backend.ts";
 import { FileError } from "../file-error.ts";
 import type { Place } from "./place.ts";
 import { similarity } from "./similar.ts";
-import { isWithin, joinPath, nameOf, parentOf, shown } from "./virtual-path.ts";
+import { isWithin, joinPath, nameOf, parentOf, shown } from "../paths.ts";
 
 const ALIKE = 0.5;
 const SUGGESTIONS = 3;

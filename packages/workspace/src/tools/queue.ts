@@ -1,4 +1,4 @@
-import { isWithin } from "./virtual-path.ts";
+import { isWithin } from "../paths.ts";
 
 interface Place {
   path: string;

@@ -9,9 +9,10 @@ import { scanLines, type Line } from "./lines.ts";
 import { RESULT_CHARS } from "./listing.ts";
 import { MEDIA_ENDINGS, mediaTypeOf } from "./media.ts";
 import { LINE_CHARS, numbered, numberedLine } from "./numbered.ts";
-import { fileFit, suggestForFile } from "./pattern.ts";
+import { readPolicy } from "./rules.ts";
+import { judgedAsFile } from "./judged.ts";
 import { contentsOf, pathInput, reachOf, TIMEOUT_MS, type Place } from "./place.ts";
-import { nameOf, shown } from "./virtual-path.ts";
+import { nameOf, shown } from "../paths.ts";
 
 const LIMIT = 2_000;
 /** How much of one line is shown when only that line is asked for. */
@@ -47,9 +48,7 @@ Images, audio, video and documents (${MEDIA_ENDINGS.join(", ")}) are shown as th
         )
         .optional(),
     }),
-    matches: (pattern, { file_path }) => fileFit(pattern, place.path(file_path)),
-    suggest: ({ file_path }) => suggestForFile(place.path(file_path)),
-    policy: ({ file_path }) => place.rules.policy("read", place.path(file_path)),
+    ...judgedAsFile(place, readPolicy),
     execute({ file_path, offset = 0, limit = LIMIT, char_offset }, context) {
       const path = place.path(file_path);
       // Behind the edits that were asked for before it: it shows what they have made of the file.

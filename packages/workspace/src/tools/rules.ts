@@ -7,6 +7,10 @@ export interface FileRules {
   hides(path: string): boolean;
 }
 
+export const readPolicy = (rules: FileRules, path: string): Policy | undefined => rules.policy("read", path);
+
+export const writePolicy = (rules: FileRules, path: string): Policy | undefined => rules.policy("write", path);
+
 /** Reading and writing at once. That reading is allowed says nothing of writing, so only the latter's `allow` counts. */
 export function readWritePolicy(rules: FileRules, path: string): Policy | undefined {
   const said = [rules.policy("read", path), rules.policy("write", path)];

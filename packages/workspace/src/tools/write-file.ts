@@ -4,9 +4,10 @@ import { checkSeen, oldContents, replace } from "./change.ts";
 import { hashOf } from "./contents.ts";
 import { isDirectory } from "./found.ts";
 import { plural } from "./listing.ts";
-import { fileFit, suggestForFile } from "./pattern.ts";
+import { writePolicy } from "./rules.ts";
+import { judgedAsFile } from "./judged.ts";
 import { pathInput, reachOf, TIMEOUT_MS, type Place } from "./place.ts";
-import { shown } from "./virtual-path.ts";
+import { shown } from "../paths.ts";
 
 /** Creates a file, or replaces all that it holds. */
 export const writeFile = (place: Place) =>
@@ -21,9 +22,7 @@ A file that exists must have been read with read_file in this thread and be unch
       file_path: pathInput(place, "The file."),
       content: z.string().describe("All that the file is to hold."),
     }),
-    matches: (pattern, { file_path }) => fileFit(pattern, place.path(file_path)),
-    suggest: ({ file_path }) => suggestForFile(place.path(file_path)),
-    policy: ({ file_path }) => place.rules.policy("write", place.path(file_path)),
+    ...judgedAsFile(place, writePolicy),
     execute({ file_path, content }, context) {
       const path = place.path(file_path);
       const bytes = new TextEncoder().encode(content);

@@ -6,12 +6,12 @@ import {
   type DurableEvent,
   type HarnessConfig,
   type HarnessEvent,
+  type PendingApproval,
   type Policy,
   type Rule,
 } from "@cinch/core";
 import { call, say, scriptedBy } from "@cinch/testkit";
-import { fileTools, type Backend, type FileRules } from "@cinch/workspace";
-import picomatch from "picomatch";
+import { canHide, fileTools, pathRules as compiled, policyFor, type Backend, type FileRules } from "@cinch/workspace";
 import { PlainBackend } from "./plain-backend.ts";
 
 export type Args = Record<string, unknown>;
@@ -33,11 +33,12 @@ export interface DeskOptions extends Partial<HarnessConfig> {
 /** For tests that are about something else. */
 export const edits: Rule[] = [{ category: "edit", policy: "allow" }];
 
-/** Path rules as they will be: the first that fits decides. */
 export function pathRules(...rules: ["read" | "write", pattern: string, Policy][]): FileRules {
-  const policy: FileRules["policy"] = (operation, path) =>
-    rules.find(([on, pattern]) => on === operation && picomatch(pattern, { dot: true })(path))?.[2];
-  return { policy, hides: (path) => policy("read", path) === "deny" };
+  const held = compiled(rules.map(([operation, path, mode]) => ({ operations: [operation], paths: [path], mode })));
+  return {
+    policy: (operation, path) => policyFor(held, operation, path),
+    hides: (path) => canHide(held, path),
+  };
 }
 
 /** A real harness whose model calls what the test tells it to call. Each `calls` is a turn of its own, and its calls are one step. */
@@ -112,6 +113,15 @@ function outcomeOf({ content, details }: { content: unknown; details?: unknown }
       ? content
       : (content as { type: string; text?: string }[]).map((part) => part.text ?? part.type).join("\n");
   return { text, isError, content, details };
+}
+
+/** What waits for a yes, as soon as something does. */
+export async function pending(d: Desk): Promise<PendingApproval> {
+  for (;;) {
+    const { pendingApproval } = d.harness.getDisplayState();
+    if (pendingApproval) return pendingApproval;
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  }
 }
 
 export const desk = (options: DeskOptions = {}): Promise<Desk> => new Desk(options).open();

@@ -7,8 +7,10 @@ import { pathRules } from "./desk.ts";
 import { PlainBackend } from "./plain-backend.ts";
 
 const tools = fileTools({ backend: new PlainBackend(), rules: pathRules() }) as Record<string, Tool>;
-const fit = (tool: string, pattern: string, path: string) => tools[tool]!.matches!(pattern, { file_path: path, path });
-const suggestion = (tool: string, path: string) => tools[tool]!.suggest!({ file_path: path, path });
+const context = { threadId: "t", resourceId: "r" };
+const fit = (tool: string, pattern: string, path: string) =>
+  tools[tool]!.matches!(pattern, { file_path: path, path }, context);
+const suggestion = (tool: string, path: string) => tools[tool]!.suggest!({ file_path: path, path }, context);
 
 test("a pattern is held against the path of a file, wherever it begins and however it is written", async () => {
   for (const [pattern, path, expected] of [

@@ -1,15 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { DurableEvent, PendingApproval } from "@cinch/core";
-import { desk, pathRules, type Args, type Desk } from "./desk.ts";
-
-async function pending(d: Desk): Promise<PendingApproval> {
-  for (;;) {
-    const { pendingApproval } = d.harness.getDisplayState();
-    if (pendingApproval) return pendingApproval;
-    await new Promise((resolve) => setTimeout(resolve, 2));
-  }
-}
+import type { DurableEvent } from "@cinch/core";
+import { desk, pathRules, pending, type Args, type Desk } from "./desk.ts";
 
 const last = (d: Desk): DurableEvent<"tool_end"> => d.events.findLast((event) => event.type === "tool_end")!;
 const write = (file_path: string, content = "x"): [string, Args] => ["write_file", { file_path, content }];

@@ -1,5 +1,6 @@
 import {
   FileError,
+  glob as globOf,
   type Backend,
   type Entry,
   type GlobQuery,
@@ -9,7 +10,6 @@ import {
   type Stat,
   type WriteOptions,
 } from "@cinch/workspace";
-import picomatch from "picomatch";
 
 interface PlainFile {
   bytes: Uint8Array;
@@ -97,17 +97,18 @@ export class PlainBackend implements Backend {
 
   async *glob({ pattern, path }: GlobQuery): AsyncGenerator<Entry> {
     await this.hook("glob", path);
-    const fits = picomatch(pattern, { dot: true });
-    for (const entry of this.#below(path)) if (fits(relative(entry.path, path))) yield entry;
+    const { matches } = globOf(pattern);
+    for (const entry of this.#below(path)) if (matches(relative(entry.path, path))) yield entry;
   }
 
   async *grep({ pattern, path, glob, regex, ignoreCase }: GrepQuery): AsyncGenerator<GrepMatch> {
     await this.hook("grep", path);
     const source = regex ? pattern : pattern.replace(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
     const searched = new RegExp(source, ignoreCase ? "i" : "");
-    const fits = glob === undefined ? () => true : picomatch(glob, { dot: true, basename: !glob.includes("/") });
+    const wanted = glob?.replace(/^!/, "") ?? "**";
+    const { matches } = globOf(wanted.includes("/") ? wanted : `**/${wanted}`);
     for (const { path: file, type } of this.#below(path)) {
-      if (type === "directory" || !fits(file.slice(glob?.startsWith("/") ? 0 : 1))) continue;
+      if (type === "directory" || matches(file) === (glob?.startsWith("!") ?? false)) continue;
       for (const [at, text] of this.text(file)!.split(/\r?\n/).entries())
         if (searched.test(text)) yield { path: file, line: at + 1, text };
     }

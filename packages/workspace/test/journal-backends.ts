@@ -1,5 +1,5 @@
 import { Agent, Harness, memoryStore, type ThreadFiles, type Workspace, type WorkspaceHost } from "@cinch/core";
-import { backendConformance, type BackendUnderTest } from "@cinch/testkit";
+import type { BackendUnderTest } from "@cinch/testkit";
 import { sqliteStore } from "@cinch/sqlite";
 import { join } from "node:path";
 import { storeBackend, threadBackend, type Backend } from "@cinch/workspace";
@@ -30,21 +30,21 @@ async function hosted(
   return { ...(await make(await opened.promise)), inMemory, dispose };
 }
 
-backendConformance("a store", () =>
-  hosted(async (host) => {
-    const backend: Backend = storeBackend();
-    await backend.open?.(host);
-    return { backend, reach };
-  }),
-);
-
-backendConformance("a thread", () =>
-  hosted(
-    async (host) => {
-      // The journal that threads share does to files what that of a thread does.
-      const files = (await host.shared("a thread")) as ThreadFiles;
-      return { backend: threadBackend(), reach: { ...reach, files } };
-    },
-    { inMemory: true },
-  ),
-);
+/** Every one of them, with nothing in it. */
+export const journalBackends: Record<string, () => Promise<BackendUnderTest>> = {
+  "a store": () =>
+    hosted(async (host) => {
+      const backend: Backend = storeBackend();
+      await backend.open?.(host);
+      return { backend, reach };
+    }),
+  "a thread": () =>
+    hosted(
+      async (host) => {
+        // The journal that threads share does to files what that of a thread does.
+        const files = (await host.shared("a thread")) as ThreadFiles;
+        return { backend: threadBackend(), reach: { ...reach, files } };
+      },
+      { inMemory: true },
+    ),
+};

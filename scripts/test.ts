@@ -1,0 +1,80 @@
+/**
+ * npm test [-- FILE… --test-…=…]
+ *
+ * Node runs all tests of a process one after the other, and a process for each file would spend most of its time in starting. So files
+ * run in groups, each group in one process, and as many of those at a time as there are cores. What a group prints is shown when it
+ * is done, of those that failed at the end.
+ */
+import { spawn, type ChildProcess } from "node:child_process";
+import { globSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import { dirname } from "node:path";
+import process from "node:process";
+
+const ALL = ["{packages,apps}/*/test/**/*.test.ts", "test/**/*.test.ts"];
+const GROUP = 16;
+const MOST_AT_ONCE = 4;
+/** A file that measures its process has one for itself. */
+const ALONE = /\.alone\.test\.ts$/;
+
+interface Outcome {
+  ok: boolean;
+  output: string;
+}
+
+const given = process.argv.slice(2);
+const options = given.filter((arg) => arg.startsWith("-"));
+const paths = given.filter((arg) => !arg.startsWith("-"));
+const files = globSync(paths.length > 0 ? paths : ALL).toSorted();
+if (files.length === 0) throw new Error(`There is no test file ${paths.join(" ")}.`);
+const groups = groupsOf(files);
+const waiting = [...groups];
+const running = new Set<ChildProcess>();
+const failed: string[] = [];
+const started = performance.now();
+
+for (const signal of ["SIGINT", "SIGTERM"] as const)
+  process.once(signal, () => {
+    for (const child of running) child.kill(signal);
+    process.exit(1);
+  });
+await Promise.all(Array.from({ length: Math.min(availableParallelism(), MOST_AT_ONCE, groups.length) }, work));
+for (const output of failed) process.stdout.write(output);
+const seconds = ((performance.now() - started) / 1000).toFixed(0);
+console.log(`${files.length} files in ${groups.length} groups, ${failed.length} of them failed, ${seconds} s`);
+process.exitCode = failed.length > 0 ? 1 : 0;
+
+/** Takes one group after the other. */
+async function work(): Promise<void> {
+  for (let group = waiting.shift(); group; group = waiting.shift()) {
+    const { ok, output } = await run(group);
+    if (ok) process.stdout.write(output);
+    else failed.push(output);
+  }
+}
+
+function groupsOf(all: readonly string[]): string[][] {
+  const together = Map.groupBy(
+    all.filter((file) => !ALONE.test(file)),
+    dirname,
+  );
+  const shared = [...together.values()].flatMap((some) =>
+    Array.from({ length: Math.ceil(some.length / GROUP) }, (_, at) => some.slice(at * GROUP, (at + 1) * GROUP)),
+  );
+  return [...shared, ...all.filter((file) => ALONE.test(file)).map((file) => [file])];
+}
+
+function run(group: readonly string[]): Promise<Outcome> {
+  const flags = ["-C", "@cinch/source", "--test", "--test-isolation=none", "--test-force-exit"];
+  const child = spawn(process.execPath, [...flags, ...options, ...group], { stdio: ["ignore", "pipe", "pipe"] });
+  running.add(child);
+  const chunks: Buffer[] = [];
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk: Buffer) => chunks.push(chunk));
+  return new Promise((resolve, reject) => {
+    child.once("error", reject);
+    child.once("close", (code) => {
+      running.delete(child);
+      resolve({ ok: code === 0, output: Buffer.concat(chunks).toString("utf8") });
+    });
+  });
+}
