@@ -13,7 +13,7 @@ export interface Entry {
 }
 
 export interface Stat extends Entry {
-  /** Another one whenever the contents are others. The same contents may have different versions. */
+  /** Another one whenever the contents are others, in other processes too. The same contents may have different versions. */
   version: string;
   /** Who may read, write and run it, where there is such a thing: the last nine bits of what a disk calls its mode. */
   mode?: number;

@@ -48,6 +48,12 @@ export class Outputs {
     };
   }
 
+  /** A folder for what else has to be kept of commands. Rejects if it can't be made. */
+  async folder(name: string): Promise<string> {
+    await this.make();
+    return join(this.directory, createHash("sha256").update(name).digest("hex").slice(0, 32));
+  }
+
   /** The file behind a path of the workspace, as a path below this folder; `undefined` if no output can have it. */
   nameOf(path: string): string | undefined {
     const name = path.slice(OUTPUT_PATH.length + 1);

@@ -1,4 +1,11 @@
-import { CinchError, type ToolSet, type Workspace, type WorkspaceHost, type WorkspaceStatus } from "@cinch/core";
+import {
+  CinchError,
+  type ToolContext,
+  type ToolSet,
+  type Workspace,
+  type WorkspaceHost,
+  type WorkspaceStatus,
+} from "@cinch/core";
 import type { Backend, Reach } from "./backend.ts";
 import { Background } from "./background.ts";
 import { directoryBackend } from "./backends/directory.ts";
@@ -16,6 +23,7 @@ import { localShell } from "./shells/local.ts";
 import { sandboxShell } from "./shells/sandbox.ts";
 import { commandTools } from "./tools/commands.ts";
 import { fileTools } from "./tools/index.ts";
+import { FileUndo } from "./undo/index.ts";
 
 export interface WorkspaceOptions {
   backend: Backend;
@@ -67,9 +75,12 @@ export class FileWorkspace implements Workspace {
   readonly #backend: Backend;
   readonly #shell: Shell | undefined;
   readonly #outputs: Outputs;
+  readonly undo: FileUndo;
   readonly #permissions: readonly PathRule[];
   /** With what is nobody's business, which is known when the workspace is open. */
   readonly #rules: { lists: PathRules["lists"] };
+  /** What is nobody's business, also not when something is taken back. */
+  readonly #hidden: { lists: PathRules["lists"] } = { ...pathRules([]) };
   #protection: Protection = { kind: "none", description: "The workspace is not open yet." };
   /** Where in the workspace the root of the shell is. */
   #shellAt = "/";
@@ -81,6 +92,9 @@ export class FileWorkspace implements Workspace {
     this.#outputs = new Outputs(outputs);
     this.#backend = withPolicy(withOutputs(backend, this.#outputs), ruleHooks(this.#rules));
     this.#shell = shell;
+    this.undo = new FileUndo(withPolicy(backend, ruleHooks(this.#hidden)), {
+      shelf: () => this.#outputs.folder(`undo:${root ?? shell?.root ?? ""}`),
+    });
     const path = (input: string) => virtualPath(input, root === undefined ? {} : { root });
     const fileRules = {
       policy: (operation: "read" | "write", at: string) => policyFor(this.#rules, operation, at),
@@ -90,6 +104,7 @@ export class FileWorkspace implements Workspace {
       background: new Background(this.#outputs),
       protection: () => this.#protection,
       path: (input: string) => this.#shellPath(path(input)),
+      watch: ({ threadId, files, signal }: ToolContext) => this.undo.watch({ threadId, files }, signal),
     };
     this.tools = {
       ...fileTools({ backend: this.#backend, rules: fileRules, path }),
@@ -103,10 +118,8 @@ export class FileWorkspace implements Workspace {
     const hidden = [...host.storeFiles, this.#outputs.directory];
     // Before anybody else can make something of that name.
     if ((await this.#placesOf(this.#outputs.directory)).length > 0) await this.#outputs.make().catch(() => {});
-    this.#rules.lists = narrower(
-      pathRules(this.#permissions),
-      pathRules(await hiddenRules(this.#backend, hidden)),
-    ).lists;
+    this.#hidden.lists = pathRules(await hiddenRules(this.#backend, hidden)).lists;
+    this.#rules.lists = narrower(pathRules(this.#permissions), this.#hidden).lists;
     this.#protection = this.#shell
       ? await this.#protect(this.#shell, hidden)
       : { kind: "virtual", description: "There is no shell." };
@@ -138,6 +151,7 @@ export class FileWorkspace implements Workspace {
 
   async close(): Promise<void> {
     await this.#shell?.close?.();
+    await this.undo.close();
     await this.#backend.close?.();
   }
 

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import type {
   Backend,
   DeleteOptions,
@@ -45,6 +46,8 @@ const CHUNK_BYTES = 64 * 1024;
 
 class MemoryBackend implements Backend {
   readonly #root: MemoryDirectory = directory();
+  /** Of no other backend, in no other process. */
+  readonly #id = randomUUID();
   #versions = 0;
 
   async list(path: string, { signal }: Reach): Promise<Entry[]> {
@@ -105,7 +108,7 @@ class MemoryBackend implements Backend {
       parent = next;
     }
     const size = chunks.reduce((sum, { length }) => sum + length, 0);
-    const file: MemoryFile = { type: "file", chunks, size, modified, version: `${++this.#versions}` };
+    const file: MemoryFile = { type: "file", chunks, size, modified, version: `${++this.#versions}.${this.#id}` };
     parent.children.set(nameOf(path), file);
     return statOf(path, file);
   }

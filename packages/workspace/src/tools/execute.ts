@@ -4,6 +4,7 @@ import { MOST_RUNNING, BackgroundCommand, type Background } from "../background.
 import { commandMatcher } from "../commands/index.ts";
 import { Output } from "../output.ts";
 import type { Command, Protection, Shell } from "../shell.ts";
+import type { Watch } from "../undo/index.ts";
 import { howItEnded } from "./ending.ts";
 import { reachOf } from "./place.ts";
 
@@ -17,6 +18,8 @@ export interface CommandPlace {
   protection(): Protection;
   /** The path that is meant by what the model wrote, as the shell has it. Throws a `FileError`. */
   path(input: string): string;
+  /** Remembers what files are before a command. Where that can't be done, why: the command runs all the same. */
+  watch(context: ToolContext): Promise<Watch | { untold: string }>;
 }
 
 /** Runs a command. What it prints is shown as it comes; the model gets the beginning and the end, and where the whole is. */
@@ -46,7 +49,9 @@ With background: true it answers at once with an id, and the command goes on, wi
 /** Nothing stands between a command and the machine: then a person does, whatever is allowed in general. */
 export const unprotected = ({ protection }: CommandPlace) => (protection().kind === "none" ? "ask" : undefined);
 
-async function toTheEnd({ shell, background }: CommandPlace, command: Command, context: ToolContext) {
+async function toTheEnd({ shell, background, watch }: CommandPlace, command: Command, context: ToolContext) {
+  const watching = await watch(context);
+  context.signal.throwIfAborted();
   const output = new Output(background.outputs.place());
   const text = new TextDecoder();
   const running = shell.start(
@@ -59,8 +64,9 @@ async function toTheEnd({ shell, background }: CommandPlace, command: Command, c
   );
   const exit = await running.exit;
   await output.close();
+  const changes = "end" in watching ? await watching.end() : watching;
   const content = [howItEnded(exit), output.textForModel()].filter((part) => part !== "").join("\n");
-  return { content, details: { exit, bytes: output.bytes, output: output.path } };
+  return { content, details: { exit, bytes: output.bytes, output: output.path, ...changes } };
 }
 
 /** Neither the signal nor the files of the call go along: it is over before the command is. */

@@ -17,9 +17,7 @@ const AT_ONCE = 16;
 export interface CameraOptions {
   backend: Backend;
   /** Where albums are put. */
-  shelf: string;
-  /** Whether versions of the backend mean the same in the next process. */
-  lasting: boolean;
+  shelf(): Promise<string>;
 }
 
 /** A picture that is on the disk for as long as somebody may need it. */
@@ -69,10 +67,9 @@ export class Camera {
 
   /** One that another process has saved. Rejects if it is gone. */
   async find(name: string): Promise<Picture> {
-    const { shelf } = this.#options;
     const [album = "", picture = ""] = name.split("/");
     if (!/^[\w-]+\/[\w-]+$/.test(name)) throw new Error("That is no picture.");
-    return Album.at(join(shelf, album)).load(picture);
+    return Album.at(join(await this.#options.shelf(), album)).load(picture);
   }
 
   /** What a file held; `undefined` if that was not put aside, or is not there any more. */
@@ -88,7 +85,7 @@ export class Camera {
   async #take(reach: Reach): Promise<Picture> {
     const album = await this.#open();
     await album.touch();
-    const known = (this.#known ??= this.#options.lasting ? await album.newest() : new Map());
+    const known = (this.#known ??= await album.newest());
     const picture = new Map<string, Pictured>();
     const changed: TreeFile[] = [];
     for await (const file of this.#options.backend.tree?.(reach) ?? []) {
@@ -139,7 +136,7 @@ export class Camera {
   }
 
   #open(): Promise<Album> {
-    this.#album ??= Album.open(this.#options.shelf);
+    this.#album ??= this.#options.shelf().then((shelf) => Album.open(shelf));
     // A folder that can't be made now may be made later.
     this.#album.catch(() => (this.#album = undefined));
     return this.#album;

@@ -6,7 +6,7 @@ import { Camera } from "./camera.ts";
 import { diffOf } from "./diff.ts";
 import { differencesBetween, type Difference, type Picture, type Pictured } from "./picture.ts";
 import { restoreAll } from "./restore.ts";
-import { backendReach, lookedAt } from "./versions.ts";
+import { backendReach, lookedAt, reasonOf } from "./versions.ts";
 
 /** What is held in memory at a time, before the journal has it. */
 const BATCH_BYTES = 16 * 1024 * 1024;
@@ -14,8 +14,8 @@ const BATCH_FILES = 200;
 
 /** A command that is being watched. */
 export interface Watch {
-  /** Records what has changed since. Says how many files that was. */
-  end(): Promise<number>;
+  /** Records what has changed since. Says how many files that was, or why it can't be told. */
+  end(): Promise<{ changed: number } | { untold: string }>;
 }
 
 /** Takes back what was done to the files of a workspace, also by commands: of those, pictures tell what they did. */
@@ -24,7 +24,7 @@ export class FileUndo implements Undo {
   readonly #camera: Camera;
 
   /** A backend without rules: whoever takes back what was done takes the user's place, not the agent's. */
-  constructor(backend: Backend, options: { shelf: string; lasting: boolean }) {
+  constructor(backend: Backend, options: { shelf: () => Promise<string> }) {
     this.#backend = backend;
     this.#camera = new Camera({ backend, ...options });
   }
@@ -53,15 +53,19 @@ export class FileUndo implements Undo {
     await this.#record(await this.#camera.find(tree), reach);
   }
 
-  /** Remembers, durably, what all files are now. */
-  async watch(reach: FileReach, signal: AbortSignal): Promise<Watch> {
-    const { name, picture } = await this.#camera.takeAndSave({ ...backendReach(reach), signal });
+  /** Remembers, durably, what all files are now; or says why that can't be done. */
+  async watch(reach: FileReach, signal: AbortSignal): Promise<Watch | { untold: string }> {
+    const saved = await this.#camera.takeAndSave({ ...backendReach(reach), signal }).catch(reasonOf);
+    if (typeof saved === "string") return { untold: saved };
+    const { name, picture } = saved;
     await reach.files.checkpoint(name);
     return {
       // Not under the signal: what a command did that was stopped has to be known too.
       end: async () => {
         try {
-          return await this.#record(picture, reach);
+          return { changed: await this.#record(picture, reach) };
+        } catch (error) {
+          return { untold: reasonOf(error) };
         } finally {
           await this.#camera.giveBack(name);
         }
