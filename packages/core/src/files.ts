@@ -23,6 +23,8 @@ export const FileChange = z.object({
   version: z.optional(z.string()),
   /** The journal is where the file lives; otherwise it only tells of it. */
   held: z.optional(z.boolean()),
+  /** Part of a rewind of the whole thread: the file is again what the journal, as it is read from now on, says that it is. */
+  rewound: z.optional(z.boolean()),
 });
 export type FileChange = z.infer<typeof FileChange>;
 
@@ -34,6 +36,8 @@ export const FileRestore = z.object({
   to: z.nullable(FileVersion),
   /** The thread had seen then what the file held. */
   seen: z.optional(z.boolean()),
+  /** The conversation goes back too. */
+  rewound: z.optional(z.boolean()),
 });
 export type FileRestore = z.infer<typeof FileRestore>;
 

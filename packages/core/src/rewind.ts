@@ -1,4 +1,3 @@
-import { closedError, type Thread } from "./thread.ts";
 import { CinchError } from "./errors.ts";
 import { refuseForeign } from "./input.ts";
 import type { DurableEvent, NewEvent } from "./events.ts";
@@ -7,6 +6,7 @@ import { noFiles, reduceFiles } from "./folds/files.ts";
 import type { ThreadState } from "./folds/state.ts";
 import type { FileDiff, FileRestore, HeldFiles, RewoundFile, ThreadFiles } from "./files.ts";
 import { hasTrees } from "./turn/decide.ts";
+import type { Thread } from "./thread.ts";
 import { historiesOf, undoing } from "./undo.ts";
 import type { FileReach, Undo } from "./workspace.ts";
 
@@ -53,7 +53,7 @@ export async function rewindThread(thread: Thread, options: RewindOptions): Prom
     await stop(thread);
     const { seq } = thread.state;
     const { messages, found } = await look();
-    const restore = found.flatMap((one) => one.restore ?? []);
+    const restore = found.flatMap((one) => (one.restore ? { ...one.restore, rewound: conversation } : []));
     const kept = conversation && !files ? await heldSince(thread, toSeq) : [];
     // If anything has happened meanwhile, it has to be looked at again.
     const done = await thread.appendAlone((state) => {
@@ -88,9 +88,8 @@ async function stop(thread: Thread): Promise<void> {
   await thread.command(({ turn }) => {
     return turn && !turn.aborting ? [{ type: "abort_requested", turnId: turn.turnId }] : null;
   });
-  if (thread.ports.workspace?.undo) await thread.until((state) => !open(state));
-  else await thread.until(({ turn }) => turn === null);
-  if (thread.isClosed) throw closedError();
+  const isStopped = (state: ThreadState) => (thread.ports.workspace?.undo ? !open(state) : state.turn === null);
+  if (!(await thread.until(isStopped))) throw notNow();
 }
 
 async function plan(thread: Thread, lost: readonly DurableEvent[], overwrite: boolean | readonly string[]) {
@@ -123,8 +122,7 @@ async function taken(
 ): Promise<RewoundFile[]> {
   if (restore.length > 0) {
     thread.wake();
-    await thread.until(({ files }) => files.restoring === null);
-    if (thread.isClosed) throw closedError();
+    if (!(await thread.until(({ files }) => files.restoring === null))) throw notNow();
   }
   const failed = new Map((thread.state.files.restored?.files ?? []).map((file) => [file.path, file]));
   return found.map(({ file, restore: asked }) => {
@@ -132,6 +130,12 @@ async function taken(
     return actual && (actual.outcome === "conflict" || actual.outcome === "failed") ? actual : file;
   });
 }
+
+const notNow = (): CinchError =>
+  new CinchError(
+    "CLOSED",
+    "The thread can't be driven from here any more. What was begun goes on when it is opened again.",
+  );
 
 /** For looking only: nothing is changed from here. */
 function reachOf(thread: Thread): FileReach {

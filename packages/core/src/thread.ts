@@ -271,13 +271,13 @@ export class Thread implements Journal, Folds {
     if (turn) await this.until((state) => state.turn?.turnId !== turn.turnId);
   }
 
-  /** Settles when it is so, or when this is closed. */
-  async until(isSo: (state: ThreadState) => boolean): Promise<void> {
-    while (!isSo(this.state) && !this.#closed) await this.changed();
-  }
-
-  get isClosed(): boolean {
-    return this.#closed;
+  /** Settles when it is so. False if nothing is done here any more that could make it so. */
+  async until(isSo: (state: ThreadState) => boolean): Promise<boolean> {
+    while (!isSo(this.state)) {
+      if (this.#closed || this.#driving.broken) return false;
+      await this.changed();
+    }
+    return true;
   }
 
   /** Settles when an input that is about to be taken has been: who aborts then means the turn that begins with it. */

@@ -18,10 +18,10 @@ export interface FileHistory {
 /**
  * A change is in the journal before it is made, so it may not have happened: then the next one begins where it began. Where a change
  * begins with what none before it left, somebody else was at the file. Storing a file in the journal is no change of its own: whoever
- * had it stored has recorded that.
+ * had it stored has recorded that. Nor is what a rewind of the whole thread did: it led to where the journal goes on.
  */
 export function historiesOf(events: readonly DurableEvent[]): FileHistory[] {
-  const changes = events.filter((event) => event.type === "file_changed" && !event.held);
+  const changes = events.filter((event) => event.type === "file_changed" && !event.held && !event.rewound);
   return [...Map.groupBy(changes as Change[], ({ path }) => path)].map(([path, own]) => historyOf(path, own));
 }
 
@@ -33,7 +33,9 @@ function historyOf(path: string, changes: readonly Change[]): FileHistory {
   let mixed = false;
   for (const change of changes.slice(0, -1).toReversed()) {
     const hash = hashOf(first.before);
-    if (hashOf(change.after) !== hash && hashOf(change.before) !== hash) {
+    const follows = hashOf(change.after) === hash || hashOf(change.before) === hash;
+    // Who had files taken back was told what of others that would overwrite.
+    if (!follows && first.operation !== "restore") {
       mixed = true;
       break;
     }

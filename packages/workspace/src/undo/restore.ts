@@ -14,7 +14,11 @@ export async function restoreAll(
   files: readonly FileRestore[],
   reach: FileReach,
 ): Promise<RewoundFile[]> {
-  const ordered = [...files.filter(({ to }) => !to), ...files.filter(({ to }) => to)];
+  const [made, lost] = [files.filter(({ to }) => !to), files.filter(({ to }) => to)];
+  return [...(await restoreEach(backend, made, reach)), ...(await restoreEach(backend, lost, reach))];
+}
+
+async function restoreEach(backend: Backend, files: readonly FileRestore[], reach: FileReach): Promise<RewoundFile[]> {
   const done: RewoundFile[] = [];
   let due: Due[] = [];
   const restoreDue = async () => {
@@ -23,7 +27,7 @@ export async function restoreAll(
     for (const one of due) done.push(await restoreOne(backend, one, reach));
     due = [];
   };
-  for (const file of ordered) {
+  for (const file of files) {
     const found = await consider(backend, file, reach).catch((error: unknown) => failed(file, reasonOf(error)));
     if ("outcome" in found) done.push(found);
     else due.push(found);
@@ -62,12 +66,12 @@ async function mayBecome(backend: Backend, { path, from }: FileRestore, now: Now
   return entries.length === 0;
 }
 
-function changeOf({ file: { path, to, seen }, stat, kept }: Due): FileChange {
+function changeOf({ file: { path, to, seen, rewound = false }, stat, kept }: Due): FileChange {
   const mode = stat?.mode === undefined ? {} : { mode: stat.mode };
   const before = kept && { ...kept.version, ...mode };
   // What the thread had seen is what is there again.
   const version = seen && to ? { version: to.hash } : {};
-  return { path, operation: "restore", before, after: to, ...version };
+  return { path, operation: "restore", before, after: to, rewound, ...version };
 }
 
 async function restoreOne(backend: Backend, due: Due, reach: FileReach): Promise<RewoundFile> {
@@ -84,8 +88,8 @@ async function restoreOne(backend: Backend, due: Due, reach: FileReach): Promise
     } else if (isFile) await backend.delete(path, place, { ifVersion: stat.version });
     return ended(file);
   } catch (error) {
-    const { before } = changeOf(due);
-    await reach.files.record(() => [{ path, operation: "restore", before, after: before }]);
+    const { version: _, ...change } = changeOf(due);
+    await reach.files.record(() => [{ ...change, after: change.before }]);
     return error instanceof FileError && error.problem === "changed" ? conflict(file) : failed(file, reasonOf(error));
   }
 }

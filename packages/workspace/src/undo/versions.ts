@@ -10,7 +10,7 @@ export const backendReach = ({ threadId, files }: FileReach): Reach => ({
   files,
 });
 
-/** What a file holds now, and what the backend calls that. */
+/** What is at a path now, and, if that is a file, what it holds. */
 export interface Now {
   stat: Stat | null;
   hash: string | null;
@@ -22,8 +22,7 @@ export async function nowAt(backend: Backend, path: string, reach: Reach): Promi
     if (error instanceof FileError && error.problem === "not_a_directory") return null;
     throw error;
   });
-  if (!stat) return { stat: null, hash: null };
-  if (stat.type === "directory") return { stat, hash: "directory" };
+  if (stat?.type !== "file") return { stat, hash: null };
   const { version } = await keep(backend.read(path, {}, reach), { whole: false });
   return { stat, hash: version.hash };
 }

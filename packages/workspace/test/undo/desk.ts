@@ -1,0 +1,96 @@
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { Agent, Harness, memoryStore, type HarnessConfig, type HarnessEvent, type Store } from "@cinch/core";
+import { call, say, scriptedBy } from "@cinch/testkit";
+import { localWorkspace, type FileWorkspace } from "@cinch/workspace";
+
+/** A folder that is gone after the test. */
+export function folder(files: Record<string, string> = {}) {
+  const path = mkdtempSync(join(tmpdir(), "cinch-undo-"));
+  const put = (name: string, text: string) => {
+    mkdirSync(dirname(join(path, name)), { recursive: true });
+    writeFileSync(join(path, name), text);
+  };
+  for (const [name, text] of Object.entries(files)) put(name, text);
+  return {
+    path,
+    put,
+    text: (name: string) => readFileSync(join(path, name), "utf8"),
+    mode: (name: string) => statSync(join(path, name)).mode & 0o777,
+    /** Everything in it, but for what nobody's undo touches. */
+    all: () => contentsOf(path),
+    [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }),
+  };
+}
+
+export type Folder = ReturnType<typeof folder>;
+
+function contentsOf(root: string, below = ""): Record<string, string> {
+  const found: Record<string, string> = {};
+  for (const entry of readdirSync(join(root, below), { withFileTypes: true })) {
+    const path = join(below, entry.name);
+    if (entry.isDirectory()) Object.assign(found, contentsOf(root, path));
+    else found[path] = readFileSync(join(root, path), "latin1");
+  }
+  return found;
+}
+
+export type Calls = [tool: string, args: unknown][];
+
+/** A model that does what it is told, in JSON: one step after the other, each of one or several calls. */
+export const obedient = () =>
+  scriptedBy(({ prompt }) => {
+    const asked = prompt.findLastIndex(({ role }) => role === "user");
+    const message = prompt[asked];
+    const text = message?.role === "user" ? message.content.flatMap((part) => ("text" in part ? part.text : [])) : [];
+    const steps = JSON.parse(text.join("")) as Calls[];
+    const step = steps[prompt.slice(asked).filter(({ role }) => role === "assistant").length];
+    return step
+      ? call(...step.map(([name, args], at) => [name, args, `${asked}-${at}`] as [string, unknown, string]))
+      : say("done");
+  });
+
+export interface Desk {
+  root: string;
+  storage?: Store;
+  workspace?: FileWorkspace;
+  config?: Partial<HarnessConfig>;
+}
+
+/** A harness that lets everything run, in a folder. */
+export async function desk({ root, storage = memoryStore(), workspace, config }: Desk) {
+  const cache = mkdtempSync(join(tmpdir(), "cinch-undo-cache-"));
+  const h = new Harness({
+    id: "undo",
+    storage,
+    agent: new Agent({ name: "a", model: obedient() }),
+    workspace: workspace ?? localWorkspace({ root, sandbox: "none", outputs: cache }),
+    initialState: { yolo: true },
+    ...config,
+  });
+  const events: HarnessEvent[] = [];
+  h.subscribe((event) => events.push(event));
+  await h.init();
+  await h.selectOrCreateThread();
+  /** Has a turn in which these steps are done; says where the thread was before it. */
+  const turn = async (...steps: Calls[]) => {
+    const { seq } = h.getDisplayState();
+    const { reason, error } = await h.sendMessage({ content: JSON.stringify(steps) });
+    if (reason !== "complete") throw new Error(`${reason}: ${error?.message}`);
+    return seq;
+  };
+  const close = async () => {
+    await h.close();
+    rmSync(cache, { recursive: true, force: true });
+  };
+  return Object.assign(h, { turn, events, [Symbol.asyncDispose]: close });
+}
+
+export const write = (file_path: string, content: string): Calls => [["write_file", { file_path, content }]];
+export const read = (file_path: string): Calls => [["read_file", { file_path }]];
+export const edit = (file_path: string, old_string: string, new_string: string): Calls => [
+  ["edit_file", { file_path, old_string, new_string }],
+];
+export const run = (command: string): Calls => [["execute", { command }]];
+export const remove = (file_path: string): Calls => [["delete", { file_path }]];

@@ -1,0 +1,112 @@
+import assert from "node:assert/strict";
+import { fork } from "node:child_process";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { MemoryData, memoryStore } from "@cinch/core";
+import { sqliteStore } from "@cinch/sqlite";
+import { localWorkspace } from "@cinch/workspace";
+import { DyingStore, type Moment } from "../../../core/test/dying-store.ts";
+import { desk, edit, folder, read, remove, run, write, type Calls } from "./desk.ts";
+
+const before = { "a.txt": "a\n", "b/c.txt": "c\n", "d.txt": "d\n" };
+const work: Calls[] = [
+  read("a.txt"),
+  edit("a.txt", "a", "A"),
+  run("echo more >> b/c.txt; echo new > e.txt"),
+  remove("d.txt"),
+  write("f/g.txt", "g\n"),
+];
+
+const cacheOf = () => {
+  const path = mkdtempSync(join(tmpdir(), "cinch-undo-cache-"));
+  return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
+};
+
+/** Every moment at which a process can die that does this, as far as its store can tell. */
+async function everyMoment(dies: (moment: Moment) => Promise<boolean>): Promise<number> {
+  let moments = 0;
+  for (let nth = 1, died = true; died; nth++) {
+    for (const place of ["before", "after"] as const) {
+      died = await dies({ nth, place });
+      moments += died ? 1 : 0;
+    }
+  }
+  return moments;
+}
+
+test("a rewind that dies at any moment did not happen, or is finished by who comes next", async () => {
+  const moments = await everyMoment(async (moment) => {
+    using root = folder(before);
+    using cache = cacheOf();
+    const workspace = () => localWorkspace({ root: root.path, sandbox: "none", outputs: cache.path });
+    const data = new MemoryData();
+    const store = new DyingStore(data);
+    const first = await desk({ root: root.path, storage: store, workspace: workspace() });
+    const seq = await first.turn(...work);
+    const done = root.all();
+    const { messages } = first.getDisplayState();
+    store.dieAt(moment);
+    await first.rewind({ toSeq: seq, files: true }).catch(() => undefined);
+    const died = store.isDead;
+    await first.close().catch(() => undefined);
+    await using next = await desk({ root: root.path, storage: memoryStore(data), workspace: workspace() });
+    const isRewound = next.getDisplayState().messages.length < messages.length;
+    for (let waited = 0; isRewound && JSON.stringify(root.all()) !== JSON.stringify(before) && waited < 100; waited++)
+      await sleep(20);
+    assert.deepEqual(root.all(), isRewound ? before : done, JSON.stringify(moment));
+    await next.rewind({ toSeq: seq, files: true });
+    assert.deepEqual(root.all(), before, JSON.stringify(moment));
+    return died;
+  });
+  assert.ok(moments > 10, `${moments} moments`);
+});
+
+test("a turn that dies at any moment can be taken back, with everything that it did to files until then", async () => {
+  const moments = await everyMoment(async (moment) => {
+    using root = folder(before);
+    using cache = cacheOf();
+    const workspace = () => localWorkspace({ root: root.path, sandbox: "none", outputs: cache.path });
+    const data = new MemoryData();
+    const store = new DyingStore(data);
+    const first = await desk({ root: root.path, storage: store, workspace: workspace() });
+    const { seq } = first.getDisplayState();
+    store.dieAt(moment);
+    const over = first.turn(...work).catch(() => undefined);
+    while (!store.isDead && (await Promise.race([over.then(() => true), sleep(5, false)])) === false);
+    const died = store.isDead;
+    await first.close().catch(() => undefined);
+    await over;
+    await using next = await desk({ root: root.path, storage: memoryStore(data), workspace: workspace() });
+    const { files } = await next.rewind({ toSeq: seq, files: true });
+    assert.deepEqual(root.all(), before, JSON.stringify({ moment, files }));
+    return died;
+  });
+  assert.ok(moments > 20, `${moments} moments`);
+});
+
+test("a command that was killed with its harness can be taken back by the next one", { timeout: 60_000 }, async () => {
+  using root = folder(before);
+  using cache = cacheOf();
+  const database = join(cache.path, "store.db");
+  const child = fork(new URL("./undo-process.ts", import.meta.url), [root.path, cache.path, database], {
+    execArgv: ["-C", "@cinch/source"],
+  });
+  const gone = new Promise((resolve) => child.once("exit", resolve));
+  while (!existsSync(join(root.path, "started"))) await sleep(20);
+  child.kill("SIGKILL");
+  await gone;
+  const workspace = localWorkspace({ root: root.path, sandbox: "none", outputs: cache.path });
+  await using h = await desk({ root: root.path, storage: sqliteStore({ path: database }), workspace });
+  const [message] = await h.listMessages();
+  const { files } = await h.rewind({ toSeq: message!.seq - 1, files: true });
+  assert.deepEqual(files.map(({ path, outcome }) => `${path} ${outcome}`).toSorted(), [
+    "/a.txt restored",
+    "/d.txt restored",
+    "/new.txt deleted",
+    "/started deleted",
+  ]);
+  assert.deepEqual(root.all(), before);
+});
