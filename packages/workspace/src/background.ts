@@ -7,8 +7,10 @@ import type { Exit, Running } from "./shell.ts";
 export const MOST_RUNNING = 16;
 /** How many that are over are remembered. What the others printed is still in their files. */
 const REMEMBERED = 64;
-/** How long it must have been quiet before what came is shown. */
+/** What came is shown when it has been quiet for so long, */
 const QUIET_MS = 100;
+/** or for so long not. */
+const BUSY_MS = 1_000;
 const LOOK_MS = 20;
 
 /** A command that outlives the call and the turn that started it. Its output is looked at piece by piece. */
@@ -21,6 +23,8 @@ export class BackgroundCommand {
   readonly ended: Promise<void>;
   #exit: Exit | undefined;
   #seen = 0;
+  /** How much there was at the last look, with what was not shown because it was not whole. */
+  #known = 0;
   #unread = false;
 
   constructor({ threadId, id }: CommandOf, { output, running }: { output: Output; running: Running }) {
@@ -44,12 +48,15 @@ export class BackgroundCommand {
 
   /** Settles when there is something new and no more comes at the moment, when it is over, or in time. Rejects if it is aborted. */
   async news(waitMs: number, signal: AbortSignal): Promise<void> {
-    const until = performance.now() + waitMs;
-    let [bytes, since] = [this.output.bytes, performance.now()];
+    let until = performance.now() + waitMs;
+    let [bytes, since] = [this.#known, performance.now()];
     while (!this.#exit && performance.now() < until) {
+      if (this.output.bytes !== bytes) {
+        if (bytes === this.#known) until = Math.min(until, performance.now() + BUSY_MS);
+        [bytes, since] = [this.output.bytes, performance.now()];
+      }
+      if (bytes > this.#known && performance.now() - since >= QUIET_MS) return;
       await sleep(LOOK_MS, undefined, { signal });
-      if (this.output.bytes !== bytes) [bytes, since] = [this.output.bytes, performance.now()];
-      else if (bytes > this.#seen && performance.now() - since >= QUIET_MS) return;
     }
   }
 
@@ -58,6 +65,7 @@ export class BackgroundCommand {
     const from = this.#seen;
     const { text, to } = this.output.since(from, { partial: this.#exit === undefined });
     this.#seen = to;
+    this.#known = this.output.bytes;
     return { text, from, to };
   }
 

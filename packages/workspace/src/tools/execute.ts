@@ -71,8 +71,8 @@ async function inBackground({ shell, background, protection }: CommandPlace, com
   const place = background.outputs.place();
   const output = new Output(place);
   await output.save();
-  context.signal.throwIfAborted();
   if (!background.hasRoom(threadId)) {
+    await output.close();
     throw new Error(
       `${MOST_RUNNING} commands of this thread run in the background already. End one with execute_stop first.`,
     );
