@@ -1,3 +1,4 @@
+import type { WorkspaceHost } from "@cinch/core";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Output } from "./output.ts";
 import type { CommandOf, Outputs } from "./outputs.ts";
@@ -27,12 +28,15 @@ export class BackgroundCommand {
   #known = 0;
   #unread = false;
 
-  constructor({ threadId, id }: CommandOf, { output, running }: { output: Output; running: Running }) {
+  constructor(
+    { threadId, id }: CommandOf,
+    { output, running, onEnd }: Pick<BackgroundCommand, "output" | "running"> & { onEnd: () => void },
+  ) {
     this.id = id;
     this.threadId = threadId;
     this.output = output;
     this.running = running;
-    this.ended = this.#toTheEnd();
+    this.ended = this.#toTheEnd(onEnd);
   }
 
   /** `undefined` while it runs. */
@@ -40,10 +44,11 @@ export class BackgroundCommand {
     return this.#exit;
   }
 
-  async #toTheEnd(): Promise<void> {
+  async #toTheEnd(onEnd: () => void): Promise<void> {
     const exit = await this.running.exit;
     await this.output.close();
     this.#exit = exit;
+    onEnd();
   }
 
   /** Settles when there is something new and no more comes at the moment, when it is over, or in time. Rejects if it is aborted. */
@@ -83,10 +88,15 @@ export class BackgroundCommand {
 /** The commands that run in the background, each for the thread that started it. They end with the shell. */
 export class Background {
   readonly outputs: Outputs;
+  #host: Pick<WorkspaceHost, "onThreadDeleted"> | undefined;
   readonly #commands = new Map<string, BackgroundCommand>();
 
   constructor(outputs: Outputs) {
     this.outputs = outputs;
+  }
+
+  open(host: Pick<WorkspaceHost, "onThreadDeleted">): void {
+    this.#host = host;
   }
 
   /** Whether the thread may start another one. */
@@ -95,8 +105,10 @@ export class Background {
     return own.length < MOST_RUNNING;
   }
 
-  add(command: BackgroundCommand): void {
-    this.#commands.set(keyOf(command), command);
+  add(command: CommandOf, process: Pick<BackgroundCommand, "output" | "running">): void {
+    // Nobody could see it, or end it, any more. Stopping never rejects.
+    const off = this.#host?.onThreadDeleted(command.threadId, () => process.running.stop());
+    this.#commands.set(keyOf(command), new BackgroundCommand(command, { ...process, onEnd: () => off?.() }));
     const over = [...this.#commands].filter(([, one]) => one.exit);
     for (const [key] of over.slice(0, Math.max(0, over.length - REMEMBERED))) this.#commands.delete(key);
   }

@@ -67,6 +67,7 @@ export class FileWorkspace implements Workspace {
   readonly #backend: Backend;
   readonly #shell: Shell | undefined;
   readonly #outputs: Outputs;
+  readonly #background: Background;
   readonly #permissions: readonly PathRule[];
   /** With what is nobody's business, which is known when the workspace is open. */
   readonly #rules: { lists: PathRules["lists"] };
@@ -79,6 +80,7 @@ export class FileWorkspace implements Workspace {
     this.#permissions = permissions;
     this.#rules = { ...rules };
     this.#outputs = new Outputs(outputs);
+    this.#background = new Background(this.#outputs);
     this.#backend = withPolicy(withOutputs(backend, this.#outputs), ruleHooks(this.#rules));
     this.#shell = shell;
     const path = (input: string) => virtualPath(input, root === undefined ? {} : { root });
@@ -87,7 +89,7 @@ export class FileWorkspace implements Workspace {
       hides: (at: string) => canHide(this.#rules, at),
     };
     const commands = {
-      background: new Background(this.#outputs),
+      background: this.#background,
       protection: () => this.#protection,
       path: (input: string) => this.#shellPath(path(input)),
     };
@@ -99,6 +101,7 @@ export class FileWorkspace implements Workspace {
 
   async open(host: WorkspaceHost): Promise<WorkspaceStatus> {
     await this.#backend.open?.(host);
+    this.#background.open(host);
     await this.#outputs.tidy();
     const hidden = [...host.storeFiles, this.#outputs.directory];
     // Before anybody else can make something of that name.

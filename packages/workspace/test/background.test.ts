@@ -3,6 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { MemoryData, memoryStore, type HarnessEvent } from "@cinch/core";
+import { sqliteStore } from "@cinch/sqlite";
 import {
   createWorkspace,
   localWorkspace,
@@ -160,6 +161,30 @@ describe("a background command", () => {
     }
     assert.match((await at.desk.ok("execute_output", { id, wait_ms: 0 })).text, /still running\. Nothing new/);
   });
+
+  for (const kind of ["memory", "sqlite"]) {
+    test(`ends when its thread is deleted, by whichever process (${kind})`, async () => {
+      using root = folder();
+      using store = folder();
+      const data = new MemoryData();
+      const storage = () => (kind === "memory" ? memoryStore(data) : sqliteStore({ path: join(store.path, "s.db") }));
+      const workspace = () => localWorkspace({ root: root.path, sandbox: "none", outputs: join(store.path, "o") });
+      await using desk = await commandDesk(workspace(), { storage: storage() });
+      const seconds = longSleep();
+      const id = await desk.start(`echo ready; sleep ${seconds}`);
+      await desk.printed(id, "ready\n");
+      const kept = desk.harness.getCurrentThreadId()!;
+      await desk.harness.createThread();
+      const other = longSleep();
+      await desk.printed(await desk.start(`echo ready; sleep ${other}`), "ready\n");
+      await using beside = await commandDesk(workspace(), { storage: storage() });
+      await beside.harness.deleteThread({ threadId: desk.harness.getCurrentThreadId()! });
+      assert.deepEqual(await untilNone(other), []);
+      assert.ok(processesWith(seconds).length > 0);
+      await beside.harness.deleteThread({ threadId: kept });
+      assert.deepEqual(await untilNone(seconds), []);
+    });
+  }
 
   test("after a restart is said to have ended with the harness, and what it printed can be read", async () => {
     using root = folder();

@@ -1,6 +1,6 @@
 import { defineTool, type ToolContext } from "@cinch/core";
 import * as z from "zod";
-import { MOST_RUNNING, BackgroundCommand, type Background } from "../background.ts";
+import { MOST_RUNNING, type Background } from "../background.ts";
 import { commandMatcher } from "../commands/index.ts";
 import { Output } from "../output.ts";
 import type { Command, Protection, Shell } from "../shell.ts";
@@ -79,10 +79,10 @@ async function inBackground({ shell, background, protection }: CommandPlace, com
   }
   const reach = { threadId, resourceId: context.files.resourceId };
   const running = shell.start({ ...command, reach }, output.sink, { combined: true, interactive: true });
-  background.add(new BackgroundCommand({ threadId, id }, { output, running }));
+  background.add({ threadId, id }, { output, running });
   if (output.path !== null) await background.outputs.note({ threadId, id }, place).catch(() => {});
   const apart = protection().ownNetwork
-    ? "\nIt has a network of its own: no other command reaches what it serves. Use a server within the command that starts it, or through a socket file in the workspace."
+    ? "\nIt has a network of its own: no other command reaches what it serves. Use a server within the command that starts it: server & sleep 1; curl …"
     : "";
   const content = `Started ${id}. See what it prints with execute_output, answer it with execute_input, end it with execute_stop. Its whole output ${output.whereabouts}.${apart}`;
   return { content, details: { id, output: output.path } };
