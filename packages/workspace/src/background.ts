@@ -85,7 +85,7 @@ export class BackgroundCommand {
   }
 }
 
-/** The commands that run in the background, each for the thread that started it. They end with the shell. */
+/** The commands that run in the background, each for the thread that started it. They end with the workspace. */
 export class Background {
   readonly outputs: Outputs;
   #host: Pick<WorkspaceHost, "onThreadDeleted"> | undefined;
@@ -111,6 +111,13 @@ export class Background {
     this.#commands.set(keyOf(command), new BackgroundCommand(command, { ...process, onEnd: () => off?.() }));
     const over = [...this.#commands].filter(([, one]) => one.exit);
     for (const [key] of over.slice(0, Math.max(0, over.length - REMEMBERED))) this.#commands.delete(key);
+  }
+
+  /** Ends all of them. Settles when what they printed is saved. */
+  async close(): Promise<void> {
+    const all = [...this.#commands.values()];
+    await Promise.all(all.map(({ running }) => running.stop()));
+    await Promise.all(all.map(({ ended }) => ended));
   }
 
   find(command: CommandOf): BackgroundCommand | undefined {

@@ -77,6 +77,7 @@ export class Outputs {
     try {
       await this.check();
       const name = await readFile(join(this.directory, noteName(command)), "utf8");
+      if (!OUTPUT.test(name)) return undefined;
       const { size } = await stat(join(this.directory, name));
       return { path: `${OUTPUT_PATH}/${name}`, bytes: size };
     } catch {

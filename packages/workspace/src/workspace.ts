@@ -69,7 +69,9 @@ export class FileWorkspace implements Workspace {
   readonly #outputs: Outputs;
   readonly #background: Background;
   readonly #permissions: readonly PathRule[];
-  /** With what is nobody's business, which is known when the workspace is open. */
+  /** Real files that are nobody's business: of every harness that has opened this. */
+  readonly #hidden = new Set<string>();
+  /** With those for what is hidden, which is known when the workspace is open. */
   readonly #rules: { lists: PathRules["lists"] };
   #protection: Protection = { kind: "none", description: "The workspace is not open yet." };
   /** Where in the workspace the root of the shell is. */
@@ -103,7 +105,8 @@ export class FileWorkspace implements Workspace {
     await this.#backend.open?.(host);
     this.#background.open(host);
     await this.#outputs.tidy();
-    const hidden = [...host.storeFiles, this.#outputs.directory];
+    for (const path of [...host.storeFiles, this.#outputs.directory]) this.#hidden.add(path);
+    const hidden = [...this.#hidden];
     // Before anybody else can make something of that name.
     if ((await this.#placesOf(this.#outputs.directory)).length > 0) await this.#outputs.make().catch(() => {});
     this.#rules.lists = narrower(
@@ -140,6 +143,7 @@ export class FileWorkspace implements Workspace {
   }
 
   async close(): Promise<void> {
+    await this.#background.close();
     await this.#shell?.close?.();
     await this.#backend.close?.();
   }

@@ -2,7 +2,7 @@ import { defineTool, type ToolContext } from "@cinch/core";
 import * as z from "zod";
 import { MOST_RUNNING, type Background } from "../background.ts";
 import { commandMatcher } from "../commands/index.ts";
-import { Output } from "../output.ts";
+import { HOW_TO_READ, Output } from "../output.ts";
 import type { Command, Protection, Shell } from "../shell.ts";
 import { howItEnded } from "./ending.ts";
 import { reachOf } from "./place.ts";
@@ -84,6 +84,6 @@ async function inBackground({ shell, background, protection }: CommandPlace, com
   const apart = protection().ownNetwork
     ? "\nIt has a network of its own: no other command reaches what it serves. Use a server within the command that starts it: server & sleep 1; curl …"
     : "";
-  const content = `Started ${id}. See what it prints with execute_output, answer it with execute_input, end it with execute_stop. Its whole output ${output.whereabouts}.${apart}`;
+  const content = `Started ${id}. See what it prints with execute_output, answer it with execute_input, end it with execute_stop. Its whole output ${output.whereabouts}${output.path ? `: ${HOW_TO_READ}` : ""}.${apart}`;
   return { content, details: { id, output: output.path } };
 }
