@@ -105,10 +105,10 @@ export class Background {
     return own.length < MOST_RUNNING;
   }
 
-  add(command: CommandOf, process: Pick<BackgroundCommand, "output" | "running">): void {
+  add(command: CommandOf, started: Pick<BackgroundCommand, "output" | "running">): void {
     // Nobody could see it, or end it, any more. Stopping never rejects.
-    const off = this.#host?.onThreadDeleted(command.threadId, () => process.running.stop());
-    this.#commands.set(keyOf(command), new BackgroundCommand(command, { ...process, onEnd: () => off?.() }));
+    const off = this.#host?.onThreadDeleted(command.threadId, () => started.running.stop());
+    this.#commands.set(keyOf(command), new BackgroundCommand(command, { ...started, onEnd: () => off?.() }));
     const over = [...this.#commands].filter(([, one]) => one.exit);
     for (const [key] of over.slice(0, Math.max(0, over.length - REMEMBERED))) this.#commands.delete(key);
   }

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { constants } from "node:fs";
 import { type FileHandle, lstat, mkdir, open, readdir, readFile, stat, unlink, writeFile } from "node:fs/promises";
-import { tmpdir, userInfo } from "node:os";
+import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 
 /** Under which path of the workspace outputs can be read. Nothing is listed there: the name of one is the right to read it. */
@@ -32,7 +32,7 @@ export interface CommandOf {
 export class Outputs {
   readonly directory: string;
 
-  constructor(directory = join(tmpdir(), `cinch-output-${userInfo().uid}`)) {
+  constructor(directory = join(tmpdir(), `cinch-output-${process.getuid?.() ?? "user"}`)) {
     this.directory = resolve(directory);
   }
 

@@ -11,7 +11,7 @@ import {
   virtualShell,
   type LocalWorkspaceOptions,
 } from "@cinch/workspace";
-import { type Answer, commandDesk, type CommandDesk } from "./command-desk.ts";
+import { type Answer, type Call, commandDesk, type CommandDesk } from "./command-desk.ts";
 import { bubblewrap, sandboxRuntime } from "./sandboxes.ts";
 import { folder, longSleep, processesWith, program, untilNone, without } from "./shell-support.ts";
 
@@ -214,11 +214,8 @@ describe("a background command", () => {
 
   test("is one of a few: the seventeenth is refused, until one has ended", async () => {
     await using at = await seat();
-    const start = ["execute", { command: "sleep 1000", background: true }] as const;
-    const answers = await at.desk.calls(
-      at.desk.harness,
-      ...Array.from({ length: 17 }, () => [...start] as [string, object & Record<string, unknown>]),
-    );
+    const start: Call = ["execute", { command: "sleep 1000", background: true }];
+    const answers = await at.desk.calls(at.desk.harness, ...Array.from({ length: 17 }, () => start));
     const refused = answers.filter(({ isError }) => isError);
     assert.equal(refused.length, 1);
     assert.match(
@@ -229,6 +226,18 @@ describe("a background command", () => {
     assert.equal(new Set(answers.map(({ details }) => details["id"])).size, 17);
     await at.desk.ok("execute_stop", { id });
     await at.desk.start("true");
+  });
+
+  test("is forgotten when many others have ended since, but not what it printed", async () => {
+    await using at = await seat();
+    const first = await at.desk.start("echo first");
+    await at.desk.printed(first, "Exit code 0");
+    for (let batch = 0; batch < 7; batch++) {
+      const others = Array.from({ length: 11 }, (): Call => ["execute", { command: "true", background: true }]);
+      for (const { details } of await at.desk.calls(at.desk.harness, ...others))
+        await at.desk.printed(String(details["id"]), "Exit code 0");
+    }
+    assert.match(await at.desk.fails("execute_output", { id: first }), /is not running.* 6 bytes, is in/);
   });
 
   test("is ended after timeout_ms if that is given", async () => {

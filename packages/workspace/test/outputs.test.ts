@@ -127,7 +127,9 @@ describe("the whole output of a command", () => {
     const name = path.slice(OUTPUT_PATH.length + 1);
     writeFileSync(join(at.outputs, "..", "secret.txt"), "SECRET");
     symlinkSync(join(at.outputs, "..", "secret.txt"), join(at.outputs, `${"a".repeat(32)}.txt`));
+    writeFileSync(join(at.outputs, "private.txt"), "SECRET");
     for (const file_path of [
+      `${OUTPUT_PATH}/private.txt`,
       `${OUTPUT_PATH}/../../etc/passwd`,
       `${OUTPUT_PATH}/../../../etc/passwd`,
       `${OUTPUT_PATH}/..%2f..%2fetc%2fpasswd`,

@@ -71,8 +71,9 @@ async function inBackground({ shell, background, protection }: CommandPlace, com
   const place = background.outputs.place();
   const output = new Output(place);
   await output.save();
-  if (!background.hasRoom(threadId)) {
+  if (context.signal.aborted || !background.hasRoom(threadId)) {
     await output.close();
+    context.signal.throwIfAborted();
     throw new Error(
       `${MOST_RUNNING} commands of this thread run in the background already. End one with execute_stop first.`,
     );
