@@ -20,7 +20,7 @@ import { StateShape } from "./state-shape.ts";
 import type { Store } from "./store.ts";
 import type { NewLive } from "./live.ts";
 import type { ToolSet } from "./tool.ts";
-import type { Workspace } from "./workspace.ts";
+import { onThreadDeleted, type Workspace } from "./workspace.ts";
 
 export interface HarnessConfig {
   id: string;
@@ -166,6 +166,7 @@ export class Harness {
       const status = await this.#workspace.open({
         shared: (resourceId) => this.#registry.shared(resourceId),
         storeFiles: this.#store.files ?? [],
+        onThreadDeleted: (threadId, deleted) => onThreadDeleted(this.#store, threadId, deleted),
       });
       tell({ type: "workspace_ready", ...status });
       tell({ type: "workspace_status_changed", status: "ready" });

@@ -1,3 +1,4 @@
+import type { WorkspaceHost } from "@cinch/core";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Output } from "./output.ts";
 import type { CommandOf, Outputs } from "./outputs.ts";
@@ -7,8 +8,10 @@ import type { Exit, Running } from "./shell.ts";
 export const MOST_RUNNING = 16;
 /** How many that are over are remembered. What the others printed is still in their files. */
 const REMEMBERED = 64;
-/** How long it must have been quiet before what came is shown. */
+/** What came is shown when it has been quiet for so long, */
 const QUIET_MS = 100;
+/** or for so long not. */
+const BUSY_MS = 1_000;
 const LOOK_MS = 20;
 
 /** A command that outlives the call and the turn that started it. Its output is looked at piece by piece. */
@@ -21,14 +24,19 @@ export class BackgroundCommand {
   readonly ended: Promise<void>;
   #exit: Exit | undefined;
   #seen = 0;
+  /** How much there was at the last look, with what was not shown because it was not whole. */
+  #known = 0;
   #unread = false;
 
-  constructor({ threadId, id }: CommandOf, { output, running }: { output: Output; running: Running }) {
+  constructor(
+    { threadId, id }: CommandOf,
+    { output, running, onEnd }: Pick<BackgroundCommand, "output" | "running"> & { onEnd: () => void },
+  ) {
     this.id = id;
     this.threadId = threadId;
     this.output = output;
     this.running = running;
-    this.ended = this.#toTheEnd();
+    this.ended = this.#toTheEnd(onEnd);
   }
 
   /** `undefined` while it runs. */
@@ -36,20 +44,24 @@ export class BackgroundCommand {
     return this.#exit;
   }
 
-  async #toTheEnd(): Promise<void> {
+  async #toTheEnd(onEnd: () => void): Promise<void> {
     const exit = await this.running.exit;
     await this.output.close();
     this.#exit = exit;
+    onEnd();
   }
 
   /** Settles when there is something new and no more comes at the moment, when it is over, or in time. Rejects if it is aborted. */
   async news(waitMs: number, signal: AbortSignal): Promise<void> {
-    const until = performance.now() + waitMs;
-    let [bytes, since] = [this.output.bytes, performance.now()];
+    let until = performance.now() + waitMs;
+    let [bytes, since] = [this.#known, performance.now()];
     while (!this.#exit && performance.now() < until) {
+      if (this.output.bytes !== bytes) {
+        if (bytes === this.#known) until = Math.min(until, performance.now() + BUSY_MS);
+        [bytes, since] = [this.output.bytes, performance.now()];
+      }
+      if (bytes > this.#known && performance.now() - since >= QUIET_MS) return;
       await sleep(LOOK_MS, undefined, { signal });
-      if (this.output.bytes !== bytes) [bytes, since] = [this.output.bytes, performance.now()];
-      else if (bytes > this.#seen && performance.now() - since >= QUIET_MS) return;
     }
   }
 
@@ -58,6 +70,7 @@ export class BackgroundCommand {
     const from = this.#seen;
     const { text, to } = this.output.since(from, { partial: this.#exit === undefined });
     this.#seen = to;
+    this.#known = this.output.bytes;
     return { text, from, to };
   }
 
@@ -72,13 +85,18 @@ export class BackgroundCommand {
   }
 }
 
-/** The commands that run in the background, each for the thread that started it. They end with the shell. */
+/** The commands that run in the background, each for the thread that started it. They end with the workspace. */
 export class Background {
   readonly outputs: Outputs;
+  #host: Pick<WorkspaceHost, "onThreadDeleted"> | undefined;
   readonly #commands = new Map<string, BackgroundCommand>();
 
   constructor(outputs: Outputs) {
     this.outputs = outputs;
+  }
+
+  open(host: Pick<WorkspaceHost, "onThreadDeleted">): void {
+    this.#host = host;
   }
 
   /** Whether the thread may start another one. */
@@ -87,10 +105,19 @@ export class Background {
     return own.length < MOST_RUNNING;
   }
 
-  add(command: BackgroundCommand): void {
-    this.#commands.set(keyOf(command), command);
+  add(command: CommandOf, started: Pick<BackgroundCommand, "output" | "running">): void {
+    // Nobody could see it, or end it, any more. Stopping never rejects.
+    const off = this.#host?.onThreadDeleted(command.threadId, () => started.running.stop());
+    this.#commands.set(keyOf(command), new BackgroundCommand(command, { ...started, onEnd: () => off?.() }));
     const over = [...this.#commands].filter(([, one]) => one.exit);
     for (const [key] of over.slice(0, Math.max(0, over.length - REMEMBERED))) this.#commands.delete(key);
+  }
+
+  /** Ends all of them. Settles when what they printed is saved. */
+  async close(): Promise<void> {
+    const all = [...this.#commands.values()];
+    await Promise.all(all.map(({ running }) => running.stop()));
+    await Promise.all(all.map(({ ended }) => ended));
   }
 
   find(command: CommandOf): BackgroundCommand | undefined {

@@ -7,6 +7,9 @@ import type { Sink } from "./shell.ts";
 export const HEAD_BYTES = 8 * 1024;
 export const TAIL_BYTES = 22 * 1024;
 
+/** How to see more of what is in a file. */
+export const HOW_TO_READ = "call read_file on it with an offset, or grep with it as path; commands don't see it";
+
 /** What came since a certain byte, for a model. */
 export interface Excerpt {
   /** Clean, with a line about what was left out in its place. */
@@ -41,7 +44,7 @@ export class Output {
   /** For a person or a model: where the whole is, or why it is not. */
   get whereabouts(): string {
     if (this.#failure !== undefined) return `could not be saved: ${this.#failure}`;
-    return `is in ${this.#place.path} (not for commands: call read_file with an offset, or grep with that path)`;
+    return `is in ${this.#place.path}`;
   }
 
   /** Has everything saved from the first byte on, however little it is. Never rejects. */
@@ -88,7 +91,7 @@ export class Output {
     const first = head.subarray(0, endOfLine(head) ?? endOfCharacter(head));
     const last = tail.subarray(startOfLine(tail) ?? startOfCharacter(tail), tail.length - held);
     const gap = to - from - first.length - last.length;
-    const note = `[${gap} bytes left out here; the whole output, ${this.#bytes} bytes, ${this.whereabouts}]`;
+    const note = `[${gap} bytes left out here; the whole output, ${this.#bytes} bytes, ${this.whereabouts}${this.path ? `: ${HOW_TO_READ}` : ""}]`;
     const parts = [cleanText(first.toString()), note, cleanText(last.toString())];
     return { text: parts.slice(first.length > 0 ? 0 : 1).join("\n"), to };
   }

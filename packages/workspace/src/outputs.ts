@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { constants } from "node:fs";
 import { type FileHandle, lstat, mkdir, open, readdir, readFile, stat, unlink, writeFile } from "node:fs/promises";
-import { tmpdir, userInfo } from "node:os";
+import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 
 /** Under which path of the workspace outputs can be read. Nothing is listed there: the name of one is the right to read it. */
@@ -32,7 +32,7 @@ export interface CommandOf {
 export class Outputs {
   readonly directory: string;
 
-  constructor(directory = join(tmpdir(), `cinch-output-${userInfo().uid}`)) {
+  constructor(directory = join(tmpdir(), `cinch-output-${process.getuid?.() ?? "user"}`)) {
     this.directory = resolve(directory);
   }
 
@@ -83,6 +83,7 @@ export class Outputs {
     try {
       await this.check();
       const name = await readFile(join(this.directory, noteName(command)), "utf8");
+      if (!OUTPUT.test(name)) return undefined;
       const { size } = await stat(join(this.directory, name));
       return { path: `${OUTPUT_PATH}/${name}`, bytes: size };
     } catch {

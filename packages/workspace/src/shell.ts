@@ -20,7 +20,7 @@ export interface ShellBounds {
 
 export interface Command {
   command: string;
-  /** Where it runs: a path of the workspace. */
+  /** Where it runs: a path of the workspace, or below the shell's root, if it has one. */
   cwd: string;
   /** The command is ended after this long. */
   timeoutMs?: number;

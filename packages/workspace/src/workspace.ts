@@ -76,10 +76,13 @@ export class FileWorkspace implements Workspace {
   readonly #shell: Shell | undefined;
   readonly #outputs: Outputs;
   readonly undo: FileUndo;
+  readonly #background: Background;
   readonly #permissions: readonly PathRule[];
-  /** With what is nobody's business, which is known when the workspace is open. */
+  /** Real files that are nobody's business: of every harness that has opened this. */
+  readonly #secret = new Set<string>();
+  /** With those for what is hidden, which is known when the workspace is open. */
   readonly #rules: { lists: PathRules["lists"] };
-  /** What is nobody's business, also not when something is taken back. */
+  /** Those alone: for taking back, which is the user's own doing. */
   readonly #hidden: { lists: PathRules["lists"] } = { ...pathRules([]) };
   #protection: Protection = { kind: "none", description: "The workspace is not open yet." };
   /** Where in the workspace the root of the shell is. */
@@ -90,6 +93,7 @@ export class FileWorkspace implements Workspace {
     this.#permissions = permissions;
     this.#rules = { ...rules };
     this.#outputs = new Outputs(outputs);
+    this.#background = new Background(this.#outputs);
     this.#backend = withPolicy(withOutputs(backend, this.#outputs), ruleHooks(this.#rules));
     this.#shell = shell;
     this.undo = new FileUndo(withPolicy(backend, ruleHooks(this.#hidden)), {
@@ -101,7 +105,7 @@ export class FileWorkspace implements Workspace {
       hides: (at: string) => canHide(this.#rules, at),
     };
     const commands = {
-      background: new Background(this.#outputs),
+      background: this.#background,
       protection: () => this.#protection,
       path: (input: string) => this.#shellPath(path(input)),
       watch: ({ threadId, files, signal }: ToolContext) => this.undo.watch({ threadId, files }, signal),
@@ -114,8 +118,10 @@ export class FileWorkspace implements Workspace {
 
   async open(host: WorkspaceHost): Promise<WorkspaceStatus> {
     await this.#backend.open?.(host);
+    this.#background.open(host);
     await this.#outputs.tidy();
-    const hidden = [...host.storeFiles, this.#outputs.directory];
+    for (const path of [...host.storeFiles, this.#outputs.directory]) this.#secret.add(path);
+    const hidden = [...this.#secret];
     // Before anybody else can make something of that name.
     if ((await this.#placesOf(this.#outputs.directory)).length > 0) await this.#outputs.make().catch(() => {});
     this.#hidden.lists = pathRules(await hiddenRules(this.#backend, hidden)).lists;
@@ -150,6 +156,7 @@ export class FileWorkspace implements Workspace {
   }
 
   async close(): Promise<void> {
+    await this.#background.close();
     await this.#shell?.close?.();
     await this.undo.close();
     await this.#backend.close?.();

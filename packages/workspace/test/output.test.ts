@@ -34,7 +34,7 @@ describe("the output of a command", () => {
     const all = lines(10_000);
     const output = await filled(directory, all);
     const text = output.textForModel();
-    const note = /\n\[(\d+) bytes left out here; the whole output, (\d+) bytes, is in (\S+) .*\]\n/.exec(text)!;
+    const note = /\n\[(\d+) bytes left out here; the whole output, (\d+) bytes, is in (\S+): .*\]\n/.exec(text)!;
     const [head, tail] = text.split(note[0]);
     assert.equal(output.path, "/.cinch/output/whole.txt");
     assert.deepEqual(note.slice(2), [String(all.join("").length), output.path]);

@@ -1,8 +1,8 @@
 import { defineTool, type ToolContext } from "@cinch/core";
 import * as z from "zod";
-import { MOST_RUNNING, BackgroundCommand, type Background } from "../background.ts";
+import { MOST_RUNNING, type Background } from "../background.ts";
 import { commandMatcher } from "../commands/index.ts";
-import { Output } from "../output.ts";
+import { HOW_TO_READ, Output } from "../output.ts";
 import type { Command, Protection, Shell } from "../shell.ts";
 import type { Watch } from "../undo/index.ts";
 import { howItEnded } from "./ending.ts";
@@ -77,19 +77,20 @@ async function inBackground({ shell, background, protection }: CommandPlace, com
   const place = background.outputs.place();
   const output = new Output(place);
   await output.save();
-  context.signal.throwIfAborted();
-  if (!background.hasRoom(threadId)) {
+  if (context.signal.aborted || !background.hasRoom(threadId)) {
+    await output.close();
+    context.signal.throwIfAborted();
     throw new Error(
       `${MOST_RUNNING} commands of this thread run in the background already. End one with execute_stop first.`,
     );
   }
   const reach = { threadId, resourceId: context.files.resourceId };
   const running = shell.start({ ...command, reach }, output.sink, { combined: true, interactive: true });
-  background.add(new BackgroundCommand({ threadId, id }, { output, running }));
+  background.add({ threadId, id }, { output, running });
   if (output.path !== null) await background.outputs.note({ threadId, id }, place).catch(() => {});
   const apart = protection().ownNetwork
-    ? "\nIt has a network of its own: no other command reaches what it serves. Use a server within the command that starts it, or through a socket file in the workspace."
+    ? "\nIt has a network of its own: no other command reaches what it serves. Use a server within the command that starts it: server & sleep 1; curl …"
     : "";
-  const content = `Started ${id}. See what it prints with execute_output, answer it with execute_input, end it with execute_stop. Its whole output ${output.whereabouts}.${apart}`;
+  const content = `Started ${id}. See what it prints with execute_output, answer it with execute_input, end it with execute_stop. Its whole output ${output.whereabouts}${output.path ? `: ${HOW_TO_READ}` : ""}.${apart}`;
   return { content, details: { id, output: output.path } };
 }
