@@ -1,8 +1,9 @@
 import { createHash, randomBytes } from "node:crypto";
 import { constants } from "node:fs";
-import { type FileHandle, lstat, mkdir, open, readdir, readFile, stat, unlink, writeFile } from "node:fs/promises";
+import { type FileHandle, lstat, open, readdir, readFile, stat, unlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { cacheFolder, checkPrivate, makePrivate } from "./private-folder.ts";
 
 /** Under which path of the workspace outputs can be read. Nothing is listed there: the name of one is the right to read it. */
 export const OUTPUT_PATH = "/.cinch/output";
@@ -48,29 +49,19 @@ export class Outputs {
     };
   }
 
-  /** A folder for what else has to be kept of commands. Rejects if it can't be made. */
-  async folder(name: string): Promise<string> {
-    await this.make();
-    return join(this.directory, createHash("sha256").update(name).digest("hex").slice(0, 32));
-  }
-
   /** The file behind a path of the workspace, as a path below this folder; `undefined` if no output can have it. */
   nameOf(path: string): string | undefined {
     const name = path.slice(OUTPUT_PATH.length + 1);
     return OUTPUT.test(name) ? name : undefined;
   }
 
-  async make(): Promise<void> {
-    await mkdir(this.directory, { recursive: true, mode: 0o700 });
-    await this.check();
+  make(): Promise<void> {
+    return makePrivate(this.directory);
   }
 
-  /** Rejects for what somebody else may have put there: they could read what is written to it, and choose what is read from it. */
-  async check(): Promise<void> {
-    const stats = await lstat(this.directory);
-    const own = process.getuid === undefined || (stats.uid === process.getuid() && (stats.mode & 0o022) === 0);
-    if (stats.isDirectory() && own) return;
-    throw new Error(`${this.directory} is no folder that only this user can change. Remove it, or give another one.`);
+  /** Rejects if it is not there, or not ours alone. */
+  check(): Promise<void> {
+    return checkPrivate(this.directory);
   }
 
   /** Remembers where the output of a command is, for a process that knows nothing of it. */

@@ -15,6 +15,7 @@ import { Outputs } from "./outputs.ts";
 import { ruleHooks } from "./path-policy.ts";
 import { isWithin, relativeTo, virtualPath } from "./paths.ts";
 import { hiddenRules } from "./private-files.ts";
+import { cacheFolder, makePrivate } from "./private-folder.ts";
 import { canHide, narrower, pathRules, policyFor, type PathRule, type PathRules } from "./rules.ts";
 import type { Sandbox } from "./sandboxes/index.ts";
 import type { Protection, Shell } from "./shell.ts";
@@ -33,8 +34,11 @@ export interface WorkspaceOptions {
   shell?: Shell;
   /** The folder that is the root, if there is one: real paths below it are understood too. */
   root?: string;
-  /** The real folder in which whole outputs of commands are kept for a week. Default: one for this user among temporary files. */
-  outputs?: string;
+  /**
+   * The real folder for what has to outlive the process, and goes when it was not used for a week: whole outputs of commands, and what
+   * files were before them. By default among temporary files, for this user alone.
+   */
+  cache?: string;
 }
 
 export interface LocalWorkspaceOptions {
@@ -49,7 +53,7 @@ export interface LocalWorkspaceOptions {
   /** Real files and folders that commands in a sandbox may not read, even where they lie inside of the root. */
   hidden?: readonly string[];
   /** As in `createWorkspace`. */
-  outputs?: string;
+  cache?: string;
 }
 
 /** A folder and a shell. */
@@ -77,6 +81,7 @@ export class FileWorkspace implements Workspace {
   readonly #outputs: Outputs;
   readonly undo: FileUndo;
   readonly #background: Background;
+  readonly #pictures: string;
   readonly #permissions: readonly PathRule[];
   /** Real files that are nobody's business: of every harness that has opened this. */
   readonly #secret = new Set<string>();
@@ -88,16 +93,18 @@ export class FileWorkspace implements Workspace {
   /** Where in the workspace the root of the shell is. */
   #shellAt = "/";
 
-  constructor({ backend, permissions = [], shell, root, outputs }: WorkspaceOptions) {
+  constructor({ backend, permissions = [], shell, root, cache }: WorkspaceOptions) {
     const rules = pathRules(permissions);
     this.#permissions = permissions;
     this.#rules = { ...rules };
-    this.#outputs = new Outputs(outputs);
+    this.#outputs = new Outputs(cacheFolder("output", cache));
     this.#background = new Background(this.#outputs);
+    this.#pictures = cacheFolder("undo", cache);
     this.#backend = withPolicy(withOutputs(backend, this.#outputs), ruleHooks(this.#rules));
     this.#shell = shell;
     this.undo = new FileUndo(withPolicy(backend, ruleHooks(this.#hidden)), {
-      shelf: () => this.#outputs.folder(`undo:${root ?? shell?.root ?? ""}`),
+      folder: this.#pictures,
+      of: root ?? shell?.root ?? "",
     });
     const path = (input: string) => virtualPath(input, root === undefined ? {} : { root });
     const fileRules = {
@@ -120,10 +127,11 @@ export class FileWorkspace implements Workspace {
     await this.#backend.open?.(host);
     this.#background.open(host);
     await this.#outputs.tidy();
-    for (const path of [...host.storeFiles, this.#outputs.directory]) this.#secret.add(path);
+    const own = [this.#outputs.directory, this.#pictures];
+    for (const path of [...host.storeFiles, ...own]) this.#secret.add(path);
     const hidden = [...this.#secret];
     // Before anybody else can make something of that name.
-    if ((await this.#placesOf(this.#outputs.directory)).length > 0) await this.#outputs.make().catch(() => {});
+    for (const path of own) if ((await this.#placesOf(path)).length > 0) await makePrivate(path).catch(() => {});
     this.#hidden.lists = pathRules(await hiddenRules(this.#backend, hidden)).lists;
     this.#rules.lists = narrower(pathRules(this.#permissions), this.#hidden).lists;
     this.#protection = this.#shell

@@ -5,6 +5,6 @@ import { commandDesk } from "./command-desk.ts";
 const [kind, root = "/", outputs = "/", command = ""] = process.argv.slice(2);
 const sandboxes = { bwrap: bwrapSandbox, srt: srtSandbox, none: () => "none" as const };
 const sandbox = sandboxes[kind as keyof typeof sandboxes]();
-const desk = await commandDesk(localWorkspace({ root, sandbox, outputs }));
+const desk = await commandDesk(localWorkspace({ root, sandbox, cache: outputs }));
 await desk.printed(await desk.start(command), "ready\n");
 process.stdout.write("ready\n");

@@ -24,7 +24,7 @@ async function seat(options: Partial<LocalWorkspaceOptions> = {}): Promise<Seat>
   const place = folder();
   const outputs = join(place.path, "outputs");
   const root = folder();
-  const desk = await commandDesk(localWorkspace({ root: root.path, sandbox: "none", outputs, ...options }));
+  const desk = await commandDesk(localWorkspace({ root: root.path, sandbox: "none", cache: outputs, ...options }));
   return {
     desk,
     root: root.path,
@@ -168,7 +168,7 @@ describe("a background command", () => {
       using store = folder();
       const data = new MemoryData();
       const storage = () => (kind === "memory" ? memoryStore(data) : sqliteStore({ path: join(store.path, "s.db") }));
-      const workspace = () => localWorkspace({ root: root.path, sandbox: "none", outputs: join(store.path, "o") });
+      const workspace = () => localWorkspace({ root: root.path, sandbox: "none", cache: join(store.path, "o") });
       await using desk = await commandDesk(workspace(), { storage: storage() });
       const seconds = longSleep();
       const id = await desk.start(`echo ready; sleep ${seconds}`);
@@ -190,7 +190,7 @@ describe("a background command", () => {
     using root = folder();
     using outputs = folder();
     const data = new MemoryData();
-    const options = { root: root.path, sandbox: "none" as const, outputs: outputs.path };
+    const options = { root: root.path, sandbox: "none" as const, cache: outputs.path };
     let id: string;
     let threadId: string;
     {
@@ -285,7 +285,7 @@ describe("a background command", () => {
   test("asks before it is told something where nothing protects the machine; one answer is good for that command", async () => {
     using root = folder();
     using outputs = folder();
-    const workspace = localWorkspace({ root: root.path, sandbox: "none", outputs: outputs.path });
+    const workspace = localWorkspace({ root: root.path, sandbox: "none", cache: outputs.path });
     const permissions = [{ category: "execute" as const, policy: "allow" as const }];
     await using desk = await commandDesk(workspace, { initialState: { yolo: false }, permissions });
     const asked: [string, string | null | undefined][] = [];
@@ -309,7 +309,7 @@ describe("a background command", () => {
     using outputs = folder();
     const backend = memoryBackend();
     await using desk = await commandDesk(
-      createWorkspace({ backend, shell: virtualShell({ backend }), outputs: outputs.path }),
+      createWorkspace({ backend, shell: virtualShell({ backend }), cache: outputs.path }),
     );
     const id = await desk.start("sleep 3; echo done");
     assert.match(await desk.fails("execute_input", { id, text: "x\n" }), /takes no input.*this shell gives it none/);

@@ -4,7 +4,7 @@ import { commandDesk } from "./command-desk.ts";
 
 /** Has a command print 100 MB, and says how much more memory that took and what can be read of it then. */
 const [kind, root = "/", outputs = "/"] = process.argv.slice(2);
-const desk = await commandDesk(localWorkspace({ root, sandbox: "none", outputs }));
+const desk = await commandDesk(localWorkspace({ root, sandbox: "none", cache: outputs }));
 await desk.ok("execute", { command: "echo ready" });
 globalThis.gc?.();
 const before = process.memoryUsage().rss;

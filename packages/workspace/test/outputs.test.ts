@@ -25,14 +25,13 @@ const LONG_TEXT = Array.from({ length: 40_000 }, (_, n) => `${n + 1}\n`).join(""
 class Scene implements AsyncDisposable {
   readonly #place = folder();
   readonly root = join(this.#place.path, "root");
-  readonly outputs = join(this.#place.path, "outputs");
+  readonly cache = join(this.#place.path, "cache");
+  readonly outputs = join(this.cache, "output");
   desk!: CommandDesk;
 
   async open(options: Partial<LocalWorkspaceOptions> = {}): Promise<this> {
     mkdirSync(this.root, { recursive: true });
-    this.desk = await commandDesk(
-      localWorkspace({ root: this.root, sandbox: "none", outputs: this.outputs, ...options }),
-    );
+    this.desk = await commandDesk(localWorkspace({ root: this.root, sandbox: "none", cache: this.cache, ...options }));
     return this;
   }
 
@@ -199,6 +198,7 @@ describe("the folder of outputs", () => {
   for (const [what, prepare] of Object.entries(refusals)) {
     test(`${what} is not used, and the command runs all the same`, async () => {
       await using at = await scene();
+      mkdirSync(at.cache, { recursive: true });
       prepare(at.outputs);
       const { text } = await at.desk.ok("execute", { command: LONG });
       assert.match(text, /^Exit code 0 .*could not be saved: .*39999\n40000\n$/s);
@@ -218,20 +218,20 @@ describe("the folder of outputs", () => {
   test("that lies in the workspace is not there for its tools", async () => {
     await using at = await scene();
     await at.desk.harness.close();
-    await at.open({ outputs: join(at.root, "outputs") });
+    await at.open({ cache: at.root });
     const path = await at.long();
     const name = path.slice(OUTPUT_PATH.length + 1);
-    await at.desk.fails("read_file", { file_path: `/outputs/${name}` });
-    await at.desk.fails("write_file", { file_path: "/outputs/x.txt", content: "x" });
-    await at.desk.fails("delete", { file_path: "/outputs" });
-    assert.doesNotMatch((await at.desk.ok("ls", {})).text, /outputs/);
+    await at.desk.fails("read_file", { file_path: `/output/${name}` });
+    await at.desk.fails("write_file", { file_path: "/output/x.txt", content: "x" });
+    await at.desk.fails("delete", { file_path: "/output" });
+    assert.doesNotMatch((await at.desk.ok("ls", {})).text, /output/);
     await at.desk.ok("read_file", { file_path: path });
   });
 
   test("may be full: the command runs to its end, and the result says what is missing", async (t) => {
     using disk = smallDisk();
     if (!disk) return t.skip("no small disk can be mounted here");
-    await using at = await scene({ outputs: join(disk.path, "outputs") });
+    await using at = await scene({ cache: join(disk.path, "cache") });
     const { text } = await at.desk.ok("execute", { command: "seq 1 1000000; touch ended" });
     assert.match(text, /^Exit code 0 .*could not be saved: ENOSPC.*1000000\n$/s);
     assert.ok(existsSync(join(at.root, "ended")));

@@ -52,7 +52,7 @@ for (const { title, why, lend } of [bubblewrap, sandboxRuntime]) {
       using root = tree(files);
       using outputs = folder();
       const permissions = [deny("/**/.env")];
-      const options = { root: root.path, permissions, sandbox: lend(), outputs: outputs.path };
+      const options = { root: root.path, permissions, sandbox: lend(), cache: outputs.path };
       await using desk = await commandDesk(localWorkspace(options));
       const { text } = await desk.ok("execute", { command });
       assert.doesNotMatch(text, /KEY/);

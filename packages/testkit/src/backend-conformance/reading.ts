@@ -95,13 +95,14 @@ export function reading(check: Check): void {
   check("stat tells what there is, and null for what is not there", async (files) => {
     const before = Date.now() - 2_000;
     await files.write("/docs/a.md", "four");
-    const stat = await files.stat("/docs/a.md");
+    const { mode = 0o644, ...stat } = (await files.stat("/docs/a.md"))!;
+    assert.ok(Number.isInteger(mode) && mode >= 0 && mode <= 0o777);
     assert.deepEqual(
       { ...stat, modified: 0, version: "" },
       { path: "/docs/a.md", type: "file", size: 4, modified: 0, version: "" },
     );
-    assert.ok(stat!.modified >= before && stat!.modified <= Date.now() + 2_000);
-    assert.ok(stat!.version.length > 0);
+    assert.ok(stat.modified >= before && stat.modified <= Date.now() + 2_000);
+    assert.ok(stat.version.length > 0);
     const directory = await files.stat("/docs");
     assert.deepEqual([directory?.path, directory?.type, directory?.size], ["/docs", "directory", 0]);
     assert.equal((await files.stat("/"))?.type, "directory");

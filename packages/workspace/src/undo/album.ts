@@ -1,6 +1,7 @@
-import { randomBytes } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import { mkdir, readdir, readFile, rename, rm, stat, unlink, utimes, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
+import { makePrivate } from "../private-folder.ts";
 import { Packs } from "./pack.ts";
 import { pictureFrom, textOf, type Picture } from "./picture.ts";
 
@@ -9,6 +10,14 @@ const LASTS_MS = 7 * 24 * 60 * 60 * 1_000;
 /** What packs may take before a new album is begun: contents that have changed since are never taken out of one. */
 const FULL_BYTES = 1024 * 1024 * 1024;
 const PICTURE = ".picture";
+const ALBUM = /^[0-9a-f]{16}-[\w-]{12}$/;
+
+/** Where albums are put. */
+export interface Shelf {
+  folder: string;
+  /** What the pictures are of: albums of one workspace are not mixed with those of another. */
+  of: string;
+}
 
 /**
  * Where pictures are kept, in a folder of the user's own, so that a process that is started later need not read every file again, and
@@ -28,20 +37,19 @@ export class Album {
     return new Album(folder);
   }
 
-  /** The one in use, or a new one. */
-  static async open(shelf: string): Promise<Album> {
-    await mkdir(shelf, { recursive: true, mode: 0o700 });
-    const albums = await used(shelf);
-    await Promise.all(
-      albums
-        .filter(({ at }) => Date.now() - at > LASTS_MS)
-        .map(({ folder }) => rm(folder, { recursive: true, force: true })),
-    );
-    const newest = albums.filter(({ at }) => Date.now() - at <= LASTS_MS).toSorted((a, b) => b.at - a.at)[0];
-    if (newest && (await sizeOf(newest.folder)) < FULL_BYTES) return new Album(newest.folder);
-    const folder = join(shelf, randomBytes(9).toString("base64url"));
-    await mkdir(folder, { mode: 0o700 });
-    return new Album(folder);
+  /** The one in use, or a new one. Those that nobody has used for long go, whatever they are of. */
+  static async open({ folder, of }: Shelf): Promise<Album> {
+    await makePrivate(folder);
+    const albums = await albumsIn(folder);
+    const isOld = ({ at }: { at: number }) => Date.now() - at > LASTS_MS;
+    await Promise.all(albums.filter(isOld).map((old) => rm(old.path, { recursive: true, force: true })));
+    const title = createHash("sha256").update(of).digest("hex").slice(0, 16);
+    const own = albums.filter((album) => !isOld(album) && basename(album.path).startsWith(`${title}-`));
+    const [newest] = own.toSorted((a, b) => b.at - a.at);
+    if (newest && (await sizeOf(newest.path)) < FULL_BYTES) return new Album(newest.path);
+    const path = join(folder, `${title}-${randomBytes(9).toString("base64url")}`);
+    await mkdir(path, { mode: 0o700 });
+    return new Album(path);
   }
 
   /** Says that it is in use. */
@@ -77,10 +85,12 @@ export class Album {
   }
 }
 
-async function used(shelf: string): Promise<{ folder: string; at: number }[]> {
-  const folders = (await readdir(shelf)).map((name) => join(shelf, name));
+/** With when each was last used. */
+async function albumsIn(folder: string): Promise<{ path: string; at: number }[]> {
+  const names = (await readdir(folder)).filter((name) => ALBUM.test(name));
+  const paths = names.map((name) => join(folder, name));
   return Promise.all(
-    folders.map(async (folder) => ({ folder, at: (await stat(folder).catch(() => null))?.mtimeMs ?? 0 })),
+    paths.map(async (path) => ({ path, at: (await stat(path).catch(() => null))?.mtimeMs ?? Date.now() })),
   );
 }
 

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { basename, join } from "node:path";
 import type { Backend, Reach, TreeFile } from "../backend.ts";
 import { FileError } from "../file-error.ts";
-import { Album } from "./album.ts";
+import { Album, type Shelf } from "./album.ts";
 import type { Kept } from "./pack.ts";
 import type { Picture, Pictured } from "./picture.ts";
 
@@ -14,12 +14,6 @@ const HASHED_BYTES = 256 * 1024 * 1024;
 /** So many files are read at once. */
 const AT_ONCE = 16;
 
-export interface CameraOptions {
-  backend: Backend;
-  /** Where albums are put. */
-  shelf(): Promise<string>;
-}
-
 /** A picture that is on the disk for as long as somebody may need it. */
 export interface Saved {
   name: string;
@@ -28,15 +22,17 @@ export interface Saved {
 
 /** Takes pictures of all files of a workspace. Only what has changed since the last one is read. */
 export class Camera {
-  readonly #options: CameraOptions;
+  readonly #backend: Backend;
+  readonly #shelf: Shelf;
   readonly #users = new Map<string, number>();
   #album: Promise<Album> | undefined;
   #known: Picture | undefined;
   #last: Saved | undefined;
   #turn: Promise<unknown> = Promise.resolve();
 
-  constructor(options: CameraOptions) {
-    this.#options = options;
+  constructor(backend: Backend, shelf: Shelf) {
+    this.#backend = backend;
+    this.#shelf = shelf;
   }
 
   take(reach: Reach): Promise<Picture> {
@@ -69,7 +65,7 @@ export class Camera {
   async find(name: string): Promise<Picture> {
     const [album = "", picture = ""] = name.split("/");
     if (!/^[\w-]+\/[\w-]+$/.test(name)) throw new Error("That is no picture.");
-    return Album.at(join(await this.#options.shelf(), album)).load(picture);
+    return Album.at(join(this.#shelf.folder, album)).load(picture);
   }
 
   /** What a file held; `undefined` if that was not put aside, or is not there any more. */
@@ -88,7 +84,7 @@ export class Camera {
     const known = (this.#known ??= await album.newest());
     const picture = new Map<string, Pictured>();
     const changed: TreeFile[] = [];
-    for await (const file of this.#options.backend.tree?.(reach) ?? []) {
+    for await (const file of this.#backend.tree?.(reach) ?? []) {
       const was = known.get(file.path);
       if (was && was.version === file.version && !was.fresh) picture.set(file.path, was);
       else changed.push(file);
@@ -136,7 +132,7 @@ export class Camera {
   }
 
   #open(): Promise<Album> {
-    this.#album ??= this.#options.shelf().then((shelf) => Album.open(shelf));
+    this.#album ??= Album.open(this.#shelf);
     // A folder that can't be made now may be made later.
     this.#album.catch(() => (this.#album = undefined));
     return this.#album;

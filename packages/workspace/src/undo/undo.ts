@@ -2,6 +2,7 @@ import type { FileChange, FileDiff, FileReach, FileRestore, FileVersion, Rewound
 import type { Backend } from "../backend.ts";
 import { severalAtOnce } from "../disk/at-once.ts";
 import { keep, streamOf, type Kept } from "../tools/contents.ts";
+import type { Shelf } from "./album.ts";
 import { Camera } from "./camera.ts";
 import { diffOf } from "./diff.ts";
 import { differencesBetween, type Difference, type Picture, type Pictured } from "./picture.ts";
@@ -24,9 +25,9 @@ export class FileUndo implements Undo {
   readonly #camera: Camera;
 
   /** A backend without rules: whoever takes back what was done takes the user's place, not the agent's. */
-  constructor(backend: Backend, options: { shelf: () => Promise<string> }) {
+  constructor(backend: Backend, options: Shelf) {
     this.#backend = backend;
-    this.#camera = new Camera({ backend, ...options });
+    this.#camera = new Camera(backend, options);
   }
 
   async look(paths: readonly string[], reach: FileReach) {

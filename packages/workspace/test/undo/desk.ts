@@ -65,7 +65,7 @@ export async function desk({ root, storage = memoryStore(), workspace, config }:
     id: "undo",
     storage,
     agent: new Agent({ name: "a", model: obedient() }),
-    workspace: workspace ?? localWorkspace({ root, sandbox: "none", outputs: cache }),
+    workspace: workspace ?? localWorkspace({ root, sandbox: "none", cache }),
     initialState: { yolo: true },
     ...config,
   });

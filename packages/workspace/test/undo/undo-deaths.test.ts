@@ -41,7 +41,7 @@ test("a rewind that dies at any moment did not happen, or is finished by who com
   const moments = await everyMoment(async (moment) => {
     using root = folder(before);
     using cache = cacheOf();
-    const workspace = () => localWorkspace({ root: root.path, sandbox: "none", outputs: cache.path });
+    const workspace = () => localWorkspace({ root: root.path, sandbox: "none", cache: cache.path });
     const data = new MemoryData();
     const store = new DyingStore(data);
     const first = await desk({ root: root.path, storage: store, workspace: workspace() });
@@ -68,7 +68,7 @@ test("a turn that dies at any moment can be taken back, with everything that it 
   const moments = await everyMoment(async (moment) => {
     using root = folder(before);
     using cache = cacheOf();
-    const workspace = () => localWorkspace({ root: root.path, sandbox: "none", outputs: cache.path });
+    const workspace = () => localWorkspace({ root: root.path, sandbox: "none", cache: cache.path });
     const data = new MemoryData();
     const store = new DyingStore(data);
     const first = await desk({ root: root.path, storage: store, workspace: workspace() });
@@ -98,7 +98,7 @@ test("a command that was killed with its harness can be taken back by the next o
   while (!existsSync(join(root.path, "started"))) await sleep(20);
   child.kill("SIGKILL");
   await gone;
-  const workspace = localWorkspace({ root: root.path, sandbox: "none", outputs: cache.path });
+  const workspace = localWorkspace({ root: root.path, sandbox: "none", cache: cache.path });
   await using h = await desk({ root: root.path, storage: sqliteStore({ path: database }), workspace });
   const [message] = await h.listMessages();
   const { files } = await h.rewind({ toSeq: message!.seq - 1, files: true });

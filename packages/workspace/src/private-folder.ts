@@ -1,0 +1,22 @@
+import { lstat, mkdir } from "node:fs/promises";
+import { tmpdir, userInfo } from "node:os";
+import { join, resolve } from "node:path";
+
+/** Where the workspace keeps what has to outlive the process. By default among temporary files, apart from those of other users. */
+export function cacheFolder(name: "output" | "undo", cache?: string): string {
+  return cache === undefined ? join(tmpdir(), `cinch-${name}-${userInfo().uid}`) : resolve(cache, name);
+}
+
+/** Makes a folder that is for nobody else. */
+export async function makePrivate(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await checkPrivate(folder);
+}
+
+/** Rejects for what somebody else may have put there: they could read what is written to it, and choose what is read from it. */
+export async function checkPrivate(folder: string): Promise<void> {
+  const stats = await lstat(folder);
+  const own = process.getuid === undefined || (stats.uid === process.getuid() && (stats.mode & 0o022) === 0);
+  if (stats.isDirectory() && own) return;
+  throw new Error(`${folder} is no folder that only this user can change. Remove it, or give another one.`);
+}
