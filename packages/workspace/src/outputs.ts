@@ -1,7 +1,6 @@
 import { createHash, randomBytes } from "node:crypto";
 import { constants } from "node:fs";
 import { type FileHandle, lstat, open, readdir, readFile, stat, unlink, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { cacheFolder, checkPrivate, makePrivate } from "./private-folder.ts";
 
@@ -33,7 +32,7 @@ export interface CommandOf {
 export class Outputs {
   readonly directory: string;
 
-  constructor(directory = join(tmpdir(), `cinch-output-${process.getuid?.() ?? "user"}`)) {
+  constructor(directory = cacheFolder("output")) {
     this.directory = resolve(directory);
   }
 

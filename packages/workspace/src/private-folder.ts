@@ -1,10 +1,10 @@
 import { lstat, mkdir } from "node:fs/promises";
-import { tmpdir, userInfo } from "node:os";
+import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 
 /** Where the workspace keeps what has to outlive the process. By default among temporary files, apart from those of other users. */
 export function cacheFolder(name: "output" | "undo", cache?: string): string {
-  return cache === undefined ? join(tmpdir(), `cinch-${name}-${userInfo().uid}`) : resolve(cache, name);
+  return cache === undefined ? join(tmpdir(), `cinch-${name}-${process.getuid?.() ?? "user"}`) : resolve(cache, name);
 }
 
 /** Makes a folder that is for nobody else. */

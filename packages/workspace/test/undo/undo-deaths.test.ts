@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
+import { isDeepStrictEqual } from "node:util";
 import { MemoryData, memoryStore } from "@cinch/core";
 import { sqliteStore } from "@cinch/sqlite";
 import { localWorkspace } from "@cinch/workspace";
@@ -54,9 +55,9 @@ test("a rewind that dies at any moment did not happen, or is finished by who com
     await first.close().catch(() => undefined);
     await using next = await desk({ root: root.path, storage: memoryStore(data), workspace: workspace() });
     const isRewound = next.getDisplayState().messages.length < messages.length;
-    for (let waited = 0; isRewound && JSON.stringify(root.all()) !== JSON.stringify(before) && waited < 100; waited++)
-      await sleep(20);
-    assert.deepEqual(root.all(), isRewound ? before : done, JSON.stringify(moment));
+    const expected = isRewound ? before : done;
+    for (let waited = 0; !isDeepStrictEqual(root.all(), expected) && waited < 100; waited++) await sleep(20);
+    assert.deepEqual(root.all(), expected, JSON.stringify(moment));
     await next.rewind({ toSeq: seq, files: true });
     assert.deepEqual(root.all(), before, JSON.stringify(moment));
     return died;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { desk, folder, read, remove, run, write, type Calls } from "./desk.ts";
 
 const name = fc.constantFrom("a", "b", "c/d", "c/e", "c/f/g", "[x] y.txt");
