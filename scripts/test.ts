@@ -6,10 +6,12 @@
  * is done, of those that failed at the end.
  */
 import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
 import { globSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { dirname } from "node:path";
 import process from "node:process";
+import { setTimeout as sleep } from "node:timers/promises";
 
 const ALL = ["{packages,apps}/*/test/**/*.test.ts", "test/**/*.test.ts"];
 const GROUP = 16;
@@ -42,7 +44,7 @@ await Promise.all(Array.from({ length: Math.min(availableParallelism(), MOST_AT_
 for (const output of failed) process.stdout.write(output);
 const seconds = ((performance.now() - started) / 1000).toFixed(0);
 console.log(`${files.length} files in ${groups.length} groups, ${failed.length} of them failed, ${seconds} s`);
-process.exitCode = failed.length > 0 ? 1 : 0;
+process.exit(failed.length > 0 ? 1 : 0);
 
 /** Takes one group after the other. */
 async function work(): Promise<void> {
@@ -72,8 +74,10 @@ function run(group: readonly string[]): Promise<Outcome> {
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk: Buffer) => chunks.push(chunk));
   return new Promise((resolve, reject) => {
     child.once("error", reject);
-    child.once("close", (code) => {
+    child.once("exit", async (code) => {
       running.delete(child);
+      // What a test that failed has left running may keep the pipes open for ever.
+      await Promise.race([once(child, "close"), sleep(1_000)]);
       resolve({ ok: code === 0, output: Buffer.concat(chunks).toString("utf8") });
     });
   });

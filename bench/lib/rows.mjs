@@ -98,6 +98,22 @@ export const rows = [
     ],
   },
   {
+    name: "tools on 10,000 files",
+    beside: [],
+    runs: [{ key: "tools", scenario: "tools", parameters: {}, only: "cinch" }],
+    judge: ({ us }) => [
+      ...["few", "many"].flatMap((amount) => [
+        ...besideRipgrep(us("tools"), `${amount}Files`, `grep, ${amount} matches, files`),
+        ...besideRipgrep(us("tools"), `${amount}Content`, `${amount} matches, content`),
+        ...besideRipgrep(us("tools"), `${amount}Count`, `${amount} matches, count`),
+      ]),
+      ...besideRipgrep(us("tools"), "glob", "glob, 1,000 of them", null),
+      ...besideRipgrep(us("tools"), "globAll", "glob, all", null),
+      line(`read_file in the middle of 1 GB: ${show(us("tools").readMs)} ms`, "", undefined),
+      line(`edit_file in 1 MB: ${show(us("tools").editMs)} ms`, "", undefined),
+    ],
+  },
+  {
     name: "200 threads × 200 deltas",
     beside: ["ai7"],
     runs: [{ key: "many", scenario: "many", parameters: { threads: 200, n: 200 } }],
@@ -138,6 +154,16 @@ export const rows = [
     ],
   },
 ];
+
+/** Without and with path rules. */
+function besideRipgrep(us, key, what, limit = 1.5) {
+  const rg = us[`${key}RgMs`];
+  const judged = (ms, how) => {
+    const measured = `${what}${how}: ${show(ms)} ms, ${show(ms / rg)} × rg (${show(rg)})`;
+    return limit === null ? line(measured, "", undefined) : line(measured, `at most ${limit} × rg`, ms <= limit * rg);
+  };
+  return [judged(us[`${key}Ms`], ""), judged(us[`${key}RuledMs`], ", with path rules")];
+}
 
 function stepLines(us, pi, piJsonl) {
   return [

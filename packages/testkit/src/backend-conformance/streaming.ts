@@ -85,6 +85,8 @@ class Memory {
   }
 
   #held(): number {
+    // The second waits for what the first has left to be freed meanwhile.
+    this.#collect();
     this.#collect();
     const { arrayBuffers, heapUsed } = process.memoryUsage();
     return arrayBuffers + heapUsed;

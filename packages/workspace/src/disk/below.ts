@@ -66,17 +66,19 @@ export class Below {
     }
   }
 
-  /** Opens a file for reading; `null` if there is none, or something else. */
-  async open(path: string) {
-    try {
-      return await this.#inside(parentOf(path), async (folder) => {
-        await using standing = await folder.lookAt(nameOf(path));
-        return standing?.kind === "file" ? await folder.open(nameOf(path), standing) : null;
-      });
-    } catch (error) {
-      if (error instanceof FileError) return null;
-      throw error;
-    }
+  /** Gives each of these files of a folder to `work`, open for reading. Those that are none, or went away, are left out. */
+  async each(path: string, names: readonly string[], work: (name: string, fd: number) => void): Promise<void> {
+    const quietly = (error: unknown) => {
+      if (!(error instanceof FileError)) throw error;
+    };
+    await this.#inside(path, async (folder) => {
+      for (const name of names) {
+        await onDisk(path, async () => {
+          await using file = await opened(folder, name);
+          if (file) work(name, file.fd);
+        }).catch(quietly);
+      }
+    }).catch(quietly);
   }
 
   #inside<T>(path: string, work: (folder: Folder) => Promise<T>): Promise<T> {
@@ -90,6 +92,12 @@ export class Below {
       return await work(folder);
     });
   }
+}
+
+async function opened(folder: Folder, name: string) {
+  if (folder.confinement === "descriptors") return folder.openNow(name);
+  await using standing = await folder.lookAt(name);
+  return standing?.kind === "file" ? await folder.open(name, standing) : null;
 }
 
 async function entryAt(folder: Folder, path: string): Promise<Entry | null> {

@@ -1,6 +1,6 @@
-import type { FileHandle } from "node:fs/promises";
+import { readSync } from "node:fs";
 import type { GrepMatch, GrepQuery } from "../backend.ts";
-import { joinPath } from "../paths.ts";
+import { joinPath, nameOf, parentOf } from "../paths.ts";
 import { isBinary, PROBE_BYTES } from "../search/contents.ts";
 import { cutLines, lineText, MAX_LINE_BYTES } from "../search/lines.ts";
 import { ripgrep } from "../search/ripgrep.ts";
@@ -29,30 +29,30 @@ export async function* matchesIn(
   const paths = names.map((name) => `./${name}`);
   const printed = ripgrep({ query, paths, options: OPTIONS, cwd: below.start.place, signal });
   for await (const lines of cutLines(printed, PREFIX_BYTES + MAX_LINE_BYTES)) {
-    const files = Map.groupBy(
-      lines.map(parse).filter((match) => match !== null),
-      ({ name }) => name,
+    const folders = Map.groupBy(
+      lines.map((line) => parse(line, below.path)).filter((match) => match !== null),
+      ({ path }) => parentOf(path),
     );
-    const seen = await severalAtOnce([...files], ([name, matches]) => witnessed(below, name, matches), signal);
+    const seen = await severalAtOnce([...folders], ([path, matches]) => witnessed(below, path, matches), signal);
     for (const matches of seen) yield* matches;
   }
 }
 
 interface Printed {
-  name: string;
+  path: string;
   line: number;
   offset: number;
   bytes: Buffer;
 }
 
 /** `./name NUL line:offset:bytes` */
-function parse(record: Buffer): Printed | null {
+function parse(record: Buffer, below: string): Printed | null {
   const nul = record.indexOf(0);
   const line = record.indexOf(":", nul);
   const offset = record.indexOf(":", line + 1);
   if (nul < 0 || line < 0 || offset < 0) return null;
   return {
-    name: record.toString("utf8", 2, nul),
+    path: joinPath(below, record.toString("utf8", 2, nul)),
     line: Number(record.toString("latin1", nul + 1, line)),
     offset: Number(record.toString("latin1", line + 1, offset)),
     bytes: withoutReturn(record.subarray(offset + 1, offset + 1 + MAX_LINE_BYTES)),
@@ -62,41 +62,37 @@ function parse(record: Buffer): Printed | null {
 /** ripgrep ends a last line that has no end, with a return if it was told that there are some. */
 const withoutReturn = (line: Buffer): Buffer => (line.at(-1) === 13 ? line.subarray(0, -1) : line);
 
-/** Those of them that stand in the file. */
-async function witnessed(below: Below, name: string, matches: readonly Printed[]): Promise<GrepMatch[]> {
-  const path = joinPath(below.path, name);
-  await using file = await below.open(path);
-  if (!file) return [];
-  const text = new Window(file);
-  if (isBinary(await text.at(0, PROBE_BYTES))) return [];
+/** Those of them that stand in the files of this folder. ripgrep has just read them: they are in memory, and need not be waited for. */
+async function witnessed(below: Below, folder: string, matches: readonly Printed[]): Promise<GrepMatch[]> {
+  const files = Map.groupBy(matches, ({ path }) => nameOf(path));
   const seen: GrepMatch[] = [];
-  for (const { line, offset, bytes } of matches) {
-    const here = await text.at(offset, bytes.length);
-    if (here.equals(bytes)) seen.push({ path, line, text: lineText(bytes) });
-  }
+  await below.each(folder, [...files.keys()], (name, fd) => {
+    const text = new Window(fd);
+    if (isBinary(text.at(0, PROBE_BYTES))) return;
+    for (const { path, line, offset, bytes } of files.get(name)!)
+      if (text.at(offset, bytes.length).equals(bytes)) seen.push({ path, line, text: lineText(bytes) });
+  });
   return seen;
 }
 
-const WINDOW_BYTES = 32 * 1024;
+/** One for all: nobody waits while using it, and a new one for each of ten thousand files would have to be collected. */
+const window = Buffer.allocUnsafeSlow(32 * 1024);
 
-/** Reads in a file, mostly close to where it read before. */
+/** Reads in a file, mostly close to where it read before. What it gives is gone when another file is read. */
 class Window {
-  readonly #file: FileHandle;
-  #bytes: Buffer = Buffer.alloc(0);
+  readonly #fd: number;
   #from = 0;
+  #length = 0;
 
-  constructor(file: FileHandle) {
-    this.#file = file;
+  constructor(fd: number) {
+    this.#fd = fd;
   }
 
-  async at(offset: number, length: number): Promise<Buffer> {
-    const isHere = offset >= this.#from && offset + length <= this.#from + this.#bytes.length;
-    if (!isHere) {
-      const bytes = Buffer.allocUnsafe(Math.max(WINDOW_BYTES, length));
-      const { bytesRead } = await this.#file.read(bytes, 0, bytes.length, offset);
-      this.#bytes = bytes.subarray(0, bytesRead);
+  at(offset: number, length: number): Buffer {
+    if (offset < this.#from || offset + length > this.#from + this.#length) {
+      this.#length = readSync(this.#fd, window, 0, window.length, offset);
       this.#from = offset;
     }
-    return this.#bytes.subarray(offset - this.#from, offset - this.#from + length);
+    return window.subarray(offset - this.#from, Math.min(offset - this.#from + length, this.#length));
   }
 }

@@ -17,7 +17,7 @@ export interface Manner {
 
 /** So many files are looked at together. */
 const TOGETHER = 64;
-const MAX_NAMES_BYTES = 100_000;
+const MAX_NAMES_BYTES = 400_000;
 
 export async function* globDisk(disk: Disk, query: GlobQuery, manner: Manner): AsyncGenerator<Entry> {
   await checkDirectory(disk, query.path, manner);
@@ -53,13 +53,13 @@ export async function* grepDisk(disk: Disk, query: GrepQuery, manner: Manner): A
   if (!located.standing && !located.isDirectory) throw fileError("not_found", query.path);
   if (!located.isDirectory) return yield* grepFile(located, query, manner);
   const below = new Below(located.enter(), query.path);
-  let most = 32;
+  let most = 16;
   const room = () => {
     // The first few are soon done; later, starting ripgrep should not be what takes the time.
-    most = Math.min(most * 2, 1_024);
+    most = Math.min(most * 16, 8_192);
     return most;
   };
-  for await (const files of inGroups(filesBelow(below, search, manner), room)) {
+  for await (const files of ahead(inGroups(filesBelow(below, search, manner), room))) {
     const names = files.map(({ path }) => relativeTo(query.path, path));
     yield* matchesIn(below, names, { query, signal: manner.signal });
   }
@@ -81,6 +81,23 @@ async function checkDirectory(disk: Disk, path: string, { links }: Manner): Prom
 function filesBelow(below: Below, search: Search, { beginning, signal }: Manner): AsyncGenerator<Found> {
   const tree: Tree = { children: (path) => below.children(path), beginning };
   return walk(tree, search, signal);
+}
+
+/** Asks for the next one while this one is being used. */
+async function* ahead<T>(items: AsyncGenerator<T>): AsyncGenerator<T> {
+  let next = Promise.allSettled([items.next()]);
+  try {
+    for (;;) {
+      const [item] = await next;
+      if (item.status === "rejected") throw item.reason;
+      if (item.value.done) return;
+      next = Promise.allSettled([items.next()]);
+      yield item.value.value;
+    }
+  } finally {
+    await next;
+    await items.return(undefined);
+  }
 }
 
 /** Groups of so many files, or fewer: all their names have to fit into one command. */
