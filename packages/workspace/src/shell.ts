@@ -25,6 +25,8 @@ export interface Command {
   /** The command is ended after this long. */
   timeoutMs?: number;
   signal?: AbortSignal;
+  /** Whether what the files themselves say is obeyed: settings and hooks of git. */
+  trusted?: boolean;
   /** Who acts: for a shell over a backend that keeps files apart by thread or by resource. */
   reach?: Omit<Reach, "signal">;
 }

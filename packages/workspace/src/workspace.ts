@@ -1,3 +1,4 @@
+import { stat } from "node:fs/promises";
 import {
   CinchError,
   type ToolContext,
@@ -11,6 +12,7 @@ import { Background } from "./background.ts";
 import { directoryBackend } from "./backends/directory.ts";
 import { withOutputs } from "./backends/outputs.ts";
 import { withPolicy } from "./backends/policy.ts";
+import { checkConfig } from "./config.ts";
 import { Outputs } from "./outputs.ts";
 import { ruleHooks } from "./path-policy.ts";
 import { isWithin, relativeTo, virtualPath } from "./paths.ts";
@@ -39,6 +41,8 @@ export interface WorkspaceOptions {
    * files were before them. By default among temporary files, for this user alone.
    */
   cache?: string;
+  /** Whether what the files themselves say is obeyed: settings and hooks of git. */
+  trusted?: boolean;
 }
 
 export interface LocalWorkspaceOptions {
@@ -57,18 +61,12 @@ export interface LocalWorkspaceOptions {
 }
 
 /** A folder and a shell. */
-export function localWorkspace({
-  root,
-  permissions = [],
-  sandbox = "auto",
-  trusted = false,
-  hosts = [],
-  hidden = [],
-  ...rest
-}: LocalWorkspaceOptions): FileWorkspace {
+export function localWorkspace(options: LocalWorkspaceOptions): FileWorkspace {
+  checkConfig("localWorkspace", options);
+  const { root, sandbox = "auto", trusted = false, hosts = [], hidden = [], ...rest } = options;
   const shell =
     sandbox === "none" ? localShell({ root, trusted }) : sandboxShell({ root, sandbox, trusted, hosts, hidden });
-  return createWorkspace({ backend: directoryBackend({ root }), permissions, shell, root, ...rest });
+  return createWorkspace({ backend: directoryBackend({ root }), shell, root, trusted, ...rest });
 }
 
 export const createWorkspace = (options: WorkspaceOptions): FileWorkspace => new FileWorkspace(options);
@@ -76,6 +74,9 @@ export const createWorkspace = (options: WorkspaceOptions): FileWorkspace => new
 /** What the files and the shell of a workspace make together. */
 export class FileWorkspace implements Workspace {
   readonly tools: ToolSet;
+  /** Whether what the files themselves say is obeyed. */
+  readonly trusted: boolean;
+  readonly #root: string | undefined;
   readonly #backend: Backend;
   readonly #shell: Shell | undefined;
   readonly #outputs: Outputs;
@@ -93,7 +94,11 @@ export class FileWorkspace implements Workspace {
   /** Where in the workspace the root of the shell is. */
   #shellAt = "/";
 
-  constructor({ backend, permissions = [], shell, root, cache }: WorkspaceOptions) {
+  constructor(options: WorkspaceOptions) {
+    checkConfig("createWorkspace", options);
+    const { backend, permissions = [], shell, root, cache, trusted = false } = options;
+    this.trusted = trusted;
+    this.#root = root;
     const rules = pathRules(permissions);
     this.#permissions = permissions;
     this.#rules = { ...rules };
@@ -114,6 +119,7 @@ export class FileWorkspace implements Workspace {
     const commands = {
       background: this.#background,
       protection: () => this.#protection,
+      trusted,
       path: (input: string) => this.#shellPath(path(input)),
       watch: ({ threadId, files, signal }: ToolContext) => this.undo.watch({ threadId, files }, signal),
     };
@@ -124,6 +130,7 @@ export class FileWorkspace implements Workspace {
   }
 
   async open(host: WorkspaceHost): Promise<WorkspaceStatus> {
+    await checkRoot(this.#root);
     await this.#backend.open?.(host);
     this.#background.open(host);
     await this.#outputs.tidy();
@@ -196,6 +203,14 @@ export class FileWorkspace implements Workspace {
       throw new CinchError("INVALID_INPUT", error instanceof Error ? error.message : String(error), error);
     }
   }
+}
+
+async function checkRoot(root: string | undefined): Promise<void> {
+  if (root === undefined || (await stat(root).catch(() => null))?.isDirectory()) return;
+  throw new CinchError(
+    "INVALID_CONFIG",
+    `The root of the workspace, ${root}, is no folder. Make it, or give another one.`,
+  );
 }
 
 const PROGRAM: Reach = { threadId: "", resourceId: "default" };

@@ -12,6 +12,7 @@ import type {
   TreeFile,
   WriteOptions,
 } from "../backend.ts";
+import { checkConfig } from "../config.ts";
 import { FileError, fileError, retold } from "../file-error.ts";
 import { below } from "../glob/index.ts";
 import { isWithin, joinPath, joinPaths, namesOf, relativeTo, virtualPath } from "../paths.ts";
@@ -28,7 +29,9 @@ export interface CompositeOptions {
  * Several backends under one root: the longest route that fits has a path. Routes are there as directories, also where nothing else is,
  * and can't be deleted, nor can what is above them. What the backend above has under a route's path is hidden.
  */
-export function compositeBackend({ default: rest, routes }: CompositeOptions): Backend {
+export function compositeBackend(options: CompositeOptions): Backend {
+  checkConfig("compositeBackend", options);
+  const { default: rest, routes } = options;
   const given = Object.entries(routes).map(([path, backend]) => new Route(routePath(path), backend));
   const paths = given.map(({ path }) => path);
   const twice = paths.find((path, at) => paths.indexOf(path) !== at);

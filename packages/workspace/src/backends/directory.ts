@@ -14,6 +14,7 @@ import type {
   TreeFile,
   WriteOptions,
 } from "../backend.ts";
+import { checkConfig } from "../config.ts";
 import { severalAtOnce } from "../disk/at-once.ts";
 import { Below } from "../disk/below.ts";
 import { Disk, type Links, type Located } from "../disk/disk.ts";
@@ -45,7 +46,9 @@ export interface DirectoryOptions {
  * What this does not keep out: hard links inside to files outside (they are read; a write replaces the link, not the file), and what is
  * mounted inside. Of two processes that write one file at the same moment, both may believe that it was of the version they expected.
  */
-export function directoryBackend({ root, confinement }: DirectoryOptions): DirectoryBackend {
+export function directoryBackend(options: DirectoryOptions): DirectoryBackend {
+  checkConfig("directoryBackend", options);
+  const { root, confinement } = options;
   return new DirectoryBackend(new Disk(root, confinement));
 }
 

@@ -1,3 +1,4 @@
+import { checkConfig } from "../config.ts";
 import type { Shell } from "../shell.ts";
 import { processShell, type ProcessShellOptions } from "./process.ts";
 
@@ -11,4 +12,7 @@ export type LocalShellOptions = Pick<ProcessShellOptions, "root" | "env" | "trus
  * A process escapes its end only on purpose, by emptying its environment and lowering its limit of file locks, or by having another
  * service start it for it (cron, systemd, a container daemon); without /proc, by moving to another process group.
  */
-export const localShell = (options: LocalShellOptions): Shell => processShell({ ...options, name: "local" });
+export function localShell(options: LocalShellOptions): Shell {
+  checkConfig("localShell", options);
+  return processShell({ ...options, name: "local" });
+}

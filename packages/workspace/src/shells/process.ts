@@ -51,7 +51,7 @@ export function processShell({ name, root, env, trusted = false, wrapping }: Pro
     if (closing) throw new Error("This shell is closed.");
     const cwd = await folderInside(root, command.cwd);
     const inherited = commandEnvironment(process.env);
-    const git = trusted ? {} : await strangeRepository(cwd, inherited);
+    const git = trusted || command.trusted ? {} : await strangeRepository(cwd, inherited);
     const all = withAdditions({ ...inherited, ...git }, env);
     const shell = await shellOn(all.PATH ?? "");
     const launch = { argv: [shell, "-c", command.command], env: all, cwd, leash, shell, folder: await ownFolder() };

@@ -2,6 +2,7 @@ import { existsSync, lstatSync, rmSync } from "node:fs";
 import { mkdir, open, realpath, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { CinchError } from "@cinch/core";
+import { checkConfig } from "../config.ts";
 import { bwrapSandbox } from "../sandboxes/bwrap.ts";
 import { realPlace } from "../disk/real-place.ts";
 import type { Sandbox, SandboxBounds, SandboxRule } from "../sandboxes/sandbox.ts";
@@ -56,6 +57,7 @@ exit $code
 
 /** The local shell, through a sandbox. */
 export function sandboxShell(options: SandboxShellOptions): Shell {
+  checkConfig("sandboxShell", options);
   if (options.root === "/") {
     throw new CinchError("INVALID_CONFIG", "A sandbox can't keep commands inside of /: give it a folder as its root.");
   }

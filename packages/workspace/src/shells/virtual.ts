@@ -1,6 +1,7 @@
 import { posix } from "node:path";
 import { Worker } from "node:worker_threads";
 import { CinchError } from "@cinch/core";
+import { checkConfig } from "../config.ts";
 import type { Backend, Reach } from "../backend.ts";
 import { withPolicy } from "../backends/policy.ts";
 import { ruleHooks } from "../path-policy.ts";
@@ -30,7 +31,9 @@ const NOBODY = { threadId: "", resourceId: "" };
  * programs, no processes, no network, and no standard input; what a command prints comes when it is over. A folder that is made is
  * there for others only when there is a file in it, and the modes of files are forgotten when the shell is closed.
  */
-export function virtualShell({ backend, env }: VirtualShellOptions): Shell {
+export function virtualShell(options: VirtualShellOptions): Shell {
+  checkConfig("virtualShell", options);
+  const { backend, env } = options;
   try {
     import.meta.resolve(PACKAGE);
   } catch (cause) {

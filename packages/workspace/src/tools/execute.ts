@@ -16,6 +16,7 @@ export interface CommandPlace {
   shell: Shell;
   background: Background;
   protection(): Protection;
+  trusted: boolean;
   /** The path that is meant by what the model wrote, as the shell has it. Throws a `FileError`. */
   path(input: string): string;
   /** Remembers what files are before a command. Where that can't be done, why: the command runs all the same. */
@@ -39,7 +40,7 @@ With background: true it answers at once with an id, and the command goes on, wi
     suggest: async ({ command }) => (await commandMatcher()).suggest(command),
     policy: () => unprotected(place),
     async execute({ command, cwd = "/", timeout_ms, background = false }, context) {
-      const what = { command, cwd: place.path(cwd) };
+      const what = { command, cwd: place.path(cwd), trusted: place.trusted };
       const limit = timeout_ms === undefined ? {} : { timeoutMs: timeout_ms };
       if (background) return inBackground(place, { ...what, ...limit }, context);
       return toTheEnd(place, { timeoutMs: DEFAULT_TIMEOUT_MS, ...what, ...limit }, context);

@@ -1,0 +1,63 @@
+import { CinchError } from "@cinch/core";
+import * as z from "zod/mini";
+import type { Backend } from "./backend.ts";
+import type { Sandbox } from "./sandboxes/sandbox.ts";
+import type { Shell } from "./shell.ts";
+
+/** Whether it has these methods; whether they do what they should is for the conformance suite to tell. */
+const having = <T>(what: string, ...methods: string[]) =>
+  z.custom<T>((value) => {
+    const object = Object(value) as Record<string, unknown>;
+    return object === value && methods.every((method) => typeof object[method] === "function");
+  }, `must be ${what}`);
+
+const paths = z.optional(z.array(z.string()));
+const flag = z.optional(z.boolean());
+const folder = z.string("must be the path of a folder").check(z.minLength(1));
+const backend = having<Backend>("a backend", "list", "stat", "read", "write", "delete", "glob", "grep");
+const sandbox = having<Sandbox>("a sandbox", "probe", "describe", "wrap");
+const env = z.optional(z.record(z.string(), z.unknown()));
+/** Checked by who makes something of them. */
+const permissions = z.optional(z.unknown());
+
+const SHAPES = {
+  localWorkspace: z.strictObject({
+    root: folder,
+    permissions,
+    sandbox: z.optional(
+      z.union([z.literal("auto"), z.literal("none"), sandbox], 'must be "auto", "none" or a sandbox'),
+    ),
+    trusted: flag,
+    hosts: paths,
+    hidden: paths,
+    cache: z.optional(folder),
+  }),
+  createWorkspace: z.strictObject({
+    backend,
+    permissions,
+    shell: z.optional(having<Shell>("a shell", "protection", "start")),
+    root: z.optional(folder),
+    cache: z.optional(folder),
+    trusted: flag,
+  }),
+  directoryBackend: z.strictObject({ root: folder, confinement: z.optional(z.enum(["descriptors", "checks"])) }),
+  compositeBackend: z.strictObject({ default: backend, routes: z.record(z.string(), backend) }),
+  localShell: z.strictObject({ root: folder, env, trusted: flag }),
+  sandboxShell: z.strictObject({
+    root: folder,
+    env,
+    trusted: flag,
+    sandbox: z.optional(z.union([z.literal("auto"), sandbox], 'must be "auto" or a sandbox')),
+    hosts: paths,
+    readable: paths,
+    hidden: paths,
+    permissions,
+  }),
+  virtualShell: z.strictObject({ backend, env }),
+};
+
+/** Throws `INVALID_CONFIG`: a key that is misspelt would otherwise be a protection that is not there. */
+export function checkConfig(what: keyof typeof SHAPES, config: unknown): void {
+  const result = z.safeParse(SHAPES[what], config);
+  if (!result.success) throw new CinchError("INVALID_CONFIG", `${what}: ${z.prettifyError(result.error)}`);
+}
