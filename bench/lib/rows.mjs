@@ -114,6 +114,21 @@ export const rows = [
     ],
   },
   {
+    name: "watching a command, 5,000 files",
+    beside: [],
+    runs: [{ key: "undo", scenario: "undo", parameters: {}, only: "cinch" }],
+    judge: ({ us }) => [
+      atMost(us("undo").lookMs, 150, " ms", "nothing changed: "),
+      line(`the worst of all looks ${show(us("undo").worstMs)} ms`, "", undefined),
+      line(`ten files changed: ${show(us("undo").changedMs)} ms`, "", undefined),
+      line(
+        `the first look of all: ${show(us("undo").firstMs)} ms, of the next process ${show(us("undo").nextMs)} ms`,
+        "",
+        undefined,
+      ),
+    ],
+  },
+  {
     name: "200 threads × 200 deltas",
     beside: ["ai7"],
     runs: [{ key: "many", scenario: "many", parameters: { threads: 200, n: 200 } }],

@@ -23,6 +23,9 @@ export interface Stat extends Entry {
 export interface TreeFile extends Stat {
   /** False if it was changed just now, so that another change might not show in its version. */
   settled: boolean;
+  /** When anything of it was last changed, its name included, in ms; if that is known. */
+  touched?: number;
+  /** To be asked for before the next file is. */
   contents(): AsyncIterable<Uint8Array>;
 }
 

@@ -21,6 +21,7 @@ import { Disk, type Links, type Located } from "../disk/disk.ts";
 import { diskError, onDisk } from "../disk/errors.ts";
 import { realPlace } from "../disk/real-place.ts";
 import { kindOf, type Confinement, type Folder } from "../disk/folder.ts";
+import { SmallFiles } from "../disk/small-files.ts";
 import { notTheRoot, remove } from "../disk/removing.ts";
 import { globDisk, grepDisk, type Manner } from "../disk/searching.ts";
 import { checkNotTemporary, isTemporary, sweep } from "../disk/temporary.ts";
@@ -166,21 +167,29 @@ export class DirectoryBackend implements Backend {
   async *tree(reach: Reach): AsyncGenerator<TreeFile> {
     await using located = await onDisk("/", () => this.#locate("/", reach));
     const below = new Below(located.enter(), "/");
+    await using small = new SmallFiles(below.start);
     const tree: Tree<BigIntStats> = {
       children: (path) => below.childrenWithStats(path),
       beginning: (path) => beginningOf(this, path, reach),
     };
     for await (const { path, known } of walk(tree, EVERYTHING, reach.signal)) {
       const stats = known!;
-      const contents = () => this.read(path, {}, { ...reach, direct: true });
+      const contents = () => this.#contents(path, small, reach);
       const settled = msUntilSettled(stats) === 0 && !isCoarse(stats);
-      yield { ...entryOf(path, stats), version: timesOf(stats), mode: modeOf(stats), settled, contents };
+      const touched = Number(stats.ctimeMs);
+      yield { ...entryOf(path, stats), version: timesOf(stats), mode: modeOf(stats), settled, touched, contents };
     }
   }
 
   async whereIs(real: string): Promise<string[]> {
     const [root, file] = await Promise.all([realPlace(this.root), realPlace(real)]);
     return isWithin(file, root) ? [`/${relativeTo(root, file)}`] : [];
+  }
+
+  async *#contents(path: string, small: SmallFiles, reach: Reach): AsyncGenerator<Uint8Array> {
+    const bytes = await small.read(path);
+    if (bytes) yield bytes;
+    else yield* this.read(path, {}, { ...reach, direct: true });
   }
 
   async #stat(path: string, reach: Reach): Promise<{ stat: Stat; stats: BigIntStats } | null> {

@@ -57,14 +57,15 @@ export class Album {
     await utimes(this.folder, new Date(), new Date());
   }
 
-  /** The newest picture that anybody has put here. */
+  /** The newest picture that anybody has put here; one of nothing, if there is none. */
   async newest(): Promise<Picture> {
+    const nothing: Picture = { at: 0, files: new Map() };
     const names = (await readdir(this.folder)).filter((name) => name.endsWith(PICTURE));
     const found = await Promise.all(
       names.map(async (name) => ({ name, at: (await stat(join(this.folder, name)).catch(() => null))?.mtimeMs ?? 0 })),
     );
     const [last] = found.toSorted((a, b) => b.at - a.at);
-    return last ? await this.load(last.name.slice(0, -PICTURE.length)).catch(() => new Map()) : new Map();
+    return last ? await this.load(last.name.slice(0, -PICTURE.length)).catch(() => nothing) : nothing;
   }
 
   async save(picture: Picture): Promise<string> {

@@ -4,15 +4,13 @@ import type { Backend, Reach, TreeFile } from "../backend.ts";
 import { FileError } from "../file-error.ts";
 import { Album, type Shelf } from "./album.ts";
 import type { Kept } from "./pack.ts";
-import type { Picture, Pictured } from "./picture.ts";
+import { isSame, type Picture, type Pictured } from "./picture.ts";
 
 /** More files than that are not looked at before and after each command. */
 export const MAX_FILES = 20_000;
 /** Contents up to this size are put aside; of what is larger only the hash is known, and of what is huge not even that. */
 export const KEPT_BYTES = 8 * 1024 * 1024;
 const HASHED_BYTES = 256 * 1024 * 1024;
-/** So many files are read at once. */
-const AT_ONCE = 16;
 
 /** A picture that is on the disk for as long as somebody may need it. */
 export interface Saved {
@@ -81,37 +79,34 @@ export class Camera {
   async #take(reach: Reach): Promise<Picture> {
     const album = await this.#open();
     await album.touch();
-    const known = (this.#known ??= await album.newest());
-    const picture = new Map<string, Pictured>();
-    const changed: TreeFile[] = [];
+    const { files: known } = (this.#known ??= await album.newest());
+    const at = Date.now();
+    const files = new Map<string, Pictured>();
     for await (const file of this.#backend.tree?.(reach) ?? []) {
       const was = known.get(file.path);
-      if (was && was.version === file.version && !was.fresh) picture.set(file.path, was);
-      else changed.push(file);
-      if (picture.size + changed.length > MAX_FILES)
+      const isKnown = was?.version === file.version && !was.fresh;
+      const now = isKnown ? was : await this.#pictured(file, was);
+      if (now) files.set(file.path, now);
+      if (files.size > MAX_FILES)
         throw new Error(`There are more than ${MAX_FILES} files, so what commands change can't be told.`);
     }
-    for (let at = 0; at < changed.length; at += AT_ONCE) {
-      reach.signal?.throwIfAborted();
-      const group = changed.slice(at, at + AT_ONCE);
-      const looked = await Promise.all(group.map((file) => lookAt(file)));
-      for (const [index, file] of group.entries()) {
-        const seen = looked[index];
-        if (seen) picture.set(file.path, await this.#pictured(file, seen, known.get(file.path)));
-      }
-    }
-    this.#known = picture;
-    return picture;
+    this.#known = { at, files };
+    return this.#known;
   }
 
-  async #pictured(file: TreeFile, { hash, size, bytes }: Looked, was: Pictured | undefined): Promise<Pictured> {
-    const { version, mode, settled } = file;
+  /** `null` if it went away. */
+  async #pictured(file: TreeFile, was: Pictured | undefined): Promise<Pictured | null> {
+    const looked = await lookAt(file);
+    if (!looked) return null;
+    const { hash, size, bytes } = looked;
+    const { version, mode, settled, touched } = file;
     const kept = bytes && (was?.hash === hash && was.kept ? was.kept : await this.#keep(bytes));
     return {
       version,
       hash,
       size,
       ...(mode === undefined ? {} : { mode }),
+      ...(touched === undefined ? {} : { touched }),
       ...(kept ? { kept } : {}),
       ...(settled ? {} : { fresh: true }),
     };
@@ -152,9 +147,9 @@ interface Looked {
   bytes?: Uint8Array;
 }
 
-/** `null` if it went away, or may not be read. */
 async function lookAt(file: TreeFile): Promise<Looked | null> {
-  if (file.size > HASHED_BYTES) return { hash: `unread:${file.version}`, size: file.size };
+  const unread = { hash: `unread:${file.version}`, size: file.size };
+  if (file.size > HASHED_BYTES) return unread;
   const hash = createHash("sha256");
   const chunks: Uint8Array[] = [];
   let size = 0;
@@ -166,18 +161,11 @@ async function lookAt(file: TreeFile): Promise<Looked | null> {
       else chunks.length = 0;
     }
   } catch (error) {
-    if (error instanceof FileError) return null;
-    throw error;
+    if (!(error instanceof FileError)) throw error;
+    return error.problem === "not_found" || error.problem === "changed" ? null : unread;
   }
   const looked = { hash: hash.digest("hex"), size };
   return size <= KEPT_BYTES ? { ...looked, bytes: Buffer.concat(chunks) } : looked;
-}
-
-function isSame(one: Picture, other: Picture): boolean {
-  if (one === other) return true;
-  if (one.size !== other.size) return false;
-  for (const [path, { hash }] of one) if (other.get(path)?.hash !== hash) return false;
-  return true;
 }
 
 const sha256 = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");

@@ -3,17 +3,24 @@ import type { Kept } from "./pack.ts";
 /** What a file was when the picture was taken. */
 export interface Pictured {
   version: string;
+  /** For what could not be read it is none, and like no other. */
   hash: string;
   size: number;
   mode?: number;
+  /** When anything of it was last changed, in ms; if that is known. */
+  touched?: number;
   /** Where the contents were put aside; left out if they were too large for that. */
   kept?: Kept;
   /** It was changed right before the picture was taken, so that its version can't be trusted later. */
   fresh?: boolean;
 }
 
-/** What every file of a workspace was at some moment. */
-export type Picture = ReadonlyMap<string, Pictured>;
+/** What every file of a workspace was at some moment, but for those that ignore files exclude. */
+export interface Picture {
+  /** When it was begun, in ms. */
+  at: number;
+  files: ReadonlyMap<string, Pictured>;
+}
 
 /** A file that is not in two pictures what it was. `null`: there was none, or there is none any more. */
 export interface Difference {
@@ -22,17 +29,36 @@ export interface Difference {
   after: Pictured | null;
 }
 
+/** Clocks of file systems tick, and may not be ours. */
+const CLOCK_MS = 100;
+
+/**
+ * What is new and was not touched since the first picture was there all the time: an ignore file had excluded it, or a folder could not
+ * be read. Whoever takes it for new would delete it when taking things back.
+ */
 export function differencesBetween(before: Picture, after: Picture): Difference[] {
   const differences: Difference[] = [];
-  for (const [path, was] of before) {
-    const is = after.get(path) ?? null;
+  for (const [path, was] of before.files) {
+    const is = after.files.get(path) ?? null;
     if (is?.hash !== was.hash) differences.push({ path, before: was, after: is });
   }
-  for (const [path, is] of after) if (!before.has(path)) differences.push({ path, before: null, after: is });
+  for (const [path, is] of after.files) {
+    const isOld = is.touched !== undefined && is.touched < before.at - CLOCK_MS;
+    if (!before.files.has(path) && !isOld) differences.push({ path, before: null, after: is });
+  }
   return differences;
 }
 
-export const textOf = (picture: Picture): string => JSON.stringify([...picture]);
+export function isSame(one: Picture, other: Picture): boolean {
+  if (one.files.size !== other.files.size) return false;
+  for (const [path, { hash }] of one.files) if (other.files.get(path)?.hash !== hash) return false;
+  return true;
+}
+
+export const textOf = ({ at, files }: Picture): string => JSON.stringify({ at, files: [...files] });
 
 /** Throws if it is none. */
-export const pictureFrom = (text: string): Picture => new Map(JSON.parse(text) as [string, Pictured][]);
+export function pictureFrom(text: string): Picture {
+  const { at, files } = JSON.parse(text) as { at: number; files: [string, Pictured][] };
+  return { at, files: new Map(files) };
+}

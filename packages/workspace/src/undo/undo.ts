@@ -1,6 +1,8 @@
 import type { FileChange, FileDiff, FileReach, FileRestore, FileVersion, RewoundFile, Undo } from "@cinch/core";
 import type { Backend } from "../backend.ts";
 import { severalAtOnce } from "../disk/at-once.ts";
+import { nameOf } from "../paths.ts";
+import { IGNORE_FILES } from "../search/ignore.ts";
 import { keep, streamOf, type Kept } from "../tools/contents.ts";
 import type { Shelf } from "./album.ts";
 import { Camera } from "./camera.ts";
@@ -83,9 +85,19 @@ export class FileUndo implements Undo {
     const after = await this.#camera.take(backendReach(reach));
     // What this thread wrote itself while the command ran is in the journal already.
     const isOwn = ({ path, after: now }: Difference) => now !== null && files.seen(path) === now.hash;
-    const changed = differencesBetween(before, after).filter((one) => !isOwn(one));
+    const differences = differencesBetween(before, after).filter((one) => !isOwn(one));
+    const changed = await this.#withoutIgnored(differences, reach);
     for await (const { changes, blobs } of this.#batches(changed)) await files.record(() => changes, blobs);
     return changed.length;
+  }
+
+  /** What an ignore file excludes by now is not gone. */
+  async #withoutIgnored(differences: readonly Difference[], reach: FileReach): Promise<readonly Difference[]> {
+    if (!differences.some(({ path }) => IGNORE_FILES.includes(nameOf(path)))) return differences;
+    const kept = await severalAtOnce(differences, async ({ path, after }) => {
+      return after !== null || (await this.#backend.stat(path, backendReach(reach)).catch(() => null)) === null;
+    });
+    return differences.filter((_, at) => kept[at]);
   }
 
   async *#batches(differences: readonly Difference[]): AsyncGenerator<{ changes: FileChange[]; blobs: Kept["blobs"] }> {

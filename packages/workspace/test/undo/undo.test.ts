@@ -3,6 +3,7 @@ import { execFileSync } from "node:child_process";
 import { chmodSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import { compositeBackend, createWorkspace, memoryBackend, storeBackend, threadBackend } from "@cinch/workspace";
 import { desk, edit, folder, read, remove, run, write, type Calls } from "./desk.ts";
 
@@ -158,6 +159,26 @@ test("what ignore files exclude is left alone, and a repository's own files are 
   assert.deepEqual(outcomes(files), { "/a.txt": "restored" });
   assert.deepEqual([root.text("dist/out.js"), root.text("x.log")], ["2\n", "2\n"]);
   assert.match(git("branch"), /other/);
+});
+
+test("a command that changes what is ignored makes nothing new of old files, and takes nothing from them", async () => {
+  using root = folder({
+    ".gitignore": "dist/\n*.log\n",
+    "dist/out.js": "mine\n",
+    "x.log": "mine\n",
+    "y.txt": "mine\n",
+  });
+  await using h = await desk({ root: root.path });
+  await sleep(300);
+  const seq = await h.turn(run("printf '*.txt\\n' > .gitignore; echo new > new.js"), run("echo more >> x.log"));
+  assert.deepEqual(Object.keys(h.getDisplayState().modifiedFiles).toSorted(), ["/.gitignore", "/new.js", "/x.log"]);
+  await h.rewind({ toSeq: seq, files: true });
+  assert.deepEqual(root.all(), {
+    ".gitignore": "dist/\n*.log\n",
+    "dist/out.js": "mine\n",
+    "x.log": "mine\n",
+    "y.txt": "mine\n",
+  });
 });
 
 test("what was not changed costs nothing, and a command that changes nothing leaves one checkpoint", async () => {
