@@ -23,6 +23,8 @@ interface Asked {
   fits(path: string): boolean;
   /** Whether it fits everything in this folder. */
   fitsAll(path: string): boolean;
+  /** Whether it can fit anything in this folder. */
+  reaches(path: string): boolean;
 }
 
 /**
@@ -51,7 +53,8 @@ export async function masksFor(root: string, rules: readonly SandboxRule[]): Pro
     const kept = frozen || denies(write, path, whole);
     if (kept && !frozen) await mask(masks.unwritable, join(root, path));
     // What can't be changed as a whole may hold something that may not even be read.
-    if (whole && !(kept && read.length === 0)) await walk(path, kept);
+    const further = kept ? read : [...read, ...write];
+    if (whole && further.some((rule) => rule.deny && rule.reaches(path))) await walk(path, kept);
   };
   const walk = async (folder: string, frozen: boolean): Promise<void> => {
     const entries = await readdir(join(root, folder), { withFileTypes: true }).catch(() => []);
@@ -70,6 +73,7 @@ function asked(rules: readonly SandboxRule[], operation: Operation): Asked[] {
         deny: mode !== "allow",
         fits: (path) => globs.some((one) => one.matches(path)),
         fitsAll: (path) => globs.some((one) => one.covers(path)),
+        reaches: (path) => globs.some((one) => one.reaches(path)),
       };
     });
 }
