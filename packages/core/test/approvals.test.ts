@@ -230,60 +230,41 @@ test("YOLO settles what is pending; so does a rule that denies, and that call ne
   }
 });
 
-test("a rule that comes between the approval and the run is obeyed", async () => {
+/** A store in which a call waits for a yes, and nobody drives: what is appended is there before anybody acts on it. */
+async function leftWaiting() {
   const data = new MemoryData();
   const { deploy, runs } = deploying();
-  const model = script(asks("a"), say("up"));
-  const first = await harness({ model, tools: { deploy }, storage: memoryStore(data) });
+  const config = { model: script(asks("a"), say("up")), tools: { deploy } };
+  const first = await harness({ ...config, storage: memoryStore(data) });
   await first.post({ content: "Ship it", delivery: "send" });
   await next(first, "tool_approval_required");
-  const { id } = (await first.listThreads())[0]!;
+  const threadId = first.getCurrentThreadId()!;
   await first.close();
-  // Nobody drives: the answer and the rule are in the journal before anybody acts on them.
-  const store = memoryStore(data);
-  await store.open();
-  const {
-    seq,
-    turnId = "",
-    digest = "",
-  } = (await store.read(id)).findLast((event) => event.type === "tool_approval_required")!;
-  const by = { turnId, toolCallId: "c0", toolName: "deploy", v: 1, at: 1 };
-  await store.append(
-    id,
-    [
-      { type: "tool_approval_resolved", decision: "approve", digest, ...by },
-      { type: "permission_changed", rule: { toolName: "deploy", policy: "deny" }, v: 1, at: 1 },
-    ],
-    { afterSeq: seq },
-  );
-  await using h = await harness({ model, tools: { deploy }, storage: store });
+  const storage = memoryStore(data);
+  await storage.open();
+  const asked = (await storage.read(threadId)).findLast((event) => event.type === "tool_approval_required")!;
+  const { seq: afterSeq, turnId = "", digest = "" } = asked;
+  const about = { turnId, toolCallId: "c0", toolName: "deploy", v: 1, at: 1 };
+  const approved = { type: "tool_approval_resolved" as const, decision: "approve" as const, digest, ...about };
+  return { config: { ...config, storage }, threadId, afterSeq, approved, runs };
+}
+
+test("a rule that comes between the approval and the run is obeyed", async () => {
+  const { config, threadId, afterSeq, approved, runs } = await leftWaiting();
+  const denied = { type: "permission_changed" as const, rule: { toolName: "deploy", policy: "deny" as const } };
+  await config.storage.append(threadId, [approved, { ...denied, v: 1, at: 1 }], { afterSeq });
+  await using h = await harness(config);
   const ended = next(h, "agent_end");
-  await h.switchThread({ threadId: id });
+  await h.switchThread({ threadId });
   assert.equal((await ended).reason, "complete");
   assert.deepEqual(runs, []);
 });
 
 test("a yes in the journal that was given for other arguments approves nothing", async () => {
-  const data = new MemoryData();
-  const { deploy, runs } = deploying();
-  const model = script(asks("a"), say("up"));
-  const first = await harness({ model, tools: { deploy }, storage: memoryStore(data) });
-  await first.post({ content: "Ship it", delivery: "send" });
-  await next(first, "tool_approval_required");
-  const id = first.getCurrentThreadId()!;
-  await first.close();
-  const store = memoryStore(data);
-  await store.open();
-  const { seq, turnId = "" } = (await store.read(id)).at(-1)!;
-  const yes = {
-    type: "tool_approval_resolved" as const,
-    toolCallId: "c0",
-    toolName: "deploy",
-    decision: "approve" as const,
-  };
-  await store.append(id, [{ ...yes, turnId, digest: "of something else", v: 1, at: 1 }], { afterSeq: seq });
-  await using h = await harness({ model, tools: { deploy }, storage: store });
-  await h.switchThread({ threadId: id });
+  const { config, threadId, afterSeq, approved, runs } = await leftWaiting();
+  await config.storage.append(threadId, [{ ...approved, digest: "of something else" }], { afterSeq });
+  await using h = await harness(config);
+  await h.switchThread({ threadId });
   const asked = h.getDisplayState().pendingApproval ?? (await next(h, "tool_approval_required"));
   assert.deepEqual([asked.args, runs], [{ target: "a" }, []]);
 });

@@ -25,6 +25,16 @@ const files = (backend: Backend) => ({
   },
 });
 
+/** What `made` shows of its notes. */
+const everything = [
+  "/a.md",
+  "/far/away/five.md",
+  "/memories/deep/two.md",
+  "/memories/one.md",
+  "/memories/team/three.md",
+  "/notes/x.md",
+];
+
 const problem = (name: string, path: string) => (error: unknown) => {
   assert.ok(error instanceof FileError);
   assert.deepEqual([error.problem, error.path], [name, path]);
@@ -77,14 +87,6 @@ describe("a composite", () => {
 
   test("glob finds in all of them, by one pattern", async () => {
     const { glob } = files(made().backend);
-    const everything = [
-      "/a.md",
-      "/far/away/five.md",
-      "/memories/deep/two.md",
-      "/memories/one.md",
-      "/memories/team/three.md",
-      "/notes/x.md",
-    ];
     assert.deepEqual(await glob("**/*.md"), everything);
     assert.deepEqual(await glob("*/*.md"), ["/memories/one.md", "/notes/x.md"]);
     assert.deepEqual(await glob("memories/**"), [
@@ -109,14 +111,6 @@ describe("a composite", () => {
 
   test("grep looks in all of them", async () => {
     const { grep } = files(made().backend);
-    const everything = [
-      "/a.md",
-      "/far/away/five.md",
-      "/memories/deep/two.md",
-      "/memories/one.md",
-      "/memories/team/three.md",
-      "/notes/x.md",
-    ];
     assert.deepEqual(
       await grep("find"),
       everything.map((path) => `${path}:find me`),

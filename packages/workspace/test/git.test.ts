@@ -23,6 +23,12 @@ interface Trap {
 
 const CHANGE = "echo more >> file.txt";
 
+/** A server that wants to know who it is. */
+const ASKS_FOR_PASSWORD = {
+  command: "git ls-remote $SERVER/x",
+  fails: /could not read Username|terminal prompts disabled/,
+};
+
 const traps: Record<string, Trap> = {
   "a hook": { hook: "pre-commit", command: `${CHANGE}; git commit -qam change` },
   "a hook of the index": { hook: "post-index-change", command: `${CHANGE}; git add -A` },
@@ -93,18 +99,15 @@ const traps: Record<string, Trap> = {
   },
   "a credential helper": {
     config: { "credential.helper": "!EVIL" },
-    command: "git ls-remote $SERVER/x",
-    fails: /could not read Username|terminal prompts disabled/,
+    ...ASKS_FOR_PASSWORD,
   },
   "a credential helper for one host": {
     config: { "credential.SERVER.helper": "!EVIL" },
-    command: "git ls-remote $SERVER/x",
-    fails: /could not read Username|terminal prompts disabled/,
+    ...ASKS_FOR_PASSWORD,
   },
   "a program that asks for a password": {
     config: { "core.askPass": "EVIL" },
-    command: "git ls-remote $SERVER/x",
-    fails: /could not read Username|terminal prompts disabled/,
+    ...ASKS_FOR_PASSWORD,
   },
   "a program in a configuration that is included": {
     config: { "include.path": "../included" },
