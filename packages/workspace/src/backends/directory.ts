@@ -151,7 +151,7 @@ export class DirectoryBackend implements Backend {
   async *grep(query: GrepQuery, reach: Reach): AsyncGenerator<GrepMatch> {
     try {
       this.#check(query.path, reach);
-      yield* grepDisk(this.#disk, query, this.#manner(reach));
+      for await (const matches of grepDisk(this.#disk, query, this.#manner(reach))) yield* matches;
     } catch (error) {
       throw diskError(error, query.path);
     }

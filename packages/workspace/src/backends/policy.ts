@@ -95,15 +95,23 @@ class PolicyBackend implements Backend {
   async *grep(query: GrepQuery, reach: Reach): AsyncGenerator<GrepMatch> {
     const stat = await this.stat(query.path, reach);
     const access: Access = { operation: stat?.type === "file" ? "read" : "list", path: query.path };
-    yield* this.#stream(access, reach, (place) => this.#grep(place, { ...query, path: place.real }));
-  }
-
-  async *#grep(place: Place, query: GrepQuery): AsyncGenerator<GrepMatch> {
-    let [path, shown] = ["", false];
-    for await (const match of this.#backend.grep(query, place.reach)) {
-      if (match.path !== path) shown = await this.#shows(place, { path: match.path, type: "file" });
-      path = match.path;
-      if (shown) yield { ...match, path: place.outer(path) };
+    const place = await this.#judge(access, reach);
+    let [path, outer, shown, failed] = ["", "", false, false];
+    // Not handed on from one generator to another: there may be very many of them.
+    try {
+      for await (const match of this.#backend.grep({ ...query, path: place.real }, place.reach)) {
+        if (match.path !== path) {
+          path = match.path;
+          outer = place.outer(path);
+          shown = await this.#shows(place, { path, type: "file" });
+        }
+        if (shown) yield path === outer ? match : { ...match, path: outer };
+      }
+    } catch (error) {
+      failed = true;
+      throw retold(error, (inner) => place.outer(inner));
+    } finally {
+      if (!failed) await this.#hooks.after?.({ ...access, path: place.real }, reach);
     }
   }
 

@@ -9,6 +9,9 @@ import { onDisk } from "./errors.ts";
 import { Folder, kindOf } from "./folder.ts";
 import { isTemporary, sweep } from "./temporary.ts";
 
+/** Clocks of file systems tick. */
+const CLOCK_MS = 50;
+
 /** A folder that is held open, and everything below it without a link. `path` is what the caller calls it. */
 export class Below {
   readonly start: Folder;
@@ -64,6 +67,26 @@ export class Below {
       if (error instanceof FileError) return [];
       throw error;
     }
+  }
+
+  /**
+   * Tells whether nothing has come into a folder, gone from it or changed its name there since then, nor in any folder above it up to
+   * the start. What it has found is true for as long as it is used at once.
+   */
+  untouchedSince(time: number): (path: string) => boolean {
+    const known = new Map<string, boolean>();
+    const isUntouched = (path: string): boolean => {
+      const found =
+        known.get(path) ?? (this.#isUntouched(path, time) && (path === this.path || isUntouched(parentOf(path))));
+      known.set(path, found);
+      return found;
+    };
+    return isUntouched;
+  }
+
+  #isUntouched(path: string, time: number): boolean {
+    const touched = this.start.touchedBelow(path === this.path ? [] : namesOf(relativeTo(this.path, path)));
+    return touched !== null && touched < time - CLOCK_MS;
   }
 
   /** Gives each of these files of a folder to `work`, open for reading. Those that are none, or went away, are left out. */

@@ -1,20 +1,53 @@
 import { readSync } from "node:fs";
 import type { GrepMatch, GrepQuery } from "../backend.ts";
-import { joinPath, nameOf, parentOf } from "../paths.ts";
+import { isUsableName, joinPath, nameOf, parentOf } from "../paths.ts";
 import { isBinary, PROBE_BYTES } from "../search/contents.ts";
 import { cutLines, lineText, MAX_LINE_BYTES } from "../search/lines.ts";
 import { ripgrep } from "../search/ripgrep.ts";
 import { severalAtOnce } from "./at-once.ts";
 import type { Below } from "./below.ts";
+import { TEMPORARY } from "./temporary.ts";
 
 /** Room for a path, the number of a line and where it begins. */
 const PREFIX_BYTES = 8_192;
 
-const OPTIONS = ["--with-filename", "--null", "--line-number", "--byte-offset", "--no-heading", "--max-depth=0"];
+const OPTIONS = ["--with-filename", "--null", "--line-number", "--byte-offset", "--no-heading"];
+/** Files that are named: whatever they are called, and whatever they hold, which is looked at later. */
+const NAMED = ["--no-ignore", "--text", "--max-depth=0"];
+/** Files that ripgrep finds by itself: those that a walk of ours would find. */
+const FOUND = [
+  "--hidden",
+  "--no-require-git",
+  "--no-ignore-parent",
+  "--no-ignore-global",
+  "--no-ignore-exclude",
+  "--glob=!.git/",
+  "--glob=!node_modules/",
+  `--glob=!${TEMPORARY}`,
+];
 
 interface Matching {
   query: GrepQuery;
   signal: AbortSignal | undefined;
+}
+
+/**
+ * The lines that fit in the files below a folder, without those that ignore files exclude; `names` is a pattern for names that
+ * ripgrep reads as we do.
+ *
+ * ripgrep walks by itself, and somebody may put a link in its way. That changes the directory in which the link is, and the time of that
+ * can't be turned back: so what was found in directories that nobody has touched since we began is believed. Anything else is looked up.
+ */
+export async function* matchesBelow(
+  below: Below,
+  names: string | undefined,
+  { query, signal }: Matching,
+): AsyncGenerator<GrepMatch[]> {
+  const began = Date.now();
+  const only = names === undefined ? [] : [`--type-add=asked:${names}`, "--type=asked"];
+  const options = [...OPTIONS, ...FOUND, ...only];
+  const printed = ripgrep({ query, paths: ["./"], options, cwd: below.start.place, signal, mayStall: true });
+  yield* believed(below, printed, { signal, untouched: () => below.untouchedSince(began) });
 }
 
 /**
@@ -25,52 +58,105 @@ export async function* matchesIn(
   below: Below,
   names: readonly string[],
   { query, signal }: Matching,
-): AsyncGenerator<GrepMatch> {
+): AsyncGenerator<GrepMatch[]> {
   const paths = names.map((name) => `./${name}`);
-  const printed = ripgrep({ query, paths, options: OPTIONS, cwd: below.start.place, signal });
+  const options = [...OPTIONS, ...NAMED];
+  const printed = ripgrep({ query, paths, options, cwd: below.start.place, signal });
+  yield* believed(below, printed, { signal, untouched: () => () => false });
+}
+
+interface Believing {
+  signal: AbortSignal | undefined;
+  /** Gives what tells whether a folder is what it was, as of now. */
+  untouched(): (folder: string) => boolean;
+}
+
+async function* believed(
+  below: Below,
+  printed: AsyncIterable<Buffer>,
+  { signal, untouched }: Believing,
+): AsyncGenerator<GrepMatch[]> {
   for await (const lines of cutLines(printed, PREFIX_BYTES + MAX_LINE_BYTES)) {
-    const folders = Map.groupBy(
-      lines.map((line) => parse(line, below.path)).filter((match) => match !== null),
-      ({ path }) => parentOf(path),
+    const isUntouched = untouched();
+    const seen = await severalAtOnce(
+      [...filesIn(lines, below.path)],
+      async ([path, files]) => (isUntouched(path) ? files.flatMap(matchesOf) : witnessed(below, path, files)),
+      signal,
     );
-    const seen = await severalAtOnce([...folders], ([path, matches]) => witnessed(below, path, matches), signal);
-    for (const matches of seen) yield* matches;
+    yield seen.flat();
   }
 }
 
-interface Printed {
+/** What ripgrep printed of one file. */
+interface PrintedFile {
   path: string;
+  records: Buffer[];
+  /** Where the path ends in each of them. */
+  nul: number;
+}
+
+/** `./name NUL line:offset:bytes`, by folder. Anything else is a remark; and there are names that nobody can use. */
+function filesIn(records: readonly Buffer[], below: string): Map<string, PrintedFile[]> {
+  const folders = new Map<string, PrintedFile[]>();
+  let last: { record: Buffer; nul: number; file: PrintedFile | null } | undefined;
+  for (const record of records) {
+    const nul = record.indexOf(0);
+    if (nul < 0) continue;
+    // Lines of one file come together.
+    if (last?.nul !== nul || record.compare(last.record, 0, nul, 0, nul) !== 0) {
+      const name = record.toString("utf8", 2, nul);
+      const file = name.split("/").every(isUsableName) ? { path: joinPath(below, name), records: [], nul } : null;
+      last = { record, nul, file };
+      if (file) {
+        const folder = parentOf(file.path);
+        const others = folders.get(folder);
+        if (others) others.push(file);
+        else folders.set(folder, [file]);
+      }
+    }
+    last.file?.records.push(record);
+  }
+  return folders;
+}
+
+interface Printed {
   line: number;
   offset: number;
   bytes: Buffer;
 }
 
-/** `./name NUL line:offset:bytes` */
-function parse(record: Buffer, below: string): Printed | null {
-  const nul = record.indexOf(0);
-  const line = record.indexOf(":", nul);
-  const offset = record.indexOf(":", line + 1);
-  if (nul < 0 || line < 0 || offset < 0) return null;
+function parse(record: Buffer, nul: number): Printed | null {
+  const line = record.indexOf(58, nul);
+  const offset = record.indexOf(58, line + 1);
+  if (line < 0 || offset < 0) return null;
+  const number = Number(record.toString("latin1", nul + 1, line));
+  if (!Number.isInteger(number)) return null;
   return {
-    path: joinPath(below, record.toString("utf8", 2, nul)),
-    line: Number(record.toString("latin1", nul + 1, line)),
+    line: number,
     offset: Number(record.toString("latin1", line + 1, offset)),
     bytes: withoutReturn(record.subarray(offset + 1, offset + 1 + MAX_LINE_BYTES)),
   };
 }
 
+const printedIn = ({ records, nul }: PrintedFile): Printed[] =>
+  records.map((record) => parse(record, nul)).filter((one) => one !== null);
+
+const matchesOf = (file: PrintedFile): GrepMatch[] =>
+  printedIn(file).map(({ line, bytes }) => ({ path: file.path, line, text: lineText(bytes) }));
+
 /** ripgrep ends a last line that has no end, with a return if it was told that there are some. */
 const withoutReturn = (line: Buffer): Buffer => (line.at(-1) === 13 ? line.subarray(0, -1) : line);
 
 /** Those of them that stand in the files of this folder. ripgrep has just read them: they are in memory, and need not be waited for. */
-async function witnessed(below: Below, folder: string, matches: readonly Printed[]): Promise<GrepMatch[]> {
-  const files = Map.groupBy(matches, ({ path }) => nameOf(path));
+async function witnessed(below: Below, folder: string, files: readonly PrintedFile[]): Promise<GrepMatch[]> {
+  const printed = new Map(files.map((file) => [nameOf(file.path), file]));
   const seen: GrepMatch[] = [];
-  await below.each(folder, [...files.keys()], (name, fd) => {
+  await below.each(folder, [...printed.keys()], (name, fd) => {
+    const file = printed.get(name)!;
     const text = new Window(fd);
     if (isBinary(text.at(0, PROBE_BYTES))) return;
-    for (const { path, line, offset, bytes } of files.get(name)!)
-      if (text.at(offset, bytes.length).equals(bytes)) seen.push({ path, line, text: lineText(bytes) });
+    for (const { line, offset, bytes } of printedIn(file))
+      if (text.at(offset, bytes.length).equals(bytes)) seen.push({ path: file.path, line, text: lineText(bytes) });
   });
   return seen;
 }

@@ -2,10 +2,11 @@ import type { Entry, GlobQuery, GrepMatch, GrepQuery } from "../backend.ts";
 import { FileError, fileError } from "../file-error.ts";
 import { relativeTo } from "../paths.ts";
 import { planGlob, planGrep } from "../search/plan.ts";
-import { walk, type Found, type Search, type Tree } from "../search/index.ts";
+import { Stalled } from "../search/stall.ts";
+import { ignoresAbove, walk, type Found, type Search, type Tree } from "../search/index.ts";
 import { Below } from "./below.ts";
 import type { Disk, Links, Located } from "./disk.ts";
-import { matchesIn } from "./matching.ts";
+import { matchesBelow, matchesIn } from "./matching.ts";
 
 /** How a search goes about: which links it follows to where it begins, and until when. */
 export interface Manner {
@@ -47,12 +48,31 @@ async function whereItBegins(disk: Disk, path: string, { links }: Manner): Promi
   }
 }
 
-export async function* grepDisk(disk: Disk, query: GrepQuery, manner: Manner): AsyncGenerator<GrepMatch> {
+/** What was found together comes together: handing on each for itself would take longer than to find it. */
+export async function* grepDisk(disk: Disk, query: GrepQuery, manner: Manner): AsyncGenerator<GrepMatch[]> {
   const search = planGrep(query);
   await using located = await disk.locate(query.path, manner.links);
   if (!located.standing && !located.isDirectory) throw fileError("not_found", query.path);
   if (!located.isDirectory) return yield* grepFile(located, query, manner);
   const below = new Below(located.enter(), query.path);
+  const names = namesFor(query);
+  const isQuick = names !== null && below.start.confinement === "descriptors" && (await isTop(below, manner));
+  if (!isQuick) return yield* grepWalk(below, search, query, manner);
+  const done = new Set<string>();
+  try {
+    for await (const matches of matchesBelow(below, names, { query, signal: manner.signal })) {
+      for (const { path } of matches) done.add(path);
+      yield matches;
+    }
+  } catch (error) {
+    if (!(error instanceof Stalled)) throw error;
+    const rest = { ...search, fits: (path: string) => !done.has(path) && search.fits(path) };
+    yield* grepWalk(below, rest, query, manner);
+  }
+}
+
+/** Walks by itself, and gives ripgrep nothing but files. */
+async function* grepWalk(below: Below, search: Search, query: GrepQuery, manner: Manner): AsyncGenerator<GrepMatch[]> {
   let most = 16;
   const room = () => {
     // The first few are soon done; later, starting ripgrep should not be what takes the time.
@@ -65,11 +85,22 @@ export async function* grepDisk(disk: Disk, query: GrepQuery, manner: Manner): A
   }
 }
 
+/** The pattern for names, as ripgrep and we read it alike; `undefined`: all files. `null` if it is any other. */
+const namesFor = ({ glob }: GrepQuery): string | undefined | null =>
+  glob === undefined || /^\*\.[\w.-]+$/.test(glob) ? glob : null;
+
+/** Whether no ignore file above has a say in what is searched here. */
+async function isTop({ path }: Below, { beginning }: Manner): Promise<boolean> {
+  const ignores = await ignoresAbove({ beginning }, path);
+  return ignores !== null && ignores.isEmpty;
+}
+
 /** One file, which was named: whatever it is called, it is the one that is meant. */
-async function* grepFile(located: Located, query: GrepQuery, { signal }: Manner): AsyncGenerator<GrepMatch> {
+async function* grepFile(located: Located, query: GrepQuery, { signal }: Manner): AsyncGenerator<GrepMatch[]> {
   if (located.standing?.kind !== "file") return;
   const below = new Below(located.folder, located.folder.path);
-  for await (const match of matchesIn(below, [located.name], { query, signal })) yield { ...match, path: query.path };
+  for await (const matches of matchesIn(below, [located.name], { query, signal }))
+    yield matches.map((match) => ({ ...match, path: query.path }));
 }
 
 async function checkDirectory(disk: Disk, path: string, { links }: Manner): Promise<void> {

@@ -9,6 +9,9 @@ const PREFIX = ".cinch-tmp-";
 /** One that was not touched for so long belongs to a process that died. */
 const ABANDONED_MS = 60 * 60 * 1000;
 
+/** As a pattern. */
+export const TEMPORARY = `${PREFIX}*`;
+
 export const temporaryName = (): string => PREFIX + crypto.randomUUID();
 
 export const isTemporary = (name: string): boolean => name.startsWith(PREFIX);

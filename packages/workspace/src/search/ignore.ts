@@ -28,6 +28,11 @@ export class Ignores {
     this.#rules = rulesIn(text);
   }
 
+  /** Whether no file has said anything. */
+  get isEmpty(): boolean {
+    return this.#above === null && this.#rules.length === 0;
+  }
+
   /** With what the files of a directory further down add. */
   within(directory: string, text: string): Ignores {
     return text === "" ? this : new Ignores(this, directory, text);

@@ -26,7 +26,7 @@ export async function* regexMatches(
   const printed = ripgrep({
     query,
     paths: ["-"],
-    options: ["--no-filename", "--line-number"],
+    options: ["--text", "--no-filename", "--line-number"],
     input: concatenated(sources, begun),
     signal,
   });

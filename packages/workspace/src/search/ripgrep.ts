@@ -2,6 +2,7 @@ import { spawn, type ChildProcess } from "node:child_process";
 import type { Writable } from "node:stream";
 import type { GrepQuery } from "../backend.ts";
 import { fileError } from "../file-error.ts";
+import { unlessStalled } from "./stall.ts";
 
 /** A larger program than that is a pattern that somebody made to be slow. */
 const LIMITS = ["--regex-size-limit=16M", "--dfa-size-limit=16M"];
@@ -16,13 +17,23 @@ interface Run {
   cwd?: string;
   input?: AsyncIterable<Uint8Array>;
   signal?: AbortSignal | undefined;
+  /** Rejects with `Stalled` if it does nothing for a while: where it opens what it finds by itself. */
+  mayStall?: boolean;
 }
 
 /**
  * What ripgrep prints, as it comes. A process of its own, so that no pattern can hang ours: it is killed when the reader stops and when
- * the signal is aborted. It is given everything it may use: no configuration, no environment, no ignore files.
+ * the signal is aborted. It is given everything it may use: no configuration, no environment.
  */
-export async function* ripgrep({ query, paths, options, cwd, input, signal }: Run): AsyncGenerator<Buffer> {
+export async function* ripgrep({
+  query,
+  paths,
+  options,
+  cwd,
+  input,
+  signal,
+  mayStall = false,
+}: Run): AsyncGenerator<Buffer> {
   signal?.throwIfAborted();
   const args = [...BASE, ...LIMITS, ...options, ...patternOptions(query), "--", ...paths];
   const child = spawn(await binary(query.path), args, { cwd, env: {}, stdio: ["pipe", "pipe", "pipe"] });
@@ -32,7 +43,8 @@ export async function* ripgrep({ query, paths, options, cwd, input, signal }: Ru
   signal?.addEventListener("abort", kill);
   const feeding = feed(child.stdin, input);
   try {
-    for await (const chunk of child.stdout ?? []) yield chunk as Buffer;
+    const printed: AsyncIterable<Buffer> = child.stdout ?? [];
+    yield* mayStall && child.pid !== undefined ? unlessStalled(printed, { pid: child.pid, kill }) : printed;
     signal?.throwIfAborted();
     const [{ error: unfed }, { code, error }] = await Promise.all([feeding, ended]);
     if (unfed !== undefined) throw unfed;
@@ -47,7 +59,7 @@ export async function* ripgrep({ query, paths, options, cwd, input, signal }: Ru
   }
 }
 
-const BASE = ["--no-config", "--no-ignore", "--no-messages", "--color=never", "--no-mmap", "--text", "--encoding=none"];
+const BASE = ["--no-config", "--no-messages", "--color=never", "--no-mmap", "--encoding=none"];
 
 const patternOptions = ({ pattern, regex, ignoreCase }: GrepQuery): string[] => [
   regex ? "--crlf" : "--fixed-strings",

@@ -114,7 +114,7 @@ async function look<Known>(tree: Tree<Known>, visit: Visit, isStart: boolean) {
 }
 
 /** What the ignore files above a directory say; `null` if they exclude it. */
-async function ignoresAbove(tree: Tree, directory: string): Promise<Ignores | null> {
+export async function ignoresAbove(tree: Pick<Tree, "beginning">, directory: string): Promise<Ignores | null> {
   let ignores = new Ignores();
   let path = "/";
   for (const name of namesOf(directory)) {
@@ -125,7 +125,12 @@ async function ignoresAbove(tree: Tree, directory: string): Promise<Ignores | nu
   return ignores;
 }
 
-async function withFilesIn(tree: Tree, directory: string, ignores: Ignores, has: (name: string) => boolean) {
+async function withFilesIn(
+  tree: Pick<Tree, "beginning">,
+  directory: string,
+  ignores: Ignores,
+  has: (name: string) => boolean,
+) {
   const texts = IGNORE_FILES.filter(has).map((name) => tree.beginning(joinPath(directory, name)));
   return ignores.within(directory, (await Promise.all(texts)).join("\n").trim());
 }
