@@ -21,7 +21,7 @@ export type ErrorCode =
 
 /** Every error that leaves the library. `message` says what to do next; the original is the `cause`. */
 export class CinchError extends Error {
-  override readonly name = "CinchError";
+  override readonly name: string = "CinchError";
   readonly code: ErrorCode;
 
   constructor(code: ErrorCode, message: string, cause?: unknown) {

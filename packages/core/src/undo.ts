@@ -64,6 +64,7 @@ export function undoing(history: FileHistory, now: LookedAt | undefined, overwri
   if (now && "failed" in now) return only("failed", now.failed);
   const hash = now?.hash ?? null;
   if (hash === hashOf(before)) return only("unchanged");
+  if (!own.includes(hash) && now?.link) return only("conflict", "There is a link in its place: remove that first.");
   if (!own.includes(hash) && !overwrite) return only("conflict", "Somebody else has changed it since.");
   if (before && !before.parts) return only("lost", "What it held was too large to be kept, or no plain file.");
   const detail = mixed ? { detail: "Only back to what somebody else had made of it in between." } : {};

@@ -37,7 +37,8 @@ export interface Undo {
   settle(tree: string, reach: FileReach): Promise<void>;
 }
 
-export type LookedAt = { hash: string } | { failed: string };
+/** `link`: the file is reached over a link of this name. */
+export type LookedAt = { hash: string; link?: boolean } | { failed: string };
 
 /** The files and commands an agent can reach, as the harness sees them. */
 export interface Workspace {

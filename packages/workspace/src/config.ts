@@ -29,7 +29,9 @@ const SHAPES = {
     ),
     trusted: flag,
     hosts: paths,
+    readable: paths,
     hidden: paths,
+    env,
     cache: z.optional(folder),
   }),
   createWorkspace: z.strictObject({

@@ -1,3 +1,5 @@
+import { CinchError, type ErrorCode } from "@cinch/core";
+
 /** What can be wrong with a file. `outside`: the path, or a link on its way, leads out of the root. */
 export type FileProblem =
   | "not_found"
@@ -9,14 +11,16 @@ export type FileProblem =
   | "invalid"
   | "failed";
 
+const CODES: Partial<Record<FileProblem, ErrorCode>> = { outside: "PATH_OUTSIDE_ROOT", denied: "PERMISSION_DENIED" };
+
 /** A failure of a backend. The message is for the model: it says which path and what to do next. */
-export class FileError extends Error {
+export class FileError extends CinchError {
   override readonly name = "FileError";
   readonly problem: FileProblem;
   readonly path: string;
 
   constructor(problem: FileProblem, path: string, message: string, cause?: unknown) {
-    super(message, cause === undefined ? undefined : { cause });
+    super(CODES[problem] ?? "INVALID_INPUT", message, cause);
     this.problem = problem;
     this.path = path;
   }
@@ -28,7 +32,7 @@ const TELL: Record<FileProblem, string> = {
   is_a_directory: "a directory, not a file. List it, or name a file in it.",
   changed: "it was changed by somebody else in the meantime. Read it again, then repeat the change.",
   denied: "access is denied.",
-  outside: "it leads out of the workspace. Use a path below /.",
+  outside: "it leads out of the workspace (PATH_OUTSIDE_ROOT). Use a path below /.",
   invalid: "not a usable path.",
   failed: "this did not work.",
 };

@@ -11,7 +11,7 @@ export { virtualPath, type PathOptions } from "./paths.ts";
 export { ruleHooks } from "./path-policy.ts";
 export { canHide, narrower, Operation, PathRule, pathRules, policyFor, type PathRules } from "./rules.ts";
 export * from "./sandboxes/index.ts";
-export { globFiles, grepFiles, type Searchable } from "./search/index.ts";
+export { globFiles, grepFiles, treeFiles, type Searchable } from "./search/index.ts";
 export * from "./shell.ts";
 export * from "./shells/index.ts";
 export { fileTools, type FileRules, type FileToolsConfig } from "./tools/index.ts";

@@ -110,4 +110,8 @@ const bad = (input: string, tell: string): FileError =>
   new FileError("invalid", input, `${quoted(input)} can't be a path: ${tell}`);
 
 const leavesRoot = (input: string): FileError =>
-  new FileError("outside", input, `${quoted(input)} leads out of the workspace. Use a path below /.`);
+  new FileError(
+    "outside",
+    input,
+    `${quoted(input)} leads out of the workspace (PATH_OUTSIDE_ROOT). Use a path below /.`,
+  );

@@ -21,6 +21,7 @@ import { cacheFolder, makePrivate } from "./private-folder.ts";
 import { canHide, narrower, pathRules, policyFor, type PathRule, type PathRules } from "./rules.ts";
 import type { Sandbox } from "./sandboxes/index.ts";
 import type { Protection, Shell } from "./shell.ts";
+import type { Additions } from "./shells/environment.ts";
 import { rulesBelow } from "./shell-rules.ts";
 import { localShell } from "./shells/local.ts";
 import { sandboxShell } from "./shells/sandbox.ts";
@@ -54,8 +55,12 @@ export interface LocalWorkspaceOptions {
   trusted?: boolean;
   /** Hosts that commands in a sandbox may reach. Without any they have no network. */
   hosts?: readonly string[];
+  /** Real files and folders outside of the root that commands in a sandbox may read. */
+  readable?: readonly string[];
   /** Real files and folders that commands in a sandbox may not read, even where they lie inside of the root. */
   hidden?: readonly string[];
+  /** What commands get in addition to the few variables of the harness that are no secrets. */
+  env?: Additions;
   /** As in `createWorkspace`. */
   cache?: string;
 }
@@ -63,9 +68,18 @@ export interface LocalWorkspaceOptions {
 /** A folder and a shell. */
 export function localWorkspace(options: LocalWorkspaceOptions): FileWorkspace {
   checkConfig("localWorkspace", options);
-  const { root, sandbox = "auto", trusted = false, hosts = [], hidden = [], ...rest } = options;
-  const shell =
-    sandbox === "none" ? localShell({ root, trusted }) : sandboxShell({ root, sandbox, trusted, hosts, hidden });
+  const {
+    root,
+    sandbox = "auto",
+    trusted = false,
+    hosts = [],
+    readable = [],
+    hidden = [],
+    env = {},
+    ...rest
+  } = options;
+  const common = { root, trusted, env };
+  const shell = sandbox === "none" ? localShell(common) : sandboxShell({ ...common, sandbox, hosts, readable, hidden });
   return createWorkspace({ backend: directoryBackend({ root }), shell, root, trusted, ...rest });
 }
 
@@ -111,7 +125,7 @@ export class FileWorkspace implements Workspace {
       folder: this.#pictures,
       of: root ?? shell?.root ?? "",
     });
-    const path = (input: string) => virtualPath(input, root === undefined ? {} : { root });
+    const path = (input: string) => this.#path(input);
     const fileRules = {
       policy: (operation: "read" | "write", at: string) => policyFor(this.#rules, operation, at),
       hides: (at: string) => canHide(this.#rules, at),
@@ -181,7 +195,7 @@ export class FileWorkspace implements Workspace {
   async upload(files: Record<string, string | Uint8Array>, reach: Reach = PROGRAM): Promise<void> {
     for (const [path, content] of Object.entries(files)) {
       const bytes = typeof content === "string" ? new TextEncoder().encode(content) : content;
-      await this.#asCinch(this.#backend.write(virtualPath(path), once(bytes), {}, reach));
+      await this.#backend.write(this.#path(path), once(bytes), {}, reach);
     }
   }
 
@@ -189,19 +203,14 @@ export class FileWorkspace implements Workspace {
   async download(paths: readonly string[], reach: Reach = PROGRAM): Promise<Record<string, Uint8Array>> {
     const files: [string, Uint8Array][] = [];
     for (const path of paths) {
-      const bytes = await this.#asCinch(whole(this.#backend.read(virtualPath(path), {}, reach)));
-      files.push([path, bytes]);
+      files.push([path, await whole(this.#backend.read(this.#path(path), {}, reach))]);
     }
     return Object.fromEntries(files);
   }
 
-  async #asCinch<T>(work: Promise<T>): Promise<T> {
-    try {
-      return await work;
-    } catch (error) {
-      if (error instanceof CinchError) throw error;
-      throw new CinchError("INVALID_INPUT", error instanceof Error ? error.message : String(error), error);
-    }
+  /** What a path means; a real one below the root too. */
+  #path(input: string): string {
+    return virtualPath(input, this.#root === undefined ? {} : { root: this.#root });
   }
 }
 

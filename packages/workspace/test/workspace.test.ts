@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -153,4 +153,23 @@ test("files are brought in and taken out by the program", async () => {
   assert.deepEqual([new TextDecoder().decode(files["in/a.txt"]), [...files["/b.bin"]!]], ["hello", [0, 255]]);
   await assert.rejects(workspace.download(["/none"]), { code: "INVALID_INPUT" });
   assert.equal(h.getDisplayState().status, "idle");
+});
+
+test("what leads out of the root is refused with its code, by the tools and for the program", async () => {
+  using root = folder();
+  const workspace = localWorkspace({ root: root.path, sandbox: "none" });
+  symlinkSync("/etc", join(root.path, "out"));
+  await using h = await at(
+    workspace,
+    [call(["read_file", { file_path: "out/passwd" }, "a"], ["write_file", { file_path: "../x", content: "" }, "b"])],
+    yolo,
+  );
+  await h.sendMessage({ content: "Go" });
+  for (const [text, isError] of h.results()) assert.deepEqual([/PATH_OUTSIDE_ROOT/.test(text), isError], [true, true]);
+  for (const path of ["../x", "out/passwd"]) {
+    await assert.rejects(workspace.download([path]), { code: "PATH_OUTSIDE_ROOT" });
+    await assert.rejects(workspace.upload({ [path]: "" }), { code: "PATH_OUTSIDE_ROOT" });
+  }
+  await workspace.upload({ [join(root.path, "real.txt")]: "by its real path" });
+  assert.equal(readFileSync(join(root.path, "real.txt"), "utf8"), "by its real path");
 });

@@ -1,4 +1,5 @@
 import { ControlResult } from "../control/result.ts";
+import { CinchError } from "../errors.ts";
 import type { ThreadFiles } from "../files.ts";
 import type { Workspace } from "../workspace.ts";
 import { asText, type NamedTool, type ToolContent, type ToolContext } from "../tool.ts";
@@ -96,7 +97,9 @@ async function attempt(run: CallRun, context: ToolContext): Promise<CallOutcome>
     return await ended(output);
   } catch (error) {
     if (context.signal.aborted) return failed(`Stopped: ${messageOf(error)}`);
-    return failed(messageOf(error));
+    const outcome = failed(messageOf(error));
+    if (!(error instanceof CinchError)) return outcome;
+    return { ...outcome, result: { ...outcome.result, details: { code: error.code } } };
   }
 }
 

@@ -154,7 +154,8 @@ export class Disk {
     });
     if (!target.startsWith("/")) return [...walked, ...steps(target), ...rest];
     const root = [rootReal, this.root === "/" ? "" : this.root].find((one) => isWithin(target, one));
-    if (root === undefined) throw fileError("outside", path, "a link on its way leads out of the workspace.");
+    if (root === undefined)
+      throw fileError("outside", path, "a link on its way leads out of the workspace (PATH_OUTSIDE_ROOT).");
     return [...steps(target.slice(root.length)), ...rest];
   }
 }
@@ -177,7 +178,7 @@ function climb(path: string, { walked, rest, rootReal }: Way): string[] {
     const name = names.shift();
     if (name === "..") depth = Math.max(depth - 1, 0);
     else if (name !== undefined && name === root[depth]) depth++;
-    else throw fileError("outside", path, "a link on its way leads out of the workspace.");
+    else throw fileError("outside", path, "a link on its way leads out of the workspace (PATH_OUTSIDE_ROOT).");
   }
   return names;
 }

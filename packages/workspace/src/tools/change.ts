@@ -1,7 +1,7 @@
 import type { FileChange, FileOperation, ToolContext } from "@cinch/core";
 import type { Stat } from "../backend.ts";
 import { FileError } from "../file-error.ts";
-import { contentVersion, hashOf, keep, KEPT_BYTES, streamOf, type Kept } from "./contents.ts";
+import { contentVersion, hashOf, keep, KEPT_BYTES, streamOf, withMode, type Kept } from "./contents.ts";
 import { contentsOf, reachOf, type Place } from "./place.ts";
 import { shown } from "../paths.ts";
 
@@ -9,7 +9,7 @@ import { shown } from "../paths.ts";
 export type Old = { stat: Stat; kept: Kept } | null;
 
 export async function oldContents(place: Place, stat: Stat, context: ToolContext): Promise<Kept> {
-  return keep(contentsOf(place, stat, context), { whole: stat.size <= KEPT_BYTES });
+  return withMode(await keep(contentsOf(place, stat, context), { whole: stat.size <= KEPT_BYTES }), stat);
 }
 
 /** Nobody overwrites what they have not seen: neither a file that was never read, nor one that is not any more what was read. */

@@ -47,6 +47,12 @@ export async function keep(chunks: AsyncIterable<Uint8Array>, { whole }: { whole
   return { version, blobs };
 }
 
+/** Who may run a file is a part of what it was. */
+export const withMode = ({ version, blobs }: Kept, { mode }: { mode?: number }): Kept => ({
+  version: mode === undefined ? version : { ...version, mode },
+  blobs,
+});
+
 export const bytesOf = ({ blobs }: Kept): Buffer => Buffer.concat(blobs.map(({ bytes }) => bytes));
 
 export const hashOf = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");

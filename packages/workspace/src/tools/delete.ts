@@ -3,7 +3,7 @@ import * as z from "zod";
 import type { Entry, Stat } from "../backend.ts";
 import { FileError } from "../file-error.ts";
 import { record, takeBack, type Recorded } from "./change.ts";
-import { hashOf, keep, KEPT_BYTES, type Kept } from "./contents.ts";
+import { hashOf, keep, KEPT_BYTES, withMode, type Kept } from "./contents.ts";
 import { found } from "./found.ts";
 import { plural } from "./listing.ts";
 import { judged } from "./judged.ts";
@@ -156,7 +156,8 @@ async function keptOf(
   context: ToolContext,
 ): Promise<Kept> {
   if (target !== undefined) return { version: { hash: hashOf(Buffer.from(target)), size: 0 }, blobs: [] };
-  return keep(contentsOf(place, { path }, context), how);
+  const stat = await place.backend.stat(path, reachOf(context));
+  return withMode(await keep(contentsOf(place, { path }, context), how), stat ?? {});
 }
 
 const isDirectory = ({ type, target }: Entry): boolean => type === "directory" && target === undefined;

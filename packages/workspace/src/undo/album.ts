@@ -52,9 +52,13 @@ export class Album {
     return new Album(path);
   }
 
-  /** Says that it is in use. */
-  async touch(): Promise<void> {
-    await utimes(this.folder, new Date(), new Date());
+  /** Says that it is in use. False if it is not there any more. */
+  async touch(): Promise<boolean> {
+    const now = new Date();
+    return utimes(this.folder, now, now).then(
+      () => true,
+      () => false,
+    );
   }
 
   /** The newest picture that anybody has put here; one of nothing, if there is none. */

@@ -4,13 +4,12 @@ import type { Backend, Reach, TreeFile } from "../backend.ts";
 import { FileError } from "../file-error.ts";
 import { Album, type Shelf } from "./album.ts";
 import type { Kept } from "./pack.ts";
-import { isSame, type Picture, type Pictured } from "./picture.ts";
+import { HASHED_BYTES, isSame, unreadHash, type Picture, type Pictured } from "./picture.ts";
 
 /** More files than that are not looked at before and after each command. */
 export const MAX_FILES = 20_000;
-/** Contents up to this size are put aside; of what is larger only the hash is known, and of what is huge not even that. */
+/** Contents up to this size are put aside; of what is larger only the hash is known. */
 export const KEPT_BYTES = 8 * 1024 * 1024;
-const HASHED_BYTES = 256 * 1024 * 1024;
 
 /** A picture that is on the disk for as long as somebody may need it. */
 export interface Saved {
@@ -40,10 +39,9 @@ export class Camera {
   /** Takes one that can be had again after a crash, by its name, until it is given back. */
   takeAndSave(reach: Reach): Promise<Saved> {
     return this.#alone(async () => {
-      const album = await this.#open();
       const picture = await this.#take(reach);
       const last = this.#last;
-      const saved = last && isSame(last.picture, picture) ? last : await this.#save(album, picture);
+      const saved = last && isSame(last.picture, picture) ? last : await this.#save(await this.#open(), picture);
       this.#users.set(saved.name, (this.#users.get(saved.name) ?? 0) + 1);
       this.#last = saved;
       if (last && last !== saved) await this.#drop(last.name);
@@ -77,8 +75,7 @@ export class Camera {
   }
 
   async #take(reach: Reach): Promise<Picture> {
-    const album = await this.#open();
-    await album.touch();
+    const album = await this.#inUse();
     const { files: known } = (this.#known ??= await album.newest());
     const at = Date.now();
     const files = new Map<string, Pictured>();
@@ -126,6 +123,17 @@ export class Camera {
     await (await this.#open()).drop(basename(name));
   }
 
+  /** If somebody has removed it, another one. */
+  async #inUse(): Promise<Album> {
+    const album = await this.#open();
+    if (await album.touch()) return album;
+    await album.packs.close();
+    this.#album = undefined;
+    this.#known = undefined;
+    this.#last = undefined;
+    return this.#open();
+  }
+
   #open(): Promise<Album> {
     this.#album ??= Album.open(this.#shelf);
     // A folder that can't be made now may be made later.
@@ -148,7 +156,7 @@ interface Looked {
 }
 
 async function lookAt(file: TreeFile): Promise<Looked | null> {
-  const unread = { hash: `unread:${file.version}`, size: file.size };
+  const unread = { hash: unreadHash(file), size: file.size };
   if (file.size > HASHED_BYTES) return unread;
   const hash = createHash("sha256");
   const chunks: Uint8Array[] = [];

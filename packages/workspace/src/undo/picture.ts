@@ -15,6 +15,12 @@ export interface Pictured {
   fresh?: boolean;
 }
 
+/** Of what is larger, not even a hash is known. */
+export const HASHED_BYTES = 256 * 1024 * 1024;
+
+/** For contents that were not read: they are taken for the same as long as the version is. */
+export const unreadHash = ({ version }: { version: string }): string => `unread:${version}`;
+
 /** What every file of a workspace was at some moment, but for those that ignore files exclude. */
 export interface Picture {
   /** When it was begun, in ms. */

@@ -1,7 +1,9 @@
 import type { FileReach, FileVersion, LookedAt } from "@cinch/core";
 import type { Backend, Reach, Stat } from "../backend.ts";
 import { FileError } from "../file-error.ts";
+import { joinPath, nameOf, parentOf } from "../paths.ts";
 import { keep } from "../tools/contents.ts";
+import { HASHED_BYTES, unreadHash } from "./picture.ts";
 
 /** As backends know it. */
 export const backendReach = ({ threadId, files }: FileReach): Reach => ({
@@ -23,6 +25,7 @@ export async function nowAt(backend: Backend, path: string, reach: Reach): Promi
     throw error;
   });
   if (stat?.type !== "file") return { stat, hash: null };
+  if (stat.size > HASHED_BYTES) return { stat, hash: unreadHash(stat) };
   const { version } = await keep(backend.read(path, {}, reach), { whole: false });
   return { stat, hash: version.hash };
 }
@@ -31,10 +34,15 @@ export async function nowAt(backend: Backend, path: string, reach: Reach): Promi
 export async function lookedAt(backend: Backend, path: string, reach: Reach): Promise<LookedAt | undefined> {
   try {
     const { hash } = await nowAt(backend, path, reach);
-    return hash === null ? undefined : { hash };
+    return hash === null ? undefined : { hash, ...((await isLink(backend, path, reach)) ? { link: true } : {}) };
   } catch (error) {
     return { failed: reasonOf(error) };
   }
+}
+
+async function isLink(backend: Backend, path: string, reach: Reach): Promise<boolean> {
+  const [real, above] = await Promise.all([path, parentOf(path)].map((one) => backend.resolve?.(one, reach) ?? one));
+  return real !== joinPath(above!, nameOf(path));
 }
 
 /** What a file held, out of the store. Throws if the store has lost it. */
