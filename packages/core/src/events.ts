@@ -205,13 +205,15 @@ export const eventMap = {
   file_changed: driver({ ...FileChange.shape, call: z.optional(z.string()) }),
   /**
    * A moment that files can be taken back to. `change`: the first change of the turn follows. `command`: a command is about to run, and
-   * `tree` is what files were before it; `settled`: what that one did is recorded, although its call did not end well. `restore`: these
-   * files are to be taken back; `restored`: they are.
+   * `tree` is what files were before it, or `untold` says why nobody will know what it did; `settled`: what it did is recorded, although
+   * its call did not end well. `restore`: these files are to be taken back, and those that are `left` can't be; `restored`: they are.
    */
   checkpoint_created: driver({
     reason: z.enum(["change", "command", "settled", "restore", "restored"]),
     call: z.optional(z.string()),
     tree: z.optional(z.string()),
+    untold: z.optional(z.string()),
+    left: z.optional(z.array(FileRestore)),
     restore: z.optional(z.array(FileRestore)),
     restored: z.optional(z.array(RewoundFile)),
   }),

@@ -21,6 +21,8 @@ export const FileChange = z.object({
   after: z.nullable(FileVersion),
   /** What the backend calls the contents by now. */
   version: z.optional(z.string()),
+  /** Where the file really lies, if a link led there. */
+  real: z.optional(z.string()),
   /** The journal is where the file lives; otherwise it only tells of it. */
   held: z.optional(z.boolean()),
   /** Part of a rewind of the whole thread: the file is again what the journal, as it is read from now on, says that it is. */
@@ -87,8 +89,8 @@ export interface ThreadFiles extends FileJournal {
   seen(path: string): string | undefined;
   /** Notes what was read: it is in the journal when the call has ended. */
   read(path: string, version: string): void;
-  /** Notes, durably, what the workspace calls the picture that it took of its files before a command. */
-  checkpoint(tree: string): Promise<void>;
+  /** Notes, durably, what the workspace calls the picture that it took of its files before a command; or why there is none. */
+  checkpoint(about: { tree: string } | { untold: string }): Promise<void>;
   /** Shows what a command prints (`shell_output`). */
   print(output: string, stream: "stdout" | "stderr"): void;
 }

@@ -1,13 +1,13 @@
 import { CinchError } from "./errors.ts";
 import { refuseForeign } from "./input.ts";
-import type { DurableEvent, NewEvent } from "./events.ts";
+import type { NewEvent } from "./events.ts";
 import { yoloUpdate } from "./folds/control.ts";
-import { noFiles, reduceFiles } from "./folds/files.ts";
+import { noFiles, reduceFiles, type FilesState } from "./folds/files.ts";
 import type { ThreadState } from "./folds/state.ts";
-import type { FileDiff, FileRestore, HeldFiles, RewoundFile, ThreadFiles } from "./files.ts";
+import type { FileDiff, HeldFiles, RewoundFile, ThreadFiles } from "./files.ts";
 import { hasTrees } from "./turn/decide.ts";
 import type { Thread } from "./thread.ts";
-import { historiesOf, undoing } from "./undo.ts";
+import { historiesOf, undoing, type FileHistory, type Undoing } from "./undo.ts";
 import type { FileReach, Undo } from "./workspace.ts";
 
 export interface RewindOptions {
@@ -29,43 +29,77 @@ export interface RewindResult {
   messages: number;
   /** What becomes of the files that the thread has changed since. */
   files: RewoundFile[];
+  /** Why there may be more: commands of which nobody knows what they did to files. */
+  untold: string[];
 }
 
 /** Takes conversation, files, or both back. A turn that runs is aborted first; the journal keeps what was taken back. */
 export async function rewindThread(thread: Thread, options: RewindOptions): Promise<RewindResult> {
-  const { toSeq, conversation = true, files = false, overwrite = false, dryRun = false } = options;
+  const { toSeq, conversation = true, files = false, dryRun = false } = options;
   if (!conversation && !files)
     throw new CinchError("INVALID_INPUT", "Nothing to take back: give files: true, or leave conversation out.");
   if (files) undoOf(thread);
   await thread.refresh();
   checkSeq("toSeq", toSeq, thread.state.seq);
-  const look = async () => {
-    const lost = await thread.read({ after: toSeq });
-    const messages = conversation ? lost.filter((event) => event.type === "message_end").length : 0;
-    return { messages, found: files ? await plan(thread, lost, overwrite) : [] };
-  };
-  if (dryRun) {
-    const { messages, found } = await look();
-    return { toSeq, messages, files: found.map(({ file }) => file) };
-  }
+  if (dryRun) return (await plan(thread, options)).result;
   refuseForeign(thread.state.foreign);
   for (;;) {
     await stop(thread);
     const { seq } = thread.state;
-    const { messages, found } = await look();
-    const restore = found.flatMap((one) => (one.restore ? { ...one.restore, rewound: conversation } : []));
-    const kept = conversation && !files ? await heldSince(thread, toSeq) : [];
+    const { result, found, events } = await plan(thread, options);
     // If anything has happened meanwhile, it has to be looked at again.
     const done = await thread.appendAlone((state) => {
       if (state.seq !== seq || state.turn) return null;
-      const events: NewEvent[] = conversation ? [cut(state, { toSeq, files }), ...kept] : [];
-      if (restore.length > 0) events.push({ type: "checkpoint_created", reason: "restore", restore });
-      return events.length > 0 ? events : null;
+      const all = conversation ? [cut(state, { toSeq, files }), ...events] : events;
+      return all.length > 0 ? all : null;
     });
     if (!done && !(thread.state.seq === seq && !conversation)) continue;
-    return { toSeq, messages, files: await taken(thread, found, restore) };
+    return { ...result, files: await taken(thread, found) };
   }
 }
+
+interface Plan {
+  result: RewindResult;
+  found: readonly Undoing[];
+  /** What is to be said of files, besides that the conversation goes back. */
+  events: NewEvent[];
+}
+
+async function plan(thread: Thread, options: RewindOptions): Promise<Plan> {
+  const { toSeq, conversation = true, files = false } = options;
+  const lost = await thread.read({ after: toSeq });
+  const messages = conversation ? lost.filter((event) => event.type === "message_end").length : 0;
+  const histories = historiesOf(lost);
+  if (!files) {
+    const events = conversation ? [...(await heldSince(thread, toSeq)), ...histories.map(carried)] : [];
+    return { result: { toSeq, messages, files: [], untold: [] }, found: [], events };
+  }
+  const found = await undoings(thread, histories, options.overwrite ?? false);
+  const untold = lost.flatMap((event) =>
+    event.type === "checkpoint_created" && event.untold !== undefined ? [event.untold] : [],
+  );
+  const result = { toSeq, messages, files: found.map(({ file }) => file), untold: [...new Set(untold)] };
+  const then = conversation ? await filesAt(thread, toSeq) : thread.state.files;
+  const restore = found
+    .flatMap(({ restore: one }) => (one ? { ...one, rewound: conversation } : []))
+    .map((one) => {
+      const known = histories.find(({ path }) => path === one.path)?.seen && Object.hasOwn(then.seen, one.path);
+      return known ? { ...one, seen: true } : one;
+    });
+  const left = conversation ? found.flatMap((one) => (one.restore ? [] : (one.left ?? []))) : [];
+  if (restore.length === 0 && left.length === 0) return { result, found, events: [] };
+  const note = left.length > 0 ? { left } : {};
+  return { result, found, events: [{ type: "checkpoint_created", reason: "restore", restore, ...note }] };
+}
+
+/** A change that stays although what was said about it goes. */
+const carried = ({ path, operation, before, own: [after] }: FileHistory): NewEvent => ({
+  type: "file_changed",
+  path,
+  operation: operation === "restore" ? "write" : operation,
+  before,
+  after,
+});
 
 /** What the thread has done to files since. */
 export async function diffSince(thread: Thread, since: number): Promise<FileDiff[]> {
@@ -84,6 +118,7 @@ function undoOf({ ports: { workspace } }: Thread): Undo {
 
 /** A turn that runs ends, what was being restored is, and what commands did that were cut off is known. */
 async function stop(thread: Thread): Promise<void> {
+  if (thread.state.files.restoring) undoOf(thread);
   const open = (state: ThreadState) => state.turn !== null || state.files.restoring !== null || hasTrees(state);
   await thread.command(({ turn }) => {
     return turn && !turn.aborting ? [{ type: "abort_requested", turnId: turn.turnId }] : null;
@@ -92,18 +127,24 @@ async function stop(thread: Thread): Promise<void> {
   if (!(await thread.until(isStopped))) throw notNow();
 }
 
-async function plan(thread: Thread, lost: readonly DurableEvent[], overwrite: boolean | readonly string[]) {
-  const histories = historiesOf(lost);
+async function undoings(
+  thread: Thread,
+  histories: readonly FileHistory[],
+  overwrite: boolean | readonly string[],
+): Promise<Undoing[]> {
   const paths = histories.map(({ path }) => path);
   const now = await undoOf(thread).look(paths, reachOf(thread));
   const chosen = (path: string) => (typeof overwrite === "boolean" ? overwrite : overwrite.includes(path));
   return histories.map((history) => undoing(history, now.get(history.path), chosen(history.path)));
 }
 
+const filesAt = async (thread: Thread, seq: number): Promise<FilesState> =>
+  (await thread.read({ upTo: seq })).reduce(reduceFiles, noFiles);
+
 /** Files of the journal go back with it. Where only the conversation is to go back, they are put where they were. */
 async function heldSince(thread: Thread, toSeq: number): Promise<NewEvent[]> {
   const now = thread.state.files.held;
-  const then = (await thread.read({ upTo: toSeq })).reduce(reduceFiles, noFiles).held;
+  const { held: then } = await filesAt(thread, toSeq);
   const paths = [...new Set([...Object.keys(now), ...Object.keys(then)])];
   const differs = (path: string) => now[path]?.seq !== then[path]?.seq;
   return paths.filter(differs).map((path): NewEvent => {
@@ -115,18 +156,14 @@ async function heldSince(thread: Thread, toSeq: number): Promise<NewEvent[]> {
 const versionIn = (held: HeldFiles, path: string) => (Object.hasOwn(held, path) ? held[path]!.version : null);
 
 /** Waits until the files are back, and says what became of them. */
-async function taken(
-  thread: Thread,
-  found: Awaited<ReturnType<typeof plan>>,
-  restore: readonly FileRestore[],
-): Promise<RewoundFile[]> {
-  if (restore.length > 0) {
+async function taken(thread: Thread, found: readonly Undoing[]): Promise<RewoundFile[]> {
+  if (thread.state.files.restoring) {
     thread.wake();
     if (!(await thread.until(({ files }) => files.restoring === null))) throw notNow();
   }
-  const failed = new Map((thread.state.files.restored?.files ?? []).map((file) => [file.path, file]));
-  return found.map(({ file, restore: asked }) => {
-    const actual = asked && failed.get(file.path);
+  const ended = new Map((thread.state.files.restored?.files ?? []).map((file) => [file.path, file]));
+  return found.map(({ file, restore }) => {
+    const actual = restore && ended.get(file.path);
     return actual && (actual.outcome === "conflict" || actual.outcome === "failed") ? actual : file;
   });
 }

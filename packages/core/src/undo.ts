@@ -1,5 +1,5 @@
 import type { DurableEvent } from "./events.ts";
-import type { FileRestore, FileVersion, RewoundFile } from "./files.ts";
+import type { FileChange, FileRestore, FileVersion, RewoundFile } from "./files.ts";
 import type { LookedAt } from "./workspace.ts";
 
 /** What a thread did to one file since some moment. */
@@ -8,24 +8,40 @@ export interface FileHistory {
   /** What the file held then. `null`: there was none. */
   before: FileVersion | null;
   /** What it holds now, if nobody else was at it: the last change may not have happened. */
-  own: readonly [string | null, string | null];
+  own: readonly [FileVersion | null, FileVersion | null];
   /** Somebody else changed the file in between. Nobody goes back behind that, so `before` is what they made of it. */
   mixed: boolean;
-  /** The thread had seen what the file held before the first of these changes: otherwise it would not have been let. */
+  /** The thread had to have seen what the file held before the first of these changes. */
   seen: boolean;
+  operation: FileChange["operation"];
 }
 
 /**
  * A change is in the journal before it is made, so it may not have happened: then the next one begins where it began. Where a change
  * begins with what none before it left, somebody else was at the file. Storing a file in the journal is no change of its own: whoever
- * had it stored has recorded that. Nor is what a rewind of the whole thread did: it led to where the journal goes on.
+ * had it stored has recorded that. Nor is what a rewind of the whole thread did: it led to where the journal goes on. Unless the moment
+ * lies between the two: then it has been taken back to before that.
  */
 export function historiesOf(events: readonly DurableEvent[]): FileHistory[] {
-  const changes = events.filter((event) => event.type === "file_changed" && !event.held && !event.rewound);
-  return [...Map.groupBy(changes as Change[], ({ path }) => path)].map(([path, own]) => historyOf(path, own));
+  let isRewound = false;
+  const all = events.flatMap((event) => {
+    isRewound ||= event.type === "thread_rewound";
+    return changesOf(event, isRewound);
+  });
+  const changes = Map.groupBy(all, ({ path, real }) => real ?? path);
+  return [...changes].map(([path, own]) => historyOf(path, own));
 }
 
-type Change = DurableEvent<"file_changed">;
+type Change = Pick<FileChange, "path" | "real" | "operation" | "before" | "after">;
+
+function changesOf(event: DurableEvent, isRewound: boolean): Change[] {
+  if (event.type === "file_changed") return event.held || (event.rewound && isRewound) ? [] : [event];
+  if (event.type !== "checkpoint_created") return [];
+  // What was to be taken back with the conversation and could not be is still to be taken back.
+  return (event.left ?? []).map(({ path, from, to }): Change => {
+    return { path, operation: "command", before: to, after: from === null ? null : { hash: from, size: 0 } };
+  });
+}
 
 function historyOf(path: string, changes: readonly Change[]): FileHistory {
   const last = changes.at(-1)!;
@@ -43,7 +59,7 @@ function historyOf(path: string, changes: readonly Change[]): FileHistory {
   }
   const { before } = first;
   const seen = before !== null && (first.operation === "write" || first.operation === "edit");
-  return { path, before, own: [hashOf(last.after), hashOf(last.before)], mixed, seen };
+  return { path, before, own: [last.after, last.before], mixed, seen, operation: last.operation };
 }
 
 const hashOf = (version: FileVersion | null): string | null => version?.hash ?? null;
@@ -52,24 +68,25 @@ const hashOf = (version: FileVersion | null): string | null => version?.hash ?? 
 export interface Undoing {
   file: RewoundFile;
   restore: FileRestore | null;
+  /** What stays to be done, if it can't be done now. */
+  left: FileRestore | null;
 }
 
 /** `overwrite`: also if somebody else has changed it. */
 export function undoing(history: FileHistory, now: LookedAt | undefined, overwrite: boolean): Undoing {
-  const { path, before, own, mixed, seen } = history;
+  const { path, before, own, mixed } = history;
+  const left: FileRestore = { path, from: hashOf(own[0]), to: before };
   const only = (outcome: RewoundFile["outcome"], detail?: string): Undoing => ({
     file: { path, outcome, ...(detail === undefined ? {} : { detail }) },
     restore: null,
+    left: outcome === "unchanged" ? null : left,
   });
   if (now && "failed" in now) return only("failed", now.failed);
   const hash = now?.hash ?? null;
   if (hash === hashOf(before)) return only("unchanged");
-  if (!own.includes(hash) && now?.link) return only("conflict", "There is a link in its place: remove that first.");
-  if (!own.includes(hash) && !overwrite) return only("conflict", "Somebody else has changed it since.");
-  if (before && !before.parts) return only("lost", "What it held was too large to be kept, or no plain file.");
+  if (!own.map(hashOf).includes(hash) && !overwrite) return only("conflict", "Somebody else has changed it since.");
+  if (before && !before.parts) return only("lost", "What it held was not kept: it was too large, or no plain file.");
   const detail = mixed ? { detail: "Only back to what somebody else had made of it in between." } : {};
-  return {
-    file: { path, outcome: before ? "restored" : "deleted", ...detail },
-    restore: { path, from: hash, to: before, ...(seen ? { seen } : {}) },
-  };
+  const file: RewoundFile = { path, outcome: before ? "restored" : "deleted", ...detail };
+  return { file, restore: { path, from: hash, to: before }, left };
 }

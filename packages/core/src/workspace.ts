@@ -23,13 +23,15 @@ export interface WorkspaceHost {
 export interface FileReach {
   threadId: string;
   files: ThreadFiles;
+  /** Once it is aborted, what is under way ends as soon as it can, and rejects. */
+  signal?: AbortSignal;
 }
 
 /** Takes back what threads did to files. All of it may be asked again after a crash, and then finds done what is done. */
 export interface Undo {
   /** What files hold now: those that are there. Where contents can't be had, `failed` tells why. */
   look(paths: readonly string[], reach: FileReach): Promise<Map<string, LookedAt>>;
-  /** Each change is in the journal before it is made. Never rejects for what is wrong with a single file. */
+  /** Each change is in the journal before it is made. Rejects only if it is told to stop, not for what is wrong with a file. */
   restore(files: readonly FileRestore[], reach: FileReach): Promise<RewoundFile[]>;
   /** What became of what files held then. Those that are what they were are left out. */
   diff(then: readonly { path: string; before: FileVersion | null }[], reach: FileReach): Promise<FileDiff[]>;
@@ -37,8 +39,7 @@ export interface Undo {
   settle(tree: string, reach: FileReach): Promise<void>;
 }
 
-/** `link`: the file is reached over a link of this name. */
-export type LookedAt = { hash: string; link?: boolean } | { failed: string };
+export type LookedAt = { hash: string } | { failed: string };
 
 /** The files and commands an agent can reach, as the harness sees them. */
 export interface Workspace {

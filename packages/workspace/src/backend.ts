@@ -19,12 +19,17 @@ export interface Stat extends Entry {
   mode?: number;
 }
 
-/** A file as a picture of everything has it. */
+/** A file, or a link, as a picture of everything has it. */
 export interface TreeFile extends Stat {
+  /** Nothing is said of what it leads to. */
+  link?: boolean;
   /** False if it was changed just now, so that another change might not show in its version. */
   settled: boolean;
   /** When anything of it was last changed, its name included, in ms; if that is known. */
   touched?: number;
+  /** When it came to be, under whatever name, in ms, and what it is called by then on; if that is known. */
+  born?: number;
+  identity?: string;
   /** To be asked for before the next file is. */
   contents(): AsyncIterable<Uint8Array>;
 }
@@ -57,6 +62,8 @@ export interface WriteOptions {
 export interface DeleteOptions {
   /** Only if it is a file, and still of this version. Otherwise `changed`. */
   ifVersion?: string;
+  /** Only if it is a directory in which nothing is, whatever a list shows. Otherwise `changed`. */
+  ifEmpty?: boolean;
 }
 
 /**

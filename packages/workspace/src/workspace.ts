@@ -138,7 +138,12 @@ export class FileWorkspace implements Workspace {
       watch: ({ threadId, files, signal }: ToolContext) => this.undo.watch({ threadId, files }, signal),
     };
     this.tools = {
-      ...fileTools({ backend: this.#backend, rules: fileRules, path }),
+      ...fileTools({
+        backend: this.#backend,
+        rules: fileRules,
+        path,
+        wrote: (...what) => this.undo.ledger.note(...what),
+      }),
       ...(shell ? commandTools({ shell, ...commands }) : {}),
     };
   }

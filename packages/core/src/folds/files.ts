@@ -45,12 +45,16 @@ export function reduceFiles(files: FilesState, event: DurableEvent): FilesState 
 }
 
 function reduceCheckpoint(files: FilesState, event: DurableEvent<"checkpoint_created">): FilesState {
-  const { reason, call = "", tree = "", turnId = null, seq } = event;
+  const { reason, call = "", tree, turnId = null, seq } = event;
   switch (reason) {
     case "change":
       return { ...files, checkpoint: turnId };
     case "command":
-      return { ...files, checkpoint: turnId, trees: { ...files.trees, [call]: tree } };
+      return {
+        ...files,
+        checkpoint: turnId,
+        trees: tree === undefined ? files.trees : { ...files.trees, [call]: tree },
+      };
     case "settled":
       return { ...files, trees: without(files.trees, call) };
     case "restore":

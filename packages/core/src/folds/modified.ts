@@ -13,19 +13,17 @@ export interface ModifiedFile {
 type Modified = Readonly<Record<string, ModifiedFile>>;
 
 /** `diff()` has them all. */
-const FILES_SHOWN = 1_000;
+const FILES_SHOWN = 200;
 
+/** Those that were changed last come last. Storing a file in the journal is told by whoever had it stored. */
 export function reduceModified(files: Modified, event: DurableEvent<"file_changed">): Modified {
   const { path, operation, at, before, after, held } = event;
-  // Whoever had it stored has recorded the change.
   if (held) return files;
   const known = Object.hasOwn(files, path) ? files[path] : undefined;
   if (!known && operation === "restore") return files;
   const original = known ? known.original : (before?.hash ?? null);
-  const { [path]: _, ...rest } = files;
-  if ((after?.hash ?? null) === original) return rest;
-  const all = { ...rest, [path]: { path, operation, at, original } };
-  const oldest = Object.keys(all).slice(0, -FILES_SHOWN);
-  for (const one of oldest) delete all[one];
-  return all;
+  const others = Object.entries(files).filter(([one]) => one !== path);
+  const isBack = (after?.hash ?? null) === original;
+  const all = isBack ? others : [...others, [path, { path, operation, at, original }] as const];
+  return Object.fromEntries(all.slice(-FILES_SHOWN));
 }

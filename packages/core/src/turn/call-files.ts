@@ -54,17 +54,19 @@ export class CallFiles implements ThreadFiles {
     return recorded;
   }
 
-  async checkpoint(tree: string): Promise<void> {
+  async checkpoint(what: { tree: string } | { untold: string }): Promise<void> {
     await this.#driver.append((state) => {
       const about = this.#about(state);
-      return about && { events: [{ type: "checkpoint_created", reason: "command", ...about, tree }] };
+      return about && { events: [{ type: "checkpoint_created", reason: "command", ...about, ...what }] };
     });
   }
 
-  /** `null`: the turn is over, and with it the call's right to act. */
+  /** `null`: the call is over, and with it the right to act. */
   #about({ turn }: ThreadState): { turnId?: string; call?: string } | null {
-    if (this.#call && !turn) return null;
-    return { ...(turn ? { turnId: turn.turnId } : {}), ...(this.#call ? { call: this.#call.toolCallId } : {}) };
+    const id = this.#call?.toolCallId;
+    if (id === undefined) return turn ? { turnId: turn.turnId } : {};
+    const call = turn?.calls.find(({ toolCallId }) => toolCallId === id);
+    return turn && call && call.state !== "ended" ? { turnId: turn.turnId, call: id } : null;
   }
 
   blob(hash: string): Promise<Uint8Array | undefined> {

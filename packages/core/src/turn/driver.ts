@@ -66,7 +66,7 @@ export class Driver {
   readonly ready = new Map<string, Ready>();
   #lease: LeaseUse | null;
   #turn = new AbortController();
-  #closing = false;
+  readonly #close = new AbortController();
   #confirmedAt: number;
   #head: { blob: string; head: Head } | undefined;
 
@@ -84,7 +84,7 @@ export class Driver {
   }
 
   get drives(): boolean {
-    return this.#lease !== null && !this.#closing;
+    return this.#lease !== null && !this.closing.aborted;
   }
 
   /** Aborted when the turn is, and when this driver has to stop. */
@@ -92,9 +92,14 @@ export class Driver {
     return this.#turn.signal;
   }
 
+  /** Aborted when this driver has to stop. */
+  get closing(): AbortSignal {
+    return this.#close.signal;
+  }
+
   newTurn(): void {
     this.#turn = new AbortController();
-    if (this.#closing) this.#turn.abort();
+    if (this.closing.aborted) this.#turn.abort();
   }
 
   abortTurn(): void {
@@ -103,7 +108,7 @@ export class Driver {
 
   /** Stop without ending the turn: somebody else will go on with it. */
   close(): void {
-    this.#closing = true;
+    this.#close.abort();
     this.#turn.abort();
   }
 
@@ -135,7 +140,7 @@ export class Driver {
         return await write();
       } catch (error) {
         const waits = error instanceof CinchError && (error.code === "STORE_FULL" || error.code === "STORE_BUSY");
-        if (!waits || this.#closing) throw error;
+        if (!waits || this.closing.aborted) throw error;
         if (!told) this.journal.live({ type: "info", message: `Waiting for the store: ${error.message}` });
         await sleep(this.ports.clock, STORE_RETRY_MS);
       }

@@ -9,10 +9,11 @@ import { LeaseLost, type Driver } from "./driver.ts";
 export async function restoreFiles(driver: Driver, undo: Undo): Promise<void> {
   const { restoring } = driver.state.files;
   if (!restoring) return;
-  const reach = { threadId: driver.journal.id, files: new CallFiles(driver) };
+  const reach = { threadId: driver.journal.id, files: new CallFiles(driver), signal: driver.closing };
   const restored = await undo.restore(restoring.files, reach).catch((error: unknown) => {
     return restoring.files.map(({ path }): RewoundFile => ({ path, outcome: "failed", detail: reasonOf(error) }));
   });
+  if (!driver.drives) return;
   await driver.append((state) => {
     if (state.files.restoring?.seq !== restoring.seq) return null;
     const events: NewEvent[] = [{ type: "checkpoint_created", reason: "restored", restored }];
@@ -24,8 +25,8 @@ export async function restoreFiles(driver: Driver, undo: Undo): Promise<void> {
 export async function settleCommands(driver: Driver, undo: Undo): Promise<void> {
   for (const [call, tree] of Object.entries(driver.state.files.trees)) {
     const files = new CallFiles(driver);
-    await undo.settle(tree, { threadId: driver.journal.id, files }).catch((error: unknown) => {
-      if (error instanceof LeaseLost) throw error;
+    await undo.settle(tree, { threadId: driver.journal.id, files, signal: driver.closing }).catch((error: unknown) => {
+      if (error instanceof LeaseLost || !driver.drives) throw error;
       const message = `What a command did to files before it was cut off can't be told, nor taken back: ${reasonOf(error)}`;
       driver.journal.live({ type: "info", message });
     });

@@ -39,7 +39,7 @@ export async function runTurns(driver: Driver): Promise<void> {
   const { undo } = driver.ports.workspace ?? {};
   while (driver.drives) {
     const { turn, files } = driver.state;
-    if (files.restoring) await (undo ? restoreFiles(driver, undo) : driver.release());
+    if (files.restoring) await (undo ? restoreFiles(driver, undo) : notHere(driver));
     else if (undo && hasTrees(driver.state)) await settleCommands(driver, undo);
     else if (!turn) await begin(driver);
     // The lease comes with the first append. Without one, it is somebody else's turn.
@@ -53,6 +53,14 @@ export async function runTurns(driver: Driver): Promise<void> {
     else if (turn.phase === "done") await end(driver);
     else await step(driver, turn);
   }
+}
+
+/** Files come first, and they are not here. */
+function notHere(driver: Driver): Promise<void> {
+  const message =
+    "Files have to be taken back before this thread goes on, and this process has no workspace that can do that.";
+  driver.journal.live({ type: "info", message });
+  return driver.release();
 }
 
 /** Who acts in this mode, or in the one that the thread is in now. */

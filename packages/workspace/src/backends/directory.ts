@@ -22,7 +22,7 @@ import { diskError, onDisk } from "../disk/errors.ts";
 import { realPlace } from "../disk/real-place.ts";
 import { kindOf, type Confinement, type Folder } from "../disk/folder.ts";
 import { SmallFiles } from "../disk/small-files.ts";
-import { notTheRoot, remove } from "../disk/removing.ts";
+import { notTheRoot, remove, removeEmpty } from "../disk/removing.ts";
 import { globDisk, grepDisk, type Manner } from "../disk/searching.ts";
 import { checkNotTemporary, isTemporary, sweep } from "../disk/temporary.ts";
 import { isCoarse, msUntilSettled, timesOf, versionOf } from "../disk/version.ts";
@@ -127,7 +127,7 @@ export class DirectoryBackend implements Backend {
     });
   }
 
-  delete(path: string, reach: Reach, { ifVersion }: DeleteOptions = {}): Promise<void> {
+  delete(path: string, reach: Reach, { ifVersion, ifEmpty = false }: DeleteOptions = {}): Promise<void> {
     return onDisk(path, async () => {
       if (path === "/") throw notTheRoot();
       await using located = await this.#locate(path, reach, { keepLast: true });
@@ -135,6 +135,7 @@ export class DirectoryBackend implements Backend {
       if (!standing) throw fileError(ifVersion === undefined ? "not_found" : "changed", path);
       if (ifVersion !== undefined && ifVersion !== (await versionOf(standing.stats, () => folder.hash(name, standing))))
         throw fileError("changed", path);
+      if (ifEmpty) return await removeEmpty(folder, name);
       await remove(located.folder, located.name, reach.signal);
     });
   }
@@ -174,10 +175,17 @@ export class DirectoryBackend implements Backend {
     };
     for await (const { path, known } of walk(tree, EVERYTHING, reach.signal)) {
       const stats = known!;
-      const contents = () => this.#contents(path, small, reach);
-      const settled = msUntilSettled(stats) === 0 && !isCoarse(stats);
-      const touched = Number(stats.ctimeMs);
-      yield { ...entryOf(path, stats), version: timesOf(stats), mode: modeOf(stats), settled, touched, contents };
+      yield {
+        ...entryOf(path, stats),
+        version: timesOf(stats),
+        mode: modeOf(stats),
+        link: stats.isSymbolicLink(),
+        settled: msUntilSettled(stats) === 0 && !isCoarse(stats),
+        touched: Number(stats.ctimeMs),
+        born: Number(stats.birthtimeMs),
+        identity: `${stats.dev}:${stats.ino}`,
+        contents: () => this.#contents(path, small, reach),
+      };
     }
   }
 

@@ -1,5 +1,16 @@
 import type { WorkspaceHost } from "@cinch/core";
-import type { Backend, Entry, GlobQuery, GrepMatch, GrepQuery, Range, Reach, Stat, WriteOptions } from "../backend.ts";
+import type {
+  Backend,
+  DeleteOptions,
+  Entry,
+  GlobQuery,
+  GrepMatch,
+  GrepQuery,
+  Range,
+  Reach,
+  Stat,
+  WriteOptions,
+} from "../backend.ts";
 import { fileError, retold } from "../file-error.ts";
 import { OUTPUT_PATH, type Outputs } from "../outputs.ts";
 import { isWithin } from "../paths.ts";
@@ -46,9 +57,9 @@ class OutputBackend implements Backend {
     return this.#backend.write(path, content, options, reach);
   }
 
-  async delete(path: string, reach: Reach): Promise<void> {
+  async delete(path: string, reach: Reach, options?: DeleteOptions): Promise<void> {
     if (isOutput(path)) throw onlyRead(path);
-    await this.#backend.delete(path, reach);
+    await this.#backend.delete(path, reach, options);
   }
 
   async *glob(query: GlobQuery, reach: Reach): AsyncGenerator<Entry> {

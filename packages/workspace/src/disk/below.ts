@@ -37,7 +37,7 @@ export class Below {
     });
   }
 
-  /** The same, with what the disk says of each file. */
+  /** The same, with links, and with what the disk says of each file. */
   async childrenWithStats(path: string): Promise<Child<BigIntStats>[]> {
     return this.#inside(path, async (folder) => {
       const entries = await readdir(folder.place, { withFileTypes: true });
@@ -46,8 +46,9 @@ export class Below {
         if (isTemporary(name)) return [];
         if (entry.isDirectory()) return [{ name, type: "directory" }];
         // Not awaited one by one: that would take longer than all the rest.
-        const known = entry.isFile() && lstatSync(folder.at(name), { bigint: true, throwIfNoEntry: false });
-        return known && known.isFile() ? [{ name, type: "file", known }] : [];
+        const isOurs = entry.isFile() || entry.isSymbolicLink();
+        const known = isOurs && lstatSync(folder.at(name), { bigint: true, throwIfNoEntry: false });
+        return known && (known.isFile() || known.isSymbolicLink()) ? [{ name, type: "file", known }] : [];
       });
     });
   }

@@ -1,5 +1,6 @@
 import { readdir, rmdir, unlink } from "node:fs/promises";
 import { fileError } from "../file-error.ts";
+import { joinPath } from "../paths.ts";
 import { severalAtOnce } from "./at-once.ts";
 import { codeOf } from "./errors.ts";
 import type { Folder, Name } from "./folder.ts";
@@ -22,6 +23,15 @@ export async function remove(folder: Folder, name: Name, signal: AbortSignal | u
       if ((code !== "ENOTEMPTY" && code !== "EEXIST" && code !== "ENOTDIR") || attempt === ATTEMPTS) throw error;
     }
   }
+}
+
+/** Removes a directory in which nothing is. */
+export async function removeEmpty(folder: Folder, name: string): Promise<void> {
+  await folder.verify();
+  await rmdir(folder.at(name)).catch((error: unknown) => {
+    if (!["ENOTEMPTY", "EEXIST", "ENOTDIR", "ENOENT"].includes(codeOf(error) ?? "")) throw error;
+    throw fileError("changed", joinPath(folder.path, name));
+  });
 }
 
 /** False if it is a directory. */

@@ -27,7 +27,8 @@ export function planGlob({ pattern, path }: GlobQuery): Search | null {
 /** Every file that no ignore file excludes. */
 export const EVERYTHING: Search = {
   start: "/",
-  fits: () => true,
+  // In a worktree it is a file.
+  fits: (path) => nameOf(path) !== ".git",
   enters: () => true,
   named: new Set(),
   leavesOut: "files",

@@ -47,10 +47,12 @@ export async function replace(
   const after = { hash: hashOf(bytes), size: bytes.length };
   const before = old?.kept.version ?? null;
   const seen = context.files.seen(path);
-  const change = { path, operation, before, after, version: contentVersion(after.hash) };
+  const real = await realOf(place, path, context);
+  const change = { path, operation, before, after, version: contentVersion(after.hash), ...real };
   await record([change], old?.kept.blobs ?? [], context);
   try {
     await place.backend.write(path, streamOf(bytes), { ifVersion: old?.stat.version ?? null }, reach);
+    place.wrote(real.real ?? path, after.hash);
   } catch (error) {
     const changed = error instanceof FileError && error.problem === "changed";
     // A disk that failed may have done it all the same. Where that can't be told, the record stays: it is checked when it is used.
@@ -58,6 +60,12 @@ export async function replace(
     if (!done) await takeBack([{ change, seen }], context).catch(() => undefined);
     throw changed ? changedSince(path) : error;
   }
+}
+
+/** Where it lies, if a link leads there: later that may lead to another place. */
+export async function realOf({ backend }: Place, path: string, context: ToolContext): Promise<{ real?: string }> {
+  const real = (await backend.resolve?.(path, reachOf(context))) ?? path;
+  return real === path ? {} : { real };
 }
 
 /** Must be done before the effect. Throws if the turn is over, and with it the right to act. */
@@ -82,8 +90,9 @@ export interface Recorded {
  */
 export async function takeBack(changes: readonly Recorded[], { files }: ToolContext): Promise<void> {
   if (changes.length === 0) return;
-  const still = changes.map(({ change: { path, before }, seen }): FileChange => {
-    return { path, operation: "restore", before, after: before, ...(seen === undefined ? {} : { version: seen }) };
+  const still = changes.map(({ change, seen }): FileChange => {
+    const { version: _, ...same } = { ...change, operation: "restore" as const, after: change.before };
+    return seen === undefined ? same : { ...same, version: seen };
   });
   await files.record(() => still);
 }

@@ -1,9 +1,9 @@
 import { defineTool, type ToolContext } from "@cinch/core";
 import * as z from "zod";
-import type { Entry, Stat } from "../backend.ts";
+import type { DeleteOptions, Entry, Stat } from "../backend.ts";
 import { FileError } from "../file-error.ts";
-import { record, takeBack, type Recorded } from "./change.ts";
-import { hashOf, keep, KEPT_BYTES, withMode, type Kept } from "./contents.ts";
+import { realOf, record, takeBack, type Recorded } from "./change.ts";
+import { keep, KEPT_BYTES, withMode, type Kept } from "./contents.ts";
 import { found } from "./found.ts";
 import { plural } from "./listing.ts";
 import { judged } from "./judged.ts";
@@ -11,7 +11,8 @@ import { Names } from "./names.ts";
 import { writePolicy } from "./rules.ts";
 import { looksLikeFile, removalFit, suggestForFile } from "./pattern.ts";
 import { contentsOf, pathInput, reachOf, TIMEOUT_MS, type Place } from "./place.ts";
-import { shown } from "../paths.ts";
+import { joinPath, joinPaths, nameOf, parentOf, relativeTo, shown } from "../paths.ts";
+import { LINK } from "../undo/picture.ts";
 
 /** How many files a directory may hold to be deleted as a whole. */
 const MAX_FILES = 2_000;
@@ -54,7 +55,8 @@ export const deleteTool = (place: Place) =>
         }
         const files = isFolder ? await filesIn(place, stat, context) : [stat];
         checkRules(place, files, await Names.ofEntry(place.backend, path, reachOf(context)));
-        const { bytes, lost } = await remove(place, { path, files }, context);
+        const ifVersion = isFolder || stat.target !== undefined ? {} : { ifVersion: stat.version };
+        const { bytes, lost } = await remove(place, { path, files, options: ifVersion }, context);
         const what = isFolder ? ` with ${plural(files.length, "file")}` : "";
         const warning = lost > 0 ? ` ${isFolder ? `${lost} of them` : "It"} can't be restored: ${LOST}.` : "";
         const content = `Deleted ${shown(path)}${what} (${plural(bytes, "byte")}).${warning}`;
@@ -106,12 +108,14 @@ interface Batch {
 /** Every file is in the journal, with what it takes to restore it, before the first one goes. */
 async function remove(
   place: Place,
-  { path, files }: { path: string; files: readonly Entry[] },
+  { path, files, options }: { path: string; files: readonly Entry[]; options: DeleteOptions },
   context: ToolContext,
 ): Promise<{ bytes: number; lost: number }> {
   const recorded: Recorded[] = [];
+  const { real: above = parentOf(path) } = await realOf(place, parentOf(path), context);
+  const real = (file: string): string => joinPaths(joinPath(above, nameOf(path)), relativeTo(path, file));
   try {
-    for await (const { changes, blobs } of batches(place, files, context)) {
+    for await (const { changes, blobs } of batches(place, files, { context, real })) {
       await record(
         changes.map(({ change }) => change),
         blobs,
@@ -119,7 +123,8 @@ async function remove(
       );
       recorded.push(...changes);
     }
-    await place.backend.delete(path, reachOf(context));
+    await place.backend.delete(path, reachOf(context), options);
+    for (const { change } of recorded) place.wrote(change.real ?? change.path, null);
   } catch (error) {
     // Where it can't be told what is left, the record stays: it is checked when it is used.
     await takeBack(await there(place, recorded, context).catch(() => []), context).catch(() => undefined);
@@ -129,7 +134,13 @@ async function remove(
   return { bytes, lost: recorded.filter(({ change }) => !change.before?.parts).length };
 }
 
-async function* batches(place: Place, files: readonly Entry[], context: ToolContext): AsyncGenerator<Batch> {
+interface Deleting {
+  context: ToolContext;
+  /** Where a file lies that a link may have led to. */
+  real(path: string): string;
+}
+
+async function* batches(place: Place, files: readonly Entry[], { context, real }: Deleting): AsyncGenerator<Batch> {
   let room = KEPT_BYTES;
   let batch: Batch = { changes: [], blobs: [], bytes: 0 };
   for (const file of files) {
@@ -138,7 +149,8 @@ async function* batches(place: Place, files: readonly Entry[], context: ToolCont
     const { version, blobs } = await keptOf(place, file, { whole }, context);
     if (whole) room -= version.size;
     const seen = context.files.seen(path);
-    batch.changes.push({ change: { path, operation: "delete", before: version, after: null }, seen });
+    const lies = real(path) === path ? {} : { real: real(path) };
+    batch.changes.push({ change: { path, operation: "delete", before: version, after: null, ...lies }, seen });
     batch.blobs.push(...blobs);
     batch.bytes += version.parts ? version.size : 0;
     if (batch.bytes < BATCH_BYTES && batch.changes.length < BATCH_FILES) continue;
@@ -155,7 +167,7 @@ async function keptOf(
   how: { whole: boolean },
   context: ToolContext,
 ): Promise<Kept> {
-  if (target !== undefined) return { version: { hash: hashOf(Buffer.from(target)), size: 0 }, blobs: [] };
+  if (target !== undefined) return { version: { hash: LINK, size: 0 }, blobs: [] };
   const stat = await place.backend.stat(path, reachOf(context));
   return withMode(await keep(contentsOf(place, { path }, context), how), stat ?? {});
 }

@@ -66,7 +66,8 @@ async function toTheEnd({ shell, background, watch }: CommandPlace, command: Com
   const exit = await running.exit;
   await output.close();
   const changes = "end" in watching ? await watching.end() : watching;
-  const content = [howItEnded(exit), output.textForModel()].filter((part) => part !== "").join("\n");
+  const told = "untold" in changes ? `[${changes.untold}]` : "";
+  const content = [howItEnded(exit), output.textForModel(), told].filter((part) => part !== "").join("\n");
   return { content, details: { exit, bytes: output.bytes, output: output.path, ...changes } };
 }
 
@@ -86,6 +87,8 @@ async function inBackground({ shell, background, protection }: CommandPlace, com
     );
   }
   const reach = { threadId, resourceId: context.files.resourceId };
+  await context.files.checkpoint({ untold: `What ${id} changes can't be taken back: it runs in the background.` });
+  context.signal.throwIfAborted();
   const running = shell.start({ ...command, reach }, output.sink, { combined: true, interactive: true });
   background.add({ threadId, id }, { output, running });
   if (output.path !== null) await background.outputs.note({ threadId, id }, place).catch(() => {});

@@ -20,10 +20,12 @@ export interface FileToolsConfig {
   rules: FileRules;
   /** The path of the workspace that is meant by what the model wrote. Throws a `FileError`. */
   path?: (input: string) => string;
+  /** Told the hash of what was written where; `null` for what was deleted. */
+  wrote?: (path: string, hash: string | null) => void;
 }
 
-export function fileTools({ backend, rules, path = virtualPath }: FileToolsConfig): ToolSet {
-  const place: Place = { backend, rules, path, queue: new PathQueue() };
+export function fileTools({ backend, rules, path = virtualPath, wrote = () => {} }: FileToolsConfig): ToolSet {
+  const place: Place = { backend, rules, path, wrote, queue: new PathQueue() };
   return {
     ls: ls(place),
     read_file: readFile(place),

@@ -11,6 +11,8 @@ export interface Place {
   queue: PathQueue;
   /** The path that is meant by what the model wrote. Throws a `FileError`. */
   path(input: string): string;
+  /** Told what was written where, and what was deleted (`null`). */
+  wrote(path: string, hash: string | null): void;
 }
 
 /** A tool that takes longer is stopped: a disk that does not answer must not hold up a turn for ever. */

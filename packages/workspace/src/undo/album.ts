@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from "node:crypto";
 import { mkdir, readdir, readFile, rename, rm, stat, unlink, utimes, writeFile } from "node:fs/promises";
-import { basename, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { makePrivate } from "../private-folder.ts";
 import { Packs } from "./pack.ts";
 import { pictureFrom, textOf, type Picture } from "./picture.ts";
@@ -29,12 +29,18 @@ export class Album {
 
   private constructor(folder: string) {
     this.folder = folder;
-    this.packs = new Packs(folder);
+    this.packs = new Packs(dirname(folder), basename(folder));
   }
 
-  /** One that is known by its name. */
-  static at(folder: string): Album {
-    return new Album(folder);
+  /** One that is known by its name. Throws if it is of something else. */
+  static named(name: string, { folder, of }: Shelf): Album {
+    if (!ALBUM.test(name) || !name.startsWith(`${titleOf(of)}-`)) throw new Error("The picture is of another folder.");
+    return new Album(join(folder, name));
+  }
+
+  /** Whether it has taken so much that another one is to be begun. */
+  get isFull(): boolean {
+    return this.packs.size > FULL_BYTES;
   }
 
   /** The one in use, or a new one. Those that nobody has used for long go, whatever they are of. */
@@ -43,7 +49,7 @@ export class Album {
     const albums = await albumsIn(folder);
     const isOld = ({ at }: { at: number }) => Date.now() - at > LASTS_MS;
     await Promise.all(albums.filter(isOld).map((old) => rm(old.path, { recursive: true, force: true })));
-    const title = createHash("sha256").update(of).digest("hex").slice(0, 16);
+    const title = titleOf(of);
     const own = albums.filter((album) => !isOld(album) && basename(album.path).startsWith(`${title}-`));
     const [newest] = own.toSorted((a, b) => b.at - a.at);
     if (newest && (await sizeOf(newest.path)) < FULL_BYTES) return new Album(newest.path);
@@ -74,7 +80,7 @@ export class Album {
 
   async save(picture: Picture): Promise<string> {
     const name = randomBytes(9).toString("base64url");
-    const path = join(this.folder, `${name}${PICTURE}`);
+    const path = this.#at(name);
     // Whole, or not there.
     await writeFile(`${path}.new`, textOf(picture), { mode: 0o600 });
     await rename(`${path}.new`, path);
@@ -82,13 +88,31 @@ export class Album {
   }
 
   async load(name: string): Promise<Picture> {
-    return pictureFrom(await readFile(join(this.folder, `${name}${PICTURE}`), "utf8"));
+    return pictureFrom(await readFile(this.#at(name), "utf8"));
+  }
+
+  /** Says that what comes after this picture is still going on. */
+  async mark(name: string): Promise<void> {
+    const now = new Date();
+    await utimes(this.#at(name), now, now).catch(() => undefined);
+  }
+
+  /** When that was said last, in ms. */
+  async marked(name: string): Promise<number> {
+    return (await stat(this.#at(name))).mtimeMs;
+  }
+
+  #at(name: string): string {
+    if (!/^[\w-]+$/.test(name)) throw new Error("That is no picture.");
+    return join(this.folder, `${name}${PICTURE}`);
   }
 
   async drop(name: string): Promise<void> {
-    await unlink(join(this.folder, `${name}${PICTURE}`)).catch(() => undefined);
+    await unlink(this.#at(name)).catch(() => undefined);
   }
 }
+
+const titleOf = (of: string): string => createHash("sha256").update(of).digest("hex").slice(0, 16);
 
 /** With when each was last used. */
 async function albumsIn(folder: string): Promise<{ path: string; at: number }[]> {

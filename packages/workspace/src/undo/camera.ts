@@ -1,15 +1,20 @@
 import { createHash } from "node:crypto";
-import { basename, join } from "node:path";
+import { basename } from "node:path";
 import type { Backend, Reach, TreeFile } from "../backend.ts";
 import { FileError } from "../file-error.ts";
 import { Album, type Shelf } from "./album.ts";
 import type { Kept } from "./pack.ts";
-import { HASHED_BYTES, isSame, unreadHash, type Picture, type Pictured } from "./picture.ts";
+import { HASHED_BYTES, isSame, LINK, unreadHash, type Picture, type Pictured } from "./picture.ts";
 
 /** More files than that are not looked at before and after each command. */
 export const MAX_FILES = 20_000;
 /** Contents up to this size are put aside; of what is larger only the hash is known. */
 export const KEPT_BYTES = 8 * 1024 * 1024;
+/** The same for all that one picture has to read. */
+const KEPT_IN_ALL = 512 * 1024 * 1024;
+const HASHED_IN_ALL = 2 * 1024 * 1024 * 1024;
+/** How often it is noted that a command still runs. */
+const MARK_MS = 200;
 
 /** A picture that is on the disk for as long as somebody may need it. */
 export interface Saved {
@@ -57,11 +62,21 @@ export class Camera {
     });
   }
 
-  /** One that another process has saved. Rejects if it is gone. */
-  async find(name: string): Promise<Picture> {
-    const [album = "", picture = ""] = name.split("/");
-    if (!/^[\w-]+\/[\w-]+$/.test(name)) throw new Error("That is no picture.");
-    return Album.at(join(this.#shelf.folder, album)).load(picture);
+  /** Notes that what was begun with this picture goes on, until it is told to stop. */
+  keepMarked(name: string): () => void {
+    const mark = () => {
+      const marked = this.#open().then((album) => album.mark(basename(name)));
+      marked.catch(() => undefined);
+    };
+    const timer = setInterval(mark, MARK_MS).unref();
+    return () => clearInterval(timer);
+  }
+
+  /** One that another process has saved, and until when what was begun with it went on. Rejects if it is gone, or of something else. */
+  async find(name: string): Promise<{ picture: Picture; until: number }> {
+    const [title = "", picture = ""] = name.split("/");
+    const album = Album.named(title, this.#shelf);
+    return { picture: await album.load(picture), until: (await album.marked(picture)) + 2 * MARK_MS };
   }
 
   /** What a file held; `undefined` if that was not put aside, or is not there any more. */
@@ -77,26 +92,28 @@ export class Camera {
   async #take(reach: Reach): Promise<Picture> {
     const album = await this.#inUse();
     const { files: known } = (this.#known ??= await album.newest());
-    const at = Date.now();
     const files = new Map<string, Pictured>();
+    const room = { kept: KEPT_IN_ALL, hashed: HASHED_IN_ALL };
     for await (const file of this.#backend.tree?.(reach) ?? []) {
       const was = known.get(file.path);
       const isKnown = was?.version === file.version && !was.fresh;
-      const now = isKnown ? was : await this.#pictured(file, was);
+      const now = isKnown ? was : await this.#pictured(file, was, room);
       if (now) files.set(file.path, now);
       if (files.size > MAX_FILES)
         throw new Error(`There are more than ${MAX_FILES} files, so what commands change can't be told.`);
     }
-    this.#known = { at, files };
+    this.#known = { at: Date.now(), files };
     return this.#known;
   }
 
   /** `null` if it went away. */
-  async #pictured(file: TreeFile, was: Pictured | undefined): Promise<Pictured | null> {
-    const looked = await lookAt(file);
+  async #pictured(file: TreeFile, was: Pictured | undefined, room: Room): Promise<Pictured | null> {
+    const looked = await lookAt(file, room);
     if (!looked) return null;
     const { hash, size, bytes } = looked;
-    const { version, mode, settled, touched } = file;
+    const { version, mode, settled, touched, born, identity } = file;
+    room.hashed -= size;
+    room.kept -= bytes?.length ?? 0;
     const kept = bytes && (was?.hash === hash && was.kept ? was.kept : await this.#keep(bytes));
     return {
       version,
@@ -104,6 +121,8 @@ export class Camera {
       size,
       ...(mode === undefined ? {} : { mode }),
       ...(touched === undefined ? {} : { touched }),
+      ...(born === undefined ? {} : { born }),
+      ...(identity === undefined ? {} : { identity }),
       ...(kept ? { kept } : {}),
       ...(settled ? {} : { fresh: true }),
     };
@@ -123,10 +142,10 @@ export class Camera {
     await (await this.#open()).drop(basename(name));
   }
 
-  /** If somebody has removed it, another one. */
+  /** If somebody has removed it, or if it is full, another one. */
   async #inUse(): Promise<Album> {
     const album = await this.#open();
-    if (await album.touch()) return album;
+    if ((await album.touch()) && !album.isFull) return album;
     await album.packs.close();
     this.#album = undefined;
     this.#known = undefined;
@@ -155,9 +174,18 @@ interface Looked {
   bytes?: Uint8Array;
 }
 
-async function lookAt(file: TreeFile): Promise<Looked | null> {
+/** How much may still be read for a picture. */
+interface Room {
+  kept: number;
+  hashed: number;
+}
+
+async function lookAt(file: TreeFile, room: Room): Promise<Looked | null> {
+  if (file.link) return { hash: LINK, size: 0 };
   const unread = { hash: unreadHash(file), size: file.size };
-  if (file.size > HASHED_BYTES) return unread;
+  const most = Math.min(HASHED_BYTES, room.hashed);
+  const mostKept = Math.min(KEPT_BYTES, room.kept);
+  if (file.size > most) return unread;
   const hash = createHash("sha256");
   const chunks: Uint8Array[] = [];
   let size = 0;
@@ -165,7 +193,9 @@ async function lookAt(file: TreeFile): Promise<Looked | null> {
     for await (const chunk of file.contents()) {
       hash.update(chunk);
       size += chunk.length;
-      if (size <= KEPT_BYTES) chunks.push(new Uint8Array(chunk));
+      // It grows faster than it can be read.
+      if (size > most) return unread;
+      if (size <= mostKept) chunks.push(new Uint8Array(chunk));
       else chunks.length = 0;
     }
   } catch (error) {
@@ -173,7 +203,7 @@ async function lookAt(file: TreeFile): Promise<Looked | null> {
     return error.problem === "not_found" || error.problem === "changed" ? null : unread;
   }
   const looked = { hash: hash.digest("hex"), size };
-  return size <= KEPT_BYTES ? { ...looked, bytes: Buffer.concat(chunks) } : looked;
+  return size <= mostKept ? { ...looked, bytes: Buffer.concat(chunks) } : looked;
 }
 
 const sha256 = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");

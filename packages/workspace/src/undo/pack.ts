@@ -4,6 +4,7 @@ import { join } from "node:path";
 
 /** Where bytes are that were put aside. */
 export interface Kept {
+  /** Below the folder of all albums. */
   pack: string;
   offset: number;
 }
@@ -13,30 +14,36 @@ export interface Kept {
  * anybody's way. Nothing is synced: what is lost with the power is found to be lost.
  */
 export class Packs {
-  readonly #folder: string;
-  readonly #own = `${randomBytes(9).toString("base64url")}.pack`;
-  #handle: Promise<FileHandle> | undefined;
+  readonly #shelf: string;
+  readonly #own: string;
+  #handle: FileHandle | undefined;
   #end = 0;
 
-  constructor(folder: string) {
-    this.#folder = folder;
+  constructor(shelf: string, album: string) {
+    this.#shelf = shelf;
+    this.#own = `${album}/${randomBytes(9).toString("base64url")}.pack`;
+  }
+
+  /** How much this process has put aside. */
+  get size(): number {
+    return this.#end;
   }
 
   /** Nobody may come in between: one at a time. */
   async put(bytes: Uint8Array): Promise<Kept> {
-    const handle = await (this.#handle ??= open(join(this.#folder, this.#own), "wx", 0o600));
+    const handle = (this.#handle ??= await open(join(this.#shelf, this.#own), "wx", 0o600));
     const kept = { pack: this.#own, offset: this.#end };
-    this.#end += bytes.length;
     for (let at = 0; at < bytes.length;) {
       at += (await handle.write(bytes, at, bytes.length - at, kept.offset + at)).bytesWritten;
     }
+    this.#end += bytes.length;
     return kept;
   }
 
   /** `undefined` if they are not there any more. */
   async get({ pack, offset }: Kept, size: number): Promise<Uint8Array | undefined> {
     try {
-      await using handle = await open(join(this.#folder, pack), "r");
+      await using handle = await open(join(this.#shelf, pack), "r");
       const bytes = new Uint8Array(size);
       for (let at = 0; at < size;) {
         const { bytesRead } = await handle.read(bytes, at, size - at, offset + at);
@@ -52,6 +59,6 @@ export class Packs {
   async close(): Promise<void> {
     const handle = this.#handle;
     this.#handle = undefined;
-    await (await handle?.catch(() => undefined))?.close();
+    await handle?.close();
   }
 }

@@ -3,17 +3,21 @@ import type { Kept } from "./pack.ts";
 /** What a file was when the picture was taken. */
 export interface Pictured {
   version: string;
-  /** For what could not be read it is none, and like no other. */
   hash: string;
   size: number;
   mode?: number;
-  /** When anything of it was last changed, in ms; if that is known. */
+  /** As in `TreeFile`. */
   touched?: number;
+  born?: number;
+  identity?: string;
   /** Where the contents were put aside; left out if they were too large for that. */
   kept?: Kept;
   /** It was changed right before the picture was taken, so that its version can't be trusted later. */
   fresh?: boolean;
 }
+
+/** In the place of a hash: it is a link. Where that leads is nobody's business here. */
+export const LINK = "link";
 
 /** Of what is larger, not even a hash is known. */
 export const HASHED_BYTES = 256 * 1024 * 1024;
@@ -23,7 +27,7 @@ export const unreadHash = ({ version }: { version: string }): string => `unread:
 
 /** What every file of a workspace was at some moment, but for those that ignore files exclude. */
 export interface Picture {
-  /** When it was begun, in ms. */
+  /** When it was done, in ms. */
   at: number;
   files: ReadonlyMap<string, Pictured>;
 }
@@ -35,23 +39,27 @@ export interface Difference {
   after: Pictured | null;
 }
 
-/** Clocks of file systems tick, and may not be ours. */
-const CLOCK_MS = 100;
+/** Clocks of file systems tick this often at least. */
+const TICK_MS = 15;
 
 /**
- * What is new and was not touched since the first picture was there all the time: an ignore file had excluded it, or a folder could not
- * be read. Whoever takes it for new would delete it when taking things back.
+ * What is new in the second picture, and came to be before the first one was taken, was there all the time: an ignore file had excluded
+ * it, it could not be read, or it was elsewhere. Whoever takes it for new would delete it when taking things back. Unless it is one of
+ * those that the first picture has, under another name: that one comes back.
  */
 export function differencesBetween(before: Picture, after: Picture): Difference[] {
+  const identities = new Set([...before.files.values()].map(({ identity }) => identity));
+  const wasThere = ({ born = 0, touched = Infinity, identity }: Pictured): boolean => {
+    const since = born > 0 ? born : touched;
+    return since < before.at - TICK_MS && !(identity !== undefined && identities.has(identity));
+  };
   const differences: Difference[] = [];
   for (const [path, was] of before.files) {
     const is = after.files.get(path) ?? null;
     if (is?.hash !== was.hash) differences.push({ path, before: was, after: is });
   }
-  for (const [path, is] of after.files) {
-    const isOld = is.touched !== undefined && is.touched < before.at - CLOCK_MS;
-    if (!before.files.has(path) && !isOld) differences.push({ path, before: null, after: is });
-  }
+  for (const [path, is] of after.files)
+    if (!before.files.has(path) && !wasThere(is)) differences.push({ path, before: null, after: is });
   return differences;
 }
 

@@ -2,6 +2,7 @@ import type { FileChange, FileReach, FileRestore, RewoundFile } from "@cinch/cor
 import type { Backend, Stat } from "../backend.ts";
 import { FileError } from "../file-error.ts";
 import { keep, KEPT_BYTES, type Kept } from "../tools/contents.ts";
+import { LINK } from "./picture.ts";
 import { backendReach, contentsOf, nowAt, reasonOf, type Now } from "./versions.ts";
 
 /** So many changes are recorded together, before they are made; fewer, if files are large. */
@@ -28,6 +29,7 @@ async function restoreEach(backend: Backend, files: readonly FileRestore[], reac
     due = [];
   };
   for (const file of files) {
+    reach.signal?.throwIfAborted();
     const found = await consider(backend, file, reach).catch((error: unknown) => failed(file, reasonOf(error)));
     if ("outcome" in found) done.push(found);
     else due.push(found);
@@ -49,7 +51,7 @@ async function consider(backend: Backend, file: FileRestore, reach: FileReach): 
   const place = backendReach(reach);
   const now = await nowAt(backend, file.path, place);
   if (isThere(file, now)) return ended(file);
-  if (!(await mayBecome(backend, file, now, reach))) return conflict(file);
+  if (!mayBecome(file, now)) return conflict(file);
   const { stat } = now;
   if (stat?.type !== "file") return { file, stat, kept: null };
   const kept = await keep(backend.read(file.path, {}, place), { whole: stat.size <= KEPT_BYTES });
@@ -59,12 +61,9 @@ async function consider(backend: Backend, file: FileRestore, reach: FileReach): 
 /** Already what it was: this is done for the second time, or the journal was where it lived. */
 const isThere = ({ to }: FileRestore, { hash }: Now): boolean => hash === (to?.hash ?? null);
 
-/** Whether it is what it was when this was decided. An empty directory that stands in the way of a file is nobody's work. */
-async function mayBecome(backend: Backend, { path, from }: FileRestore, now: Now, reach: FileReach): Promise<boolean> {
-  if (now.stat?.type !== "directory") return now.hash === from;
-  const entries = await backend.list(path, backendReach(reach)).catch(() => [null]);
-  return entries.length === 0;
-}
+/** Whether it is what it was when this was decided. A directory that stands in the way of a file goes if nothing is in it. */
+const mayBecome = ({ from }: FileRestore, { stat, hash }: Now): boolean =>
+  stat?.type === "directory" ? from === null : hash === from;
 
 function changeOf({ file: { path, to, seen, rewound = false }, stat, kept }: Due): FileChange {
   const mode = stat?.mode === undefined ? {} : { mode: stat.mode };
@@ -79,7 +78,9 @@ async function restoreOne(backend: Backend, due: Due, reach: FileReach): Promise
   const { path, to } = file;
   const place = backendReach(reach);
   try {
-    if (stat?.type === "directory") await backend.delete(path, place);
+    if (stat?.type === "directory") await backend.delete(path, place, { ifEmpty: true });
+    // A link goes itself, and what it leads to stays.
+    if (file.from === LINK) await backend.delete(path, place);
     const isFile = stat?.type === "file";
     if (to) {
       const mode = to.mode === undefined ? {} : { mode: to.mode };

@@ -8,6 +8,7 @@ import type { Shelf } from "./album.ts";
 import { Camera } from "./camera.ts";
 import { diffOf } from "./diff.ts";
 import { differencesBetween, type Difference, type Picture, type Pictured } from "./picture.ts";
+import { Ledger } from "./ledger.ts";
 import { restoreAll } from "./restore.ts";
 import { backendReach, lookedAt, reasonOf } from "./versions.ts";
 
@@ -25,6 +26,8 @@ export interface Watch {
 export class FileUndo implements Undo {
   readonly #backend: Backend;
   readonly #camera: Camera;
+  /** For whoever writes files through the same workspace. */
+  readonly ledger = new Ledger();
 
   /** A backend without rules: whoever takes back what was done takes the user's place, not the agent's. */
   constructor(backend: Backend, options: Shelf) {
@@ -53,15 +56,30 @@ export class FileUndo implements Undo {
   }
 
   async settle(tree: string, reach: FileReach): Promise<void> {
-    await this.#record(await this.#camera.find(tree), reach);
+    const { picture, until } = await this.#camera.find(tree);
+    await this.#record(picture, reach, until);
   }
 
   /** Remembers, durably, what all files are now; or says why that can't be done. */
   async watch(reach: FileReach, signal: AbortSignal): Promise<Watch | { untold: string }> {
     const saved = await this.#camera.takeAndSave({ ...backendReach(reach), signal }).catch(reasonOf);
-    if (typeof saved === "string") return { untold: saved };
+    if (typeof saved === "string") {
+      const told = { untold: `What this command changes can't be taken back: ${saved}` };
+      await reach.files.checkpoint(told);
+      return told;
+    }
     const { name, picture } = saved;
-    await reach.files.checkpoint(name);
+    const unmark = this.#camera.keepMarked(name);
+    const over = async () => {
+      unmark();
+      await this.#camera.giveBack(name);
+    };
+    try {
+      await reach.files.checkpoint({ tree: name });
+    } catch (error) {
+      await over();
+      throw error;
+    }
     return {
       // Not under the signal: what a command did that was stopped has to be known too.
       end: async () => {
@@ -70,7 +88,7 @@ export class FileUndo implements Undo {
         } catch (error) {
           return { untold: reasonOf(error) };
         } finally {
-          await this.#camera.giveBack(name);
+          await over();
         }
       },
     };
@@ -80,15 +98,23 @@ export class FileUndo implements Undo {
     return this.#camera.close();
   }
 
-  async #record(before: Picture, reach: FileReach): Promise<number> {
+  /** `until`: what was touched later was touched by somebody else. */
+  async #record(before: Picture, reach: FileReach, until = Infinity): Promise<number> {
     const { files } = reach;
     const after = await this.#camera.take(backendReach(reach));
-    // What this thread wrote itself while the command ran is in the journal already.
-    const isOwn = ({ path, after: now }: Difference) => now !== null && files.seen(path) === now.hash;
-    const differences = differencesBetween(before, after).filter((one) => !isOwn(one));
+    const isOthers = ({ path, after: now }: Difference) =>
+      (now?.touched ?? 0) > until || this.ledger.has(path, now?.hash ?? null, before.at);
+    const differences = differencesBetween(before, after).filter((one) => !isOthers(one));
     const changed = await this.#withoutIgnored(differences, reach);
-    for await (const { changes, blobs } of this.#batches(changed)) await files.record(() => changes, blobs);
-    return changed.length;
+    let count = 0;
+    for await (const { changes, blobs } of this.#batches(changed)) {
+      reach.signal?.throwIfAborted();
+      // The call is over, so somebody else will see to the rest.
+      if (!(await files.record(() => changes, blobs))) break;
+      for (const { path, after: now } of changes) this.ledger.note(path, now?.hash ?? null);
+      count += changes.length;
+    }
+    return count;
   }
 
   /** What an ignore file excludes by now is not gone. */

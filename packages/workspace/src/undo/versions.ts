@@ -1,16 +1,21 @@
 import type { FileReach, FileVersion, LookedAt } from "@cinch/core";
 import type { Backend, Reach, Stat } from "../backend.ts";
 import { FileError } from "../file-error.ts";
-import { joinPath, nameOf, parentOf } from "../paths.ts";
+import { parentOf } from "../paths.ts";
 import { keep } from "../tools/contents.ts";
-import { HASHED_BYTES, unreadHash } from "./picture.ts";
+import { HASHED_BYTES, LINK, unreadHash } from "./picture.ts";
 
-/** As backends know it. */
-export const backendReach = ({ threadId, files }: FileReach): Reach => ({
+/** As backends know it. Links are not followed: whoever followed one has said where it led. */
+export const backendReach = ({ threadId, files, signal }: FileReach): Reach => ({
   threadId,
   resourceId: files.resourceId,
   files,
+  direct: true,
+  ...(signal ? { signal } : {}),
 });
+
+/** In the place of a hash: a link leads to somewhere else, already on the way. */
+const ELSEWHERE = "elsewhere";
 
 /** What is at a path now, and, if that is a file, what it holds. */
 export interface Now {
@@ -19,6 +24,9 @@ export interface Now {
 }
 
 export async function nowAt(backend: Backend, path: string, reach: Reach): Promise<Now> {
+  const [above, real] = await Promise.all([leadsTo(backend, parentOf(path), reach), leadsTo(backend, path, reach)]);
+  if (above !== parentOf(path)) return { stat: null, hash: ELSEWHERE };
+  if (real !== path) return { stat: null, hash: LINK };
   const stat = await backend.stat(path, reach).catch((error: unknown) => {
     // A name on its way is a file by now: then there is no such file.
     if (error instanceof FileError && error.problem === "not_a_directory") return null;
@@ -30,19 +38,24 @@ export async function nowAt(backend: Backend, path: string, reach: Reach): Promi
   return { stat, hash: version.hash };
 }
 
+/** `null`: to nowhere that can be told. */
+async function leadsTo(backend: Backend, path: string, reach: Reach): Promise<string | null> {
+  try {
+    return (await backend.resolve?.(path, { ...reach, direct: false })) ?? path;
+  } catch (error) {
+    if (!(error instanceof FileError)) throw error;
+    return error.problem === "not_a_directory" ? path : null;
+  }
+}
+
 /** The same for the harness: only of what is there. */
 export async function lookedAt(backend: Backend, path: string, reach: Reach): Promise<LookedAt | undefined> {
   try {
     const { hash } = await nowAt(backend, path, reach);
-    return hash === null ? undefined : { hash, ...((await isLink(backend, path, reach)) ? { link: true } : {}) };
+    return hash === null || hash === ELSEWHERE ? undefined : { hash };
   } catch (error) {
     return { failed: reasonOf(error) };
   }
-}
-
-async function isLink(backend: Backend, path: string, reach: Reach): Promise<boolean> {
-  const [real, above] = await Promise.all([path, parentOf(path)].map((one) => backend.resolve?.(one, reach) ?? one));
-  return real !== joinPath(above!, nameOf(path));
 }
 
 /** What a file held, out of the store. Throws if the store has lost it. */

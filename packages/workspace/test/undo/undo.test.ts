@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { chmodSync, readdirSync, rmSync, truncateSync } from "node:fs";
+import { chmodSync, readdirSync, rmSync, symlinkSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -337,13 +337,26 @@ test("a folder that is gone, or can't be written, is said to have failed, and th
   assert.deepEqual(root.all(), { in: "a file now\n", "b.txt": "b\n" });
 });
 
-test("nothing is written over a link that came in the place of a file, whatever is told", async () => {
+test("nothing is written through a link that came in the place of a file, or of its folder", async () => {
+  using root = folder({ "a.txt": "a\n", "b.txt": "mine\n", "in/c.txt": "c\n", "other/c.txt": "mine\n" });
+  await using h = await desk({ root: root.path });
+  const then = root.all();
+  const seq = await h.turn(run("rm a.txt; ln -s b.txt a.txt; rm -r in; ln -s other in"));
+  const { files } = await h.rewind({ toSeq: seq, files: true });
+  assert.deepEqual(outcomes(files), { "/a.txt": "restored", "/in": "deleted", "/in/c.txt": "restored" });
+  assert.deepEqual(root.all(), then);
+});
+
+test("a link that somebody else made goes only if told so, and what it leads to never", async () => {
   using root = folder({ "a.txt": "a\n", "b.txt": "mine\n" });
   await using h = await desk({ root: root.path });
-  const seq = await h.turn(run("rm a.txt; ln -s b.txt a.txt"));
-  const { files } = await h.rewind({ toSeq: seq, files: true, overwrite: true });
-  assert.deepEqual(outcomes(files), { "/a.txt": "conflict" });
-  assert.deepEqual(root.all(), { "a.txt": "mine\n", "b.txt": "mine\n" });
+  const seq = await h.turn(read("a.txt"), write("a.txt", "2\n"));
+  rmSync(join(root.path, "a.txt"));
+  symlinkSync("b.txt", join(root.path, "a.txt"));
+  const how = { toSeq: seq, files: true, conversation: false };
+  assert.deepEqual(outcomes((await h.rewind(how)).files), { "/a.txt": "conflict" });
+  assert.deepEqual(outcomes((await h.rewind({ ...how, overwrite: true })).files), { "/a.txt": "restored" });
+  assert.deepEqual(root.all(), { "a.txt": "a\n", "b.txt": "mine\n" });
 });
 
 test("a program that was deleted can be run again, whoever deleted it", async () => {
