@@ -91,6 +91,7 @@ export class FileWorkspace implements Workspace {
   /** Whether what the files themselves say is obeyed. */
   readonly trusted: boolean;
   readonly #root: string | undefined;
+  #openings = 0;
   readonly #backend: Backend;
   readonly #shell: Shell | undefined;
   readonly #outputs: Outputs;
@@ -150,6 +151,7 @@ export class FileWorkspace implements Workspace {
 
   async open(host: WorkspaceHost): Promise<WorkspaceStatus> {
     await checkRoot(this.#root);
+    this.#openings++;
     await this.#backend.open?.(host);
     this.#background.open(host);
     await this.#outputs.tidy();
@@ -189,7 +191,9 @@ export class FileWorkspace implements Workspace {
     return isWithin(path, this.#shellAt) ? `/${relativeTo(this.#shellAt, path)}` : path;
   }
 
+  /** Several harnesses may share it: the last one closes it. */
   async close(): Promise<void> {
+    if (--this.#openings > 0) return;
     await this.#background.close();
     await this.#shell?.close?.();
     await this.undo.close();

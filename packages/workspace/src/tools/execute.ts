@@ -52,6 +52,7 @@ export const unprotected = ({ protection }: CommandPlace) => (protection().kind 
 
 async function toTheEnd({ shell, background, watch }: CommandPlace, command: Command, context: ToolContext) {
   const watching = await watch(context);
+  if (context.signal.aborted && "end" in watching) await watching.end();
   context.signal.throwIfAborted();
   const output = new Output(background.outputs.place());
   const text = new TextDecoder();

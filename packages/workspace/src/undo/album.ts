@@ -107,6 +107,11 @@ export class Album {
     return join(this.folder, `${name}${PICTURE}`);
   }
 
+  /** Leaves a picture for the next process to begin with. Of those there is only one. */
+  async leave(name: string): Promise<void> {
+    await rename(this.#at(name), this.#at("index")).catch(() => undefined);
+  }
+
   async drop(name: string): Promise<void> {
     await unlink(this.#at(name)).catch(() => undefined);
   }

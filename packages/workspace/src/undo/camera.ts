@@ -54,6 +54,7 @@ export class Camera {
     });
   }
 
+  /** Nobody needs it any more for what was begun with it. */
   async giveBack(name: string): Promise<void> {
     await this.#alone(async () => {
       this.#users.set(name, (this.#users.get(name) ?? 1) - 1);
@@ -86,7 +87,11 @@ export class Camera {
   }
 
   async close(): Promise<void> {
-    await this.#alone(async () => (await this.#album?.catch(() => undefined))?.packs.close());
+    await this.#alone(async () => {
+      const album = await this.#album?.catch(() => undefined);
+      await album?.packs.close();
+      if (this.#last && (this.#users.get(this.#last.name) ?? 0) === 0) await album?.leave(basename(this.#last.name));
+    });
   }
 
   async #take(reach: Reach): Promise<Picture> {
@@ -139,7 +144,8 @@ export class Camera {
   async #drop(name: string): Promise<void> {
     if ((this.#users.get(name) ?? 0) > 0) return;
     this.#users.delete(name);
-    await (await this.#open()).drop(basename(name));
+    const [title = "", picture = ""] = name.split("/");
+    await Album.named(title, this.#shelf).drop(picture);
   }
 
   /** If somebody has removed it, or if it is full, another one. */

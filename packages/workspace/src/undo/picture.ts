@@ -39,9 +39,6 @@ export interface Difference {
   after: Pictured | null;
 }
 
-/** Clocks of file systems tick this often at least. */
-const TICK_MS = 15;
-
 /**
  * What is new in the second picture, and came to be before the first one was taken, was there all the time: an ignore file had excluded
  * it, it could not be read, or it was elsewhere. Whoever takes it for new would delete it when taking things back. Unless it is one of
@@ -51,7 +48,7 @@ export function differencesBetween(before: Picture, after: Picture): Difference[
   const identities = new Set([...before.files.values()].map(({ identity }) => identity));
   const wasThere = ({ born = 0, touched = Infinity, identity }: Pictured): boolean => {
     const since = born > 0 ? born : touched;
-    return since < before.at - TICK_MS && !(identity !== undefined && identities.has(identity));
+    return since < before.at && !(identity !== undefined && identities.has(identity));
   };
   const differences: Difference[] = [];
   for (const [path, was] of before.files) {

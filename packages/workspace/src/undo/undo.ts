@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { FileChange, FileDiff, FileReach, FileRestore, FileVersion, RewoundFile, Undo } from "@cinch/core";
 import type { Backend } from "../backend.ts";
 import { severalAtOnce } from "../disk/at-once.ts";
@@ -15,6 +16,8 @@ import { backendReach, lookedAt, reasonOf } from "./versions.ts";
 /** What is held in memory at a time, before the journal has it. */
 const BATCH_BYTES = 16 * 1024 * 1024;
 const BATCH_FILES = 200;
+/** Clocks of file systems tick this often at least. */
+const TICK_MS = 12;
 
 /** A command that is being watched. */
 export interface Watch {
@@ -58,6 +61,7 @@ export class FileUndo implements Undo {
   async settle(tree: string, reach: FileReach): Promise<void> {
     const { picture, until } = await this.#camera.find(tree);
     await this.#record(picture, reach, until);
+    await this.#camera.giveBack(tree);
   }
 
   /** Remembers, durably, what all files are now; or says why that can't be done. */
@@ -70,25 +74,23 @@ export class FileUndo implements Undo {
     }
     const { name, picture } = saved;
     const unmark = this.#camera.keepMarked(name);
-    const over = async () => {
+    await reach.files.checkpoint({ tree: name }).catch((error: unknown) => {
       unmark();
-      await this.#camera.giveBack(name);
-    };
-    try {
-      await reach.files.checkpoint({ tree: name });
-    } catch (error) {
-      await over();
       throw error;
-    }
+    });
+    // What a command makes now would otherwise seem to be older than the picture.
+    await sleep(Math.max(0, picture.at + TICK_MS - Date.now()));
     return {
       // Not under the signal: what a command did that was stopped has to be known too.
       end: async () => {
+        unmark();
         try {
-          return { changed: await this.#record(picture, reach) };
+          const changed = await this.#record(picture, reach);
+          await this.#camera.giveBack(name);
+          return { changed };
         } catch (error) {
+          // The picture stays: whoever drives the thread next will need it.
           return { untold: reasonOf(error) };
-        } finally {
-          await over();
         }
       },
     };
@@ -109,8 +111,8 @@ export class FileUndo implements Undo {
     let count = 0;
     for await (const { changes, blobs } of this.#batches(changed)) {
       reach.signal?.throwIfAborted();
-      // The call is over, so somebody else will see to the rest.
-      if (!(await files.record(() => changes, blobs))) break;
+      if (!(await files.record(() => changes, blobs)))
+        throw new Error("The call is over: what it did is recorded later.");
       for (const { path, after: now } of changes) this.ledger.note(path, now?.hash ?? null);
       count += changes.length;
     }
