@@ -94,3 +94,7 @@ export const edit = (file_path: string, old_string: string, new_string: string):
 ];
 export const run = (command: string): Calls => [["execute", { command }]];
 export const remove = (file_path: string): Calls => [["delete", { file_path }]];
+
+/** By path. */
+export const outcomes = (files: readonly { path: string; outcome: string }[]): Record<string, string> =>
+  Object.fromEntries(files.map(({ path, outcome }) => [path, outcome]));
