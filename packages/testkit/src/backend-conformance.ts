@@ -8,6 +8,7 @@ import { grepping } from "./backend-conformance/grepping.ts";
 import { hostile } from "./backend-conformance/hostile.ts";
 import { listing } from "./backend-conformance/listing.ts";
 import { naming } from "./backend-conformance/naming.ts";
+import { picturing } from "./backend-conformance/picturing.ts";
 import { reading } from "./backend-conformance/reading.ts";
 import { Files, type Check } from "./backend-conformance/sample.ts";
 import { streaming } from "./backend-conformance/streaming.ts";
@@ -53,6 +54,7 @@ const GROUPS = [
   conditions,
   listing,
   deleting,
+  picturing,
   naming,
   globbing,
   ignoring,

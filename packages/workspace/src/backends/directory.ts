@@ -132,7 +132,8 @@ export class DirectoryBackend implements Backend {
       if (path === "/") throw notTheRoot();
       await using located = await this.#locate(path, reach, { keepLast: true });
       const { standing, folder, name } = located;
-      if (!standing) throw fileError(ifVersion === undefined ? "not_found" : "changed", path);
+      const isConditional = ifEmpty || ifVersion !== undefined;
+      if (!standing) throw fileError(isConditional ? "changed" : "not_found", path);
       if (ifVersion !== undefined && ifVersion !== (await versionOf(standing.stats, () => folder.hash(name, standing))))
         throw fileError("changed", path);
       if (ifEmpty) return await removeEmpty(folder, name);
