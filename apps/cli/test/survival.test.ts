@@ -122,12 +122,13 @@ describe("what a run survives", { concurrency: 4 }, () => {
 
   test("a run follows the process that drives its thread, and its own prompt comes after", async () => {
     await using place = new Place();
-    const driver = place.start(["run", "count to 3 slowly"]);
+    // Long enough for the other process to start, however busy the machine is.
+    const driver = place.start(["run", "count to 5 slowly"]);
     await driver.says(/→ counter \{"number":1/);
     const follower = await place.run(["run", "--continue", "count to 2 slowly", "--json"]);
     assert.deepEqual([(await driver.finished).code, follower.code], [0, 0]);
     const ended = eventsOf(follower.stdout).flatMap(({ type, isError }) => (type === "tool_end" ? [isError] : []));
     assert.deepEqual(ended.slice(-5), [false, false, false, false, false]);
-    assert.deepEqual(counted(place.ran()), { 1: [2, 2], 2: [2, 2], 3: [1, 1] });
+    assert.deepEqual(counted(place.ran()), { 1: [2, 2], 2: [2, 2], 3: [1, 1], 4: [1, 1], 5: [1, 1] });
   });
 });
