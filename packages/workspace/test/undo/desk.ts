@@ -60,12 +60,12 @@ export interface Desk {
 
 /** A harness that lets everything run, in a folder. */
 export async function desk({ root, storage = memoryStore(), workspace, config }: Desk) {
-  const cache = mkdtempSync(join(tmpdir(), "cinch-undo-cache-"));
+  const cache = workspace ? undefined : mkdtempSync(join(tmpdir(), "cinch-undo-cache-"));
   const h = new Harness({
     id: "undo",
     storage,
     agent: new Agent({ name: "a", model: obedient() }),
-    workspace: workspace ?? localWorkspace({ root, sandbox: "none", cache }),
+    workspace: workspace ?? localWorkspace({ root, sandbox: "none", ...(cache === undefined ? {} : { cache }) }),
     initialState: { yolo: true },
     ...config,
   });
@@ -82,7 +82,7 @@ export async function desk({ root, storage = memoryStore(), workspace, config }:
   };
   const close = async () => {
     await h.close();
-    rmSync(cache, { recursive: true, force: true });
+    if (cache !== undefined) rmSync(cache, { recursive: true, force: true });
   };
   return Object.assign(h, { turn, events, [Symbol.asyncDispose]: close });
 }
