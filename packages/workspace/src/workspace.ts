@@ -1,4 +1,5 @@
 import { stat } from "node:fs/promises";
+import { resolve } from "node:path";
 import {
   CinchError,
   type ToolContext,
@@ -124,7 +125,7 @@ export class FileWorkspace implements Workspace {
     this.#shell = shell;
     this.undo = new FileUndo(withPolicy(backend, ruleHooks(this.#hidden)), {
       folder: this.#pictures,
-      of: root ?? shell?.root ?? "",
+      of: resolve(root ?? shell?.root ?? "/"),
     });
     const path = (input: string) => this.#path(input);
     const fileRules = {

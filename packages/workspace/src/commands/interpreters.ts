@@ -25,7 +25,7 @@ const INLINE = new Map<string, RegExp>([
 const OPAQUE = new Set(
   (
     "parallel tmux screen at batch ed ex vi vim nvim view emacs expect gdb lldb csh tcsh fish pwsh powershell xonsh nu crontab " +
-    "irb ghci jshell erl iex socat nc ncat netcat telnet m4 dc"
+    "irb ghci jshell erl iex socat nc ncat netcat telnet m4 dc sg capsh"
   ).split(" "),
 );
 
@@ -46,6 +46,7 @@ export function interpreter(name: string): Looker | undefined {
   if (OPAQUE.has(name)) return () => ({ opaque: true, reach: Infinity });
   if (AWK.has(name)) return awk;
   if (name === "sed" || name === "gsed") return sed;
+  if (DATABASES.has(name)) return database;
   if (name === "bun" || name === "deno")
     return (words) => {
       const isInput = words.some(({ text }) => text === "-");
@@ -117,15 +118,36 @@ const AWK_RUNS = /system|@|print[^;}\n]*\|[^|]|\|\s*&?\s*getline/;
 const AWK_WRITES = /[|>@]|getline|system/;
 
 const AWK_FILE = /^(?:-[a-zA-Z]*[fEil]|--(?:file|exec|include|load))/;
+const AWK_STREAM = /^(?:-[fEi]|--(?:file|exec|include)=)(?:-|\/dev\/|\/proc\/)/;
 const AWK_VALUES = "-F -v -f -E -i -l -e --assign --field-separator --file --exec --include --load --source";
 
 function awk(words: readonly Word[]): Partial<Look> {
   const { at, opaque } = starts(words, { values: AWK_VALUES });
   // What comes after the program are files.
   const code = words.slice(1, Math.max(0, ...at) + 1);
-  const isUnknown = opaque || code.some(({ text }) => text === undefined || AWK_RUNS.test(text));
+  // `-f -`, `-f/dev/stdin`: the program is read.
+  const isRead = words.some(({ text = "" }, index) => {
+    return AWK_STREAM.test(text) || (STREAM.test(text) && AWK_FILE.test(words[index - 1]?.text ?? ""));
+  });
+  const isUnknown = opaque || isRead || code.some(({ text }) => text === undefined || AWK_RUNS.test(text));
   const last = code.findLastIndex(({ text }) => text === undefined || AWK_FILE.test(text) || AWK_WRITES.test(text));
   return { opaque: isUnknown, reach: opaque ? words.length - 1 : last < 0 ? -1 : last + 1 };
+}
+
+/** They have commands of their own, which run others: `.shell`, `\\!`. */
+const DATABASES = new Set("sqlite3 sqlite psql mysql mariadb".split(" "));
+const DATABASE_RUNS = /^\s*\.|\\/;
+/** What says where the statements are. Without any of it they are read. */
+const DATABASE_GIVEN = /^(?:-[a-zA-Z]*[ce]|--(?:command|execute)|-cmd)/;
+
+function database(words: readonly Word[]): Partial<Look> {
+  const given = words.slice(1);
+  if (given.length > 0 && given.every(({ text }) => ASKS.test(text ?? ""))) return {};
+  const statements = given.filter((word) => !mayBeOption(word));
+  const isGiven = statements.length > 1 || given.some(({ text }) => DATABASE_GIVEN.test(text ?? ""));
+  if (!isGiven) return FROM_INPUT;
+  const isPlain = given.every(({ text }) => text !== undefined && !DATABASE_RUNS.test(text) && text !== "-f");
+  return isPlain ? {} : inlineLook(words);
 }
 
 const SED_ADDRESS = String.raw`(?:\d+|\$|\/(?:[^\/\\\n]|\\[^\n])*\/)`;

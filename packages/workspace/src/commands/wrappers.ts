@@ -55,7 +55,7 @@ const LOOSE = new Set(
   (
     "strace ltrace valgrind unshare nsenter setpriv prlimit systemd-run chrt numactl setarch linux32 linux64 firejail bwrap proot " +
     "dbus-run-session xvfb-run chpst torsocks proxychains proxychains4 faketime perf rlwrap winpty corepack dotenv gtimeout gnice " +
-    "coproc pkexec run0 entr cgexec torify setuidgid softlimit tini dumb-init gosu su-exec"
+    "coproc pkexec run0 entr cgexec torify setuidgid softlimit tini dumb-init gosu su-exec start-stop-daemon"
   ).split(" "),
 );
 const MOST_LOOSE = 100;
