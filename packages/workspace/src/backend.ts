@@ -89,6 +89,8 @@ export interface GrepQuery {
   /** Whether the pattern is a regular expression (ripgrep's syntax, without look-around); otherwise it is plain text. */
   regex: boolean;
   ignoreCase: boolean;
+  /** It is enough to say of each file how many lines fit. Who gives the lines is right all the same. */
+  counts?: boolean;
 }
 
 /** A line that fits. */
@@ -98,6 +100,8 @@ export interface GrepMatch {
   line: number;
   /** The beginning of it, up to 2,000 characters. */
   text: string;
+  /** This stands for so many lines of the file, and says nothing of any of them: only where `counts` was asked for. */
+  count?: number;
 }
 
 /**

@@ -70,12 +70,13 @@ class OutputBackend implements Backend {
 
   async *grep(query: GrepQuery, reach: Reach): AsyncGenerator<GrepMatch> {
     const { path } = query;
-    if (isOutput(path)) {
-      const matches = this.#inside(path, (inner) => this.#disk.grep({ ...query, path: inner }, direct(reach)));
-      for await (const match of matches) yield { ...match, path };
-      return;
+    const matches = isOutput(path)
+      ? this.#inside(path, (inner) => this.#disk.grep({ ...query, path: inner }, direct(reach)))
+      : this.#backend.grep(query, reach);
+    for await (const match of matches) {
+      if (isOutput(path)) yield { ...match, path };
+      else if (!isOutput(match.path)) yield match;
     }
-    for await (const match of this.#backend.grep(query, reach)) if (!isOutput(match.path)) yield match;
   }
 
   async resolve(path: string, reach: Reach): Promise<string> {

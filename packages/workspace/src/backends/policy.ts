@@ -103,7 +103,8 @@ class PolicyBackend implements Backend {
         if (match.path !== path) {
           path = match.path;
           outer = place.outer(path);
-          shown = await this.#shows(place, { path, type: "file" });
+          const answer = this.#shows(place, { path, type: "file" });
+          shown = typeof answer === "boolean" ? answer : await answer;
         }
         if (shown) yield path === outer ? match : { ...match, path: outer };
       }
@@ -191,15 +192,16 @@ class PolicyBackend implements Backend {
     }
   }
 
-  /** Under every path by which it may be known. */
-  async #shows(
-    { outer, reach }: Place,
-    { path, type, target }: Pick<Entry, "path" | "type" | "target">,
-  ): Promise<boolean> {
+  /** Under every path by which it may be known. At once, if those who are asked say so at once: there may be very many. */
+  #shows(place: Place, { path, type, target }: Pick<Entry, "path" | "type" | "target">): boolean | Promise<boolean> {
+    const { before } = this.#hooks;
+    if (!before) return true;
     const operation = type === "directory" ? "list" : "read";
-    for (const one of new Set([path, outer(path), target ?? path]))
-      if ((await this.#hooks.before?.({ operation, path: one }, reach)) !== undefined) return false;
-    return true;
+    const outer = place.outer(path);
+    const names = outer === path && target === undefined ? [path] : [...new Set([path, outer, target ?? path])];
+    const refusals = names.map((name) => before.call(this.#hooks, { operation, path: name }, place.reach));
+    if (!refusals.some((refusal) => refusal instanceof Promise)) return refusals.every((one) => one === undefined);
+    return Promise.all(refusals).then((all) => all.every((one) => one === undefined));
   }
 }
 

@@ -1,6 +1,6 @@
 import { readSync } from "node:fs";
 import type { GrepMatch, GrepQuery } from "../backend.ts";
-import { isUsableName, joinPath, nameOf, parentOf } from "../paths.ts";
+import { isUsableName, joinPath, nameOf, parentOf, relativeTo } from "../paths.ts";
 import { isBinary, PROBE_BYTES } from "../search/contents.ts";
 import { cutLines, lineText, MAX_LINE_BYTES } from "../search/lines.ts";
 import { ripgrep } from "../search/ripgrep.ts";
@@ -12,6 +12,7 @@ import { TEMPORARY } from "./temporary.ts";
 const PREFIX_BYTES = 8_192;
 
 const OPTIONS = ["--with-filename", "--null", "--line-number", "--byte-offset", "--no-heading"];
+const COUNTS = ["--with-filename", "--null", "--count"];
 /** Files that are named: whatever they are called, and whatever they hold, which is looked at later. */
 const NAMED = ["--no-ignore", "--text", "--max-depth=0"];
 /** Files that ripgrep finds by itself: those that a walk of ours would find. */
@@ -45,9 +46,37 @@ export async function* matchesBelow(
 ): AsyncGenerator<GrepMatch[]> {
   const began = Date.now();
   const only = names === undefined ? [] : [`--type-add=asked:${names}`, "--type=asked"];
-  const options = [...OPTIONS, ...FOUND, ...only];
+  const options = [...(query.counts ? COUNTS : OPTIONS), ...FOUND, ...only];
   const printed = ripgrep({ query, paths: ["./"], options, cwd: below.start.place, signal, mayStall: true });
-  yield* believed(below, printed, { signal, untouched: () => below.untouchedSince(began) });
+  const untouched = () => below.untouchedSince(began);
+  if (query.counts) yield* believedCounts(below, printed, { query, signal, untouched });
+  else yield* believed(below, printed, { signal, untouched });
+}
+
+/** A number can't be looked up: where it is not believed, the lines themselves are. */
+async function* believedCounts(
+  below: Below,
+  printed: AsyncIterable<Buffer>,
+  { query, signal, untouched }: Believing & Matching,
+): AsyncGenerator<GrepMatch[]> {
+  for await (const records of cutLines(printed, PREFIX_BYTES)) {
+    const isUntouched = untouched();
+    const counts: GrepMatch[] = [];
+    const doubtful: string[] = [];
+    for (const [folder, files] of filesIn(records, below.path)) {
+      const isBelieved = isUntouched(folder);
+      for (const {
+        path,
+        records: [record],
+        nul,
+      } of files) {
+        if (!isBelieved) doubtful.push(relativeTo(below.path, path));
+        else counts.push({ path, line: 0, text: "", count: Number(record!.toString("latin1", nul + 1)) });
+      }
+    }
+    yield counts.filter(({ count }) => Number.isInteger(count));
+    if (doubtful.length > 0) yield* matchesIn(below, doubtful, { query, signal });
+  }
 }
 
 /**

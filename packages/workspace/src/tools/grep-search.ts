@@ -36,7 +36,7 @@ export async function search({ backend, rules }: Place, query: GrepQuery, contex
   let [judged, policy] = ["", undefined as Policy | undefined];
   let total = 0;
   let stopped = false;
-  for await (const { path, line, text: whole } of backend.grep(query, reach)) {
+  for await (const { path, line, text: whole, count } of backend.grep(query, reach)) {
     context.signal.throwIfAborted();
     if (path !== judged) {
       judged = path;
@@ -47,10 +47,10 @@ export async function search({ backend, rules }: Place, query: GrepQuery, contex
       askedFor.add(path);
       continue;
     }
-    if ((stopped = total === SCANNED)) break;
-    total++;
-    counts.set(path, (counts.get(path) ?? 0) + 1);
-    if (matches.length === HELD) continue;
+    if ((stopped = total >= SCANNED)) break;
+    total += count ?? 1;
+    counts.set(path, (counts.get(path) ?? 0) + (count ?? 1));
+    if (query.counts || matches.length === HELD) continue;
     const text = whole.replace(/[\r\n]+$/, "");
     matches.push({ path, line, text: shortened(text, text.length) });
   }

@@ -55,19 +55,21 @@ output_mode "files_with_matches" (default) gives paths, "content" the lines as p
       await found(place, path, reachOf(context));
       const flags = { regex: args.regex ?? false, ignoreCase: args.ignore_case ?? false };
       const glob = args.glob === undefined ? {} : { glob: args.glob };
-      const done = await search(place, { pattern, path, ...flags, ...glob }, context);
-      const { counts, total } = done;
-      const details = { path, files: counts.size, lines: total };
+      const counts = mode === "content" ? {} : { counts: true };
+      const done = await search(place, { pattern, path, ...flags, ...glob, ...counts }, context);
+      const { total } = done;
+      const files = done.counts.size;
+      const details = { path, files, lines: total };
       if (total === 0) return { content: [`Nothing matches ${pattern}.`, ...remarks(done)].join("\n"), details };
       const around = args.context ?? 0;
       const { lines, shown: count } =
         mode === "content"
           ? await contentResults(place, { search: done, most, around }, context)
           : fileResults(done, { mode, most });
-      const left = (mode === "content" ? total : counts.size) - count;
+      const left = (mode === "content" ? total : files) - count;
       const more =
         left > 0 ? [`[${left} more are not shown. Give a narrower pattern, path or glob, or a higher max_count.]`] : [];
-      const head = `${plural(total, "line")} in ${plural(counts.size, "file")}`;
+      const head = `${plural(total, "line")} in ${plural(files, "file")}`;
       return { content: [head, ...lines, ...more, ...remarks(done)].join("\n"), details };
     },
   });
