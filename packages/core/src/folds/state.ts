@@ -88,11 +88,13 @@ export const newThreadState: ThreadState = {
 };
 
 export function reduceThread(before: ThreadState, event: DurableEvent): ThreadState {
+  const { type, v, seq } = event;
   const inbox = reduceInbox(before.inbox, event);
-  const seen = { ...before, seq: event.seq, inbox };
-  if (isForeign(event)) return { ...seen, foreign: seen.foreign ?? { type: event.type, v: event.v, seq: event.seq } };
+  if (isForeign(event)) return { ...before, seq, inbox, foreign: before.foreign ?? { type, v, seq } };
   const folded = {
-    ...seen,
+    ...before,
+    seq,
+    inbox,
     control: reduceControl(before.control, event),
     files: reduceFiles(before.files, event),
   };
