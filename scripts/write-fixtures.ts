@@ -22,6 +22,8 @@ const journals = {
   "cut-off-in-a-tool": "tool_start:after:3",
   waiting: "tool_suspended:after",
   queued: "input_edited:after",
+  // A tool has recorded what it is about to do to a file.
+  "file-changed": "file_changed:after",
   "plan-submitted": "tool_suspended:after:2",
   // With a rule, a task list and another mode; the question is asked beside the approval.
   "approval-and-question": "tool_suspended:after:3",
