@@ -1,8 +1,7 @@
-import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
+import { fstatSync, readSync } from "node:fs";
 import { nameOf, namesOf, parentOf } from "../paths.ts";
 import type { Folder } from "./folder.ts";
 
-const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
 const SMALL_BYTES = 256 * 1024;
 
 /**
@@ -24,7 +23,7 @@ export class SmallFiles implements AsyncDisposable {
   async read(path: string): Promise<Uint8Array | null> {
     if (this.#start.confinement !== "descriptors") return null;
     await this.#enter(parentOf(path));
-    return this.#folder && readSmall(this.#folder.at(nameOf(path)));
+    return this.#folder && readSmall(this.#folder, nameOf(path));
   }
 
   async #enter(path: string): Promise<void> {
@@ -42,24 +41,19 @@ export class SmallFiles implements AsyncDisposable {
   }
 }
 
-function readSmall(place: string): Uint8Array | null {
-  let file: number;
+function readSmall(folder: Folder, name: string): Uint8Array | null {
   try {
-    // A pipe that somebody puts here must not keep us waiting.
-    file = openSync(place, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-  } catch {
-    return null;
-  }
-  try {
-    const stats = fstatSync(file);
-    if (!stats.isFile() || stats.size > SMALL_BYTES) return null;
-    const bytes = new Uint8Array(stats.size + 1);
+    using file = folder.openNow(name);
+    const { size } = fstatSync(file.fd);
+    if (size > SMALL_BYTES) return null;
+    const bytes = new Uint8Array(size + 1);
     let end = 0;
     for (let read = -1; read !== 0 && end < bytes.length; end += read)
-      read = readSync(file, bytes, end, bytes.length - end, end);
+      read = readSync(file.fd, bytes, end, bytes.length - end, end);
     // It has grown meanwhile.
-    return end > stats.size ? null : bytes.subarray(0, end);
-  } finally {
-    closeSync(file);
+    return end > size ? null : bytes.subarray(0, end);
+  } catch {
+    // Whoever takes the closer look finds out why.
+    return null;
   }
 }
