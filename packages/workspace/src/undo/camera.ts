@@ -13,6 +13,8 @@ export const KEPT_BYTES = 8 * 1024 * 1024;
 /** The same for all that one picture has to read. */
 const KEPT_IN_ALL = 512 * 1024 * 1024;
 const HASHED_IN_ALL = 2 * 1024 * 1024 * 1024;
+/** How long there are taken to be too many files once there were. */
+const TOO_MANY_MS = 60_000;
 /** How often it is noted that a command still runs. */
 const MARK_MS = 200;
 
@@ -31,6 +33,7 @@ export class Camera {
   #known: Picture | undefined;
   #last: Saved | undefined;
   #turn: Promise<unknown> = Promise.resolve();
+  #tooManyAt = -Infinity;
 
   constructor(backend: Backend, shelf: Shelf) {
     this.#backend = backend;
@@ -97,6 +100,7 @@ export class Camera {
   async #take(reach: Reach): Promise<Picture> {
     const album = await this.#inUse();
     const { files: known } = (this.#known ??= await album.newest());
+    await this.#checkNumber(reach, known);
     const files = new Map<string, Pictured>();
     const room = { kept: KEPT_IN_ALL, hashed: HASHED_IN_ALL };
     for await (const file of this.#backend.tree?.(reach) ?? []) {
@@ -104,11 +108,23 @@ export class Camera {
       const isKnown = was?.version === file.version && !was.fresh;
       const now = isKnown ? was : await this.#pictured(file, was, room);
       if (now) files.set(file.path, now);
-      if (files.size > MAX_FILES)
-        throw new Error(`There are more than ${MAX_FILES} files, so what commands change can't be told.`);
+      if (files.size > MAX_FILES) throw this.#tooMany();
     }
     this.#known = { at: Date.now(), files };
     return this.#known;
+  }
+
+  /** Before anything is read: to find out after ten thousand files that there are too many would take long, and each time again. */
+  async #checkNumber(reach: Reach, known: Picture["files"]): Promise<void> {
+    if (Date.now() - this.#tooManyAt < TOO_MANY_MS) throw this.#tooMany(this.#tooManyAt);
+    if (known.size > 0) return;
+    let count = 0;
+    for await (const _ of this.#backend.tree?.(reach) ?? []) if (++count > MAX_FILES) throw this.#tooMany();
+  }
+
+  #tooMany(since = Date.now()): Error {
+    this.#tooManyAt = since;
+    return new Error(`there are more than ${MAX_FILES} files that no ignore file excludes.`);
   }
 
   /** `null` if it went away. */
