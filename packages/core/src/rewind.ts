@@ -83,7 +83,8 @@ async function plan(thread: Thread, options: RewindOptions): Promise<Plan> {
   const restore = found
     .flatMap(({ restore: one }) => (one ? { ...one, rewound: conversation } : []))
     .map((one) => {
-      const known = histories.find(({ path }) => path === one.path)?.seen && Object.hasOwn(then.seen, one.path);
+      // What it has only read goes by the name that a backend gave it, which is another one by now.
+      const known = Object.hasOwn(then.seen, one.path) && then.seen[one.path] === one.to?.hash;
       return known ? { ...one, seen: true } : one;
     });
   const left = conversation ? found.flatMap((one) => (one.restore ? [] : (one.left ?? []))) : [];
@@ -134,7 +135,8 @@ async function undoings(
 ): Promise<Undoing[]> {
   const paths = histories.map(({ path }) => path);
   const now = await undoOf(thread).look(paths, reachOf(thread));
-  const chosen = (path: string) => (typeof overwrite === "boolean" ? overwrite : overwrite.includes(path));
+  const chosen = (path: string) =>
+    typeof overwrite === "boolean" ? overwrite : overwrite.includes(path) || overwrite.includes(path.slice(1));
   return histories.map((history) => undoing(history, now.get(history.path), chosen(history.path)));
 }
 

@@ -11,8 +11,6 @@ export interface FileHistory {
   own: readonly [FileVersion | null, FileVersion | null];
   /** Somebody else changed the file in between. Nobody goes back behind that, so `before` is what they made of it. */
   mixed: boolean;
-  /** The thread had to have seen what the file held before the first of these changes. */
-  seen: boolean;
   operation: FileChange["operation"];
 }
 
@@ -58,8 +56,7 @@ function historyOf(path: string, changes: readonly Change[]): FileHistory {
     first = change;
   }
   const { before } = first;
-  const seen = before !== null && (first.operation === "write" || first.operation === "edit");
-  return { path, before, own: [last.after, last.before], mixed, seen, operation: last.operation };
+  return { path, before, own: [last.after, last.before], mixed, operation: last.operation };
 }
 
 const hashOf = (version: FileVersion | null): string | null => version?.hash ?? null;

@@ -64,6 +64,8 @@ export interface DeleteOptions {
   ifVersion?: string;
   /** Only if it is a directory in which nothing is, whatever a list shows. Otherwise `changed`. */
   ifEmpty?: boolean;
+  /** Only if it is a link. Otherwise `changed`. */
+  ifLink?: boolean;
 }
 
 /**

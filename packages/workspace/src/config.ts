@@ -17,6 +17,7 @@ const folder = z.string("must be the path of a folder").check(z.minLength(1));
 const backend = having<Backend>("a backend", "list", "stat", "read", "write", "delete", "glob", "grep");
 const sandbox = having<Sandbox>("a sandbox", "probe", "describe", "wrap");
 const env = z.optional(z.record(z.string(), z.unknown()));
+const hook = z.optional(z.custom((value) => typeof value === "function", "must be a function"));
 /** Checked by who makes something of them. */
 const permissions = z.optional(z.unknown());
 
@@ -56,6 +57,7 @@ const SHAPES = {
     permissions,
   }),
   virtualShell: z.strictObject({ backend, env }),
+  withPolicy: z.strictObject({ before: hook, after: hook, guards: hook }),
 };
 
 /** Throws `INVALID_CONFIG`: a key that is misspelt would otherwise be a protection that is not there. */

@@ -27,6 +27,7 @@ import { rulesBelow } from "./shell-rules.ts";
 import { localShell } from "./shells/local.ts";
 import { sandboxShell } from "./shells/sandbox.ts";
 import { commandTools } from "./tools/commands.ts";
+import { hashOf } from "./tools/contents.ts";
 import { fileTools } from "./tools/index.ts";
 import { FileUndo } from "./undo/index.ts";
 
@@ -205,7 +206,9 @@ export class FileWorkspace implements Workspace {
   async upload(files: Record<string, string | Uint8Array>, reach: Reach = PROGRAM): Promise<void> {
     for (const [path, content] of Object.entries(files)) {
       const bytes = typeof content === "string" ? new TextEncoder().encode(content) : content;
-      await this.#backend.write(this.#path(path), once(bytes), {}, reach);
+      const at = this.#path(path);
+      await this.#backend.write(at, once(bytes), {}, reach);
+      this.undo.ledger.note(at, hashOf(bytes));
     }
   }
 

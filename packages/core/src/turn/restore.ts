@@ -16,7 +16,10 @@ export async function restoreFiles(driver: Driver, undo: Undo): Promise<void> {
   if (!driver.drives) return;
   await driver.append((state) => {
     if (state.files.restoring?.seq !== restoring.seq) return null;
-    const events: NewEvent[] = [{ type: "checkpoint_created", reason: "restored", restored }];
+    const failed = new Set(restored.filter(isLeft).map(({ path }) => path));
+    const left = restoring.files.filter(({ path, rewound }) => rewound && failed.has(path));
+    const note = left.length > 0 ? { left } : {};
+    const events: NewEvent[] = [{ type: "checkpoint_created", reason: "restored", restored, ...note }];
     return { events, release: !needsDriving(preview(state, events)) };
   });
 }
@@ -40,3 +43,5 @@ export async function settleCommands(driver: Driver, undo: Undo): Promise<void> 
 }
 
 const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+const isLeft = ({ outcome }: RewoundFile): boolean => outcome === "conflict" || outcome === "failed";

@@ -22,7 +22,7 @@ import { diskError, onDisk } from "../disk/errors.ts";
 import { realPlace } from "../disk/real-place.ts";
 import { kindOf, type Confinement, type Folder } from "../disk/folder.ts";
 import { SmallFiles } from "../disk/small-files.ts";
-import { notTheRoot, remove, removeEmpty } from "../disk/removing.ts";
+import { notTheRoot, remove, removeEmpty, removeLink } from "../disk/removing.ts";
 import { globDisk, grepDisk, type Manner } from "../disk/searching.ts";
 import { checkNotTemporary, isTemporary, sweep } from "../disk/temporary.ts";
 import { isCoarse, msUntilSettled, timesOf, versionOf } from "../disk/version.ts";
@@ -127,16 +127,21 @@ export class DirectoryBackend implements Backend {
     });
   }
 
-  delete(path: string, reach: Reach, { ifVersion, ifEmpty = false }: DeleteOptions = {}): Promise<void> {
+  delete(
+    path: string,
+    reach: Reach,
+    { ifVersion, ifEmpty = false, ifLink = false }: DeleteOptions = {},
+  ): Promise<void> {
     return onDisk(path, async () => {
       if (path === "/") throw notTheRoot();
       await using located = await this.#locate(path, reach, { keepLast: true });
       const { standing, folder, name } = located;
-      const isConditional = ifEmpty || ifVersion !== undefined;
+      const isConditional = ifEmpty || ifLink || ifVersion !== undefined;
       if (!standing) throw fileError(isConditional ? "changed" : "not_found", path);
       if (ifVersion !== undefined && ifVersion !== (await versionOf(standing.stats, () => folder.hash(name, standing))))
         throw fileError("changed", path);
       if (ifEmpty) return await removeEmpty(folder, name);
+      if (ifLink) return await removeLink(folder, name);
       await remove(located.folder, located.name, reach.signal);
     });
   }

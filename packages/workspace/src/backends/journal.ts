@@ -115,14 +115,14 @@ class JournalBackend implements Backend {
     return file ? statOf(path, file) : { path, type: "file", size: 0, modified: 0, version: "" };
   }
 
-  async delete(path: string, reach: Reach, { ifVersion, ifEmpty }: DeleteOptions = {}): Promise<void> {
+  async delete(path: string, reach: Reach, { ifVersion, ifEmpty, ifLink }: DeleteOptions = {}): Promise<void> {
     reach.signal?.throwIfAborted();
     if (path === "/") throw fileError("denied", path, "the root can't be deleted. Delete what is in it.");
     const journal = await this.#journalOf(reach);
     const deleted = await journal.record((all) => {
       const file = visible(all)[path];
-      // There are no directories with nothing in them.
-      if (ifEmpty) throw fileError("changed", path);
+      // There are neither directories with nothing in them nor links.
+      if (ifEmpty || ifLink) throw fileError("changed", path);
       if (ifVersion !== undefined && (!file || versionOf(file) !== ifVersion)) throw fileError("changed", path);
       const gone = Object.entries(visible(all)).filter(([name]) => isWithin(name, path));
       return gone.map(([name, { version }]) => {

@@ -113,11 +113,12 @@ class MemoryBackend implements Backend {
     return statOf(path, file);
   }
 
-  async delete(path: string, { signal }: Reach, { ifVersion, ifEmpty }: DeleteOptions = {}): Promise<void> {
+  async delete(path: string, { signal }: Reach, { ifVersion, ifEmpty, ifLink }: DeleteOptions = {}): Promise<void> {
     signal?.throwIfAborted();
     const node = this.#find(path);
     if (ifVersion !== undefined && (node?.type !== "file" || node.version !== ifVersion))
       throw fileError("changed", path);
+    if (ifLink) throw fileError("changed", path);
     if (ifEmpty && (node?.type !== "directory" || node.children.size > 0)) throw fileError("changed", path);
     if (path === "/") throw fileError("denied", path, "the root can't be deleted. Delete what is in it.");
     const parent = this.#find(parentOf(path));

@@ -34,6 +34,14 @@ export async function removeEmpty(folder: Folder, name: string): Promise<void> {
   });
 }
 
+/** Removes a link, and nothing else. */
+export async function removeLink(folder: Folder, name: string): Promise<void> {
+  await using standing = await folder.lookAt(name);
+  if (standing?.kind !== "link") throw fileError("changed", joinPath(folder.path, name));
+  await folder.verify();
+  await unlink(folder.at(name));
+}
+
 /** False if it is a directory. */
 async function unlinked(folder: Folder, name: Name): Promise<boolean> {
   await folder.verify();

@@ -4,7 +4,7 @@ import type { Backend, Reach, TreeFile } from "../backend.ts";
 import { FileError } from "../file-error.ts";
 import { Album, type Shelf } from "./album.ts";
 import type { Kept } from "./pack.ts";
-import { HASHED_BYTES, isSame, LINK, unreadHash, type Picture, type Pictured } from "./picture.ts";
+import { HASHED_BYTES, LINK, unreadHash, type Picture, type Pictured } from "./picture.ts";
 
 /** More files than that are not looked at before and after each command. */
 export const MAX_FILES = 20_000;
@@ -49,10 +49,10 @@ export class Camera {
     return this.#alone(async () => {
       const picture = await this.#take(reach);
       const last = this.#last;
-      const saved = last && isSame(last.picture, picture) ? last : await this.#save(await this.#open(), picture);
-      this.#users.set(saved.name, (this.#users.get(saved.name) ?? 0) + 1);
+      const saved = await this.#save(await this.#open(), picture);
+      this.#users.set(saved.name, 1);
       this.#last = saved;
-      if (last && last !== saved) await this.#drop(last.name);
+      if (last) await this.#drop(last.name);
       return saved;
     });
   }

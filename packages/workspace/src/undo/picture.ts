@@ -60,12 +60,6 @@ export function differencesBetween(before: Picture, after: Picture): Difference[
   return differences;
 }
 
-export function isSame(one: Picture, other: Picture): boolean {
-  if (one.files.size !== other.files.size) return false;
-  for (const [path, { hash }] of one.files) if (other.files.get(path)?.hash !== hash) return false;
-  return true;
-}
-
 export const textOf = ({ at, files }: Picture): string => JSON.stringify({ at, files: [...files] });
 
 /** Throws if it is none. */

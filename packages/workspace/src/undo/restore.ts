@@ -9,28 +9,34 @@ import { backendReach, contentsOf, nowAt, reasonOf, type Now } from "./versions.
 const BATCH = 100;
 const BATCH_BYTES = 16 * 1024 * 1024;
 
+/** Where files are, and who is told what became of them. */
+export interface Ground {
+  backend: Backend;
+  wrote(path: string, hash: string | null): void;
+}
+
 /** Makes files what they were. What was made in the meantime goes first: it may stand where something else was. */
 export async function restoreAll(
-  backend: Backend,
+  ground: Ground,
   files: readonly FileRestore[],
   reach: FileReach,
 ): Promise<RewoundFile[]> {
   const [made, lost] = [files.filter(({ to }) => !to), files.filter(({ to }) => to)];
-  return [...(await restoreEach(backend, made, reach)), ...(await restoreEach(backend, lost, reach))];
+  return [...(await restoreEach(ground, made, reach)), ...(await restoreEach(ground, lost, reach))];
 }
 
-async function restoreEach(backend: Backend, files: readonly FileRestore[], reach: FileReach): Promise<RewoundFile[]> {
+async function restoreEach(ground: Ground, files: readonly FileRestore[], reach: FileReach): Promise<RewoundFile[]> {
   const done: RewoundFile[] = [];
   let due: Due[] = [];
   const restoreDue = async () => {
     const blobs = due.flatMap(({ kept }) => kept?.blobs ?? []);
     await reach.files.record(() => due.map(changeOf), blobs);
-    for (const one of due) done.push(await restoreOne(backend, one, reach));
+    for (const one of due) done.push(await restoreOne(ground, one, reach));
     due = [];
   };
   for (const file of files) {
     reach.signal?.throwIfAborted();
-    const found = await consider(backend, file, reach).catch((error: unknown) => failed(file, reasonOf(error)));
+    const found = await consider(ground.backend, file, reach).catch((error: unknown) => failed(file, reasonOf(error)));
     if ("outcome" in found) done.push(found);
     else due.push(found);
     const bytes = due.reduce((sum, { stat }) => sum + (stat?.size ?? 0), 0);
@@ -73,20 +79,21 @@ function changeOf({ file: { path, to, seen, rewound = false }, stat, kept }: Due
   return { path, operation: "restore", before, after: to, rewound, ...version };
 }
 
-async function restoreOne(backend: Backend, due: Due, reach: FileReach): Promise<RewoundFile> {
+async function restoreOne({ backend, wrote }: Ground, due: Due, reach: FileReach): Promise<RewoundFile> {
   const { file, stat } = due;
   const { path, to } = file;
   const place = backendReach(reach);
   try {
     if (stat?.type === "directory") await backend.delete(path, place, { ifEmpty: true });
     // A link goes itself, and what it leads to stays.
-    if (file.from === LINK) await backend.delete(path, place);
+    if (file.from === LINK) await backend.delete(path, place, { ifLink: true });
     const isFile = stat?.type === "file";
     if (to) {
       const mode = to.mode === undefined ? {} : { mode: to.mode };
       const options = { ifVersion: isFile ? stat.version : null, ...mode };
       await backend.write(path, contentsOf(to, reach), options, place);
     } else if (isFile) await backend.delete(path, place, { ifVersion: stat.version });
+    wrote(path, to?.hash ?? null);
     return ended(file);
   } catch (error) {
     const { version: _, ...change } = changeOf(due);

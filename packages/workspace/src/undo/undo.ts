@@ -46,7 +46,7 @@ export class FileUndo implements Undo {
   }
 
   restore(files: readonly FileRestore[], reach: FileReach): Promise<RewoundFile[]> {
-    return restoreAll(this.#backend, files, reach);
+    return restoreAll({ backend: this.#backend, wrote: (...what) => this.ledger.note(...what) }, files, reach);
   }
 
   async diff(then: readonly { path: string; before: FileVersion | null }[], reach: FileReach): Promise<FileDiff[]> {
