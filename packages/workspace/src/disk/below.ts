@@ -37,6 +37,12 @@ export class Below {
     });
   }
 
+  /** Whether there is a plain file, without waiting for the disk. */
+  hasFile(path: string): boolean {
+    const place = this.start.at(relativeTo(this.path, path));
+    return lstatSync(place, { throwIfNoEntry: false })?.isFile() ?? false;
+  }
+
   /** The same, with links, and with what the disk says of each file. */
   async childrenWithStats(path: string): Promise<Child<BigIntStats>[]> {
     return this.#inside(path, async (folder) => {

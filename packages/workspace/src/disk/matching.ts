@@ -14,40 +14,38 @@ const PREFIX_BYTES = 8_192;
 const OPTIONS = ["--with-filename", "--null", "--line-number", "--byte-offset", "--no-heading"];
 const COUNTS = ["--with-filename", "--null", "--count"];
 /** Files that are named: whatever they are called, and whatever they hold, which is looked at later. */
-const NAMED = ["--no-ignore", "--text", "--max-depth=0"];
-/** Files that ripgrep finds by itself: those that a walk of ours would find. */
-const FOUND = [
-  "--hidden",
-  "--no-require-git",
-  "--no-ignore-parent",
-  "--no-ignore-global",
-  "--no-ignore-exclude",
-  "--glob=!.git/",
-  "--glob=!node_modules/",
-  `--glob=!${TEMPORARY}`,
-];
+const NAMED = ["--text", "--max-depth=0"];
+/** Files that ripgrep finds by itself. */
+const FOUND = ["--hidden", "--glob=!.git/", "--glob=!node_modules/", `--glob=!${TEMPORARY}`];
 
 interface Matching {
   query: GrepQuery;
   signal: AbortSignal | undefined;
 }
 
+export interface Quick {
+  /** A pattern for names that ripgrep reads as we do. */
+  names: string | undefined;
+  /** Folders below that need not be searched, as paths relative to it. */
+  without: readonly string[];
+}
+
 /**
- * The lines that fit in the files below a folder, without those that ignore files exclude; `names` is a pattern for names that
- * ripgrep reads as we do.
+ * The lines that fit in all files below a folder.
  *
  * ripgrep walks by itself, and somebody may put a link in its way. That changes the directory in which the link is, and the time of that
  * can't be turned back: so what was found in directories that nobody has touched since we began is believed. Anything else is looked up.
  */
 export async function* matchesBelow(
   below: Below,
-  names: string | undefined,
+  { names, without }: Quick,
   { query, signal }: Matching,
 ): AsyncGenerator<GrepMatch[]> {
   const began = Date.now();
   const only = names === undefined ? [] : [`--type-add=asked:${names}`, "--type=asked"];
-  const options = [...(query.counts ? COUNTS : OPTIONS), ...FOUND, ...only];
-  const printed = ripgrep({ query, paths: ["./"], options, cwd: below.start.place, signal, mayStall: true });
+  const left = without.map((path) => `--glob=!/${path.replaceAll(/[*?[\]{}\\!]/g, "\\$&")}/`);
+  const options = [...(query.counts ? COUNTS : OPTIONS), ...FOUND, ...only, ...left];
+  const printed = ripgrep({ query, paths: ["./"], options, cwd: below.start.place, signal });
   const untouched = () => below.untouchedSince(began);
   if (query.counts) yield* believedCounts(below, printed, { query, signal, untouched });
   else yield* believed(below, printed, { signal, untouched });
@@ -59,19 +57,16 @@ async function* believedCounts(
   printed: AsyncIterable<Buffer>,
   { query, signal, untouched }: Believing & Matching,
 ): AsyncGenerator<GrepMatch[]> {
+  const reader = new Reader(below.path);
   for await (const records of cutLines(printed, PREFIX_BYTES)) {
     const isUntouched = untouched();
     const counts: GrepMatch[] = [];
     const doubtful: string[] = [];
-    for (const [folder, files] of filesIn(records, below.path)) {
+    for (const [folder, files] of reader.filesIn(records)) {
       const isBelieved = isUntouched(folder);
-      for (const {
-        path,
-        records: [record],
-        nul,
-      } of files) {
-        if (!isBelieved) doubtful.push(relativeTo(below.path, path));
-        else counts.push({ path, line: 0, text: "", count: Number(record!.toString("latin1", nul + 1)) });
+      for (const { path, records: told, nul, isDoubtful } of files) {
+        if (!isBelieved || isDoubtful) doubtful.push(relativeTo(below.path, path));
+        else counts.push({ path, line: 0, text: "", count: Number(told[0]!.toString("latin1", nul + 1)) });
       }
     }
     yield counts.filter(({ count }) => Number.isInteger(count));
@@ -105,11 +100,16 @@ async function* believed(
   printed: AsyncIterable<Buffer>,
   { signal, untouched }: Believing,
 ): AsyncGenerator<GrepMatch[]> {
+  const reader = new Reader(below.path);
   for await (const lines of cutLines(printed, PREFIX_BYTES + MAX_LINE_BYTES)) {
     const isUntouched = untouched();
     const seen = await severalAtOnce(
-      [...filesIn(lines, below.path)],
-      async ([path, files]) => (isUntouched(path) ? files.flatMap(matchesOf) : witnessed(below, path, files)),
+      [...reader.filesIn(lines)],
+      async ([path, files]) => {
+        const [doubtful, plain] = [files.filter(isDoubted), files.filter((file) => !isDoubted(file))];
+        if (!isUntouched(path)) return witnessed(below, path, files);
+        return [...plain.flatMap(matchesOf), ...(doubtful.length > 0 ? await witnessed(below, path, doubtful) : [])];
+      },
       signal,
     );
     yield seen.flat();
@@ -122,30 +122,55 @@ interface PrintedFile {
   records: Buffer[];
   /** Where the path ends in each of them. */
   nul: number;
+  /** Its name may be the end of another one. */
+  isDoubtful: boolean;
 }
 
-/** `./name NUL line:offset:bytes`, by folder. Anything else is a remark; and there are names that nobody can use. */
-function filesIn(records: readonly Buffer[], below: string): Map<string, PrintedFile[]> {
-  const folders = new Map<string, PrintedFile[]>();
-  let last: { record: Buffer; nul: number; file: PrintedFile | null } | undefined;
-  for (const record of records) {
-    const nul = record.indexOf(0);
-    if (nul < 0) continue;
-    // Lines of one file come together.
-    if (last?.nul !== nul || record.compare(last.record, 0, nul, 0, nul) !== 0) {
-      const name = record.toString("utf8", 2, nul);
-      const file = name.split("/").every(isUsableName) ? { path: joinPath(below, name), records: [], nul } : null;
-      last = { record, nul, file };
-      if (file) {
-        const folder = parentOf(file.path);
-        const others = folders.get(folder);
-        if (others) others.push(file);
-        else folders.set(folder, [file]);
-      }
-    }
-    last.file?.records.push(record);
+const isDoubted = ({ isDoubtful }: PrintedFile): boolean => isDoubtful;
+
+/**
+ * Reads `./name NUL line:offset:bytes`. A record without NUL is a remark, or the beginning of a name that has a line break in it: what
+ * comes after it may only look like a name. There are names that nobody can use, and these are left out.
+ */
+class Reader {
+  readonly #below: string;
+  #isBroken = false;
+  #last: { record: Buffer; nul: number; file: PrintedFile | null } | undefined;
+
+  constructor(below: string) {
+    this.#below = below;
   }
-  return folders;
+
+  /** By folder. */
+  filesIn(records: readonly Buffer[]): Map<string, PrintedFile[]> {
+    const folders = new Map<string, PrintedFile[]>();
+    // What came before was given away.
+    this.#last = undefined;
+    for (const record of records) {
+      const nul = record.indexOf(0);
+      if (nul >= 0) this.#fileOf(record, nul, folders)?.records.push(record);
+      this.#isBroken = nul < 0;
+    }
+    return folders;
+  }
+
+  #fileOf(record: Buffer, nul: number, folders: Map<string, PrintedFile[]>): PrintedFile | null {
+    const last = this.#last;
+    // Lines of one file come together.
+    if (!this.#isBroken && last?.nul === nul && record.compare(last.record, 0, nul, 0, nul) === 0) return last.file;
+    const printed = record.toString("utf8", 0, nul);
+    const names = printed.split("/").slice(1);
+    const isName = printed.startsWith("./") && names.every(isUsableName);
+    const path = joinPath(this.#below, names.join("/"));
+    const file = isName ? { path, records: [], nul, isDoubtful: this.#isBroken } : null;
+    this.#last = this.#isBroken ? undefined : { record, nul, file };
+    if (file) {
+      const others = folders.get(parentOf(path));
+      if (others) others.push(file);
+      else folders.set(parentOf(path), [file]);
+    }
+    return file;
+  }
 }
 
 interface Printed {
@@ -178,14 +203,14 @@ const withoutReturn = (line: Buffer): Buffer => (line.at(-1) === 13 ? line.subar
 
 /** Those of them that stand in the files of this folder. ripgrep has just read them: they are in memory, and need not be waited for. */
 async function witnessed(below: Below, folder: string, files: readonly PrintedFile[]): Promise<GrepMatch[]> {
-  const printed = new Map(files.map((file) => [nameOf(file.path), file]));
+  const printed = Map.groupBy(files, ({ path }) => nameOf(path));
   const seen: GrepMatch[] = [];
   await below.each(folder, [...printed.keys()], (name, fd) => {
-    const file = printed.get(name)!;
     const text = new Window(fd);
     if (isBinary(text.at(0, PROBE_BYTES))) return;
-    for (const { line, offset, bytes } of printedIn(file))
-      if (text.at(offset, bytes.length).equals(bytes)) seen.push({ path: file.path, line, text: lineText(bytes) });
+    const [file] = printed.get(name)!;
+    for (const { line, offset, bytes } of printed.get(name)!.flatMap(printedIn))
+      if (text.at(offset, bytes.length).equals(bytes)) seen.push({ path: file!.path, line, text: lineText(bytes) });
   });
   return seen;
 }

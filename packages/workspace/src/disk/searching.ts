@@ -2,9 +2,9 @@ import type { Entry, GlobQuery, GrepMatch, GrepQuery } from "../backend.ts";
 import { FileError, fileError } from "../file-error.ts";
 import { relativeTo } from "../paths.ts";
 import { planGlob, planGrep } from "../search/plan.ts";
-import { Stalled } from "../search/stall.ts";
-import { ignoresAbove, walk, type Found, type Search, type Tree } from "../search/index.ts";
+import { walk, type Found, type Search, type Tree } from "../search/index.ts";
 import { Below } from "./below.ts";
+import { Ignored } from "./ignored.ts";
 import type { Disk, Links, Located } from "./disk.ts";
 import { matchesBelow, matchesIn } from "./matching.ts";
 
@@ -56,19 +56,12 @@ export async function* grepDisk(disk: Disk, query: GrepQuery, manner: Manner): A
   if (!located.isDirectory) return yield* grepFile(located, query, manner);
   const below = new Below(located.enter(), query.path);
   const names = namesFor(query);
-  const isQuick = names !== null && below.start.confinement === "descriptors" && (await isTop(below, manner));
-  if (!isQuick) return yield* grepWalk(below, search, query, manner);
-  const done = new Set<string>();
-  try {
-    for await (const matches of matchesBelow(below, names, { query, signal: manner.signal })) {
-      for (const { path } of matches) done.add(path);
-      yield matches;
-    }
-  } catch (error) {
-    if (!(error instanceof Stalled)) throw error;
-    const rest = { ...search, fits: (path: string) => !done.has(path) && search.fits(path) };
-    yield* grepWalk(below, rest, query, manner);
-  }
+  const isQuick = names !== null && below.start.confinement === "descriptors";
+  const ignored = isQuick ? await Ignored.below(below, manner) : null;
+  if (!isQuick || !ignored) return yield* grepWalk(below, search, query, manner);
+  const quick = { names, without: await ignored.folders() };
+  for await (const matches of matchesBelow(below, quick, { query, signal: manner.signal }))
+    yield await ignored.without(matches);
 }
 
 /** Walks by itself, and gives ripgrep nothing but files. */
@@ -87,13 +80,7 @@ async function* grepWalk(below: Below, search: Search, query: GrepQuery, manner:
 
 /** The pattern for names, as ripgrep and we read it alike; `undefined`: all files. `null` if it is any other. */
 const namesFor = ({ glob }: GrepQuery): string | undefined | null =>
-  glob === undefined || /^\*\.[\w.-]+$/.test(glob) ? glob : null;
-
-/** Whether no ignore file above has a say in what is searched here. */
-async function isTop({ path }: Below, { beginning }: Manner): Promise<boolean> {
-  const ignores = await ignoresAbove({ beginning }, path);
-  return ignores !== null && ignores.isEmpty;
-}
+  glob === undefined || /^\*\.\w+$/.test(glob) ? glob : null;
 
 /** One file, which was named: whatever it is called, it is the one that is meant. */
 async function* grepFile(located: Located, query: GrepQuery, { signal }: Manner): AsyncGenerator<GrepMatch[]> {

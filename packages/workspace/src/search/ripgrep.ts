@@ -2,7 +2,6 @@ import { spawn, type ChildProcess } from "node:child_process";
 import type { Writable } from "node:stream";
 import type { GrepQuery } from "../backend.ts";
 import { fileError } from "../file-error.ts";
-import { unlessStalled } from "./stall.ts";
 
 /** A larger program than that is a pattern that somebody made to be slow. */
 const LIMITS = ["--regex-size-limit=16M", "--dfa-size-limit=16M"];
@@ -17,23 +16,13 @@ interface Run {
   cwd?: string;
   input?: AsyncIterable<Uint8Array>;
   signal?: AbortSignal | undefined;
-  /** Rejects with `Stalled` if it does nothing for a while: where it opens what it finds by itself. */
-  mayStall?: boolean;
 }
 
 /**
  * What ripgrep prints, as it comes. A process of its own, so that no pattern can hang ours: it is killed when the reader stops and when
- * the signal is aborted. It is given everything it may use: no configuration, no environment.
+ * the signal is aborted. It is given everything it may use: no configuration, no environment, no ignore files.
  */
-export async function* ripgrep({
-  query,
-  paths,
-  options,
-  cwd,
-  input,
-  signal,
-  mayStall = false,
-}: Run): AsyncGenerator<Buffer> {
+export async function* ripgrep({ query, paths, options, cwd, input, signal }: Run): AsyncGenerator<Buffer> {
   signal?.throwIfAborted();
   const args = [...BASE, ...LIMITS, ...options, ...patternOptions(query), "--", ...paths];
   const child = spawn(await binary(query.path), args, { cwd, env: {}, stdio: ["pipe", "pipe", "pipe"] });
@@ -43,12 +32,12 @@ export async function* ripgrep({
   signal?.addEventListener("abort", kill);
   const feeding = feed(child.stdin, input);
   try {
-    const printed: AsyncIterable<Buffer> = child.stdout ?? [];
-    yield* mayStall && child.pid !== undefined ? unlessStalled(printed, { pid: child.pid, kill }) : printed;
+    for await (const chunk of child.stdout ?? []) yield chunk as Buffer;
     signal?.throwIfAborted();
     const [{ error: unfed }, { code, error }] = await Promise.all([feeding, ended]);
     if (unfed !== undefined) throw unfed;
     if (error) throw fileError("failed", query.path, "ripgrep can't be started.", error);
+    if (code === null) throw fileError("failed", query.path, "ripgrep was killed before it had found everything.");
     // 2 is also the answer to a file that went away meanwhile.
     if (code === 2 && input === undefined) await checkPattern(query, signal);
     else if (code === 2) throw invalid(query, await complaint);
@@ -59,7 +48,7 @@ export async function* ripgrep({
   }
 }
 
-const BASE = ["--no-config", "--no-messages", "--color=never", "--no-mmap", "--encoding=none"];
+const BASE = ["--no-config", "--no-ignore", "--no-messages", "--color=never", "--no-mmap", "--encoding=none"];
 
 const patternOptions = ({ pattern, regex, ignoreCase }: GrepQuery): string[] => [
   regex ? "--crlf" : "--fixed-strings",

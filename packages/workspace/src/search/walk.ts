@@ -132,5 +132,5 @@ async function withFilesIn(
   has: (name: string) => boolean,
 ) {
   const texts = IGNORE_FILES.filter(has).map((name) => tree.beginning(joinPath(directory, name)));
-  return ignores.within(directory, (await Promise.all(texts)).join("\n").trim());
+  return ignores.within(directory, (await Promise.all(texts)).join("\n").trimEnd());
 }

@@ -5,9 +5,8 @@ import { keep, KEPT_BYTES, type Kept } from "../tools/contents.ts";
 import { LINK } from "./picture.ts";
 import { backendReach, contentsOf, nowAt, reasonOf, type Now } from "./versions.ts";
 
-/** So many changes are recorded together, before they are made; fewer, if files are large. */
-const BATCH = 100;
-const BATCH_BYTES = 16 * 1024 * 1024;
+/** So many changes are recorded together, before they are made together. What they replace is in memory meanwhile. */
+const TOGETHER = 16;
 
 /** Where files are, and who is told what became of them. */
 export interface Ground {
@@ -27,22 +26,20 @@ export async function restoreAll(
 
 async function restoreEach(ground: Ground, files: readonly FileRestore[], reach: FileReach): Promise<RewoundFile[]> {
   const done: RewoundFile[] = [];
-  let due: Due[] = [];
-  const restoreDue = async () => {
+  for (let at = 0; at < files.length; at += TOGETHER) {
+    reach.signal?.throwIfAborted();
+    const found = await Promise.all(
+      files.slice(at, at + TOGETHER).map((file) => {
+        return consider(ground.backend, file, reach).catch((error: unknown) => failed(file, reasonOf(error)));
+      }),
+    );
+    done.push(...found.filter((one): one is RewoundFile => "outcome" in one));
+    const due = found.filter((one): one is Due => !("outcome" in one));
+    if (due.length === 0) continue;
     const blobs = due.flatMap(({ kept }) => kept?.blobs ?? []);
     await reach.files.record(() => due.map(changeOf), blobs);
-    for (const one of due) done.push(await restoreOne(ground, one, reach));
-    due = [];
-  };
-  for (const file of files) {
-    reach.signal?.throwIfAborted();
-    const found = await consider(ground.backend, file, reach).catch((error: unknown) => failed(file, reasonOf(error)));
-    if ("outcome" in found) done.push(found);
-    else due.push(found);
-    const bytes = due.reduce((sum, { stat }) => sum + (stat?.size ?? 0), 0);
-    if (due.length >= BATCH || bytes >= BATCH_BYTES) await restoreDue();
+    done.push(...(await Promise.all(due.map((one) => restoreOne(ground, one, reach)))));
   }
-  if (due.length > 0) await restoreDue();
   return done;
 }
 
