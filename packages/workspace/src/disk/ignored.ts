@@ -6,7 +6,7 @@ import type { Below } from "./below.ts";
 import type { Manner } from "./searching.ts";
 
 /** So many folders are looked into for others that need not be searched. Further down, what is found there is left out later. */
-const MOST_FOLDERS = 64;
+const MOST_FOLDERS = 16;
 /** These are never searched the quick way, so that nobody may bring them back. */
 const BROUGHT_BACK = /^!.*(?:node_modules|\.git\b)/m;
 
@@ -38,7 +38,8 @@ export class Ignored {
   /** Folders that are excluded as a whole, as far as they are soon found. */
   async folders(): Promise<string[]> {
     const excluded: string[] = [];
-    const waiting = [this.#below.path];
+    const top = await this.#at(this.#below.path);
+    const waiting = top?.isEmpty ? [] : [this.#below.path];
     for (let looked = 0; waiting.length > 0 && looked < MOST_FOLDERS; looked++) {
       const folder = waiting.shift()!;
       const ignores = await this.#at(folder);
@@ -54,11 +55,13 @@ export class Ignored {
 
   async without(matches: readonly GrepMatch[]): Promise<GrepMatch[]> {
     const kept: GrepMatch[] = [];
-    let [path, isKept] = ["", false];
+    let [path, folder, isKept] = ["", "", false];
+    let ignores: Ignores | null = null;
     for (const match of matches) {
       if (match.path !== path) {
         path = match.path;
-        const ignores = await this.#at(parentOf(path));
+        // Files of one folder come together, and there may be very many.
+        if (parentOf(path) !== folder) ignores = await this.#at((folder = parentOf(path)));
         isKept = ignores !== null && !ignores.excludes(path, "file");
       }
       if (isKept) kept.push(match);

@@ -1,6 +1,6 @@
 import { readSync } from "node:fs";
 import type { GrepMatch, GrepQuery } from "../backend.ts";
-import { isUsableName, joinPath, nameOf, parentOf, relativeTo } from "../paths.ts";
+import { isUsableName, joinPath, joinPaths, nameOf, relativeTo } from "../paths.ts";
 import { isBinary, PROBE_BYTES } from "../search/contents.ts";
 import { cutLines, lineText, MAX_LINE_BYTES } from "../search/lines.ts";
 import { ripgrep } from "../search/ripgrep.ts";
@@ -135,6 +135,7 @@ const isDoubted = ({ isDoubtful }: PrintedFile): boolean => isDoubtful;
 class Reader {
   readonly #below: string;
   #isBroken = false;
+  #folder: { printed: string; path: string | null } | undefined;
   #last: { record: Buffer; nul: number; file: PrintedFile | null } | undefined;
 
   constructor(below: string) {
@@ -159,17 +160,26 @@ class Reader {
     // Lines of one file come together.
     if (!this.#isBroken && last?.nul === nul && record.compare(last.record, 0, nul, 0, nul) === 0) return last.file;
     const printed = record.toString("utf8", 0, nul);
-    const names = printed.split("/").slice(1);
-    const isName = printed.startsWith("./") && names.every(isUsableName);
-    const path = joinPath(this.#below, names.join("/"));
-    const file = isName ? { path, records: [], nul, isDoubtful: this.#isBroken } : null;
+    const slash = printed.lastIndexOf("/");
+    const [folder, name] = [this.#folderOf(printed.slice(0, slash)), printed.slice(slash + 1)];
+    const isName = folder !== null && isUsableName(name);
+    const file = isName ? { path: joinPath(folder, name), records: [], nul, isDoubtful: this.#isBroken } : null;
     this.#last = this.#isBroken ? undefined : { record, nul, file };
-    if (file) {
-      const others = folders.get(parentOf(path));
+    if (isName && file) {
+      const others = folders.get(folder);
       if (others) others.push(file);
-      else folders.set(parentOf(path), [file]);
+      else folders.set(folder, [file]);
     }
     return file;
+  }
+
+  /** Many files have the same. `null` if it is none that can be used. */
+  #folderOf(printed: string): string | null {
+    if (this.#folder?.printed === printed) return this.#folder.path;
+    const [start, ...names] = printed.split("/");
+    const path = start === "." && names.every(isUsableName) ? joinPaths(this.#below, names.join("/")) : null;
+    this.#folder = { printed, path };
+    return path;
   }
 }
 
