@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
@@ -50,9 +51,10 @@ for (const { title, name, why, lend, close } of [bubblewrap, sandboxRuntime]) {
     });
 
     test("has a temporary folder that the next one has, too, and nobody else", async () => {
-      assert.equal((await ran(shell, 'echo kept > "$TMPDIR/note"; ls -A /tmp')).exit.code, 0);
-      assert.equal((await ran(shell, 'cat "$TMPDIR/note"')).stdout, "kept\n");
-      assert.equal(existsSync("/tmp/note"), false);
+      const name = `cinch-note-${randomUUID()}`;
+      assert.equal((await ran(shell, `echo kept > "$TMPDIR/${name}"; ls -A /tmp`)).exit.code, 0);
+      assert.equal((await ran(shell, `cat "$TMPDIR/${name}"`)).stdout, "kept\n");
+      assert.equal(existsSync(`/tmp/${name}`), false);
     });
 
     test("has a home in which it can write, and tools that are there", async () => {
