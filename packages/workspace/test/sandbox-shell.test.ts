@@ -51,10 +51,10 @@ for (const { title, name, why, lend, close } of [bubblewrap, sandboxRuntime]) {
     });
 
     test("has a temporary folder that the next one has, too, and nobody else", async () => {
-      const name = `cinch-note-${randomUUID()}`;
-      assert.equal((await ran(shell, `echo kept > "$TMPDIR/${name}"; ls -A /tmp`)).exit.code, 0);
-      assert.equal((await ran(shell, `cat "$TMPDIR/${name}"`)).stdout, "kept\n");
-      assert.equal(existsSync(`/tmp/${name}`), false);
+      const note = `cinch-note-${randomUUID()}`;
+      assert.equal((await ran(shell, `echo kept > "$TMPDIR/${note}"; ls -A /tmp`)).exit.code, 0);
+      assert.equal((await ran(shell, `cat "$TMPDIR/${note}"`)).stdout, "kept\n");
+      assert.equal(existsSync(`/tmp/${note}`), false);
     });
 
     test("has a home in which it can write, and tools that are there", async () => {
