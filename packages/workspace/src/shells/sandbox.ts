@@ -22,7 +22,7 @@ export interface SandboxShellOptions {
   trusted?: boolean;
   /** "auto": the first that works here, and none if there is none, which `protection` then says. It is closed with the shell. */
   sandbox?: "auto" | Sandbox;
-  /** Hosts that commands may reach ("registry.npmjs.org", "*.example.com"). Without any there is no network. */
+  /** Hosts that commands may reach ("api.example.com", "*.example.com"). Without any there is no network. */
   hosts?: readonly string[];
   /** Real files and folders outside of the root that commands may read. */
   readable?: readonly string[];
