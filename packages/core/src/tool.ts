@@ -61,8 +61,11 @@ export interface ToolDefinition<Input> {
   matches?: ((pattern: string, args: Input, context: JudgeContext) => Awaitable<Fit>) | undefined;
   /** The narrow pattern that `always_allow_tool` remembers. Without it the whole tool is allowed. */
   suggest?: ((args: Input, context: JudgeContext) => Awaitable<string | undefined>) | undefined;
-  /** What the place in which the tool works says of these arguments, such as path rules. `undefined`: nothing. */
-  policy?: ((args: Input, context: JudgeContext) => Awaitable<Policy | undefined>) | undefined;
+  /**
+   * What the place in which the tool works says of these arguments, such as path rules. `undefined`: nothing. `insist`: to ask, whatever
+   * rules and grants allow, because nothing else stands between the call and the machine.
+   */
+  policy?: ((args: Input, context: JudgeContext) => Awaitable<Policy | "insist" | undefined>) | undefined;
   /** What an answer to `suspend` must look like. Any other is refused, and the call goes on waiting. */
   resume?: StandardSchemaV1 | JsonSchema | undefined;
   execute(input: Input, context: ToolContext): Awaitable<unknown>;
@@ -77,7 +80,7 @@ export interface Tool {
   readonly input: unknown;
   readonly matches: ((pattern: string, args: unknown, context: JudgeContext) => Awaitable<Fit>) | undefined;
   readonly suggest: ((args: unknown, context: JudgeContext) => Awaitable<string | undefined>) | undefined;
-  readonly policy: ((args: unknown, context: JudgeContext) => Awaitable<Policy | undefined>) | undefined;
+  readonly policy: ((args: unknown, context: JudgeContext) => Awaitable<Policy | "insist" | undefined>) | undefined;
   readonly resume: StandardSchemaV1 | JsonSchema | undefined;
   execute(input: unknown, context: ToolContext): Awaitable<unknown>;
 }

@@ -96,19 +96,29 @@ test("path rules bind the tools, and what they hide is not there", async () => {
   assert.equal(readFileSync(join(root.path, ".env"), "utf8"), "KEY=1\n");
 });
 
-test("without protection every command asks, whatever is allowed in general; the narrow pattern is offered", async () => {
+test("without protection every command asks, whatever rules and grants allow, and only YOLO lifts that", async () => {
   using root = folder();
   const workspace = localWorkspace({ root: root.path, sandbox: "none" });
-  const permissions = [{ category: "execute" as const, policy: "allow" as const }];
-  await using h = await at(workspace, [call("execute", { command: "echo hello" })], { permissions });
+  const permissions = [
+    { category: "execute" as const, policy: "allow" as const },
+    { toolName: "execute", policy: "allow" as const },
+    { toolName: "execute", match: "echo *", policy: "allow" as const },
+  ];
+  const echo = call("execute", { command: "echo hello" });
+  await using h = await at(workspace, [echo, say("asked"), echo, say("ran")], { permissions });
+  await h.grantSessionTool({ toolName: "execute", match: "echo *" });
   const asked = new Promise<HarnessEvent>((resolve) =>
     h.subscribe((event) => event.type === "tool_approval_required" && resolve(event)),
   );
   const turn = h.sendMessage({ content: "Go" });
   const event = await asked;
-  assert.equal(event.type === "tool_approval_required" && event.suggestion, "echo *");
+  // "Always" would have no effect, and is not offered.
+  assert.deepEqual(event.type === "tool_approval_required" && event.decisions, ["approve", "decline", "edit"]);
   await h.respondToToolApproval({ decision: "approve" });
   assert.equal((await turn).reason, "complete");
+  await h.setState({ yolo: true });
+  assert.equal((await h.sendMessage({ content: "Again" })).reason, "complete");
+  assert.equal(h.events.filter(({ type }) => type === "tool_approval_required").length, 1);
 });
 
 test("files of a thread go with its clones and come back on a rewind; those of the store are shared", async () => {

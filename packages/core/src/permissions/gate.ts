@@ -115,6 +115,7 @@ function placeFinding({ tool: { policy }, input, context }: Asked): Promise<Find
     try {
       const said = await policy(input, context);
       if (said === undefined) return { policy: "allow", rank: "pattern", fit: "none" };
+      if (said === "insist") return { policy: "ask", rank: "place", fit: "all" };
       return { policy: Policy.parse(said), rank: "pattern", fit: "all" };
     } catch {
       return { policy: "deny", rank: "pattern", fit: "all" };

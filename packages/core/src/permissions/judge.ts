@@ -3,8 +3,11 @@ import type { Policy, ToolCategory } from "./rule.ts";
 /** How far a pattern covers the arguments of a call. What can't be told is `some`. */
 export type Fit = "all" | "some" | "none";
 
-/** The more specific rule decides: a pattern, a path rule or `interruptOn`, then the tool, then the category. */
-export type Rank = "pattern" | "tool" | "category";
+/**
+ * The more specific rule decides: a pattern, a path rule or `interruptOn`, then the tool, then the category. Over all of them stands what
+ * the place insists on in which the tool works: that lifts only YOLO.
+ */
+export type Rank = "place" | "pattern" | "tool" | "category";
 
 /** A rule for this tool or its category, held against the arguments of one call. */
 export interface Finding {
@@ -34,7 +37,7 @@ export function judge({ category, available, yolo, findings }: Case): Ruling {
   const apply = findings.filter(bites);
   if (!available || apply.some(({ policy }) => policy === "deny")) return { policy: "deny", interrupt: false };
   if (yolo) return { policy: "allow", interrupt: false };
-  for (const rank of ["pattern", "tool", "category"]) {
+  for (const rank of ["place", "pattern", "tool", "category"]) {
     const newest = apply.findLast((finding) => finding.rank === rank);
     if (newest) return { policy: newest.policy, interrupt: newest.interrupt ?? false };
   }

@@ -38,7 +38,7 @@ With background: true it answers at once with an id, and the command goes on, wi
     }),
     matches: async (pattern, { command }) => (await commandMatcher()).matches(pattern, command),
     suggest: async ({ command }) => (await commandMatcher()).suggest(command),
-    policy: () => unprotected(place),
+    policy: () => (unprotected(place) ? "insist" : undefined),
     async execute({ command, cwd = "/", timeout_ms, background = false }, context) {
       const what = { command, cwd: place.path(cwd), trusted: place.trusted };
       const limit = timeout_ms === undefined ? {} : { timeoutMs: timeout_ms };
