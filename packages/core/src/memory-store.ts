@@ -8,6 +8,7 @@ import type {
   Blob,
   DraftPiece,
   Lease,
+  SavedFold,
   Store,
   ThreadQuery,
   ThreadRecord,
@@ -34,6 +35,7 @@ interface MemoryThread {
   touched: number;
   active: boolean;
   draft: DraftPiece[];
+  fold: SavedFold | undefined;
 }
 
 /** What several memory stores can share, as several processes share a file. */
@@ -120,7 +122,7 @@ export class MemoryStore implements Store {
     const journal: Row[] = [];
     const own = { journal, from: 1, to: Infinity };
     const record = { id: threadId, createdAt: event.at, updatedAt: event.at };
-    const rest = { journal, first: event, touched: ++this.#data.clock, active: false, draft: [] };
+    const rest = { journal, first: event, touched: ++this.#data.clock, active: false, draft: [], fold: undefined };
     if (event.type === "thread_created") {
       const { title, resourceId, metadata = {} } = event;
       // A subagent's thread goes with its parent, so one that came later would never go.
@@ -281,6 +283,16 @@ export class MemoryStore implements Store {
 
   async draft(threadId: string): Promise<DraftPiece[]> {
     return [...(this.#data.threads.get(threadId)?.draft ?? [])];
+  }
+
+  async fold(threadId: string): Promise<SavedFold | undefined> {
+    return this.#data.threads.get(threadId)?.fold;
+  }
+
+  async saveFold(threadId: string, saved: SavedFold): Promise<void> {
+    const thread = this.#closed ? undefined : this.#data.threads.get(threadId);
+    const isOlder = thread?.fold?.fingerprint === saved.fingerprint && thread.fold.seq >= saved.seq;
+    if (thread && !isOlder) thread.fold = saved;
   }
 
   follow(threadId: string, changed: (seq?: number) => void): () => void {

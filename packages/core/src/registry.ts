@@ -1,7 +1,8 @@
 import { stamp } from "./events.ts";
 import type { FileJournal } from "./files.ts";
 import { threadNotFound } from "./memory-store.ts";
-import { Thread, type Folds } from "./thread.ts";
+import type { Folds } from "./folds/folds.ts";
+import { Thread } from "./thread.ts";
 import { needsDriving } from "./turn/decide.ts";
 import type { DriverPorts } from "./turn/driver.ts";
 

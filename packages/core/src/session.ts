@@ -7,6 +7,7 @@ import { CinchError } from "./errors.ts";
 import { stamp, type Delivery, type HarnessEvent, type NewEvent } from "./events.ts";
 import type { FileDiff } from "./files.ts";
 import { newControl, type Control } from "./folds/control.ts";
+import type { Folds } from "./folds/folds.ts";
 import { newDisplayState, type HarnessDisplayState, type HarnessMessage } from "./folds/display-state.ts";
 import type { NewLive } from "./live.ts";
 import type { InboxItem } from "./folds/inbox.ts";
@@ -22,7 +23,7 @@ import type { State, StateShape } from "./state-shape.ts";
 import type { Store, ThreadQuery, ThreadRecord } from "./store.ts";
 import { resyncOf } from "./subscription.ts";
 import type { Listener } from "./screen.ts";
-import { closedError, type Folds, type Thread } from "./thread.ts";
+import { closedError, type Thread } from "./thread.ts";
 import type { TurnResult } from "./waiters.ts";
 
 export interface SessionPorts {
@@ -276,12 +277,12 @@ export class Session {
     const clone = async (source: Thread) => {
       // Rules that somebody else has set by now hold in the clone.
       await source.refresh();
-      const { state, transcript, display } = source;
+      const { state, display } = source;
       const seq = atSeq ?? state.seq;
       checkSeq("atSeq", seq, state.seq);
       const id = this.#ports.ids("thread");
       await makeClone(source, { cloneId: id, seq, title });
-      await this.#enter(id, seq === state.seq ? { state, transcript, display } : undefined);
+      await this.#enter(id, seq === state.seq ? { state, display } : undefined);
       return this.#record(id);
     };
     return this.#command(clone, sourceThreadId);

@@ -67,6 +67,14 @@ export interface DraftPiece {
   text: string;
 }
 
+/** What a thread was folded into when its journal ended at `seq`, as text that only the writer understands. */
+export interface SavedFold {
+  seq: number;
+  /** Of the code that folded it. */
+  fingerprint: string;
+  body: string;
+}
+
 /**
  * Where journals live. Everything that changes a thread goes through `append`; the store reads what it must know from the events
  * themselves: `thread_created` and `thread_cloned` make a thread (the latter copies the parent's segments up to `parent.seq`),
@@ -120,6 +128,14 @@ export interface Store {
   saveDraft(threadId: string, epoch: number, pieces: readonly DraftPiece[]): Promise<void>;
   /** The whole draft, oldest piece first. */
   draft(threadId: string): Promise<DraftPiece[]>;
+
+  /**
+   * A cache that a store need not have: the fold that was saved last for a thread, exactly as it was saved, or `undefined`. It may be
+   * lost at any time, and never outlives its thread. `saveFold` is quiet for an unknown thread, and keeps a fold of the same
+   * fingerprint that reaches as far.
+   */
+  fold?(threadId: string): Promise<SavedFold | undefined>;
+  saveFold?(threadId: string, fold: SavedFold): Promise<void>;
 
   /**
    * Calls back soon (50 ms) after the journal, the draft or the lease of a thread changed, whoever changed it, also for a deletion.

@@ -2,11 +2,13 @@ import { DraftView } from "./draft.ts";
 import { Driving } from "./driving.ts";
 import { CinchError } from "./errors.ts";
 import { lift, stamp, type DurableEvent, type HarnessEvent, type NewEvent } from "./events.ts";
-import { reduceDisplayAll } from "./folds/display.ts";
-import { newDisplayState, type HarnessDisplayState } from "./folds/display-state.ts";
+import { FoldCache } from "./fold-cache.ts";
+import type { HarnessDisplayState } from "./folds/display-state.ts";
+import { newFolds, type Folds } from "./folds/folds.ts";
 import { newThreadState, reduceThread, type ThreadState } from "./folds/state.ts";
-import { emptyTranscript, reduceTranscript, type Transcript } from "./folds/transcript.ts";
+import { reduceTranscript, type Transcript } from "./folds/transcript.ts";
 import type { NewLive } from "./live.ts";
+import { loadFolds, loadTranscript } from "./load-folds.ts";
 import { sleep } from "./ports.ts";
 import { Screen, type Listener } from "./screen.ts";
 import type { AppendOptions, Blob } from "./store.ts";
@@ -14,21 +16,6 @@ import { needsDriving, type Decide } from "./turn/decide.ts";
 import type { DriverPorts, Journal, LeaseUse } from "./turn/driver.ts";
 import { Waiters } from "./waiters.ts";
 
-/** Everything this process knows of a thread. Values that never change in place, so that they can be shared. */
-export interface Folds {
-  state: ThreadState;
-  transcript: Transcript;
-  display: HarnessDisplayState;
-}
-
-const nothing = (id: string): Folds => ({
-  state: newThreadState,
-  transcript: emptyTranscript,
-  display: newDisplayState(id),
-});
-
-/** How many events are read at a time when a thread is opened. */
-const CHUNK = 250;
 /** How long until news are looked for again that could not be read. */
 const KEEP_UP_MS = 500;
 /** How long an abort waits for a turn that is about to begin. */
@@ -41,7 +28,9 @@ const BEGIN_MS = 2_000;
 export class Thread implements Journal, Folds {
   readonly id: string;
   state: ThreadState = newThreadState;
-  transcript: Transcript = emptyTranscript;
+  /** Folded when the model is first asked from here: a thread that is only looked at does not hold it. */
+  #transcript: Transcript | undefined;
+  readonly #cache: FoldCache;
   readonly #screen: Screen;
   readonly ports: DriverPorts;
   readonly #driving: Driving;
@@ -56,6 +45,7 @@ export class Thread implements Journal, Folds {
   private constructor(id: string, ports: DriverPorts) {
     this.id = id;
     this.ports = ports;
+    this.#cache = new FoldCache(id, ports);
     this.#screen = new Screen(id, ports.clock);
     this.#driving = new Driving(this, ports);
   }
@@ -67,7 +57,7 @@ export class Thread implements Journal, Folds {
   /** `from`: what a clone inherits, if that is folded already. */
   static async open(id: string, ports: DriverPorts, from?: Folds): Promise<Thread> {
     const thread = new Thread(id, ports);
-    await thread.#load(from);
+    await thread.#load(from ?? (await thread.#cache.load()) ?? newFolds(id));
     thread.#unfollow = ports.store.follow(id, (seq = Infinity) => {
       if (seq > thread.state.seq) thread.#keepUp();
     });
@@ -76,20 +66,19 @@ export class Thread implements Journal, Folds {
     return thread;
   }
 
-  async #load(from: Folds = nothing(this.id), upTo = Infinity): Promise<void> {
-    let { state, transcript, display } = from;
-    for (let after = state.seq; ;) {
-      const events = await this.read({ after, upTo, limit: CHUNK });
-      for (const event of events) {
-        state = reduceThread(state, event);
-        transcript = reduceTranscript(transcript, event);
-      }
-      display = reduceDisplayAll(display, events as HarnessEvent[]);
-      if (events.length < CHUNK) break;
-      after = state.seq;
-    }
-    Object.assign(this, { state, transcript });
+  async #load(from: Folds, upTo = Infinity): Promise<void> {
+    const { state, display } = await loadFolds((range) => this.read(range), from, upTo);
+    this.state = state;
     this.#screen.display = display;
+    this.#cache.changed(() => this);
+  }
+
+  /** The fold that becomes the prompt, as far as `state` reaches. */
+  transcript(): Promise<Transcript> {
+    return this.#exclusively(async () => {
+      this.#transcript ??= await loadTranscript((range) => this.read(range), this.state.seq);
+      return this.#transcript;
+    });
   }
 
   // Journal
@@ -215,19 +204,21 @@ export class Thread implements Journal, Folds {
     if (fresh.length === 0) return;
     if (fresh.some((event) => event.type === "thread_rewound")) await this.#reload(fresh);
     else for (const event of fresh) this.#fold(lift(event));
+    this.#cache.changed(() => this);
     this.#changed();
   }
 
   #fold(event: DurableEvent): void {
     this.state = reduceThread(this.state, event);
-    this.transcript = reduceTranscript(this.transcript, event);
+    this.#transcript &&= reduceTranscript(this.#transcript, event);
     this.emit(event as HarnessEvent);
     this.#settle(event);
   }
 
   /** A fold can't go back, so after a rewind everything is folded anew, and everybody is told to do the same. */
   async #reload(events: readonly DurableEvent[]): Promise<void> {
-    await this.#load(undefined, events.at(-1)?.seq);
+    this.#transcript = undefined;
+    await this.#load(newFolds(this.id), events.at(-1)?.seq);
     for (const event of events) this.#screen.tell(event as HarnessEvent);
     this.live({ type: "resync", seq: this.state.seq, displayState: this.display });
     for (const event of events) this.#settle(event);
@@ -389,6 +380,7 @@ export class Thread implements Journal, Folds {
     this.#changed();
     await this.#driving.close();
     this.failed(closedError());
+    if (!this.isDeleted) await this.#cache.close(this);
   }
 }
 

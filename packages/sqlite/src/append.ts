@@ -1,3 +1,4 @@
+import type { FoldRows } from "./fold-rows.ts";
 import type { JournalRows } from "./journal-rows.ts";
 import type { LeaseRow, LeaseRows } from "./lease-rows.ts";
 import { StoreFailure } from "./failure.ts";
@@ -8,6 +9,7 @@ export interface Tables {
   threads: ThreadRows;
   leases: LeaseRows;
   journals: JournalRows;
+  folds: FoldRows;
 }
 
 /** One append, inside a transaction that somebody else begins and ends. */
@@ -68,11 +70,12 @@ function write({ threads, leases, journals }: Tables, work: AppendWork, thread: 
 const endsDraft = (type: string): boolean => type === "message_end" || type === "agent_end";
 
 /** Returns the ids of all that are gone now. */
-export function deleteThread({ threads, leases, journals }: Tables, threadId: string): string[] {
+export function deleteThread({ threads, leases, journals, folds }: Tables, threadId: string): string[] {
   const family = threads.family(threadId);
   for (const journal of threads.bury(family)) journals.purge(journal);
   for (const { no } of family) {
     journals.dropDraft(no);
+    folds.drop(no);
     leases.free(no, leases.row(no).epoch + 1);
   }
   return family.map(({ id }) => id);

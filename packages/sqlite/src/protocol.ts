@@ -1,4 +1,4 @@
-import type { Blob, ErrorCode, Lease } from "@cinch/core";
+import type { Blob, ErrorCode, Lease, SavedFold } from "@cinch/core";
 
 /** An event on its way to the writer: already JSON, so that the writer parses only what it must understand. */
 export interface Row {
@@ -28,6 +28,7 @@ export type Work =
   | { kind: "delete"; threadId: string }
   | { kind: "release"; threadId: string; epoch: number }
   | { kind: "draft"; threadId: string; epoch: number; body: string }
+  | { kind: "fold"; threadId: string; fold: SavedFold }
   | { kind: "catch_up" }
   | { kind: "close" };
 

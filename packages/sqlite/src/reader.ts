@@ -1,5 +1,6 @@
 import { setImmediate as pause } from "node:timers/promises";
-import { CinchError, type DraftPiece, type DurableEvent } from "@cinch/core";
+import { crc32 } from "node:zlib";
+import { CinchError, type DraftPiece, type DurableEvent, type SavedFold } from "@cinch/core";
 import type { Connection } from "./connection.ts";
 import type { Holder } from "./holder.ts";
 import { rangeOf } from "./journal-rows.ts";
@@ -43,6 +44,7 @@ export class Reader {
   readonly #newest;
   readonly #blob;
   readonly #draft;
+  readonly #fold;
   readonly #lease;
   readonly #pulse;
 
@@ -60,6 +62,10 @@ export class Reader {
     this.#newest = sqlArrays<EventRow>(db, `${events} DESC LIMIT ?`);
     this.#blob = sql<{ bytes: Uint8Array }>(db, "SELECT bytes FROM blobs WHERE hash = ?");
     this.#draft = sql<{ body: string }>(db, "SELECT body FROM drafts WHERE key BETWEEN ? AND ? ORDER BY key");
+    this.#fold = sql<SavedFold & { crc: number }>(
+      db,
+      "SELECT seq, fingerprint, crc, body FROM threads JOIN folds ON thread = no WHERE id = ? AND deleted = 0",
+    );
     this.#lease = sql<LeaseState>(
       db,
       `SELECT coalesce(epoch, 0) AS epoch, holder, boot, pidns, pid, start, counter
@@ -115,6 +121,14 @@ export class Reader {
         ? []
         : this.#draft.all(...rangeOf(no)).flatMap(({ body }) => JSON.parse(body) as DraftPiece[]);
     });
+  }
+
+  /** Nothing if it is not as it was written. */
+  async fold(threadId: string): Promise<SavedFold | undefined> {
+    const row = await this.#connection.ask(() => this.#fold.get(threadId));
+    if (!row || row.crc !== crc32(row.body)) return undefined;
+    const { seq, fingerprint, body } = row;
+    return { seq, fingerprint, body };
   }
 
   /** Nothing for a thread that is not there. */

@@ -59,6 +59,7 @@ const migrations: readonly string[] = [
   );
   INSERT OR REPLACE INTO dirty (journal, from_seq) SELECT DISTINCT journal, 1 FROM segments;
   `,
+  "CREATE TABLE folds (thread INTEGER PRIMARY KEY, seq INTEGER NOT NULL, fingerprint TEXT NOT NULL, crc INTEGER NOT NULL, body TEXT NOT NULL)",
 ];
 
 export const SCHEMA_VERSION = migrations.length;

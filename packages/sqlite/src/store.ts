@@ -8,6 +8,7 @@ import {
   type DraftPiece,
   type DurableEvent,
   type Lease,
+  type SavedFold,
   type StampedEvent,
   type Store,
   type ThreadQuery,
@@ -169,6 +170,14 @@ class SqliteStore implements Store {
 
   async draft(threadId: string): Promise<DraftPiece[]> {
     return this.#assertOpen().reader.draft(threadId);
+  }
+
+  async fold(threadId: string): Promise<SavedFold | undefined> {
+    return this.#assertOpen().reader.fold(threadId);
+  }
+
+  async saveFold(threadId: string, fold: SavedFold): Promise<void> {
+    await this.#assertOpen().link.request({ kind: "fold", threadId, fold });
   }
 
   follow(threadId: string, changed: (seq?: number) => void): () => void {

@@ -3,6 +3,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { append, deleteThread, type Tables } from "./append.ts";
 import { crashPoint } from "./crash-point.ts";
 import { StoreFailure, failureOf } from "./failure.ts";
+import { FoldRows } from "./fold-rows.ts";
 import { JournalRows } from "./journal-rows.ts";
 import { LeaseRows } from "./lease-rows.ts";
 import type { Observer } from "./observer.ts";
@@ -35,6 +36,7 @@ export class Writer {
       threads: new ThreadRows(db),
       leases: new LeaseRows(db, options.holder, observer),
       journals: new JournalRows(db),
+      folds: new FoldRows(db),
     };
   }
 
@@ -131,6 +133,11 @@ export class Writer {
         if (held !== undefined) this.#tables.journals.addDraft(held, work.body);
         return { kind: "done" };
       }
+      case "fold": {
+        const thread = this.#tables.threads.find(work.threadId);
+        if (thread && !thread.deleted) this.#tables.folds.save(thread.no, work.fold);
+        return { kind: "done" };
+      }
       case "catch_up":
       case "close":
         throw new Error(`"${work.kind}" is not done in a transaction`);
@@ -192,5 +199,5 @@ function typesOf(work: Work): string[] {
   return work.kind === "delete" ? ["thread_deleted"] : [];
 }
 
-/** A draft and a renewed lease mean nothing after a power loss: they need not wait for the disk. */
+/** A draft, a cached fold and a renewed lease mean nothing after a power loss: they need not wait for the disk. */
 const mustLast = (work: Work): boolean => work.kind === "append" || work.kind === "delete";

@@ -17,7 +17,7 @@ import type { Setup } from "./setup.ts";
 export interface Journal {
   readonly id: string;
   readonly state: ThreadState;
-  readonly transcript: Transcript;
+  transcript(): Promise<Transcript>;
   /** `null` if the decision was to do nothing. */
   append(decide: Decide, lease: LeaseUse): Promise<{ kind: "appended"; epoch: number } | { kind: "refused" } | null>;
   live(event: NewLive): void;

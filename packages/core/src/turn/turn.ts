@@ -131,7 +131,7 @@ async function step(driver: Driver, turn: Turn): Promise<void> {
   if (!ready) return stop(driver, null);
   if (ready.kind === "failed") return fail(driver, ready.failure, null);
   const { model, head } = ready;
-  const prompt = await toPrompt(head, driver.journal.transcript, (hash) => store.blob(hash));
+  const prompt = await toPrompt(head, await driver.journal.transcript(), (hash) => store.blob(hash));
   const outcome = await ask({
     threadId: driver.journal.id,
     turnId: turn.turnId,

@@ -1,0 +1,38 @@
+import type { HarnessMessage } from "./display-state.ts";
+import { withoutLive, type Folds } from "./folds.ts";
+
+/** How many characters are printed or parsed before other work gets its turn. */
+const PIECE = 256 * 1024;
+
+/** Settles when other work has had its turn. */
+export type Pause = () => Promise<void>;
+
+/** Folds as text: a line for everything but the messages, and one for each of those. Folds never change, so this may take its time. */
+export async function printFolds({ state, display }: Folds, pause: Pause): Promise<string> {
+  const { messages, ...rest } = withoutLive(display);
+  const lines = [JSON.stringify({ state, display: rest })];
+  await inPieces(messages, pause, (message) => lines[lines.push(JSON.stringify(message)) - 1]!.length);
+  return lines.join("\n");
+}
+
+export async function parseFolds(text: string, pause: Pause): Promise<Folds> {
+  const [first = "", ...lines] = text.split("\n");
+  const { state, display } = JSON.parse(first) as Folds;
+  const messages: HarnessMessage[] = [];
+  await inPieces(lines, pause, (line) => {
+    messages.push(JSON.parse(line) as HarnessMessage);
+    return line.length;
+  });
+  return { state, display: { ...display, messages } };
+}
+
+/** `handle` returns how many characters an item took. */
+async function inPieces<T>(items: readonly T[], pause: Pause, handle: (item: T) => number): Promise<void> {
+  let since = 0;
+  for (const item of items) {
+    since += handle(item);
+    if (since < PIECE) continue;
+    since = 0;
+    await pause();
+  }
+}

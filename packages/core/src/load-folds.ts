@@ -1,0 +1,31 @@
+import type { DurableEvent } from "./events.ts";
+import { reduceAll, type Folds } from "./folds/folds.ts";
+import { emptyTranscript, reduceTranscript, type Transcript } from "./folds/transcript.ts";
+
+/** Reads events of one thread, lifted to today's shape. */
+export type ReadEvents = (range: { after: number; upTo: number; limit: number }) => Promise<DurableEvent[]>;
+
+/** How many events are read and folded before other work gets its turn. */
+const CHUNK = 2_000;
+
+/** `from`, brought up to date with the journal. */
+export async function loadFolds(read: ReadEvents, from: Folds, upTo: number): Promise<Folds> {
+  let folds = from;
+  for await (const events of chunks(read, { after: from.state.seq, upTo })) folds = reduceAll(folds, events);
+  return folds;
+}
+
+export async function loadTranscript(read: ReadEvents, upTo: number): Promise<Transcript> {
+  let transcript = emptyTranscript;
+  for await (const events of chunks(read, { after: 0, upTo })) transcript = events.reduce(reduceTranscript, transcript);
+  return transcript;
+}
+
+async function* chunks(read: ReadEvents, { after, upTo }: { after: number; upTo: number }) {
+  for (let last = after; ;) {
+    const events = await read({ after: last, upTo, limit: CHUNK });
+    yield events;
+    if (events.length < CHUNK) return;
+    last = events.at(-1)!.seq;
+  }
+}
