@@ -3,10 +3,14 @@ import { copyFileSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import type { DurableEvent, Harness } from "@cinch/core";
+import { lift, type DurableEvent, type Harness } from "@cinch/core";
 import { sqliteStore } from "@cinch/sqlite";
 import { mainThread, playScenario, tortureHarness } from "@cinch/testkit";
+import { newFolds, reduceAll } from "../packages/core/src/folds/folds.ts";
+import { parseFolds, printFolds } from "../packages/core/src/folds/print.ts";
 import { seenIn } from "./fixture.ts";
+
+const atOnce = () => Promise.resolve();
 
 /** Journals that releases have written. They must open in every later one, with everything that is pending in them. */
 const fixtures = globSync("fixtures/*/*.db", { cwd: import.meta.dirname });
@@ -20,6 +24,28 @@ for (const fixture of fixtures) {
   test(`${fixture} shows what it showed when it was written`, async () => {
     // Later releases show more; what was shown is shown still.
     assert.partialDeepStrictEqual(await seenIn(path), JSON.parse(readFileSync(path.replace(/db$/, "json"), "utf8")));
+  });
+
+  test(`${fixture} folds alike from any saved fold on`, async () => {
+    const folder = mkdtempSync(join(tmpdir(), "cinch-fixture-"));
+    const store = sqliteStore({ path: join(folder, "cinch.db") });
+    try {
+      copyFileSync(path, join(folder, "cinch.db"));
+      await store.open();
+      for (const { id } of await store.threads()) {
+        const events = (await store.read(id)).map((event) => lift(event));
+        const whole = reduceAll(newFolds(id), events);
+        let folds = newFolds(id);
+        for (const [at, event] of events.entries()) {
+          folds = reduceAll(folds, [event]);
+          const restored = await parseFolds(await printFolds(folds, atOnce), atOnce);
+          assert.deepStrictEqual(reduceAll(restored, events.slice(at + 1)), whole);
+        }
+      }
+    } finally {
+      await store.close();
+      rmSync(folder, { recursive: true, force: true });
+    }
   });
 
   test(`${fixture} goes on to the end, and does nothing twice`, { timeout: 60_000 }, async () => {

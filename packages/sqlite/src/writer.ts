@@ -196,6 +196,7 @@ const inodeOf = (path: string): number | undefined => statSync(path, { throwIfNo
 /** What crash points call it. */
 function typesOf(work: Work): string[] {
   if (work.kind === "append") return work.rows.map(({ type }) => type);
+  if (work.kind === "fold") return ["fold_saved"];
   return work.kind === "delete" ? ["thread_deleted"] : [];
 }
 

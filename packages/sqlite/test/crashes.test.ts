@@ -44,6 +44,38 @@ describe("a crash", { concurrency: 3, timeout: 60_000 }, () => {
     });
   }
 
+  for (const { position, seq } of [
+    { position: "before", seq: 1 },
+    { position: "inside", seq: 1 },
+    { position: "after", seq: 2 },
+  ]) {
+    test(`${position} the transaction of a saved fold leaves the one before or the whole of it`, async () => {
+      await using place = new Place();
+      const child = await place.child({}, { env: { CRASH_AT: `fold_saved:${position}:2` } });
+      await child.call("append", "t", [created(), says("said")], { afterSeq: 0, take: 0, release: true });
+      const fold = (at: number) => ({ seq: at, fingerprint: "f", body: `${at}`.repeat(100_000) });
+      await child.call("saveFold", "t", fold(1));
+      await assert.rejects(child.call("saveFold", "t", fold(2)), { message: "the child is dead" });
+      const store = await place.store();
+      assert.deepEqual([await store.fold?.("t"), (await store.read("t")).length], [fold(seq), 2]);
+      place.assertSound();
+    });
+  }
+
+  test("any byte of a saved fold that has changed on the disk makes it none", async () => {
+    await using place = new Place();
+    const store = await place.store();
+    await store.append("t", [created()], { afterSeq: 0 });
+    const body = '{"state":1}';
+    await store.saveFold?.("t", { seq: 1, fingerprint: "f", body });
+    assert.equal((await store.fold?.("t"))?.body, body);
+    for (let at = 0; at < body.length; at++) {
+      const flipped = body.slice(0, at) + String.fromCharCode(body.charCodeAt(at) ^ 1) + body.slice(at + 1);
+      place.look((db) => db.prepare("UPDATE folds SET body = ?").run(flipped));
+      assert.equal(await store.fold?.("t"), undefined);
+    }
+  });
+
   for (const { position, isGone } of [
     { position: "before", isGone: false },
     { position: "inside", isGone: false },

@@ -76,7 +76,8 @@ interface ChildOptions {
   uid?: number;
 }
 
-type Method = keyof { [M in keyof Store as Store[M] extends (...args: never[]) => Promise<unknown> ? M : never]: true };
+type Whole = Required<Store>;
+type Method = keyof { [M in keyof Whole as Whole[M] extends (...args: never[]) => Promise<unknown> ? M : never]: true };
 type Waiting = { resolve(value: unknown): void; reject(reason: unknown): void };
 
 export class Child {
@@ -104,13 +105,13 @@ export class Child {
     });
   }
 
-  call<M extends Method>(method: M, ...args: Parameters<Store[M]>): ReturnType<Store[M]> {
+  call<M extends Method>(method: M, ...args: Parameters<Whole[M]>): ReturnType<Whole[M]> {
     const answer = new Promise((resolve, reject) => {
       const id = this.#nextId++;
       this.#waiting.set(id, { resolve, reject });
       this.#process.send({ id, method, args });
     });
-    return answer as ReturnType<Store[M]>;
+    return answer as ReturnType<Whole[M]>;
   }
 
   signal(signal: NodeJS.Signals): void {

@@ -7,6 +7,7 @@ import { cutting, reading } from "./store-conformance/journals.ts";
 import { leasing } from "./store-conformance/leasing.ts";
 import { listing } from "./store-conformance/lists.ts";
 import type { Check } from "./store-conformance/sample.ts";
+import { caching } from "./store-conformance/caching.ts";
 import { searching } from "./store-conformance/searches.ts";
 import { drafting, following } from "./store-conformance/watching.ts";
 
@@ -42,6 +43,7 @@ export function storeConformance(name: string, make: () => Promise<StoreUnderTes
       remains,
       keeping,
       drafting,
+      caching,
       following,
       listing,
       searching,
