@@ -76,14 +76,24 @@ async function start({ Agent, Harness, defineTool, sqliteStore, textOf }, { fold
       const ids = Array.from({ length: threads }, (_, at) => at);
       for (let at = 0; at < threads; at += 500) await Promise.all(ids.slice(at, at + 500).map(write));
       async function write(n) {
-        const event = (type, fields) => ({ type, v: 1, at: Date.now(), ...fields });
         const said = Array.from({ length: messages }, (_, m) => {
           const content = [{ type: "text", text: prose(n * messages + m, 500) }];
-          return event("message_end", { message: { id: `m${m}`, role: m % 2 ? "assistant" : "user", content } });
+          return eventOf("message_end", { message: { id: `m${m}`, role: m % 2 ? "assistant" : "user", content } });
         });
-        const first = event("thread_created", { title: `Thread ${n}`, resourceId: "default" });
+        const first = eventOf("thread_created", { title: `Thread ${n}`, resourceId: "default" });
         await store.append(`t${n}`, [first, ...said], { afterSeq: 0, take: 0, release: true });
       }
+    },
+    /** One thread of at least so many events, written past the harness like those above: turns of three steps with a call each. */
+    async write(id, events) {
+      await store.append(id, [eventOf("thread_created", { title: "Long", resourceId: id })], { afterSeq: 0, take: 0 });
+      let seq = 1;
+      for (let turn = 0; seq < events;) {
+        const batch = [];
+        while (batch.length < 5_000 && seq + batch.length < events) batch.push(...turnEvents(turn++));
+        ({ seq } = await store.append(id, batch, { afterSeq: seq, epoch: 1 }));
+      }
+      await store.release(id, 1);
     },
     list: (query) => harness.listThreads(query),
     /** The turn goes on by itself when its thread is opened. */
@@ -100,6 +110,40 @@ async function start({ Agent, Harness, defineTool, sqliteStore, textOf }, { fold
     isDelta: (event) => event.type === "message_update",
     close: () => harness.close(),
   };
+}
+
+const eventOf = (type, fields) => ({ type, v: 1, at: Date.now(), ...fields });
+
+function turnEvents(n) {
+  const turnId = `turn_${n}`;
+  const inputId = `input_${n}`;
+  const usage = { inputTokens: 100, outputTokens: 20, reasoningTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 };
+  const inTurn = (type, fields) => eventOf(type, { turnId, ...fields });
+  const says = (role, content, more) =>
+    inTurn("message_end", { message: { id: `${role}_${n}_${content.length}`, role, content }, ...more });
+  const step = (at) => {
+    const call = { toolCallId: `call_${at}`, toolName: "bench_tool" };
+    const result = { content: prose(n * 3 + at, 100) };
+    return [
+      says("assistant", [{ type: "tool-call", ...call, input: { n: at } }], { finishReason: "tool-calls" }),
+      inTurn("usage_update", { usage, cost: null, cachedShare: 0 }),
+      inTurn("tool_start", { ...call, args: { n: at }, key: `${turnId}:${at}`, effect: "once" }),
+      inTurn("tool_end", { ...call, result, isError: false, durationMs: 1 }),
+      inTurn("step_end", { finishReason: "tool-calls", usage }),
+    ];
+  };
+  const text = [{ type: "text", text: prose(n, 100) }];
+  return [
+    eventOf("input_accepted", { inputId, delivery: "send", content: "go on" }),
+    inTurn("agent_start", { modeId: "default", modelId: "bench/bench", resumed: false }),
+    inTurn("input_taken", { inputId }),
+    says("user", text),
+    ...[0, 1, 2].flatMap(step),
+    says("assistant", text, { finishReason: "stop" }),
+    inTurn("usage_update", { usage, cost: null, cachedShare: 0 }),
+    inTurn("step_end", { finishReason: "stop", usage }),
+    inTurn("agent_end", { reason: "complete" }),
+  ];
 }
 
 function asMessages(event) {

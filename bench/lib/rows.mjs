@@ -16,6 +16,14 @@ const share = (us, peer, limit, name) => {
   return line(`${show(us / peer)} × ${name} (${show(peer)})`, `at most ${show(limit)} × ${name}`, us <= limit * peer);
 };
 
+/** Of the same thing at a thousand events. */
+const times = (value, base, limit, unit, what) =>
+  line(
+    `${what}${show(value)}${unit}, ${show(value / base)} × 1,000 events`,
+    `${what}at most ${show(limit)} × 1,000 events`,
+    value <= limit * base,
+  );
+
 export const rows = [
   {
     name: "20,000 text deltas",
@@ -48,7 +56,7 @@ export const rows = [
   },
   {
     name: "500 short turns",
-    beside: [],
+    beside: ["pi"],
     runs: [{ key: "turns", scenario: "turns", parameters: { n: 500 }, next: ["reopen"] }],
     judge: ({ us }) => [
       atMost(us("turns").atEndMs, 5, " ms", "turn 500: "),
@@ -66,10 +74,20 @@ export const rows = [
     runs: [
       { key: "long", scenario: "long", parameters: { events: 10_000 }, next: ["reopen", "clone"], only: "cinch" },
       { key: "short", scenario: "long", parameters: { events: 100 }, next: ["clone"], only: "cinch" },
+      { key: "thousand", scenario: "written", parameters: { events: 1_000 }, next: ["reopen"], only: "cinch" },
+      { key: "million", scenario: "written", parameters: { events: 1_000_000 }, next: ["reopen"], only: "cinch" },
     ],
-    judge: ({ us }) => [
+    judge: ({ us, peer }) => [
       atMost(us("turns.reopen").openMs, 30, " ms", "500 turns: "),
+      share(us("turns.reopen").openMs, peer("pi", "turns.reopen").openMs, 0.8, "pi on SQLite"),
       atMost(us("long.reopen").openMs, 60, " ms", "10,000 events: "),
+      times(us("million.reopen").openMs, us("thousand.reopen").openMs, 2, " ms", "1,000,000 events: "),
+      times(us("million.reopen").heapMB, us("thousand.reopen").heapMB, 1.1, " MB", "memory with 1,000,000 events: "),
+      line(
+        `the first time, without folds: ${show(us("million").firstMs)} ms, 1,000 events ${show(us("thousand").firstMs)} ms`,
+        "",
+        undefined,
+      ),
     ],
   },
   {
@@ -145,7 +163,7 @@ export const rows = [
     runs: [{ key: "cold", scenario: "cold", parameters: {} }],
     judge: ({ us, peer }) => [
       line(`${show(us("cold").readyMs)} ms`, "", undefined),
-      share(us("cold").readyMs, peer("ai7", "cold").readyMs, 1, "ai 7"),
+      share(us("cold").readyMs, peer("ai7", "cold").readyMs, 0.8, "ai 7"),
     ],
   },
   ...["grace", "sharp", "intool"].map((mode) => ({

@@ -1,3 +1,5 @@
+import { collectGarbage } from "../lib/garbage.mjs";
+
 /** A thread that another process has written, from after the import to what a UI draws. */
 export default async function reopen({ load, hooksOf, folder, now }) {
   const from = now();
@@ -8,6 +10,9 @@ export default async function reopen({ load, hooksOf, folder, now }) {
   if (!host.eventCount) await host.messages("s1");
   const shown = now();
   const events = host.eventCount?.("s1");
+  collectGarbage();
+  const heapMB = process.memoryUsage().heapUsed / 1024 ** 2;
+  const asked = now();
   await host.sendMessage("s1", "CHAT 501");
-  return { importMs: loaded - from, openMs: shown - loaded, nextTurnMs: now() - shown, events };
+  return { importMs: loaded - from, openMs: shown - loaded, nextTurnMs: now() - asked, events, heapMB };
 }

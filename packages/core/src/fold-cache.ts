@@ -5,11 +5,11 @@ import { sleep, type Clock } from "./ports.ts";
 import type { Store } from "./store.ts";
 
 /** How many events may lie between two saves: at rest, in the middle of a turn, and when the thread is closed. */
-const AT_REST = 500;
+const AT_REST = 250;
 const IN_A_TURN = 2_000;
 const ON_CLOSE = 50;
 /** A save waits this long, so that the result of a turn never waits for one. */
-const DELAY_MS = 200;
+const DELAY_MS = 100;
 
 /**
  * Folded state of one thread, kept beside its journal so that opening it reads the newest events only. The journal stays the only truth:

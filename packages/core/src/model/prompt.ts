@@ -55,7 +55,7 @@ const convertedForeign = new WeakMap<Entry, LanguageModelV4Message>();
 
 /** Models keep call ids apart within one answer only; providers want that of a whole request. */
 function renaming(): (message: LanguageModelV4Message) => LanguageModelV4Message {
-  const used = new Set<string>();
+  const used = new UsedIds();
   let names = new Map<string, string>();
   return (message) => {
     if (message.role === "assistant") names = newNames(message.content, used);
@@ -67,15 +67,28 @@ function renaming(): (message: LanguageModelV4Message) => LanguageModelV4Message
   };
 }
 
+class UsedIds {
+  readonly #used = new Set<string>();
+  /** By id, the number that is tried next: a model that always says "call_0" must not cost the square of its calls. */
+  readonly #next = new Map<string, number>();
+
+  unique(id: string): string {
+    let name = id;
+    let n = this.#next.get(id) ?? 2;
+    for (; this.#used.has(name); n++) name = `${id.slice(0, 56)}_${n}`;
+    this.#next.set(id, n);
+    this.#used.add(name);
+    return name;
+  }
+}
+
 /** What the calls of this answer are called in the prompt, where that is not their own id. */
-function newNames(parts: readonly AssistantPart[], used: Set<string>): Map<string, string> {
+function newNames(parts: readonly AssistantPart[], used: UsedIds): Map<string, string> {
   const names = new Map<string, string>();
   for (const part of parts) {
     if (!isOwnCall(part)) continue;
     const { toolCallId: id } = part;
-    let name = id;
-    for (let n = 2; used.has(name); n++) name = `${id.slice(0, 56)}_${n}`;
-    used.add(name);
+    const name = used.unique(id);
     if (name !== id) names.set(id, name);
   }
   return names;
