@@ -33,14 +33,14 @@ export async function messagesOf(
 
 const isMessage = (event: DurableEvent): event is DurableEvent<"message_end"> => event.type === "message_end";
 
-/** How the turn ended that took an input long ago. `undefined` if it has not ended. */
-export async function outcomeOf(thread: Thread, inputId: string): Promise<TurnResult | undefined> {
+/** How the turn ended that took the input which was accepted at `seq`, long ago. `undefined` if it has not ended. */
+export async function outcomeOf(thread: Thread, inputId: string, seq: number): Promise<TurnResult | undefined> {
   // Looked at first: should it end while the journal is read, whoever waits for it is told.
   const { inbox, turn } = thread.state;
   if (inbox.some((item) => item.inputId === inputId) || turn?.inputIds.includes(inputId)) return undefined;
   let turnId: string | undefined;
   let result: TurnResult = { reason: "aborted", message: null };
-  for (const event of await thread.read({})) {
+  for await (const event of eventsAfter(thread, seq)) {
     if (event.type === "input_taken" && event.inputId === inputId) turnId = event.turnId;
     if (event.type === "input_removed" && event.inputId === inputId) return result;
     if (turnId === undefined || event.turnId !== turnId) continue;
@@ -54,4 +54,13 @@ export async function outcomeOf(thread: Thread, inputId: string): Promise<TurnRe
     }
   }
   return result;
+}
+
+async function* eventsAfter(thread: Thread, seq: number): AsyncGenerator<DurableEvent> {
+  for (let after = seq; ;) {
+    const events = await thread.read({ after, limit: CHUNK });
+    yield* events;
+    if (events.length < CHUNK) return;
+    after = events.at(-1)!.seq;
+  }
 }

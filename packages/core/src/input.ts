@@ -1,5 +1,6 @@
 import { CinchError } from "./errors.ts";
 import type { Delivery, NewEvent } from "./events.ts";
+import { NAMED_KEPT } from "./folds/state.ts";
 import { outcomeOf } from "./history.ts";
 import type { FilePart } from "./message.ts";
 import { fromBase64 } from "./base64.ts";
@@ -31,9 +32,8 @@ export async function acceptedInput(
   const { content, files = [], id } = input ?? {};
   checkDelivery(delivery);
   checkContent(content, files.length);
-  if (id !== undefined && (typeof id !== "string" || id === "" || id.length > 200)) {
-    throw new CinchError("INVALID_INPUT", "An input's id is a string of 1 to 200 characters.");
-  }
+  if (id !== undefined && !isInputId(id))
+    throw new CinchError("INVALID_INPUT", "An input's id is well-formed text of 1 to 200 characters, without NUL.");
   const blobs: Blob[] = [];
   const parts = await Promise.all(files.map((file) => storedFile(file, blobs)));
   const named = id === undefined ? {} : { named: true };
@@ -46,6 +46,10 @@ export async function acceptedInput(
   };
   return { event: parts.length > 0 ? { ...event, files: parts } : event, blobs };
 }
+
+/** Stores look ids up, and not every store can tell broken text apart. */
+const isInputId = (id: unknown): id is string =>
+  typeof id === "string" && id !== "" && id.length <= 200 && id.isWellFormed() && !id.includes("\0");
 
 function checkDelivery(delivery: Delivery): void {
   if (delivery === "send" || delivery === "steer" || delivery === "follow_up") return;
@@ -85,24 +89,31 @@ function decoded(text: string): Uint8Array<ArrayBuffer> {
   }
 }
 
-/** False if an input with this id has been accepted before: then nothing is done. */
+/** `undefined` if it was accepted now; otherwise where an input of this id was accepted before, and nothing is done. */
 export async function accept(
   thread: Thread,
   event: NewEvent<"input_accepted">,
   blobs: readonly Blob[],
-): Promise<boolean> {
-  let isNew = true;
-  await thread.command(({ foreign, inbox, named, title, control }) => {
+): Promise<number | undefined> {
+  const { id, ports } = thread;
+  const asked = thread.state.seq;
+  const known = event.named ? await ports.store.findInput(id, event.inputId) : undefined;
+  let isKnown = known !== undefined;
+  let isStale = false;
+  await thread.command(({ seq, foreign, inbox, named, title, control }) => {
     refuseForeign(foreign);
-    // Refused before it is queued: nobody here could answer it.
-    thread.ports.modes.current(control);
-    isNew = !(event.named && Object.hasOwn(named, event.inputId));
-    if (!isNew) return null;
+    // Refused before it is queued: no process with this configuration could answer it.
+    ports.modes.current(control);
+    // What came in since the store was asked is in `named`, unless it was more than that holds.
+    isStale = event.named === true && seq - asked > NAMED_KEPT;
+    isKnown ||= event.named === true && named.includes(event.inputId);
+    if (isKnown || isStale) return null;
     refuseFull(inbox.length);
     const made = title === "" ? titleOf(event.content) : "";
     return made === "" ? [event] : [event, { type: "thread_renamed", title: made }];
   }, blobs);
-  return isNew;
+  if (known !== undefined) return known;
+  return isKnown || isStale ? accept(thread, event, blobs) : undefined;
 }
 
 /** Accepts an input, and promises what becomes of it: a promise within one, since others may give orders meanwhile. */
@@ -113,8 +124,8 @@ export async function send(
 ): Promise<{ turn: Promise<TurnResult> }> {
   const waiter = thread.waiters.add(event.inputId);
   try {
-    const isNew = await accept(thread, event, blobs);
-    const settled = isNew ? undefined : await outcomeOf(thread, event.inputId);
+    const known = await accept(thread, event, blobs);
+    const settled = known === undefined ? undefined : await outcomeOf(thread, event.inputId, known);
     if (settled) waiter.cancel();
     return { turn: settled ? Promise.resolve(settled) : waiter.result };
   } catch (error) {

@@ -196,6 +196,13 @@ export class MemoryStore implements Store {
     );
   }
 
+  async findInput(threadId: string, inputId: string): Promise<number | undefined> {
+    const { journal, segments } = this.#thread(threadId);
+    const own = segments.filter((segment) => segment.journal === journal).flatMap((segment) => rowsOf(segment));
+    const isIt = (event: StampedEvent) => event.type === "input_accepted" && event.named && event.inputId === inputId;
+    return own.findLast(({ json }) => isIt(JSON.parse(json) as StampedEvent))?.seq;
+  }
+
   async thread(threadId: string): Promise<ThreadRecord | undefined> {
     return this.#data.threads.get(threadId)?.record;
   }

@@ -107,6 +107,9 @@ export interface Store {
     range?: { after?: number; upTo?: number; limit?: number; last?: boolean },
   ): Promise<DurableEvent[]>;
 
+  /** Where the thread itself, not one that it was cloned from, accepted an input under an id that the caller chose (`named`). */
+  findInput(threadId: string, inputId: string): Promise<number | undefined>;
+
   thread(threadId: string): Promise<ThreadRecord | undefined>;
   /** Newest first. */
   threads(query?: ThreadQuery): Promise<ThreadRecord[]>;

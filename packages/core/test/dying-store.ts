@@ -34,6 +34,10 @@ export class DyingStore extends MemoryStore {
     return this.#ask(() => super.read(...args));
   }
 
+  override findInput(...args: Parameters<MemoryStore["findInput"]>): Promise<number | undefined> {
+    return this.#ask(() => super.findInput(...args));
+  }
+
   override lease(threadId: string): Promise<Lease> {
     return this.#ask(() => super.lease(threadId));
   }

@@ -220,3 +220,23 @@ test("a store without the cache, or one that can't save, opens threads as ever",
     await h.close();
   }
 });
+
+test("an id that a caller chose is known for as long as the thread lives, and the state holds few of them", async () => {
+  const data = new MemoryData();
+  await using one = await opened(data);
+  const first = await one.h.sendMessage({ content: "first", id: "id 0" });
+  for (let n = 1; n <= 120; n++) await one.h.post({ content: "more", id: `id ${n}`, delivery: "follow_up" });
+  const before = await one.h.listInbox();
+  const again = await one.h.sendMessage({ content: "first", id: "id 0" });
+  assert.deepEqual(again, first);
+  assert.ok((await one.h.listInbox()).length <= before.length);
+  await one.h.abort({ inbox: true });
+  const kinds = (await one.storage.read(one.id)).filter((event) => event.type === "input_accepted");
+  assert.equal(kinds.length, 121);
+});
+
+test("an id that stores could not find again is refused", async () => {
+  await using one = await opened(new MemoryData());
+  for (const id of ["", "x".repeat(201), "a\0b", "\ud800"])
+    await assert.rejects(one.h.post({ content: "x", id, delivery: "send" }), { code: "INVALID_INPUT" });
+});

@@ -5,6 +5,7 @@ import type { Connection } from "./connection.ts";
 import type { Holder } from "./holder.ts";
 import { rangeOf } from "./journal-rows.ts";
 import { SEQS, keyOf } from "./protocol.ts";
+import { INPUT_ID, IS_INPUT } from "./schema.ts";
 import { sql, sqlArrays } from "./sql.ts";
 
 export interface Range {
@@ -45,6 +46,7 @@ export class Reader {
   readonly #blob;
   readonly #draft;
   readonly #fold;
+  readonly #inputs;
   readonly #lease;
   readonly #pulse;
 
@@ -65,6 +67,11 @@ export class Reader {
     this.#fold = sql<SavedFold & { crc: number }>(
       db,
       "SELECT seq, fingerprint, crc, body FROM threads JOIN folds ON thread = no WHERE id = ? AND deleted = 0",
+    );
+    this.#inputs = sql<{ key: number }>(
+      db,
+      `SELECT key FROM events WHERE ${IS_INPUT} AND ${INPUT_ID} = ? AND key BETWEEN ? AND ?
+       AND json_extract(body, '$.named') ORDER BY key DESC LIMIT 1`,
     );
     this.#lease = sql<LeaseState>(
       db,
@@ -108,6 +115,16 @@ export class Reader {
     const isWhole = chunks <= 1 || JSON.stringify(await this.#spans(threadId, range)) === whole;
     if (!isWhole) return this.events(threadId, range);
     return last ? events.toReversed() : events;
+  }
+
+  async input(threadId: string, inputId: string): Promise<number | undefined> {
+    const spans = await this.#spans(threadId, {});
+    return this.#connection.ask(() => {
+      const no = this.#no.get(threadId)?.no;
+      const own = spans.filter(([from]) => Math.floor(from / SEQS) === no).toReversed();
+      const found = own.flatMap(([from, to]) => this.#inputs.get(inputId, from, to) ?? [])[0];
+      return found && found.key % SEQS;
+    });
   }
 
   async blob(hash: string): Promise<Uint8Array | undefined> {

@@ -125,6 +125,10 @@ class SqliteStore implements Store {
     return this.#assertOpen().reader.events(threadId, range);
   }
 
+  async findInput(threadId: string, inputId: string): Promise<number | undefined> {
+    return this.#assertOpen().reader.input(threadId, inputId);
+  }
+
   async thread(threadId: string): Promise<ThreadRecord | undefined> {
     return this.#assertOpen().listing.thread(threadId);
   }

@@ -3,7 +3,7 @@ import type { Store } from "@cinch/core";
 import { appending } from "./store-conformance/appending.ts";
 import { deleting, keeping } from "./store-conformance/contents.ts";
 import { families, remains } from "./store-conformance/families.ts";
-import { cutting, reading } from "./store-conformance/journals.ts";
+import { cutting, finding, reading } from "./store-conformance/journals.ts";
 import { leasing } from "./store-conformance/leasing.ts";
 import { listing } from "./store-conformance/lists.ts";
 import type { Check } from "./store-conformance/sample.ts";
@@ -37,6 +37,7 @@ export function storeConformance(name: string, make: () => Promise<StoreUnderTes
       appending,
       leasing,
       reading,
+      finding,
       cutting,
       deleting,
       families,

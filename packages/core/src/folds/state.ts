@@ -56,8 +56,8 @@ export interface ThreadState {
   parked: boolean;
   /** Drivers that died since the thread last got anywhere. */
   takeovers: number;
-  /** Input ids that callers chose. */
-  named: Readonly<Record<string, true>>;
+  /** The newest ids that callers chose for inputs. The store finds the others. */
+  named: readonly string[];
   usage: Usage;
   spent: Spent;
   control: Control;
@@ -66,6 +66,8 @@ export interface ThreadState {
   /** The first event that a newer release wrote: this one must not drive past it. */
   foreign: { type: string; v: number; seq: number } | null;
 }
+
+export const NAMED_KEPT = 100;
 
 export const newThreadState: ThreadState = {
   seq: 0,
@@ -78,7 +80,7 @@ export const newThreadState: ThreadState = {
   held: false,
   parked: false,
   takeovers: 0,
-  named: {},
+  named: [],
   usage: noUsage,
   spent: nothingSpent,
   control: newControl,
@@ -105,7 +107,7 @@ export function reduceThread(before: ThreadState, event: DurableEvent): ThreadSt
     case "thread_renamed":
       return { ...state, title: event.title };
     case "thread_cloned":
-      return { ...settled(state), title: event.title, usage: noUsage, spent: nothingSpent, named: {} };
+      return { ...settled(state), title: event.title, usage: noUsage, spent: nothingSpent, named: [] };
     case "thread_rewound":
       return {
         ...settled(state),
@@ -115,7 +117,7 @@ export function reduceThread(before: ThreadState, event: DurableEvent): ThreadSt
       };
     case "input_accepted": {
       const turn = state.turn?.aborting ? { ...state.turn, wanted: true } : state.turn;
-      const named = event.named ? { ...state.named, [event.inputId]: true as const } : state.named;
+      const named = event.named ? [...state.named, event.inputId].slice(-NAMED_KEPT) : state.named;
       return { ...state, turn, held: false, named };
     }
     case "usage_update":

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { type Check, clone, input, make, rewind, seqs, texts } from "./sample.ts";
+import { type Check, clone, event, input, make, rewind, seqs, texts } from "./sample.ts";
 
 export function reading(check: Check): void {
   check("a range is read from either end", async (store) => {
@@ -27,6 +27,32 @@ export function reading(check: Check): void {
     );
     const result = await store.append("t", [input("x")], { afterSeq: 0 });
     assert.equal(result.kind === "newer" && result.events.length, length);
+  });
+}
+
+const named = (inputId: string) => event("input_accepted", { inputId, delivery: "send", content: "x", named: true });
+
+export function finding(check: Check): void {
+  check("an input is found by the id that its sender chose, and by no other", async (store) => {
+    const odd = ["a", "'; --", "%", "ü\u0001 🙂", "x".repeat(200), "__proto__"];
+    await make(store, "t", input("not named"), ...odd.map(named));
+    const found = await Promise.all(["i", "b", "", "A", ...odd].map((id) => store.findInput("t", id)));
+    assert.deepEqual(found, [undefined, undefined, undefined, undefined, ...odd.map((_, at) => at + 3)]);
+    await make(store, "other", named("elsewhere"));
+    assert.equal(await store.findInput("t", "elsewhere"), undefined);
+    await assert.rejects(store.findInput("nowhere", "a"), { code: "THREAD_NOT_FOUND" });
+  });
+
+  check("what was said before a clone, or cut off by a rewind, is not found", async (store) => {
+    await make(store, "t", named("early"), named("late"));
+    await clone(store, "c", "t", 3);
+    assert.equal(await store.findInput("c", "early"), undefined);
+    await store.append("c", [named("early")], { afterSeq: 4 });
+    assert.equal(await store.findInput("c", "early"), 5);
+    await rewind(store, "t", 3, 2);
+    assert.deepEqual([await store.findInput("t", "early"), await store.findInput("t", "late")], [2, undefined]);
+    await store.append("t", [named("late")], { afterSeq: 4 });
+    assert.equal(await store.findInput("t", "late"), 5);
   });
 }
 
