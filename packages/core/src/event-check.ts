@@ -46,8 +46,8 @@ function testFor(type: string): Test {
 }
 
 /** Accepts what the schema accepts, up to refinements: without messages and copies, reading costs a fifth of what `stamp` does. */
-export function testOf(schema: z.core.$ZodType): Test {
-  const { def } = (schema as z.core.$ZodTypes)._zod;
+function testOf(schema: z.core.$ZodType): Test {
+  const { def } = schema as unknown as { def: z.core.$ZodTypes["_zod"]["def"] };
   switch (def.type) {
     case "string":
     case "number":
