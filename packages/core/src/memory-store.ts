@@ -1,4 +1,5 @@
 import { CinchError } from "./errors.ts";
+import { isWellFormed } from "./event-check.ts";
 import { needsLease, type DurableEvent, type StampedEvent } from "./events.ts";
 import { textOf } from "./message.ts";
 import { fold, wordsOf } from "./words.ts";
@@ -228,10 +229,12 @@ export class MemoryStore implements Store {
     const title = fold(thread.record.title);
     const words = wordsOf(query);
     if (words.length === 0) return title.includes(fold(query.trim()));
-    const said = this.#read(thread, 0).flatMap((event) => {
-      if (event.type === "message_end") return wordsOf(textOf(event.message.content));
-      return event.type === "tool_end" ? wordsOf(textOf(event.result.content)) : [];
-    });
+    const said = this.#read(thread, 0)
+      .filter(isWellFormed)
+      .flatMap((event) => {
+        if (event.type === "message_end") return wordsOf(textOf(event.message.content));
+        return event.type === "tool_end" ? wordsOf(textOf(event.result.content)) : [];
+      });
     return words.every((word) => title.includes(word) || said.some((other) => other.startsWith(word)));
   }
 

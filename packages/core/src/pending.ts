@@ -1,5 +1,6 @@
 import { CinchError } from "./errors.ts";
-import { lift, type DurableEvent, type HarnessEvent } from "./events.ts";
+import { readEvent } from "./event-check.ts";
+import type { DurableEvent, HarnessEvent } from "./events.ts";
 import { reduceDisplayAll } from "./folds/display.ts";
 import { newDisplayState, type PendingApproval } from "./folds/display-state.ts";
 import type { Store } from "./store.ts";
@@ -17,7 +18,7 @@ export async function pendingApprovals(store: Store): Promise<ThreadApproval[]> 
   const active = await store.threads({ active: true });
   const found = await Promise.all(
     active.map(async ({ id, title, resourceId }) => {
-      const pending = await pendingOf(store, id).catch(unlessDeleted);
+      const pending = await pendingOf(store, id).catch(unlessUnreadable);
       return pending.map((approval) => ({ ...approval, title, resourceId }));
     }),
   );
@@ -35,14 +36,14 @@ async function pendingOf(store: Store, id: string): Promise<PendingApproval[]> {
     upTo = first.seq - 1;
   }
   const since = events.findLastIndex(beginsTurn);
-  const turn = events.slice(Math.max(0, since)).map((event) => lift(event) as HarnessEvent);
+  const turn = events.slice(Math.max(0, since)).map((event) => readEvent(event) as HarnessEvent);
   return Object.values(reduceDisplayAll(newDisplayState(id), turn).pendingApprovals);
 }
 
 const beginsTurn = (event: DurableEvent): boolean => event.type === "agent_start" && !event.resumed;
 
-/** A thread that somebody deletes meanwhile has nothing pending. */
-function unlessDeleted(error: unknown): PendingApproval[] {
-  if (error instanceof CinchError && error.code === "THREAD_NOT_FOUND") return [];
+/** A thread that is deleted meanwhile has nothing pending. One that is corrupt must not hide what waits in others. */
+function unlessUnreadable(error: unknown): PendingApproval[] {
+  if (error instanceof CinchError && (error.code === "THREAD_NOT_FOUND" || error.code === "CORRUPT")) return [];
   throw error;
 }

@@ -1,7 +1,8 @@
 import { DraftView } from "./draft.ts";
 import { Driving } from "./driving.ts";
 import { CinchError } from "./errors.ts";
-import { lift, stamp, type DurableEvent, type HarnessEvent, type NewEvent } from "./events.ts";
+import { readEvent } from "./event-check.ts";
+import { stamp, type DurableEvent, type HarnessEvent, type NewEvent } from "./events.ts";
 import { FoldCache } from "./fold-cache.ts";
 import type { HarnessDisplayState } from "./folds/display-state.ts";
 import { newFolds, type Folds } from "./folds/folds.ts";
@@ -196,14 +197,14 @@ export class Thread implements Journal, Folds {
 
   /** Events of this thread after `since`, from the store. */
   read(range: { after?: number; upTo?: number; limit?: number; last?: boolean }): Promise<DurableEvent[]> {
-    return this.ports.store.read(this.id, range).then((events) => events.map((event) => lift(event)));
+    return this.ports.store.read(this.id, range).then((events) => events.map(readEvent));
   }
 
   async #ingest(events: readonly DurableEvent[]): Promise<void> {
     const fresh = events.filter((event) => event.seq > this.state.seq);
     if (fresh.length === 0) return;
     if (fresh.some((event) => event.type === "thread_rewound")) await this.#reload(fresh);
-    else for (const event of fresh) this.#fold(lift(event));
+    else for (const event of fresh) this.#fold(readEvent(event));
     this.#cache.changed(() => this);
     this.#changed();
   }

@@ -62,7 +62,7 @@ function write({ threads, leases, journals }: Tables, work: AppendWork, thread: 
     if (toSeq >= seq) throw new StoreFailure("INVALID_INPUT", `Event ${seq} cannot rewind to ${toSeq}.`);
     for (const journal of threads.rewind(no, { toSeq, seq })) journals.purge(journal);
   }
-  threads.update(thread, threadChange(rows, release));
+  threads.update(thread, threadChange(rows, release), afterSeq + rows.length);
   if (take !== undefined || rows.some(({ type }) => endsDraft(type))) journals.dropDraft(no);
   return { kind: "appended", seq: afterSeq + rows.length, epoch };
 }

@@ -1,5 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Blob } from "@cinch/core";
+import { checksumOf } from "./event-row.ts";
 import { SEQS, keyOf, type Row } from "./protocol.ts";
 import { sql } from "./sql.ts";
 
@@ -20,7 +21,7 @@ export class JournalRows {
 
   constructor(db: DatabaseSync) {
     this.#last = sql<{ key: number | null }>(db, "SELECT max(key) AS key FROM events WHERE key BETWEEN ? AND ?");
-    this.#insert = sql(db, "INSERT INTO events (key, body) VALUES (?, ?)");
+    this.#insert = sql(db, "INSERT INTO events (key, body, sum) VALUES (?, ?, ?)");
     this.#hasBlob = sql(db, "SELECT 1 FROM blobs WHERE hash = ?");
     this.#addBlob = sql(db, "INSERT OR IGNORE INTO blobs (hash, bytes) VALUES (?, ?)");
     this.#addRef = sql(db, "INSERT OR IGNORE INTO blob_refs (key, hash) VALUES (?, ?)");
@@ -61,7 +62,7 @@ export class JournalRows {
     const sent = new Map(blobs.map((blob) => [blob.hash, blob.bytes]));
     for (const [at, { body, hashes }] of rows.entries()) {
       const key = keyOf(journal, after + 1 + at);
-      this.#insert.run(key, body);
+      this.#insert.run(key, body, checksumOf(key, body));
       for (const hash of hashes) if (this.#keep(hash, sent.get(hash))) this.#addRef.run(key, hash);
     }
     if (rows.some(({ type }) => isSearched(type))) this.#soil.run(journal, after + 1);

@@ -1,6 +1,7 @@
 import { setImmediate as pause } from "node:timers/promises";
 import type { ThreadQuery, ThreadRecord } from "@cinch/core";
 import { Connection } from "./connection.ts";
+import { parsed } from "./event-row.ts";
 import { SEQS } from "./protocol.ts";
 import { sql } from "./sql.ts";
 import { fold, wordsOf } from "./words.ts";
@@ -125,5 +126,11 @@ const recordOf = (row: ListRow): ThreadRecord => ({
   parentId: row.parent,
   createdAt: row.created_at,
   updatedAt: row.updated_at,
-  metadata: JSON.parse(row.metadata) as Record<string, unknown>,
+  metadata: metadataIn(row.metadata),
 });
+
+/** One damaged row must not keep the others from being listed. */
+function metadataIn(text: string): Record<string, unknown> {
+  const metadata = parsed(text);
+  return typeof metadata === "object" && metadata !== null ? (metadata as Record<string, unknown>) : {};
+}

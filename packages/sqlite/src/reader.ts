@@ -1,7 +1,9 @@
+import { createHash } from "node:crypto";
 import { setImmediate as pause } from "node:timers/promises";
 import { crc32 } from "node:zlib";
 import { CinchError, type DraftPiece, type DurableEvent, type SavedFold } from "@cinch/core";
 import type { Connection } from "./connection.ts";
+import { eventIn, parsed, type EventRow } from "./event-row.ts";
 import type { Holder } from "./holder.ts";
 import { rangeOf } from "./journal-rows.ts";
 import { SEQS, keyOf } from "./protocol.ts";
@@ -28,9 +30,12 @@ export interface Pulse {
   other: string;
 }
 
-/** A run of keys: what a thread reads of one journal. */
-type Span = [from: number, to: number];
-type EventRow = [key: number, body: string];
+/** A run of keys: what a thread reads of one journal. Everything up to `known` was written once, so it must be there. */
+interface Span {
+  from: number;
+  to: number;
+  known: number;
+}
 
 const EVENTS_AT_ONCE = 250;
 /** How long a read may keep others from their work before it lets them in between. */
@@ -53,9 +58,9 @@ export class Reader {
   constructor(connection: Connection) {
     this.#connection = connection;
     const { db } = connection;
-    const events = "SELECT key, body FROM events WHERE key BETWEEN ? AND ? ORDER BY key";
+    const events = "SELECT key, body, sum FROM events WHERE key BETWEEN ? AND ? ORDER BY key";
     const own = `BETWEEN no * ${SEQS} AND (no + 1) * ${SEQS} - 1`;
-    this.#no = sql<{ no: number }>(db, "SELECT no FROM threads WHERE id = ? AND deleted = 0");
+    this.#no = sql<{ no: number; last: number }>(db, "SELECT no, last FROM threads WHERE id = ? AND deleted = 0");
     this.#segments = sql<{ journal: number; from_seq: number; to_seq: number | null }>(
       db,
       "SELECT journal, from_seq, to_seq FROM segments WHERE thread = ? ORDER BY idx",
@@ -90,30 +95,30 @@ export class Reader {
   async events(threadId: string, range: Range = {}): Promise<DurableEvent[]> {
     const { last = false, limit = Infinity } = range;
     const spans = await this.#spans(threadId, range);
-    const whole = JSON.stringify(spans);
     const read = last ? this.#newest : this.#oldest;
+    const asked = placesOf(spans);
     const events: DurableEvent[] = [];
+    let damaged: number | undefined;
     let chunks = 0;
     let since = performance.now();
-    for (let span = last ? spans.pop() : spans.shift(); span && events.length < limit;) {
+    const next = () => (last ? spans.pop() : spans.shift());
+    for (let span = next(); span && damaged === undefined && events.length < limit;) {
       if (chunks++ > 0 && performance.now() - since > BREATH_MS) {
         await pause();
         since = performance.now();
       }
-      const [from, to] = span;
+      const { from, to } = span;
       const most = Math.min(EVENTS_AT_ONCE, limit - events.length);
-      const rows = await this.#connection.ask(() => {
-        const found = read(from, to, most);
-        for (const row of found) events.push(eventOf(row, threadId));
-        return found;
-      });
+      const rows = await this.#read(threadId, () => read(from, to, most), last ? to : from);
+      damaged = collect(rows, span, { into: events, threadId, last, isEnd: rows.length < most });
       const end = rows.at(-1)?.[0];
-      if (rows.length < most || end === undefined) span = last ? spans.pop() : spans.shift();
-      else span = last ? [from, end - 1] : [end + 1, to];
+      if (rows.length < most || end === undefined) span = next();
+      else span = last ? { from, to: end - 1, known: end - 1 } : { ...span, from: end + 1 };
     }
-    // Between two chunks the thread may have been cut or deleted, and what is left would look like the whole.
-    const isWhole = chunks <= 1 || JSON.stringify(await this.#spans(threadId, range)) === whole;
-    if (!isWhole) return this.events(threadId, range);
+    // Between two looks the thread may have been cut or deleted: what is left would look like the whole, or damaged.
+    const isCertain = chunks <= 1 && damaged === undefined;
+    if (!isCertain && placesOf(await this.#spans(threadId, range)) !== asked) return this.events(threadId, range);
+    if (damaged !== undefined) throw this.#damaged(threadId, damaged);
     return last ? events.toReversed() : events;
   }
 
@@ -121,22 +126,44 @@ export class Reader {
     const spans = await this.#spans(threadId, {});
     return this.#connection.ask(() => {
       const no = this.#no.get(threadId)?.no;
-      const own = spans.filter(([from]) => Math.floor(from / SEQS) === no).toReversed();
-      const found = own.flatMap(([from, to]) => this.#inputs.get(inputId, from, to) ?? [])[0];
+      const own = spans.filter(({ from }) => Math.floor(from / SEQS) === no).toReversed();
+      const found = own.flatMap(({ from, to }) => this.#inputs.get(inputId, from, to) ?? [])[0];
       return found && found.key % SEQS;
     });
   }
 
+  /** A page that SQLite itself finds damaged is told as what it means for the thread. */
+  async #read(threadId: string, read: () => EventRow[], key: number): Promise<EventRow[]> {
+    try {
+      return await this.#connection.ask(read);
+    } catch (error) {
+      throw error instanceof CinchError && error.code === "CORRUPT" ? this.#damaged(threadId, key, error) : error;
+    }
+  }
+
+  #damaged(threadId: string, key: number, cause?: unknown): CinchError {
+    return new CinchError(
+      "CORRUPT",
+      `Event ${key % SEQS} of thread "${threadId}" is damaged: it is not what was written to "${this.#connection.path}". ` +
+        "Nothing was changed, and other threads may be sound. " +
+        "Restore the file from a backup, or delete the thread with deleteThread().",
+      cause,
+    );
+  }
+
   async blob(hash: string): Promise<Uint8Array | undefined> {
-    return this.#connection.ask(() => this.#blob.get(hash)?.bytes);
+    const bytes = await this.#connection.ask(() => this.#blob.get(hash)?.bytes);
+    if (!bytes || !isSha256(hash) || sha256(bytes) === hash) return bytes;
+    throw new CinchError(
+      "CORRUPT",
+      `The blob ${hash} is damaged: it is not what was written to "${this.#connection.path}". Restore the file from a backup.`,
+    );
   }
 
   async draft(threadId: string): Promise<DraftPiece[]> {
     return this.#connection.ask(() => {
       const no = this.#no.get(threadId)?.no;
-      return no === undefined
-        ? []
-        : this.#draft.all(...rangeOf(no)).flatMap(({ body }) => JSON.parse(body) as DraftPiece[]);
+      return no === undefined ? [] : this.#draft.all(...rangeOf(no)).flatMap(({ body }) => piecesIn(body));
     });
   }
 
@@ -159,28 +186,59 @@ export class Reader {
   }
 
   async #spans(threadId: string, { after = 0, upTo = Infinity }: Range): Promise<Span[]> {
-    const segments = await this.#connection.ask(() => {
+    const { last, segments } = await this.#connection.ask(() => {
       const row = this.#no.get(threadId);
       if (!row) throw threadNotFound(threadId);
-      return this.#segments.all(row.no);
+      const found = this.#segments.all(row.no);
+      // Every thread ends in a segment of its own that is open.
+      const { journal, to_seq: end } = found.at(-1) ?? {};
+      if (journal !== row.no || end !== null) throw this.#damaged(threadId, 1);
+      return { last: row.last, segments: found };
     });
     return segments
       .map(({ journal, from_seq: from, to_seq: to }): Span => {
         const end = Math.min(to ?? SEQS - 1, upTo);
-        return [keyOf(journal, Math.max(from, after + 1)), keyOf(journal, end)];
+        const known = Math.min(to ?? last, end);
+        return {
+          from: keyOf(journal, Math.max(from, after + 1)),
+          to: keyOf(journal, end),
+          known: keyOf(journal, known),
+        };
       })
-      .filter(([from, to]) => from <= to);
+      .filter(({ from, to }) => from <= to);
   }
 }
 
-function eventOf([key, body]: EventRow, threadId: string): DurableEvent {
-  const event = JSON.parse(body) as DurableEvent | null;
-  // The missing end of a file reads as zeros, not as an error.
-  if (typeof event !== "object" || event === null) throw new SyntaxError("an event is not an object");
-  event.seq = key % SEQS;
-  event.threadId = threadId;
-  return event;
+/** Adds the events of a chunk. Returns the key of the first that is missing or not what was written. */
+function collect(
+  rows: readonly EventRow[],
+  { from, to, known }: Span,
+  { into, threadId, last, isEnd }: { into: DurableEvent[]; threadId: string; last: boolean; isEnd: boolean },
+): number | undefined {
+  // Read from its end, a thread may reach further than what is known of it.
+  let next = last ? Math.min(to, Math.max(known, rows[0]?.[0] ?? known)) : from;
+  for (const row of rows) {
+    const event = row[0] === next ? eventIn(row) : undefined;
+    if (!event) return next;
+    event.threadId = threadId;
+    into.push(event);
+    next += last ? -1 : 1;
+  }
+  const isShort = isEnd && (last ? next >= from : next <= known);
+  return isShort ? next : undefined;
 }
+
+const placesOf = (spans: readonly Span[]): string => JSON.stringify(spans.map(({ from, to }) => [from, to]));
+
+/** A draft may be lost, so one that is damaged is. */
+function piecesIn(body: string): DraftPiece[] {
+  const pieces = parsed(body);
+  return Array.isArray(pieces) ? (pieces as DraftPiece[]) : [];
+}
+
+/** Core names blobs by this hash; a store may be given other names, and then it has nothing to compare with. */
+const isSha256 = (hash: string): boolean => /^[0-9a-f]{64}$/.test(hash);
+const sha256 = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
 
 export const threadNotFound = (threadId: string): CinchError =>
   new CinchError("THREAD_NOT_FOUND", `There is no thread "${threadId}". listThreads() shows the ones there are.`);

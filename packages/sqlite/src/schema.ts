@@ -63,7 +63,10 @@ const migrations: readonly string[] = [
   );
   INSERT OR REPLACE INTO dirty (journal, from_seq) SELECT DISTINCT journal, 1 FROM segments;
   `,
+  // Rows that are there already keep null: they are read without a checksum. `last`: the newest event when the row was last changed.
   `
+  ALTER TABLE events ADD COLUMN sum INTEGER;
+  ALTER TABLE threads ADD COLUMN last INTEGER NOT NULL DEFAULT 0;
   CREATE TABLE folds (
     thread INTEGER PRIMARY KEY,
     seq INTEGER NOT NULL,
@@ -89,9 +92,11 @@ export function prepareFile(given: string): { path: string; isNew: boolean } {
     );
   }
   const path = realPath(given);
+  // The log is looked at first: another process that makes the file right now writes the file before the log.
+  const hasLog = Boolean(sizeOf(`${path}-wal`));
   const size = sizeOf(path);
   // SQLite drops a log that has no database beside it, and what is in it may be all that is left.
-  if (!size && sizeOf(`${path}-wal`)) {
+  if (!size && hasLog) {
     throw new StoreFailure("CORRUPT", corruptMessage(path, "it is missing or empty, but its -wal file is not"));
   }
   if (size !== undefined) accessSync(path, constants.R_OK | constants.W_OK);
@@ -141,8 +146,20 @@ function sizeOf(path: string): number | undefined {
   return stat?.size;
 }
 
-/** The version of an open file: 0 for one with nothing in it. Throws for a file that is somebody else's, or newer. */
+/** The version of an open file: 0 for one with nothing in it. Throws for a file of another program, or of a newer release. */
 export function versionOf(db: DatabaseSync, path: string): number {
+  if (db.isTransaction) return versionIn(db, path);
+  // One transaction: between two, another process may make the file, and half of what it made looks like another program's.
+  db.exec("BEGIN");
+  try {
+    return versionIn(db, path);
+  } finally {
+    // After some failures SQLite has rolled back already.
+    if (db.isTransaction) db.exec("COMMIT");
+  }
+}
+
+function versionIn(db: DatabaseSync, path: string): number {
   const id = pragma(db, "application_id");
   const version = pragma(db, "user_version");
   const isEmpty = db.prepare("SELECT 1 FROM sqlite_schema LIMIT 1").get() === undefined;

@@ -1,8 +1,9 @@
 import type { DatabaseSync } from "node:sqlite";
-import type { DurableEvent, Part } from "@cinch/core";
+import type { DurableEvent } from "@cinch/core";
+import { eventIn, type EventRow } from "./event-row.ts";
 import { isSearched } from "./journal-rows.ts";
 import { SEQS, keyOf } from "./protocol.ts";
-import { sql } from "./sql.ts";
+import { sql, sqlArrays } from "./sql.ts";
 import { wordsOf } from "./words.ts";
 import type { Writer } from "./writer.ts";
 
@@ -55,10 +56,7 @@ export class SearchIndex {
        WHERE ?1 OR holder IS NULL OR ${last} - from_seq >= ${BACKLOG} LIMIT ${JOURNALS_AT_ONCE}`,
     );
     this.#state = sql<Dirty>(db, `SELECT journal, from_seq, ${last} AS last FROM dirty WHERE journal = ?`);
-    this.#events = sql<{ key: number; body: string }>(
-      db,
-      "SELECT key, body FROM events WHERE key BETWEEN ? AND ? LIMIT ?",
-    );
+    this.#events = sqlArrays<EventRow>(db, "SELECT key, body, sum FROM events WHERE key BETWEEN ? AND ? LIMIT ?");
     this.#insert = sql(db, "INSERT INTO search (rowid, words) VALUES (?, ?)");
     this.#advance = sql(db, "UPDATE dirty SET from_seq = ?2 WHERE journal = ?1");
     this.#clean = sql(db, "DELETE FROM dirty WHERE journal = ?");
@@ -84,8 +82,8 @@ export class SearchIndex {
     for (let room = EVENTS_AT_ONCE; room > 0 && pieces.length < journals.length;) {
       const dirty = journals[pieces.length]!;
       const { journal, from_seq: from, last } = dirty;
-      const events = this.#events.all(keyOf(journal, from), keyOf(journal, last), room);
-      const done = events.length < room ? last : events.at(-1)!.key % SEQS;
+      const events = this.#events(keyOf(journal, from), keyOf(journal, last), room);
+      const done = events.length < room ? last : events.at(-1)![0] % SEQS;
       pieces.push({ ...dirty, done, entries: events.flatMap(entryOf) });
       room -= events.length;
     }
@@ -102,17 +100,28 @@ export class SearchIndex {
   }
 }
 
-function entryOf({ key, body }: { key: number; body: string }): Entry[] {
-  const event = JSON.parse(body) as DurableEvent;
-  if (!isSearched(event.type)) return [];
+/** What is damaged is not found. That it is damaged is told to the caller that opens its thread; other threads are indexed. */
+function entryOf(row: EventRow): Entry[] {
+  const event = eventIn(row);
+  if (!event || !isSearched(event.type)) return [];
+  const [key] = row;
   const words = new Set(wordsOf(textIn(event)).filter((word) => word.length <= LONGEST_WORD));
   return words.size > 0 ? [{ key, words: [...words].join(" ") }] : [];
 }
 
 function textIn(event: DurableEvent): string {
-  if (event.type === "message_end") return text(event.message.content).slice(0, MOST_SAID);
-  return event.type === "tool_end" ? text(event.result.content).slice(0, MOST_PRINTED) : "";
+  // Events are checked when they are appended and when they are folded, not here: nothing of their shape is certain.
+  const { message, result } = event as {
+    message?: { content?: unknown } | null;
+    result?: { content?: unknown } | null;
+  };
+  return event.type === "message_end"
+    ? text(message?.content).slice(0, MOST_SAID)
+    : text(result?.content).slice(0, MOST_PRINTED);
 }
 
-const text = (content: string | readonly Part[]): string =>
-  typeof content === "string" ? content : content.map((part) => (part.type === "text" ? part.text : "")).join(" ");
+function text(content: unknown): string {
+  if (!Array.isArray(content)) return typeof content === "string" ? content : "";
+  const parts = content as ({ type?: unknown; text?: unknown } | null)[];
+  return parts.map((part) => (part?.type === "text" && typeof part.text === "string" ? part.text : "")).join(" ");
+}

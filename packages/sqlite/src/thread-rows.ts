@@ -55,7 +55,7 @@ export class ThreadRows {
     );
     this.#touch = sql(
       db,
-      `UPDATE threads SET title = coalesce(?2, title), updated_at = ?3, touched = ${nextTouch}, active = ?4 WHERE no = ?1`,
+      `UPDATE threads SET title = coalesce(?2, title), updated_at = ?3, touched = ${nextTouch}, active = ?4, last = ?5 WHERE no = ?1`,
     );
     this.#activate = sql(db, "UPDATE threads SET active = ?2 WHERE no = ?1");
     this.#bury = sql(
@@ -141,9 +141,10 @@ export class ThreadRows {
     return this.#insert.get(threadId, ...columns)!.no;
   }
 
-  update({ no, active }: ThreadRow, change: ThreadChange): void {
+  /** `last`: the newest event. Noted only where the row changes anyway: an append need not write another page for it. */
+  update({ no, active }: ThreadRow, change: ThreadChange, last: number): void {
     const next = Number(change.active ?? active);
-    if (change.updatedAt !== undefined) this.#touch.run(no, change.title ?? null, change.updatedAt, next);
+    if (change.updatedAt !== undefined) this.#touch.run(no, change.title ?? null, change.updatedAt, next, last);
     else if (next !== active) this.#activate.run(no, next);
   }
 

@@ -1,13 +1,18 @@
 import { writeSync } from "node:fs";
 import { sqliteStore } from "@cinch/sqlite";
-import { created, input } from "./support.ts";
+import { created, event, input } from "./support.ts";
 
-/** Says so, in one system call, whenever an append is answered. */
+/** Large enough that the log is moved into the file while drafts are saved, not while events are appended. */
+const LARGE = 450_000;
+
+/** Says so, in one system call, whenever an append is answered. Between appends it saves drafts, which need not be synced. */
 const store = sqliteStore({ path: process.argv[2]!, indexMs: 100_000 });
 await store.open();
-await store.append("t", [created()], { afterSeq: 0 });
-for (let afterSeq = 1; afterSeq <= 20; afterSeq++) {
-  await store.append("t", [input("x".repeat(afterSeq * 100))], { afterSeq });
+await store.append("t", [created(), event("agent_start")], { afterSeq: 0, take: 0 });
+for (let at = 1; at <= 20; at++) {
+  const text = "d".repeat(at % 2 === 0 ? LARGE : 10);
+  if (at > 3) await store.saveDraft("t", 1, [{ messageId: "m", index: 0, part: "text", text }]);
+  await store.append("t", [input("x".repeat(at * 100))], { afterSeq: at + 1 });
   writeSync(1, "answered\n");
 }
 await store.close();

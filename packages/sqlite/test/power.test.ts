@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { createReadStream, mkdirSync, writeFileSync } from "node:fs";
+import { createReadStream, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import process from "node:process";
 import { createInterface } from "node:readline";
@@ -83,24 +83,30 @@ test(
 
     const disk = new Disk();
     let answered = 0;
+    let moved = 0;
     let cuts = 0;
+    let writes = 0;
     for await (const call of calls(trace)) {
       if (call.kind === "write") disk.write(call.file, call.write);
       else if (call.kind === "sync") disk.sync(call.file);
       else answered++;
-      if (call.kind === "sync") continue;
+      if (call.kind === "write" && call.file === "cinch.db" && answered > 0 && answered < 20) moved++;
+      writes = call.kind === "answer" ? 0 : writes + 1;
+      // Of the many writes of a large draft, some will do.
+      if (call.kind === "sync" || answered === 0 || (writes > 4 && writes % 150 > 0)) continue;
       // The power goes here: with all that floats lost, and with some of it kept.
       for (const keeps of [() => false, () => ++cuts % 2 === 0]) {
-        if (answered === 0) continue;
         const folder = join(place.folder, `cut-${cuts++}`);
         disk.cut(folder, keeps);
         const store = sqliteStore({ path: join(folder, "cinch.db") });
         await store.open();
         const events = await store.read("t");
         await store.close();
-        assert.ok(events.length >= answered + 1, `${answered} were answered, and ${events.length - 1} are there`);
+        rmSync(folder, { recursive: true });
+        assert.ok(events.length >= answered + 2, `${answered} were answered, and ${events.length - 2} are there`);
       }
     }
     assert.equal(answered, 20);
+    assert.ok(moved > 100, "the log was never moved into the file");
   },
 );

@@ -18,7 +18,7 @@ export function folder(files: Record<string, string> = {}) {
     put,
     text: (name: string) => readFileSync(join(path, name), "utf8"),
     mode: (name: string) => statSync(join(path, name)).mode & 0o777,
-    /** Everything in it, but for what nobody's undo touches. */
+    /** Everything in it. While a harness is still at work there, files come and go: one that is gone when it is read is not in it. */
     all: () => contentsOf(path),
     [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }),
   };
@@ -28,12 +28,24 @@ export type Folder = ReturnType<typeof folder>;
 
 function contentsOf(root: string, below = ""): Record<string, string> {
   const found: Record<string, string> = {};
-  for (const entry of readdirSync(join(root, below), { withFileTypes: true })) {
+  for (const entry of ifThere(() => readdirSync(join(root, below), { withFileTypes: true })) ?? []) {
     const path = join(below, entry.name);
     if (entry.isDirectory()) Object.assign(found, contentsOf(root, path));
-    else found[path] = readFileSync(join(root, path), "latin1");
+    else {
+      const text = ifThere(() => readFileSync(join(root, path), "latin1"));
+      if (text !== undefined) found[path] = text;
+    }
   }
   return found;
+}
+
+function ifThere<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
 }
 
 export type Calls = [tool: string, args: unknown][];

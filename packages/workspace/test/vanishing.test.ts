@@ -1,0 +1,46 @@
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { directoryBackend } from "@cinch/workspace";
+
+const ROUNDS = 60;
+const reach = { threadId: "t", resourceId: "r" };
+const STORM = `for (;;) { mkdir("tmp-d/e"); for (const f of ["tmp-1", "tmp-d/tmp-2", "tmp-d/e/tmp-3", "sub/tmp-4"]) write(f); remove("tmp-1"); remove("sub/tmp-4"); remove("tmp-d"); }`;
+
+test(
+  "what stays in a folder is listed, found and read, whatever a command makes and removes there meanwhile",
+  { timeout: 120_000 },
+  async () => {
+    const root = mkdtempSync(join(tmpdir(), "cinch-vanishing-"));
+    for (const folder of ["sub", "tmp-stays"]) mkdirSync(join(root, folder));
+    const staying = ["/a.txt", "/sub/b.txt", "/tmp-stays/c.txt"];
+    for (const path of staying) writeFileSync(join(root, path), "zebra\n");
+    const helpers = `const fs = require("fs"); const mkdir = (p) => fs.mkdirSync(p, { recursive: true }); const write = (p) => fs.writeFileSync(p, "zebra"); const remove = (p) => fs.rmSync(p, { recursive: true, force: true });`;
+    const storm = spawn(process.execPath, ["-e", helpers + STORM], { cwd: root, stdio: "ignore" });
+    await once(storm, "spawn");
+    try {
+      const backend = directoryBackend({ root });
+      const kept = (paths: string[]) => paths.filter((path) => staying.includes(path)).toSorted();
+      for (let round = 0; round < ROUNDS; round++) {
+        const listed = (await backend.list("/", reach)).map(({ path }) => path);
+        assert.deepEqual(kept(listed), ["/a.txt"]);
+        const globbed = await Array.fromAsync(backend.glob({ pattern: "**/*", path: "/" }, reach), ({ path }) => path);
+        assert.deepEqual(kept(globbed), staying);
+        const query = { pattern: "zebra", path: "/", regex: false, ignoreCase: false };
+        const grepped = await Array.fromAsync(backend.grep(query, reach), ({ path }) => path);
+        assert.deepEqual(kept(grepped), staying);
+        const tree: string[] = [];
+        for await (const file of backend.tree!(reach)) tree.push(file.path);
+        assert.deepEqual(kept(tree), staying);
+      }
+    } finally {
+      storm.kill("SIGKILL");
+      await once(storm, "exit");
+      rmSync(root, { recursive: true, force: true });
+    }
+  },
+);

@@ -1,0 +1,68 @@
+/**
+ * npm run test:again N [FILE…]
+ *
+ * Runs the tests N times, with a busy loop beside them for each core, and says which tests failed, and how often. A test that fails
+ * once in twenty runs is a defect, of the test or of what it tests.
+ */
+import { fork, spawn } from "node:child_process";
+import { availableParallelism } from "node:os";
+import { join } from "node:path";
+import process from "node:process";
+
+const [count = "", ...files] = process.argv.slice(2);
+const runs = Number(count);
+if (!Number.isInteger(runs) || runs < 1) {
+  console.error("Say how often: npm run test:again 20 [FILE…]");
+  process.exit(1);
+}
+const loops = Array.from({ length: availableParallelism() }, () => fork(join(import.meta.dirname, "busy.ts")));
+const failures = new Map<string, number>();
+let passed = 0;
+try {
+  for (let run = 1; run <= runs; run++) {
+    const { ok, output, seconds } = await test();
+    const failed = failedIn(output);
+    if (!ok && failed.length === 0) failed.push("a process ended without naming a test");
+    for (const name of failed) failures.set(name, (failures.get(name) ?? 0) + 1);
+    console.log(`run ${run} of ${runs}: ${ok ? "passed" : `${failed.length} failed`} in ${seconds} s`);
+    if (ok) passed++;
+    else console.log(detailsOf(output));
+  }
+} finally {
+  for (const loop of loops) loop.kill();
+}
+console.log(`${passed} of ${runs} runs passed`);
+for (const [name, times] of failures) console.log(`  ${times} ×  ${name}`);
+process.exit(passed === runs ? 0 : 1);
+
+function test(): Promise<{ ok: boolean; output: string; seconds: string }> {
+  const started = performance.now();
+  const child = spawn(process.execPath, [join(import.meta.dirname, "test.ts"), ...files], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const chunks: Buffer[] = [];
+  child.stdout.on("data", (chunk: Buffer) => chunks.push(chunk));
+  return new Promise((resolve, reject) => {
+    child.once("error", reject);
+    child.once("close", (code) => {
+      const seconds = ((performance.now() - started) / 1000).toFixed(0);
+      resolve({ ok: code === 0, output: Buffer.concat(chunks).toString("utf8"), seconds });
+    });
+  });
+}
+
+/** The reporter repeats each failed test at the end of its group, with the place where it stands. */
+function failedIn(output: string): string[] {
+  return Array.from(
+    output.matchAll(/^test at (\S+?):\d+:\d+\n✖ (.*) \([\d.]+ms\)$/gm),
+    ([, file, name]) => `${file}: ${name}`,
+  );
+}
+
+function detailsOf(output: string): string {
+  return output
+    .split("✖ failing tests:")
+    .slice(1)
+    .map((part) => part.trim())
+    .join("\n\n");
+}
