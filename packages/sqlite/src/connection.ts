@@ -3,8 +3,13 @@ import { setTimeout as pause } from "node:timers/promises";
 import { CinchError } from "@cinch/core";
 import { failureOf, isBusy } from "./failure.ts";
 import { errorOf } from "./link.ts";
-import { SCHEMA_VERSION, newer, versionOf } from "./schema.ts";
+import { SCHEMA_VERSION, newer, setUp, versionOf } from "./schema.ts";
 import { sql, type Query } from "./sql.ts";
+
+interface Options {
+  busyMs: number;
+  isNew?: boolean;
+}
 
 /** The one connection of a store object that reads. It never waits for a writer, so it runs on the main thread. */
 export class Connection {
@@ -17,12 +22,14 @@ export class Connection {
   readonly #userVersion: Query<{ user_version: number }>;
   readonly #dataVersion: Query<{ data_version: number }>;
 
-  constructor(path: string, busyMs: number) {
+  /** `isNew`: there is no file yet, and this connection makes it. */
+  constructor(path: string, { busyMs, isNew = false }: Options) {
     this.path = path;
     this.#busyMs = busyMs;
     // Not read-only as SQLite means it: after a power cut the first to come must be able to put the log's index together again.
     this.db = new DatabaseSync(path, { timeout: 0 });
     try {
+      if (isNew) setUp(this.db, path);
       this.db.exec("PRAGMA query_only = ON");
       this.version = versionOf(this.db, path);
       this.#userVersion = sql(this.db, "PRAGMA user_version");
@@ -33,13 +40,13 @@ export class Connection {
     }
   }
 
-  static async open(path: string, busyMs: number): Promise<Connection> {
-    return untilFree({ path, busyMs }, () => new Connection(path, busyMs));
+  static async open(path: string, options: Options): Promise<Connection> {
+    return untilFree({ path, busyMs: options.busyMs }, () => new Connection(path, options));
   }
 
   /** A second one on the same file, for as long as the work takes. */
   async aside<T>(work: (other: Connection) => Promise<T>): Promise<T> {
-    const other = await Connection.open(this.path, this.#busyMs);
+    const other = await Connection.open(this.path, { busyMs: this.#busyMs });
     if (this.db.isOpen) this.#others.add(other);
     else other.close();
     try {

@@ -33,9 +33,13 @@ export class Link {
     });
   }
 
+  start(): void {
+    this.#started();
+  }
+
   /** Starts the writer soon: who only reads is not kept waiting by it. What is wrong with it comes with the first request. */
   startLate(): void {
-    this.#late = setTimeout(() => this.#started(), LATE_MS).unref();
+    if (!this.#worker) this.#late = setTimeout(() => this.#started(), LATE_MS).unref();
   }
 
   #started(): Worker {

@@ -74,14 +74,17 @@ class SqliteStore implements Store {
     const { path, isNew } = this.#prepare();
     // A rollback journal is never written, but one that somebody puts there would be played back.
     this.#files = ["", "-wal", "-shm", "-journal"].map((ending) => path + ending);
-    let connection = isNew ? undefined : await Connection.open(path, busyMs);
     const link = new Link({ ...this.#options, path, holder: this.#id });
+    let connection: Connection | undefined;
     try {
-      if (connection?.version === SCHEMA_VERSION) link.startLate();
+      // The writer takes a while to start. A new file is made here meanwhile; one of an older format is the writer's to change.
+      if (isNew) link.start();
+      connection = await Connection.open(path, { busyMs, isNew });
+      if (connection.version === SCHEMA_VERSION) link.startLate();
       else {
-        connection?.close();
+        connection.close();
         await link.ready();
-        connection = await Connection.open(path, busyMs);
+        connection = await Connection.open(path, { busyMs });
       }
       this.#opened = await openWith(link, connection);
     } catch (error) {

@@ -4,7 +4,7 @@ import type { ErrorCode } from "@cinch/core";
 import { failureOf, isBusy, sqliteCode } from "./failure.ts";
 import { Observer } from "./observer.ts";
 import type { FromWriter, Outcome, Request, ToWriter, WriterOptions } from "./protocol.ts";
-import { migrate, versionOf } from "./schema.ts";
+import { setUp } from "./schema.ts";
 import { SearchIndex } from "./search-index.ts";
 import { Writer } from "./writer.ts";
 
@@ -30,24 +30,12 @@ interface Waiting extends Request {
 function open(): DatabaseSync {
   const db = new DatabaseSync(options.path, { timeout: LOCK_ATTEMPT_MS });
   try {
-    return setUp(db);
+    setUp(db, options.path);
+    return db;
   } catch (error) {
     db.close();
     throw error;
   }
-}
-
-function setUp(db: DatabaseSync): DatabaseSync {
-  // Extra: should the power go while a file is new, the journal of its first page must not come back and undo it.
-  db.exec("PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON; PRAGMA synchronous = EXTRA");
-  // Only a file that is ours, or empty, is changed in any way.
-  versionOf(db, options.path);
-  // A commit changes two or three pages of a few hundred bytes each: small ones halve what is written per step.
-  db.exec("PRAGMA page_size = 2048; PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 2000");
-  db.exec("PRAGMA journal_size_limit = 16777216");
-  migrate(db, options.path);
-  db.exec("PRAGMA synchronous = FULL");
-  return db;
 }
 
 class Service {

@@ -36,7 +36,7 @@ describe("a store in a process", { concurrency: 3, timeout: 60_000 }, () => {
   test("closing in the middle of a search closes what the search has open", async () => {
     await using place = new Place();
     await place.store();
-    const connection = await Connection.open(place.path, 1000);
+    const connection = await Connection.open(place.path, { busyMs: 1000 });
     const search = connection.aside(async (other) => {
       connection.close();
       assert.equal(other.db.isOpen, false);
