@@ -321,7 +321,7 @@ export class Session {
     this.#thread = null;
     this.#ports.left(this);
     // The seat is free at once; the thread stays open for as long as it is driven here.
-    if (thread) this.#ports.registry.release(thread.id).catch(() => undefined);
+    if (thread) this.#ports.registry.release(thread).catch(() => undefined);
   }
 
   /** For the harness, which closes its threads itself and does not wait for the turns in them. */
@@ -383,7 +383,7 @@ export class Session {
     this.#unlisten?.();
     this.#thread = next;
     this.#unlisten = next?.listen(this.#relay);
-    if (previous) this.#ports.registry.release(previous.id).catch(() => undefined);
+    if (previous) this.#ports.registry.release(previous).catch(() => undefined);
     if (!next) return;
     const at = this.#ports.now();
     const previousThreadId = previous?.id ?? null;
