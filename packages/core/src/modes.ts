@@ -4,6 +4,7 @@ import { CinchError } from "./errors.ts";
 import type { Control } from "./folds/control.ts";
 import type { ThreadState } from "./folds/state.ts";
 import { asV4, type LanguageModel, type StreamModel } from "./model/compat.ts";
+import { Settings } from "./settings.ts";
 import type { ToolSet } from "./tool.ts";
 import { makeSetup, toolsOf, type Setup, type SetupConfig } from "./turn/setup.ts";
 
@@ -23,6 +24,8 @@ export interface HarnessMode {
   readonly availableTools: readonly string[] | null;
   /** Where an approved plan leads. */
   readonly transitionsTo: string | null;
+  /** What the model is called with, over the agent's. */
+  readonly settings: Settings;
   readonly metadata: Record<string, unknown>;
 }
 
@@ -38,6 +41,7 @@ export const ModeConfig = z.strictObject({
   additionalTools: z.optional(ToolValues),
   availableTools: z.optional(z.array(z.string())),
   transitionsTo: z.optional(z.string()),
+  settings: z.optional(Settings),
   metadata: z.optional(z.record(z.string(), z.unknown())),
 });
 export type ModeConfig = z.input<typeof ModeConfig>;
@@ -178,7 +182,7 @@ function idOf(model: Model | undefined): string {
 
 function modeOf(config: ModeConfig): HarnessMode {
   const { id, name = id, agent, instructions = "", model, metadata = {} } = config;
-  const { additionalTools = {}, transitionsTo = null } = config;
+  const { additionalTools = {}, transitionsTo = null, settings = {} } = config;
   const availableTools = config.availableTools ? Object.freeze([...config.availableTools]) : null;
   return Object.freeze({
     id,
@@ -189,6 +193,7 @@ function modeOf(config: ModeConfig): HarnessMode {
     additionalTools: Object.freeze({ ...additionalTools }),
     availableTools,
     transitionsTo,
+    settings: Object.freeze(settings),
     metadata,
   });
 }

@@ -1,6 +1,7 @@
 import type { LanguageModelV4FunctionTool, LanguageModelV4Prompt, LanguageModelV4StreamPart } from "@ai-sdk/provider";
 import type { Part, Usage } from "../message.ts";
 import type { Clock } from "../ports.ts";
+import type { CallSettings } from "../settings.ts";
 import { AnswerBuilder } from "./answer-builder.ts";
 import type { StreamModel } from "./compat.ts";
 import { failureOf, type Failure } from "./failure.ts";
@@ -33,13 +34,15 @@ export interface AnswerRequest {
   model: StreamModel;
   prompt: LanguageModelV4Prompt;
   tools: LanguageModelV4FunctionTool[];
+  settings?: CallSettings;
   signal: AbortSignal;
   clock: Clock;
   sink: AnswerSink;
 }
 
 /** One call of the model, to its end. Never rejects: a failure is a value. */
-export async function streamAnswer({ model, prompt, tools, signal, clock, sink }: AnswerRequest): Promise<Outcome> {
+export async function streamAnswer(asked: AnswerRequest): Promise<Outcome> {
+  const { model, prompt, tools, settings, signal, clock, sink } = asked;
   const builder = new AnswerBuilder(sink);
   const call = new AbortController();
   const watch = watchdog(clock, () => call.abort());
@@ -47,7 +50,12 @@ export async function streamAnswer({ model, prompt, tools, signal, clock, sink }
   signal.addEventListener("abort", stop);
   try {
     if (signal.aborted) return { kind: "aborted", partial: [] };
-    const request = model.doStream({ prompt, ...(tools.length > 0 ? { tools } : {}), abortSignal: call.signal });
+    const request = model.doStream({
+      ...settings,
+      prompt,
+      ...(tools.length > 0 ? { tools } : {}),
+      abortSignal: call.signal,
+    });
     const opened = await Promise.race([request, aborted(call.signal)]);
     if (opened)
       await consume(opened.stream.getReader(), call.signal, (part) => {

@@ -7,6 +7,7 @@ import { MessageUpdate, type NewLive } from "../live.ts";
 import type { HarnessEvent } from "../events.ts";
 import type { Message, Part } from "../message.ts";
 import { sleep, type Clock, type Ids } from "../ports.ts";
+import type { CallSettings } from "../settings.ts";
 import type { DraftPiece } from "../store.ts";
 
 export const MAX_TRIES = 5;
@@ -25,6 +26,7 @@ export interface AskContext {
   model: StreamModel;
   prompt: LanguageModelV4Prompt;
   head: Head;
+  settings: CallSettings;
   signal: AbortSignal;
   clock: Clock;
   ids: Ids;
@@ -56,7 +58,7 @@ export async function ask(context: AskContext): Promise<AskOutcome> {
 }
 
 async function tryOnce(context: AskContext, messageId: string) {
-  const { model, prompt, head, signal, clock } = context;
+  const { model, prompt, head, settings, signal, clock } = context;
   const draft = new Draft(context, messageId);
   context.live({ type: "message_start", messageId, role: "assistant" });
   const sink: AnswerSink = {
@@ -71,7 +73,7 @@ async function tryOnce(context: AskContext, messageId: string) {
     },
   };
   try {
-    return await streamAnswer({ model, prompt, tools: head.tools, signal, clock, sink });
+    return await streamAnswer({ model, prompt, tools: head.tools, settings, signal, clock, sink });
   } finally {
     await draft.stop();
   }

@@ -138,6 +138,7 @@ async function step(driver: Driver, turn: Turn): Promise<void> {
     model,
     prompt,
     head,
+    settings: setup.settings,
     signal: driver.signal,
     clock,
     ids,
