@@ -47,10 +47,11 @@ export async function outcomeOf(thread: Thread, inputId: string): Promise<TurnRe
     if (event.type === "error")
       result = { ...result, error: { code: event.code, message: event.message, retryable: event.retryable } };
     if (event.type === "message_end" && event.message.role === "assistant" && !event.interrupted)
-      result = { ...result, message: event.message };
+      result = { ...result, message: event.message, finishReason: event.finishReason ?? "stop" };
     if (event.type === "agent_end") {
       const { error, ...rest } = { ...result, reason: event.reason };
-      return event.reason === "error" && error ? { ...rest, error } : rest;
+      const detail = event.detail === undefined ? {} : { detail: event.detail };
+      return { ...rest, ...detail, ...(event.reason === "error" && error ? { error } : {}) };
     }
   }
   return result;

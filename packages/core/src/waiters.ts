@@ -7,6 +7,8 @@ export interface TurnResult {
   reason: EndReason;
   /** The model's last whole answer in that turn. */
   message: Message | null;
+  /** Why the model stopped there: an answer that was cut by length says `length`. Not there without an answer. */
+  finishReason?: string;
   error?: { code: string; message: string; retryable: boolean };
   /** With `budget`: which limit was reached. */
   detail?: string;
@@ -48,9 +50,13 @@ export class Waiters {
 
   turnEnded({ ended, lastError }: ThreadState): void {
     if (!ended) return;
-    const { reason, message, detail } = ended;
+    const { reason, message, finishReason, detail } = ended;
     const error = reason === "error" && lastError ? { error: lastError } : {};
-    const more = detail === null ? error : { ...error, detail };
+    const more = {
+      ...error,
+      ...(detail === null ? {} : { detail }),
+      ...(message === null ? {} : { finishReason }),
+    };
     for (const inputId of ended.inputIds) this.#resolve(inputId, { reason, message, ...more });
   }
 

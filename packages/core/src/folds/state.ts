@@ -38,6 +38,8 @@ export interface Ended {
   /** Which limit was reached. */
   detail: string | null;
   message: Message | null;
+  /** Why the model stopped in its last whole answer; empty if there is none. */
+  finishReason: string;
   inputIds: readonly string[];
 }
 
@@ -174,7 +176,7 @@ function started(state: ThreadState, event: DurableEvent<"agent_start">): Thread
 
 function ended(state: ThreadState, event: DurableEvent<"agent_end">): ThreadState {
   const { turnId = "", reason, detail = null } = event;
-  const { message = null, inputIds = [] } = state.turn ?? {};
+  const { message = null, finishReason = "", inputIds = [] } = state.turn ?? {};
   const held = reason === "aborted" && state.inbox.length > 0 && !state.turn?.wanted;
   return {
     ...state,
@@ -182,7 +184,7 @@ function ended(state: ThreadState, event: DurableEvent<"agent_end">): ThreadStat
     held,
     parked: false,
     takeovers: 0,
-    ended: { turnId, reason, detail, message, inputIds },
+    ended: { turnId, reason, detail, message, finishReason, inputIds },
   };
 }
 
