@@ -26,7 +26,7 @@ export class Driving {
   /** A lease of ours that the store would not take back. */
   #unreleased: number | undefined;
   /** The store failed under the driver: trying again by ourselves would only fill the journal. */
-  #broken = false;
+  #broken: Error | null = null;
   #closed = false;
 
   constructor(thread: DrivingThread, ports: DriverPorts) {
@@ -39,13 +39,13 @@ export class Driving {
     return this.#running;
   }
 
-  get broken(): boolean {
+  get broken(): Error | null {
     return this.#broken;
   }
 
   /** Somebody has asked for something: what failed before may work now. */
   mended(): void {
-    this.#broken = false;
+    this.#broken = null;
   }
 
   abortTurn(): void {
@@ -121,7 +121,7 @@ export class Driving {
         if (second instanceof LeaseLost) return this.#watch(force);
       }
     }
-    this.#broken = true;
+    this.#broken = error instanceof Error ? error : new Error(String(error));
     this.#thread.report("The turn can't go on", error);
     this.#thread.failed(error);
   }

@@ -264,6 +264,8 @@ export class Harness {
   readonly removeInput: Session["removeInput"] = (input) => this.#session.removeInput(input);
   readonly abort: Session["abort"] = (options) => this.#session.abort(options);
   readonly resume: Session["resume"] = () => this.#session.resume();
+  readonly retry: Session["retry"] = () => this.#session.retry();
+  readonly settled: Session["settled"] = () => this.#session.settled();
   readonly respondToToolSuspension: Session["respondToToolSuspension"] = (answer) =>
     this.#session.respondToToolSuspension(answer);
   readonly respondToToolApproval: Session["respondToToolApproval"] = (answer) =>

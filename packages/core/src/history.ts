@@ -22,8 +22,9 @@ export async function messagesOf(
     upTo = page[0]!.seq - 1;
   }
   const messages: HarnessMessage[] = [];
+  const own = new Set<object>();
   for (const event of events) {
-    if (event.type === "tool_end") setOutcome(messages, event as HarnessEvent & { type: "tool_end" });
+    if (event.type === "tool_end") setOutcome(messages, event as HarnessEvent & { type: "tool_end" }, own);
     if (!isMessage(event)) continue;
     const { message, at, seq, interrupted = false } = event;
     messages.push({ ...message, at, seq, interrupted, outcomes: {} });

@@ -3,7 +3,7 @@ import type { Delivery, NewEvent } from "./events.ts";
 import { outcomeOf } from "./history.ts";
 import type { FilePart } from "./message.ts";
 import { fromBase64 } from "./base64.ts";
-import { hashOf } from "./ports.ts";
+import { hashOf, type Ids } from "./ports.ts";
 import type { Blob } from "./store.ts";
 import type { Thread } from "./thread.ts";
 import type { TurnResult } from "./waiters.ts";
@@ -26,7 +26,7 @@ export interface Input {
 export async function acceptedInput(
   input: Input,
   delivery: Delivery,
-  newId: () => string,
+  ids: Ids,
 ): Promise<{ event: NewEvent<"input_accepted">; blobs: Blob[] }> {
   const { content, files = [], id } = input ?? {};
   checkDelivery(delivery);
@@ -39,7 +39,7 @@ export async function acceptedInput(
   const named = id === undefined ? {} : { named: true };
   const event = {
     type: "input_accepted" as const,
-    inputId: id ?? newId(),
+    inputId: id ?? ids("input"),
     delivery,
     content: content.toWellFormed(),
     ...named,

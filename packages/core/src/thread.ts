@@ -1,12 +1,12 @@
 import { DraftView } from "./draft.ts";
 import { Driving } from "./driving.ts";
-import { CinchError } from "./errors.ts";
+import { CinchError, closedError } from "./errors.ts";
 import { lift, stamp, type DurableEvent, type HarnessEvent, type NewEvent } from "./events.ts";
 import { reduceDisplayAll } from "./folds/display.ts";
 import { newDisplayState, type HarnessDisplayState } from "./folds/display-state.ts";
-import { newThreadState, reduceThread, type ThreadState } from "./folds/state.ts";
+import { newThreadState, reduceThreadAll, type ThreadState } from "./folds/state.ts";
 import { emptyTranscript, reduceTranscript, type Transcript } from "./folds/transcript.ts";
-import type { NewLive } from "./live.ts";
+import { heldInfo, type NewLive } from "./live.ts";
 import { sleep } from "./ports.ts";
 import { Screen, type Listener } from "./screen.ts";
 import type { AppendOptions, Blob } from "./store.ts";
@@ -40,7 +40,9 @@ const BEGIN_MS = 2_000;
  */
 export class Thread implements Journal, Folds {
   readonly id: string;
-  state: ThreadState = newThreadState;
+  #state: ThreadState = newThreadState;
+  /** Folded when the state is asked for, and then as one. */
+  #unfolded: DurableEvent[] = [];
   transcript: Transcript = emptyTranscript;
   readonly #screen: Screen;
   readonly ports: DriverPorts;
@@ -64,6 +66,16 @@ export class Thread implements Journal, Folds {
     return this.#screen.display;
   }
 
+  get state(): ThreadState {
+    if (this.#unfolded.length > 0) this.state = reduceThreadAll(this.#state, this.#unfolded);
+    return this.#state;
+  }
+
+  set state(state: ThreadState) {
+    this.#unfolded = [];
+    this.#state = state;
+  }
+
   /** `from`: what a clone inherits, if that is folded already. */
   static async open(id: string, ports: DriverPorts, from?: Folds): Promise<Thread> {
     const thread = new Thread(id, ports);
@@ -80,10 +92,8 @@ export class Thread implements Journal, Folds {
     let { state, transcript, display } = from;
     for (let after = state.seq; ;) {
       const events = await this.read({ after, upTo, limit: CHUNK });
-      for (const event of events) {
-        state = reduceThread(state, event);
-        transcript = reduceTranscript(transcript, event);
-      }
+      state = reduceThreadAll(state, events);
+      transcript = events.reduce(reduceTranscript, transcript);
       display = reduceDisplayAll(display, events as HarnessEvent[]);
       if (events.length < CHUNK) break;
       after = state.seq;
@@ -219,7 +229,7 @@ export class Thread implements Journal, Folds {
   }
 
   #fold(event: DurableEvent): void {
-    this.state = reduceThread(this.state, event);
+    this.#unfolded.push(event);
     this.transcript = reduceTranscript(this.transcript, event);
     this.emit(event as HarnessEvent);
     this.#settle(event);
@@ -239,6 +249,7 @@ export class Thread implements Journal, Folds {
       case "input_accepted": {
         const { delivery, inputId } = event;
         this.waiters.accepted(inputId);
+        if (event.retry) return;
         const count = this.state.inbox.filter((item) => (item.delivery === "steer") === (delivery === "steer")).length;
         if (this.state.turn)
           this.live({ type: delivery === "steer" ? "steer_queued" : "follow_up_queued", count, inputId });
@@ -251,24 +262,21 @@ export class Thread implements Journal, Folds {
       case "thread_rewound":
         return this.waiters.dropLost(this.state);
       case "agent_end":
-        if (this.state.held) this.#tellHeld(this.state.inbox.length);
+        if (this.state.held) this.live(heldInfo(this.state.inbox.length));
         this.#screen.flush();
         this.waiters.turnEnded(this.state);
     }
-  }
-
-  #tellHeld(count: number): void {
-    const what = count === 1 ? "One input stays queued" : `${count} inputs stay queued`;
-    this.live({
-      type: "info",
-      message: `${what}: the next input or resume() goes on with it, removeInput() drops it.`,
-    });
   }
 
   /** Settles when no turn is under way that was under way at the call. */
   async turnEnded(): Promise<void> {
     const { turn } = this.state;
     if (turn) await this.until((state) => state.turn?.turnId !== turn.turnId);
+  }
+
+  /** Settles when it is so; rejects if the thread is closed here first, or can't be driven. */
+  async reach(isSo: (state: ThreadState) => boolean): Promise<void> {
+    if (!(await this.until(isSo))) throw this.#driving.broken ?? closedError();
   }
 
   /** Settles when it is so. False if nothing is done here any more that could make it so. */
@@ -329,15 +337,11 @@ export class Thread implements Journal, Folds {
   #deleted(error: CinchError): void {
     this.isDeleted = true;
     this.state = newThreadState;
-    this.#stopDriving();
+    const stopped = this.#driving.close();
+    stopped.catch((failure: unknown) => this.report("The turn could not be stopped", failure));
     this.waiters.rejectAll(error);
     this.#changed();
     this.live({ type: "thread_deleted", previousThreadId: this.id });
-  }
-
-  #stopDriving(): void {
-    const stopped = this.#driving.close();
-    stopped.catch((failure: unknown) => this.report("The turn could not be stopped", failure));
   }
 
   async #showDraft(turnId: string): Promise<void> {
@@ -391,6 +395,3 @@ export class Thread implements Journal, Folds {
     this.failed(closedError());
   }
 }
-
-export const closedError = (): CinchError =>
-  new CinchError("CLOSED", "The harness is closed. What was accepted is kept: open it again to go on.");

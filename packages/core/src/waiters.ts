@@ -24,6 +24,7 @@ interface Waiter {
 /** Those who wait for what becomes of an input. */
 export class Waiters {
   readonly #waiting = new Map<string, Waiter[]>();
+  #others = 0;
 
   /** Settles when the turn that took this input has ended. Register before the input is appended. */
   add(inputId: string): { result: Promise<TurnResult>; cancel(): void } {
@@ -41,7 +42,13 @@ export class Waiters {
   }
 
   get size(): number {
-    return this.#waiting.size;
+    return this.#waiting.size + this.#others;
+  }
+
+  /** Counts a caller that waits for something else of the thread. */
+  async during<T>(waited: Promise<T>): Promise<T> {
+    this.#others++;
+    return waited.finally(() => this.#others--);
   }
 
   accepted(inputId: string): void {

@@ -1,8 +1,8 @@
-import type { NewEvent, StampedEvent } from "../events.ts";
+import type { DurableEvent, NewEvent } from "../events.ts";
 import type { EndReason } from "../events.ts";
 import type { InboxItem } from "../folds/inbox.ts";
 import type { Call } from "../folds/call.ts";
-import { isWaiting, reduceThread, type ThreadState, type Turn } from "../folds/state.ts";
+import { isWaiting, reduceThreadAll, type ThreadState, type Turn } from "../folds/state.ts";
 import type { Json } from "../message.ts";
 import type { Ids } from "../ports.ts";
 import type { Blob } from "../store.ts";
@@ -35,13 +35,8 @@ export const hasTrees = ({ files }: ThreadState): boolean => Object.keys(files.t
 
 /** The state as it would be after these events. */
 export function preview(state: ThreadState, events: readonly NewEvent[]): ThreadState {
-  return events.reduce((before, event) => {
-    const stamped = { ...event, v: 1, at: 0, seq: before.seq + 1, threadId: "" } as StampedEvent & {
-      seq: number;
-      threadId: string;
-    };
-    return reduceThread(before, stamped);
-  }, state);
+  const stamped = events.map((event, at) => ({ ...event, v: 1, at: 0, seq: state.seq + at + 1, threadId: "" }));
+  return reduceThreadAll(state, stamped as DurableEvent[]);
 }
 
 /** A turn of its own for the oldest input. */
@@ -119,7 +114,8 @@ export function endTurn(
   const open = turn.calls.filter((call) => turn.phase === "calls" && call.state !== "ended");
   const ends = open.map((call) => cutCall(call, turnId, reason));
   const step: NewEvent[] = open.length > 0 ? [stepEnd(turn)] : [];
-  const end: NewEvent = { type: "agent_end", turnId, reason, ...(detail === undefined ? {} : { detail }) };
+  const held = reason === "aborted" && state.inbox.length > 0 ? { held: !turn.wanted } : {};
+  const end: NewEvent = { type: "agent_end", turnId, reason, ...(detail === undefined ? {} : { detail }), ...held };
   const events: NewEvent[] = [...before, ...ends, ...step, end];
   return { events, release: !needsDriving(preview(state, events)) };
 }

@@ -46,6 +46,7 @@ export async function runTurns(driver: Driver): Promise<void> {
     else if (driver.epoch === undefined) return;
     else if (!driver.ports.modes.canAct(driver.state)) await driver.release();
     else if (turn.aborting) await driver.append((state) => endTurn(state, "aborted"));
+    else if (!turn.begun) await beginRetry(driver);
     else if (isWaiting(turn)) await driver.release();
     else if (turn.phase === "calls")
       await runCalls(driver, await setupOf(driver, driver.ports.modes.modeOfCalls(driver.state)));
@@ -109,6 +110,16 @@ async function begin(driver: Driver): Promise<void> {
     beginTurn(state, { modeId: mode.id, modelId }, { ids: driver.ports.ids, force: driver.force }),
   );
   if (!driver.state.turn) await driver.release();
+}
+
+/** A retry that was accepted while this driver was at work. */
+async function beginRetry(driver: Driver): Promise<void> {
+  driver.newTurn();
+  await driver.append(({ turn }) => {
+    if (!turn || turn.begun) return null;
+    const { turnId, modeId, modelId } = turn;
+    return { events: [{ type: "agent_start", turnId, modeId, modelId, resumed: true }] };
+  });
 }
 
 /** A steer that came in while the last words were said still belongs to this turn. */
