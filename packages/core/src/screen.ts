@@ -1,5 +1,6 @@
 import type { HarnessEvent } from "./events.ts";
 import { reduceDisplayAll } from "./folds/display.ts";
+import { LazyFold } from "./folds/lazy-fold.ts";
 import { newDisplayState, type HarnessDisplayState } from "./folds/display-state.ts";
 import { DisplayStateChanged } from "./live.ts";
 import type { Clock } from "./ports.ts";
@@ -11,36 +12,32 @@ export type Listener = (event: HarnessEvent) => void;
 export class Screen {
   readonly #clock: Clock;
   readonly #listeners = new Set<Listener>();
-  #display: HarnessDisplayState;
-  /** What came since the display state was last asked for. It is folded when it is, and as one. */
-  #unfolded: HarnessEvent[] = [];
-  /** The newest of them, if it is a delta: more of the same text is added to it. */
+  readonly #display: LazyFold<HarnessDisplayState, HarnessEvent>;
+  /** Deltas of one text that came since the display state was last asked for, as one. */
   #delta: { event: Update; text: string } | null = null;
   #tick: (() => void) | undefined;
 
   constructor(threadId: string, clock: Clock) {
     this.#clock = clock;
-    this.#display = newDisplayState(threadId);
+    this.#display = new LazyFold(newDisplayState(threadId), reduceDisplayAll);
   }
 
   get display(): HarnessDisplayState {
     this.#endDelta();
-    if (this.#unfolded.length > 0) this.display = reduceDisplayAll(this.#display, this.#unfolded);
-    return this.#display;
+    return this.#display.value;
   }
 
   /** Starts anew from this state, without a word. */
   set display(display: HarnessDisplayState) {
     this.#delta = null;
-    this.#unfolded = [];
-    this.#display = display;
+    this.#display.value = display;
   }
 
   emit(event: HarnessEvent): void {
     if (event.type === "message_update") this.#keep(event);
     else {
       this.#endDelta();
-      this.#unfolded.push(event);
+      this.#display.add(event);
     }
     this.tell(event);
     this.#tick ??= this.#clock.after(0, () => this.flush());
@@ -60,7 +57,7 @@ export class Screen {
     if (!this.#delta) return;
     const { event, text } = this.#delta;
     this.#delta = null;
-    this.#unfolded.push({ ...event, delta: text } as HarnessEvent);
+    this.#display.add({ ...event, delta: text } as HarnessEvent);
   }
 
   /** Tells of an event that is folded already. */

@@ -4,6 +4,7 @@ import { CinchError, closedError } from "./errors.ts";
 import { lift, stamp, type DurableEvent, type HarnessEvent, type NewEvent } from "./events.ts";
 import { reduceDisplayAll } from "./folds/display.ts";
 import { newDisplayState, type HarnessDisplayState } from "./folds/display-state.ts";
+import { LazyFold } from "./folds/lazy-fold.ts";
 import { newThreadState, reduceThreadAll, type ThreadState } from "./folds/state.ts";
 import { emptyTranscript, reduceTranscript, type Transcript } from "./folds/transcript.ts";
 import { heldInfo, type NewLive } from "./live.ts";
@@ -40,9 +41,7 @@ const BEGIN_MS = 2_000;
  */
 export class Thread implements Journal, Folds {
   readonly id: string;
-  #state: ThreadState = newThreadState;
-  /** Folded when the state is asked for, and then as one. */
-  #unfolded: DurableEvent[] = [];
+  readonly #state = new LazyFold(newThreadState, reduceThreadAll);
   transcript: Transcript = emptyTranscript;
   readonly #screen: Screen;
   readonly ports: DriverPorts;
@@ -67,13 +66,11 @@ export class Thread implements Journal, Folds {
   }
 
   get state(): ThreadState {
-    if (this.#unfolded.length > 0) this.state = reduceThreadAll(this.#state, this.#unfolded);
-    return this.#state;
+    return this.#state.value;
   }
 
   set state(state: ThreadState) {
-    this.#unfolded = [];
-    this.#state = state;
+    this.#state.value = state;
   }
 
   /** `from`: what a clone inherits, if that is folded already. */
@@ -229,7 +226,7 @@ export class Thread implements Journal, Folds {
   }
 
   #fold(event: DurableEvent): void {
-    this.#unfolded.push(event);
+    this.#state.add(event);
     this.transcript = reduceTranscript(this.transcript, event);
     this.emit(event as HarnessEvent);
     this.#settle(event);
@@ -337,11 +334,15 @@ export class Thread implements Journal, Folds {
   #deleted(error: CinchError): void {
     this.isDeleted = true;
     this.state = newThreadState;
-    const stopped = this.#driving.close();
-    stopped.catch((failure: unknown) => this.report("The turn could not be stopped", failure));
+    this.#stopDriving();
     this.waiters.rejectAll(error);
     this.#changed();
     this.live({ type: "thread_deleted", previousThreadId: this.id });
+  }
+
+  #stopDriving(): void {
+    const stopped = this.#driving.close();
+    stopped.catch((failure: unknown) => this.report("The turn could not be stopped", failure));
   }
 
   async #showDraft(turnId: string): Promise<void> {

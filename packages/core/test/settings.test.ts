@@ -17,7 +17,7 @@ const all: Settings = {
 
 /** What the model was called with each time, besides prompt, tools and signal. */
 const calledWith = ({ requests }: ScriptedModel) =>
-  requests.map(({ prompt: _, tools: __, abortSignal: ___, ...settings }) => settings);
+  requests.map(({ prompt, tools, abortSignal, ...settings }) => (prompt && tools && abortSignal ? settings : null));
 
 test("an agent's settings are what its model is called with", async () => {
   const model = script(say("hi"));
