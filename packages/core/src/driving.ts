@@ -23,6 +23,7 @@ export class Driving {
   #running: Promise<void> | undefined;
   #again: { force: boolean } | undefined;
   #unwatch: (() => void) | undefined;
+  #told: string | undefined;
   /** A lease of ours that the store would not take back. */
   #unreleased: number | undefined;
   /** The store failed under the driver: trying again by ourselves would only fill the journal. */
@@ -54,7 +55,8 @@ export class Driving {
 
   /** `force` also goes on with what is parked or held. */
   wake({ force = false } = {}): void {
-    if (this.#closed || !this.#isCalledFor(this.#thread.state, force)) return;
+    if (this.#closed) return;
+    if (!this.#isCalledFor(this.#thread.state, force)) return this.#tellHindrance();
     if (this.#running) {
       this.#again = { force: force || (this.#again?.force ?? false) };
       return;
@@ -73,6 +75,15 @@ export class Driving {
     return !this.#broken && needsDriving(state);
   }
 
+  /** Told once, however often it is in the way. */
+  #tellHindrance(): void {
+    const { state } = this.#thread;
+    const hindrance = needsDriving(state) ? this.#ports.modes.hindrance(state) : null;
+    const isNew = hindrance && hindrance.message !== this.#told;
+    this.#told = hindrance?.message;
+    if (isNew) this.#thread.report("The thread can't be driven from here", hindrance);
+  }
+
   async #drive(force: boolean): Promise<void> {
     try {
       const { epoch, status } = await this.#ports.store.lease(this.#thread.id);
@@ -81,8 +92,7 @@ export class Driving {
       if (this.#closed || !this.#isCalledFor(this.#thread.state, force)) return;
       this.#driver = new Driver(this.#thread, this.#ports, { epoch, takeover: status === "dead", force });
       await runTurns(this.#driver);
-      const hindrance = needsDriving(this.#thread.state) && this.#ports.modes.hindrance(this.#thread.state);
-      if (hindrance) this.#thread.report("The thread can't be driven from here", hindrance);
+      this.#tellHindrance();
       // Somebody was faster: should they die, it is our turn.
       if (this.#isCalledFor(this.#thread.state, false)) this.#watch(force);
     } catch (error) {

@@ -186,6 +186,7 @@ export async function goOn(thread: Thread): Promise<void> {
   await thread.refresh();
   const { foreign, turn, parked, held, inbox } = thread.state;
   refuseForeign(foreign);
-  if (turn && !thread.ports.modes.canAct(thread.state)) throw thread.ports.modes.unknown(turn.modeId);
+  const hindrance = turn && thread.ports.modes.hindrance(thread.state);
+  if (hindrance) throw hindrance;
   if (turn ? parked : held && inbox.length > 0) thread.wake({ force: true });
 }

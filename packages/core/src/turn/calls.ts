@@ -73,7 +73,7 @@ const isCut = (driver: Driver, call: Call): boolean => call.state === "started" 
 async function startRequested(driver: Driver, setup: Setup, running: ReadonlyMap<string, unknown>): Promise<void> {
   const { turn: now } = driver.state;
   const isDue = (call: Call): boolean => {
-    if (running.has(call.toolCallId)) return false;
+    if (running.has(call.toolCallId) || driver.ports.modes.isLeft(driver.state, call)) return false;
     if (now?.declined) return call.state === "declined";
     return DUE.has(call.state) || isCut(driver, call);
   };
