@@ -80,6 +80,11 @@ export class Modes {
     throw this.unknown(modeId);
   }
 
+  /** With `onAsk: "decline"`: no call waits for a person here. */
+  get declines(): boolean {
+    return this.#config.onAsk === "decline";
+  }
+
   has(modeId: string): boolean {
     return this.all.some(({ id }) => id === modeId);
   }

@@ -50,7 +50,7 @@ export class ThreadRegistry {
   async #opened(threadId: string, from: Folds | undefined): Promise<Thread> {
     if (!(await this.#ports.store.thread(threadId))) throw threadNotFound(threadId);
     const thread = await Thread.open(threadId, this.#ports, from);
-    if (this.#onRecover === "pause" && thread.state.turn && needsDriving(thread.state)) await thread.pause();
+    if (this.#onRecover === "pause" && thread.state.turn && needsDriving(thread.state)) await thread.driving.pause();
     thread.wake();
     return thread;
   }

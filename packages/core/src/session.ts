@@ -391,6 +391,7 @@ export class Session {
     this.#audience.tell(resyncOf(next, at));
     const hindrance = this.#ports.modes.hindrance(next.state);
     if (hindrance) next.report("The thread can't be driven from here", hindrance);
+    next.driving.seated();
   }
 }
 

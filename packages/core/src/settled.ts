@@ -1,5 +1,5 @@
 import type { PendingApproval, PendingSuspension } from "./folds/display-state.ts";
-import { isWaiting, type ThreadState } from "./folds/state.ts";
+import { isWaiting } from "./folds/state.ts";
 import { refuseForeign } from "./input.ts";
 import type { Thread } from "./thread.ts";
 import { hasTrees } from "./turn/decide.ts";
@@ -18,22 +18,20 @@ export function settled(thread: Thread): Promise<Settled> {
 
 async function atRest(thread: Thread): Promise<Settled> {
   await thread.refresh();
-  const canRestore = thread.ports.workspace?.undo !== undefined;
-  await thread.reach((state) => restOf(state, canRestore) !== null);
+  await thread.reach(() => restOf(thread) !== null);
   refuseForeign(thread.state.foreign);
   const { pendingApprovals, pendingSuspensions } = thread.display;
   const pending = [...Object.values(pendingApprovals), ...Object.values(pendingSuspensions)];
-  const status = restOf(thread.state, canRestore) ?? "idle";
-  return { status, pending: pending.toSorted((a, b) => a.seq - b.seq) };
+  return { status: restOf(thread) ?? "idle", pending: pending.toSorted((a, b) => a.seq - b.seq) };
 }
 
-/** `null`: a driver has something to do. `canRestore`: also with files, if they can be restored here. */
-function restOf(state: ThreadState, canRestore: boolean): Settled["status"] | null {
+/** `null`: a driver has something to do. */
+function restOf({ state, ports, driving }: Thread): Settled["status"] | null {
   const { turn, parked, inbox, held, files } = state;
   if (state.foreign) return "idle";
-  if (canRestore && (files.restoring || hasTrees(state))) return null;
+  if (ports.workspace?.undo && (files.restoring || hasTrees(state))) return null;
   if (!turn) return inbox.length === 0 || held ? "idle" : null;
   if (turn.aborting) return null;
   if (parked) return "parked";
-  return isWaiting(turn) ? "waiting" : null;
+  return isWaiting(turn) && !driving.declines ? "waiting" : null;
 }

@@ -45,7 +45,7 @@ export class Thread implements Journal, Folds {
   transcript: Transcript = emptyTranscript;
   readonly #screen: Screen;
   readonly ports: DriverPorts;
-  readonly #driving: Driving;
+  readonly driving: Driving;
   readonly #draft = new DraftView();
   readonly waiters = new Waiters();
   isDeleted = false;
@@ -58,7 +58,7 @@ export class Thread implements Journal, Folds {
     this.id = id;
     this.ports = ports;
     this.#screen = new Screen(id, ports.clock);
-    this.#driving = new Driving(this, ports);
+    this.driving = new Driving(this, ports);
   }
 
   get display(): HarnessDisplayState {
@@ -132,6 +132,7 @@ export class Thread implements Journal, Folds {
   async command(decide: (state: ThreadState) => NewEvent[] | null, blobs?: readonly Blob[]): Promise<void> {
     if (this.#closed) throw closedError();
     let refusal: unknown;
+    let answered = false;
     const decided = (state: ThreadState) => {
       try {
         return decide(state);
@@ -143,14 +144,15 @@ export class Thread implements Journal, Folds {
     const attempt = () =>
       this.append((state) => {
         const events = decided(state);
+        answered = events?.some(isAnswer) ?? false;
         return events && { events, ...(blobs ? { blobs } : {}) };
       });
     // What the store throws is not tried again: it may have been written all the same.
     const result = await this.#decided(attempt, (error) => error === refusal);
-    this.#driving.mended();
+    this.driving.mended();
     if (result?.kind === "refused")
       throw new CinchError("STORE_FAILED", "The store refused a command. This is a defect of the store.");
-    this.wake();
+    this.driving.wake({ answered });
   }
 
   /** That nothing is to be done, or can be, is decided by what is in the journal, not by what was heard of it so far. */
@@ -253,7 +255,7 @@ export class Thread implements Journal, Folds {
         return;
       }
       case "abort_requested":
-        if (event.turnId === this.state.turn?.turnId) this.#driving.abortTurn();
+        if (event.turnId === this.state.turn?.turnId) this.driving.abortTurn();
         return this.waiters.dropLost(this.state);
       case "input_removed":
       case "thread_rewound":
@@ -273,13 +275,13 @@ export class Thread implements Journal, Folds {
 
   /** Settles when it is so; rejects if the thread is closed here first, or can't be driven. */
   async reach(isSo: (state: ThreadState) => boolean): Promise<void> {
-    if (!(await this.until(isSo))) throw this.#driving.broken ?? closedError();
+    if (!(await this.until(isSo))) throw this.driving.broken ?? closedError();
   }
 
   /** Settles when it is so. False if nothing is done here any more that could make it so. */
   async until(isSo: (state: ThreadState) => boolean): Promise<boolean> {
     while (!isSo(this.state)) {
-      if (this.#closed || this.#driving.broken) return false;
+      if (this.#closed || this.driving.broken) return false;
       await this.changed();
     }
     return true;
@@ -288,7 +290,7 @@ export class Thread implements Journal, Folds {
   /** Settles when an input that is about to be taken has been: who aborts then means the turn that begins with it. */
   async begun(): Promise<void> {
     const until = this.ports.clock.now() + BEGIN_MS;
-    const canBegin = () => !this.#driving.broken && !this.#closed && this.ports.modes.canAct(this.state);
+    const canBegin = () => !this.driving.broken && !this.#closed && this.ports.modes.canAct(this.state);
     const begins = () => !this.state.turn && needsDriving(this.state) && canBegin();
     while (begins() && this.ports.clock.now() < until)
       await Promise.race([this.changed(), sleep(this.ports.clock, 50)]);
@@ -296,8 +298,8 @@ export class Thread implements Journal, Folds {
 
   /** Settles when nothing here depends on this thread any more: it is not driven here, and nobody waits for a turn of it. */
   async unneeded(): Promise<void> {
-    while (!this.#closed && (this.#driving.running || this.waiters.size > 0)) {
-      await (this.#driving.running ?? this.changed());
+    while (!this.#closed && (this.driving.running || this.waiters.size > 0)) {
+      await (this.driving.running ?? this.changed());
     }
   }
 
@@ -323,7 +325,7 @@ export class Thread implements Journal, Folds {
       if (this.#closed) return;
       try {
         await this.#ingest(await this.ports.store.read(this.id, { after: this.state.seq }));
-        if (!this.#driving.running && this.state.turn) await this.#showDraft(this.state.turn.turnId);
+        if (!this.driving.running && this.state.turn) await this.#showDraft(this.state.turn.turnId);
       } catch (error) {
         if (!(error instanceof CinchError) || error.code !== "THREAD_NOT_FOUND") throw error;
         this.#deleted(error);
@@ -341,7 +343,7 @@ export class Thread implements Journal, Folds {
   }
 
   #stopDriving(): void {
-    const stopped = this.#driving.close();
+    const stopped = this.driving.close();
     stopped.catch((failure: unknown) => this.report("The turn could not be stopped", failure));
   }
 
@@ -355,12 +357,7 @@ export class Thread implements Journal, Folds {
 
   /** Drives the thread if it has to be driven and nobody alive does. `force` also goes on with what is parked or held. */
   wake(options?: { force: boolean }): void {
-    this.#driving.wake(options);
-  }
-
-  /** A turn that was cut off stands still until `resume()`. */
-  pause(): Promise<void> {
-    return this.#driving.pause();
+    this.driving.wake(options);
   }
 
   report(what: string, error: unknown): void {
@@ -392,7 +389,9 @@ export class Thread implements Journal, Folds {
     this.#unfollow?.();
     this.#screen.stop();
     this.#changed();
-    await this.#driving.close();
+    await this.driving.close();
     this.failed(closedError());
   }
 }
+
+const isAnswer = ({ type }: NewEvent): boolean => type === "tool_approval_resolved" || type === "tool_resumed";

@@ -30,6 +30,10 @@ export function needsDriving(state: ThreadState): boolean {
   return (state.inbox.length > 0 && !state.held) || hasTrees(state);
 }
 
+/** Whether the turn stands still until a person answers. */
+export const waitsForPerson = ({ foreign, turn, parked }: ThreadState): boolean =>
+  !foreign && !parked && turn !== null && !turn.aborting && isWaiting(turn);
+
 /** Whether there are commands of which nobody knows yet what they did to files. */
 export const hasTrees = ({ files }: ThreadState): boolean => Object.keys(files.trees).length > 0;
 

@@ -23,6 +23,7 @@ import {
   preview,
   stepEnd,
   takeSteers,
+  waitsForPerson,
   type Proposal,
 } from "./decide.ts";
 import { LeaseLost, type Driver } from "./driver.ts";
@@ -47,7 +48,7 @@ export async function runTurns(driver: Driver): Promise<void> {
     else if (!driver.ports.modes.canAct(driver.state)) await driver.release();
     else if (turn.aborting) await driver.append((state) => endTurn(state, "aborted"));
     else if (!turn.begun) await beginRetry(driver);
-    else if (isWaiting(turn)) await driver.release();
+    else if (isWaiting(turn) && !driver.declines) await driver.release();
     else if (turn.phase === "calls")
       await runCalls(driver, await setupOf(driver, driver.ports.modes.modeOfCalls(driver.state)));
     else if (turn.declined) await driver.append((state) => endTurn(state, "declined"));
@@ -77,12 +78,13 @@ async function goOn(driver: Driver): Promise<void> {
     return park(driver, `${MAX_TAKEOVERS} drivers died here`);
   const draft = messageOfDraft(await driver.ports.store.draft(id));
   // By the time this is decided, somebody else may have driven it to where only a person can go on.
-  const isDue = (state: ThreadState) => driver.force || needsDriving(state);
+  const isDue = (state: ThreadState) =>
+    driver.force || needsDriving(state) || (driver.declines && waitsForPerson(state));
   await driver.append((state) => {
     if (!state.turn || !isDue(state)) return null;
     const { turnId, modeId, modelId, aborting } = state.turn;
     if (aborting) return endTurn(state, "aborted", { before: partial(draft, turnId) });
-    if (isWaiting(state.turn)) return null;
+    if (isWaiting(state.turn) && !driver.declines) return null;
     const takeover = driver.takeover ? { takeover: true } : {};
     const start: NewEvent = { type: "agent_start", turnId, modeId, modelId, resumed: true, ...takeover };
     return { events: [...partial(draft, turnId), start] };
