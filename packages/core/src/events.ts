@@ -228,7 +228,13 @@ export const eventMap = {
   workspace_ready: live({ protection: z.string(), description: z.string() }),
   workspace_error: live({ message: z.string() }),
   task_updated: driver({ tasks: z.array(Task) }),
-  usage_update: driver({ usage: Usage, cost: z.nullable(z.number()), cachedShare: z.number() }),
+  usage_update: driver({
+    usage: Usage,
+    cost: z.nullable(z.number()),
+    cachedShare: z.number(),
+    /** Of an answer that was not taken, because it was empty, refused or broken: it counts, but it is no step. */
+    failed: z.optional(z.boolean()),
+  }),
   display_state_changed: live({}),
 } satisfies Record<string, EventEntry>;
 

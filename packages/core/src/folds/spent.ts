@@ -24,6 +24,8 @@ export function elapsed(watch: Stopwatch, event: DurableEvent, isWaiting: () => 
       return isWaiting() ? { ...watch, at: event.at } : watch;
     case "message_end":
       return event.interrupted ? watch : stopped(watch, event.at);
+    case "usage_update":
+      return event.failed ? stopped(watch, event.at) : watch;
     case "tool_end":
       return event.unknown ? watch : stopped(watch, event.at);
     case "tool_suspended":

@@ -163,12 +163,13 @@ function timed(state: ThreadState, event: DurableEvent): ThreadState {
   return { ...state, turn: { ...turn, watch }, spent: { ...spent, ms } };
 }
 
-function used(state: ThreadState, { usage, cost }: DurableEvent<"usage_update">): ThreadState {
+function used(state: ThreadState, { usage, cost, failed = false }: DurableEvent<"usage_update">): ThreadState {
   const { turn, spent } = state;
   const known = cost ?? 0;
-  const next = turn && { ...turn, usage, tokens: turn.tokens + tokensOf(usage), cost: turn.cost + known };
+  const step = failed ? {} : { usage };
+  const next = turn && { ...turn, ...step, tokens: turn.tokens + tokensOf(usage), cost: turn.cost + known };
   const unpriced = spent.unpriced || cost === null;
-  const total = { ...spent, steps: spent.steps + 1, cost: spent.cost + known, unpriced };
+  const total = { ...spent, steps: spent.steps + (failed ? 0 : 1), cost: spent.cost + known, unpriced };
   return { ...state, usage: addUsage(state.usage, usage), spent: total, turn: next };
 }
 

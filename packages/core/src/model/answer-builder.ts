@@ -93,20 +93,25 @@ export class AnswerBuilder {
   }
 
   outcome(): Outcome {
-    const partial = this.content;
-    if (this.failure) return { kind: "failed", failure: this.failure, partial };
-    if (!this.#finish) {
-      const message = "The model's stream ended before its answer did.";
-      return { kind: "failed", failure: { code: "PROVIDER_STREAM_CUT", message, retryable: true }, partial };
+    const failure = this.failure ?? this.#incomplete();
+    if (failure) {
+      const used = this.#finish ? { usage: this.#finish.usage } : {};
+      return { kind: "failed", failure, partial: this.content, ...used };
     }
-    const { reason: finishReason, usage } = this.#finish;
-    if (finishReason === "error") {
-      const message = "The provider ended the answer with an error and did not say which.";
-      return { kind: "failed", failure: { code: "PROVIDER_ERROR", message, retryable: true }, partial };
-    }
+    const { reason: finishReason, usage } = this.#finish!;
     const content = this.content.filter((part) => part.type !== "text" || part.text !== "").map(wellFormed);
     const answer = { content, files: this.#filesIn(content), refused: this.#refused, finishReason, usage };
     return { kind: "answer", answer };
+  }
+
+  #incomplete(): Failure | null {
+    if (!this.#finish) {
+      const message = "The model's stream ended before its answer did.";
+      return { code: "PROVIDER_STREAM_CUT", message, retryable: true };
+    }
+    if (this.#finish.reason !== "error") return null;
+    const message = "The provider ended the answer with an error and did not say which.";
+    return { code: "PROVIDER_ERROR", message, retryable: true };
   }
 
   #grow(type: "text" | "reasoning", id: string, delta: unknown, providerMetadata: unknown): void {

@@ -21,7 +21,8 @@ export interface Answer {
 
 export type Outcome =
   | { kind: "answer"; answer: Answer }
-  | { kind: "failed"; failure: Failure; partial: Part[] }
+  /** `usage`: what it took all the same, if the provider said so. */
+  | { kind: "failed"; failure: Failure; partial: Part[]; usage?: Usage }
   | { kind: "aborted"; partial: Part[] };
 
 /** What can be seen while the answer comes in. */

@@ -5,7 +5,7 @@ import type { Failure } from "../model/failure.ts";
 import type { Head } from "../model/prompt.ts";
 import { MessageUpdate, type NewLive } from "../live.ts";
 import type { HarnessEvent } from "../events.ts";
-import type { Message, Part } from "../message.ts";
+import type { Message, Part, Usage } from "../message.ts";
 import { sleep, type Clock, type Ids } from "../ports.ts";
 import type { CallSettings } from "../settings.ts";
 import type { DraftPiece } from "../store.ts";
@@ -18,6 +18,8 @@ export const DRAFT_MS = 500;
 export type AskOutcome =
   | { kind: "answer"; messageId: string; answer: Answer }
   | { kind: "failed"; failure: Failure; partial: Message | null }
+  /** A limit was reached, `detail`, before the model could be asked again. */
+  | { kind: "exhausted"; detail: string; partial: Message | null }
   | { kind: "aborted"; partial: Message | null };
 
 export interface AskContext {
@@ -33,9 +35,13 @@ export interface AskContext {
   live(event: NewLive): void;
   emit(event: HarnessEvent): void;
   saveDraft(pieces: DraftPiece[]): Promise<void>;
+  /** Records what an answer took that is not kept. */
+  spend(usage: Usage): Promise<void>;
+  /** Which limit is reached, in words. `null`: the model may be asked again. */
+  exhausted(): string | null;
 }
 
-/** Asks the model until it answers, fails for good, or is told to stop. The one place that retries. */
+/** Asks the model until it answers, fails for good, uses up what it may, or is told to stop. The one place that retries. */
 export async function ask(context: AskContext): Promise<AskOutcome> {
   const { signal, clock } = context;
   let empty = 0;
@@ -45,16 +51,27 @@ export async function ask(context: AskContext): Promise<AskOutcome> {
     if (outcome.kind === "aborted") return { kind: "aborted", partial: partialOf(messageId, outcome.partial) };
     if (outcome.kind === "answer" && hasSubstance(outcome.answer))
       return { kind: "answer", messageId, answer: outcome.answer };
-    const failure = outcome.kind === "failed" ? outcome.failure : emptyAnswer(outcome.answer);
-    const partial = outcome.kind === "failed" ? partialOf(messageId, outcome.partial) : null;
+    const { failure, usage, partial } = failedTry(messageId, outcome);
+    if (usage) await context.spend(usage);
     const again = failure.code === "PROVIDER_EMPTY" ? ++empty < 2 : failure.retryable;
     if (!again || attempt >= MAX_TRIES) return { kind: "failed", failure, partial };
+    const detail = context.exhausted();
+    if (detail !== null) return { kind: "exhausted", detail, partial };
     context.live({ type: "message_discarded", messageId, role: "assistant", reason: failure.message });
     const delayMs = waitFor(attempt, failure);
     context.live({ type: "retry_scheduled", attempt, delayMs, message: failure.message });
     await sleep(clock, delayMs, signal);
     if (signal.aborted) return { kind: "aborted", partial: null };
+    const late = context.exhausted();
+    if (late !== null) return { kind: "exhausted", detail: late, partial: null };
   }
+}
+
+/** What is left of a try that gave no answer. */
+function failedTry(messageId: string, outcome: Exclude<Awaited<ReturnType<typeof tryOnce>>, { kind: "aborted" }>) {
+  if (outcome.kind === "answer")
+    return { failure: emptyAnswer(outcome.answer), usage: outcome.answer.usage, partial: null };
+  return { failure: outcome.failure, usage: outcome.usage, partial: partialOf(messageId, outcome.partial) };
 }
 
 async function tryOnce(context: AskContext, messageId: string) {

@@ -3,11 +3,12 @@ import { exhausted, limitsCost } from "../budget.ts";
 import { CinchError } from "../errors.ts";
 import type { NewEvent } from "../events.ts";
 import { callsOf } from "../folds/call.ts";
+import { tokensOf } from "../folds/spent.ts";
 import { isWaiting, type ThreadState, type Turn } from "../folds/state.ts";
 import type { Answer } from "../model/answer.ts";
 import type { Failure } from "../model/failure.ts";
 import { toPrompt } from "../model/prompt.ts";
-import { noUsage, type Message } from "../message.ts";
+import { noUsage, type Message, type Usage } from "../message.ts";
 import { hashOf, orAborted } from "../ports.ts";
 import type { Blob } from "../store.ts";
 import { ask } from "./ask.ts";
@@ -134,8 +135,9 @@ async function step(driver: Driver, turn: Turn): Promise<void> {
   const { clock, ids, store } = driver.ports;
   const setup = await setupOf(driver);
   if (turn.steps >= setup.mode.agent.maxSteps) return driver.append((state) => endTurn(state, "max_steps"));
-  const detail = exhausted(driver.state, setup.budgets);
-  if (detail !== null) return driver.append((state) => endTurn(state, "budget", { detail }));
+  const reached = () => exhausted(driver.state, setup.budgets, clock.now());
+  const detail = reached();
+  if (detail !== null) return overBudget(driver, detail, null);
   await driver.append((state) => enterStep(state, setup, ids));
   // Somebody may have switched the mode or the model in between: then it is another step that is entered.
   if ((await setupOf(driver)) !== setup) return;
@@ -158,10 +160,32 @@ async function step(driver: Driver, turn: Turn): Promise<void> {
     live: (event) => driver.journal.live(event),
     emit: (event) => driver.journal.emit(event),
     saveDraft: (pieces) => driver.saveDraft(pieces),
+    spend: (usage) => spend(driver, setup, usage),
+    exhausted: reached,
   });
   if (outcome.kind === "answer") return accept(driver, setup, outcome);
   if (outcome.kind === "failed") return fail(driver, outcome.failure, outcome.partial);
+  if (outcome.kind === "exhausted") return overBudget(driver, outcome.detail, outcome.partial);
   return stop(driver, outcome.partial);
+}
+
+function overBudget(driver: Driver, detail: string, said: Message | null): Promise<void> {
+  return driver.append(
+    (state) => state.turn && endTurn(state, "budget", { detail, before: partial(said, state.turn.turnId) }),
+  );
+}
+
+/** What an answer took that is not kept counts all the same. */
+function spend(driver: Driver, setup: Setup, usage: Usage): Promise<void> {
+  return driver.append(({ turn }) => {
+    if (!turn || tokensOf(usage) === 0) return null;
+    return { events: [{ ...usageOf(driver, setup, usage), turnId: turn.turnId, failed: true }] };
+  });
+}
+
+function usageOf(driver: Driver, { modelId }: Setup, usage: Usage): NewEvent<"usage_update"> {
+  const cachedShare = usage.inputTokens > 0 ? usage.cacheReadTokens / usage.inputTokens : 0;
+  return { type: "usage_update", usage, cost: driver.ports.costOf(usage, modelId), cachedShare };
 }
 
 /** Aborted by the user; or this driver is closing, and then the draft is all that is left behind. */
@@ -223,16 +247,15 @@ async function accept(
   const calls = await Promise.all(
     callsOf(message).map((call) => prepare(driver, call, { setup, refused: refusal(answer, call.toolCallId) })),
   );
-  const { finishReason, usage } = answer;
-  const cost = driver.ports.costOf(usage, setup.modelId);
-  const cachedShare = usage.inputTokens > 0 ? usage.cacheReadTokens / usage.inputTokens : 0;
+  const { finishReason } = answer;
+  const used = usageOf(driver, setup, answer.usage);
   await driver.append((state) => {
     const { turn } = state;
     if (!turn) return null;
     const { turnId } = turn;
     const events: NewEvent[] = [
       { type: "message_end", turnId, message, finishReason },
-      { type: "usage_update", turnId, usage, cost, cachedShare },
+      { ...used, turnId },
     ];
     driver.ready.clear();
     // After an abort nothing begins any more; and what was judged by rules that have changed is judged again. Both stay asked for.
