@@ -1,8 +1,9 @@
 import type { LanguageModelV4StreamPart, LanguageModelV4Usage } from "@ai-sdk/provider";
 import { fromBase64 } from "../base64.ts";
-import { Part as PartSchema, type Json, type Part, type Usage } from "../message.ts";
+import { noUsage, Part as PartSchema, type Json, type Part, type Usage } from "../message.ts";
 import { asText } from "../tool.ts";
 import type { AnswerSink, Outcome } from "./answer.ts";
+import { AnswerSize, cutDown, MAX_CALLS } from "./answer-limits.ts";
 import { failureOf, type Failure } from "./failure.ts";
 
 /** Puts an answer together from the parts of a stream, whatever they are. */
@@ -10,6 +11,7 @@ export class AnswerBuilder {
   content: Part[] = [];
   began = false;
   failure: Failure | undefined;
+  readonly size = new AnswerSize();
   readonly #sink: AnswerSink;
   readonly #files = new Map<number, Uint8Array>();
   readonly #refused = new Map<string, string>();
@@ -26,6 +28,8 @@ export class AnswerBuilder {
 
   /** Parts of kinds that are not known are passed over: providers add some every month. */
   add(part: LanguageModelV4StreamPart): void {
+    this.size.add(part);
+    if (this.size.isTooLarge) return;
     switch (part?.type) {
       case "text-delta":
         return this.#grow("text", part.id, part.delta, part.providerMetadata);
@@ -41,6 +45,7 @@ export class AnswerBuilder {
         return this.#close("reasoning", part.id, part.providerMetadata);
       case "tool-input-start":
         this.began = true;
+        if (this.#inputs.size >= MAX_CALLS) return;
         this.#inputs.set(part.id, part.toolName);
         return this.#sink.toolInput({
           phase: "start",
@@ -93,6 +98,15 @@ export class AnswerBuilder {
   }
 
   outcome(): Outcome {
+    const { problem, isTooLarge } = this.size;
+    if (isTooLarge) {
+      const { reason: finishReason, usage } = this.#finish ?? { reason: "length", usage: noUsage };
+      const content = cutDown(this.content);
+      return {
+        kind: "answer",
+        answer: { content, files: new Map(), refused: new Map(), finishReason, usage, problem },
+      };
+    }
     const failure = this.failure ?? this.#incomplete();
     if (failure) {
       const used = this.#finish ? { usage: this.#finish.usage } : {};
@@ -100,7 +114,7 @@ export class AnswerBuilder {
     }
     const { reason: finishReason, usage } = this.#finish!;
     const content = this.content.filter((part) => part.type !== "text" || part.text !== "").map(wellFormed);
-    const answer = { content, files: this.#filesIn(content), refused: this.#refused, finishReason, usage };
+    const answer = { content, files: this.#filesIn(content), refused: this.#refused, finishReason, usage, problem };
     return { kind: "answer", answer };
   }
 
@@ -148,6 +162,8 @@ export class AnswerBuilder {
       const call = { type: "tool-call" as const, toolCallId, toolName, input: input ?? {}, providerExecuted: true };
       return this.#push({ ...call, ...metaOf(part) });
     }
+    this.size.calls++;
+    if (this.size.hasTooManyCalls) return;
     const toolCallId = this.#uniqueId(part.toolCallId);
     const repeats = this.#ids.has(part.toolCallId);
     this.#ids.add(part.toolCallId);

@@ -17,6 +17,8 @@ export interface Answer {
   refused: Map<string, string>;
   finishReason: string;
   usage: Usage;
+  /** Why none of its calls is run, for the model: it was larger than an answer may be. */
+  problem?: string | undefined;
 }
 
 export type Outcome =
@@ -62,6 +64,8 @@ export async function streamAnswer(asked: AnswerRequest): Promise<Outcome> {
       await consume(opened.stream.getReader(), call.signal, (part) => {
         watch.alive();
         builder.add(part);
+        // Nothing comes after it, and a connection that stays open must not turn an answer into a silence.
+        return part?.type === "finish" || builder.size.isTooLarge;
       });
   } catch (error) {
     if (!call.signal.aborted) builder.failure ??= failureOf(error, builder.began ? "stream" : "request");
@@ -83,7 +87,7 @@ const silent: Failure = {
 async function consume(
   reader: ReadableStreamDefaultReader<LanguageModelV4StreamPart>,
   signal: AbortSignal,
-  add: (part: LanguageModelV4StreamPart) => void,
+  isEnough: (part: LanguageModelV4StreamPart) => boolean,
 ): Promise<void> {
   // A provider may ignore the signal: cancelling the reader ends a read that would hang.
   const cancel = () => {
@@ -93,9 +97,7 @@ async function consume(
   try {
     for (let next = await reader.read(); !next.done; next = await reader.read()) {
       if (signal.aborted) return;
-      add(next.value);
-      // Nothing comes after it, and a connection that stays open must not turn an answer into a silence.
-      if (next.value?.type === "finish") return cancel();
+      if (isEnough(next.value)) return cancel();
     }
   } finally {
     signal.removeEventListener("abort", cancel);

@@ -80,12 +80,12 @@ export function enterStep(state: ThreadState, setup: Setup, ids: Ids): Proposal 
   return events.length > 0 ? { events } : null;
 }
 
-function noteMessage(note: { turnId: string; about: "mode" | "tasks"; text: string }, ids: Ids): NewEvent {
+export function noteMessage(note: { turnId: string; about?: "mode" | "tasks"; text: string }, ids: Ids): NewEvent {
   const { turnId, about, text } = note;
   return {
     type: "message_end",
     turnId,
-    about,
+    ...(about === undefined ? {} : { about }),
     message: { id: ids("message"), role: "note", content: [{ type: "text", text }] },
   };
 }

@@ -24,6 +24,7 @@ export type Prepared = {
 
 /** Why the calls of this answer can't be trusted, if they can't. */
 export function refusal(answer: Answer, toolCallId: string): string | undefined {
+  if (answer.problem !== undefined) return answer.problem;
   // A stop by length may have cut the arguments, so none of these calls is safe to run.
   if (answer.finishReason === "length")
     return "Not run: the answer was cut off by the length limit. Call again with less.";

@@ -21,6 +21,7 @@ import {
   hasTrees,
   MAX_TAKEOVERS,
   needsDriving,
+  noteMessage,
   preview,
   stepEnd,
   takeSteers,
@@ -248,6 +249,7 @@ async function accept(
     callsOf(message).map((call) => prepare(driver, call, { setup, refused: refusal(answer, call.toolCallId) })),
   );
   const { finishReason } = answer;
+  const { ids } = driver.ports;
   const used = usageOf(driver, setup, answer.usage);
   await driver.append((state) => {
     const { turn } = state;
@@ -264,6 +266,9 @@ async function accept(
     const after = preview(state, events);
     if (after.turn?.phase !== "done") return { ...afterCall(state, events), blobs };
     events.push(stepEnd(after.turn));
+    // Calls give the reason in their results. An answer without any is told by a note, and the model answers again.
+    if (answer.problem !== undefined)
+      return { events: [...events, noteMessage({ turnId, text: answer.problem }, ids)] };
     if (state.inbox.some((item) => item.delivery === "steer")) return { events, blobs };
     events.push({ type: "agent_end", turnId, reason: "complete" });
     return { events, blobs, release: !needsDriving(preview(state, events)) };
