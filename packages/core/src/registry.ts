@@ -2,13 +2,16 @@ import { stamp } from "./events.ts";
 import type { FileJournal } from "./files.ts";
 import { threadNotFound } from "./memory-store.ts";
 import { Thread, type Folds } from "./thread.ts";
-import { needsDriving } from "./turn/decide.ts";
+import { needsDriving, waitsForPerson } from "./turn/decide.ts";
 import type { DriverPorts } from "./turn/driver.ts";
+import { unansweredIn } from "./unanswered.ts";
 
 /** A thread that this process has open, or is opening. */
 interface Open {
   thread: Promise<Thread>;
   seats: number;
+  /** The thread, once it is open. */
+  opened?: Thread;
 }
 
 /** The threads that this process has open, each once, for as long as a session sits at it or it is being driven here. */
@@ -26,12 +29,13 @@ export class ThreadRegistry {
   /** Takes a seat. A turn that was cut off goes on now, or is parked, as `onRecover` says. */
   async acquire(threadId: string, from?: Folds): Promise<Thread> {
     for (;;) {
-      const open = this.#open.get(threadId) ?? { thread: this.#opened(threadId, from), seats: 0 };
+      const open: Open = this.#open.get(threadId) ?? { thread: this.#opened(threadId, from), seats: 0 };
       this.#open.set(threadId, open);
       // The seat counts from here on, before anything is awaited: a session that leaves meanwhile does not close the thread.
       open.seats++;
       try {
         const thread = await open.thread;
+        open.opened = thread;
         this.#seated.set(thread, open);
         if (!thread.isDeleted) return thread;
       } catch (error) {
@@ -100,6 +104,12 @@ export class ThreadRegistry {
       },
       blob: (hash) => store.blob(hash),
     };
+  }
+
+  /** The calls that wait for a person in the threads that are open here, and how to answer them. */
+  unanswered(): string[] {
+    const open = Array.from(this.#open.values());
+    return open.flatMap(({ opened }) => (opened && waitsForPerson(opened.state) ? unansweredIn(opened.display) : []));
   }
 
   async close(): Promise<void> {
