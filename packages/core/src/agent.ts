@@ -3,6 +3,7 @@ import { Budget } from "./budget.ts";
 import { checkedConfig } from "./check.ts";
 import { isLanguageModel, type LanguageModel } from "./model/compat.ts";
 import { Rule } from "./permissions/rule.ts";
+import { Settings } from "./settings.ts";
 import type { ToolSet } from "./tool.ts";
 
 export type Model = LanguageModel | string;
@@ -20,6 +21,8 @@ export interface AgentConfig {
   permissions?: readonly Rule[];
   maxSteps?: number;
   budget?: Budget;
+  /** What the model is called with. */
+  settings?: Settings;
 }
 
 export const DEFAULT_MAX_STEPS = 200;
@@ -42,6 +45,7 @@ const Config = z.strictObject({
   permissions: z.optional(z.array(Rule)),
   maxSteps: z.optional(z.int().check(z.gte(1))),
   budget: z.optional(Budget),
+  settings: z.optional(Settings),
 });
 
 /** Instructions, a model and tools, under a name: a value, no state. */
@@ -55,6 +59,7 @@ export class Agent {
   readonly permissions: readonly Rule[];
   readonly maxSteps: number;
   readonly budget: Budget | undefined;
+  readonly settings: Settings;
 
   constructor(config: AgentConfig) {
     const valid = checkedConfig(Config, config, `Agent ${JSON.stringify(config?.name ?? "?")}`);
@@ -66,6 +71,7 @@ export class Agent {
     this.availableTools = valid.availableTools ? Object.freeze([...valid.availableTools]) : null;
     this.permissions = Object.freeze([...(valid.permissions ?? [])]);
     this.budget = valid.budget;
+    this.settings = Object.freeze(valid.settings ?? {});
     this.maxSteps = valid.maxSteps ?? DEFAULT_MAX_STEPS;
   }
 }

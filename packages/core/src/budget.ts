@@ -18,12 +18,14 @@ const words: Record<keyof Limits, string> = {
   wallMs: "ms of work",
 };
 
-/** Which limit is reached, in words. `null`: there is room for another step. */
-export function exhausted({ turn, usage, spent }: ThreadState, budgets: readonly Budget[]): string | null {
+/** Which limit is reached, in words. `null`: the model may be asked. `now`: while a driver is at work. */
+export function exhausted(state: ThreadState, budgets: readonly Budget[], now: number): string | null {
+  const { turn, usage, spent } = state;
   if (!turn) return null;
   const { steps, tokens, cost, watch } = turn;
-  const inTurn = { steps, tokens, cost, wallMs: watch.ms };
-  const inAll = { steps: spent.steps, tokens: tokensOf(usage), cost: spent.cost, wallMs: spent.ms };
+  const sinceMs = Math.max(0, now - watch.at);
+  const inTurn = { steps, tokens, cost, wallMs: watch.ms + sinceMs };
+  const inAll = { steps: spent.steps, tokens: tokensOf(usage), cost: spent.cost, wallMs: spent.ms + sinceMs };
   for (const { thread = {}, ...limitsOfTurn } of budgets) {
     const reached = over(inTurn, limitsOfTurn, "a turn") ?? over(inAll, thread, "the thread");
     if (reached) return reached;

@@ -6,7 +6,9 @@ import type { Modes } from "./modes.ts";
 import { changePolicies } from "./permissions/change.ts";
 import { plainRule, Rule, type ToolCategory } from "./permissions/rule.ts";
 import { soon } from "./ports.ts";
+import { checkSeq } from "./rewind.ts";
 import type { StateShape } from "./state-shape.ts";
+import type { Folds } from "./folds/folds.ts";
 import type { Thread } from "./thread.ts";
 
 /** What people set on a thread: mode, model, rules, state. Each is a command, durable when it settles. */
@@ -76,13 +78,29 @@ export function inherited({ modeId, models, model, policies, values }: Control, 
   ];
 }
 
-/** Makes a clone, which begins as its source was at `seq`, under the rules of now. */
+export interface CloneOptions {
+  /** Without it the current thread is cloned. */
+  sourceThreadId?: string;
+  /** The last event that the clone inherits. Without it, all. */
+  atSeq?: number;
+  title?: string;
+}
+
+/** Makes a clone, which begins as its source was at `atSeq`, under the rules of now. `folds`: what it inherits, if that is folded. */
 export async function makeClone(
-  { id, state, ports }: Thread,
-  { cloneId, seq, title = state.title }: { cloneId: string; seq: number; title: string | undefined },
-): Promise<void> {
+  source: Thread,
+  { atSeq, title }: CloneOptions,
+): Promise<{ id: string; folds: Folds | undefined }> {
+  // Rules that another process has set by now hold in the clone.
+  await source.refresh();
+  const { state, display, ports } = source;
+  const seq = atSeq ?? state.seq;
+  checkSeq("atSeq", seq, state.seq);
+  const id = ports.ids("thread");
   const { policies } = state.control;
   const now = { rules: [...policies.rules], state: yoloUpdate(policies) };
-  const event: NewEvent = { type: "thread_cloned", title, parent: { threadId: id, seq }, ...now };
-  await ports.store.append(cloneId, [stamp(event, ports.clock.now())], { afterSeq: seq });
+  const parent = { threadId: source.id, seq };
+  const event: NewEvent = { type: "thread_cloned", title: title ?? state.title, parent, ...now };
+  await ports.store.append(id, [stamp(event, ports.clock.now())], { afterSeq: seq });
+  return { id, folds: seq === state.seq ? { state, display } : undefined };
 }

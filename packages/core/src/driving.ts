@@ -1,11 +1,14 @@
 import { CinchError } from "./errors.ts";
 import type { ThreadState } from "./folds/state.ts";
-import { needsDriving } from "./turn/decide.ts";
+import { sleep } from "./ports.ts";
+import { needsDriving, waitsForPerson } from "./turn/decide.ts";
 import { Driver, LeaseLost, type DriverPorts, type Journal } from "./turn/driver.ts";
 import { giveUp, parked, runTurns } from "./turn/turn.ts";
 
 /** How often a seat looks whether the driver of its thread is still alive. */
 const WATCH_MS = 1_000;
+/** How long a process that has answered a call leaves it to the process that asked, if that is alive. */
+const STAND_BACK_MS = 250;
 
 export interface DrivingThread extends Journal {
   report(what: string, error: unknown): void;
@@ -23,11 +26,15 @@ export class Driving {
   #running: Promise<void> | undefined;
   #again: { force: boolean } | undefined;
   #unwatch: (() => void) | undefined;
+  #told: string | undefined;
   /** A lease of ours that the store would not take back. */
   #unreleased: number | undefined;
   /** The store failed under the driver: trying again by ourselves would only fill the journal. */
-  #broken = false;
-  #closed = false;
+  #broken: Error | null = null;
+  readonly #closing = new AbortController();
+  /** The turn that was last driven from here. */
+  #drove: string | undefined;
+  #declines = false;
 
   constructor(thread: DrivingThread, ports: DriverPorts) {
     this.#thread = thread;
@@ -39,27 +46,44 @@ export class Driving {
     return this.#running;
   }
 
-  get broken(): boolean {
+  get broken(): Error | null {
     return this.#broken;
   }
 
   /** Somebody has asked for something: what failed before may work now. */
   mended(): void {
-    this.#broken = false;
+    this.#broken = null;
+  }
+
+  /** Whether what waits for a person here is declined. */
+  get declines(): boolean {
+    return this.#declines;
+  }
+
+  get #closed(): boolean {
+    return this.#closing.signal.aborted;
+  }
+
+  /** A session sits here. With `onAsk: "decline"`, what waits for a person is declined from now on. */
+  seated(): void {
+    this.#declines = this.#ports.modes.declines;
+    this.wake();
   }
 
   abortTurn(): void {
     this.#driver?.abortTurn();
   }
 
-  /** `force` also goes on with what is parked or held. */
-  wake({ force = false } = {}): void {
-    if (this.#closed || !this.#isCalledFor(this.#thread.state, force)) return;
+  /** `force` also goes on with what is parked or held. `answered`: a call was answered from here. */
+  wake({ force = false, answered = false } = {}): void {
+    if (this.#closed) return;
+    if (!this.#isCalledFor(this.#thread.state, force)) return this.#tellHindrance();
     if (this.#running) {
       this.#again = { force: force || (this.#again?.force ?? false) };
       return;
     }
-    this.#running = this.#drive(force).finally(() => {
+    const turnId = answered ? this.#thread.state.turn?.turnId : undefined;
+    this.#running = this.#driveAfter(turnId, force).finally(() => {
       this.#running = undefined;
       const again = this.#again;
       this.#again = undefined;
@@ -70,7 +94,26 @@ export class Driving {
   #isCalledFor(state: ThreadState, force: boolean): boolean {
     if (!this.#ports.modes.canAct(state)) return false;
     if (force) return state.turn !== null || state.inbox.length > 0;
-    return !this.#broken && needsDriving(state);
+    return !this.#broken && (needsDriving(state) || (this.#declines && waitsForPerson(state)));
+  }
+
+  /**
+   * A process that only answers may be gone in the next moment, and what it has begun would be cut off. So the process that asked
+   * goes first: it knows the turn, and is likely to stay.
+   */
+  async #driveAfter(answered: string | undefined, force: boolean): Promise<void> {
+    if (answered !== undefined && answered !== this.#drove)
+      await sleep(this.#ports.clock, STAND_BACK_MS, this.#closing.signal);
+    if (!this.#closed) await this.#drive(force);
+  }
+
+  /** Told once, however often it is in the way. */
+  #tellHindrance(): void {
+    const { state } = this.#thread;
+    const hindrance = needsDriving(state) ? this.#ports.modes.hindrance(state) : null;
+    const isNew = hindrance && hindrance.message !== this.#told;
+    this.#told = hindrance?.message;
+    if (isNew) this.#thread.report("The thread can't be driven from here", hindrance);
   }
 
   async #drive(force: boolean): Promise<void> {
@@ -79,10 +122,14 @@ export class Driving {
       if (status === "mine" && epoch === this.#unreleased) return await this.#releaseLate(epoch, force);
       if (status === "held" || status === "mine") return this.#watch(force);
       if (this.#closed || !this.#isCalledFor(this.#thread.state, force)) return;
-      this.#driver = new Driver(this.#thread, this.#ports, { epoch, takeover: status === "dead", force });
+      this.#driver = new Driver(this.#thread, this.#ports, {
+        epoch,
+        takeover: status === "dead",
+        force,
+        declines: this.#declines,
+      });
       await runTurns(this.#driver);
-      const hindrance = needsDriving(this.#thread.state) && this.#ports.modes.hindrance(this.#thread.state);
-      if (hindrance) this.#thread.report("The thread can't be driven from here", hindrance);
+      this.#tellHindrance();
       // Somebody was faster: should they die, it is our turn.
       if (this.#isCalledFor(this.#thread.state, false)) this.#watch(force);
     } catch (error) {
@@ -95,6 +142,7 @@ export class Driving {
   async #release(): Promise<void> {
     const driver = this.#driver;
     this.#driver = undefined;
+    if (driver?.hasDriven) this.#drove = this.#thread.state.turn?.turnId;
     try {
       await driver?.release();
     } catch (error) {
@@ -121,7 +169,7 @@ export class Driving {
         if (second instanceof LeaseLost) return this.#watch(force);
       }
     }
-    this.#broken = true;
+    this.#broken = error instanceof Error ? error : new Error(String(error));
     this.#thread.report("The turn can't go on", error);
     this.#thread.failed(error);
   }
@@ -147,7 +195,7 @@ export class Driving {
 
   /** Stops driving. Tools are given a moment to stop; what they finish in it is kept. */
   async close(): Promise<void> {
-    this.#closed = true;
+    this.#closing.abort();
     this.#unwatch?.();
     this.#driver?.close();
     await this.#running;

@@ -29,3 +29,6 @@ export class CinchError extends Error {
     this.code = code;
   }
 }
+
+export const closedError = (): CinchError =>
+  new CinchError("CLOSED", "The harness is closed. What was accepted is kept: open it again to go on.");

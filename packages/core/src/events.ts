@@ -89,6 +89,11 @@ export const eventMap = {
     files: z.optional(z.array(FilePart)),
     /** The caller chose the id: a second input with it is the same input. */
     named: z.optional(z.boolean()),
+    /**
+     * A turn is to go on where the turn `retry.turnId` ended. There is no message and nothing is queued: the turn begins with this
+     * event, under the event's own `turnId`.
+     */
+    retry: z.optional(z.object({ turnId: z.string(), modeId: z.string(), modelId: z.string() })),
   }),
   input_edited: command({ inputId: z.string(), content: z.string() }),
   input_removed: command({ inputId: z.string() }),
@@ -108,6 +113,8 @@ export const eventMap = {
     reason: EndReason,
     /** Which limit was reached. */
     detail: z.optional(z.string()),
+    /** Of an aborted turn behind which inputs are queued: whether they wait for the next one, or for `resume()`. */
+    held: z.optional(z.boolean()),
   }),
   step_start: live({ step: z.number() }),
   step_end: driver({ finishReason: z.string(), usage: Usage }),
@@ -221,7 +228,13 @@ export const eventMap = {
   workspace_ready: live({ protection: z.string(), description: z.string() }),
   workspace_error: live({ message: z.string() }),
   task_updated: driver({ tasks: z.array(Task) }),
-  usage_update: driver({ usage: Usage, cost: z.nullable(z.number()), cachedShare: z.number() }),
+  usage_update: driver({
+    usage: Usage,
+    cost: z.nullable(z.number()),
+    cachedShare: z.number(),
+    /** Of an answer that was not taken, because it was empty, refused or broken: it counts, but it is no step. */
+    failed: z.optional(z.boolean()),
+  }),
   display_state_changed: live({}),
 } satisfies Record<string, EventEntry>;
 

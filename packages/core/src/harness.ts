@@ -20,6 +20,7 @@ import { StateShape } from "./state-shape.ts";
 import type { Store } from "./store.ts";
 import type { NewLive } from "./live.ts";
 import type { ToolSet } from "./tool.ts";
+import { tellAtExit } from "./unanswered.ts";
 import { onThreadDeleted, type Workspace } from "./workspace.ts";
 
 export interface HarnessConfig {
@@ -103,6 +104,7 @@ export class Harness {
   readonly #rules: readonly Rule[];
   readonly #config: { clock: Clock; ids: Ids; recover: "opened" | "all"; resourceId: string };
   #ready: Promise<void> | undefined;
+  #untellAtExit: (() => void) | undefined;
 
   constructor(config: HarnessConfig) {
     const valid = checkedConfig(Config, config, "Harness");
@@ -153,6 +155,7 @@ export class Harness {
     await this.#openWorkspace();
     if (this.#config.recover === "all") await this.#recoverAll();
     this.#heartbeats.start();
+    this.#untellAtExit = tellAtExit(() => this.#registry.unanswered());
   }
 
   /** A workspace that can't be opened is told to everybody, and fails the harness: agents would act blindly. */
@@ -235,6 +238,7 @@ export class Harness {
 
   /** Stops driving, releases leases at once, and leaves what is pending pending. */
   async close(): Promise<void> {
+    this.#untellAtExit?.();
     // Leases don't wait for heartbeats to end; the store does.
     const heartbeats = this.#heartbeats.close();
     for (const session of this.#sessions) session.abandon();
@@ -264,6 +268,8 @@ export class Harness {
   readonly removeInput: Session["removeInput"] = (input) => this.#session.removeInput(input);
   readonly abort: Session["abort"] = (options) => this.#session.abort(options);
   readonly resume: Session["resume"] = () => this.#session.resume();
+  readonly retry: Session["retry"] = () => this.#session.retry();
+  readonly settled: Session["settled"] = () => this.#session.settled();
   readonly respondToToolSuspension: Session["respondToToolSuspension"] = (answer) =>
     this.#session.respondToToolSuspension(answer);
   readonly respondToToolApproval: Session["respondToToolApproval"] = (answer) =>

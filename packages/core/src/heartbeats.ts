@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { checkedConfig } from "./check.ts";
 import { sleep, type Clock } from "./ports.ts";
-import { closedError } from "./thread.ts";
+import { closedError } from "./errors.ts";
 import { asText } from "./tool.ts";
 
 /** Work that a harness does again and again, for as long as it is open. */

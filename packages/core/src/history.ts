@@ -22,8 +22,9 @@ export async function messagesOf(
     upTo = page[0]!.seq - 1;
   }
   const messages: HarnessMessage[] = [];
+  const own = new Set<object>();
   for (const event of events) {
-    if (event.type === "tool_end") setOutcome(messages, event as HarnessEvent & { type: "tool_end" });
+    if (event.type === "tool_end") setOutcome(messages, event as HarnessEvent & { type: "tool_end" }, own);
     if (!isMessage(event)) continue;
     const { message, at, seq, interrupted = false } = event;
     messages.push({ ...message, at, seq, interrupted, outcomes: {} });
@@ -47,10 +48,11 @@ export async function outcomeOf(thread: Thread, inputId: string, seq: number): P
     if (event.type === "error")
       result = { ...result, error: { code: event.code, message: event.message, retryable: event.retryable } };
     if (event.type === "message_end" && event.message.role === "assistant" && !event.interrupted)
-      result = { ...result, message: event.message };
+      result = { ...result, message: event.message, finishReason: event.finishReason ?? "stop" };
     if (event.type === "agent_end") {
       const { error, ...rest } = { ...result, reason: event.reason };
-      return event.reason === "error" && error ? { ...rest, error } : rest;
+      const detail = event.detail === undefined ? {} : { detail: event.detail };
+      return { ...rest, ...detail, ...(event.reason === "error" && error ? { error } : {}) };
     }
   }
   return result;

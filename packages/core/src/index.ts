@@ -26,6 +26,8 @@ export { toPrompt, type Head } from "./model/prompt.ts";
 export { randomIds, systemClock, type Clock, type Ids } from "./ports.ts";
 export { defaultPrices, type Price, type PriceTable } from "./prices.ts";
 export type { Session } from "./session.ts";
+export type { Settled } from "./settled.ts";
+export type { Settings } from "./settings.ts";
 export * from "./store.ts";
 export type { TurnResult } from "./waiters.ts";
 export {

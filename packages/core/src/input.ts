@@ -4,7 +4,7 @@ import { NAMED_KEPT } from "./folds/state.ts";
 import { outcomeOf } from "./history.ts";
 import type { FilePart } from "./message.ts";
 import { fromBase64 } from "./base64.ts";
-import { hashOf } from "./ports.ts";
+import { hashOf, type Ids } from "./ports.ts";
 import type { Blob } from "./store.ts";
 import type { Thread } from "./thread.ts";
 import type { TurnResult } from "./waiters.ts";
@@ -27,7 +27,7 @@ export interface Input {
 export async function acceptedInput(
   input: Input,
   delivery: Delivery,
-  newId: () => string,
+  ids: Ids,
 ): Promise<{ event: NewEvent<"input_accepted">; blobs: Blob[] }> {
   const { content, files = [], id } = input ?? {};
   checkDelivery(delivery);
@@ -39,7 +39,7 @@ export async function acceptedInput(
   const named = id === undefined ? {} : { named: true };
   const event = {
     type: "input_accepted" as const,
-    inputId: id ?? newId(),
+    inputId: id ?? ids("input"),
     delivery,
     content: content.toWellFormed(),
     ...named,
@@ -197,6 +197,7 @@ export async function goOn(thread: Thread): Promise<void> {
   await thread.refresh();
   const { foreign, turn, parked, held, inbox } = thread.state;
   refuseForeign(foreign);
-  if (turn && !thread.ports.modes.canAct(thread.state)) throw thread.ports.modes.unknown(turn.modeId);
+  const hindrance = turn && thread.ports.modes.hindrance(thread.state);
+  if (hindrance) throw hindrance;
   if (turn ? parked : held && inbox.length > 0) thread.wake({ force: true });
 }

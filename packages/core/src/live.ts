@@ -7,6 +7,14 @@ export type NewLive<T extends LiveType = LiveType> = T extends LiveType
   ? Omit<LiveEvent<T>, "threadId" | "at" | "turnId">
   : never;
 
+export function heldInfo(count: number): NewLive<"info"> {
+  const what = count === 1 ? "One input stays queued" : `${count} inputs stay queued`;
+  return {
+    type: "info",
+    message: `${what}: the next input or resume() goes on with it, removeInput() drops it.`,
+  };
+}
+
 /**
  * One delta. `message` is a getter of the class, so it is not copied, not serialised, and costs nothing until it is read; and
  * because contents are never changed in place, it still tells what had been said at this delta when it is read much later.

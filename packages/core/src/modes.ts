@@ -1,9 +1,11 @@
 import * as z from "zod/mini";
 import { Agent, ModelValue, ToolValues, type Model } from "./agent.ts";
 import { CinchError } from "./errors.ts";
+import type { Call } from "./folds/call.ts";
 import type { Control } from "./folds/control.ts";
 import type { ThreadState } from "./folds/state.ts";
 import { asV4, type LanguageModel, type StreamModel } from "./model/compat.ts";
+import { Settings } from "./settings.ts";
 import type { ToolSet } from "./tool.ts";
 import { makeSetup, toolsOf, type Setup, type SetupConfig } from "./turn/setup.ts";
 
@@ -23,6 +25,8 @@ export interface HarnessMode {
   readonly availableTools: readonly string[] | null;
   /** Where an approved plan leads. */
   readonly transitionsTo: string | null;
+  /** What the model is called with, over the agent's. */
+  readonly settings: Settings;
   readonly metadata: Record<string, unknown>;
 }
 
@@ -38,6 +42,7 @@ export const ModeConfig = z.strictObject({
   additionalTools: z.optional(ToolValues),
   availableTools: z.optional(z.array(z.string())),
   transitionsTo: z.optional(z.string()),
+  settings: z.optional(Settings),
   metadata: z.optional(z.record(z.string(), z.unknown())),
 });
 export type ModeConfig = z.input<typeof ModeConfig>;
@@ -53,6 +58,7 @@ export class Modes {
   /** Models that the configuration has as objects, by id. */
   readonly #models = new Map<string, LanguageModel>();
   readonly #setups = new Map<string, Promise<Setup>>();
+  readonly #tools = new Map<string, ReadonlyMap<string, unknown>>();
 
   constructor(modes: readonly ModeConfig[], defaultModeId: string | undefined, { resolveModel, ...world }: World) {
     this.all = checkedModes(modes.map(modeOf));
@@ -61,7 +67,7 @@ export class Modes {
     const transition = (state: ThreadState) => this.#transition(state);
     this.#config = { ...world, modes: this.all, transition };
     for (const mode of this.all) {
-      toolsOf(mode, this.#config);
+      this.#tools.set(mode.id, toolsOf(mode, this.#config));
       for (const model of [mode.model, mode.agent.model])
         if (typeof model === "object") this.#models.set(idOf(model), model);
     }
@@ -74,25 +80,53 @@ export class Modes {
     throw this.unknown(modeId);
   }
 
+  /** With `onAsk: "decline"`: no call waits for a person here. */
+  get declines(): boolean {
+    return this.#config.onAsk === "decline";
+  }
+
   has(modeId: string): boolean {
     return this.all.some(({ id }) => id === modeId);
   }
 
   /**
    * Whether this process can do what comes next in a thread: a call that was asked for in another mode, or an answer in the current
-   * one. A mode that it does not have is for others to act in; ending a turn takes none.
+   * one. A mode or a tool that it does not have is for others to act with; ending a turn takes neither.
    */
-  canAct({ turn, control }: ThreadState): boolean {
+  canAct(state: ThreadState): boolean {
+    const { turn, control } = state;
+    if (turn?.aborting) return true;
     const current = control.modeId === null || this.has(control.modeId);
-    if (!turn || turn.phase !== "calls") return current || (turn?.aborting ?? false);
-    return turn.aborting || this.has(turn.modeId) || current;
+    if (turn?.phase !== "calls") return current;
+    if (!current && !this.has(turn.modeId)) return false;
+    const due = turn.calls.filter((call) => DUE.has(call.state));
+    return turn.declined || due.length === 0 || due.some((call) => !this.isLeft(state, call));
   }
 
-  /** Why nothing goes on in a thread, if it is that a mode is not known here. */
+  /**
+   * Whether a call is left to other processes: it was judged where its tool was there, and the tool is not here. A call that no process
+   * has judged is one that the model may have invented.
+   */
+  isLeft(state: ThreadState, { approval, key, effect, toolName, state: now }: Call): boolean {
+    if (approval === null && key === null) return false;
+    // A call with an effect that a crash cut off is not run again, and a declined one not at all: neither takes the tool.
+    if (now === "declined" || (now === "started" && effect === "once")) return false;
+    const modeId = this.modeOfCalls(state) ?? this.default.id;
+    return !(this.#tools.get(modeId)?.has(toolName) ?? false);
+  }
+
+  /** Why nothing goes on in a thread, if it is that a mode or a tool is not known here. */
   hindrance(state: ThreadState): CinchError | null {
     const { turn, control } = state;
+    if (this.canAct(state)) return null;
     const modeId = turn?.phase === "calls" ? turn.modeId : control.modeId;
-    return modeId === null || this.canAct(state) ? null : this.unknown(modeId);
+    if (modeId !== null && !this.has(modeId) && !(control.modeId === null || this.has(control.modeId)))
+      return this.unknown(modeId);
+    const left = turn?.calls.find((call) => DUE.has(call.state) && this.isLeft(state, call));
+    return new CinchError(
+      "INVALID_CONFIG",
+      `There is no tool "${left?.toolName}" here. Call "${left?.toolCallId}" and the answer to it are kept for a process that has it; abort() ends the turn.`,
+    );
   }
 
   /** The mode in which calls are judged: that of their step, or, if it is gone, the one that was switched to. */
@@ -171,6 +205,9 @@ export class Modes {
 
 const NO_MODEL = "none";
 
+/** What a driver has to do something with. */
+const DUE: ReadonlySet<Call["state"]> = new Set(["requested", "resumed", "declined", "started"]);
+
 function idOf(model: Model | undefined): string {
   if (model === undefined) return NO_MODEL;
   return typeof model === "string" ? model : `${model.provider}/${model.modelId}`;
@@ -178,7 +215,7 @@ function idOf(model: Model | undefined): string {
 
 function modeOf(config: ModeConfig): HarnessMode {
   const { id, name = id, agent, instructions = "", model, metadata = {} } = config;
-  const { additionalTools = {}, transitionsTo = null } = config;
+  const { additionalTools = {}, transitionsTo = null, settings = {} } = config;
   const availableTools = config.availableTools ? Object.freeze([...config.availableTools]) : null;
   return Object.freeze({
     id,
@@ -189,6 +226,7 @@ function modeOf(config: ModeConfig): HarnessMode {
     additionalTools: Object.freeze({ ...additionalTools }),
     availableTools,
     transitionsTo,
+    settings: Object.freeze(settings),
     metadata,
   });
 }

@@ -3,19 +3,24 @@ import type { FileJournal } from "./files.ts";
 import { threadNotFound } from "./memory-store.ts";
 import type { Folds } from "./folds/folds.ts";
 import { Thread } from "./thread.ts";
-import { needsDriving } from "./turn/decide.ts";
+import { needsDriving, waitsForPerson } from "./turn/decide.ts";
 import type { DriverPorts } from "./turn/driver.ts";
+import { unansweredIn } from "./unanswered.ts";
 
+/** A thread that this process has open, or is opening. */
 interface Open {
   thread: Promise<Thread>;
   seats: number;
+  /** The thread, once it is open. */
+  opened?: Thread;
 }
 
-/** The threads that this process has open, each once, for as long as somebody sits at it or it is being driven here. */
+/** The threads that this process has open, each once, for as long as a session sits at it or it is being driven here. */
 export class ThreadRegistry {
   readonly #ports: DriverPorts;
   readonly #onRecover: "resume" | "pause";
   readonly #open = new Map<string, Open>();
+  readonly #seated = new WeakMap<Thread, Open>();
 
   constructor(ports: DriverPorts, onRecover: "resume" | "pause") {
     this.#ports = ports;
@@ -24,37 +29,44 @@ export class ThreadRegistry {
 
   /** Takes a seat. A turn that was cut off goes on now, or is parked, as `onRecover` says. */
   async acquire(threadId: string, from?: Folds): Promise<Thread> {
-    const known = this.#open.get(threadId);
-    if (known && !(await isDeleted(known))) {
-      known.seats++;
-      return known.thread;
+    for (;;) {
+      const open: Open = this.#open.get(threadId) ?? { thread: this.#opened(threadId, from), seats: 0 };
+      this.#open.set(threadId, open);
+      // The seat counts from here on, before anything is awaited: a session that leaves meanwhile does not close the thread.
+      open.seats++;
+      try {
+        const thread = await open.thread;
+        open.opened = thread;
+        this.#seated.set(thread, open);
+        if (!thread.isDeleted) return thread;
+      } catch (error) {
+        this.#forget(threadId, open);
+        throw error;
+      }
+      // A deleted thread is kept only for callers that still wait for something of it.
+      this.#forget(threadId, open);
     }
-    const open = { thread: this.#opened(threadId, from), seats: 1 };
-    this.#open.set(threadId, open);
-    try {
-      return await open.thread;
-    } catch (error) {
-      this.#open.delete(threadId);
-      throw error;
-    }
+  }
+
+  #forget(threadId: string, open: Open): void {
+    if (this.#open.get(threadId) === open) this.#open.delete(threadId);
   }
 
   async #opened(threadId: string, from: Folds | undefined): Promise<Thread> {
     if (!(await this.#ports.store.thread(threadId))) throw threadNotFound(threadId);
     const thread = await Thread.open(threadId, this.#ports, from);
-    if (this.#onRecover === "pause" && thread.state.turn && needsDriving(thread.state)) await thread.pause();
+    if (this.#onRecover === "pause" && thread.state.turn && needsDriving(thread.state)) await thread.driving.pause();
     thread.wake();
     return thread;
   }
 
-  /** Leaves a seat. A turn that is driven here, or that somebody here waits for, goes on all the same. */
-  async release(threadId: string): Promise<void> {
-    const open = this.#open.get(threadId);
+  /** Leaves a seat. A turn that is driven here, or whose end a caller here waits for, goes on all the same. */
+  async release(thread: Thread): Promise<void> {
+    const open = this.#seated.get(thread);
     if (!open || --open.seats > 0) return;
-    const thread = await open.thread;
     await thread.unneeded();
-    if (open.seats > 0 || this.#open.get(threadId) !== open) return;
-    this.#open.delete(threadId);
+    if (open.seats > 0) return;
+    this.#forget(thread.id, open);
     await thread.close();
   }
 
@@ -64,7 +76,7 @@ export class ThreadRegistry {
     try {
       return await work(thread);
     } finally {
-      const left = this.release(threadId);
+      const left = this.release(thread);
       left.catch(() => undefined);
     }
   }
@@ -95,14 +107,15 @@ export class ThreadRegistry {
     };
   }
 
+  /** The calls that wait for a person in the threads that are open here, and how to answer them. */
+  unanswered(): string[] {
+    const open = Array.from(this.#open.values());
+    return open.flatMap(({ opened }) => (opened && waitsForPerson(opened.state) ? unansweredIn(opened.display) : []));
+  }
+
   async close(): Promise<void> {
     const threads = [...this.#open.values()];
     this.#open.clear();
     await Promise.all(threads.map(async ({ thread }) => (await thread.catch(() => undefined))?.close()));
   }
-}
-
-/** A thread that was deleted is kept only for those who still wait for something of it. */
-async function isDeleted({ thread }: Open): Promise<boolean> {
-  return (await thread.catch(() => null))?.isDeleted ?? false;
 }

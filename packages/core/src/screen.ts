@@ -1,5 +1,6 @@
 import type { HarnessEvent } from "./events.ts";
-import { reduceDisplay } from "./folds/display.ts";
+import { reduceDisplayAll } from "./folds/display.ts";
+import { LazyFold } from "./folds/lazy-fold.ts";
 import { newDisplayState, type HarnessDisplayState } from "./folds/display-state.ts";
 import { DisplayStateChanged } from "./live.ts";
 import type { Clock } from "./ports.ts";
@@ -11,45 +12,52 @@ export type Listener = (event: HarnessEvent) => void;
 export class Screen {
   readonly #clock: Clock;
   readonly #listeners = new Set<Listener>();
-  #display: HarnessDisplayState;
-  /** Deltas that came since the display state was last asked for. They are folded when it is, and as one. */
-  #deltas: { event: Update; text: string } | null = null;
+  readonly #display: LazyFold<HarnessDisplayState, HarnessEvent>;
+  /** Deltas of one text that came since the display state was last asked for, as one. */
+  #delta: { event: Update; text: string } | null = null;
   #tick: (() => void) | undefined;
 
   constructor(threadId: string, clock: Clock) {
     this.#clock = clock;
-    this.#display = newDisplayState(threadId);
+    this.#display = new LazyFold(newDisplayState(threadId), reduceDisplayAll);
   }
 
   get display(): HarnessDisplayState {
-    if (this.#deltas) {
-      const { event, text } = this.#deltas;
-      this.#deltas = null;
-      this.#display = reduceDisplay(this.#display, { ...event, delta: text } as HarnessEvent);
-    }
-    return this.#display;
+    this.#endDelta();
+    return this.#display.value;
   }
 
   /** Starts anew from this state, without a word. */
   set display(display: HarnessDisplayState) {
-    this.#deltas = null;
-    this.#display = display;
+    this.#delta = null;
+    this.#display.value = display;
   }
 
   emit(event: HarnessEvent): void {
     if (event.type === "message_update") this.#keep(event);
-    else this.#display = reduceDisplay(this.display, event);
+    else {
+      this.#endDelta();
+      this.#display.add(event);
+    }
     this.tell(event);
     this.#tick ??= this.#clock.after(0, () => this.flush());
   }
 
   #keep(event: Update): void {
-    const kept = this.#deltas;
-    if (kept?.event.messageId === event.messageId && kept.event.index === event.index) kept.text += event.delta;
+    const kept = this.#delta?.event;
+    if (this.#delta && kept?.messageId === event.messageId && kept.index === event.index)
+      this.#delta.text += event.delta;
     else {
-      this.#display = this.display;
-      this.#deltas = { event, text: event.delta };
+      this.#endDelta();
+      this.#delta = { event, text: event.delta };
     }
+  }
+
+  #endDelta(): void {
+    if (!this.#delta) return;
+    const { event, text } = this.#delta;
+    this.#delta = null;
+    this.#display.add({ ...event, delta: text } as HarnessEvent);
   }
 
   /** Tells of an event that is folded already. */

@@ -2,8 +2,8 @@ import { answerApproval, answerSuspension, type ApprovalAnswer, type SuspensionA
 import { Answering } from "./answering.ts";
 import { Audience } from "./audience.ts";
 import { addGrant, inherited, makeClone, setRule, setState, switchMode, switchModel } from "./controls.ts";
-import type { ModelSwitch } from "./controls.ts";
-import { CinchError } from "./errors.ts";
+import type { CloneOptions, ModelSwitch } from "./controls.ts";
+import { CinchError, closedError } from "./errors.ts";
 import { stamp, type Delivery, type HarnessEvent, type NewEvent } from "./events.ts";
 import type { FileDiff } from "./files.ts";
 import { newControl, type Control } from "./folds/control.ts";
@@ -18,12 +18,14 @@ import type { HarnessMode, Modes } from "./modes.ts";
 import { plainRule, type Policy, type Rule, type ToolCategory } from "./permissions/rule.ts";
 import type { Ids } from "./ports.ts";
 import type { ThreadRegistry } from "./registry.ts";
-import { checkSeq, diffSince, rewindThread, type RewindOptions, type RewindResult } from "./rewind.ts";
+import { retry } from "./retry.ts";
+import { diffSince, rewindThread, type RewindOptions, type RewindResult } from "./rewind.ts";
 import type { State, StateShape } from "./state-shape.ts";
 import type { Store, ThreadQuery, ThreadRecord } from "./store.ts";
 import { resyncOf } from "./subscription.ts";
 import type { Listener } from "./screen.ts";
-import { closedError, type Thread } from "./thread.ts";
+import { settled, type Settled } from "./settled.ts";
+import type { Thread } from "./thread.ts";
 import type { TurnResult } from "./waiters.ts";
 
 export interface SessionPorts {
@@ -101,7 +103,7 @@ export class Session {
   async sendMessage(input: Input): Promise<TurnResult> {
     // The turn is waited for outside of the order of commands: others may come meanwhile.
     const { turn } = await this.#command(async (thread) => {
-      const { event, blobs } = await this.#accepted(input, "send");
+      const { event, blobs } = await acceptedInput(input, "send", this.#ports.ids);
       return send(thread, event, blobs);
     });
     return turn;
@@ -109,7 +111,7 @@ export class Session {
 
   async post({ delivery, ...input }: Input & { delivery: Delivery }): Promise<{ inputId: string }> {
     return this.#command(async (thread) => {
-      const { event, blobs } = await this.#accepted(input, delivery);
+      const { event, blobs } = await acceptedInput(input, delivery, this.#ports.ids);
       await accept(thread, event, blobs);
       return { inputId: event.inputId };
     });
@@ -123,10 +125,6 @@ export class Session {
   /** A turn of its own, after this one. */
   followUp(input: Input): Promise<{ inputId: string }> {
     return this.post({ ...input, delivery: "follow_up" });
-  }
-
-  #accepted(input: Input, delivery: Delivery) {
-    return acceptedInput(input, delivery, () => this.#ports.ids("input"));
   }
 
   listInbox(): Promise<readonly InboxItem[]> {
@@ -152,6 +150,18 @@ export class Session {
   /** Goes on with what is parked or queued. Otherwise nothing happens. */
   resume(): Promise<void> {
     return this.#command(goOn);
+  }
+
+  /** Goes on after a turn that ended with an error, a limit or an abort, without a new message. Settles when that turn has ended. */
+  async retry(): Promise<TurnResult> {
+    const { turn } = await this.#command((thread) => retry(thread));
+    return turn;
+  }
+
+  /** Settles when nothing more happens at the current thread without a person. */
+  async settled(): Promise<Settled> {
+    const { rest } = await this.#command(async (thread) => ({ rest: settled(thread) }));
+    return rest;
   }
 
   /** Gives a suspended call what it waits for. */
@@ -269,23 +279,13 @@ export class Session {
   }
 
   /** A thread that begins as this one was at `atSeq`, and goes on under its own id. It becomes the current one. */
-  cloneThread({
-    sourceThreadId,
-    atSeq,
-    title,
-  }: { sourceThreadId?: string; atSeq?: number; title?: string } = {}): Promise<ThreadRecord> {
+  cloneThread(options: CloneOptions = {}): Promise<ThreadRecord> {
     const clone = async (source: Thread) => {
-      // Rules that somebody else has set by now hold in the clone.
-      await source.refresh();
-      const { state, display } = source;
-      const seq = atSeq ?? state.seq;
-      checkSeq("atSeq", seq, state.seq);
-      const id = this.#ports.ids("thread");
-      await makeClone(source, { cloneId: id, seq, title });
-      await this.#enter(id, seq === state.seq ? { state, display } : undefined);
+      const { id, folds } = await makeClone(source, options);
+      await this.#enter(id, folds);
       return this.#record(id);
     };
-    return this.#command(clone, sourceThreadId);
+    return this.#command(clone, options.sourceThreadId);
   }
 
   /** Newest first. Threads of subagents are not among them. */
@@ -322,7 +322,7 @@ export class Session {
     this.#thread = null;
     this.#ports.left(this);
     // The seat is free at once; the thread stays open for as long as it is driven here.
-    if (thread) this.#ports.registry.release(thread.id).catch(() => undefined);
+    if (thread) this.#ports.registry.release(thread).catch(() => undefined);
   }
 
   /** For the harness, which closes its threads itself and does not wait for the turns in them. */
@@ -384,7 +384,7 @@ export class Session {
     this.#unlisten?.();
     this.#thread = next;
     this.#unlisten = next?.listen(this.#relay);
-    if (previous) this.#ports.registry.release(previous.id).catch(() => undefined);
+    if (previous) this.#ports.registry.release(previous).catch(() => undefined);
     if (!next) return;
     const at = this.#ports.now();
     const previousThreadId = previous?.id ?? null;
@@ -392,6 +392,7 @@ export class Session {
     this.#audience.tell(resyncOf(next, at));
     const hindrance = this.#ports.modes.hindrance(next.state);
     if (hindrance) next.report("The thread can't be driven from here", hindrance);
+    next.driving.seated();
   }
 }
 

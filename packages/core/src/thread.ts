@@ -1,14 +1,15 @@
 import { DraftView } from "./draft.ts";
 import { Driving } from "./driving.ts";
-import { CinchError } from "./errors.ts";
+import { CinchError, closedError } from "./errors.ts";
 import { readEvent } from "./event-check.ts";
 import { stamp, type DurableEvent, type HarnessEvent, type NewEvent } from "./events.ts";
 import { FoldCache } from "./fold-cache.ts";
 import type { HarnessDisplayState } from "./folds/display-state.ts";
 import { newFolds, type Folds } from "./folds/folds.ts";
-import { newThreadState, reduceThread, type ThreadState } from "./folds/state.ts";
+import { LazyFold } from "./folds/lazy-fold.ts";
+import { newThreadState, reduceThreadAll, type ThreadState } from "./folds/state.ts";
 import { reduceTranscript, type Transcript } from "./folds/transcript.ts";
-import type { NewLive } from "./live.ts";
+import { heldInfo, type NewLive } from "./live.ts";
 import { loadFolds, loadTranscript } from "./load-folds.ts";
 import { sleep } from "./ports.ts";
 import { Screen, type Listener } from "./screen.ts";
@@ -28,13 +29,13 @@ const BEGIN_MS = 2_000;
  */
 export class Thread implements Journal, Folds {
   readonly id: string;
-  state: ThreadState = newThreadState;
+  readonly #state = new LazyFold(newThreadState, reduceThreadAll);
   /** Folded when the model is first asked from here: a thread that is only looked at does not hold it. */
   #transcript: Transcript | undefined;
   readonly #cache: FoldCache;
   readonly #screen: Screen;
   readonly ports: DriverPorts;
-  readonly #driving: Driving;
+  readonly driving: Driving;
   readonly #draft = new DraftView();
   readonly waiters = new Waiters();
   isDeleted = false;
@@ -48,11 +49,19 @@ export class Thread implements Journal, Folds {
     this.ports = ports;
     this.#cache = new FoldCache(id, ports);
     this.#screen = new Screen(id, ports.clock);
-    this.#driving = new Driving(this, ports);
+    this.driving = new Driving(this, ports);
   }
 
   get display(): HarnessDisplayState {
     return this.#screen.display;
+  }
+
+  get state(): ThreadState {
+    return this.#state.value;
+  }
+
+  set state(state: ThreadState) {
+    this.#state.value = state;
   }
 
   /** `from`: what a clone inherits, if that is folded already. */
@@ -115,6 +124,7 @@ export class Thread implements Journal, Folds {
   async command(decide: (state: ThreadState) => NewEvent[] | null, blobs?: readonly Blob[]): Promise<void> {
     if (this.#closed) throw closedError();
     let refusal: unknown;
+    let answered = false;
     const decided = (state: ThreadState) => {
       try {
         return decide(state);
@@ -126,14 +136,15 @@ export class Thread implements Journal, Folds {
     const attempt = () =>
       this.append((state) => {
         const events = decided(state);
+        answered = events?.some(isAnswer) ?? false;
         return events && { events, ...(blobs ? { blobs } : {}) };
       });
     // What the store throws is not tried again: it may have been written all the same.
     const result = await this.#decided(attempt, (error) => error === refusal);
-    this.#driving.mended();
+    this.driving.mended();
     if (result?.kind === "refused")
       throw new CinchError("STORE_FAILED", "The store refused a command. This is a defect of the store.");
-    this.wake();
+    this.driving.wake({ answered });
   }
 
   /** That nothing is to be done, or can be, is decided by what is in the journal, not by what was heard of it so far. */
@@ -210,7 +221,7 @@ export class Thread implements Journal, Folds {
   }
 
   #fold(event: DurableEvent): void {
-    this.state = reduceThread(this.state, event);
+    this.#state.add(event);
     this.#transcript &&= reduceTranscript(this.#transcript, event);
     this.emit(event as HarnessEvent);
     this.#settle(event);
@@ -231,30 +242,23 @@ export class Thread implements Journal, Folds {
       case "input_accepted": {
         const { delivery, inputId } = event;
         this.waiters.accepted(inputId);
+        if (event.retry) return;
         const count = this.state.inbox.filter((item) => (item.delivery === "steer") === (delivery === "steer")).length;
         if (this.state.turn)
           this.live({ type: delivery === "steer" ? "steer_queued" : "follow_up_queued", count, inputId });
         return;
       }
       case "abort_requested":
-        if (event.turnId === this.state.turn?.turnId) this.#driving.abortTurn();
+        if (event.turnId === this.state.turn?.turnId) this.driving.abortTurn();
         return this.waiters.dropLost(this.state);
       case "input_removed":
       case "thread_rewound":
         return this.waiters.dropLost(this.state);
       case "agent_end":
-        if (this.state.held) this.#tellHeld(this.state.inbox.length);
+        if (this.state.held) this.live(heldInfo(this.state.inbox.length));
         this.#screen.flush();
         this.waiters.turnEnded(this.state);
     }
-  }
-
-  #tellHeld(count: number): void {
-    const what = count === 1 ? "One input stays queued" : `${count} inputs stay queued`;
-    this.live({
-      type: "info",
-      message: `${what}: the next input or resume() goes on with it, removeInput() drops it.`,
-    });
   }
 
   /** Settles when no turn is under way that was under way at the call. */
@@ -263,10 +267,15 @@ export class Thread implements Journal, Folds {
     if (turn) await this.until((state) => state.turn?.turnId !== turn.turnId);
   }
 
+  /** Settles when it is so; rejects if the thread is closed here first, or can't be driven. */
+  async reach(isSo: (state: ThreadState) => boolean): Promise<void> {
+    if (!(await this.until(isSo))) throw this.driving.broken ?? closedError();
+  }
+
   /** Settles when it is so. False if nothing is done here any more that could make it so. */
   async until(isSo: (state: ThreadState) => boolean): Promise<boolean> {
     while (!isSo(this.state)) {
-      if (this.#closed || this.#driving.broken) return false;
+      if (this.#closed || this.driving.broken) return false;
       await this.changed();
     }
     return true;
@@ -275,7 +284,7 @@ export class Thread implements Journal, Folds {
   /** Settles when an input that is about to be taken has been: who aborts then means the turn that begins with it. */
   async begun(): Promise<void> {
     const until = this.ports.clock.now() + BEGIN_MS;
-    const canBegin = () => !this.#driving.broken && !this.#closed && this.ports.modes.canAct(this.state);
+    const canBegin = () => !this.driving.broken && !this.#closed && this.ports.modes.canAct(this.state);
     const begins = () => !this.state.turn && needsDriving(this.state) && canBegin();
     while (begins() && this.ports.clock.now() < until)
       await Promise.race([this.changed(), sleep(this.ports.clock, 50)]);
@@ -283,8 +292,8 @@ export class Thread implements Journal, Folds {
 
   /** Settles when nothing here depends on this thread any more: it is not driven here, and nobody waits for a turn of it. */
   async unneeded(): Promise<void> {
-    while (!this.#closed && (this.#driving.running || this.waiters.size > 0)) {
-      await (this.#driving.running ?? this.changed());
+    while (!this.#closed && (this.driving.running || this.waiters.size > 0)) {
+      await (this.driving.running ?? this.changed());
     }
   }
 
@@ -310,7 +319,7 @@ export class Thread implements Journal, Folds {
       if (this.#closed) return;
       try {
         await this.#ingest(await this.ports.store.read(this.id, { after: this.state.seq }));
-        if (!this.#driving.running && this.state.turn) await this.#showDraft(this.state.turn.turnId);
+        if (!this.driving.running && this.state.turn) await this.#showDraft(this.state.turn.turnId);
       } catch (error) {
         if (!(error instanceof CinchError) || error.code !== "THREAD_NOT_FOUND") throw error;
         this.#deleted(error);
@@ -328,7 +337,7 @@ export class Thread implements Journal, Folds {
   }
 
   #stopDriving(): void {
-    const stopped = this.#driving.close();
+    const stopped = this.driving.close();
     stopped.catch((failure: unknown) => this.report("The turn could not be stopped", failure));
   }
 
@@ -342,12 +351,7 @@ export class Thread implements Journal, Folds {
 
   /** Drives the thread if it has to be driven and nobody alive does. `force` also goes on with what is parked or held. */
   wake(options?: { force: boolean }): void {
-    this.#driving.wake(options);
-  }
-
-  /** A turn that was cut off stands still until `resume()`. */
-  pause(): Promise<void> {
-    return this.#driving.pause();
+    this.driving.wake(options);
   }
 
   report(what: string, error: unknown): void {
@@ -379,11 +383,10 @@ export class Thread implements Journal, Folds {
     this.#unfollow?.();
     this.#screen.stop();
     this.#changed();
-    await this.#driving.close();
+    await this.driving.close();
     this.failed(closedError());
     if (!this.isDeleted) await this.#cache.close(this);
   }
 }
 
-export const closedError = (): CinchError =>
-  new CinchError("CLOSED", "The harness is closed. What was accepted is kept: open it again to go on.");
+const isAnswer = ({ type }: NewEvent): boolean => type === "tool_approval_resolved" || type === "tool_resumed";

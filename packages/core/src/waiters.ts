@@ -7,6 +7,8 @@ export interface TurnResult {
   reason: EndReason;
   /** The model's last whole answer in that turn. */
   message: Message | null;
+  /** Why the model stopped there: an answer that was cut by length says `length`. Not there without an answer. */
+  finishReason?: string;
   error?: { code: string; message: string; retryable: boolean };
   /** With `budget`: which limit was reached. */
   detail?: string;
@@ -22,6 +24,7 @@ interface Waiter {
 /** Those who wait for what becomes of an input. */
 export class Waiters {
   readonly #waiting = new Map<string, Waiter[]>();
+  #others = 0;
 
   /** Settles when the turn that took this input has ended. Register before the input is appended. */
   add(inputId: string): { result: Promise<TurnResult>; cancel(): void } {
@@ -39,7 +42,13 @@ export class Waiters {
   }
 
   get size(): number {
-    return this.#waiting.size;
+    return this.#waiting.size + this.#others;
+  }
+
+  /** Counts a caller that waits for something else of the thread. */
+  async during<T>(waited: Promise<T>): Promise<T> {
+    this.#others++;
+    return waited.finally(() => this.#others--);
   }
 
   accepted(inputId: string): void {
@@ -48,9 +57,13 @@ export class Waiters {
 
   turnEnded({ ended, lastError }: ThreadState): void {
     if (!ended) return;
-    const { reason, message, detail } = ended;
+    const { reason, message, finishReason, detail } = ended;
     const error = reason === "error" && lastError ? { error: lastError } : {};
-    const more = detail === null ? error : { ...error, detail };
+    const more = {
+      ...error,
+      ...(detail === null ? {} : { detail }),
+      ...(message === null ? {} : { finishReason }),
+    };
     for (const inputId of ended.inputIds) this.#resolve(inputId, { reason, message, ...more });
   }
 

@@ -58,7 +58,7 @@ test("the display keeps step with the journal, and with the fold that drives", (
         if ("v" in event) state = reduceThread(state, event as DurableEvent);
         assert.deepEqual(
           [display.seq, display.title, display.inbox, display.status === "idle"],
-          [state.seq, state.title, state.inbox, state.turn === null],
+          [state.seq, state.title, state.inbox, state.turn === null && (state.inbox.length === 0 || state.held)],
         );
         assert.equal(display.isRunning, display.status === "running");
         const oldest = Object.values(display.pendingApprovals).toSorted((a, b) => a.seq - b.seq)[0] ?? null;

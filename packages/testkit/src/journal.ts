@@ -130,6 +130,14 @@ const command: fc.Arbitrary<NewEvent> = fc.oneof(
     arbitrary: fc.constantFrom<NewEvent>(
       { type: "thread_renamed", title: "Renamed" },
       { type: "input_accepted", inputId: "later", delivery: "follow_up", content: "Later", named: true },
+      {
+        type: "input_accepted",
+        turnId: "again",
+        inputId: "again",
+        delivery: "send",
+        content: "",
+        retry: { turnId: "turn_1", modeId: "default", modelId: "openai.chat/some-model" },
+      },
       { type: "input_edited", inputId: "later", content: "Later still" },
       { type: "input_removed", inputId: "later" },
       { type: "abort_requested", inbox: true },

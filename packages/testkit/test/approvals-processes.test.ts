@@ -260,3 +260,24 @@ test("a plan that another process approves leads the same turn into the next mod
     ["plan", "build"],
   );
 });
+
+test("a process that answers and is gone at once does not cut off what it approved", LIMIT, async () => {
+  await using at = await place();
+  await using first = new Desk(at.folder);
+  for (const ending of ["leave", "kill"] as const) {
+    await first.order("last");
+    await using second = new Desk(at.folder);
+    const { threadId, toolCallId, digest } = await second.pending();
+    await second.do("respondToToolApproval", { threadId, toolCallId, digest, decision: "approve" });
+    await second[ending]();
+    await first.do("until", "idle");
+  }
+  assert.deepEqual(at.ledger(), ["lasting it", "lasting it"]);
+  assert.deepEqual(
+    ofType(await at.journal(), "tool_end").map(({ result, unknown = false }) => [result.content, unknown]),
+    [
+      ["lasting did it", false],
+      ["lasting did it", false],
+    ],
+  );
+});

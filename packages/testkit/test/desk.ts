@@ -39,11 +39,23 @@ const slow = defineTool({
   },
 });
 
+const lasting = defineTool({
+  description: "Asks before it acts, and takes its time",
+  category: "execute",
+  input,
+  async execute({ what }, { signal }) {
+    acted("lasting", what);
+    await pause(100, undefined, { signal });
+    return `lasting did ${what}`;
+  },
+});
+
 const orders: Record<string, Step[]> = {
   one: [call("guarded", { what: "it" }), say("done")],
   batch: [call(["once", { what: "beside" }], ["guarded", { what: "it" }]), say("done")],
   both: [call(["guarded", { what: "it" }], ["ask_user", { question: "Which?" }]), say("done")],
   again: [call("guarded", { what: "harmless" }, "same"), call("guarded", { what: "harmful" }, "same"), say("done")],
+  last: [call("lasting", { what: "it" }), say("done")],
   slow: [call(["slow", { what: "it" }], ["guarded", { what: "it" }]), say("done")],
   plan: [call("submit_plan", { plan: "Build it." }), call("once", { what: "building" }), say("built")],
 };
@@ -62,7 +74,7 @@ const agent = new Agent({ name: "desk", model });
 const h = new Harness({
   id: "desk",
   storage: sqliteStore({ path: `${folder}/cinch.db`, renewMs: 200, periodMs: 1_500 }),
-  tools: { once, guarded, slow },
+  tools: { once, guarded, slow, lasting },
   modes: [
     { id: "work", agent },
     { id: "plan", agent, transitionsTo: "build", availableTools: ["submit_plan", "ask_user"] },

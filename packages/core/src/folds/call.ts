@@ -61,13 +61,35 @@ const unstarted = {
   answered: false,
 };
 
-export function approvalOf(event: DurableEvent<"tool_approval_required">): Approval {
+export type CallEvent = DurableEvent<
+  "tool_start" | "tool_approval_required" | "tool_approval_resolved" | "tool_suspended" | "tool_resumed" | "tool_end"
+>;
+
+/** What an event makes of its call. */
+export function changedCall(event: CallEvent): Partial<Call> {
+  switch (event.type) {
+    case "tool_start":
+      return { state: "started", key: event.key, effect: event.effect };
+    case "tool_approval_required":
+      return { state: "asking", approval: approvalOf(event), asked: event.seq };
+    case "tool_approval_resolved":
+      return answeredCall(event);
+    case "tool_suspended":
+      return { state: "suspended", payload: event.suspendPayload, answered: false, asked: event.seq };
+    case "tool_resumed":
+      return { state: "resumed", data: event.resumeData, answered: true };
+    case "tool_end":
+      return { state: "ended" };
+  }
+}
+
+function approvalOf(event: DurableEvent<"tool_approval_required">): Approval {
   const { category, digest, suggestion = null, decisions, interrupt = false, path, at } = event;
   return { category, digest, suggestion, decisions, interrupt, path, at };
 }
 
 /** What an answer makes of the call that asked. */
-export function answeredCall(event: DurableEvent<"tool_approval_resolved">): Partial<Call> {
+function answeredCall(event: DurableEvent<"tool_approval_resolved">): Partial<Call> {
   const { decision, digest, args, by, message: remark = null } = event;
   if (decision === "decline") return { state: "declined", remark };
   // Rules answer for as long as they hold: it is for those of the moment in which the call runs to say so again.
@@ -75,3 +97,38 @@ export function answeredCall(event: DurableEvent<"tool_approval_resolved">): Par
   const edit = decision === "edit" && args !== undefined ? { input: args, edited: true } : {};
   return { state: "requested", approved: digest, remark, ...edit };
 }
+
+/**
+ * The calls of a turn while events are folded into them: copied once for a batch of events, and then changed in place, so that a
+ * thousand events on a thousand calls are not a million steps. Only the fold that made a draft may see the list between two changes.
+ */
+export class CallsDraft {
+  #calls: Call[] | null = null;
+  #places: Map<string, number[]> | null = null;
+  #open = 0;
+
+  change(calls: readonly Call[], toolCallId: string, change: Partial<Call>): { calls: Call[]; allEnded: boolean } {
+    const own = calls === this.#calls ? this.#calls : this.#copy(calls);
+    for (const at of this.#find(own, toolCallId)) {
+      const before = own[at]!;
+      const after = { ...before, ...change };
+      own[at] = after;
+      this.#open += Number(isOpen(after)) - Number(isOpen(before));
+    }
+    return { calls: own, allEnded: this.#open === 0 };
+  }
+
+  #copy(calls: readonly Call[]): Call[] {
+    this.#calls = [...calls];
+    this.#places = null;
+    this.#open = calls.filter(isOpen).length;
+    return this.#calls;
+  }
+
+  #find(calls: readonly Call[], toolCallId: string): readonly number[] {
+    this.#places ??= Map.groupBy(calls.keys(), (at) => calls[at]!.toolCallId);
+    return this.#places.get(toolCallId) ?? [];
+  }
+}
+
+const isOpen = ({ state }: Call): boolean => state !== "ended";

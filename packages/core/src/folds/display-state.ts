@@ -51,8 +51,11 @@ export interface PendingApproval {
 export interface HarnessDisplayState {
   threadId: string | null;
   title: string;
+  /** `running` from an accepted input on, until its turn rests: it ends, waits for a person, or is parked. */
   status: "idle" | "running" | "waiting" | "parked";
   isRunning: boolean;
+  /** The turn that is under way, also while it waits or is parked. */
+  turnId: string | null;
   currentMessage: Message | null;
   messages: readonly HarnessMessage[];
   activeTools: Readonly<Record<string, ActiveTool>>;
@@ -84,6 +87,7 @@ export const newDisplayState = (threadId: string | null): HarnessDisplayState =>
   title: "",
   status: "idle",
   isRunning: false,
+  turnId: null,
   currentMessage: null,
   messages: [],
   activeTools: {},

@@ -1,6 +1,12 @@
 import { isForeign, type HarnessEvent } from "../events.ts";
 import { addUsage, noUsage, type Part } from "../message.ts";
-import { MESSAGES_SHOWN, type ActiveTool, type HarnessDisplayState, type HarnessMessage } from "./display-state.ts";
+import {
+  MESSAGES_SHOWN,
+  type ActiveTool,
+  type HarnessDisplayState,
+  type HarnessMessage,
+  type PendingApproval,
+} from "./display-state.ts";
 import { reduceModified } from "./modified.ts";
 import { reduceInbox } from "./inbox.ts";
 import { addCost, tokensOf } from "./spent.ts";
@@ -17,17 +23,26 @@ export function reduceDisplay(before: HarnessDisplayState, event: HarnessEvent):
 
 /** The same for many events, as they come when a thread is opened. Nobody sees what lies between, so that is not copied. */
 export function reduceDisplayAll(before: HarnessDisplayState, events: readonly HarnessEvent[]): HarnessDisplayState {
-  const draft = new Draft(before);
+  let draft = new Draft(before);
   for (const event of events) {
-    if ("v" in event) applyDurable(draft, event);
+    if (event.type === "resync") draft = new Draft(event.displayState as HarnessDisplayState);
+    else if (event.type === "message_update") Object.assign(draft.state, grow(draft.state, event));
+    else if ("v" in event) applyDurable(draft, event);
     else applyLive(draft, event);
   }
   return draft.done();
 }
 
-/** A state that is not anybody's yet. What was not changed is shared with the one before. */
+/** The fields that hold a record by the id of a call. */
+type Keyed = "activeTools" | "toolInputBuffers" | "pendingApprovals" | "pendingSuspensions";
+
+/**
+ * A state that no caller has seen yet. What was not changed is shared with the one before; a record is copied once for all events of a
+ * batch, so that a thousand calls cost a thousand steps and not a million.
+ */
 class Draft {
   readonly state: { -readonly [K in keyof HarnessDisplayState]: HarnessDisplayState[K] };
+  readonly #own = new Set<object>();
   #messages: HarnessMessage[] | undefined;
 
   constructor(before: HarnessDisplayState) {
@@ -39,11 +54,52 @@ class Draft {
     return (this.#messages ??= [...this.state.messages]);
   }
 
+  set<K extends Keyed>(field: K, id: string, value: HarnessDisplayState[K][string]): void {
+    this.#mutable(field)[id] = value;
+  }
+
+  delete(field: Keyed, id: string): void {
+    if (Object.hasOwn(this.state[field], id)) delete this.#mutable(field)[id];
+  }
+
+  setOutcome(event: Of<"tool_end">): void {
+    setOutcome(this.messages, event, this.#own);
+  }
+
+  #mutable<K extends Keyed>(field: K): Record<string, HarnessDisplayState[K][string]> {
+    const record = this.state[field];
+    const own = (this.#own.has(record) ? record : { ...record }) as HarnessDisplayState[K];
+    this.#own.add(own);
+    this.state[field] = own;
+    return own as Record<string, HarnessDisplayState[K][string]>;
+  }
+
   done(): HarnessDisplayState {
-    if (this.#messages) this.state.messages = this.#messages.slice(-MESSAGES_SHOWN);
-    return this.state;
+    const { state } = this;
+    if (this.#messages) state.messages = this.#messages.slice(-MESSAGES_SHOWN);
+    if (
+      state.pendingApproval === null ||
+      state.pendingApprovals[state.pendingApproval.toolCallId] !== state.pendingApproval
+    )
+      state.pendingApproval = oldest(Object.values(state.pendingApprovals));
+    if (state.status !== "parked") Object.assign(state, status(statusOf(state)));
+    return state;
   }
 }
+
+function statusOf({ status: now, turnId, inbox, activeTools }: HarnessDisplayState): HarnessDisplayState["status"] {
+  // What is queued and not held back begins a turn; removed, it does not.
+  if (turnId === null) return inbox.length === 0 ? "idle" : now;
+  const tools = Object.values(activeTools);
+  // A turn waits when each call that has not ended waits for a person.
+  return tools.length > 0 && tools.every((tool) => tool.status === "waiting") ? "waiting" : "running";
+}
+
+const oldest = (pending: readonly PendingApproval[]): PendingApproval | null =>
+  pending.reduce<PendingApproval | null>(
+    (first, next) => (first === null || next.seq < first.seq ? next : first),
+    null,
+  );
 
 function applyDurable(draft: Draft, event: Durable): void {
   const { state } = draft;
@@ -86,16 +142,23 @@ function applyDurable(draft: Draft, event: Durable): void {
     case "task_updated":
       Object.assign(state, { previousTasks: state.tasks, tasks: event.tasks });
       return;
+    case "input_accepted":
+      if (state.status === "idle") state.status = "running";
+      if (event.retry && state.turnId === null) Object.assign(state, { turnId: event.turnId ?? "", lastError: null });
+      return;
     case "agent_start": {
-      Object.assign(state, status("running"), { lastError: null });
+      Object.assign(state, status("running"), { turnId: event.turnId ?? "", lastError: null });
       // Who goes on with a turn names the mode of its step; meanwhile another may have been switched to.
       if (!event.resumed || state.modeId === null)
         Object.assign(state, { modeId: event.modeId, modelId: event.modelId });
-      return applyStatus(draft);
-    }
-    case "agent_end":
-      Object.assign(state, settled);
       return;
+    }
+    case "agent_end": {
+      // After an abort, what is queued is held back, unless something was said since.
+      const { reason, held = reason === "aborted" } = event;
+      Object.assign(state, settled, status(state.inbox.length > 0 && !held ? "running" : "idle"));
+      return;
+    }
     case "error": {
       const { code, message, retryable } = event;
       state.lastError = { code, message, retryable };
@@ -123,7 +186,6 @@ function applyMessage(draft: Draft, { message, interrupted = false, at, seq }: O
   state.toolInputBuffers = {};
   const calls = interrupted ? [] : content.filter(isOwnCall);
   state.activeTools = Object.fromEntries(calls.map((call) => [call.toolCallId, pendingTool(call)]));
-  applyStatus(draft);
 }
 
 function applyTool(draft: Draft, event: Durable): void {
@@ -136,44 +198,33 @@ function applyTool(draft: Draft, event: Durable): void {
     case "tool_approval_required":
       return setApproval(draft, event);
     case "tool_approval_resolved":
-      removeApproval(state, event.toolCallId);
+      draft.delete("pendingApprovals", event.toolCallId);
       // Declined without a word: the turn is about to end, and nothing in it waits for an answer any more.
       if (event.decision === "decline" && event.message === undefined)
-        Object.assign(state, { pendingApproval: null, pendingApprovals: {}, pendingSuspensions: {} });
+        Object.assign(state, { pendingApprovals: {}, pendingSuspensions: {} });
       return setStatus(draft, event.toolCallId, "pending");
     case "tool_end":
-      removeApproval(state, event.toolCallId);
-      state.activeTools = without(state.activeTools, event.toolCallId);
-      state.pendingSuspensions = without(state.pendingSuspensions, event.toolCallId);
-      setOutcome(draft.messages, event);
-      return applyStatus(draft);
+      draft.delete("pendingApprovals", event.toolCallId);
+      draft.delete("activeTools", event.toolCallId);
+      draft.delete("pendingSuspensions", event.toolCallId);
+      return draft.setOutcome(event);
     case "tool_suspended": {
       const { toolCallId, toolName, args, suspendPayload, seq, at } = event;
-      const pending = { toolCallId, toolName, args, suspendPayload, seq, at };
-      state.pendingSuspensions = { ...state.pendingSuspensions, [toolCallId]: pending };
+      draft.set("pendingSuspensions", toolCallId, { toolCallId, toolName, args, suspendPayload, seq, at });
       return setTool(draft, { toolCallId, toolName, args, status: "waiting", partialResult: null });
     }
     case "tool_resumed":
-      state.pendingSuspensions = without(state.pendingSuspensions, event.toolCallId);
+      draft.delete("pendingSuspensions", event.toolCallId);
       return setStatus(draft, event.toolCallId, "pending");
   }
 }
 
 function setApproval(draft: Draft, event: Of<"tool_approval_required">): void {
-  const { state } = draft;
   const { threadId, toolCallId, toolName, args, category, digest, suggestion = null, decisions, path, seq, at } = event;
   const pending = { threadId, toolCallId, toolName, args, category, digest, suggestion, decisions, path, seq, at };
-  removeApproval(state, toolCallId);
-  state.pendingApprovals = { ...state.pendingApprovals, [toolCallId]: pending };
-  state.pendingApproval ??= pending;
+  draft.delete("pendingApprovals", toolCallId);
+  draft.set("pendingApprovals", toolCallId, pending);
   setTool(draft, { toolCallId, toolName, args, status: "waiting", partialResult: null });
-}
-
-function removeApproval(state: Draft["state"], toolCallId: string): void {
-  if (!Object.hasOwn(state.pendingApprovals, toolCallId)) return;
-  state.pendingApprovals = without(state.pendingApprovals, toolCallId);
-  const left = Object.values(state.pendingApprovals);
-  state.pendingApproval = left.toSorted((a, b) => a.seq - b.seq)[0] ?? null;
 }
 
 function grow(state: HarnessDisplayState, event: Of<"message_update">): HarnessDisplayState {
@@ -199,15 +250,13 @@ function applyLive(draft: Draft, event: HarnessEvent): void {
       state.toolInputBuffers = {};
       return;
     case "tool_input_start": {
-      const buffer = { toolName: event.toolName, text: "" };
-      state.toolInputBuffers = { ...state.toolInputBuffers, [event.toolCallId]: buffer };
+      draft.set("toolInputBuffers", event.toolCallId, { toolName: event.toolName, text: "" });
       return;
     }
     case "tool_input_delta": {
       const buffer = state.toolInputBuffers[event.toolCallId];
       if (!buffer) return;
-      const grown = { ...buffer, text: buffer.text + event.argsTextDelta };
-      state.toolInputBuffers = { ...state.toolInputBuffers, [event.toolCallId]: grown };
+      draft.set("toolInputBuffers", event.toolCallId, { ...buffer, text: buffer.text + event.argsTextDelta });
       return;
     }
     case "tool_update": {
@@ -228,20 +277,33 @@ const pendingTool = ({ toolCallId, toolName, input }: OwnCall): ActiveTool => ({
   partialResult: null,
 });
 
-/** Changes the list, not the message. The call is in one of the newest, so this looks from the end. */
-export function setOutcome(messages: HarnessMessage[], event: Of<"tool_end">): void {
-  const called = (part: Part) => isOwnCall(part) && part.toolCallId === event.toolCallId;
-  const index = messages.findLastIndex((message) => !message.interrupted && message.content.some(called));
+/** The calls of our own tools in a message, looked up once: contents never change. */
+const ownCalls = new WeakMap<readonly Part[], ReadonlySet<string>>();
+
+function callsIn(content: readonly Part[]): ReadonlySet<string> {
+  const known = ownCalls.get(content) ?? new Set(content.filter(isOwnCall).map(({ toolCallId }) => toolCallId));
+  ownCalls.set(content, known);
+  return known;
+}
+
+/**
+ * Changes the list, not the message. The call is in one of the newest, so this looks from the end. `own`: the outcomes that the caller
+ * may change in place, because no other has seen them; new ones are added.
+ */
+export function setOutcome(messages: HarnessMessage[], event: Of<"tool_end">, own: Set<object>): void {
+  const { toolCallId, result, isError, unknown = false, durationMs } = event;
+  const index = messages.findLastIndex(({ interrupted, content }) => !interrupted && callsIn(content).has(toolCallId));
   const message = messages[index];
   if (!message) return;
-  const { result, isError, unknown = false, durationMs } = event;
-  const outcomes = { ...message.outcomes, [event.toolCallId]: { result, isError, unknown, durationMs } };
+  const outcomes = own.has(message.outcomes) ? message.outcomes : { ...message.outcomes };
+  outcomes[toolCallId] = { result, isError, unknown, durationMs };
+  if (own.has(outcomes)) return;
+  own.add(outcomes);
   messages[index] = { ...message, outcomes };
 }
 
 function setTool(draft: Draft, tool: ActiveTool): void {
-  draft.state.activeTools = { ...draft.state.activeTools, [tool.toolCallId]: tool };
-  applyStatus(draft);
+  draft.set("activeTools", tool.toolCallId, tool);
 }
 
 function setStatus(draft: Draft, toolCallId: string, value: ActiveTool["status"]): void {
@@ -249,26 +311,12 @@ function setStatus(draft: Draft, toolCallId: string, value: ActiveTool["status"]
   if (tool) setTool(draft, { ...tool, status: value });
 }
 
-/** A turn waits when each call that has not ended waits for a person. */
-function applyStatus({ state }: Draft): void {
-  if (state.status !== "running" && state.status !== "waiting") return;
-  const tools = Object.values(state.activeTools);
-  const waits = tools.length > 0 && tools.every((tool) => tool.status === "waiting");
-  Object.assign(state, status(waits ? "waiting" : "running"));
-}
-
-/** The same record if there is nothing to leave out. */
-function without<T>(record: Readonly<Record<string, T>>, key: string): Readonly<Record<string, T>> {
-  if (!Object.hasOwn(record, key)) return record;
-  const { [key]: _, ...rest } = record;
-  return rest;
-}
-
 const status = (value: HarnessDisplayState["status"]) => ({ status: value, isRunning: value === "running" });
 
 /** What is left of a turn when it is over. Its last error stays until the next one begins. */
 const settled = {
   ...status("idle"),
+  turnId: null,
   currentMessage: null,
   activeTools: {},
   toolInputBuffers: {},

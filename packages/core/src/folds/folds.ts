@@ -1,7 +1,7 @@
 import type { DurableEvent, HarnessEvent } from "../events.ts";
 import { reduceDisplayAll } from "./display.ts";
 import { newDisplayState, type HarnessDisplayState } from "./display-state.ts";
-import { newThreadState, reduceThread, type ThreadState } from "./state.ts";
+import { newThreadState, reduceThreadAll, type ThreadState } from "./state.ts";
 
 /** What a journal folds into when its thread is opened. Values that never change in place, so that they can be shared. */
 export interface Folds {
@@ -12,7 +12,7 @@ export interface Folds {
 export const newFolds = (threadId: string): Folds => ({ state: newThreadState, display: newDisplayState(threadId) });
 
 export function reduceAll({ state, display }: Folds, events: readonly DurableEvent[]): Folds {
-  return { state: events.reduce(reduceThread, state), display: reduceDisplayAll(display, events as HarnessEvent[]) };
+  return { state: reduceThreadAll(state, events), display: reduceDisplayAll(display, events as HarnessEvent[]) };
 }
 
 /** The display as durable events alone have made it: what only live events have said is left out. */

@@ -16,6 +16,7 @@ export function reduceInbox(inbox: readonly InboxItem[], event: HarnessEvent): r
   switch (event.type) {
     case "input_accepted": {
       const { inputId, delivery, content, files = [], at } = event;
+      if (event.retry) return inbox;
       return [...inbox, { inputId, delivery, content, files, at }];
     }
     case "input_edited":

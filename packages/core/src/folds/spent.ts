@@ -14,16 +14,18 @@ export interface Stopwatch {
   ms: number;
 }
 
-/** `waiting`: before this event only a person could go on. */
-export function elapsed(watch: Stopwatch, event: DurableEvent, waiting: boolean): Stopwatch {
+/** `isWaiting`: before this event only a person could go on. */
+export function elapsed(watch: Stopwatch, event: DurableEvent, isWaiting: () => boolean): Stopwatch {
   switch (event.type) {
     case "agent_start":
       return { ...watch, at: event.at };
     case "tool_resumed":
     case "tool_approval_resolved":
-      return waiting ? { ...watch, at: event.at } : watch;
+      return isWaiting() ? { ...watch, at: event.at } : watch;
     case "message_end":
       return event.interrupted ? watch : stopped(watch, event.at);
+    case "usage_update":
+      return event.failed ? stopped(watch, event.at) : watch;
     case "tool_end":
       return event.unknown ? watch : stopped(watch, event.at);
     case "tool_suspended":

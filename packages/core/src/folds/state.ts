@@ -1,6 +1,6 @@
 import { isForeign, type DurableEvent, type EndReason, type Spent } from "../events.ts";
 import { addUsage, noUsage, type Message, type Usage } from "../message.ts";
-import { answeredCall, approvalOf, callsOf, type Call } from "./call.ts";
+import { CallsDraft, callsOf, changedCall, type Call, type CallEvent } from "./call.ts";
 import { newControl, reduceControl, type Control } from "./control.ts";
 import { noFiles, reduceFiles, type FilesState } from "./files.ts";
 import { reduceInbox, type InboxItem } from "./inbox.ts";
@@ -11,6 +11,10 @@ export type Phase = "model" | "calls" | "done";
 
 export interface Turn {
   turnId: string;
+  /** The turn that this one is a retry of. */
+  retries: string | null;
+  /** A driver has begun it. */
+  begun: boolean;
   modeId: string;
   modelId: string;
   phase: Phase;
@@ -38,6 +42,8 @@ export interface Ended {
   /** Which limit was reached. */
   detail: string | null;
   message: Message | null;
+  /** Why the model stopped in its last whole answer; empty if there is none. */
+  finishReason: string;
   inputIds: readonly string[];
 }
 
@@ -89,7 +95,17 @@ export const newThreadState: ThreadState = {
   foreign: null,
 };
 
+/** The same as one event after the other. The calls of a turn are copied once, since no caller sees what lies between. */
+export function reduceThreadAll(before: ThreadState, events: readonly DurableEvent[]): ThreadState {
+  const draft = new CallsDraft();
+  return events.reduce((state, event) => reduceOne(state, event, draft), before);
+}
+
 export function reduceThread(before: ThreadState, event: DurableEvent): ThreadState {
+  return reduceOne(before, event, new CallsDraft());
+}
+
+function reduceOne(before: ThreadState, event: DurableEvent, draft: CallsDraft): ThreadState {
   const { type, v, seq } = event;
   const inbox = reduceInbox(before.inbox, event);
   if (isForeign(event)) return { ...before, seq, inbox, foreign: before.foreign ?? { type, v, seq } };
@@ -116,6 +132,7 @@ export function reduceThread(before: ThreadState, event: DurableEvent): ThreadSt
         spent: event.spent ?? nothingSpent,
       };
     case "input_accepted": {
+      if (event.retry) return retried(state, event, event.retry);
       const turn = state.turn?.aborting ? { ...state.turn, wanted: true } : state.turn;
       const named = event.named ? [...state.named, event.inputId].slice(-NAMED_KEPT) : state.named;
       return { ...state, turn, held: false, named };
@@ -135,25 +152,26 @@ export function reduceThread(before: ThreadState, event: DurableEvent): ThreadSt
     case "agent_end":
       return ended(state, event);
     default:
-      return state.turn ? reduceTurn(state, state.turn, event) : state;
+      return state.turn ? reduceTurn(state, state.turn, event, draft) : state;
   }
 }
 
 function timed(state: ThreadState, event: DurableEvent): ThreadState {
   const { turn, spent } = state;
   if (!turn) return state;
-  const watch = elapsed(turn.watch, event, isWaiting(turn));
+  const watch = elapsed(turn.watch, event, () => isWaiting(turn));
   if (watch === turn.watch) return state;
   const ms = spent.ms + watch.ms - turn.watch.ms;
   return { ...state, turn: { ...turn, watch }, spent: { ...spent, ms } };
 }
 
-function used(state: ThreadState, { usage, cost }: DurableEvent<"usage_update">): ThreadState {
+function used(state: ThreadState, { usage, cost, failed = false }: DurableEvent<"usage_update">): ThreadState {
   const { turn, spent } = state;
   const known = cost ?? 0;
-  const next = turn && { ...turn, usage, tokens: turn.tokens + tokensOf(usage), cost: turn.cost + known };
+  const step = failed ? {} : { usage };
+  const next = turn && { ...turn, ...step, tokens: turn.tokens + tokensOf(usage), cost: turn.cost + known };
   const unpriced = spent.unpriced || cost === null;
-  const total = { ...spent, steps: spent.steps + 1, cost: spent.cost + known, unpriced };
+  const total = { ...spent, steps: spent.steps + (failed ? 0 : 1), cost: spent.cost + known, unpriced };
   return { ...state, usage: addUsage(state.usage, usage), spent: total, turn: next };
 }
 
@@ -161,22 +179,31 @@ function started(state: ThreadState, event: DurableEvent<"agent_start">): Thread
   const { turnId = "", modeId, modelId } = event;
   const takeovers = event.takeover ? state.takeovers + 1 : state.takeovers;
   const next = { ...state, takeovers, parked: false, held: false };
-  if (state.turn?.turnId === turnId) return { ...next, turn: { ...state.turn, modeId, modelId } };
-  const { at } = event;
-  const fresh = { phase: "model" as const, steps: 0, calls: [], inputIds: [] };
+  if (state.turn?.turnId === turnId) return { ...next, turn: { ...state.turn, modeId, modelId, begun: true } };
+  return { ...next, lastError: null, turn: { ...newTurn(event.at), turnId, modeId, modelId } };
+}
+
+/** The last turn is to go on as another one. A driver begins it. */
+function retried(
+  state: ThreadState,
+  { turnId = "", inputId, at }: DurableEvent<"input_accepted">,
+  { turnId: retries, modeId, modelId }: { turnId: string; modeId: string; modelId: string },
+): ThreadState {
+  if (state.turn) return state;
+  const turn = { ...newTurn(at), turnId, modeId, modelId, retries, begun: false, inputIds: [inputId] };
+  return { ...state, held: false, lastError: null, turn };
+}
+
+function newTurn(at: number): Omit<Turn, "turnId" | "modeId" | "modelId"> {
+  const fresh = { retries: null, begun: true, phase: "model" as const, steps: 0, calls: [], inputIds: [] };
   const unhindered = { aborting: false, declined: false, wanted: false };
   const silent = { message: null, finishReason: "", usage: noUsage };
-  const unspent = { tokens: 0, cost: 0, watch: { at, ms: 0 } };
-  return {
-    ...next,
-    lastError: null,
-    turn: { turnId, modeId, modelId, ...fresh, ...unhindered, ...silent, ...unspent },
-  };
+  return { ...fresh, ...unhindered, ...silent, tokens: 0, cost: 0, watch: { at, ms: 0 } };
 }
 
 function ended(state: ThreadState, event: DurableEvent<"agent_end">): ThreadState {
   const { turnId = "", reason, detail = null } = event;
-  const { message = null, inputIds = [] } = state.turn ?? {};
+  const { message = null, finishReason = "", inputIds = [] } = state.turn ?? {};
   const held = reason === "aborted" && state.inbox.length > 0 && !state.turn?.wanted;
   return {
     ...state,
@@ -184,11 +211,11 @@ function ended(state: ThreadState, event: DurableEvent<"agent_end">): ThreadStat
     held,
     parked: false,
     takeovers: 0,
-    ended: { turnId, reason, detail, message, inputIds },
+    ended: { turnId, reason, detail, message, finishReason, inputIds },
   };
 }
 
-function reduceTurn(state: ThreadState, turn: Turn, event: DurableEvent): ThreadState {
+function reduceTurn(state: ThreadState, turn: Turn, event: DurableEvent, draft: CallsDraft): ThreadState {
   switch (event.type) {
     case "input_taken":
       return { ...state, turn: { ...turn, inputIds: [...turn.inputIds, event.inputId] } };
@@ -198,29 +225,18 @@ function reduceTurn(state: ThreadState, turn: Turn, event: DurableEvent): Thread
       if (event.interrupted) return state;
       if (event.message.role !== "assistant") return { ...state, turn: { ...turn, phase: "model" } };
       return { ...state, takeovers: 0, turn: answered(turn, event) };
-    case "tool_start":
-      return { ...state, turn: withCall(turn, event, { state: "started", key: event.key, effect: event.effect }) };
-    case "tool_approval_required":
-      return {
-        ...state,
-        turn: withCall(turn, event, { state: "asking", approval: approvalOf(event), asked: event.seq }),
-      };
-    case "tool_approval_resolved":
-      return { ...state, turn: resolved(turn, event) };
-    case "tool_suspended":
-      return {
-        ...state,
-        turn: withCall(turn, event, {
-          state: "suspended",
-          payload: event.suspendPayload,
-          answered: false,
-          asked: event.seq,
-        }),
-      };
-    case "tool_resumed":
-      return { ...state, turn: withCall(turn, event, { state: "resumed", data: event.resumeData, answered: true }) };
     case "tool_end":
-      return { ...state, takeovers: 0, turn: withCall(turn, event, { state: "ended" }) };
+      return { ...state, takeovers: 0, turn: withCall(turn, event, draft) };
+    case "tool_start":
+    case "tool_approval_required":
+    case "tool_suspended":
+    case "tool_resumed":
+      return { ...state, turn: withCall(turn, event, draft) };
+    case "tool_approval_resolved": {
+      const next = withCall(turn, event, draft);
+      const isOver = event.decision === "decline" && event.message === undefined;
+      return { ...state, turn: isOver ? { ...next, declined: true } : next };
+    }
     default:
       return state;
   }
@@ -232,15 +248,9 @@ function answered(turn: Turn, { message, finishReason = "stop" }: DurableEvent<"
   return { ...turn, message, finishReason, calls, steps, phase: calls.length > 0 ? "calls" : "done" };
 }
 
-function resolved(turn: Turn, event: DurableEvent<"tool_approval_resolved">): Turn {
-  const next = withCall(turn, event, answeredCall(event));
-  return event.decision === "decline" && event.message === undefined ? { ...next, declined: true } : next;
-}
-
-function withCall(turn: Turn, event: { toolCallId: string }, change: Partial<Call>): Turn {
-  const calls = turn.calls.map((call) => (call.toolCallId === event.toolCallId ? { ...call, ...change } : call));
-  const phase = turn.phase === "calls" && calls.every((call) => call.state === "ended") ? "model" : turn.phase;
-  return { ...turn, calls, phase };
+function withCall(turn: Turn, event: CallEvent, draft: CallsDraft): Turn {
+  const { calls, allEnded } = draft.change(turn.calls, event.toolCallId, changedCall(event));
+  return { ...turn, calls, phase: turn.phase === "calls" && allEnded ? "model" : turn.phase };
 }
 
 /** What a cut leaves: nothing open is inherited. */

@@ -26,8 +26,8 @@ export interface Transcript {
   /** The provider that speaks in the newest turn. What another one said is put into words that all of them take. */
   readonly by: string;
   readonly body: Body | null;
-  /** Calls of the newest answer that still lack a result. */
-  readonly open: { calls: readonly ToolCallPart[]; results: Readonly<Record<string, CallResult>> } | null;
+  /** The calls of the newest answer, as long as one lacks a result, and the results in the order of the calls. */
+  readonly open: { calls: readonly ToolCallPart[]; results: readonly (CallResult | null)[] } | null;
 }
 
 export const emptyTranscript: Transcript = { by: "", body: null, open: null };
@@ -79,7 +79,7 @@ function answered(state: Transcript, content: readonly Part[]): Transcript {
   if (parts.length === 0) return state;
   const calls = parts.filter((part): part is ToolCallPart => part.type === "tool-call" && !part.providerExecuted);
   const body = grown(state.body, { kind: "assistant", parts, by: state.by });
-  return { ...state, body, open: calls.length > 0 ? { calls, results: {} } : null };
+  return { ...state, body, open: calls.length > 0 ? { calls, results: calls.map(() => null) } : null };
 }
 
 /**
@@ -104,17 +104,18 @@ function sendable(content: readonly Part[]): Part[] {
 function resulted(state: Transcript, event: DurableEvent<"tool_end">): Transcript {
   const { toolCallId, toolName, result, isError } = event;
   const isThis = (call: ToolCallPart) => call.toolCallId === toolCallId && call.toolName === toolName;
-  if (!state.open?.calls.some(isThis)) return state;
-  const results = { ...state.open.results, [toolCallId]: { toolCallId, toolName, result, isError } };
+  const at = state.open?.calls.findIndex(isThis) ?? -1;
+  if (!state.open || at < 0) return state;
+  const results = state.open.results.with(at, { toolCallId, toolName, result, isError });
   const next = { ...state, open: { ...state.open, results } };
-  return state.open.calls.every((call) => results[call.toolCallId]) ? closed(next) : next;
+  return results.includes(null) ? next : closed(next);
 }
 
 function closed(state: Transcript): Transcript {
   if (!state.open) return state;
   const { calls, results } = state.open;
-  const complete = calls.map(({ toolCallId, toolName }): CallResult => {
-    return results[toolCallId] ?? { toolCallId, toolName, result: { content: INTERRUPTED }, isError: true };
+  const complete = calls.map(({ toolCallId, toolName }, at): CallResult => {
+    return results[at] ?? { toolCallId, toolName, result: { content: INTERRUPTED }, isError: true };
   });
   return { ...state, body: grown(state.body, { kind: "results", results: complete }), open: null };
 }

@@ -1,8 +1,9 @@
 import type { LanguageModelV4StreamPart, LanguageModelV4Usage } from "@ai-sdk/provider";
 import { fromBase64 } from "../base64.ts";
-import { Part as PartSchema, type Json, type Part, type Usage } from "../message.ts";
+import { noUsage, Part as PartSchema, type Json, type Part, type Usage } from "../message.ts";
 import { asText } from "../tool.ts";
 import type { AnswerSink, Outcome } from "./answer.ts";
+import { AnswerSize, cutDown, MAX_CALLS } from "./answer-limits.ts";
 import { failureOf, type Failure } from "./failure.ts";
 
 /** Puts an answer together from the parts of a stream, whatever they are. */
@@ -10,6 +11,7 @@ export class AnswerBuilder {
   content: Part[] = [];
   began = false;
   failure: Failure | undefined;
+  readonly size = new AnswerSize();
   readonly #sink: AnswerSink;
   readonly #files = new Map<number, Uint8Array>();
   readonly #refused = new Map<string, string>();
@@ -26,6 +28,8 @@ export class AnswerBuilder {
 
   /** Parts of kinds that are not known are passed over: providers add some every month. */
   add(part: LanguageModelV4StreamPart): void {
+    this.size.add(part);
+    if (this.size.isTooLarge) return;
     switch (part?.type) {
       case "text-delta":
         return this.#grow("text", part.id, part.delta, part.providerMetadata);
@@ -41,6 +45,7 @@ export class AnswerBuilder {
         return this.#close("reasoning", part.id, part.providerMetadata);
       case "tool-input-start":
         this.began = true;
+        if (this.#inputs.size >= MAX_CALLS) return;
         this.#inputs.set(part.id, part.toolName);
         return this.#sink.toolInput({
           phase: "start",
@@ -93,20 +98,34 @@ export class AnswerBuilder {
   }
 
   outcome(): Outcome {
-    const partial = this.content;
-    if (this.failure) return { kind: "failed", failure: this.failure, partial };
+    const { problem, isTooLarge } = this.size;
+    if (isTooLarge) {
+      const { reason: finishReason, usage } = this.#finish ?? { reason: "length", usage: noUsage };
+      const content = cutDown(this.content);
+      return {
+        kind: "answer",
+        answer: { content, files: new Map(), refused: new Map(), finishReason, usage, problem },
+      };
+    }
+    const failure = this.failure ?? this.#incomplete();
+    if (failure) {
+      const used = this.#finish ? { usage: this.#finish.usage } : {};
+      return { kind: "failed", failure, partial: this.content, ...used };
+    }
+    const { reason: finishReason, usage } = this.#finish!;
+    const content = this.content.filter((part) => part.type !== "text" || part.text !== "").map(wellFormed);
+    const answer = { content, files: this.#filesIn(content), refused: this.#refused, finishReason, usage, problem };
+    return { kind: "answer", answer };
+  }
+
+  #incomplete(): Failure | null {
     if (!this.#finish) {
       const message = "The model's stream ended before its answer did.";
-      return { kind: "failed", failure: { code: "PROVIDER_STREAM_CUT", message, retryable: true }, partial };
+      return { code: "PROVIDER_STREAM_CUT", message, retryable: true };
     }
-    const { reason: finishReason, usage } = this.#finish;
-    if (finishReason === "error") {
-      const message = "The provider ended the answer with an error and did not say which.";
-      return { kind: "failed", failure: { code: "PROVIDER_ERROR", message, retryable: true }, partial };
-    }
-    const content = this.content.filter((part) => part.type !== "text" || part.text !== "").map(wellFormed);
-    const answer = { content, files: this.#filesIn(content), refused: this.#refused, finishReason, usage };
-    return { kind: "answer", answer };
+    if (this.#finish.reason !== "error") return null;
+    const message = "The provider ended the answer with an error and did not say which.";
+    return { code: "PROVIDER_ERROR", message, retryable: true };
   }
 
   #grow(type: "text" | "reasoning", id: string, delta: unknown, providerMetadata: unknown): void {
@@ -143,6 +162,8 @@ export class AnswerBuilder {
       const call = { type: "tool-call" as const, toolCallId, toolName, input: input ?? {}, providerExecuted: true };
       return this.#push({ ...call, ...metaOf(part) });
     }
+    this.size.calls++;
+    if (this.size.hasTooManyCalls) return;
     const toolCallId = this.#uniqueId(part.toolCallId);
     const repeats = this.#ids.has(part.toolCallId);
     this.#ids.add(part.toolCallId);

@@ -1,6 +1,7 @@
 import type { LanguageModelV4FunctionTool, LanguageModelV4Prompt, LanguageModelV4StreamPart } from "@ai-sdk/provider";
 import type { Part, Usage } from "../message.ts";
 import type { Clock } from "../ports.ts";
+import type { CallSettings } from "../settings.ts";
 import { AnswerBuilder } from "./answer-builder.ts";
 import type { StreamModel } from "./compat.ts";
 import { failureOf, type Failure } from "./failure.ts";
@@ -16,11 +17,14 @@ export interface Answer {
   refused: Map<string, string>;
   finishReason: string;
   usage: Usage;
+  /** Why none of its calls is run, for the model: it was larger than an answer may be. */
+  problem?: string | undefined;
 }
 
 export type Outcome =
   | { kind: "answer"; answer: Answer }
-  | { kind: "failed"; failure: Failure; partial: Part[] }
+  /** `usage`: what it took all the same, if the provider said so. */
+  | { kind: "failed"; failure: Failure; partial: Part[]; usage?: Usage }
   | { kind: "aborted"; partial: Part[] };
 
 /** What can be seen while the answer comes in. */
@@ -33,13 +37,15 @@ export interface AnswerRequest {
   model: StreamModel;
   prompt: LanguageModelV4Prompt;
   tools: LanguageModelV4FunctionTool[];
+  settings?: CallSettings;
   signal: AbortSignal;
   clock: Clock;
   sink: AnswerSink;
 }
 
 /** One call of the model, to its end. Never rejects: a failure is a value. */
-export async function streamAnswer({ model, prompt, tools, signal, clock, sink }: AnswerRequest): Promise<Outcome> {
+export async function streamAnswer(asked: AnswerRequest): Promise<Outcome> {
+  const { model, prompt, tools, settings, signal, clock, sink } = asked;
   const builder = new AnswerBuilder(sink);
   const call = new AbortController();
   const watch = watchdog(clock, () => call.abort());
@@ -47,12 +53,19 @@ export async function streamAnswer({ model, prompt, tools, signal, clock, sink }
   signal.addEventListener("abort", stop);
   try {
     if (signal.aborted) return { kind: "aborted", partial: [] };
-    const request = model.doStream({ prompt, ...(tools.length > 0 ? { tools } : {}), abortSignal: call.signal });
+    const request = model.doStream({
+      ...settings,
+      prompt,
+      ...(tools.length > 0 ? { tools } : {}),
+      abortSignal: call.signal,
+    });
     const opened = await Promise.race([request, aborted(call.signal)]);
     if (opened)
       await consume(opened.stream.getReader(), call.signal, (part) => {
         watch.alive();
         builder.add(part);
+        // Nothing comes after it, and a connection that stays open must not turn an answer into a silence.
+        return part?.type === "finish" || builder.size.isTooLarge;
       });
   } catch (error) {
     if (!call.signal.aborted) builder.failure ??= failureOf(error, builder.began ? "stream" : "request");
@@ -74,7 +87,7 @@ const silent: Failure = {
 async function consume(
   reader: ReadableStreamDefaultReader<LanguageModelV4StreamPart>,
   signal: AbortSignal,
-  add: (part: LanguageModelV4StreamPart) => void,
+  isEnough: (part: LanguageModelV4StreamPart) => boolean,
 ): Promise<void> {
   // A provider may ignore the signal: cancelling the reader ends a read that would hang.
   const cancel = () => {
@@ -84,9 +97,7 @@ async function consume(
   try {
     for (let next = await reader.read(); !next.done; next = await reader.read()) {
       if (signal.aborted) return;
-      add(next.value);
-      // Nothing comes after it, and a connection that stays open must not turn an answer into a silence.
-      if (next.value?.type === "finish") return cancel();
+      if (isEnough(next.value)) return cancel();
     }
   } finally {
     signal.removeEventListener("abort", cancel);

@@ -5,8 +5,9 @@ import type { Failure } from "../model/failure.ts";
 import type { Head } from "../model/prompt.ts";
 import { MessageUpdate, type NewLive } from "../live.ts";
 import type { HarnessEvent } from "../events.ts";
-import type { Message, Part } from "../message.ts";
+import type { Message, Part, Usage } from "../message.ts";
 import { sleep, type Clock, type Ids } from "../ports.ts";
+import type { CallSettings } from "../settings.ts";
 import type { DraftPiece } from "../store.ts";
 
 export const MAX_TRIES = 5;
@@ -17,6 +18,8 @@ export const DRAFT_MS = 500;
 export type AskOutcome =
   | { kind: "answer"; messageId: string; answer: Answer }
   | { kind: "failed"; failure: Failure; partial: Message | null }
+  /** A limit was reached, `detail`, before the model could be asked again. */
+  | { kind: "exhausted"; detail: string; partial: Message | null }
   | { kind: "aborted"; partial: Message | null };
 
 export interface AskContext {
@@ -25,15 +28,20 @@ export interface AskContext {
   model: StreamModel;
   prompt: LanguageModelV4Prompt;
   head: Head;
+  settings: CallSettings;
   signal: AbortSignal;
   clock: Clock;
   ids: Ids;
   live(event: NewLive): void;
   emit(event: HarnessEvent): void;
   saveDraft(pieces: DraftPiece[]): Promise<void>;
+  /** Records what an answer took that is not kept. */
+  spend(usage: Usage): Promise<void>;
+  /** Which limit is reached, in words. `null`: the model may be asked again. */
+  exhausted(): string | null;
 }
 
-/** Asks the model until it answers, fails for good, or is told to stop. The one place that retries. */
+/** Asks the model until it answers, fails for good, uses up what it may, or is told to stop. The one place that retries. */
 export async function ask(context: AskContext): Promise<AskOutcome> {
   const { signal, clock } = context;
   let empty = 0;
@@ -43,20 +51,31 @@ export async function ask(context: AskContext): Promise<AskOutcome> {
     if (outcome.kind === "aborted") return { kind: "aborted", partial: partialOf(messageId, outcome.partial) };
     if (outcome.kind === "answer" && hasSubstance(outcome.answer))
       return { kind: "answer", messageId, answer: outcome.answer };
-    const failure = outcome.kind === "failed" ? outcome.failure : emptyAnswer(outcome.answer);
-    const partial = outcome.kind === "failed" ? partialOf(messageId, outcome.partial) : null;
+    const { failure, usage, partial } = failedTry(messageId, outcome);
+    if (usage) await context.spend(usage);
     const again = failure.code === "PROVIDER_EMPTY" ? ++empty < 2 : failure.retryable;
     if (!again || attempt >= MAX_TRIES) return { kind: "failed", failure, partial };
+    const detail = context.exhausted();
+    if (detail !== null) return { kind: "exhausted", detail, partial };
     context.live({ type: "message_discarded", messageId, role: "assistant", reason: failure.message });
     const delayMs = waitFor(attempt, failure);
     context.live({ type: "retry_scheduled", attempt, delayMs, message: failure.message });
     await sleep(clock, delayMs, signal);
     if (signal.aborted) return { kind: "aborted", partial: null };
+    const late = context.exhausted();
+    if (late !== null) return { kind: "exhausted", detail: late, partial: null };
   }
 }
 
+/** What is left of a try that gave no answer. */
+function failedTry(messageId: string, outcome: Exclude<Awaited<ReturnType<typeof tryOnce>>, { kind: "aborted" }>) {
+  if (outcome.kind === "answer")
+    return { failure: emptyAnswer(outcome.answer), usage: outcome.answer.usage, partial: null };
+  return { failure: outcome.failure, usage: outcome.usage, partial: partialOf(messageId, outcome.partial) };
+}
+
 async function tryOnce(context: AskContext, messageId: string) {
-  const { model, prompt, head, signal, clock } = context;
+  const { model, prompt, head, settings, signal, clock } = context;
   const draft = new Draft(context, messageId);
   context.live({ type: "message_start", messageId, role: "assistant" });
   const sink: AnswerSink = {
@@ -71,7 +90,7 @@ async function tryOnce(context: AskContext, messageId: string) {
     },
   };
   try {
-    return await streamAnswer({ model, prompt, tools: head.tools, signal, clock, sink });
+    return await streamAnswer({ model, prompt, tools: head.tools, settings, signal, clock, sink });
   } finally {
     await draft.stop();
   }

@@ -6,7 +6,7 @@ import { CallFiles } from "./call-files.ts";
 import { clip, failed, runCall, type CallOutcome } from "./call.ts";
 import { afterCall, endTurn, notDone } from "./decide.ts";
 import type { Driver } from "./driver.ts";
-import { begun, prepare, stands } from "./prepare.ts";
+import { begun, NO_ANSWER, prepare, stands } from "./prepare.ts";
 import type { Setup } from "./setup.ts";
 
 /**
@@ -73,12 +73,13 @@ const isCut = (driver: Driver, call: Call): boolean => call.state === "started" 
 async function startRequested(driver: Driver, setup: Setup, running: ReadonlyMap<string, unknown>): Promise<void> {
   const { turn: now } = driver.state;
   const isDue = (call: Call): boolean => {
-    if (running.has(call.toolCallId)) return false;
+    if (running.has(call.toolCallId) || driver.ports.modes.isLeft(driver.state, call)) return false;
     if (now?.declined) return call.state === "declined";
-    return DUE.has(call.state) || isCut(driver, call);
+    return DUE.has(call.state) || isCut(driver, call) || (driver.declines && WAITS.has(call.state));
   };
   const calls = (now?.calls ?? []).filter(isDue);
   if (calls.length === 0 || driver.signal.aborted) return;
+  const stateOf = new Map(calls.map(({ toolCallId, state }) => [toolCallId, state]));
   const prepared = await Promise.all(calls.map((call) => prepare(driver, call, { setup })));
   await driver.append((state) => {
     // If this is asked again, what was ready the first time need not be so now.
@@ -91,6 +92,8 @@ async function startRequested(driver: Driver, setup: Setup, running: ReadonlyMap
     for (const call of prepared.filter((one) => stands(one, state))) {
       const known = turn.calls.find(({ toolCallId }) => toolCallId === call.toolCallId);
       if (turn.declined && known?.state !== "declined") continue;
+      // A person was faster than the driver that was to decline it.
+      if (known?.state !== stateOf.get(call.toolCallId)) continue;
       const key = known?.key ?? `${driver.journal.id}:${state.seq + events.length + 1}`;
       events.push(begun(driver, call, { turnId, key }));
     }
@@ -100,12 +103,16 @@ async function startRequested(driver: Driver, setup: Setup, running: ReadonlyMap
 
 const DUE: ReadonlySet<Call["state"]> = new Set(["requested", "resumed", "declined"]);
 
+/** Calls that only a person can go on with. */
+const WAITS: ReadonlySet<Call["state"]> = new Set(["asking", "suspended"]);
+
 async function runOne(driver: Driver, call: Call): Promise<void> {
   const { clock } = driver.ports;
   const { toolCallId, toolName } = call;
   const startedAt = clock.now();
   const files = new CallFiles(driver, { toolCallId, toolName });
-  const outcome = await effect(driver, call, files);
+  const ran = await effect(driver, call, files);
+  const outcome = ran.kind === "suspended" && driver.ports.modes.declines ? failed(NO_ANSWER) : ran;
   driver.ready.delete(toolCallId);
   // Closing: whoever goes on with the turn finds a call that was stopped as it is, begun and not ended. What is done is kept.
   if (!driver.drives && !isDone(outcome)) return;

@@ -1,8 +1,8 @@
-import type { NewEvent, StampedEvent } from "../events.ts";
+import type { DurableEvent, NewEvent } from "../events.ts";
 import type { EndReason } from "../events.ts";
 import type { InboxItem } from "../folds/inbox.ts";
 import type { Call } from "../folds/call.ts";
-import { isWaiting, reduceThread, type ThreadState, type Turn } from "../folds/state.ts";
+import { isWaiting, reduceThreadAll, type ThreadState, type Turn } from "../folds/state.ts";
 import type { Json } from "../message.ts";
 import type { Ids } from "../ports.ts";
 import type { Blob } from "../store.ts";
@@ -30,18 +30,17 @@ export function needsDriving(state: ThreadState): boolean {
   return (state.inbox.length > 0 && !state.held) || hasTrees(state);
 }
 
+/** Whether the turn stands still until a person answers. */
+export const waitsForPerson = ({ foreign, turn, parked }: ThreadState): boolean =>
+  !foreign && !parked && turn !== null && !turn.aborting && isWaiting(turn);
+
 /** Whether there are commands of which nobody knows yet what they did to files. */
 export const hasTrees = ({ files }: ThreadState): boolean => Object.keys(files.trees).length > 0;
 
 /** The state as it would be after these events. */
 export function preview(state: ThreadState, events: readonly NewEvent[]): ThreadState {
-  return events.reduce((before, event) => {
-    const stamped = { ...event, v: 1, at: 0, seq: before.seq + 1, threadId: "" } as StampedEvent & {
-      seq: number;
-      threadId: string;
-    };
-    return reduceThread(before, stamped);
-  }, state);
+  const stamped = events.map((event, at) => ({ ...event, v: 1, at: 0, seq: state.seq + at + 1, threadId: "" }));
+  return reduceThreadAll(state, stamped as DurableEvent[]);
 }
 
 /** A turn of its own for the oldest input. */
@@ -81,12 +80,12 @@ export function enterStep(state: ThreadState, setup: Setup, ids: Ids): Proposal 
   return events.length > 0 ? { events } : null;
 }
 
-function noteMessage(note: { turnId: string; about: "mode" | "tasks"; text: string }, ids: Ids): NewEvent {
+export function noteMessage(note: { turnId: string; about?: "mode" | "tasks"; text: string }, ids: Ids): NewEvent {
   const { turnId, about, text } = note;
   return {
     type: "message_end",
     turnId,
-    about,
+    ...(about === undefined ? {} : { about }),
     message: { id: ids("message"), role: "note", content: [{ type: "text", text }] },
   };
 }
@@ -119,7 +118,8 @@ export function endTurn(
   const open = turn.calls.filter((call) => turn.phase === "calls" && call.state !== "ended");
   const ends = open.map((call) => cutCall(call, turnId, reason));
   const step: NewEvent[] = open.length > 0 ? [stepEnd(turn)] : [];
-  const end: NewEvent = { type: "agent_end", turnId, reason, ...(detail === undefined ? {} : { detail }) };
+  const held = reason === "aborted" && state.inbox.length > 0 ? { held: !turn.wanted } : {};
+  const end: NewEvent = { type: "agent_end", turnId, reason, ...(detail === undefined ? {} : { detail }), ...held };
   const events: NewEvent[] = [...before, ...ends, ...step, end];
   return { events, release: !needsDriving(preview(state, events)) };
 }

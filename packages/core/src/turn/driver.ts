@@ -54,6 +54,13 @@ export class LeaseLost extends Error {
 const RECHECK_MS = 2_000;
 const STORE_RETRY_MS = 500;
 
+export interface NewLease {
+  epoch: number;
+  takeover: boolean;
+  force: boolean;
+  declines: boolean;
+}
+
 /** The right to advance one thread, and what is known only as long as it lasts. */
 export class Driver {
   readonly journal: Journal;
@@ -62,25 +69,34 @@ export class Driver {
   readonly takeover: boolean;
   /** Asked for by a person: what is held back or parked goes on too. */
   readonly force: boolean;
+  /** No person is there: calls that wait for one are declined. */
+  readonly declines: boolean;
   /** Calls whose `tool_start` this driver wrote and which it has not run yet. Every other started call was cut off by a crash. */
   readonly ready = new Map<string, Ready>();
   #lease: LeaseUse | null;
   #turn = new AbortController();
   readonly #close = new AbortController();
   #confirmedAt: number;
+  #hasDriven = false;
   #head: { blob: string; head: Head } | undefined;
 
-  constructor(journal: Journal, ports: DriverPorts, lease: { epoch: number; takeover: boolean; force: boolean }) {
+  constructor(journal: Journal, ports: DriverPorts, lease: NewLease) {
     this.journal = journal;
     this.ports = ports;
     this.takeover = lease.takeover;
     this.force = lease.force;
+    this.declines = lease.declines;
     this.#lease = { take: lease.epoch };
     this.#confirmedAt = ports.clock.now();
   }
 
   get state(): ThreadState {
     return this.journal.state;
+  }
+
+  /** It has written something: the lease was its own. */
+  get hasDriven(): boolean {
+    return this.#hasDriven;
   }
 
   get drives(): boolean {
@@ -128,6 +144,7 @@ export class Driver {
       this.#lease = null;
       throw new LeaseLost();
     }
+    this.#hasDriven = true;
     // Not the time of the answer: the process may have been stopped between the two, and replaced.
     this.#confirmedAt = asked;
     this.#lease = release ? null : { epoch: result.epoch };

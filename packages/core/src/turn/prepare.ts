@@ -24,6 +24,7 @@ export type Prepared = {
 
 /** Why the calls of this answer can't be trusted, if they can't. */
 export function refusal(answer: Answer, toolCallId: string): string | undefined {
+  if (answer.problem !== undefined) return answer.problem;
   // A stop by length may have cut the arguments, so none of these calls is safe to run.
   if (answer.finishReason === "length")
     return "Not run: the answer was cut off by the length limit. Call again with less.";
@@ -40,6 +41,9 @@ export async function prepare(
   if (call.state === "declined")
     return { kind: "refuse", toolCallId, policies: null, event: (turnId) => declined(call, turnId) };
   if (refused !== undefined) return refuse(call, refused);
+  // It has waited since an earlier process asked, and here no person is there to answer.
+  if (call.state === "asking") return refuse(call, NOBODY_THERE);
+  if (call.state === "suspended") return refuse(call, NO_ANSWER);
   // Schemas and patterns are not ours: they may take for ever, and what they throw must not cost the others their answer.
   const judging = judged(driver, call, setup).catch((error: unknown) => refuse(call, `Not run: ${String(error)}`));
   return (await orAborted(judging, driver.signal)) ?? refuse(call, "Not run: the turn was aborted.");
@@ -105,6 +109,9 @@ function refuse(call: Call, content: string, by: Policies | null = null): Prepar
 
 const NOBODY_THERE =
   "Declined: this call needs a person's approval, and nobody is there to give it. Go on without it, or say what you would have done.";
+
+export const NO_ANSWER =
+  "Declined: this call waits for a person's answer, and nobody is there to give it. Decide for yourself, and say what you assumed.";
 
 /** Whether the rules are still those that the call was judged by. */
 export const stands = ({ policies }: Prepared, { control }: ThreadState): boolean =>

@@ -9,6 +9,7 @@ import type { HarnessMode } from "../modes.ts";
 import type { GateConfig, InterruptOn } from "../permissions/gate.ts";
 import type { Rule, ToolCategory } from "../permissions/rule.ts";
 import { hashOf } from "../ports.ts";
+import { mergeSettings, type CallSettings } from "../settings.ts";
 import { namedTool, type NamedTool, type ToolSet } from "../tool.ts";
 
 /** Everything a step needs to know of who acts in it. Made once for a mode and a model, and used by every thread. */
@@ -19,6 +20,8 @@ export interface Setup {
   gate: GateConfig;
   onAsk: "wait" | "decline";
   budgets: readonly Budget[];
+  /** What the model is called with. No part of the head: to change them costs no cache. */
+  settings: CallSettings;
   /** What the model is told when it enters the mode. Not `needed` if there is nothing to tell but that another mode is over. */
   note: { text: string; needed: boolean };
   /** Stays the same as long as nobody changes the head on purpose: agent, model, instructions, tool set. */
@@ -65,6 +68,7 @@ export async function makeSetup(
     gate,
     onAsk: config.onAsk,
     budgets: [config.budget, agent.budget].filter((budget) => budget !== undefined),
+    settings: mergeSettings(agent.settings, mode.settings),
     note: noteOf(mode, { several: config.modes.length > 1, told: shared ? mode.instructions : "", tools, gate }),
     headKey: await hashOf(new TextEncoder().encode(JSON.stringify([agent.name, modelId, text, listed]))),
     model,

@@ -3,11 +3,12 @@ import { exhausted, limitsCost } from "../budget.ts";
 import { CinchError } from "../errors.ts";
 import type { NewEvent } from "../events.ts";
 import { callsOf } from "../folds/call.ts";
+import { tokensOf } from "../folds/spent.ts";
 import { isWaiting, type ThreadState, type Turn } from "../folds/state.ts";
 import type { Answer } from "../model/answer.ts";
 import type { Failure } from "../model/failure.ts";
 import { toPrompt } from "../model/prompt.ts";
-import { noUsage, type Message } from "../message.ts";
+import { noUsage, type Message, type Usage } from "../message.ts";
 import { hashOf, orAborted } from "../ports.ts";
 import type { Blob } from "../store.ts";
 import { ask } from "./ask.ts";
@@ -20,9 +21,11 @@ import {
   hasTrees,
   MAX_TAKEOVERS,
   needsDriving,
+  noteMessage,
   preview,
   stepEnd,
   takeSteers,
+  waitsForPerson,
   type Proposal,
 } from "./decide.ts";
 import { LeaseLost, type Driver } from "./driver.ts";
@@ -46,7 +49,8 @@ export async function runTurns(driver: Driver): Promise<void> {
     else if (driver.epoch === undefined) return;
     else if (!driver.ports.modes.canAct(driver.state)) await driver.release();
     else if (turn.aborting) await driver.append((state) => endTurn(state, "aborted"));
-    else if (isWaiting(turn)) await driver.release();
+    else if (!turn.begun) await beginRetry(driver);
+    else if (isWaiting(turn) && !driver.declines) await driver.release();
     else if (turn.phase === "calls")
       await runCalls(driver, await setupOf(driver, driver.ports.modes.modeOfCalls(driver.state)));
     else if (turn.declined) await driver.append((state) => endTurn(state, "declined"));
@@ -76,12 +80,13 @@ async function goOn(driver: Driver): Promise<void> {
     return park(driver, `${MAX_TAKEOVERS} drivers died here`);
   const draft = messageOfDraft(await driver.ports.store.draft(id));
   // By the time this is decided, somebody else may have driven it to where only a person can go on.
-  const isDue = (state: ThreadState) => driver.force || needsDriving(state);
+  const isDue = (state: ThreadState) =>
+    driver.force || needsDriving(state) || (driver.declines && waitsForPerson(state));
   await driver.append((state) => {
     if (!state.turn || !isDue(state)) return null;
     const { turnId, modeId, modelId, aborting } = state.turn;
     if (aborting) return endTurn(state, "aborted", { before: partial(draft, turnId) });
-    if (isWaiting(state.turn)) return null;
+    if (isWaiting(state.turn) && !driver.declines) return null;
     const takeover = driver.takeover ? { takeover: true } : {};
     const start: NewEvent = { type: "agent_start", turnId, modeId, modelId, resumed: true, ...takeover };
     return { events: [...partial(draft, turnId), start] };
@@ -111,6 +116,16 @@ async function begin(driver: Driver): Promise<void> {
   if (!driver.state.turn) await driver.release();
 }
 
+/** A retry that was accepted while this driver was at work. */
+async function beginRetry(driver: Driver): Promise<void> {
+  driver.newTurn();
+  await driver.append(({ turn }) => {
+    if (!turn || turn.begun) return null;
+    const { turnId, modeId, modelId } = turn;
+    return { events: [{ type: "agent_start", turnId, modeId, modelId, resumed: true }] };
+  });
+}
+
 /** A steer that came in while the last words were said still belongs to this turn. */
 async function end(driver: Driver): Promise<void> {
   await driver.append((state) => takeSteers(state, driver.ports.ids) ?? endTurn(state, "complete"));
@@ -121,8 +136,9 @@ async function step(driver: Driver, turn: Turn): Promise<void> {
   const { clock, ids, store } = driver.ports;
   const setup = await setupOf(driver);
   if (turn.steps >= setup.mode.agent.maxSteps) return driver.append((state) => endTurn(state, "max_steps"));
-  const detail = exhausted(driver.state, setup.budgets);
-  if (detail !== null) return driver.append((state) => endTurn(state, "budget", { detail }));
+  const reached = () => exhausted(driver.state, setup.budgets, clock.now());
+  const detail = reached();
+  if (detail !== null) return overBudget(driver, detail, null);
   await driver.append((state) => enterStep(state, setup, ids));
   // Somebody may have switched the mode or the model in between: then it is another step that is entered.
   if ((await setupOf(driver)) !== setup) return;
@@ -138,16 +154,39 @@ async function step(driver: Driver, turn: Turn): Promise<void> {
     model,
     prompt,
     head,
+    settings: setup.settings,
     signal: driver.signal,
     clock,
     ids,
     live: (event) => driver.journal.live(event),
     emit: (event) => driver.journal.emit(event),
     saveDraft: (pieces) => driver.saveDraft(pieces),
+    spend: (usage) => spend(driver, setup, usage),
+    exhausted: reached,
   });
   if (outcome.kind === "answer") return accept(driver, setup, outcome);
   if (outcome.kind === "failed") return fail(driver, outcome.failure, outcome.partial);
+  if (outcome.kind === "exhausted") return overBudget(driver, outcome.detail, outcome.partial);
   return stop(driver, outcome.partial);
+}
+
+function overBudget(driver: Driver, detail: string, said: Message | null): Promise<void> {
+  return driver.append(
+    (state) => state.turn && endTurn(state, "budget", { detail, before: partial(said, state.turn.turnId) }),
+  );
+}
+
+/** What an answer took that is not kept counts all the same. */
+function spend(driver: Driver, setup: Setup, usage: Usage): Promise<void> {
+  return driver.append(({ turn }) => {
+    if (!turn || tokensOf(usage) === 0) return null;
+    return { events: [{ ...usageOf(driver, setup, usage), turnId: turn.turnId, failed: true }] };
+  });
+}
+
+function usageOf(driver: Driver, { modelId }: Setup, usage: Usage): NewEvent<"usage_update"> {
+  const cachedShare = usage.inputTokens > 0 ? usage.cacheReadTokens / usage.inputTokens : 0;
+  return { type: "usage_update", usage, cost: driver.ports.costOf(usage, modelId), cachedShare };
 }
 
 /** Aborted by the user; or this driver is closing, and then the draft is all that is left behind. */
@@ -209,16 +248,16 @@ async function accept(
   const calls = await Promise.all(
     callsOf(message).map((call) => prepare(driver, call, { setup, refused: refusal(answer, call.toolCallId) })),
   );
-  const { finishReason, usage } = answer;
-  const cost = driver.ports.costOf(usage, setup.modelId);
-  const cachedShare = usage.inputTokens > 0 ? usage.cacheReadTokens / usage.inputTokens : 0;
+  const { finishReason } = answer;
+  const { ids } = driver.ports;
+  const used = usageOf(driver, setup, answer.usage);
   await driver.append((state) => {
     const { turn } = state;
     if (!turn) return null;
     const { turnId } = turn;
     const events: NewEvent[] = [
       { type: "message_end", turnId, message, finishReason },
-      { type: "usage_update", turnId, usage, cost, cachedShare },
+      { ...used, turnId },
     ];
     driver.ready.clear();
     // After an abort nothing begins any more; and what was judged by rules that have changed is judged again. Both stay asked for.
@@ -227,6 +266,9 @@ async function accept(
     const after = preview(state, events);
     if (after.turn?.phase !== "done") return { ...afterCall(state, events), blobs };
     events.push(stepEnd(after.turn));
+    // Calls give the reason in their results. An answer without any is told by a note, and the model answers again.
+    if (answer.problem !== undefined)
+      return { events: [...events, noteMessage({ turnId, text: answer.problem }, ids)] };
     if (state.inbox.some((item) => item.delivery === "steer")) return { events, blobs };
     events.push({ type: "agent_end", turnId, reason: "complete" });
     return { events, blobs, release: !needsDriving(preview(state, events)) };

@@ -1,0 +1,28 @@
+/** The value of a fold. Events are folded when the value is asked for, and then as one batch. */
+export class LazyFold<State, Event> {
+  readonly #reduceAll: (before: State, events: readonly Event[]) => State;
+  #value: State;
+  #unfolded: Event[] = [];
+
+  constructor(value: State, reduceAll: (before: State, events: readonly Event[]) => State) {
+    this.#value = value;
+    this.#reduceAll = reduceAll;
+  }
+
+  add(event: Event): void {
+    this.#unfolded.push(event);
+  }
+
+  get value(): State {
+    const events = this.#unfolded;
+    if (events.length === 0) return this.#value;
+    this.#unfolded = [];
+    return (this.#value = this.#reduceAll(this.#value, events));
+  }
+
+  /** Starts anew from this value. */
+  set value(value: State) {
+    this.#unfolded = [];
+    this.#value = value;
+  }
+}

@@ -1,0 +1,69 @@
+import type { LanguageModelV4StreamPart } from "@ai-sdk/provider";
+import type { Part } from "../message.ts";
+import { asText } from "../tool.ts";
+
+/** How many calls one answer may bring, and how large it may be, in characters of text and bytes of files. */
+export const MAX_CALLS = 128;
+export const MAX_SIZE = 32_000_000;
+/** How much of the text of an answer is kept that was too large. */
+const KEPT_CHARS = 100_000;
+
+/** Measures an answer while it comes in. */
+export class AnswerSize {
+  calls = 0;
+  #kept = 0;
+  #streamed = 0;
+
+  /** What comes after it is not read. */
+  get isTooLarge(): boolean {
+    return this.#kept > MAX_SIZE || this.#streamed > MAX_SIZE;
+  }
+
+  get hasTooManyCalls(): boolean {
+    return this.calls > MAX_CALLS;
+  }
+
+  add(part: LanguageModelV4StreamPart): void {
+    // The arguments of a call come twice: in pieces for subscribers, and as a whole.
+    if (part?.type === "tool-input-delta") this.#streamed += lengthOf(part.delta);
+    else this.#kept += sizeOf(part);
+  }
+
+  /** Why nothing of this answer is run, for the model. `undefined`: it is within the limits. */
+  get problem(): string | undefined {
+    if (this.isTooLarge)
+      return `Not taken: the answer was larger than ${MAX_SIZE / 1_000_000} MB, and none of its calls was run. Answer in smaller parts.`;
+    if (this.hasTooManyCalls)
+      return `Not run: the answer had ${this.calls} calls, and one answer may bring ${MAX_CALLS}. None of them was run. Call again with fewer at a time.`;
+    return undefined;
+  }
+}
+
+function sizeOf(part: LanguageModelV4StreamPart): number {
+  switch (part?.type) {
+    case "text-delta":
+    case "reasoning-delta":
+      return lengthOf(part.delta);
+    case "tool-call":
+      return lengthOf(part.input);
+    case "tool-result":
+      return asText(part.result).length;
+    case "file":
+    case "reasoning-file":
+      return part.data?.type === "data" ? part.data.data.length : 0;
+    default:
+      return 0;
+  }
+}
+
+const lengthOf = (text: unknown): number => (typeof text === "string" ? text.length : 0);
+
+/** What is kept of an answer that was too large: the beginning of what it says, and which calls it made. */
+export function cutDown(content: readonly Part[]): Part[] {
+  const text = content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n\n");
+  const kept = text.slice(0, KEPT_CHARS).toWellFormed();
+  const calls = content.flatMap((part): Part[] => {
+    return part.type === "tool-call" && !part.providerExecuted ? [{ ...part, input: {} }] : [];
+  });
+  return [{ type: "text", text: `${kept}\n\n[The rest of this answer was too large, and is left out.]` }, ...calls];
+}

@@ -1,0 +1,15 @@
+import process from "node:process";
+import { Agent, defineTool, Harness } from "@cinch/core";
+import { call, say, script } from "@cinch/testkit";
+import * as z from "zod";
+
+/** A script that nobody answers: it waits for its turn (`wait`), or looks at what waits and closes (`close`). */
+const note = defineTool({ description: "Notes", input: z.object({ what: z.string() }), execute: () => "noted" });
+const model = script(call(["note", { what: "it" }, "a"], ["ask_user", { question: "Which?" }, "b"]), say("done"));
+const h = new Harness({ id: "script", agent: new Agent({ name: "a", model, tools: { note } }) });
+const turn = h.sendMessage({ content: "go" });
+if (process.argv[2] === "close") {
+  turn.catch(() => undefined);
+  await h.settled();
+  await h.close();
+} else await turn;
