@@ -4,6 +4,7 @@ import { Decision, type NewEvent } from "./events.ts";
 import type { Approval, Call } from "./folds/call.ts";
 import type { ThreadState } from "./folds/state.ts";
 import { refuseForeign } from "./input.ts";
+import { NoJson, toJson } from "./json.ts";
 import type { Json, Message } from "./message.ts";
 import { changePolicies } from "./permissions/change.ts";
 import { checkDecision, digestOf } from "./permissions/gate.ts";
@@ -12,7 +13,6 @@ import { soon } from "./ports.ts";
 import type { InputSchema } from "./schema.ts";
 import type { Thread } from "./thread.ts";
 import type { NamedTool } from "./tool.ts";
-import { asJson } from "./turn/call.ts";
 
 export interface SuspensionAnswer {
   /** Without it the oldest suspended call is meant. */
@@ -45,7 +45,7 @@ const MESSAGE_CHARS = 100_000;
 export async function answerSuspension(thread: Thread, answer: SuspensionAnswer, find: FindCall): Promise<void> {
   checkAnswer(answer);
   const { toolCallId, by, seq } = answer;
-  const resumeData = asJson(answer.resumeData);
+  const resumeData = jsonOf("resumeData", answer.resumeData);
   const asked = await waiting(thread, "suspended", {
     toolCallId,
     find,
@@ -100,6 +100,15 @@ function checkAnswer(answer: unknown): void {
     throw new CinchError("INVALID_INPUT", "An answer is an object: which call is meant, and what is said to it.");
 }
 
+function jsonOf(name: string, value: unknown): Json {
+  try {
+    return toJson(value);
+  } catch (error) {
+    if (!(error instanceof NoJson)) throw error;
+    throw new CinchError("INVALID_INPUT", `${name} takes JSON, and nothing was answered: ${error.message}`, error);
+  }
+}
+
 function checkedMessage({ decision, message, args }: ApprovalAnswer): string | undefined {
   if (!Decision.safeParse(decision).success) checkDecision(decision, Decision.options);
   if (message !== undefined && (typeof message !== "string" || message.length > MESSAGE_CHARS))
@@ -123,7 +132,7 @@ function grantOf(decision: Decision, { toolCallId, toolName }: Call, approval: A
 async function editOf(thread: Thread, call: Call, edited: unknown) {
   if (edited === undefined)
     throw new CinchError("INVALID_INPUT", 'The decision "edit" needs args: what the call is to run with.');
-  const args = asJson(edited);
+  const args = jsonOf("args", edited);
   const tool = await toolOf(thread, call);
   const problem = await problemOf(thread, tool?.schema, args);
   if (problem !== null) throw new CinchError("INVALID_INPUT", `${call.toolName} does not take these args:\n${problem}`);

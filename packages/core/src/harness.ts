@@ -131,7 +131,7 @@ export class Harness {
     this.#store = valid.storage ?? memoryStore();
     const store = this.#store;
     this.#workspace = valid.workspace;
-    const ports = { store, clock, ids, modes: this.#modes, workspace: valid.workspace };
+    const ports = { store, clock, ids, modes: this.#modes, shape: this.#shape, workspace: valid.workspace };
     const cost = (usage: Usage, modelId: string) => costOf(usage, modelId, prices);
     this.#registry = new ThreadRegistry({ ...ports, costOf: cost }, onRecover);
     this.#session = this.#newSession(resourceId);

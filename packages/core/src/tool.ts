@@ -5,6 +5,7 @@ import type { ThreadFiles } from "./files.ts";
 import type { Json } from "./message.ts";
 import type { Fit } from "./permissions/judge.ts";
 import { ToolCategory, type Policy } from "./permissions/rule.ts";
+import type { State } from "./state-shape.ts";
 import type { Workspace } from "./workspace.ts";
 import { inputSchema, type InputSchema, type JsonSchema } from "./schema.ts";
 
@@ -18,11 +19,15 @@ export interface ToolFile {
 
 export type ToolContent = string | ({ type: "text"; text: string } | ToolFile)[];
 
-/** What `execute` may give back. A plain string is content; anything else that is not `{ content }` is shown as JSON. */
-export type ToolOutput = string | { content: ToolContent; details?: unknown };
+/**
+ * What `execute` may return. A string is content. Any other value, also an object that has other keys than these, is data: the model is
+ * shown its JSON, and a value that has none is an error result.
+ */
+export type ToolOutput = string | { content: ToolContent; details?: unknown; isError?: boolean };
 
 export interface ToolContext {
   threadId: string;
+  resourceId: string;
   toolCallId: string;
   /** The same whenever this call is run again: give it to whatever can recognise a repetition. */
   key: string;
@@ -31,6 +36,13 @@ export interface ToolContext {
   /** Parks the call, durably, until somebody answers; `execute` is then called again with `resumed`. */
   suspend(payload: unknown): never;
   resumed: { payload: Json; data: Json } | null;
+  /** The state of the thread, with what this call has set: a copy, as it is when it is read. */
+  readonly state: State & { yolo: boolean };
+  /**
+   * Changes what is given and leaves the rest. It is written with the append that ends the call, however it ends, or that suspends it;
+   * a call that a crash cut off has changed nothing. Throws `INVALID_INPUT` for what does not fit the `stateSchema`.
+   */
+  setState(updates: Record<string, unknown>): void;
   /** Shows something of what is going on to subscribers (`tool_update`). */
   emit(partialResult: unknown): void;
   /** The workspace of the harness, if it has one. */
