@@ -1,6 +1,6 @@
 import { callsThat, type FindCall, type Waits } from "./answering.ts";
 import { CinchError } from "./errors.ts";
-import { Decision, type NewEvent } from "./events.ts";
+import type { Decision, NewEvent } from "./events.ts";
 import type { Approval, Call } from "./folds/call.ts";
 import type { ThreadState } from "./folds/state.ts";
 import { refuseForeign } from "./input.ts";
@@ -43,7 +43,6 @@ const MESSAGE_CHARS = 100_000;
 
 /** Gives a suspended call what it waits for. The first answer stands. */
 export async function answerSuspension(thread: Thread, answer: SuspensionAnswer, find: FindCall): Promise<void> {
-  checkAnswer(answer);
   const { toolCallId, by, seq } = answer;
   const resumeData = jsonOf("resumeData", answer.resumeData);
   const asked = await waiting(thread, "suspended", {
@@ -69,7 +68,6 @@ export async function answerSuspension(thread: Thread, answer: SuspensionAnswer,
 
 /** Says yes or no to a call. What runs is bound to what was shown; rules are held against it again when it runs. */
 export async function answerApproval(thread: Thread, answer: ApprovalAnswer, find: FindCall): Promise<void> {
-  checkAnswer(answer);
   const { toolCallId, decision, digest, by } = answer;
   const message = checkedMessage(answer);
   if (by === BY_RULES) throw new CinchError("INVALID_INPUT", `"${BY_RULES}" is who answers when a rule does.`);
@@ -95,11 +93,6 @@ export async function answerApproval(thread: Thread, answer: ApprovalAnswer, fin
   });
 }
 
-function checkAnswer(answer: unknown): void {
-  if (typeof answer !== "object" || answer === null)
-    throw new CinchError("INVALID_INPUT", "An answer is an object: which call is meant, and what is said to it.");
-}
-
 function jsonOf(name: string, value: unknown): Json {
   try {
     return toJson(value);
@@ -110,8 +103,7 @@ function jsonOf(name: string, value: unknown): Json {
 }
 
 function checkedMessage({ decision, message, args }: ApprovalAnswer): string | undefined {
-  if (!Decision.safeParse(decision).success) checkDecision(decision, Decision.options);
-  if (message !== undefined && (typeof message !== "string" || message.length > MESSAGE_CHARS))
+  if (message !== undefined && message.length > MESSAGE_CHARS)
     throw new CinchError("INVALID_INPUT", `message is text for the model, of at most ${MESSAGE_CHARS} characters.`);
   if (args !== undefined && decision !== "edit")
     throw new CinchError("INVALID_INPUT", `args go with the decision "edit", not with "${decision}".`);

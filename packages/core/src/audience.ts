@@ -1,7 +1,9 @@
+import { CinchError } from "./errors.ts";
 import type { HarnessEvent } from "./events.ts";
 import { EventQueue, readerOf, resyncOf, Subscriber } from "./subscription.ts";
 import type { Listener } from "./screen.ts";
 import type { Thread } from "./thread.ts";
+import { warn } from "./warn.ts";
 
 /** Those who listen at one seat, whichever thread it is at. */
 export class Audience {
@@ -17,7 +19,12 @@ export class Audience {
   }
 
   subscribe(listener: Listener, since: number | undefined): () => void {
-    const report = (what: string) => (error: unknown) => this.#thread()?.report(what, error);
+    if (typeof listener !== "function")
+      throw new CinchError("INVALID_INPUT", "subscribe() takes a function: it is called with each event.");
+    const report = (what: string) => (error: unknown) => {
+      this.#thread()?.report(what, error);
+      warn("CINCH_SUBSCRIBER", what, error);
+    };
     const subscriber = new Subscriber(listener, report("A subscriber threw"));
     this.#subscribers.add(subscriber);
     const thread = this.#thread();

@@ -7,6 +7,7 @@ import { CinchError } from "./errors.ts";
 import { HeartbeatList, Heartbeats, type Heartbeat } from "./heartbeats.ts";
 import { memoryStore } from "./memory-store.ts";
 import { AgentValue, ModeConfig, Modes, type ResolveModel } from "./modes.ts";
+import { optionsOf } from "./options.ts";
 import { pendingApprovals, type ThreadApproval } from "./pending.ts";
 import { InterruptOn } from "./permissions/gate.ts";
 import { Rule, ToolCategory } from "./permissions/rule.ts";
@@ -189,8 +190,8 @@ export class Harness {
   }
 
   /** Settles when the heartbeat has ended. Without one of this id, nothing happens. */
-  removeHeartbeat({ id }: { id: string }): Promise<void> {
-    return this.#heartbeats.remove({ id });
+  async removeHeartbeat(heartbeat: { id: string }): Promise<void> {
+    return this.#heartbeats.remove(optionsOf("removeHeartbeat", heartbeat));
   }
 
   #inform(message: string): void {
@@ -198,10 +199,8 @@ export class Harness {
   }
 
   /** Another seat, for another person or program. */
-  async createSession({
-    threadId,
-    resourceId = this.#config.resourceId,
-  }: { threadId?: string; resourceId?: string } = {}): Promise<Session> {
+  async createSession(options: { threadId?: string; resourceId?: string } = {}): Promise<Session> {
+    const { threadId, resourceId = this.#config.resourceId } = optionsOf("createSession", options);
     await this.init();
     const session = this.#newSession(resourceId);
     try {
