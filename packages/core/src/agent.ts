@@ -2,6 +2,7 @@ import * as z from "zod/mini";
 import { Budget } from "./budget.ts";
 import { checkedConfig } from "./check.ts";
 import { isLanguageModel, type LanguageModel } from "./model/compat.ts";
+import { namedTool } from "./named-tool.ts";
 import { Rule } from "./permissions/rule.ts";
 import type { ToolSet } from "./tool.ts";
 
@@ -63,6 +64,7 @@ export class Agent {
     this.instructions = valid.instructions ?? "";
     this.model = valid.model;
     this.tools = valid.tools ?? {};
+    for (const [name, tool] of Object.entries(this.tools)) namedTool(name, tool);
     this.availableTools = valid.availableTools ? Object.freeze([...valid.availableTools]) : null;
     this.permissions = Object.freeze([...(valid.permissions ?? [])]);
     this.budget = valid.budget;

@@ -10,7 +10,7 @@ import { changePolicies } from "./permissions/change.ts";
 import { checkDecision, digestOf } from "./permissions/gate.ts";
 import { BY_RULES } from "./permissions/rule.ts";
 import { soon } from "./ports.ts";
-import type { InputSchema } from "./schema.ts";
+import type { ValueCheck } from "./schema.ts";
 import type { Thread } from "./thread.ts";
 import type { NamedTool } from "./tool.ts";
 
@@ -126,14 +126,14 @@ async function editOf(thread: Thread, call: Call, edited: unknown) {
     throw new CinchError("INVALID_INPUT", 'The decision "edit" needs args: what the call is to run with.');
   const args = jsonOf("args", edited);
   const tool = await toolOf(thread, call);
-  const problem = await problemOf(thread, tool?.schema, args);
+  const problem = await problemOf(thread, tool?.schema.check, args);
   if (problem !== null) throw new CinchError("INVALID_INPUT", `${call.toolName} does not take these args:\n${problem}`);
   return { args, digest: await digestOf(call.toolName, args) };
 }
 
 /** What is wrong with a value, as far as can be told here and now. It is checked again where the call runs. */
-async function problemOf(thread: Thread, schema: InputSchema | undefined, value: Json): Promise<string | null> {
-  const checked = schema && (await soon(thread.ports.clock, schema.check(structuredClone(value))));
+async function problemOf(thread: Thread, check: ValueCheck | undefined, value: Json): Promise<string | null> {
+  const checked = check && (await soon(thread.ports.clock, check(structuredClone(value))));
   return checked && !checked.ok ? checked.problem : null;
 }
 

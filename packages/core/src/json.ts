@@ -21,6 +21,18 @@ export function toJson(value: unknown): Json {
   }
 }
 
+/** What a model is shown of a value that is not content by itself. Throws `NoJson`. */
+export function dataText(value: unknown): string {
+  if (typeof value === "string") return value;
+  if (value === undefined) return "(no result)";
+  try {
+    return JSON.stringify(toJson(value));
+  } catch (error) {
+    if (!(error instanceof NoJson)) throw error;
+    throw new NoJson(`The tool ran, but its result has no JSON: ${error.message}`, { cause: error });
+  }
+}
+
 const placeOf = (path: readonly string[]): string => (path.length === 0 ? "it" : `"${path.join(".")}"`);
 
 class Walk {

@@ -6,6 +6,11 @@ import { issueText } from "./schema.ts";
 
 export type State = Record<string, Json>;
 
+/** What `setState` takes: any part of the state. Without a `stateSchema` it is whatever has a JSON. */
+export type StateUpdates<Values = State> = string extends keyof Values
+  ? Record<string, unknown>
+  : Partial<Values> & { yolo?: boolean };
+
 const STATE_CHARS = 1_000_000;
 
 /** What the state of a thread looks like, and how it begins. `yolo` is built in, and not the schema's business. */

@@ -23,7 +23,7 @@ export const submitPlan = (transition: Transition, somebodyThere: boolean) =>
       if (!resumed && !somebodyThere)
         throw new Error("Nobody is there to approve a plan. End your work with the plan as your answer.");
       if (!resumed) return suspend({ title: title ?? null, plan });
-      const { action, feedback } = resumed.data as z.infer<typeof Answer>;
+      const { action, feedback } = resumed.data;
       const said = feedback === undefined || feedback.trim() === "" ? "" : ` The user says: ${feedback}`;
       if (action !== "approved")
         return `The plan was rejected.${said || " No reason was given: ask, or propose another one."}`;

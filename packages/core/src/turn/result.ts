@@ -1,5 +1,5 @@
 import { fromBase64 } from "../base64.ts";
-import { NoJson, toJson } from "../json.ts";
+import { dataText, toJson } from "../json.ts";
 import type { FilePart, Json, TextPart, ToolResult } from "../message.ts";
 import { hashOf } from "../ports.ts";
 import type { Blob } from "../store.ts";
@@ -53,17 +53,6 @@ function isShaped(value: unknown): value is Shaped {
 
 const isParts = (value: unknown): value is Exclude<ToolContent, string> =>
   Array.isArray(value) && value.every((part) => part?.type === "text" || part?.type === "file");
-
-function dataText(value: unknown): string {
-  if (typeof value === "string") return value;
-  if (value === undefined) return "(no result)";
-  try {
-    return JSON.stringify(toJson(value));
-  } catch (error) {
-    if (!(error instanceof NoJson)) throw error;
-    throw new NoJson(`The tool ran, but its result has no JSON: ${error.message}`, { cause: error });
-  }
-}
 
 async function parts(content: Exclude<ToolContent, string>, blobs: Blob[]): Promise<(TextPart | FilePart)[]> {
   const out: (TextPart | FilePart)[] = [];

@@ -9,7 +9,8 @@ import type { HarnessMode } from "../modes.ts";
 import type { GateConfig, InterruptOn } from "../permissions/gate.ts";
 import type { Rule, ToolCategory } from "../permissions/rule.ts";
 import { hashOf } from "../ports.ts";
-import { namedTool, type NamedTool, type ToolSet } from "../tool.ts";
+import { namedTool } from "../named-tool.ts";
+import type { NamedTool, ToolSet } from "../tool.ts";
 
 /** Everything a step needs to know of who acts in it. Made once for a mode and a model, and used by every thread. */
 export interface Setup {
