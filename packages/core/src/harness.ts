@@ -17,13 +17,14 @@ import { randomIds, systemClock, type Clock, type Ids } from "./ports.ts";
 import { ThreadRegistry } from "./registry.ts";
 import { Session } from "./session.ts";
 import { isStandard } from "./schema.ts";
-import { StateShape } from "./state-shape.ts";
+import { StateShape, type StateUpdates, type StateValues } from "./state-shape.ts";
 import type { Store } from "./store.ts";
 import type { NewLive } from "./live.ts";
 import type { ToolSet } from "./tool.ts";
 import { onThreadDeleted, type Workspace } from "./workspace.ts";
 
-export interface HarnessConfig {
+/** `Values` is what the state of a thread looks like: the `stateSchema` says it. */
+export interface HarnessConfig<Values = StateValues> {
   id: string;
   /** Left out: everything is in memory, and gone with the process. */
   storage?: Store;
@@ -43,8 +44,8 @@ export interface HarnessConfig {
   /** What happens to a call that has to ask: it waits, or is declined with a reason, where nobody is there to answer. */
   onAsk?: "wait" | "decline";
   /** What the state of a thread looks like, and how it begins. */
-  stateSchema?: StandardSchemaV1;
-  initialState?: Record<string, unknown>;
+  stateSchema?: StandardSchemaV1<unknown, Values>;
+  initialState?: NoInfer<StateUpdates<Values>>;
   /** What a turn, and under `thread` a whole thread, may use up. */
   budget?: Budget;
   /** Laid over the built-in table. */
@@ -91,12 +92,12 @@ const Config = z.strictObject({
 });
 
 /** The host: configuration, agents and a store. It holds no conversation; its own talking methods are the default session's. */
-export class Harness {
+export class Harness<Values = StateValues> {
   readonly id: string;
   readonly #store: Store;
   readonly #registry: ThreadRegistry;
-  readonly #session: Session;
-  readonly #sessions = new Set<Session>();
+  readonly #session: Session<Values>;
+  readonly #sessions = new Set<Session<Values>>();
   readonly #heartbeats: Heartbeats;
   readonly #modes: Modes;
   readonly #shape: StateShape;
@@ -105,7 +106,7 @@ export class Harness {
   readonly #config: { clock: Clock; ids: Ids; recover: "opened" | "all"; resourceId: string };
   #ready: Promise<void> | undefined;
 
-  constructor(config: HarnessConfig) {
+  constructor(config: HarnessConfig<Values>) {
     const valid = checkedConfig(Config, config, "Harness");
     this.id = valid.id;
     this.#shape = new StateShape(valid.stateSchema, valid.initialState);
@@ -199,7 +200,7 @@ export class Harness {
   }
 
   /** Another seat, for another person or program. */
-  async createSession(options: { threadId?: string; resourceId?: string } = {}): Promise<Session> {
+  async createSession(options: { threadId?: string; resourceId?: string } = {}): Promise<Session<Values>> {
     const { threadId, resourceId = this.#config.resourceId } = optionsOf("createSession", options);
     await this.init();
     const session = this.#newSession(resourceId);
@@ -212,9 +213,9 @@ export class Harness {
     return session;
   }
 
-  #newSession(resourceId: string): Session {
+  #newSession(resourceId: string): Session<Values> {
     const { ids, clock } = this.#config;
-    const session = new Session(
+    const session = new Session<Values>(
       {
         store: this.#store,
         registry: this.#registry,
@@ -224,7 +225,7 @@ export class Harness {
         ids,
         now: () => clock.now(),
         ready: () => this.init(),
-        left: (who) => void this.#sessions.delete(who),
+        left: () => void this.#sessions.delete(session),
       },
       resourceId,
     );
@@ -279,8 +280,8 @@ export class Harness {
   readonly grantSessionCategory: Session["grantSessionCategory"] = (grant) => this.#session.grantSessionCategory(grant);
   readonly getSessionGrants: Session["getSessionGrants"] = () => this.#session.getSessionGrants();
   readonly getPermissionRules: Session["getPermissionRules"] = () => this.#session.getPermissionRules();
-  readonly getState: Session["getState"] = () => this.#session.getState();
-  readonly setState: Session["setState"] = (updates) => this.#session.setState(updates);
+  readonly getState: Session<Values>["getState"] = () => this.#session.getState();
+  readonly setState: Session<Values>["setState"] = (updates) => this.#session.setState(updates);
   readonly createThread: Session["createThread"] = (options) => this.#session.createThread(options);
   readonly selectOrCreateThread: Session["selectOrCreateThread"] = () => this.#session.selectOrCreateThread();
   readonly switchThread: Session["switchThread"] = (thread) => this.#session.switchThread(thread);

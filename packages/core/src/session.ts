@@ -18,7 +18,7 @@ import { plainRule, type Policy, type Rule, type ToolCategory } from "./permissi
 import type { Ids } from "./ports.ts";
 import type { ThreadRegistry } from "./registry.ts";
 import { checkSeq, diffSince, rewindThread, type RewindOptions, type RewindResult } from "./rewind.ts";
-import type { State, StateShape } from "./state-shape.ts";
+import type { StateShape, StateUpdates, StateValues, WholeState } from "./state-shape.ts";
 import type { Store, ThreadQuery, ThreadRecord } from "./store.ts";
 import { resyncOf } from "./subscription.ts";
 import type { Listener } from "./screen.ts";
@@ -36,14 +36,14 @@ export interface SessionPorts {
   now(): number;
   /** Settles when the store is open. */
   ready(): Promise<void>;
-  left(session: Session): void;
+  left(): void;
 }
 
 /**
  * One seat at a thread: what a person or a program holds in its hands. Commands are accepted in the order of the calls, awaited or
  * not, for the thread that was current at the call; each settles when it is durable.
  */
-export class Session {
+export class Session<Values = StateValues> {
   readonly resourceId: string;
   readonly #ports: SessionPorts;
   readonly #audience: Audience;
@@ -220,12 +220,12 @@ export class Session {
     ];
   }
 
-  getState(): State & { yolo: boolean } {
-    return this.#ports.shape.whole(this.#control.values, this.#control.policies.yolo);
+  getState(): WholeState<Values> {
+    return this.#ports.shape.whole(this.#control.values, this.#control.policies.yolo) as WholeState<Values>;
   }
 
   /** Changes what is given and leaves the rest. */
-  setState(updates: Record<string, unknown>): Promise<void> {
+  setState(updates: StateUpdates<Values>): Promise<void> {
     return this.#command((thread) => setState(thread, this.#ports.shape, updates));
   }
 
@@ -319,7 +319,7 @@ export class Session {
     const thread = this.#thread;
     this.#unlisten?.();
     this.#thread = null;
-    this.#ports.left(this);
+    this.#ports.left();
     // The seat is free at once; the thread stays open for as long as it is driven here.
     if (thread) this.#ports.registry.release(thread.id).catch(() => undefined);
   }

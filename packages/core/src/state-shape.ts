@@ -6,8 +6,16 @@ import { issueText } from "./schema.ts";
 
 export type State = Record<string, Json>;
 
+/** What the state of a thread looks like where no `stateSchema` says more. */
+export interface StateValues {
+  [key: string]: Json | undefined;
+}
+
+/** The state of a thread, with what is built in. */
+export type WholeState<Values = StateValues> = Values & { yolo: boolean };
+
 /** What `setState` takes: any part of the state. Without a `stateSchema` it is whatever has a JSON. */
-export type StateUpdates<Values = State> = string extends keyof Values
+export type StateUpdates<Values = StateValues> = string extends keyof Values
   ? Record<string, unknown>
   : Partial<Values> & { yolo?: boolean };
 
@@ -36,7 +44,7 @@ export class StateShape {
   }
 
   /** The whole state, of what was set and how it began: a copy, to do with as one likes. */
-  whole(values: State, yolo: boolean | null): State & { yolo: boolean } {
+  whole(values: State, yolo: boolean | null): WholeState {
     return structuredClone({ ...this.#initial, ...values, yolo: yolo ?? this.yolo });
   }
 

@@ -7,7 +7,7 @@ import type { ThreadFiles } from "./files.ts";
 import type { Json } from "./message.ts";
 import type { Fit } from "./permissions/judge.ts";
 import { ToolCategory, type Policy } from "./permissions/rule.ts";
-import type { State, StateUpdates } from "./state-shape.ts";
+import type { StateUpdates, StateValues, WholeState } from "./state-shape.ts";
 import type { Workspace } from "./workspace.ts";
 import type { InputSchema, JsonSchema, ValueCheck } from "./schema.ts";
 
@@ -28,7 +28,7 @@ export type ToolContent = string | ({ type: "text"; text: string } | ToolFile)[]
 export type ToolOutput = string | { content: ToolContent; details?: unknown; isError?: boolean };
 
 /** `Values` is what the thread's state looks like, `Data` what the `resume` schema makes of an answer. */
-export interface ToolContext<Values = State, Data = Json> {
+export interface ToolContext<Values = StateValues, Data = Json> {
   threadId: string;
   resourceId: string;
   toolCallId: string;
@@ -40,7 +40,7 @@ export interface ToolContext<Values = State, Data = Json> {
   suspend(payload: unknown): never;
   resumed: { payload: Json; data: Data } | null;
   /** The state of the thread, with what this call has set: a copy, as it is when it is read. */
-  readonly state: Values & { yolo: boolean };
+  readonly state: WholeState<Values>;
   /**
    * Changes what is given and leaves the rest. It is written with the append that ends the call, however it ends, or that suspends it;
    * a call that a crash cut off has changed nothing. Throws `INVALID_INPUT` for what does not fit the `stateSchema`.
@@ -83,7 +83,7 @@ export interface ToolDefinition<Input, Data = Json> {
   policy?: ((args: Input, context: JudgeContext) => Awaitable<Policy | "insist" | undefined>) | undefined;
   /** What an answer to `suspend` must look like. Any other is refused, and the call goes on waiting. */
   resume?: StandardSchemaV1<unknown, Data> | JsonSchema | undefined;
-  execute(input: Input, context: ToolContext<State, Data>): Awaitable<unknown>;
+  execute(input: Input, context: ToolContext<StateValues, Data>): Awaitable<unknown>;
 }
 
 /** A tool, ready to be listed and run. */
@@ -149,7 +149,7 @@ export function defineTool<Input, Data = Json>(definition: ToolDefinition<Input,
     suggest: definition.suggest && ((args, context) => definition.suggest!(args as Input, context)),
     policy: definition.policy && ((args, context) => definition.policy!(args as Input, context)),
     resume,
-    execute: (args, context) => execute.call(definition, args as Input, context as ToolContext<State, Data>),
+    execute: (args, context) => execute.call(definition, args as Input, context as ToolContext<StateValues, Data>),
   };
   made.add(tool);
   return tool;

@@ -2,7 +2,7 @@ import { CinchError } from "../errors.ts";
 import type { NewEvent } from "../events.ts";
 import type { Control } from "../folds/control.ts";
 import type { ThreadState } from "../folds/state.ts";
-import type { State, StateShape } from "../state-shape.ts";
+import type { State, StateShape, WholeState } from "../state-shape.ts";
 
 /**
  * The state of a thread as one call sees it, and what the call changes in it. The change is written with the append that ends the call
@@ -20,7 +20,7 @@ export class CallState {
   }
 
   /** A copy, with what this call has set. */
-  get whole(): State & { yolo: boolean } {
+  get whole(): WholeState {
     const { values, policies } = this.#control();
     return this.#shape.whole({ ...values, ...this.#updates }, policies.yolo);
   }
