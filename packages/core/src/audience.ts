@@ -21,11 +21,12 @@ export class Audience {
   subscribe(listener: Listener, since: number | undefined): () => void {
     if (typeof listener !== "function")
       throw new CinchError("INVALID_INPUT", "subscribe() takes a function: it is called with each event.");
-    const report = (what: string) => (error: unknown) => {
-      this.#thread()?.report(what, error);
-      warn("CINCH_SUBSCRIBER", what, error);
-    };
-    const subscriber = new Subscriber(listener, report("A subscriber threw"));
+    const report = (what: string) => (error: unknown) => this.#thread()?.report(what, error);
+    const threw = report("A subscriber threw");
+    const subscriber = new Subscriber(listener, (error) => {
+      threw(error);
+      warn("CINCH_SUBSCRIBER", "A subscriber threw", error);
+    });
     this.#subscribers.add(subscriber);
     const thread = this.#thread();
     if (since !== undefined && thread) subscriber.replay(thread, since).catch(report("Events could not be replayed"));

@@ -14,6 +14,7 @@ import { Rule, ToolCategory } from "./permissions/rule.ts";
 import { costOf, defaultPrices, Prices, type PriceTable } from "./prices.ts";
 import type { Usage } from "./message.ts";
 import { randomIds, systemClock, type Clock, type Ids } from "./ports.ts";
+import { ClockValue, StoreValue, WorkspaceValue } from "./port-values.ts";
 import { ThreadRegistry } from "./registry.ts";
 import { Session } from "./session.ts";
 import { isStandard } from "./schema.ts";
@@ -21,6 +22,7 @@ import { StateShape, type StateUpdates, type StateValues } from "./state-shape.t
 import type { Store } from "./store.ts";
 import type { NewLive } from "./live.ts";
 import type { ToolSet } from "./tool.ts";
+import { warn } from "./warn.ts";
 import { onThreadDeleted, type Workspace } from "./workspace.ts";
 
 /** `Values` is what the state of a thread looks like: the `stateSchema` says it. */
@@ -63,17 +65,15 @@ export interface HarnessConfig<Values = StateValues> {
   ids?: Ids;
 }
 
-const object = <T>(what: string) =>
-  z.custom<T>((value) => typeof value === "object" && value !== null, `must be ${what}`);
 const fn = <T>() => z.custom<T>((value) => typeof value === "function", "must be a function");
 const Config = z.strictObject({
   id: z.string().check(z.minLength(1)),
-  storage: z.optional(object<Store>("a store")),
+  storage: z.optional(StoreValue),
   agent: z.optional(AgentValue),
   modes: z.optional(z.array(ModeConfig).check(z.minLength(1))),
   defaultModeId: z.optional(z.string()),
   tools: z.optional(ToolValues),
-  workspace: z.optional(object<Workspace>("a workspace")),
+  workspace: z.optional(WorkspaceValue),
   permissions: z.optional(z.array(Rule)),
   interruptOn: z.optional(InterruptOn),
   toolCategory: z.optional(fn<(toolName: string) => ToolCategory | undefined>()),
@@ -87,7 +87,7 @@ const Config = z.strictObject({
   onRecover: z.optional(z.enum(["resume", "pause"])),
   recover: z.optional(z.enum(["opened", "all"])),
   heartbeats: z.optional(HeartbeatList),
-  clock: z.optional(object<Clock>("a clock")),
+  clock: z.optional(ClockValue),
   ids: z.optional(fn<Ids>()),
 });
 
@@ -155,6 +155,7 @@ export class Harness<Values = StateValues> {
     await this.#openWorkspace();
     if (this.#config.recover === "all") await this.#recoverAll();
     this.#heartbeats.start();
+    for (const message of this.#modes.strayNames()) warn("CINCH_UNKNOWN_TOOL", message);
   }
 
   /** A workspace that can't be opened is told to everybody, and fails the harness: agents would act blindly. */

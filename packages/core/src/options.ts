@@ -5,8 +5,8 @@ import { Policy, ToolCategory } from "./permissions/rule.ts";
 
 const id = z.string().check(z.minLength(1));
 const text = z.optional(z.string());
-const count = z.optional(z.int().check(z.gte(1)));
-const seq = z.optional(z.int().check(z.gte(0)));
+const count = z.optional(z.int("must be a whole number from 1").check(z.gte(1, "must be a whole number from 1")));
+const seq = z.optional(z.int("must be a whole number, the seq of an event").check(z.gte(0, "must not be below 0")));
 const flag = z.optional(z.boolean());
 
 const Data = z.custom<Uint8Array | string | URL>(
