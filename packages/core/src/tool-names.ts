@@ -7,7 +7,11 @@ import { toolsOf, type SetupConfig } from "./turn/setup.ts";
  * less be used than was meant. It is no mistake for certain: a tool may come later.
  */
 export function strayNames(config: SetupConfig): string[] {
-  const named = config.modes.map((mode) => ({ mode, names: [...toolsOf(mode, config).keys()] }));
+  // Only agents with a use for plans have this one, and yet it is spelt right.
+  const named = config.modes.map((mode) => ({
+    mode,
+    names: [...new Set(["submit_plan", ...toolsOf(mode, config).keys()])],
+  }));
   const all = [...new Set(named.flatMap(({ names }) => names))];
   const ofHarness = [
     ...stray("permissions of the harness", ruled(config.permissions), all),

@@ -62,14 +62,14 @@ test("a configuration that names tools which nobody has is warned about at init,
       'Unknown tool "depoly" in permissions of agent "builder": did you mean "deploy"?',
       'Unknown tool "ask_usr" in availableTools of agent "builder": did you mean "ask_user"?',
       'Unknown tool "write_todo" in availableTools of mode "build": did you mean "write_todos"?',
-      'Unknown tool "zzz" in availableTools of mode "look": there are "deploy", "ask_user", "write_todos", "submit_plan".',
+      'Unknown tool "zzz" in availableTools of mode "look": there are "submit_plan", "deploy", "ask_user", "write_todos".',
     ],
   );
   await h.close();
 });
 
 test("a configuration whose names are right is not warned about", async () => {
-  const agent = new Agent({ name: "a", model, tools: { deploy }, availableTools: ["deploy", "ask_user"] });
+  const agent = new Agent({ name: "a", model, tools: { deploy }, availableTools: ["deploy", "submit_plan"] });
   const permissions = [{ toolName: "deploy", policy: "allow" as const }];
   const h = new Harness({ id: "x", agent, permissions, interruptOn: { deploy: true } });
   assert.deepEqual(await warnings("CINCH_UNKNOWN_TOOL", () => h.init()), []);
