@@ -123,4 +123,11 @@ describe("cinch run", { concurrency: 4 }, () => {
     assert.doesNotMatch(json.stdout, control);
     assert.match(JSON.stringify(eventsOf(json.stdout)), /\\u001b\[31m/);
   });
+
+  test("a CRASH_AT that there is not is refused with the list of those that there are", async () => {
+    await using place = new Place();
+    const { code, stderr } = await place.run(["run", "hello"], { env: { CRASH_AT: "foo:bar" } });
+    assert.equal(code, 1);
+    assert.match(stderr, /CRASH_AT=foo:bar is no crash point.*before, inside, after, emitted.*tool_end/s);
+  });
 });

@@ -2,6 +2,7 @@ import * as z from "zod/mini";
 import { Budget } from "./budget.ts";
 import { checkedConfig } from "./check.ts";
 import { isLanguageModel, type LanguageModel } from "./model/compat.ts";
+import { namedTool } from "./named-tool.ts";
 import { Rule } from "./permissions/rule.ts";
 import { Settings } from "./settings.ts";
 import type { ToolSet } from "./tool.ts";
@@ -28,9 +29,9 @@ export interface AgentConfig {
 export const DEFAULT_MAX_STEPS = 200;
 
 const text = z.string().check(z.minLength(1));
-export const ModelValue = z.custom<LanguageModel>(
-  isLanguageModel,
-  "must be a language model of the AI SDK, or a string",
+export const ModelValue = z.custom<Model>(
+  (value) => isLanguageModel(value) || (typeof value === "string" && value !== ""),
+  'must be a language model of the AI SDK, such as anthropic("claude-sonnet-5"), or a string that resolveModel knows',
 );
 const ToolValue = z.custom<ToolSet[string]>((value) => typeof value === "object" && value !== null, "must be a tool");
 export const ToolValues = z.record(z.string(), ToolValue);
@@ -38,8 +39,13 @@ export const ToolValues = z.record(z.string(), ToolValue);
 const Config = z.strictObject({
   name: text,
   description: z.optional(z.string()),
-  instructions: z.optional(z.union([z.string(), z.custom<Instructions>((value) => typeof value === "function")])),
-  model: z.optional(z.union([text, ModelValue])),
+  instructions: z.optional(
+    z.custom<Instructions>(
+      (value) => typeof value === "string" || typeof value === "function",
+      "must be a text, or a function that returns one",
+    ),
+  ),
+  model: z.optional(ModelValue),
   tools: z.optional(ToolValues),
   availableTools: z.optional(z.array(z.string())),
   permissions: z.optional(z.array(Rule)),
@@ -68,6 +74,7 @@ export class Agent {
     this.instructions = valid.instructions ?? "";
     this.model = valid.model;
     this.tools = valid.tools ?? {};
+    for (const [name, tool] of Object.entries(this.tools)) namedTool(name, tool);
     this.availableTools = valid.availableTools ? Object.freeze([...valid.availableTools]) : null;
     this.permissions = Object.freeze([...(valid.permissions ?? [])]);
     this.budget = valid.budget;

@@ -1,18 +1,18 @@
 import { callsThat, type FindCall, type Waits } from "./answering.ts";
 import { CinchError } from "./errors.ts";
-import { Decision, type NewEvent } from "./events.ts";
+import type { Decision, NewEvent } from "./events.ts";
 import type { Approval, Call } from "./folds/call.ts";
 import type { ThreadState } from "./folds/state.ts";
 import { refuseForeign } from "./input.ts";
+import { NoJson, toJson } from "./json.ts";
 import type { Json, Message } from "./message.ts";
 import { changePolicies } from "./permissions/change.ts";
 import { checkDecision, digestOf } from "./permissions/gate.ts";
 import { BY_RULES } from "./permissions/rule.ts";
 import { soon } from "./ports.ts";
-import type { InputSchema } from "./schema.ts";
+import type { ValueCheck } from "./schema.ts";
 import type { Thread } from "./thread.ts";
 import type { NamedTool } from "./tool.ts";
-import { asJson } from "./turn/call.ts";
 
 export interface SuspensionAnswer {
   /** Without it the oldest suspended call is meant. */
@@ -43,9 +43,8 @@ const MESSAGE_CHARS = 100_000;
 
 /** Gives a suspended call what it waits for. The first answer stands. */
 export async function answerSuspension(thread: Thread, answer: SuspensionAnswer, find: FindCall): Promise<void> {
-  checkAnswer(answer);
   const { toolCallId, by, seq } = answer;
-  const resumeData = asJson(answer.resumeData);
+  const resumeData = jsonOf("resumeData", answer.resumeData);
   const asked = await waiting(thread, "suspended", {
     toolCallId,
     find,
@@ -69,7 +68,6 @@ export async function answerSuspension(thread: Thread, answer: SuspensionAnswer,
 
 /** Says yes or no to a call. What runs is bound to what was shown; rules are held against it again when it runs. */
 export async function answerApproval(thread: Thread, answer: ApprovalAnswer, find: FindCall): Promise<void> {
-  checkAnswer(answer);
   const { toolCallId, decision, digest, by } = answer;
   const message = checkedMessage(answer);
   if (by === BY_RULES) throw new CinchError("INVALID_INPUT", `"${BY_RULES}" is who answers when a rule does.`);
@@ -95,14 +93,17 @@ export async function answerApproval(thread: Thread, answer: ApprovalAnswer, fin
   });
 }
 
-function checkAnswer(answer: unknown): void {
-  if (typeof answer !== "object" || answer === null)
-    throw new CinchError("INVALID_INPUT", "An answer is an object: which call is meant, and what is said to it.");
+function jsonOf(name: string, value: unknown): Json {
+  try {
+    return toJson(value);
+  } catch (error) {
+    if (!(error instanceof NoJson)) throw error;
+    throw new CinchError("INVALID_INPUT", `${name} takes JSON, and nothing was answered: ${error.message}`, error);
+  }
 }
 
 function checkedMessage({ decision, message, args }: ApprovalAnswer): string | undefined {
-  if (!Decision.safeParse(decision).success) checkDecision(decision, Decision.options);
-  if (message !== undefined && (typeof message !== "string" || message.length > MESSAGE_CHARS))
+  if (message !== undefined && message.length > MESSAGE_CHARS)
     throw new CinchError("INVALID_INPUT", `message is text for the model, of at most ${MESSAGE_CHARS} characters.`);
   if (args !== undefined && decision !== "edit")
     throw new CinchError("INVALID_INPUT", `args go with the decision "edit", not with "${decision}".`);
@@ -123,16 +124,16 @@ function grantOf(decision: Decision, { toolCallId, toolName }: Call, approval: A
 async function editOf(thread: Thread, call: Call, edited: unknown) {
   if (edited === undefined)
     throw new CinchError("INVALID_INPUT", 'The decision "edit" needs args: what the call is to run with.');
-  const args = asJson(edited);
+  const args = jsonOf("args", edited);
   const tool = await toolOf(thread, call);
-  const problem = await problemOf(thread, tool?.schema, args);
+  const problem = await problemOf(thread, tool?.schema.check, args);
   if (problem !== null) throw new CinchError("INVALID_INPUT", `${call.toolName} does not take these args:\n${problem}`);
   return { args, digest: await digestOf(call.toolName, args) };
 }
 
 /** What is wrong with a value, as far as can be told here and now. It is checked again where the call runs. */
-async function problemOf(thread: Thread, schema: InputSchema | undefined, value: Json): Promise<string | null> {
-  const checked = schema && (await soon(thread.ports.clock, schema.check(structuredClone(value))));
+async function problemOf(thread: Thread, check: ValueCheck | undefined, value: Json): Promise<string | null> {
+  const checked = check && (await soon(thread.ports.clock, check(structuredClone(value))));
   return checked && !checked.ok ? checked.problem : null;
 }
 

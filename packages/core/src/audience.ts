@@ -1,7 +1,9 @@
+import { CinchError } from "./errors.ts";
 import type { HarnessEvent } from "./events.ts";
 import { EventQueue, readerOf, resyncOf, Subscriber } from "./subscription.ts";
 import type { Listener } from "./screen.ts";
 import type { Thread } from "./thread.ts";
+import { warn } from "./warn.ts";
 
 /** Those who listen at one seat, whichever thread it is at. */
 export class Audience {
@@ -17,8 +19,14 @@ export class Audience {
   }
 
   subscribe(listener: Listener, since: number | undefined): () => void {
+    if (typeof listener !== "function")
+      throw new CinchError("INVALID_INPUT", "subscribe() takes a function: it is called with each event.");
     const report = (what: string) => (error: unknown) => this.#thread()?.report(what, error);
-    const subscriber = new Subscriber(listener, report("A subscriber threw"));
+    const threw = report("A subscriber threw");
+    const subscriber = new Subscriber(listener, (error) => {
+      threw(error);
+      warn("CINCH_SUBSCRIBER", "A subscriber threw", error);
+    });
     this.#subscribers.add(subscriber);
     const thread = this.#thread();
     if (since !== undefined && thread) subscriber.replay(thread, since).catch(report("Events could not be replayed"));

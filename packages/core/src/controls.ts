@@ -1,5 +1,4 @@
 import { checked } from "./check.ts";
-import { CinchError } from "./errors.ts";
 import { stamp, type NewEvent } from "./events.ts";
 import { yoloUpdate, type Control } from "./folds/control.ts";
 import type { Modes } from "./modes.ts";
@@ -23,6 +22,9 @@ export async function switchMode(thread: Thread, modeId: string): Promise<void> 
   });
 }
 
+export const rename = (thread: Thread, title: string): Promise<void> =>
+  thread.command(() => [{ type: "thread_renamed", title }]);
+
 export interface ModelSwitch {
   modelId: string;
   /** `mode` (default): for the current mode of this thread. `thread`: for all its modes. */
@@ -30,10 +32,6 @@ export interface ModelSwitch {
 }
 
 export async function switchModel(thread: Thread, { modelId, scope = "mode" }: ModelSwitch): Promise<void> {
-  if (typeof modelId !== "string" || modelId === "")
-    throw new CinchError("INVALID_INPUT", "modelId is the id of a model, as resolveModel takes it.");
-  if (scope !== "mode" && scope !== "thread")
-    throw new CinchError("INVALID_INPUT", `scope is "mode" or "thread", not ${JSON.stringify(scope)}.`);
   // A model that takes its time is taken on trust: the turn will tell.
   await soon(thread.ports.clock, thread.ports.modes.checkModel(modelId));
   await thread.command(({ control }) => {

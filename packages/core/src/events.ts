@@ -33,7 +33,7 @@ function entry<By extends "command" | "driver" | "live", S extends Shape>(by: By
 }
 
 const Parent = z.object({ threadId: z.string(), seq: z.number(), toolCallId: z.optional(z.string()) });
-const Delivery = z.enum(["send", "steer", "follow_up"]);
+export const Delivery = z.enum(["send", "steer", "follow_up"]);
 const tool = { toolCallId: z.string(), toolName: z.string() };
 const state = z.record(z.string(), Json);
 

@@ -7,23 +7,27 @@ import { CinchError } from "./errors.ts";
 import { HeartbeatList, Heartbeats, type Heartbeat } from "./heartbeats.ts";
 import { memoryStore } from "./memory-store.ts";
 import { AgentValue, ModeConfig, Modes, type ResolveModel } from "./modes.ts";
+import { optionsOf } from "./options.ts";
 import { pendingApprovals, type ThreadApproval } from "./pending.ts";
 import { InterruptOn } from "./permissions/gate.ts";
 import { Rule, ToolCategory } from "./permissions/rule.ts";
 import { costOf, defaultPrices, Prices, type PriceTable } from "./prices.ts";
 import type { Usage } from "./message.ts";
 import { randomIds, systemClock, type Clock, type Ids } from "./ports.ts";
+import { ClockValue, StoreValue, WorkspaceValue } from "./port-values.ts";
 import { ThreadRegistry } from "./registry.ts";
 import { Session } from "./session.ts";
 import { isStandard } from "./schema.ts";
-import { StateShape } from "./state-shape.ts";
+import { StateShape, type StateUpdates, type StateValues } from "./state-shape.ts";
 import type { Store } from "./store.ts";
 import type { NewLive } from "./live.ts";
 import type { ToolSet } from "./tool.ts";
 import { tellAtExit } from "./unanswered.ts";
+import { warn } from "./warn.ts";
 import { onThreadDeleted, type Workspace } from "./workspace.ts";
 
-export interface HarnessConfig {
+/** `Values` is what the state of a thread looks like: the `stateSchema` says it. */
+export interface HarnessConfig<Values = StateValues> {
   id: string;
   /** Left out: everything is in memory, and gone with the process. */
   storage?: Store;
@@ -43,8 +47,8 @@ export interface HarnessConfig {
   /** What happens to a call that has to ask: it waits, or is declined with a reason, where nobody is there to answer. */
   onAsk?: "wait" | "decline";
   /** What the state of a thread looks like, and how it begins. */
-  stateSchema?: StandardSchemaV1;
-  initialState?: Record<string, unknown>;
+  stateSchema?: StandardSchemaV1<unknown, Values>;
+  initialState?: NoInfer<StateUpdates<Values>>;
   /** What a turn, and under `thread` a whole thread, may use up. */
   budget?: Budget;
   /** Laid over the built-in table. */
@@ -62,17 +66,15 @@ export interface HarnessConfig {
   ids?: Ids;
 }
 
-const object = <T>(what: string) =>
-  z.custom<T>((value) => typeof value === "object" && value !== null, `must be ${what}`);
 const fn = <T>() => z.custom<T>((value) => typeof value === "function", "must be a function");
 const Config = z.strictObject({
   id: z.string().check(z.minLength(1)),
-  storage: z.optional(object<Store>("a store")),
+  storage: z.optional(StoreValue),
   agent: z.optional(AgentValue),
   modes: z.optional(z.array(ModeConfig).check(z.minLength(1))),
   defaultModeId: z.optional(z.string()),
   tools: z.optional(ToolValues),
-  workspace: z.optional(object<Workspace>("a workspace")),
+  workspace: z.optional(WorkspaceValue),
   permissions: z.optional(z.array(Rule)),
   interruptOn: z.optional(InterruptOn),
   toolCategory: z.optional(fn<(toolName: string) => ToolCategory | undefined>()),
@@ -86,17 +88,17 @@ const Config = z.strictObject({
   onRecover: z.optional(z.enum(["resume", "pause"])),
   recover: z.optional(z.enum(["opened", "all"])),
   heartbeats: z.optional(HeartbeatList),
-  clock: z.optional(object<Clock>("a clock")),
+  clock: z.optional(ClockValue),
   ids: z.optional(fn<Ids>()),
 });
 
 /** The host: configuration, agents and a store. It holds no conversation; its own talking methods are the default session's. */
-export class Harness {
+export class Harness<Values = StateValues> {
   readonly id: string;
   readonly #store: Store;
   readonly #registry: ThreadRegistry;
-  readonly #session: Session;
-  readonly #sessions = new Set<Session>();
+  readonly #session: Session<Values>;
+  readonly #sessions = new Set<Session<Values>>();
   readonly #heartbeats: Heartbeats;
   readonly #modes: Modes;
   readonly #shape: StateShape;
@@ -106,7 +108,7 @@ export class Harness {
   #ready: Promise<void> | undefined;
   #untellAtExit: (() => void) | undefined;
 
-  constructor(config: HarnessConfig) {
+  constructor(config: HarnessConfig<Values>) {
     const valid = checkedConfig(Config, config, "Harness");
     this.id = valid.id;
     this.#shape = new StateShape(valid.stateSchema, valid.initialState);
@@ -133,7 +135,7 @@ export class Harness {
     this.#store = valid.storage ?? memoryStore();
     const store = this.#store;
     this.#workspace = valid.workspace;
-    const ports = { store, clock, ids, modes: this.#modes, workspace: valid.workspace };
+    const ports = { store, clock, ids, modes: this.#modes, shape: this.#shape, workspace: valid.workspace };
     const cost = (usage: Usage, modelId: string) => costOf(usage, modelId, prices);
     this.#registry = new ThreadRegistry({ ...ports, costOf: cost }, onRecover);
     this.#session = this.#newSession(resourceId);
@@ -156,6 +158,7 @@ export class Harness {
     if (this.#config.recover === "all") await this.#recoverAll();
     this.#heartbeats.start();
     this.#untellAtExit = tellAtExit(() => this.#registry.unanswered());
+    for (const message of this.#modes.strayNames()) warn("CINCH_UNKNOWN_TOOL", message);
   }
 
   /** A workspace that can't be opened is told to everybody, and fails the harness: agents would act blindly. */
@@ -192,8 +195,8 @@ export class Harness {
   }
 
   /** Settles when the heartbeat has ended. Without one of this id, nothing happens. */
-  removeHeartbeat({ id }: { id: string }): Promise<void> {
-    return this.#heartbeats.remove({ id });
+  async removeHeartbeat(heartbeat: { id: string }): Promise<void> {
+    return this.#heartbeats.remove(optionsOf("removeHeartbeat", heartbeat));
   }
 
   #inform(message: string): void {
@@ -201,10 +204,8 @@ export class Harness {
   }
 
   /** Another seat, for another person or program. */
-  async createSession({
-    threadId,
-    resourceId = this.#config.resourceId,
-  }: { threadId?: string; resourceId?: string } = {}): Promise<Session> {
+  async createSession(options: { threadId?: string; resourceId?: string } = {}): Promise<Session<Values>> {
+    const { threadId, resourceId = this.#config.resourceId } = optionsOf("createSession", options);
     await this.init();
     const session = this.#newSession(resourceId);
     try {
@@ -216,9 +217,9 @@ export class Harness {
     return session;
   }
 
-  #newSession(resourceId: string): Session {
+  #newSession(resourceId: string): Session<Values> {
     const { ids, clock } = this.#config;
-    const session = new Session(
+    const session = new Session<Values>(
       {
         store: this.#store,
         registry: this.#registry,
@@ -228,7 +229,7 @@ export class Harness {
         ids,
         now: () => clock.now(),
         ready: () => this.init(),
-        left: (who) => void this.#sessions.delete(who),
+        left: () => void this.#sessions.delete(session),
       },
       resourceId,
     );
@@ -286,8 +287,8 @@ export class Harness {
   readonly grantSessionCategory: Session["grantSessionCategory"] = (grant) => this.#session.grantSessionCategory(grant);
   readonly getSessionGrants: Session["getSessionGrants"] = () => this.#session.getSessionGrants();
   readonly getPermissionRules: Session["getPermissionRules"] = () => this.#session.getPermissionRules();
-  readonly getState: Session["getState"] = () => this.#session.getState();
-  readonly setState: Session["setState"] = (updates) => this.#session.setState(updates);
+  readonly getState: Session<Values>["getState"] = () => this.#session.getState();
+  readonly setState: Session<Values>["setState"] = (updates) => this.#session.setState(updates);
   readonly createThread: Session["createThread"] = (options) => this.#session.createThread(options);
   readonly selectOrCreateThread: Session["selectOrCreateThread"] = () => this.#session.selectOrCreateThread();
   readonly switchThread: Session["switchThread"] = (thread) => this.#session.switchThread(thread);

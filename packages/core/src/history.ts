@@ -1,4 +1,3 @@
-import { CinchError } from "./errors.ts";
 import type { DurableEvent, HarnessEvent } from "./events.ts";
 import { setOutcome } from "./folds/display.ts";
 import type { HarnessMessage } from "./folds/display-state.ts";
@@ -12,7 +11,6 @@ export async function messagesOf(
   thread: Thread,
   { limit = 50, before = Infinity }: { limit?: number; before?: number },
 ): Promise<HarnessMessage[]> {
-  if (!Number.isInteger(limit) || limit < 1) throw new CinchError("INVALID_INPUT", "limit is a whole number from 1.");
   let events: DurableEvent[] = [];
   let upTo = Math.min(before - 1, thread.state.seq);
   while (events.filter(isMessage).length < limit) {

@@ -1,5 +1,6 @@
 /** The harness itself: events, folds, threads, sessions and the turn loop. It decides, and touches no disk or network of its own. */
 export { Agent, DEFAULT_MAX_STEPS, type AgentConfig, type Instructions, type Model } from "./agent.ts";
+export { checkKeys } from "./check.ts";
 export { CinchError, type ErrorCode } from "./errors.ts";
 export * from "./events.ts";
 export { reduceDisplay } from "./folds/display.ts";
@@ -28,14 +29,19 @@ export { defaultPrices, type Price, type PriceTable } from "./prices.ts";
 export type { Session } from "./session.ts";
 export type { Settled } from "./settled.ts";
 export type { Settings } from "./settings.ts";
+export type { StateUpdates, StateValues, WholeState } from "./state-shape.ts";
 export * from "./store.ts";
+export { isSuspendedBy, type AskUserPayload, type SubmitPlanPayload, type SuspendPayloads } from "./suspension.ts";
 export type { TurnResult } from "./waiters.ts";
 export {
   defineTool,
   type Tool,
   type JudgeContext,
   type ToolContext,
+  type ToolContent,
   type ToolDefinition,
+  type ToolFile,
+  type ToolOutput,
   type ToolSet,
 } from "./tool.ts";
 export type { HarnessMode, ModeConfig } from "./modes.ts";

@@ -29,11 +29,8 @@ export async function acceptedInput(
   delivery: Delivery,
   ids: Ids,
 ): Promise<{ event: NewEvent<"input_accepted">; blobs: Blob[] }> {
-  const { content, files = [], id } = input ?? {};
-  checkDelivery(delivery);
+  const { content, files = [], id } = input;
   checkContent(content, files.length);
-  if (id !== undefined && !isInputId(id))
-    throw new CinchError("INVALID_INPUT", "An input's id is well-formed text of 1 to 200 characters, without NUL.");
   const blobs: Blob[] = [];
   const parts = await Promise.all(files.map((file) => storedFile(file, blobs)));
   const named = id === undefined ? {} : { named: true };
@@ -47,28 +44,12 @@ export async function acceptedInput(
   return { event: parts.length > 0 ? { ...event, files: parts } : event, blobs };
 }
 
-/** Stores look ids up, and not every store can tell broken text apart. */
-const isInputId = (id: unknown): id is string =>
-  typeof id === "string" && id !== "" && id.length <= 200 && id.isWellFormed() && !id.includes("\0");
-
-function checkDelivery(delivery: Delivery): void {
-  if (delivery === "send" || delivery === "steer" || delivery === "follow_up") return;
-  throw new CinchError("INVALID_INPUT", `delivery is "send", "steer" or "follow_up", not ${JSON.stringify(delivery)}.`);
-}
-
-export function checkContent(content: unknown, files = 0): void {
-  if (typeof content !== "string") throw new CinchError("INVALID_INPUT", "content must be a string.");
+function checkContent(content: string, files = 0): void {
   if (content.trim() === "" && files === 0)
     throw new CinchError("INVALID_INPUT", "content is empty: say something, or attach a file.");
 }
 
 async function storedFile({ mediaType, data, filename }: InputFile, blobs: Blob[]): Promise<FilePart> {
-  if (typeof mediaType !== "string" || !mediaType.includes("/")) {
-    throw new CinchError(
-      "INVALID_INPUT",
-      `A file needs a mediaType like "image/png", not ${JSON.stringify(mediaType)}.`,
-    );
-  }
   const part = { type: "file" as const, mediaType, ...(filename === undefined ? {} : { filename }) };
   if (data instanceof URL) return { ...part, url: data.href };
   const bytes = typeof data === "string" ? decoded(data) : new Uint8Array(data);
@@ -134,8 +115,19 @@ export async function send(
   }
 }
 
+export async function editQueued(
+  thread: Thread,
+  { inputId, content }: { inputId: string; content: string },
+): Promise<void> {
+  checkContent(content);
+  await changeQueued(thread, { type: "input_edited", inputId, content: content.toWellFormed() });
+}
+
+export const removeQueued = (thread: Thread, { inputId }: { inputId: string }): Promise<void> =>
+  changeQueued(thread, { type: "input_removed", inputId });
+
 /** Edits or removes an input that has not been taken yet. */
-export function changeQueued(thread: Thread, event: NewEvent<"input_edited" | "input_removed">): Promise<void> {
+function changeQueued(thread: Thread, event: NewEvent<"input_edited" | "input_removed">): Promise<void> {
   return thread.command(({ inbox }) => {
     if (inbox.some((item) => item.inputId === event.inputId)) return [event];
     throw new CinchError(
@@ -181,7 +173,7 @@ export function refuseForeign(foreign: { type: string; v: number; seq: number } 
 }
 
 /** Asks the driver to end the turn, also one that an input is just about to begin. With `inbox`, what is queued is dropped. */
-export async function requestAbort(thread: Thread, inbox: boolean): Promise<Thread> {
+export async function requestAbort(thread: Thread, { inbox = false }: { inbox?: boolean }): Promise<Thread> {
   refuseForeign(thread.state.foreign);
   await thread.begun();
   await thread.command(({ turn, inbox: queued }) => {

@@ -6,6 +6,7 @@ import type { Control } from "./folds/control.ts";
 import type { ThreadState } from "./folds/state.ts";
 import { asV4, type LanguageModel, type StreamModel } from "./model/compat.ts";
 import { Settings } from "./settings.ts";
+import { strayNames } from "./tool-names.ts";
 import type { ToolSet } from "./tool.ts";
 import { makeSetup, toolsOf, type Setup, type SetupConfig } from "./turn/setup.ts";
 
@@ -38,7 +39,7 @@ export const ModeConfig = z.strictObject({
   name: z.optional(z.string()),
   agent: AgentValue,
   instructions: z.optional(z.string()),
-  model: z.optional(z.union([text, ModelValue])),
+  model: z.optional(ModelValue),
   additionalTools: z.optional(ToolValues),
   availableTools: z.optional(z.array(z.string())),
   transitionsTo: z.optional(z.string()),
@@ -71,6 +72,11 @@ export class Modes {
       for (const model of [mode.model, mode.agent.model])
         if (typeof model === "object") this.#models.set(idOf(model), model);
     }
+  }
+
+  /** What the configuration says about tools that no agent has. */
+  strayNames(): string[] {
+    return strayNames(this.#config);
   }
 
   /** Throws `UNKNOWN_MODE`. */

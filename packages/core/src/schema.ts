@@ -3,58 +3,110 @@ import { CinchError } from "./errors.ts";
 
 export type JsonSchema = Record<string, unknown>;
 
+/** Must not reject: a schema that fails is one that nothing fits. */
+export type ValueCheck = (value: unknown) => Promise<{ ok: true; value: unknown } | { ok: false; problem: string }>;
+
 /** A schema as the loop uses it: what the model is shown, and whether arguments fit. */
 export interface InputSchema {
   json: JsonSchema;
-  /** Must not reject: a schema that fails is one that nothing fits. */
-  check(value: unknown): Promise<{ ok: true; value: unknown } | { ok: false; problem: string }>;
+  check: ValueCheck;
 }
 
-/** Any Standard Schema that can say itself in JSON Schema, what `jsonSchema()` of the AI SDK makes, or a plain JSON Schema. */
+/**
+ * Any Standard Schema that can say itself in JSON Schema, what `jsonSchema()` of the AI SDK makes, or a plain JSON Schema. Throws
+ * `INVALID_CONFIG` for what can't be shown to a model, and for what is no schema of objects: providers take no other.
+ */
 export function inputSchema(schema: unknown, toolName: string): InputSchema {
-  const { json, check } = readSchema(schema, toolName);
-  return {
-    json,
-    check: async (value) => {
-      try {
-        return await check(value);
-      } catch (error) {
-        return { ok: false, problem: `The schema itself failed: ${String(error)}` };
-      }
-    },
-  };
-}
-
-function readSchema(schema: unknown, toolName: string): InputSchema {
-  if (typeof schema === "function" && !("~standard" in schema))
-    return readSchema((schema as () => unknown)(), toolName);
-  if (isStandard(schema)) return ofStandard(schema, toolName);
-  if (isAiSchema(schema))
-    return { json: schema.jsonSchema, check: schema.validate ? ofAi(schema.validate) : ofJson(schema.jsonSchema) };
-  if (typeof schema === "object" && schema !== null)
-    return { json: schema as JsonSchema, check: ofJson(schema as JsonSchema) };
-  throw new CinchError(
-    "INVALID_CONFIG",
-    `Tool "${toolName}" needs an input schema: a Standard Schema or a JSON Schema object.`,
+  const what = `The input schema of tool "${toolName}"`;
+  const { json, check } = readSchema(schema, what);
+  const shown = jsonOf(json, what);
+  if (isObjectSchema(shown)) return { json: shown, check: careful(check) };
+  const kind = typeof shown["type"] === "string" ? `is a schema of type "${shown["type"]}"` : "is no schema of objects";
+  throw wrong(
+    `${what} ${kind}, and providers take objects only. Write z.object({ … }), or type: "object" in JSON Schema.`,
   );
 }
+
+/** What an answer to a suspended call has to look like. The model never sees it. */
+export const answerCheck = (schema: unknown, toolName: string): ValueCheck =>
+  careful(readSchema(schema, `The resume schema of tool "${toolName}"`).check);
+
+const careful =
+  (check: ValueCheck): ValueCheck =>
+  async (value) => {
+    try {
+      return await check(value);
+    } catch (error) {
+      return { ok: false, problem: `The schema itself failed: ${String(error)}` };
+    }
+  };
+
+interface Read {
+  json(): unknown;
+  check: ValueCheck;
+}
+
+function readSchema(schema: unknown, what: string): Read {
+  if (typeof schema === "function" && !("~standard" in schema)) return readSchema(called(schema, what), what);
+  if (isStandard(schema)) return ofStandard(schema, what);
+  if (isAiSchema(schema))
+    return {
+      json: () => schema.jsonSchema,
+      check: schema.validate ? ofAi(schema.validate) : ofJson(schema.jsonSchema),
+    };
+  if (typeof schema !== "object" || schema === null || Array.isArray(schema))
+    throw wrong(`${what} must be a Standard Schema, such as z.object({ … }) of zod, or a JSON Schema object.`);
+  if (Object.values(schema).some(isStandard))
+    throw wrong(`${what} is an object that holds schemas. Make one schema of it: z.object({ … }).`);
+  return { json: () => schema, check: ofJson(schema as JsonSchema) };
+}
+
+function called(make: object, what: string): unknown {
+  try {
+    return (make as () => unknown)();
+  } catch (cause) {
+    throw wrong(`${what} can't be made: ${String(cause)}`, cause);
+  }
+}
+
+/** Some schemas have no JSON Schema, such as one of dates: JSON has none. */
+function jsonOf(json: () => unknown, what: string): JsonSchema {
+  try {
+    return JSON.parse(JSON.stringify(json())) as JsonSchema;
+  } catch (cause) {
+    if (cause instanceof CinchError) throw cause;
+    const why = cause instanceof Error ? cause.message : String(cause);
+    const hint = "Use what JSON has, such as z.iso.date() for a date, or give a plain JSON Schema";
+    throw wrong(`${what} has no JSON Schema (${why}). ${hint}.`, cause);
+  }
+}
+
+function isObjectSchema(schema: unknown): boolean {
+  if (typeof schema !== "object" || schema === null) return false;
+  const { type, $ref, anyOf, oneOf, allOf } = schema as JsonSchema;
+  if (type !== undefined) return [type].flat().every((one) => one === "object");
+  // Where it leads is for the provider to see.
+  if ($ref !== undefined) return true;
+  const either = anyOf ?? oneOf;
+  if (Array.isArray(either)) return either.every(isObjectSchema);
+  return Array.isArray(allOf) && allOf.some(isObjectSchema);
+}
+
+const wrong = (message: string, cause?: unknown): CinchError => new CinchError("INVALID_CONFIG", message, cause);
 
 type Standard = StandardSchemaV1 & Partial<StandardJSONSchemaV1>;
 export const isStandard = (schema: unknown): schema is Standard =>
   (typeof schema === "object" || typeof schema === "function") && schema !== null && "~standard" in schema;
 
-function ofStandard(schema: Standard, toolName: string): InputSchema {
+function ofStandard(schema: Standard, what: string): Read {
   const standard = schema["~standard"] as StandardSchemaV1.Props & Partial<StandardJSONSchemaV1.Props>;
-  if (!standard.jsonSchema) {
-    const hint =
-      "use a library that implements Standard JSON Schema (zod 4.2 or later does), or give a plain JSON Schema";
-    throw new CinchError(
-      "INVALID_CONFIG",
-      `The input schema of tool "${toolName}" can't be shown to a model: ${hint}.`,
-    );
-  }
   return {
-    json: standard.jsonSchema.input({ target: "draft-07" }),
+    json() {
+      if (standard.jsonSchema) return standard.jsonSchema.input({ target: "draft-07" });
+      const hint =
+        "Use a library that implements Standard JSON Schema (zod 4.2 or later does), or give a plain JSON Schema";
+      throw wrong(`${what} can't be shown to a model. ${hint}.`);
+    },
     async check(value) {
       const result = await standard.validate(value);
       if (!result.issues) return { ok: true, value: result.value };
@@ -77,7 +129,7 @@ type AiValidation = { success: true; value: unknown } | { success: false; error:
 const isAiSchema = (schema: unknown): schema is AiSchema =>
   typeof schema === "object" && schema !== null && "jsonSchema" in schema && typeof schema.jsonSchema === "object";
 
-function ofAi(validate: NonNullable<AiSchema["validate"]>): InputSchema["check"] {
+function ofAi(validate: NonNullable<AiSchema["validate"]>): ValueCheck {
   return async (value) => {
     const result = await validate(value);
     return result.success ? { ok: true, value: result.value } : { ok: false, problem: result.error.message };
@@ -85,7 +137,7 @@ function ofAi(validate: NonNullable<AiSchema["validate"]>): InputSchema["check"]
 }
 
 /** The validator for plain JSON Schemas is loaded with the first call that needs it: it is large, and most tools do without. */
-function ofJson(json: JsonSchema): InputSchema["check"] {
+function ofJson(json: JsonSchema): ValueCheck {
   const loaded = once(async () => {
     const z = await import("zod");
     return { z, parser: z.fromJSONSchema(json as Parameters<typeof z.fromJSONSchema>[0]) };

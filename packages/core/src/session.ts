@@ -1,9 +1,9 @@
 import { answerApproval, answerSuspension, type ApprovalAnswer, type SuspensionAnswer } from "./answers.ts";
 import { Answering } from "./answering.ts";
 import { Audience } from "./audience.ts";
-import { addGrant, inherited, makeClone, setRule, setState, switchMode, switchModel } from "./controls.ts";
+import { addGrant, inherited, makeClone, rename, setRule, setState, switchMode, switchModel } from "./controls.ts";
 import type { CloneOptions, ModelSwitch } from "./controls.ts";
-import { CinchError, closedError } from "./errors.ts";
+import { closedError } from "./errors.ts";
 import { stamp, type Delivery, type HarnessEvent, type NewEvent } from "./events.ts";
 import type { FileDiff } from "./files.ts";
 import { newControl, type Control } from "./folds/control.ts";
@@ -12,15 +12,16 @@ import { newDisplayState, type HarnessDisplayState, type HarnessMessage } from "
 import type { NewLive } from "./live.ts";
 import type { InboxItem } from "./folds/inbox.ts";
 import { messagesOf } from "./history.ts";
-import { accept, acceptedInput, changeQueued, checkContent, goOn, requestAbort, send, type Input } from "./input.ts";
+import { accept, acceptedInput, editQueued, goOn, removeQueued, requestAbort, send, type Input } from "./input.ts";
 import type { Usage } from "./message.ts";
 import type { HarnessMode, Modes } from "./modes.ts";
+import { optionsOf } from "./options.ts";
 import { plainRule, type Policy, type Rule, type ToolCategory } from "./permissions/rule.ts";
 import type { Ids } from "./ports.ts";
 import type { ThreadRegistry } from "./registry.ts";
 import { retry } from "./retry.ts";
 import { diffSince, rewindThread, type RewindOptions, type RewindResult } from "./rewind.ts";
-import type { State, StateShape } from "./state-shape.ts";
+import type { StateShape, StateUpdates, StateValues, WholeState } from "./state-shape.ts";
 import type { Store, ThreadQuery, ThreadRecord } from "./store.ts";
 import { resyncOf } from "./subscription.ts";
 import type { Listener } from "./screen.ts";
@@ -39,14 +40,14 @@ export interface SessionPorts {
   now(): number;
   /** Settles when the store is open. */
   ready(): Promise<void>;
-  left(session: Session): void;
+  left(): void;
 }
 
 /**
  * One seat at a thread: what a person or a program holds in its hands. Commands are accepted in the order of the calls, awaited or
  * not, for the thread that was current at the call; each settles when it is durable.
  */
-export class Session {
+export class Session<Values = StateValues> {
   readonly resourceId: string;
   readonly #ports: SessionPorts;
   readonly #audience: Audience;
@@ -65,13 +66,13 @@ export class Session {
   // Events
 
   /** Calls back for every event of the current thread, and of those that it is switched to. `since`: first what came after it. */
-  subscribe(listener: Listener, { since }: { since?: number } = {}): () => void {
-    return this.#audience.subscribe(listener, since);
+  subscribe(listener: Listener, options: { since?: number } = {}): () => void {
+    return this.#audience.subscribe(listener, optionsOf("subscribe", options).since);
   }
 
   /** The same as an iterable, for a reader with its own pace. Ends with the session, or when the signal says so. */
   events(options: { since?: number; signal?: AbortSignal } = {}): AsyncGenerator<HarnessEvent, void, undefined> {
-    return this.#audience.events(options);
+    return this.#audience.events(optionsOf("events", options));
   }
 
   /** A snapshot that never changes. The same object as before if nothing has happened. */
@@ -103,13 +104,14 @@ export class Session {
   async sendMessage(input: Input): Promise<TurnResult> {
     // The turn is waited for outside of the order of commands: others may come meanwhile.
     const { turn } = await this.#command(async (thread) => {
-      const { event, blobs } = await acceptedInput(input, "send", this.#ports.ids);
+      const { event, blobs } = await acceptedInput(optionsOf("sendMessage", input), "send", this.#ports.ids);
       return send(thread, event, blobs);
     });
     return turn;
   }
 
-  async post({ delivery, ...input }: Input & { delivery: Delivery }): Promise<{ inputId: string }> {
+  async post(options: Input & { delivery: Delivery }): Promise<{ inputId: string }> {
+    const { delivery, ...input } = optionsOf("post", options);
     return this.#command(async (thread) => {
       const { event, blobs } = await acceptedInput(input, delivery, this.#ports.ids);
       await accept(thread, event, blobs);
@@ -118,32 +120,30 @@ export class Session {
   }
 
   /** Into the running turn, at its next safe point. */
-  steer(input: Input): Promise<{ inputId: string }> {
-    return this.post({ ...input, delivery: "steer" });
+  async steer(input: Input): Promise<{ inputId: string }> {
+    return this.post({ ...optionsOf("steer", input), delivery: "steer" });
   }
 
   /** A turn of its own, after this one. */
-  followUp(input: Input): Promise<{ inputId: string }> {
-    return this.post({ ...input, delivery: "follow_up" });
+  async followUp(input: Input): Promise<{ inputId: string }> {
+    return this.post({ ...optionsOf("followUp", input), delivery: "follow_up" });
   }
 
   listInbox(): Promise<readonly InboxItem[]> {
     return this.#command(async (thread) => thread.state.inbox);
   }
 
-  async editInput({ inputId, content }: { inputId: string; content: string }): Promise<void> {
-    checkContent(content);
-    const event = { type: "input_edited" as const, inputId, content: content.toWellFormed() };
-    return this.#command((thread) => changeQueued(thread, event));
+  editInput(edit: { inputId: string; content: string }): Promise<void> {
+    return this.#command((thread) => editQueued(thread, optionsOf("editInput", edit)));
   }
 
-  removeInput({ inputId }: { inputId: string }): Promise<void> {
-    return this.#command((thread) => changeQueued(thread, { type: "input_removed", inputId }));
+  removeInput(input: { inputId: string }): Promise<void> {
+    return this.#command((thread) => removeQueued(thread, optionsOf("removeInput", input)));
   }
 
   /** Ends the turn. Queued inputs stay and wait for the next one, or for `resume()`; with `inbox` they are dropped too. */
-  async abort({ inbox = false }: { inbox?: boolean } = {}): Promise<void> {
-    const thread = await this.#command((current) => requestAbort(current, inbox));
+  async abort(options: { inbox?: boolean } = {}): Promise<void> {
+    const thread = await this.#command((current) => requestAbort(current, optionsOf("abort", options)));
     await thread.turnEnded();
   }
 
@@ -165,15 +165,17 @@ export class Session {
   }
 
   /** Gives a suspended call what it waits for. */
-  respondToToolSuspension(answer: SuspensionAnswer): Promise<void> {
+  async respondToToolSuspension(options: SuspensionAnswer): Promise<void> {
+    const answer = optionsOf("respondToToolSuspension", options);
     const bound = this.#answering.bind(this.#thread, "suspended", answer);
-    return bound.until(this.#command((thread) => answerSuspension(thread, answer, bound.find), answer?.threadId));
+    return bound.until(this.#command((thread) => answerSuspension(thread, answer, bound.find), answer.threadId));
   }
 
   /** Says yes or no to a call that waits for it. */
-  respondToToolApproval(answer: ApprovalAnswer): Promise<void> {
+  async respondToToolApproval(options: ApprovalAnswer): Promise<void> {
+    const answer = optionsOf("respondToToolApproval", options);
     const bound = this.#answering.bind(this.#thread, "asking", answer);
-    return bound.until(this.#command((thread) => answerApproval(thread, answer, bound.find), answer?.threadId));
+    return bound.until(this.#command((thread) => answerApproval(thread, answer, bound.find), answer.threadId));
   }
 
   // Modes, permissions, state
@@ -183,8 +185,8 @@ export class Session {
   }
 
   /** From the next step on. The conversation carries over, and a turn that runs goes on. */
-  switchMode({ modeId }: { modeId: string }): Promise<void> {
-    return this.#command((thread) => switchMode(thread, modeId));
+  switchMode(mode: { modeId: string }): Promise<void> {
+    return this.#command((thread) => switchMode(thread, optionsOf("switchMode", mode).modeId));
   }
 
   getCurrentModeId(): string {
@@ -192,7 +194,7 @@ export class Session {
   }
 
   switchModel(model: ModelSwitch): Promise<void> {
-    return this.#command((thread) => switchModel(thread, model));
+    return this.#command((thread) => switchModel(thread, optionsOf("switchModel", model)));
   }
 
   getCurrentModelId(): string {
@@ -201,20 +203,20 @@ export class Session {
   }
 
   setPermissionForTool(rule: { toolName: string; policy: Policy; match?: string }): Promise<void> {
-    return this.#command((thread) => setRule(thread, rule));
+    return this.#command((thread) => setRule(thread, optionsOf("setPermissionForTool", rule)));
   }
 
   setPermissionForCategory(rule: { category: ToolCategory; policy: Policy }): Promise<void> {
-    return this.#command((thread) => setRule(thread, rule));
+    return this.#command((thread) => setRule(thread, optionsOf("setPermissionForCategory", rule)));
   }
 
   /** As if somebody had answered `always_allow_tool`. */
   grantSessionTool(target: { toolName: string; match?: string }): Promise<void> {
-    return this.#command((thread) => addGrant(thread, target));
+    return this.#command((thread) => addGrant(thread, optionsOf("grantSessionTool", target)));
   }
 
   grantSessionCategory(target: { category: ToolCategory }): Promise<void> {
-    return this.#command((thread) => addGrant(thread, target));
+    return this.#command((thread) => addGrant(thread, optionsOf("grantSessionCategory", target)));
   }
 
   getSessionGrants(): Rule[] {
@@ -230,12 +232,12 @@ export class Session {
     ];
   }
 
-  getState(): State & { yolo: boolean } {
-    return this.#ports.shape.whole(this.#control.values, this.#control.policies.yolo);
+  getState(): WholeState<Values> {
+    return this.#ports.shape.whole(this.#control.values, this.#control.policies.yolo) as WholeState<Values>;
   }
 
   /** Changes what is given and leaves the rest. */
-  setState(updates: Record<string, unknown>): Promise<void> {
+  setState(updates: StateUpdates<Values>): Promise<void> {
     return this.#command((thread) => setState(thread, this.#ports.shape, updates));
   }
 
@@ -250,8 +252,8 @@ export class Session {
 
   // Threads
 
-  createThread({ title = "" }: { title?: string } = {}): Promise<ThreadRecord> {
-    return this.#ordered(() => this.#create(title));
+  createThread(options: { title?: string } = {}): Promise<ThreadRecord> {
+    return this.#ordered(async () => this.#create(optionsOf("createThread", options).title ?? ""));
   }
 
   /** The newest thread of the resource that is not a subagent's, or a new one. */
@@ -259,54 +261,57 @@ export class Session {
     return this.#ordered(() => this.#select());
   }
 
-  switchThread({ threadId }: { threadId: string }): Promise<ThreadRecord> {
+  switchThread(thread: { threadId: string }): Promise<ThreadRecord> {
     return this.#ordered(async () => {
+      const { threadId } = optionsOf("switchThread", thread);
       await this.#enter(threadId);
       return this.#record(threadId);
     });
   }
 
-  async renameThread({ title }: { title: string }): Promise<void> {
-    if (typeof title !== "string") throw new CinchError("INVALID_INPUT", "title must be a string.");
-    return this.#command((thread) => thread.command(() => [{ type: "thread_renamed", title }]));
+  renameThread(options: { title: string }): Promise<void> {
+    return this.#command((thread) => rename(thread, optionsOf("renameThread", options).title));
   }
 
-  deleteThread({ threadId }: { threadId: string }): Promise<void> {
+  deleteThread(thread: { threadId: string }): Promise<void> {
     return this.#ordered(async () => {
+      const { threadId } = optionsOf("deleteThread", thread);
       await this.#ports.store.deleteThread(threadId);
       if (this.#thread?.id === threadId) await this.#thread.refresh();
     });
   }
 
   /** A thread that begins as this one was at `atSeq`, and goes on under its own id. It becomes the current one. */
-  cloneThread(options: CloneOptions = {}): Promise<ThreadRecord> {
+  async cloneThread(options: CloneOptions = {}): Promise<ThreadRecord> {
+    const { sourceThreadId, ...cut } = optionsOf("cloneThread", options);
     const clone = async (source: Thread) => {
-      const { id, folds } = await makeClone(source, options);
+      const { id, folds } = await makeClone(source, cut);
       await this.#enter(id, folds);
       return this.#record(id);
     };
-    return this.#command(clone, options.sourceThreadId);
+    return this.#command(clone, sourceThreadId);
   }
 
   /** Newest first. Threads of subagents are not among them. */
   listThreads(query: Pick<ThreadQuery, "resourceId" | "query" | "limit" | "before"> = {}): Promise<ThreadRecord[]> {
-    const { resourceId = this.resourceId } = query;
-    return this.#ordered(() => this.#ports.store.threads({ limit: 50, ...query, resourceId, topLevel: true }));
+    const list = ({ resourceId = this.resourceId, limit = 50, ...rest }: ThreadQuery) =>
+      this.#ports.store.threads({ ...rest, limit, resourceId, topLevel: true });
+    return this.#ordered(async () => list(optionsOf("listThreads", query)));
   }
 
   /** Takes conversation, files, or both back to `toSeq`. Events up to there stay in force, and the journal keeps the rest. */
   rewind(options: RewindOptions): Promise<RewindResult> {
-    return this.#command((thread) => rewindThread(thread, options));
+    return this.#command((thread) => rewindThread(thread, optionsOf("rewind", options)));
   }
 
   /** What the thread has done to files after the event `since`, or at all. */
-  diff({ since = 0 }: { since?: number } = {}): Promise<FileDiff[]> {
-    return this.#command((thread) => diffSince(thread, since));
+  diff(options: { since?: number } = {}): Promise<FileDiff[]> {
+    return this.#command(async (thread) => diffSince(thread, optionsOf("diff", options).since ?? 0));
   }
 
   /** A page of messages, oldest first: the newest, or those before the event `before`. */
   listMessages(page: { limit?: number; before?: number } = {}): Promise<HarnessMessage[]> {
-    return this.#command((thread) => messagesOf(thread, page));
+    return this.#command((thread) => messagesOf(thread, optionsOf("listMessages", page)));
   }
 
   // Seat
@@ -320,7 +325,7 @@ export class Session {
     const thread = this.#thread;
     this.#unlisten?.();
     this.#thread = null;
-    this.#ports.left(this);
+    this.#ports.left();
     // The seat is free at once; the thread stays open for as long as it is driven here.
     if (thread) this.#ports.registry.release(thread).catch(() => undefined);
   }

@@ -1,10 +1,23 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { CinchError, type ErrorCode } from "./errors.ts";
+import { NoJson, toJson } from "./json.ts";
 import type { Json } from "./message.ts";
 import { issueText } from "./schema.ts";
-import { asJson } from "./turn/call.ts";
 
 export type State = Record<string, Json>;
+
+/** What the state of a thread looks like where no `stateSchema` says more. */
+export interface StateValues {
+  [key: string]: Json | undefined;
+}
+
+/** The state of a thread, with what is built in. */
+export type WholeState<Values = StateValues> = Values & { yolo: boolean };
+
+/** What `setState` takes: any part of the state. Without a `stateSchema` it is whatever has a JSON. */
+export type StateUpdates<Values = StateValues> = string extends keyof Values
+  ? Record<string, unknown>
+  : Partial<Values> & { yolo?: boolean };
 
 const STATE_CHARS = 1_000_000;
 
@@ -27,11 +40,11 @@ export class StateShape {
     if (result instanceof Promise)
       throw new CinchError("INVALID_CONFIG", "Harness: a stateSchema must answer at once, not by a promise.");
     if (initialState && result?.issues) throw refused("INVALID_CONFIG", "Harness: initialState", result.issues);
-    this.#initial = asState(result && !result.issues ? result.value : given);
+    this.#initial = asState(result && !result.issues ? result.value : given, "INVALID_CONFIG", "Harness: initialState");
   }
 
   /** The whole state, of what was set and how it began: a copy, to do with as one likes. */
-  whole(values: State, yolo: boolean | null): State & { yolo: boolean } {
+  whole(values: State, yolo: boolean | null): WholeState {
     return structuredClone({ ...this.#initial, ...values, yolo: yolo ?? this.yolo });
   }
 
@@ -42,7 +55,7 @@ export class StateShape {
     const { yolo, ...own } = updates as Record<string, unknown>;
     if (yolo !== undefined && typeof yolo !== "boolean")
       throw new CinchError("INVALID_INPUT", "yolo is true or false.");
-    const wanted = asState(Object.fromEntries(Object.entries(own).filter(([, value]) => value !== undefined)));
+    const wanted = asState(own, "INVALID_INPUT", "setState");
     if (JSON.stringify({ ...values, ...wanted }).length > STATE_CHARS)
       throw new CinchError("INVALID_INPUT", `The state of a thread can have ${STATE_CHARS} characters of JSON.`);
     if (this.#schema && Object.keys(wanted).length > 0) this.#check(this.#schema, values, wanted);
@@ -72,4 +85,12 @@ function validated(schema: StandardSchemaV1, state: unknown) {
 const refused = (code: ErrorCode, what: string, issues: readonly StandardSchemaV1.Issue[]): CinchError =>
   new CinchError(code, `${what} does not fit the stateSchema:\n${issues.map(issueText).join("\n")}`);
 
-const asState = (value: unknown): State => asJson(value ?? {}) as State;
+/** The state is JSON. A key without a value is left out. */
+function asState(value: unknown, code: ErrorCode, what: string): State {
+  try {
+    return toJson(value ?? {}) as State;
+  } catch (error) {
+    if (!(error instanceof NoJson)) throw error;
+    throw new CinchError(code, `${what} takes JSON, and nothing was changed: ${error.message}`, error);
+  }
+}

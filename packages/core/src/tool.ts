@@ -1,12 +1,15 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
+import type { AiSdkTool } from "./ai-tool.ts";
+import { checkKeys } from "./check.ts";
 import { CinchError } from "./errors.ts";
 import { Effect } from "./events.ts";
 import type { ThreadFiles } from "./files.ts";
 import type { Json } from "./message.ts";
 import type { Fit } from "./permissions/judge.ts";
 import { ToolCategory, type Policy } from "./permissions/rule.ts";
+import type { StateUpdates, StateValues, WholeState } from "./state-shape.ts";
 import type { Workspace } from "./workspace.ts";
-import { inputSchema, type InputSchema, type JsonSchema } from "./schema.ts";
+import type { InputSchema, JsonSchema, ValueCheck } from "./schema.ts";
 
 /** A file that a tool gives to the model, as bytes, base64 or a URL. */
 export interface ToolFile {
@@ -18,11 +21,16 @@ export interface ToolFile {
 
 export type ToolContent = string | ({ type: "text"; text: string } | ToolFile)[];
 
-/** What `execute` may give back. A plain string is content; anything else that is not `{ content }` is shown as JSON. */
-export type ToolOutput = string | { content: ToolContent; details?: unknown };
+/**
+ * What `execute` may return. A string is content. Any other value, also an object that has other keys than these, is data: the model is
+ * shown its JSON, and a value that has none is an error result.
+ */
+export type ToolOutput = string | { content: ToolContent; details?: unknown; isError?: boolean };
 
-export interface ToolContext {
+/** `Values` is what the thread's state looks like, `Data` what the `resume` schema makes of an answer. */
+export interface ToolContext<Values = StateValues, Data = Json> {
   threadId: string;
+  resourceId: string;
   toolCallId: string;
   /** The same whenever this call is run again: give it to whatever can recognise a repetition. */
   key: string;
@@ -30,7 +38,14 @@ export interface ToolContext {
   signal: AbortSignal;
   /** Parks the call, durably, until somebody answers; `execute` is then called again with `resumed`. */
   suspend(payload: unknown): never;
-  resumed: { payload: Json; data: Json } | null;
+  resumed: { payload: Json; data: Data } | null;
+  /** The state of the thread, with what this call has set: a copy, as it is when it is read. */
+  readonly state: WholeState<Values>;
+  /**
+   * Changes what is given and leaves the rest. It is written with the append that ends the call, however it ends, or that suspends it;
+   * a call that a crash cut off has changed nothing. Throws `INVALID_INPUT` for what does not fit the `stateSchema`.
+   */
+  setState(updates: StateUpdates<Values>): void;
   /** Shows something of what is going on to subscribers (`tool_update`). */
   emit(partialResult: unknown): void;
   /** The workspace of the harness, if it has one. */
@@ -49,7 +64,7 @@ export interface JudgeContext {
 
 type Awaitable<T> = T | Promise<T>;
 
-export interface ToolDefinition<Input> {
+export interface ToolDefinition<Input, Data = Json> {
   description: string;
   /** What permissions go by. Without a rule, `read` and `control` run and everything else asks. */
   category?: ToolCategory;
@@ -67,8 +82,8 @@ export interface ToolDefinition<Input> {
    */
   policy?: ((args: Input, context: JudgeContext) => Awaitable<Policy | "insist" | undefined>) | undefined;
   /** What an answer to `suspend` must look like. Any other is refused, and the call goes on waiting. */
-  resume?: StandardSchemaV1 | JsonSchema | undefined;
-  execute(input: Input, context: ToolContext): Awaitable<unknown>;
+  resume?: StandardSchemaV1<unknown, Data> | JsonSchema | undefined;
+  execute(input: Input, context: ToolContext<StateValues, Data>): Awaitable<unknown>;
 }
 
 /** A tool, ready to be listed and run. */
@@ -87,28 +102,43 @@ export interface Tool {
 
 const made = new WeakSet<object>();
 
-export function defineTool<Input>(definition: ToolDefinition<Input>): Tool {
+/** Whether `defineTool` has made it. */
+export const isOurs = (tool: AnyTool): tool is Tool => made.has(tool);
+
+const KEYS = [
+  "description",
+  "category",
+  "effect",
+  "input",
+  "timeoutMs",
+  "matches",
+  "suggest",
+  "policy",
+  "resume",
+  "execute",
+] as const satisfies (keyof ToolDefinition<unknown>)[];
+
+export function defineTool<Input, Data = Json>(definition: ToolDefinition<Input, Data>): Tool {
+  checkKeys("defineTool", definition, KEYS);
   const { description, category = "other", timeoutMs, input, resume, execute } = definition;
   const effect = definition.effect ?? (category === "read" ? "pure" : "once");
-  if (typeof execute !== "function") throw new CinchError("INVALID_CONFIG", "A tool needs an execute function.");
-  if (!Effect.safeParse(effect).success) {
-    throw new CinchError(
-      "INVALID_CONFIG",
-      `A tool's effect is "pure", "idempotent" or "once", not ${JSON.stringify(effect)}.`,
-    );
-  }
+  if (typeof description !== "string")
+    throw wrong("A tool needs a description: a text that tells the model what it is for.");
+  if (typeof execute !== "function") throw wrong("A tool needs an execute function.");
+  if (input === undefined || input === null) throw wrong("A tool needs an input schema, such as z.object({ … }).");
+  if (!Effect.safeParse(effect).success)
+    throw wrong(`A tool's effect is "pure", "idempotent" or "once", not ${JSON.stringify(effect)}.`);
   if (!ToolCategory.safeParse(category).success) {
     const known = ToolCategory.options.map((one) => `"${one}"`).join(", ");
-    throw new CinchError("INVALID_CONFIG", `A tool's category is one of ${known}, not ${JSON.stringify(category)}.`);
+    throw wrong(`A tool's category is one of ${known}, not ${JSON.stringify(category)}.`);
   }
-  if (timeoutMs !== undefined && !(timeoutMs > 0)) {
-    throw new CinchError("INVALID_CONFIG", `A tool's timeoutMs is a number of milliseconds above 0, not ${timeoutMs}.`);
-  }
+  if (timeoutMs !== undefined && !(typeof timeoutMs === "number" && timeoutMs > 0))
+    throw wrong(`A tool's timeoutMs is a number of milliseconds above 0, not ${JSON.stringify(timeoutMs)}.`);
+  for (const key of ["matches", "suggest", "policy"] as const)
+    if (definition[key] !== undefined && typeof definition[key] !== "function")
+      throw wrong(`A tool's ${key} must be a function.`);
   if (definition.suggest && !definition.matches)
-    throw new CinchError(
-      "INVALID_CONFIG",
-      "A tool that suggests patterns has to say what they match: give it matches.",
-    );
+    throw wrong("A tool that suggests patterns has to say what they match: give it matches.");
   const tool: Tool = {
     description,
     category,
@@ -119,19 +149,13 @@ export function defineTool<Input>(definition: ToolDefinition<Input>): Tool {
     suggest: definition.suggest && ((args, context) => definition.suggest!(args as Input, context)),
     policy: definition.policy && ((args, context) => definition.policy!(args as Input, context)),
     resume,
-    execute: (args, context) => execute.call(definition, args as Input, context),
+    execute: (args, context) => execute.call(definition, args as Input, context as ToolContext<StateValues, Data>),
   };
   made.add(tool);
   return tool;
 }
 
-/** What `tool()` of the AI SDK gives, as far as it is used here. */
-export interface AiSdkTool {
-  description?: string | undefined;
-  inputSchema: unknown;
-  execute?: (input: never, options: never) => unknown;
-  toModelOutput?: (options: never) => unknown;
-}
+const wrong = (message: string): CinchError => new CinchError("INVALID_CONFIG", message);
 
 export type AnyTool = Tool | AiSdkTool;
 export type ToolSet = Record<string, AnyTool>;
@@ -140,67 +164,7 @@ export type ToolSet = Record<string, AnyTool>;
 export interface NamedTool extends Tool {
   readonly name: string;
   readonly schema: InputSchema;
-  readonly answers: InputSchema | undefined;
-}
-
-const NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
-
-export function namedTool(name: string, tool: AnyTool): NamedTool {
-  if (!NAME.test(name)) {
-    throw new CinchError(
-      "INVALID_CONFIG",
-      `Tool name "${name}": providers take up to 64 letters, digits, "_" and "-", beginning with a letter or "_".`,
-    );
-  }
-  const whole = made.has(tool) ? (tool as Tool) : fromAiSdk(name, tool as AiSdkTool);
-  const schema = inputSchema(whole.input, name);
-  try {
-    JSON.stringify(schema.json);
-  } catch (cause) {
-    throw new CinchError("INVALID_CONFIG", `The input schema of tool "${name}" can't be written as JSON.`, cause);
-  }
-  const answers = whole.resume === undefined ? undefined : inputSchema(whole.resume, name);
-  return { ...whole, name, schema, answers };
-}
-
-function fromAiSdk(name: string, tool: AiSdkTool): Tool {
-  const { description = "", inputSchema: input, execute } = tool;
-  if (input === undefined || typeof execute !== "function") {
-    const hint = "make it with defineTool, or with tool() of the AI SDK and an execute function";
-    throw new CinchError("INVALID_CONFIG", `Tool "${name}" can't be run: ${hint}.`);
-  }
-  return defineTool({
-    description,
-    input: input as JsonSchema,
-    async execute(args: unknown, { toolCallId, signal, emit }) {
-      const options = { toolCallId, messages: [], abortSignal: signal, context: {} };
-      let output = await (execute as (input: unknown, options: unknown) => unknown).call(tool, args, options);
-      if (isAsyncIterable(output)) output = await lastOf(output, emit);
-      if (!tool.toModelOutput) return { content: asText(output), details: output };
-      const shown = await (tool.toModelOutput as (options: unknown) => unknown)({ toolCallId, input: args, output });
-      return { content: modelContent(shown), details: output };
-    },
-  });
-}
-
-const isAsyncIterable = (value: unknown): value is AsyncIterable<unknown> =>
-  typeof value === "object" && value !== null && Symbol.asyncIterator in value;
-
-async function lastOf(values: AsyncIterable<unknown>, emit: (value: unknown) => void): Promise<unknown> {
-  let last: unknown;
-  for await (const value of values) emit((last = value));
-  return last;
-}
-
-/** The AI SDK's `{ type, value }` outputs, as content of ours. */
-function modelContent(shown: unknown): ToolContent {
-  const { type, value } = shown as { type: string; value: unknown };
-  if (type !== "content" || !Array.isArray(value)) return asText(value);
-  return value.map((item: { type: string; text?: string; data?: unknown; mediaType?: string }) => {
-    if (item.type === "text") return { type: "text", text: item.text ?? "" };
-    const data = (item.data as { data?: unknown })?.data ?? item.data;
-    return { type: "file", mediaType: item.mediaType ?? "application/octet-stream", data: data as Uint8Array | string };
-  });
+  readonly answers: ValueCheck | undefined;
 }
 
 /** JSON can't hold everything a tool can return; what it can't becomes text rather than an error. */

@@ -115,7 +115,7 @@ test("a result of 100 MB is cut to its beginning and end, and says how much is m
   assert.match(text, /\[99900003 characters left out here\. Ask for a smaller part to see them\.\]/);
 });
 
-test("details are for the UI, content for the model; what JSON can't hold becomes text", async () => {
+test("details are for the UI, content for the model; what JSON can't hold is left out and says why", async () => {
   const rich = defineTool({
     description: "Rich",
     input: z.object({}),
@@ -124,7 +124,8 @@ test("details are for the UI, content for the model; what JSON can't hold become
   await using h = await harness({ model: script(call("rich"), say("done")), tools: { rich } });
   await h.sendMessage({ content: "go" });
   const end = h.seen.find((event) => event.type === "tool_end");
-  assert.deepEqual(end?.result, { content: "for the model", details: "[object Object]" });
+  const leftOut = 'No JSON: "big" is a BigInt. Give it as a text, with String(value).';
+  assert.deepEqual(end?.result, { content: "for the model", details: { leftOut } });
 });
 
 test("a tool() of the AI SDK works as it is", async () => {

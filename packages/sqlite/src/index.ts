@@ -1,2 +1,3 @@
 /** The embedded store: threads in one SQLite file, safe with several processes. The main thread reads, a worker thread writes. */
-export { sqliteStore, type SqliteOptions } from "./store.ts";
+export type { SqliteOptions } from "./options.ts";
+export { sqliteStore } from "./store.ts";

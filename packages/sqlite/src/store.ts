@@ -21,22 +21,10 @@ import { isGone, thisHolder } from "./holder.ts";
 import { Link, errorOf } from "./link.ts";
 import { Listing } from "./listing.ts";
 import type { Outcome, Work } from "./protocol.ts";
+import { withDefaults, type SqliteOptions } from "./options.ts";
 import { Reader, threadNotFound, type Range } from "./reader.ts";
 import { checkAppend, creates, rowOf } from "./row.ts";
 import { SCHEMA_VERSION, isPath, prepareFile } from "./schema.ts";
-
-export interface SqliteOptions {
-  /** The database file. It and its folders are made if they are not there. */
-  path: string;
-  /** How long to wait for another program that has the file locked, before `STORE_BUSY`. Default 30 s. */
-  busyMs?: number;
-  /** How often a driver shows that it is alive. Default 1 s. */
-  renewMs?: number;
-  /** How long a driver on another machine, or a stopped one, must have shown no life before it may be replaced. Default 5 s. */
-  periodMs?: number;
-  /** How long after the last write the search index is brought up to date. Default 200 ms. */
-  indexMs?: number;
-}
 
 /** Threads in one SQLite file. Several processes may have it open. */
 export function sqliteStore(options: SqliteOptions): Store {
@@ -60,8 +48,8 @@ class SqliteStore implements Store {
   #closing: Promise<void> | undefined;
 
   constructor(options: SqliteOptions) {
-    const defaults = { busyMs: 30_000, renewMs: 1000, periodMs: 5000, indexMs: 200 };
-    this.#options = { ...defaults, ...options, path: isPath(options.path) ? resolve(options.path) : options.path };
+    const all = withDefaults(options);
+    this.#options = isPath(all.path) ? { ...all, path: resolve(all.path) } : all;
   }
 
   get files(): readonly string[] {

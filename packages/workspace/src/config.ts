@@ -1,4 +1,4 @@
-import { CinchError } from "@cinch/core";
+import { checkKeys, CinchError } from "@cinch/core";
 import * as z from "zod/mini";
 import type { Backend } from "./backend.ts";
 import type { Sandbox } from "./sandboxes/sandbox.ts";
@@ -62,6 +62,7 @@ const SHAPES = {
 
 /** Throws `INVALID_CONFIG`: a key that is misspelt would otherwise be a protection that is not there. */
 export function checkConfig(what: keyof typeof SHAPES, config: unknown): void {
+  checkKeys(what, config, Object.keys(SHAPES[what].def.shape));
   const result = z.safeParse(SHAPES[what], config);
   if (!result.success) throw new CinchError("INVALID_CONFIG", `${what}: ${z.prettifyError(result.error)}`);
 }

@@ -16,7 +16,10 @@ const root = tmpdir();
 const host = { shared: () => Promise.reject(new Error("none")), storeFiles: [], onThreadDeleted: () => () => {} };
 
 const mistakes: Record<string, [() => unknown, RegExp]> = {
-  "a key that is misspelt": [() => localWorkspace({ root, permision: [] } as never), /Unrecognized key: "permision"/],
+  "a key that is misspelt": [
+    () => localWorkspace({ root, permision: [] } as never),
+    /Unknown key "permision": did you mean "permissions"/,
+  ],
   "no root": [() => localWorkspace({} as never), /must be the path of a folder\n {2}→ at root/],
   "a sandbox that is none": [() => localWorkspace({ root, sandbox: "docker" as never }), /must be "auto", "none" or a/],
   "a rule for nothing known": [
@@ -33,7 +36,7 @@ const mistakes: Record<string, [() => unknown, RegExp]> = {
   "a directory without a root": [() => directoryBackend({} as never), /→ at root/],
   "hosts that are no list": [() => sandboxShell({ root, hosts: "example.com" as never }), /→ at hosts/],
   "a sandbox around everything": [() => sandboxShell({ root: "/" }), /give it a folder/],
-  "an unknown key of a shell": [() => localShell({ root, timeout: 1 } as never), /Unrecognized key: "timeout"/],
+  "an unknown key of a shell": [() => localShell({ root, timeout: 1 } as never), /Unknown key "timeout"/],
   "a virtual shell without files": [() => virtualShell({} as never), /→ at backend/],
 };
 

@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import type { Json } from "../message.ts";
+import type { AskUserPayload } from "../suspension.ts";
 import { asText, defineTool } from "../tool.ts";
 import { toolSchema } from "./schema.ts";
 
@@ -23,7 +24,7 @@ Give up to ${MAX_OPTIONS} options where there are clear choices (the user may st
     execute({ question, options, multiple = false }, { suspend, resumed }) {
       if (!resumed && !somebodyThere)
         throw new Error("Nobody is there to answer. Decide for yourself, and say what you assumed.");
-      if (!resumed) return suspend({ question, options: options ?? null, multiple });
+      if (!resumed) return suspend({ question, options: options ?? null, multiple } satisfies AskUserPayload);
       return { content: answerText(resumed.data), details: { answer: resumed.data } };
     },
   });

@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import type { ThreadState } from "../folds/state.ts";
+import type { SubmitPlanPayload } from "../suspension.ts";
 import { defineTool } from "../tool.ts";
 import { toolSchema } from "./schema.ts";
 import { ControlResult, type Settlement } from "./result.ts";
@@ -22,8 +23,8 @@ export const submitPlan = (transition: Transition, somebodyThere: boolean) =>
     execute({ title, plan }, { suspend, resumed }) {
       if (!resumed && !somebodyThere)
         throw new Error("Nobody is there to approve a plan. End your work with the plan as your answer.");
-      if (!resumed) return suspend({ title: title ?? null, plan });
-      const { action, feedback } = resumed.data as z.infer<typeof Answer>;
+      if (!resumed) return suspend({ title: title ?? null, plan } satisfies SubmitPlanPayload);
+      const { action, feedback } = resumed.data;
       const said = feedback === undefined || feedback.trim() === "" ? "" : ` The user says: ${feedback}`;
       if (action !== "approved")
         return `The plan was rejected.${said || " No reason was given: ask, or propose another one."}`;

@@ -2,21 +2,18 @@ import { ControlResult } from "../control/result.ts";
 import { CinchError } from "../errors.ts";
 import type { ThreadFiles } from "../files.ts";
 import type { Workspace } from "../workspace.ts";
-import { asText, type NamedTool, type ToolContent, type ToolContext } from "../tool.ts";
-import type { FilePart, Json, TextPart, ToolResult } from "../message.ts";
-import { hashOf, sleep, type Clock } from "../ports.ts";
-import { fromBase64 } from "../base64.ts";
-import type { Blob } from "../store.ts";
+import { NoJson, toJson } from "../json.ts";
+import type { Json } from "../message.ts";
+import { sleep, type Clock } from "../ports.ts";
+import { asText, type NamedTool, type ToolContext } from "../tool.ts";
+import type { CallState } from "./call-state.ts";
+import { ended, failed, shownJson, type Ended } from "./result.ts";
 
-/** How much of one result the model is shown, in characters: the beginning and the end. */
-export const RESULT_CHARS = 100_000;
-/** How large `details` may be, as JSON. */
-const DETAILS_CHARS = 1_000_000;
 /** How long a tool may take to stop after it was told to. */
 const GRACE_MS = 1_000;
 
 export type CallOutcome =
-  | { kind: "ended"; result: ToolResult; isError: boolean; unknown?: true; blobs: Blob[] }
+  | Ended
   | { kind: "suspended"; payload: Json }
   /** A control tool: what it does to the thread is decided in the append that ends the call. */
   | { kind: "control"; settle: ControlResult["settle"] };
@@ -27,12 +24,14 @@ export interface CallRun {
   input: unknown;
   key: string;
   threadId: string;
+  resourceId: string;
   toolCallId: string;
   resumed: ToolContext["resumed"];
   signal: AbortSignal;
   clock: Clock;
   workspace: Workspace | undefined;
   files: ThreadFiles;
+  state: CallState;
   emit(partialResult: Json): void;
 }
 
@@ -62,15 +61,20 @@ export async function runCall(run: CallRun): Promise<CallOutcome> {
   let suspended: { payload: Json } | undefined;
   const context: ToolContext = {
     threadId: run.threadId,
+    resourceId: run.resourceId,
     toolCallId: run.toolCallId,
     key: run.key,
     signal: stop.signal,
     resumed: run.resumed,
     workspace: run.workspace,
     files: run.files,
-    emit: (partialResult) => run.emit(bounded(asJson(partialResult))),
+    get state() {
+      return run.state.whole;
+    },
+    setState: (updates) => run.state.set(updates),
+    emit: (partialResult) => run.emit(shownJson(partialResult)),
     suspend(payload) {
-      suspended = { payload: asJson(payload) };
+      suspended = { payload: payloadOf(payload) };
       throw new Suspended();
     },
   };
@@ -112,79 +116,12 @@ function givenUp(signal: AbortSignal, clock: Clock, over: AbortSignal): Promise<
   });
 }
 
-type Ended = Extract<CallOutcome, { kind: "ended" }>;
-
-export const failed = (text: string): Ended => ({
-  kind: "ended",
-  result: { content: clip(text) },
-  isError: true,
-  blobs: [],
-});
-
-async function ended(output: unknown): Promise<Ended> {
-  const shaped = isShaped(output) ? output : { content: asText(output), details: undefined };
-  const blobs: Blob[] = [];
-  const content = typeof shaped.content === "string" ? clip(shaped.content) : await parts(shaped.content, blobs);
-  const details = shaped.details === undefined ? {} : { details: bounded(asJson(shaped.details)) };
-  return { kind: "ended", result: { content, ...details }, isError: false, blobs };
-}
-
-const isShaped = (value: unknown): value is { content: ToolContent; details?: unknown } =>
-  typeof value === "object" &&
-  value !== null &&
-  "content" in value &&
-  (typeof value.content === "string" || isParts(value.content));
-
-const isParts = (value: unknown): value is Exclude<ToolContent, string> =>
-  Array.isArray(value) && value.every((part) => part?.type === "text" || part?.type === "file");
-
-async function parts(content: Exclude<ToolContent, string>, blobs: Blob[]): Promise<(TextPart | FilePart)[]> {
-  const out: (TextPart | FilePart)[] = [];
-  // One text for all: each for itself could be short, and all together endless.
-  const text = content.flatMap((part) => (part.type === "text" ? [asText(part.text)] : [])).join("\n");
-  if (text !== "") out.push({ type: "text", text: clip(text) });
-  for (const part of content) {
-    if (part.type === "text") continue;
-    if (typeof part.mediaType !== "string") throw new TypeError("The tool returned a file without a mediaType.");
-    if (part.data instanceof URL) out.push({ ...named(part), url: part.data.href });
-    else {
-      const bytes = typeof part.data === "string" ? fromBase64(part.data) : new Uint8Array(part.data);
-      const hash = await hashOf(bytes);
-      blobs.push({ hash, bytes });
-      out.push({ ...named(part), blob: hash });
-    }
-  }
-  return out;
-}
-
-const named = ({ mediaType, filename }: { mediaType: string; filename?: string }) => ({
-  type: "file" as const,
-  mediaType,
-  ...(typeof filename === "string" ? { filename } : {}),
-});
-
-/** Keeps the beginning and the end, and says what is missing and how to see it. */
-export function clip(text: string): string {
-  if (text.length <= RESULT_CHARS) return text.toWellFormed();
-  const head = text.slice(0, RESULT_CHARS * 0.7);
-  const tail = text.slice(text.length - RESULT_CHARS * 0.3);
-  const left = text.length - head.length - tail.length;
-  // A cut may go through a character, and half of one is refused by providers.
-  const cut = `${head}\n\n[${left} characters left out here. Ask for a smaller part to see them.]\n\n${tail}`;
-  return cut.toWellFormed();
-}
-
-function bounded(details: Json): Json {
-  const size = JSON.stringify(details).length;
-  return size <= DETAILS_CHARS ? details : { leftOut: `${size} characters of details: more than ${DETAILS_CHARS}.` };
-}
-
-/** JSON can't hold everything a tool can return; what it can't becomes text rather than an error. */
-export function asJson(value: unknown): Json {
+function payloadOf(payload: unknown): Json {
   try {
-    return (JSON.parse(JSON.stringify(value) ?? "null") ?? null) as Json;
-  } catch {
-    return String(value);
+    return toJson(payload);
+  } catch (error) {
+    if (!(error instanceof NoJson)) throw error;
+    throw new NoJson(`suspend takes what has a JSON: ${error.message}`, { cause: error });
   }
 }
 

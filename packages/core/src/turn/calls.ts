@@ -3,10 +3,12 @@ import type { Call } from "../folds/call.ts";
 import type { ThreadState } from "../folds/state.ts";
 import type { ToolResult } from "../message.ts";
 import { CallFiles } from "./call-files.ts";
-import { clip, failed, runCall, type CallOutcome } from "./call.ts";
+import { CallState } from "./call-state.ts";
+import { runCall, type CallOutcome } from "./call.ts";
 import { afterCall, endTurn, notDone } from "./decide.ts";
 import type { Driver } from "./driver.ts";
 import { begun, NO_ANSWER, prepare, stands } from "./prepare.ts";
+import { clip, failed } from "./result.ts";
 import type { Setup } from "./setup.ts";
 
 /**
@@ -111,7 +113,8 @@ async function runOne(driver: Driver, call: Call): Promise<void> {
   const { toolCallId, toolName } = call;
   const startedAt = clock.now();
   const files = new CallFiles(driver, { toolCallId, toolName });
-  const ran = await effect(driver, call, files);
+  const own = new CallState(driver.ports.shape, () => driver.state.control);
+  const ran = await effect(driver, call, { files, state: own });
   const outcome = ran.kind === "suspended" && driver.ports.modes.declines ? failed(NO_ANSWER) : ran;
   driver.ready.delete(toolCallId);
   // Closing: whoever goes on with the turn finds a call that was stopped as it is, begun and not ended. What is done is kept.
@@ -119,21 +122,34 @@ async function runOne(driver: Driver, call: Call): Promise<void> {
   await driver.append((state) => {
     if (!state.turn) return null;
     const { turnId } = state.turn;
-    if (outcome.kind === "suspended") {
-      const asked = { toolCallId, toolName, args: call.input, suspendPayload: outcome.payload };
-      return afterCall(state, [{ type: "tool_suspended", turnId, ...asked }]);
+    const { events: changes, problem } = own.settle(state);
+    const over = problem === null ? outcome : unchanged(outcome, problem);
+    if (over.kind === "suspended") {
+      const asked = { toolCallId, toolName, args: call.input, suspendPayload: over.payload };
+      return afterCall(state, [...changes, { type: "tool_suspended", turnId, ...asked }]);
     }
-    const { result, isError, events } = settled(outcome, state);
-    const unknown = outcome.kind === "ended" && outcome.unknown ? { unknown: true } : {};
+    const { result, isError, events } = settled(over, state);
+    const unknown = over.kind === "ended" && over.unknown ? { unknown: true } : {};
     const durationMs = Math.max(0, clock.now() - startedAt);
     const told = { result: withRemarks(result, call), isError, ...unknown, durationMs, ...files.reads };
-    const decision = afterCall(state, [...events, { type: "tool_end", turnId, toolCallId, toolName, ...told }]);
-    return outcome.kind === "ended" ? { ...decision, blobs: outcome.blobs } : decision;
+    const end: NewEvent = { type: "tool_end", turnId, toolCallId, toolName, ...told };
+    const decision = afterCall(state, [...changes, ...events, end]);
+    return over.kind === "ended" ? { ...decision, blobs: over.blobs } : decision;
   });
 }
 
 const isDone = (outcome: CallOutcome): boolean =>
   outcome.kind === "control" || (outcome.kind === "ended" && !outcome.isError);
+
+/** The call is done, and only its change of the state was refused: the model has to hear of both. */
+function unchanged(outcome: CallOutcome, problem: string): CallOutcome {
+  const note = `The call ran, but the state of the thread was not changed: ${problem}`;
+  if (outcome.kind !== "ended") return failed(note);
+  const { content } = outcome.result;
+  const told =
+    typeof content === "string" ? `${note}\n\n${content}` : [{ type: "text" as const, text: note }, ...content];
+  return { ...outcome, isError: true, result: { ...outcome.result, content: told } };
+}
 
 type Over = Exclude<CallOutcome, { kind: "suspended" }>;
 
@@ -157,7 +173,7 @@ function withRemarks(result: ToolResult, { edited, input, remark }: Call): ToolR
 }
 
 /** The one place where a tool is run: only what was prepared, and only under a lease that stands. */
-async function effect(driver: Driver, call: Call, files: CallFiles): Promise<CallOutcome> {
+async function effect(driver: Driver, call: Call, parts: { files: CallFiles; state: CallState }): Promise<CallOutcome> {
   const { toolCallId, toolName, key } = call;
   const prepared = driver.ready.get(toolCallId);
   await driver.confirm();
@@ -166,11 +182,12 @@ async function effect(driver: Driver, call: Call, files: CallFiles): Promise<Cal
     ...prepared,
     key: key ?? "",
     threadId: driver.journal.id,
+    resourceId: driver.state.resourceId,
     toolCallId,
     signal: driver.signal,
     clock: driver.ports.clock,
     workspace: driver.ports.workspace,
-    files,
+    ...parts,
     emit: (partialResult) => driver.journal.live({ type: "tool_update", toolCallId, toolName, partialResult }),
   });
 }

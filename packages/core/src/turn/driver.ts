@@ -7,6 +7,7 @@ import type { Head } from "../model/prompt.ts";
 import type { Modes } from "../modes.ts";
 import type { Usage } from "../message.ts";
 import { hashOf, sleep, type Clock, type Ids } from "../ports.ts";
+import type { StateShape } from "../state-shape.ts";
 import type { Store } from "../store.ts";
 import type { NamedTool, ToolContext } from "../tool.ts";
 import type { Workspace } from "../workspace.ts";
@@ -33,6 +34,7 @@ export interface DriverPorts {
   clock: Clock;
   ids: Ids;
   modes: Modes;
+  shape: StateShape;
   workspace: Workspace | undefined;
   /** In dollars; `null` if the price is not known. */
   costOf(usage: Usage, modelId: string): number | null;

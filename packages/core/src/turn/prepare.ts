@@ -90,7 +90,7 @@ const copy = (args: Json): Json => structuredClone(args);
 /** What a call that was suspended goes on with. It may have been answered by somebody who does not have the tool. */
 async function resumption({ answered, payload, data }: Call, tool: NamedTool) {
   if (!answered) return null;
-  const checked = await tool.answers?.check(copy(data));
+  const checked = await tool.answers?.(copy(data));
   if (checked && !checked.ok) return { problem: checked.problem };
   return { payload, data: (checked ? checked.value : data) as Json };
 }

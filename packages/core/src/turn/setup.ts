@@ -1,4 +1,5 @@
 import type { LanguageModelV4FunctionTool } from "@ai-sdk/provider";
+import type { Agent } from "../agent.ts";
 import type { Budget } from "../budget.ts";
 import { controlTools } from "../control/index.ts";
 import type { Transition } from "../control/submit-plan.ts";
@@ -10,7 +11,8 @@ import type { GateConfig, InterruptOn } from "../permissions/gate.ts";
 import type { Rule, ToolCategory } from "../permissions/rule.ts";
 import { hashOf } from "../ports.ts";
 import { mergeSettings, type CallSettings } from "../settings.ts";
-import { namedTool, type NamedTool, type ToolSet } from "../tool.ts";
+import { namedTool } from "../named-tool.ts";
+import type { NamedTool, ToolSet } from "../tool.ts";
 
 /** Everything a step needs to know of who acts in it. Made once for a mode and a model, and used by every thread. */
 export interface Setup {
@@ -73,10 +75,29 @@ export async function makeSetup(
     headKey: await hashOf(new TextEncoder().encode(JSON.stringify([agent.name, modelId, text, listed]))),
     model,
     makeHead: async () => ({
-      system: joined(typeof instructions === "function" ? await instructions() : instructions, added),
+      system: joined(await instructionsOf(agent), added),
       tools: listed,
     }),
   };
+}
+
+/** A function is the user's own: what goes wrong in it is no failure of the provider. */
+async function instructionsOf({ name, instructions }: Agent): Promise<string> {
+  if (typeof instructions === "string") return instructions;
+  const wrong = (why: string, cause?: unknown) =>
+    new CinchError(
+      "INVALID_CONFIG",
+      `The instructions of agent "${name}" ${why} Mend the function, then go on.`,
+      cause,
+    );
+  let text: unknown;
+  try {
+    text = await instructions();
+  } catch (cause) {
+    throw wrong(`threw: ${cause instanceof Error ? cause.message : String(cause)}.`, cause);
+  }
+  if (typeof text !== "string") throw wrong(`returned ${text === null ? "null" : typeof text}, not a text.`);
+  return text;
 }
 
 const agentNo = ({ agent }: HarnessMode, { modes }: SetupConfig): number =>

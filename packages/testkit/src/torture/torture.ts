@@ -5,9 +5,8 @@ import { join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { durableTypes, type DurableType } from "@cinch/core";
+import { positions } from "./crash-point.ts";
 import { look, problemsAfterCrash, problemsAtEnd, type Finding } from "./oracle.ts";
-
-export const positions = ["before", "inside", "after", "emitted"] as const;
 
 /** Where a process is killed: an event of the map, and where on its way. A new durable event joins the list by itself. */
 export function crashPoints(): string[] {

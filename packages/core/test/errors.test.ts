@@ -1,0 +1,95 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Agent, CinchError, Harness, memoryStore } from "@cinch/core";
+import { say, script } from "@cinch/testkit";
+import { harness } from "./support.ts";
+
+const refused = (code: string, says: RegExp) => (error: unknown) => {
+  assert.ok(error instanceof CinchError, String(error));
+  assert.equal(error.code, code);
+  assert.match(error.message, says);
+  return true;
+};
+const agent = new Agent({ name: "a", model: script(say("hi")) });
+
+test("what is no store, workspace or clock is refused with what to give instead", () => {
+  const made = (config: object) => () => new Harness({ id: "x", agent, ...config } as never);
+  const store = /must be a store: sqliteStore\(\{ path: "cinch\.db" \}\).*memoryStore\(\).*storage/s;
+  for (const storage of [{ path: "x.db" }, "x.db", {}, null, () => 1])
+    assert.throws(made({ storage }), refused("INVALID_CONFIG", store));
+  const half = Object.create(memoryStore(), { follow: { value: undefined } }) as object;
+  assert.throws(made({ storage: half }), refused("INVALID_CONFIG", /this one lacks follow/));
+  for (const workspace of [{ root: "." }, ".", {}])
+    assert.throws(made({ workspace }), refused("INVALID_CONFIG", /localWorkspace\(\{ root \}\)/));
+  for (const clock of [{}, { now: () => 1 }])
+    assert.throws(made({ clock }), refused("INVALID_CONFIG", /now\(\) and after\(\)/));
+});
+
+test("what is no model is refused with what a model is", () => {
+  const says = /must be a language model of the AI SDK, such as .*, or a string that resolveModel knows.*model/s;
+  for (const model of [{}, "", 5, null, () => 1, { modelId: "x" }]) {
+    assert.throws(() => new Agent({ name: "a", model: model as never }), refused("INVALID_CONFIG", says));
+    const modes = [{ id: "m", agent, model: model as never }];
+    assert.throws(() => new Harness({ id: "x", modes }), refused("INVALID_CONFIG", says));
+  }
+  assert.throws(
+    () => new Agent({ name: "a", instructions: 5 as never }),
+    refused("INVALID_CONFIG", /a text, or a function that returns one/),
+  );
+});
+
+test("a state that has no JSON is refused with the part of it, and nothing is changed", async () => {
+  await using h = await harness({ model: script(say("hi")) });
+  await h.setState({ kept: 1 });
+  const cycle: Record<string, unknown> = {};
+  cycle["self"] = cycle;
+  const wrong: [unknown, RegExp][] = [
+    [cycle, /"self\.self".*cycle.*ids/s],
+    [{ plan: { step: cycle } }, /"plan\.step\.self".*cycle/s],
+    [{ total: 10n }, /"total" is a BigInt/],
+    [{ users: new Map() }, /"users" is a Map/],
+    [{ at: new Date("never") }, /"at" is an invalid Date/],
+  ];
+  for (const [updates, says] of wrong) {
+    await assert.rejects(h.setState(updates as Record<string, unknown>), refused("INVALID_INPUT", says));
+    await assert.rejects(
+      h.setState(updates as Record<string, unknown>),
+      /^CinchError: setState .* nothing was changed/,
+    );
+    const config = { id: "x", agent, initialState: updates as Record<string, unknown> };
+    assert.throws(() => new Harness(config), refused("INVALID_CONFIG", says));
+  }
+  assert.deepEqual(h.getState(), { kept: 1, yolo: false });
+});
+
+test("a list of one and a half is refused with what a limit is", async () => {
+  await using h = await harness({ model: script(say("hi")) });
+  await assert.rejects(
+    h.listThreads({ limit: 1.5 }),
+    refused("INVALID_INPUT", /listThreads\(\).*whole number from 1.*limit/s),
+  );
+});
+
+test("instructions that throw end the turn as the configuration's fault, and the next turn may go well", async () => {
+  let broken: (() => never) | null = () => {
+    throw new Error("no such file");
+  };
+  const instructions = () => broken?.() ?? "Test.";
+  const model = script(say("hi"));
+  await using h = await harness({ model, agent: new Agent({ name: "writer", model, instructions }) });
+  const { reason, error } = await h.sendMessage({ content: "go" });
+  assert.equal(reason, "error");
+  assert.equal(error?.code, "INVALID_CONFIG");
+  assert.match(error.message, /instructions of agent "writer" threw: no such file\. Mend the function/);
+  broken = null;
+  assert.equal((await h.sendMessage({ content: "again" })).reason, "complete");
+});
+
+test("instructions that return no text are the configuration's fault too", async () => {
+  const model = script(say("hi"));
+  const instructions = (() => undefined) as never;
+  await using h = await harness({ model, agent: new Agent({ name: "writer", model, instructions }) });
+  const { error } = await h.sendMessage({ content: "go" });
+  assert.equal(error?.code, "INVALID_CONFIG");
+  assert.match(error.message, /returned undefined, not a text/);
+});
