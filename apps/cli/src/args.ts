@@ -1,5 +1,6 @@
 import { parseArgs } from "node:util";
 import { UsageError } from "./exit.ts";
+import { cinch } from "./invocation.ts";
 
 export interface RunOptions {
   /** `undefined`: none was given. "-": it comes from stdin. */
@@ -38,9 +39,10 @@ export function commandOf(args: readonly string[]): Command {
   const [name, ...words] = positionals;
   if (name === "help") return { kind: "help" };
   if (name === "torture") return { kind: "torture" };
-  if (name === undefined) throw new UsageError(`A command is missing. Perhaps you meant: cinch run ${args.join(" ")}`);
+  if (name === undefined)
+    throw new UsageError(`A command is missing. Perhaps you meant: ${cinch} run ${args.join(" ")}`);
   if (name !== "run")
-    throw new UsageError(`There is no command "${name}". To say something to a model: cinch run "${name}"`);
+    throw new UsageError(`There is no command "${name}". To say something to a model: ${cinch} run "${name}"`);
   const { model, json = false, db = DEFAULT_DB } = values;
   for (const [flag, value] of Object.entries({ thread: values.thread, model, db })) {
     if (value?.trim() === "") throw new UsageError(`--${flag} is empty.`);
