@@ -74,7 +74,7 @@ class BucketBackend implements Backend {
     const stop = Math.min(end, bytes.length);
     for (let at = start; at < stop; at += CHUNK) {
       signal?.throwIfAborted();
-      yield bytes.slice(at, Math.min(at + CHUNK, stop));
+      yield new Uint8Array(bytes.subarray(at, Math.min(at + CHUNK, stop)));
     }
     signal?.throwIfAborted();
   }
@@ -91,7 +91,7 @@ class BucketBackend implements Backend {
     const chunks: Uint8Array[] = [];
     for await (const chunk of content) {
       signal?.throwIfAborted();
-      chunks.push(chunk.slice()); // the caller may use its buffer again
+      chunks.push(new Uint8Array(chunk)); // a copy: the caller may use its buffer again
     }
     signal?.throwIfAborted();
     this.#check(path, options);

@@ -143,7 +143,7 @@ export class MemoryStore implements Store {
 
   #keep(blobs: readonly Blob[], events: readonly StampedEvent[]): void {
     const referred = new Set(events.flatMap((event) => [...blobsIn(event)]));
-    for (const { hash, bytes } of blobs) if (referred.has(hash)) this.#data.blobs.set(hash, bytes.slice());
+    for (const { hash, bytes } of blobs) if (referred.has(hash)) this.#data.blobs.set(hash, new Uint8Array(bytes));
   }
 
   #write(thread: MemoryThread, event: StampedEvent, seq: number): void {

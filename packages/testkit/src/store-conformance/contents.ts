@@ -87,7 +87,7 @@ export function keeping(check: Check): void {
   });
 
   check("what a caller does to its events and bytes is not done to what is stored", async (store) => {
-    const [given, mine] = [bytes("!"), shows("blob")];
+    const [given, mine] = [Buffer.from("!"), shows("blob")];
     await store.append("t", [created(), mine], { afterSeq: 0, blobs: [{ hash: "blob", bytes: given }] });
     given.fill(0);
     Object.assign(mine, { content: "changed" });
