@@ -62,7 +62,14 @@ function parsed(args: readonly string[]) {
   try {
     return parseArgs({ args: [...args], options, allowPositionals: true });
   } catch (error) {
-    if (error instanceof TypeError) throw new UsageError(error.message, { cause: error });
-    throw error;
+    if (!(error instanceof TypeError)) throw error;
+    // Node's own words for it are about how to escape what begins with a dash.
+    const unknown = /^Unknown option '--?([^']*)'/.exec(error.message)?.[1];
+    throw new UsageError(unknown === undefined ? error.message : noOption(unknown), { cause: error });
   }
+}
+
+function noOption(name: string): string {
+  const meant = Object.keys(options).find((known) => name.length > 1 && known.startsWith(name.slice(0, 3)));
+  return `There is no option "${name}".${meant ? ` Perhaps you meant: --${meant}` : ""}`;
 }
