@@ -7,7 +7,7 @@ const allowed: Record<string, number> = {};
 
 const problems: string[] = [];
 for (const file of globSync("{packages,apps}/*/{src,test}/**/*.{ts,tsx}").concat(
-  globSync("{scripts,test,bench}/**/*.{ts,mjs}"),
+  globSync("{scripts,test,bench,examples}/**/*.{ts,mjs}"),
 )) {
   if (file.includes("node_modules")) continue;
   const lines = readFileSync(file, "utf8").split("\n").length - 1;

@@ -1,5 +1,6 @@
 import { parseArgs } from "node:util";
 import { UsageError } from "./exit.ts";
+import { cinch } from "./invocation.ts";
 
 export interface RunOptions {
   /** `undefined`: none was given. "-": it comes from stdin. */
@@ -38,9 +39,10 @@ export function commandOf(args: readonly string[]): Command {
   const [name, ...words] = positionals;
   if (name === "help") return { kind: "help" };
   if (name === "torture") return { kind: "torture" };
-  if (name === undefined) throw new UsageError(`A command is missing. Perhaps you meant: cinch run ${args.join(" ")}`);
+  if (name === undefined)
+    throw new UsageError(`A command is missing. Perhaps you meant: ${cinch} run ${args.join(" ")}`);
   if (name !== "run")
-    throw new UsageError(`There is no command "${name}". To say something to a model: cinch run "${name}"`);
+    throw new UsageError(`There is no command "${name}". To say something to a model: ${cinch} run "${name}"`);
   const { model, json = false, db = DEFAULT_DB } = values;
   for (const [flag, value] of Object.entries({ thread: values.thread, model, db })) {
     if (value?.trim() === "") throw new UsageError(`--${flag} is empty.`);
@@ -60,7 +62,14 @@ function parsed(args: readonly string[]) {
   try {
     return parseArgs({ args: [...args], options, allowPositionals: true });
   } catch (error) {
-    if (error instanceof TypeError) throw new UsageError(error.message, { cause: error });
-    throw error;
+    if (!(error instanceof TypeError)) throw error;
+    // Node's own words for it are about how to escape what begins with a dash.
+    const unknown = /^Unknown option '--?([^']*)'/.exec(error.message)?.[1];
+    throw new UsageError(unknown === undefined ? error.message : noOption(unknown), { cause: error });
   }
+}
+
+function noOption(name: string): string {
+  const meant = Object.keys(options).find((known) => name.length > 1 && known.startsWith(name.slice(0, 3)));
+  return `There is no option "${name}".${meant ? ` Perhaps you meant: --${meant}` : ""}`;
 }

@@ -2,6 +2,7 @@ import type { Session } from "@cinch/core";
 import { DEFAULT_DB, type RunOptions } from "./args.ts";
 import { Exit, exitOf } from "./exit.ts";
 import type { Seat } from "./seat.ts";
+import { cinch } from "./invocation.ts";
 import { short } from "./terminal/plain.ts";
 import type { Screen } from "./terminal/screen.ts";
 import type { TurnEnd } from "./turn-end.ts";
@@ -20,8 +21,7 @@ export interface Ending {
 export function finish(end: RunEnd, { screen, session, options, seat }: Ending): number {
   const { db, json } = options;
   const place = db === DEFAULT_DB ? "" : ` --db ${quoted(db)}`;
-  const start = process.env["npm_lifecycle_event"] === "start" ? "npm start -- run" : "cinch run";
-  const goOn = `${start} --thread ${seat.threadId}${place}`;
+  const goOn = `${cinch} run --thread ${seat.threadId}${place}`;
   const queued = session.getDisplayState().inbox.length;
   if (queued > 0)
     screen.note(

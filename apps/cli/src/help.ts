@@ -1,15 +1,16 @@
 import { Exit } from "./exit.ts";
 import { providers } from "./models/providers.ts";
+import { cinch } from "./invocation.ts";
 
 const listed = providers.map(({ name, about }) => `  ${`${name}/<id>`.padEnd(24)}${about}`).join("\n");
 
 export const help = `cinch: conversations that survive anything
 
 Usage
-  cinch run "prompt" [options]    talk to a model; the answer goes to stdout, all else to stderr
-  cinch run --continue [options]  go on with what was cut off or is queued
-  cinch                           a demonstration (needs no key and no network)
-  cinch torture                   kill a process at every event that reaches the disk, and check what is left (a minute or two)
+${usage('run "prompt" [options]', "talk to a model; the answer goes to stdout, all else to stderr")}
+${usage("run --continue [options]", "go on with what was cut off or is queued")}
+${usage("", "a demonstration (needs no key and no network)")}
+${usage("torture", "kill a process at every event that reaches the disk, and check what is left (a minute or two)")}
 
 Options of run
   --thread ID          go on with this thread
@@ -21,7 +22,7 @@ Options of run
   -v, --version        the version
 
   The prompt is read from stdin if it is "-", or if it is left out and something is piped in.
-  Ctrl-C ends the turn; Ctrl-C again leaves at once. Either way the thread can be continued.
+  Ctrl-C ends the turn; Ctrl-C again leaves at once. Either way the thread goes on with the next prompt.
 
 Models
   offline                 built in, rule-based, no network
@@ -44,6 +45,10 @@ Exit codes
   ${pad(Exit.aborted)} it was aborted (Ctrl-C)
   ${pad(Exit.hangup)} the terminal went away; ${Exit.pipeClosed} the reader of stdout did; ${Exit.terminated} SIGTERM. The turn is kept and can be continued
 `;
+
+function usage(words: string, about: string): string {
+  return `  ${`${cinch} ${words}`.padEnd(cinch.length + 26)} ${about}`;
+}
 
 function pad(code: number): string {
   return String(code).padEnd(4);

@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { enableCompileCache } from "node:module";
 import { commandOf, type Command } from "./args.ts";
 import { Exit, UsageError } from "./exit.ts";
+import { cinch } from "./invocation.ts";
 import { plain } from "./terminal/plain.ts";
 
 // What a command needs is loaded with it: the start of the others stays quick.
@@ -42,6 +43,6 @@ try {
   process.exitCode = await perform(commandOf(process.argv.slice(2)));
 } catch (error) {
   process.exitCode = error instanceof UsageError ? Exit.usage : Exit.error;
-  const hint = error instanceof UsageError ? "\ncinch --help tells more." : "";
+  const hint = error instanceof UsageError ? `\n${cinch} --help tells more.` : "";
   process.stderr.write(`cinch: ${plain(error instanceof Error ? error.message : String(error))}${hint}\n`);
 }

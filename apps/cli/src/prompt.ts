@@ -1,6 +1,7 @@
 import { fstatSync } from "node:fs";
 import { text } from "node:stream/consumers";
 import { UsageError } from "./exit.ts";
+import { cinch } from "./invocation.ts";
 import type { RunOptions } from "./args.ts";
 
 /** When nothing has come in after this long, the person is told what is waited for. */
@@ -13,7 +14,7 @@ export async function promptOf({ prompt, thread }: RunOptions, note: (line: stri
   const goesOn = prompt === undefined && thread.kind !== "new";
   if (goesOn) return null;
   if (prompt === undefined && !isPiped()) {
-    throw new UsageError('A prompt is missing: cinch run "what time is it?" (or pipe one in).');
+    throw new UsageError(`A prompt is missing: ${cinch} run "what time is it?" (or pipe one in).`);
   }
   const said = await readStdin(note);
   if (said.trim() === "") throw new UsageError("The prompt from stdin is empty.");

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import type { HarnessDisplayState, HarnessEvent, Session, Store } from "@cinch/core";
 import type { RunOptions } from "./args.ts";
 import { UsageError } from "./exit.ts";
+import { cinch } from "./invocation.ts";
 import { short } from "./terminal/plain.ts";
 
 /** Where a run sits down: the thread as it was at that moment, and whether somebody else is driving it. */
@@ -22,7 +23,7 @@ export interface SeatRequest {
 /** `--thread` and `--continue` must not leave an empty database behind where there was none. */
 export function checkDatabase({ thread, db }: Pick<RunOptions, "thread" | "db">): void {
   if (thread.kind === "new" || existsSync(db)) return;
-  throw new UsageError(`There are no threads yet: ${short(db)} does not exist. Start one: cinch run "…"`);
+  throw new UsageError(`There are no threads yet: ${short(db)} does not exist. Start one: ${cinch} run "…"`);
 }
 
 /** Takes the seat, and from then on tells the listener everything. Throws `UsageError` if there is no such thread. */
@@ -60,5 +61,5 @@ async function threadOf({ session, store, options }: Pick<SeatRequest, "session"
   }
   const [newest] = recent;
   if (newest) return newest.id;
-  throw new UsageError(`There are no threads yet in ${short(db)}. Start one: cinch run "…"`);
+  throw new UsageError(`There are no threads yet in ${short(db)}. Start one: ${cinch} run "…"`);
 }

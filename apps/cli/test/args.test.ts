@@ -25,7 +25,8 @@ test("commands and options are read in any order", () => {
 
 test("what can't be meant is refused, with what is wrong", () => {
   const cases: [string[], RegExp][] = [
-    [["run", "--bogus"], /Unknown option '--bogus'/],
+    [["run", "--bogus"], /^There is no option "bogus"\.$/],
+    [["run", "--continu", "hi"], /^There is no option "continu"\. Perhaps you meant: --continue$/],
     [["run", "--thread"], /'--thread <value>' argument missing/],
     [["run", "--json=yes"], /does not take an argument/],
     [["run", "--thread", "a", "--continue", "hi"], /either --thread or --continue/],

@@ -27,7 +27,7 @@ describe("what a run survives", { concurrency: 4 }, () => {
     assert.match(stdout, /8 messages and 5 tool results/);
     assert.match(stdout, /counter 4 .*did not end: reported to the model as unknown/);
     assert.match(stdout, /9 calls began, each once; 8 ended, none of them ran again; 1 is unknown/);
-    assert.match(stdout, /npm start -- run "/);
+    assert.match(stdout, /^ +cinch run --continue$/m);
     assert.deepEqual(
       readdirSync(tmpdir()).filter((name) => name.startsWith("cinch-demo-")),
       [],

@@ -146,7 +146,7 @@ export class MemoryStore implements Store {
 
   #keep(blobs: readonly Blob[], events: readonly StampedEvent[]): void {
     const referred = new Set(events.flatMap((event) => [...blobsIn(event)]));
-    for (const { hash, bytes } of blobs) if (referred.has(hash)) this.#data.blobs.set(hash, bytes);
+    for (const { hash, bytes } of blobs) if (referred.has(hash)) this.#data.blobs.set(hash, new Uint8Array(bytes));
   }
 
   #write(thread: MemoryThread, event: StampedEvent, seq: number): void {
@@ -282,7 +282,7 @@ export class MemoryStore implements Store {
   }
 
   async blob(hash: string): Promise<Uint8Array | undefined> {
-    return this.#data.blobs.get(hash);
+    return this.#data.blobs.get(hash)?.slice();
   }
 
   async saveDraft(threadId: string, epoch: number, pieces: readonly DraftPiece[]): Promise<void> {

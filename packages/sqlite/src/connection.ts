@@ -1,8 +1,8 @@
-import { DatabaseSync } from "node:sqlite";
 import { setTimeout as pause } from "node:timers/promises";
 import { CinchError } from "@cinch/core";
 import { failureOf, isBusy } from "./failure.ts";
 import { errorOf } from "./link.ts";
+import { DatabaseSync } from "./node-sqlite.ts";
 import { SCHEMA_VERSION, newer, setUp, versionOf } from "./schema.ts";
 import { sql, type Query } from "./sql.ts";
 

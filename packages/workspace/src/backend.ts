@@ -13,7 +13,7 @@ export interface Entry {
 }
 
 export interface Stat extends Entry {
-  /** Another one whenever the contents are others, in other processes too. The same contents may have different versions. */
+  /** Changes whenever the contents change, seen from any process. The same contents may have different versions. */
   version: string;
   /** Who may read, write and run it, where there is such a thing: the last nine bits of what a disk calls its mode. */
   mode?: number;
@@ -40,13 +40,20 @@ export interface Reach {
   resourceId: string;
   /** The files of the thread itself, where it is in a turn. */
   files?: ThreadFiles;
-  /** Once it is aborted, calls reject with its reason, and what is under way ends. */
+  /**
+   * Aborts the call. A call with a signal that is aborted already rejects with its `reason` and does nothing. One that is aborted under
+   * way rejects with it at the next chunk, entry or match; a write that is aborted leaves the file as it was.
+   */
   signal?: AbortSignal;
   /** The path is one that `resolve` gave, and was judged: a link on its way has come there since, and is not followed but `changed`. */
   direct?: boolean;
 }
 
-/** Bytes from `start` up to, and not including, `end`. What lies behind the end of the file is just not there. */
+/**
+ * Bytes from `start` (default 0) up to, and not including, `end` (default: the end of the file). A range that reaches beyond the end of
+ * the file gives the bytes that exist; one that begins there, or is empty or reversed, gives none. A number that is negative or not an
+ * integer is `invalid`.
+ */
 export interface Range {
   start?: number;
   end?: number;
@@ -107,23 +114,46 @@ export interface GrepMatch {
 }
 
 /**
- * Where files live. Everything that tools do to files goes through these few calls, so that a backend can be anything. Failures are
- * `FileError`s. Paths come normalised (see `paths.ts`), "/" is the root and always a directory.
+ * Where files live. Everything that tools do to files goes through these few calls, so that a backend can be anything.
+ * `backendConformance` of the testkit tests everything that is said here. Every call keeps this:
  *
- * `write` makes the directories above, replaces the contents as a whole or not at all, and keeps the file's mode. Of several that depend
- * on the same version one wins, the others are `changed`. Contents come as a stream and may be large: no backend holds a whole file in
- * memory that it does not keep in memory anyway. `delete` takes a directory with everything in it, of a link the link, and rejects with
- * `not_found` where there is nothing, with `denied` for the root. What `glob` and `grep` give is in no certain order, never lies outside
- * of `path`, and ends early when the reader stops reading. A pattern must not be able to hang the process.
+ * - **Paths** come normalised (see `paths.ts`). "/" is the root and always a directory. Nothing exists below a file.
+ * - **Failures** are `FileError`s, whose messages are for the model: they name the path and what to do next.
+ * - **Abort**: see `Reach.signal`. Every call obeys it, searches and streams too.
+ * - **Copies**: bytes never share memory across the border. A chunk that a reader got may be overwritten by the reader, a chunk that a
+ *   writer gave may be reused by the writer, and neither changes the file.
+ * - **Streams**: contents may be larger than memory. A backend holds no whole file that it does not keep in memory anyway, and reads no
+ *   byte before the start of a range if it can avoid that. A reader that stops early leaves nothing open.
+ * - **Isolation**: a file changes as a whole or not at all. Readers see the old contents until a write has ended, and a reader that has
+ *   begun sees one version to its end.
  */
 export interface Backend {
+  /** What is directly in a directory, in any order. Rejects with `not_found`, or with `not_a_directory` for a file. */
   list(path: string, reach: Reach): Promise<Entry[]>;
-  /** `null`: there is nothing. */
+  /** `null`: nothing exists there, which is no failure. */
   stat(path: string, reach: Reach): Promise<Stat | null>;
+  /** The bytes of a file, or a range of them, in chunks of any size. Rejects with `not_found`, or `is_a_directory`. */
   read(path: string, range: Range, reach: Reach): AsyncIterable<Uint8Array>;
+  /**
+   * Creates or replaces a file, with the directories above it, and keeps its mode. Gives what `stat` gives then. If the contents break
+   * off, nothing has changed, and no directory was made.
+   *
+   * A condition (`ifVersion`) is checked before the contents are read, and again at the moment of the change: of several writes that
+   * depend on one version exactly one wins, and the others reject with `changed`. Rejects with `is_a_directory` for a directory, with
+   * `not_a_directory` below a file.
+   */
   write(path: string, content: AsyncIterable<Uint8Array>, options: WriteOptions, reach: Reach): Promise<Stat>;
+  /**
+   * Deletes a file, a directory with everything in it, or of a link the link itself. Rejects with `not_found` where nothing exists,
+   * with `denied` for the root, with `changed` if a condition does not hold.
+   */
   delete(path: string, reach: Reach, options?: DeleteOptions): Promise<void>;
+  /**
+   * Files whose path fits, in any order, never outside of `path`. Ends when the reader stops reading. No pattern may block the process.
+   * `globFiles` does all of it for a backend that has `list`, `stat` and `read`.
+   */
   glob(query: GlobQuery, reach: Reach): AsyncIterable<Entry>;
+  /** Lines that fit, under the same conditions. `grepFiles` does all of it for a backend that has `list`, `stat` and `read`. */
   grep(query: GrepQuery, reach: Reach): AsyncIterable<GrepMatch>;
   /**
    * The path under which a file really lies, with every link on the way resolved, also for one that does not exist yet. Rules are held

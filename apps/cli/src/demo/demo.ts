@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { DurableEvent, HarnessEvent } from "@cinch/core";
 import { Exit } from "../exit.ts";
+import { cinch } from "../invocation.ts";
 import { RunningChild } from "./child.ts";
 import { broken, journalOf, ledgerOf, type Ran } from "./proof.ts";
 import { Show } from "./show.ts";
@@ -14,6 +15,16 @@ const SECOND = "Count to 6 slowly with the counter tool, then roll two dice, the
 /** The number in whose middle the process is killed. */
 const FATAL = 4;
 const MOMENT_MS = 500;
+/** What to type next. */
+const TRY = [
+  [
+    `CRASH_AT=tool_end:inside:3 ${cinch} run --model offline "count to 6 slowly"`,
+    "a process that dies, as by kill -9, at its third result",
+  ],
+  [`${cinch} run --continue`, "the next one goes on"],
+  [`${cinch} run --model offline help`, "what the offline model can do"],
+  [`${cinch} --help`, "all options"],
+] as const;
 
 /** A conversation whose process is killed in the middle of a turn, and which another process carries on. */
 export async function demo(): Promise<number> {
@@ -138,9 +149,11 @@ function report({ show, journal, found, ledger, dead }: Evidence): number {
   );
   show.line("", `the journal has ${journal.length} events, without a gap; the turn that was cut off is complete`);
   show.heading("Try it yourself");
-  show.line("", 'npm start -- run "count to 20 slowly"      and kill it: Ctrl-C, or kill -9');
-  show.line("", "npm start -- run --continue                it goes on");
-  show.line("", "npm start -- run help                      what the offline model can do; --help for all options");
+  // A line for the command and one for what it does, so that a line can be copied as it is.
+  for (const [command, about] of TRY) {
+    show.line("", command);
+    show.line("", `    ${about}`);
+  }
   return Exit.complete;
 }
 

@@ -86,6 +86,16 @@ export function keeping(check: Check): void {
     assert.deepEqual(left, [["shared=!"], ["shared=!"], ["shared=!"], []]);
   });
 
+  check("what a caller does to its events and bytes is not done to what is stored", async (store) => {
+    const [given, mine] = [Buffer.from("!"), shows("blob")];
+    await store.append("t", [created(), mine], { afterSeq: 0, blobs: [{ hash: "blob", bytes: given }] });
+    given.fill(0);
+    Object.assign(mine, { content: "changed" });
+    (await store.blob("blob"))!.fill(0);
+    for (const read of await store.read("t")) Object.assign(read, { content: "changed" });
+    assert.deepEqual([await stored(store, ["blob"]), await texts(store, "t")], [["blob=!"], [""]]);
+  });
+
   check("what was not appended brings no blob", async (store) => {
     await make(store, "t");
     await store.append("t", [shows("late")], { afterSeq: 0, blobs: [{ hash: "late", bytes: bytes("!") }] });

@@ -22,6 +22,7 @@ import type {
 import { fileError } from "../file-error.ts";
 import { isWithin, joinPath, namesOf, parentOf } from "../paths.ts";
 import { globFiles, grepFiles, treeFiles } from "../search/index.ts";
+import { copyOf } from "./copy.ts";
 import { wholeRange } from "./range.ts";
 
 /** How large a piece of a file is, as a blob. */
@@ -88,7 +89,7 @@ class JournalBackend implements Backend {
         reach.signal?.throwIfAborted();
         const bytes = await journal.blob(blob);
         if (!bytes) throw fileError("failed", path, "its contents are missing in the store. Restore it from a backup.");
-        yield bytes.slice(Math.max(0, start - at), Math.min(size, end - at));
+        yield copyOf(bytes, Math.max(0, start - at), Math.min(size, end - at));
       }
       at += size;
     }
@@ -199,7 +200,7 @@ class Upload {
 
   async add(chunk: Uint8Array): Promise<void> {
     for (let at = 0; at < chunk.length;) {
-      const piece = chunk.slice(at, at + PART_BYTES - this.#restSize);
+      const piece = copyOf(chunk, at, at + PART_BYTES - this.#restSize);
       at += piece.length;
       this.#hash.update(piece);
       this.#rest.push(piece);

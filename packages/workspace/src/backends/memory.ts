@@ -13,6 +13,7 @@ import type {
 import { fileError } from "../file-error.ts";
 import { joinPath, nameOf, namesOf, parentOf, virtualPath } from "../paths.ts";
 import { globFiles, grepFiles, treeFiles } from "../search/index.ts";
+import { copyOf } from "./copy.ts";
 import { wholeRange } from "./range.ts";
 
 interface MemoryFile {
@@ -35,7 +36,7 @@ type MemoryNode = MemoryFile | MemoryDirectory;
 export function memoryBackend(files: Record<string, string | Uint8Array> = {}): Backend {
   const backend = new MemoryBackend();
   for (const [path, content] of Object.entries(files)) {
-    const bytes = typeof content === "string" ? new TextEncoder().encode(content) : content.slice();
+    const bytes = typeof content === "string" ? new TextEncoder().encode(content) : copyOf(content);
     backend.put(virtualPath(path), [bytes], {});
   }
   return backend;
@@ -72,7 +73,7 @@ class MemoryBackend implements Backend {
       for (let from = Math.max(start - at, 0); from < stop; from += CHUNK_BYTES) {
         signal?.throwIfAborted();
         // A copy: what a reader does to it is not done to the file.
-        yield chunk.slice(from, Math.min(from + CHUNK_BYTES, stop));
+        yield copyOf(chunk, from, Math.min(from + CHUNK_BYTES, stop));
       }
       at += chunk.length;
     }
@@ -90,7 +91,7 @@ class MemoryBackend implements Backend {
     const chunks: Uint8Array[] = [];
     for await (const chunk of content) {
       signal?.throwIfAborted();
-      if (chunk.length > 0) chunks.push(chunk.slice());
+      if (chunk.length > 0) chunks.push(copyOf(chunk));
     }
     signal?.throwIfAborted();
     return this.put(path, chunks, options);

@@ -1,0 +1,7 @@
+/** The words that start this program where it was started, so that what it prints can be typed. */
+export const cinch = invocationOf(process.env["npm_lifecycle_event"]);
+
+function invocationOf(event: string | undefined): string {
+  if (event === "start") return "npm start --";
+  return event === "npx" ? "npx cinch" : "cinch";
+}

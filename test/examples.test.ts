@@ -1,0 +1,163 @@
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { globSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import process from "node:process";
+import { after, test } from "node:test";
+import { promisify } from "node:util";
+
+const root = join(import.meta.dirname, "..");
+/** Where the programs put what they leave behind, which should be nothing. */
+const temporary = mkdtempSync(join(tmpdir(), "cinch-examples-test-"));
+after(() => rmSync(temporary, { recursive: true, force: true }));
+
+interface Ran {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
+/** As `npm run example` does, without a key of this machine. */
+async function example(...args: string[]): Promise<Ran> {
+  const env = { PATH: process.env["PATH"] ?? "", HOME: temporary, TMPDIR: temporary };
+  const program = [join(root, "scripts/example.ts"), ...args];
+  const running = promisify(execFile)(process.execPath, program, { cwd: root, env, timeout: 120_000 });
+  return running.then(
+    ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
+    ({ code, stdout, stderr }: Ran) => ({ code, stdout, stderr }),
+  );
+}
+
+/** What each program must print, in this order. */
+const expected: Record<string, RegExp[]> = {
+  first: [/^add \{"a":2,"b":3\}$/m, /^2 \+ 3 is 5\.$/m, /^\(complete\)$/m],
+  tools: [
+    /^✗ refund: Invalid arguments/m,
+    /^ {2}for the UI: \{"rows":\[\{"order":17/m,
+    /^ {2}refund … calling the bank$/m,
+    /^✓ refund: Refunded 40 euros/m,
+    /^\? pick_carrier asks/m,
+    /^✓ pick_carrier: The person picked train\.$/m,
+    /^refunds: 40$/m,
+  ],
+  approvals: [
+    /^\[process \d+\] deploy waits for a yes; this process ends$/m,
+    /^\[process \d+\] "Release" waits: deploy \{"target":"production","build":41\}$/m,
+    /^\[process \d+\] the turn went on here: Build 42 is live\.$/m,
+    /^\[process \d+\] a second answer is ALREADY_ANSWERED$/m,
+    /^deployed: production 42$/m,
+  ],
+  "plan-mode": [
+    /^✓ read_setting: light$/m,
+    /^✗ write_setting: Denied/m,
+    /^you: not black, dark$/m,
+    /^you: approved$/m,
+    /^mode: plan → build$/m,
+    /^✓ write_setting: theme is dark now\.$/m,
+    /\(complete, in mode build\)$/m,
+  ],
+  workspace: [
+    /^protection: (os|none)$/m,
+    /^✗ write_file: .*not been read/m,
+    /^✓ edit_file/m,
+    /^✗ write_file: Denied/m,
+    /^\? execute /m,
+    /^✓ execute: Exit code 0/m,
+    /^src\/greet\.ts: export const greeting = 'Good morning';$/m,
+    /^changed: \/src\/greet\.ts, \/out\.txt$/m,
+  ],
+  undo: [
+    /^ {2}new\/c\.txt: five$/m,
+    /^modified \/a\.txt$/m,
+    /^\+four$/m,
+    /^ {2}\/b\.txt: conflict/m,
+    /^after the rewind:\n {2}a\.txt: one, two\n {2}b\.txt: mine\nmessages: 0$/m,
+  ],
+  "sse-server": [
+    /^user: Hello$/m,
+    /^\(disconnected/m,
+    /^\(posted twice: 202, 202\)$/m,
+    /^assistant: You said: Hello$/m,
+    /^user: Still there\?\nassistant: You said: Still there\?\n\(reconnected: \d+ events, 0 of them missing or seen twice\)$/m,
+    /^\(an empty message: 400 /m,
+  ],
+  "slack-bot": [
+    /^#shop t1 bot: May I refund \{"order":17\}\? \[Approve\] \[Decline\]$/m,
+    /^#shop t2 bot: I can refund orders/m,
+    /^\(the bot restarts\)$/m,
+    /^#shop t1 bot, to bob only: You may not answer this\.$/m,
+    /^#shop t1 bot: approve by ada$/m,
+    /^#shop t1 bot: Order 17 is refunded \(refund 1\)\.$/m,
+    /^#shop t1 bot, to ada only: .*answered already/m,
+    /^\(refunded: 17\)$/m,
+  ],
+  "own-store": [
+    /^\(closed; \d+ lines in the file\)\nuser: Hello\nassistant: Hello to you\.\nuser: And again$/m,
+    /^▶ a file of JSON lines keeps what a store promises$/m,
+    /^ℹ pass \d{2}$/m,
+    /^ℹ fail 0$/m,
+    /^ℹ skipped 0$/m,
+  ],
+  "own-backend": [
+    /^\/2026\/may\.md "2": Sales went down\.$/m,
+    /^▶ a bucket keeps what a backend promises$/m,
+    /^ℹ pass \d{2}$/m,
+    /^ℹ fail 0$/m,
+    /^ℹ skipped 0$/m,
+  ],
+};
+
+for (const [name, patterns] of Object.entries(expected)) {
+  test(`the example ${name} does what it says, ends with 0 and leaves nothing behind`, async () => {
+    const { code, stdout, stderr } = await example(name);
+    assert.deepEqual({ code, stderr }, { code: 0, stderr: "" }, stdout);
+    let rest = stdout;
+    for (const pattern of patterns) {
+      const found = pattern.exec(rest);
+      assert.ok(found, `${pattern} is not (or too early) in:\n${stdout}`);
+      rest = rest.slice(found.index + found[0].length);
+    }
+    assert.deepEqual(readdirSync(temporary), []);
+  });
+}
+
+test("without a name the examples are listed, each with a sentence; all of them are tested", async () => {
+  const { code, stdout } = await example();
+  const listed = [...stdout.matchAll(/^ {2}([\w-]+) {2,}[A-Z].*\.$/gm)].map(([, name]) => name);
+  assert.deepEqual([code, listed.toSorted()], [0, Object.keys(expected).toSorted()]);
+  const files = globSync(["*.ts", "*/main.ts"], { cwd: join(root, "examples") });
+  assert.equal(files.length, listed.length);
+});
+
+test("a part of a name is enough; an unknown or ambiguous one is answered with the list", async () => {
+  assert.match((await example("plan")).stdout, /in mode build/);
+  for (const name of ["nonsense", "own"]) {
+    const { code, stdout, stderr } = await example(name);
+    assert.deepEqual([code, stdout], [2, ""]);
+    assert.match(stderr, new RegExp(`There is no example "${name}"[^]* {2}first {2,}A first program`));
+  }
+});
+
+test("the README shows the first example, word for word, and says how to run it", () => {
+  const readme = readFileSync(join(root, "README.md"), "utf8");
+  const [, shown] = /^```ts\n(.*?)^```$/ms.exec(readme) ?? [];
+  const program = readFileSync(join(root, "examples/first.ts"), "utf8").replace(/^\/\*\*.*\*\/\n/, "");
+  assert.equal(shown, program);
+  assert.match(readme, /^npm run example first$/m);
+});
+
+test("the examples use nothing of the packages but what they export", () => {
+  const files = globSync("examples/**/*.ts", { cwd: root });
+  const imported = files.flatMap((file) => {
+    const text = readFileSync(join(root, file), "utf8");
+    return [...text.matchAll(/(?:from|import)\s*\(?\s*"([^"]+)"/g)].map(
+      ([, specifier = ""]) => `${file}: ${specifier}`,
+    );
+  });
+  const allowed = /: (node:[\w/]+|@cinch\/\w+|@ai-sdk\/anthropic|zod|\.\/[\w-]+\.ts)$/;
+  assert.deepEqual(
+    imported.filter((one) => !allowed.test(one)),
+    [],
+  );
+});

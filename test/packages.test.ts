@@ -1,0 +1,194 @@
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import {
+  cpSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { isBuiltin } from "node:module";
+import { tmpdir } from "node:os";
+import { delimiter, dirname, join } from "node:path";
+import process from "node:process";
+import { after, before, describe, test } from "node:test";
+import { promisify } from "node:util";
+import { build, folders, importsOf, install, manifestOf, packageOf, root } from "./packages.ts";
+
+interface Ran {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
+/** With nothing of this process: no conditions, no options, no keys. */
+function run(file: string, args: readonly string[], cwd: string): Promise<Ran> {
+  const env = { PATH: process.env["PATH"] ?? "", HOME: cwd, CINCH_OFFLINE_DELAY_MS: "0" };
+  return promisify(execFile)(file, args, { cwd, env, timeout: 120_000 }).then(
+    ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
+    ({ code, stdout, stderr }: Ran) => ({ code, stdout, stderr }),
+  );
+}
+
+describe("the packages, as installed", { concurrency: false }, () => {
+  const folder = mkdtempSync(join(tmpdir(), "cinch-packages-"));
+  const installed = join(folder, "installed");
+  const app = join(installed, "app");
+  const names = folders.map((one) => manifestOf(join(root, one)).name);
+  const placeOf = (name: string) => join(installed, "node_modules", name);
+  const cinch = join(installed, "node_modules/.bin/cinch");
+
+  before(async () => {
+    await build(join(folder, "built"));
+    await install(join(folder, "built"), installed);
+    rmSync(join(folder, "built"), { recursive: true });
+    // A project of a user, beside them: what it uses itself it has declared itself.
+    mkdirSync(app);
+    writeFileSync(join(app, "package.json"), '{ "type": "module" }');
+    for (const name of ["zod", "@ai-sdk/anthropic", "@types/node"]) {
+      mkdirSync(dirname(join(app, "node_modules", name)), { recursive: true });
+      symlinkSync(join(root, "node_modules", name), join(app, "node_modules", name));
+    }
+  });
+  after(() => rmSync(folder, { recursive: true, force: true }));
+
+  test("each has what its package.json names, its licence and a README, and nothing that is of use only here", () => {
+    for (const name of names) {
+      const place = placeOf(name);
+      const { exports = {}, bin = {}, engines } = manifestOf(place);
+      const named = Object.values(exports).flatMap(({ types = "", default: file = "" }) => [types, file]);
+      const files = [...named, ...Object.values(bin), "LICENSE", "README.md"];
+      assert.deepEqual(
+        files.filter((file) => !statSync(join(place, file), { throwIfNoEntry: false })?.isFile()),
+        [],
+        name,
+      );
+      assert.ok(files.length > 2, `${name} has an entry point`);
+      assert.equal(readFileSync(join(place, "LICENSE"), "utf8"), readFileSync(join(root, "LICENSE"), "utf8"));
+      assert.deepEqual(engines, { node: ">=24" });
+      const odd = globSync("**/*", { cwd: place, exclude: ["node_modules"] }).filter(
+        (file) =>
+          statSync(join(place, file)).isFile() && !/\.(js|d\.ts)$|^(LICENSE|README\.md|package\.json)$/.test(file),
+      );
+      assert.deepEqual(odd, [], name);
+    }
+  });
+
+  test("each declares every package that it imports, and our own at the version they have", () => {
+    for (const name of names) {
+      const { dependencies, peerDependencies = {} } = manifestOf(placeOf(name));
+      const files = globSync("{*.js,dist/**/*.{js,d.ts}}", { cwd: placeOf(name) });
+      const imported = new Set(files.flatMap((file) => importsOf(join(placeOf(name), file)).map(packageOf)));
+      const known = new Set([...Object.keys(dependencies), ...Object.keys(peerDependencies), ".", "..", "#main"]);
+      const missing = [...imported].filter((one) => !isBuiltin(one) && !known.has(one));
+      assert.deepEqual(missing, [], name);
+      for (const [other, version] of Object.entries(dependencies))
+        if (other.startsWith("@cinch/"))
+          assert.equal(version, manifestOf(placeOf(other)).version, `${name} on ${other}`);
+    }
+  });
+
+  test(
+    "the examples compile against them under strict, and plain Node runs the result",
+    { timeout: 240_000 },
+    async () => {
+      cpSync(join(root, "examples"), join(app, "src"), { recursive: true });
+      // The declarations of the AI SDK name these types, and its package does not bring them along.
+      writeFileSync(
+        join(app, "src/shim.d.ts"),
+        'declare module "json-schema" { export type JSONSchema7 = object; export type JSONSchema7Definition = object }',
+      );
+      const compilerOptions = {
+        strict: true,
+        noUncheckedIndexedAccess: true,
+        module: "nodenext",
+        target: "es2024",
+        lib: ["es2024", "dom", "dom.iterable", "dom.asynciterable", "esnext"],
+        types: ["node"],
+        rewriteRelativeImportExtensions: true,
+        rootDir: "src",
+        outDir: "out",
+      };
+      writeFileSync(join(app, "tsconfig.json"), JSON.stringify({ compilerOptions, include: ["src"] }));
+      const compiled = await run(join(root, "node_modules/.bin/tsc"), ["-p", "."], app);
+      assert.deepEqual(compiled, { code: 0, stdout: "", stderr: "" });
+      const said: Record<string, RegExp> = {
+        first: /^2 \+ 3 is 5\.\n\(complete\)$/m,
+        approvals: /^deployed: production 42$/m,
+        workspace: /^changed: \/src\/greet\.ts, \/out\.txt$/m,
+        "slack-bot/main": /^\(refunded: 17\)$/m,
+      };
+      for (const [name, pattern] of Object.entries(said)) {
+        const place = mkdtempSync(join(folder, "run-"));
+        const { code, stdout, stderr } = await run(process.execPath, [join(app, "out", `${name}.js`)], place);
+        assert.deepEqual([code, stderr], [0, ""], stdout);
+        assert.match(stdout, pattern);
+      }
+    },
+  );
+
+  test("they can be required, too", async () => {
+    const text =
+      'const { Harness } = require("@cinch/core"); const { sqliteStore } = require("@cinch/sqlite"); console.log(typeof Harness, typeof sqliteStore)';
+    writeFileSync(join(app, "required.cjs"), text);
+    assert.deepEqual(await run(process.execPath, ["required.cjs"], app), {
+      code: 0,
+      stdout: "function function\n",
+      stderr: "",
+    });
+  });
+
+  test("the command talks, goes on, and says by which words it was called", async () => {
+    const place = mkdtempSync(join(folder, "run-"));
+    const first = await run(process.execPath, [cinch, "run", "what is 3*7?"], place);
+    assert.equal(first.code, 0, first.stderr);
+    assert.match(first.stdout, /3\*7 = 21/);
+    assert.match(first.stderr, /continue: cinch run --thread /);
+    const next = await run(process.execPath, [cinch, "run", "--continue", "what did I say first?"], place);
+    assert.match(next.stdout, /First you said: "what is 3\*7\?"/);
+    assert.equal(
+      (await run(process.execPath, [cinch, "--version"], place)).stdout,
+      `${manifestOf(placeOf("cinch")).version}\n`,
+    );
+  });
+
+  const sentences = {
+    cinch: /^cinch needs Node 24 or newer, and this is Node 20\.[\d.]+\. Install a newer one from [^\n]+\.\n$/,
+    "@cinch/sqlite":
+      /^\[?Error: @cinch\/sqlite needs Node 24 or newer, and this is Node 20\.[\d.]+\. Install a newer one\.\]?$/m,
+  };
+  const checkOld = async (node: string, args: readonly string[]) => {
+    const command = await run(node, [...args, cinch, "run", "hello"], app);
+    assert.deepEqual([command.code, command.stdout], [2, ""]);
+    assert.match(command.stderr, sentences.cinch);
+    writeFileSync(join(app, "old.mjs"), 'import "@cinch/sqlite";\n');
+    const imported = await run(node, [...args, "old.mjs"], app);
+    assert.equal(imported.code, 1);
+    assert.match(imported.stderr, sentences["@cinch/sqlite"]);
+    assert.doesNotMatch(imported.stderr, /^ +at /m);
+  };
+
+  test("a Node that says it is 20 gets a sentence, not a stack", async () => {
+    const old = 'Object.defineProperty(process, "versions", { value: { ...process.versions, node: "20.1.0" } });';
+    await checkOld(process.execPath, ["--import", `data:text/javascript,${encodeURIComponent(old)}`]);
+  });
+
+  test("so does a real one, where there is one", async (t) => {
+    const found = await oldNode();
+    if (!found) return t.skip("there is no Node 20 on PATH");
+    await checkOld(found, []);
+  });
+});
+
+async function oldNode(): Promise<string | undefined> {
+  for (const directory of (process.env["PATH"] ?? "").split(delimiter)) {
+    const node = join(directory, "node");
+    if (existsSync(node) && (await run(node, ["--version"], "/")).stdout.startsWith("v20.")) return node;
+  }
+  return undefined;
+}

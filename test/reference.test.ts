@@ -1,0 +1,109 @@
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+import { eventMap } from "@cinch/core";
+import * as z from "zod/mini";
+import { programOf, sectionsOf, type Section } from "./reference.ts";
+
+/** docs/reference.md against the types, the event map and what the packages export. What is wrong is told as what to do. */
+const root = join(import.meta.dirname, "..");
+const text = readFileSync(join(root, "docs/reference.md"), "utf8");
+const sections = sectionsOf(text);
+
+/** What the compiler finds: for each line that does not compile, its advice with the names in it. */
+async function differences(all: readonly Section[]): Promise<string[]> {
+  const folder = mkdtempSync(join(root, "test", ".reference-"));
+  try {
+    const { text: program, advice } = programOf(all);
+    writeFileSync(join(folder, "check.ts"), program);
+    writeFileSync(join(folder, "tsconfig.json"), '{ "extends": "../../tsconfig.json", "include": ["check.ts"] }');
+    const output = await new Promise<string>((resolve) => {
+      const args = ["--noEmit", "--noErrorTruncation", "--pretty", "false", "-p", folder];
+      execFile(join(root, "node_modules/.bin/tsc"), args, { cwd: root }, (_, stdout) => resolve(stdout));
+    });
+    return [...output.matchAll(/^(\S+)\((\d+),\d+\): error TS\d+: (.*)$/gm)].map(([, file, line, message = ""]) => {
+      const [, names] = /^Type '(.*)' is not assignable to type 'never'\.$/.exec(message) ?? [];
+      const about = file?.endsWith("check.ts") ? advice[Number(line) - 1] : undefined;
+      return names && about ? about.replace("NAMES", sorted(names)) : `${file}(${line}): ${message}`;
+    });
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+const sorted = (names: string): string => names.replaceAll('"', "`").split(" | ").toSorted().join(" | ");
+
+const sectionOf = (heading: string, packageName = "@cinch/core"): Section => {
+  const found = sections.find((one) => one.heading === heading && one.packageName === packageName);
+  assert.ok(found, `docs/reference.md has no "### ${heading}" under ${packageName}`);
+  return found;
+};
+
+describe("the reference", { concurrency: false }, () => {
+  test("has every option, method, parameter, field and value that the types have, and no other", async () => {
+    assert.deepEqual(await differences(sections), []);
+  });
+
+  test("is not taken for right when it is wrong", async () => {
+    const wrong = text
+      .replace(/^\| `onAsk` .*\n/m, "")
+      .replace("`editInput({ inputId, content })`", "`editInput({ inputId?, text })`")
+      .replace("| `complete` |", "| `completed` |");
+    assert.deepEqual(await differences(sectionsOf(wrong)), [
+      '@cinch/core, "`HarnessConfig`": add a row `onAsk`',
+      '@cinch/core, "`Session`", editInput(…): add the option `content`',
+      '@cinch/core, "`Session`", editInput(…): remove the option `text`, which the code does not have',
+      '@cinch/core, "`Session`", editInput(…): remove a ? for `inputId`, which the code does not have',
+      '@cinch/core, "Values of `EndReason`": add a row `complete`',
+      '@cinch/core, "Values of `EndReason`": remove a row `completed`, which the code does not have',
+    ]);
+  });
+
+  test("has every event, with its fields and with those who may append it", () => {
+    const documented = sectionOf("Events").rows.map(({ name, cells: [by, fields = ""] }) => {
+      const listed = [...fields.matchAll(/`([^`]+)`/g)].map(([, field = ""]) => field);
+      return [name, by, ...listed.toSorted()].join(" ");
+    });
+    const actual = Object.entries(eventMap).map(([type, { by, schema }]) => {
+      const fields = Object.entries(schema.shape as Record<string, unknown>).map(([name, field]) =>
+        field instanceof z.ZodMiniOptional ? `${name}?` : name,
+      );
+      return [type, by, ...fields.toSorted()].join(" ");
+    });
+    assert.deepEqual(documented.toSorted(), actual.toSorted());
+  });
+
+  test("has every code that names what a provider did", () => {
+    const sources = globSync("packages/core/src/**/*.ts", { cwd: root }).map((file) =>
+      readFileSync(join(root, file), "utf8"),
+    );
+    const thrown = sources.flatMap((source) =>
+      [...source.matchAll(/"(PROVIDER_[A-Z_]+)"/g)].map(([, code = ""]) => code),
+    );
+    const documented = sectionOf("Values of `ErrorCode`").rows.flatMap(({ name }) =>
+      name.startsWith("PROVIDER_") ? [name] : [],
+    );
+    assert.deepEqual(documented.toSorted(), [...new Set(thrown)].toSorted());
+  });
+
+  for (const name of ["core", "sqlite", "workspace", "testkit"]) {
+    test(`has everything that @cinch/${name} exports`, async () => {
+      const exported = Object.keys((await import(`@cinch/${name}`)) as object);
+      const documented = sectionOf("Exports", `@cinch/${name}`).rows.map((row) => row.name);
+      assert.deepEqual(documented.toSorted(), exported.toSorted());
+    });
+  }
+
+  test("says a sentence about each", () => {
+    const silent = sections.flatMap(({ heading, rows }) =>
+      rows.flatMap(({ name, cells }) => (/[.:]$/.test(cells.at(-1) ?? "") ? [] : [`${heading}: ${name}`])),
+    );
+    assert.deepEqual(silent, []);
+    assert.deepEqual(
+      sections.filter(({ rows }) => rows.length === 0).map(({ heading }) => heading),
+      [],
+    );
+  });
+});
