@@ -76,7 +76,7 @@ const OPTIONS = `
   unzip lqonvtjd:x:
   gzip,gunzip cdfklnqrtv decompress keep stdout
   zip rqvj
-  make+ jkBsinwqj:l: jobs= keep-going silent dry-run always-make just-print no-print-directory ^C: ^directory= !=
+  make+ jkBsinwql: jobs= keep-going silent dry-run always-make just-print no-print-directory ^C: ^directory= !=
   curl sSLIfgkvNiH:X:d:A:m:u: silent show-error location head fail header= request= data= max-time= connect-timeout= retry= compressed
     user-agent= json= data-raw= data-binary= get no-progress-meter include verbose insecure user= url=
   ping c:i:W:w:nq46
@@ -101,7 +101,7 @@ const OPTIONS = `
   git/clone lqvnb:j: depth= branch= single-branch quiet recurse-submodules no-checkout bare mirror filter= sparse shallow-since= progress
     verbose no-tags jobs= local no-hardlinks shared !::
   git/merge,git/rebase,git/cherry-pick,git/revert ${REVISES}
-  git/grep niIlLwEFPchHvoqpWe:A:B:C: line-number ignore-case files-with-matches name-only word-regexp count cached untracked and or not
+  git/grep rniIlLwEFPchHvoqpWe:A:B:C: line-number ignore-case files-with-matches name-only word-regexp count cached untracked and or not
     heading break extended-regexp fixed-strings perl-regexp show-function function-context all-match no-index max-depth=
   git/config l get get-all get-regexp list show-origin show-scope name-only global local system <1
   git/remote,git/remote/show,git/remote/get-url,git/remote/add,git/remote/remove,git/remote/rename,git/remote/set-url,git/remote/prune

@@ -20,6 +20,8 @@ export interface Look {
   readonly assignments: readonly Word[];
   /** Whether it does nothing but run its only inner command. */
   readonly through: boolean;
+  /** Whether it runs what files of a project say. */
+  readonly project: boolean;
   /** How many words a suggestion has to keep. 0: all of them. -1: nothing can be suggested. */
   readonly keep: number;
 }
@@ -32,6 +34,7 @@ const PLAIN: Look = {
   code: [],
   assignments: [],
   through: false,
+  project: false,
   keep: 0,
 };
 const NOTHING = parseOptions([]);
@@ -45,21 +48,28 @@ const doubted = (words: readonly Word[]): Look => ({
   opaque: words.length > MOST_WORDS,
 });
 
+/** They change what the names in the rest of the line mean. */
+const MEDDLES = /^(?:alias|hash|enable|bind|fc)$/;
+const PROJECT =
+  /^(?:make|npm|pnpm|yarn|bun|cargo|go|mvn|gradle|dotnet|deno|pytest|jest|vitest|mocha|poetry|uv|bundle|mix)$/;
+
 export function look(words: readonly Word[]): Look {
   const name = words[0]!.text ?? "";
   const found = find(words);
   if (!found) {
     // A program of the workspace does what it does with its words. Of a subcommand that begins with something it is known what it is not.
     const isOwn = name.includes("/") && !/^\/|\.\.\//.test(name);
-    if (isGroup(family(name)) && words[1]?.text === undefined && /^[a-z]/.test(words[1]?.prefix ?? ""))
+    if (isGroup(name) && words[1]?.text === undefined && /^[a-z]/.test(words[1]?.prefix ?? ""))
       return { ...doubted(words), loose: "words" };
+    if (MEDDLES.test(name)) return { ...doubted(words), opaque: true };
     return isOwn ? { ...PLAIN, reach: 0, loose: "words", opaque: words.length > MOST_WORDS } : doubted(words);
   }
   const { at, what, reach } = found;
   const own = LOOKERS[what.kind](words, found);
   const isMoved = at > 0 && reach < 0 && own.reach < 0 && at > what.depth - 1;
   const inner = isMoved ? [[literal(name), ...words.slice(at)]] : own.inner;
-  return { ...own, inner, through: own.through || isMoved, reach: Math.max(own.reach, reach) };
+  const project = PROJECT.test(baseName(name));
+  return { ...own, inner, project, through: own.through || isMoved, reach: Math.max(own.reach, reach) };
 }
 
 interface Found {
@@ -72,11 +82,14 @@ interface Found {
   isBare: boolean;
 }
 
+/** Only these: `uname26` is not `uname`. */
+const VERSIONED = /^(?:python|pypy|pip|perl|ruby|php|lua)[\d.]+$/;
+
 /** Finds what is known of a program and its subcommands, behind options that are known. */
 function find(words: readonly Word[]): Found | undefined {
   const base = baseName(words[0]!.text ?? "");
   if (!isPlainName(words[0]!.text ?? "") && !/^\.\/(?:gradlew|mvnw)$/.test(words[0]!.text!)) return undefined;
-  let key = known(base) || isGroup(base) ? base : family(base);
+  let key = VERSIONED.test(base) ? family(base) : base;
   let at = 0;
   let reach = -1;
   let isBare = false;

@@ -61,7 +61,9 @@ export function parseWords(words: readonly Word[], options: Options, from: numbe
   const given = new Set<string>();
   let reach = -1;
   let sound = true;
-  const isFit = ({ text, prefix }: Word) => !options.never.some((part) => (text ?? prefix).includes(part));
+  // A colon behind a slash is a part of a name.
+  const isFit = ({ text, prefix }: Word) =>
+    options.never.every((part) => (text === undefined ? part === ":" && prefix.includes("/") : !text.includes(part)));
   let at = from;
   let isOption = true;
   for (; at < words.length && sound; at++) {

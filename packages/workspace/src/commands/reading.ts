@@ -320,9 +320,11 @@ class Reader {
   }
 
   /** Every value may be run as a line, sooner or later. Gives whether that stands in doubt. */
-  #set(name: string, { text }: Word, how: { exported: boolean }): boolean {
+  #set(name: string, word: Word, how: { exported: boolean }): boolean {
+    const { text } = word;
     if (text === undefined) return mayBeRun(name, how);
     this.#texts.push(text);
+    if (isHarmless(name, word)) return false;
     return isHidden(text) || this.#reads(text);
   }
 
@@ -357,6 +359,7 @@ class Reader {
     if (!name || RESERVED.has(name) || name.startsWith("=")) return undefined;
     const found: Look = this.#functions.has(name) ? { ...look([literal("true")]), reach: Infinity } : look(words);
     let { opaque, reach } = found;
+    this.#runs ||= found.project;
     for (const { text, prefix } of found.assignments) {
       const [variable, value] = [prefix.replace(/=.*/s, ""), text?.replace(/^[^=]*=/s, "")];
       const word = value === undefined ? ANYTHING : literal(value);
