@@ -129,14 +129,14 @@ const OPTIONS = `
   cargo/test,cargo/build,cargo/check,cargo/clippy,cargo/run,cargo/bench,cargo/doc,cargo/fmt,cargo/clean,cargo/tree,cargo/metadata,cargo/search,cargo/add,cargo/remove,cargo/update,cargo/publish
     vqj:p:i: release all workspace package= features= all-features no-default-features lib bin= bins test= tests example= examples
     all-targets locked offline frozen target= no-run no-fail-fast message-format= profile= jobs= quiet verbose exclude= doc no-deps fix
-    allow-dirty allow-staged check depth= invert= duplicates dev dry-run open
+    allow-dirty allow-staged check depth= invert= duplicates dev dry-run
   go/test,go/build,go/vet,go/install,go/list,go/get,go/clean
     vxanm race run= count= cover short bench= benchmem timeout= p= tags= json failfast parallel= cpu= list= ~
   pip/install,pip/uninstall,pip/download,pip/list,pip/show,pip/freeze,pip/check Ur:e:yq upgrade requirement= editable= user no-deps quiet
     yes dry-run no-cache-dir pre outdated
-  uv/sync,uv/add,uv/remove,uv/lock,uv/tree,uv/pip/install,uv/pip/list,uv/pip/uninstall,poetry/install,poetry/add,poetry/remove,poetry/update,poetry/lock,poetry/build,poetry/show,poetry/check,bundle/install,bundle/update,bundle/list,gem/install,gem/list,composer/install,composer/update,composer/require,composer/show,mix/test,mix/compile,mix/format,mix/deps.get,dart/test,dart/format,dart/analyze,flutter/test,flutter/analyze,swift/build,swift/test
+  uv/sync,uv/add,uv/remove,uv/lock,uv/tree,uv/pip/install,uv/pip/list,uv/pip/uninstall,poetry/install,poetry/add,poetry/remove,poetry/update,poetry/lock,poetry/build,poetry/show,poetry/check,bundle/install,bundle/update,bundle/list,composer/install,composer/update,composer/require,composer/show,mix/test,mix/compile,mix/format,mix/deps.get,dart/test,dart/format,dart/analyze,flutter/test,flutter/analyze,swift/build,swift/test
     qvnDr:U dev frozen locked upgrade quiet group= extra= all-extras verbose no-dev trace no-interaction
-  dotnet/build,dotnet/test,dotnet/restore,dotnet/run,dotnet/clean,dotnet/format c:v:f: configuration= no-restore no-build verbosity= filter=
+  dotnet/build,dotnet/test,dotnet/restore,dotnet/run,dotnet/clean,dotnet/format c:v:f: configuration= no-restore no-build verbosity= filter= !:
   deno/test,deno/fmt,deno/lint,deno/check,deno/task Aq allow-all allow-read allow-net quiet check watch
   apt/install,apt-get/install,apt/update,apt-get/update,apt/upgrade,apt-get/upgrade,apt/remove,apt-get/remove,apt/autoremove,apt/list,apt/show,apt/search,brew/install,brew/update,brew/upgrade,brew/uninstall,rustup/update,rustup/target/add,rustup/component/add
     qyf yes quiet no-install-recommends fix-broken cask installed upgradable
@@ -147,7 +147,8 @@ const OPTIONS = `
   kubectl/get,kubectl/describe,kubectl/logs,kubectl/top,kubectl/version,kubectl/explain,kubectl/delete,kubectl/scale
     o:n:l:Awf:c:p output= namespace= selector= all-namespaces watch show-labels follow tail= since= previous container= all replicas= force
   terraform/plan,terraform/init,terraform/show,terraform/output - no-color input= refresh= json lock= compact-warnings detailed-exitcode ~
-  mvn+,gradle+,mvnw+,gradlew+ qoBUX info stacktrace offline no-daemon quiet console= parallel continue`;
+  mvn+,mvnw+ qoBUX offline quiet !:
+  gradle+,gradlew+ q info stacktrace offline no-daemon quiet console= parallel continue`;
 
 /** They run the command behind their options. `through`: and change nothing. A number: as many words of their own stand before it. */
 const RUNS = `

@@ -1,6 +1,7 @@
 import type { Fit } from "@cinch/core";
 import { covers, parsePattern } from "./pattern.ts";
-import { DOUBTFUL, readLine, type Reading } from "./reading.ts";
+import { DOUBTFUL, type Reading } from "./findings.ts";
+import { readLine } from "./reading.ts";
 import { mayFit, mentions } from "./spelling.ts";
 import { suggestion } from "./suggest.ts";
 import { bashParser, type Parse } from "./syntax.ts";
@@ -44,7 +45,7 @@ function fitOf(text: string, command: string, read: (line: string) => Reading): 
   if (!pattern) return "some";
   const { commands, inner, texts, doubtful, more } = read(command);
   if (!doubtful && !more && commands.length > 0 && commands.every((one) => covers(pattern, one))) return "all";
-  const isMeant = doubtful || texts.some((one) => mentions(pattern, one));
+  const isMeant = doubtful || texts.some(mentions(pattern));
   return isMeant || [...commands, ...inner].some((one) => mayFit(pattern, one)) ? "some" : "none";
 }
 

@@ -1,5 +1,5 @@
 import { fits, isStar, type Pattern, type PatternWord } from "./pattern.ts";
-import type { SimpleCommand } from "./reading.ts";
+import type { SimpleCommand } from "./findings.ts";
 import { baseName, family, literal, mayBeOption, type Word } from "./word.ts";
 
 /**
@@ -28,17 +28,19 @@ function isProgram(word: PatternWord, name: string): boolean {
   return wanted === base || family(wanted) === family(base);
 }
 
-/** Whether a text that may be run in any language names the program of a pattern, and every other word of it that is no option. */
-export function mentions({ words }: Pattern, text: string): boolean {
+/** Tells whether a text that may be run in any language names the program of a pattern, and every other word of it that is no option. */
+export function mentions({ words }: Pattern): (text: string) => boolean {
   const [program, ...rest] = words;
-  if (!program || program.length > 1) return true;
-  const wanted = rest.filter((word) => word.length === 1 && !isOptionWord(word)).map(([word]) => escaped(word!));
+  if (!program || program.length > 1) return () => true;
   const name = escaped(family(baseName(program[0]!)));
-  // The name also stands behind the letter of an option: `-xgit`.
-  const named = new RegExp(String.raw`(?:^|[^\w.-]|(?:^|\s)-\w)${name}[\d.]*(?![\w-]|\.\w)`);
-  return [text, text.replaceAll(/['"\\]/g, "")].some(
-    (one) => named.test(one) && wanted.every((word) => new RegExp(String.raw`(?<!\w)${word}(?!\w)`).test(one)),
-  );
+  const wanted = [
+    // The name also stands behind the letter of an option: `-xgit`.
+    new RegExp(String.raw`(?:^|[^\w.-]-?|(?:^|\s)-\w)${name}[\d.]*(?![\w-]|\.\w)`),
+    ...rest
+      .filter((word) => word.length === 1 && !isOptionWord(word))
+      .map(([word]) => new RegExp(String.raw`(?<!\w)${escaped(word!)}(?!\w)`)),
+  ];
+  return (text) => [text, text.replaceAll(/['"\\]/g, "")].some((one) => wanted.every((word) => word.test(one)));
 }
 
 const escaped = (text: string): string => text.replaceAll(/[^\w]/g, String.raw`\$&`);

@@ -1,4 +1,4 @@
-import type { Reading, SimpleCommand } from "./reading.ts";
+import type { Reading, SimpleCommand } from "./findings.ts";
 import { baseName } from "./word.ts";
 
 /** Only this very line, for those that reach other machines or replace files. */

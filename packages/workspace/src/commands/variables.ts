@@ -38,6 +38,10 @@ export class Variables {
     (isNumber || source.startsWith("$((") ? this.#numbers : this.#texts).add(name);
   }
 
+  has(name: string): boolean {
+    return this.#numbers.has(name) || this.#texts.has(name);
+  }
+
   setAny(): void {
     this.#any = true;
   }
@@ -55,6 +59,11 @@ export class Variables {
       const parts = type === "subscript" ? children.slice(1) : children;
       for (const child of parts) if (!/^[@*]$/.test(source.slice(child.start, child.end))) this.evaluate(child, source);
     }
+  }
+
+  /** Whether one of them may be anything but a number, for a shell that gets them. */
+  get hasTexts(): boolean {
+    return this.#any || this.#texts.size > 0;
   }
 
   get isCalculated(): boolean {
