@@ -58,6 +58,7 @@ export interface Stream {
 const CODE_OPTION = /^-(?:[a-zA-Z]*[ceEgrx]|-?(?:eval|exec|expr|command|code|cmd|run)[\w-]*)$/;
 /** They make files out of what their words say. */
 const WRITES = /^(?:cp|ln|mv|dd|sed|tee)$/;
+
 /** Collects what a line does, command by command. */
 export class Findings {
   readonly commands: SimpleCommand[] = [];
