@@ -96,6 +96,61 @@ test("no input makes the matcher throw, and what it suggests covers the line", a
   );
 });
 
+/** One of the ways to quote a word. */
+const spelled = (word: string) =>
+  fc.constantFrom(
+    word,
+    `'${word}'`,
+    `"${word}"`,
+    `\\${word}`,
+    `${word[0]}"${word.slice(1)}"`,
+    `${word[0]}''${word.slice(1)}`,
+  );
+const push = fc.tuple(spelled("git"), spelled("push")).map((words) => words.join(" "));
+
+/** Each runs a line that it is given. */
+const DISGUISES: ((line: string) => string)[] = [
+  (line) => `bash -c ${quoted(line)}`,
+  (line) => `bash -ec ${quoted(line)} _ x`,
+  (line) => `env X=1 sh -c ${quoted(line)}`,
+  (line) => `choom -n 0 -- bash -c ${quoted(line)}`,
+  (line) => `timeout 5 nice bash -c ${quoted(line)}`,
+  (line) => `eval ${quoted(line)}`,
+  (line) => `x=${quoted(line)}; eval "$x"`,
+  (line) => `X=${quoted(line)} bash -c 'eval "$X"'`,
+  (line) => `bash <<< ${quoted(line)}`,
+  (line) => `printf '%s\\n' ${quoted(line)} | sh`,
+  (line) => `printf '%s\\n' ${quoted(line)} > f; bash f`,
+  (line) => `. /dev/../dev/stdin <<< ${quoted(line)}`,
+  (line) => `trap ${quoted(line)} EXIT`,
+  (line) => `f() { ${line}⏎}; f`.replace("⏎", "\n"),
+  (line) => `: "$(${line}⏎)"`.replace("⏎", "\n"),
+  (line) => `[[ ${quoted(`a[$(${line}\n)]`)} -eq 0 ]]`,
+  (line) => `printf -v ${quoted(`a[$(${line}\n)]`)} x`,
+  (line) => `mapfile -c 1 -C ${quoted(`${line} #`)} x <<< y`,
+  (line) => `compgen -W ${quoted(`$(${line}\n)`)}`,
+  (line) => `make -s --eval=${quoted("all:;@$(value X)")} X=${quoted(`eval ${quoted(line)}`)}`,
+  (line) => `python3 -m timeit -n1 -r1 -s 'import os' ${quoted(`os.system(${JSON.stringify(line)})`)}`,
+  (line) => `xargs -I{} bash -c ${quoted(line)} <<< x`,
+  (line) => `find . -maxdepth 0 -exec bash -c ${quoted(line)} \\;`,
+];
+const disguised = fc
+  .tuple(push, fc.array(fc.constantFrom(...DISGUISES), { minLength: 1, maxLength: 3 }))
+  .map(([line, layers]) => layers.reduce((inner, layer) => layer(inner), line));
+
+test("a deny bites on a command in any number of disguises, and no allow of what is seen covers it", async () => {
+  const { matches, suggest } = await commandMatcher();
+  fc.assert(
+    fc.property(disguised, (line) => {
+      assert.notEqual(matches("git push *", line), "none");
+      for (const seen of ["bash *", "env *", "printf *", "make *", "python3 *", "xargs *", "find *"])
+        assert.notEqual(matches(seen, line), "all", seen);
+      assert.doesNotMatch(suggest(line) ?? "", /\*$/);
+    }),
+    { numRuns: 500 },
+  );
+});
+
 test("a deny finds a command wherever it stands", async () => {
   const { matches } = await commandMatcher();
   fc.assert(
@@ -135,6 +190,11 @@ test("what a real shell runs was found in the line, and nothing else where the l
     spawnSync(shell, ["-c", line], { cwd, env, input: "", timeout: 5_000, killSignal: "SIGKILL" });
     return { names: (await readFile(log, "utf8")).split("\n").filter(Boolean), files: await readdir(cwd) };
   };
+  const pushes = fc.sample(disguised, { numRuns: 20, seed: 1 });
+  const ran = [];
+  for (const line of pushes) ran.push((await run("/bin/bash", line)).names.includes("git"));
+  // The others need a program that is not here, or quotes that got lost on the way through two languages.
+  if (existsSync("/bin/bash")) assert.ok(ran.filter(Boolean).length > pushes.length / 2, ran.join(" "));
   const lines = fc.sample(
     fc.oneof(
       nested.map((one) => one.line),

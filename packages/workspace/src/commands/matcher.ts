@@ -1,7 +1,8 @@
 import type { Fit } from "@cinch/core";
 import { covers, parsePattern } from "./pattern.ts";
-import { DOUBTFUL, readLine, type Reading } from "./reading.ts";
-import { mayFit } from "./spelling.ts";
+import { DOUBTFUL, type Reading } from "./findings.ts";
+import { readLine } from "./reading.ts";
+import { mayFit, mentions } from "./spelling.ts";
 import { suggestion } from "./suggest.ts";
 import { bashParser, type Parse } from "./syntax.ts";
 
@@ -42,9 +43,10 @@ function fitOf(text: string, command: string, read: (line: string) => Reading): 
   if (command.trim() === "") return "none";
   const pattern = parsePattern(text);
   if (!pattern) return "some";
-  const { commands, inner, doubtful, more } = read(command);
+  const { commands, inner, texts, doubtful, more } = read(command);
   if (!doubtful && !more && commands.length > 0 && commands.every((one) => covers(pattern, one))) return "all";
-  return doubtful || [...commands, ...inner].some((one) => mayFit(pattern, one)) ? "some" : "none";
+  const isMeant = doubtful || texts.some(mentions(pattern));
+  return isMeant || [...commands, ...inner].some((one) => mayFit(pattern, one)) ? "some" : "none";
 }
 
 const MOST_REMEMBERED = 16;

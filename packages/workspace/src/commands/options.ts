@@ -1,81 +1,108 @@
 import { mayBeOption, type Word } from "./word.ts";
 
-/** The options of a wrapper, as far as they matter for finding the command behind them. */
+/** The options of a program, or of a subcommand, that are known to run nothing and to write nothing. */
 export interface Options {
-  /** Those that take the next word as their value, as in "-u --user". */
-  values?: string;
-  flags?: string;
-  /** Those that make everything else uncertain. */
-  opaque?: string;
-  /** How many words stand between the options and the command. */
-  operands?: number;
-  /** Whether `NAME=value` may stand before the command. */
-  assignments?: boolean;
+  /** Letters and long names. True: a value follows. */
+  readonly known: ReadonlyMap<string, boolean>;
+  /** Whether a long name has one dash, as in `find -name`. */
+  readonly single: boolean;
+  /** Options that are known, but that an allow has to spell out: they change where or on what the program works. */
+  readonly spelled: ReadonlySet<string>;
+  /** How many words may stand there that are no options. */
+  readonly most: number;
+  /** What no operand and no value may contain. */
+  readonly never: readonly string[];
 }
 
-export interface Starts {
-  /** Where the command may begin: several if an option is not known, since it may take a value. */
-  readonly at: readonly number[];
-  readonly assignments: readonly Word[];
-  readonly opaque: boolean;
+/**
+ * Reads a list such as `nE k: reverse key= ^C: ~ <1 !::`. The first token and all with a colon are letters, the others long names; `:` and
+ * `=` say that a value follows. `^`: has to be spelled out. `~`: long names have one dash. `<1`: at most one operand. `!::`: no operand and
+ * no value contains `::`.
+ */
+export function parseOptions(tokens: readonly string[]): Options {
+  const known = new Map<string, boolean>();
+  const spelled = new Set<string>();
+  const add = (token: string): string[] => {
+    const isLong = /^[a-z][\w-]+=?$/i.test(token) && token !== tokens[0];
+    const found = isLong ? [token] : (token.match(/[\w@#%?+-][:]?/g) ?? []);
+    return found.map((one) => {
+      const name = one.replace(/[:=]$/, "");
+      known.set(name, name !== one);
+      return name;
+    });
+  };
+  for (const token of tokens) {
+    if (/^[~<!]/.test(token) || token === "-") continue;
+    if (token.startsWith("^")) for (const name of add(token.slice(1))) spelled.add(name);
+    else add(token);
+  }
+  const most = tokens.find((token) => token.startsWith("<"));
+  const never = tokens.filter((token) => token.startsWith("!")).map((token) => token.slice(1));
+  return { known, spelled, never, single: tokens.includes("~"), most: most ? Number(most.slice(1)) : Infinity };
 }
 
-export const ASSIGNMENT = /^[A-Za-z_]\w*\+?=/;
+export interface Parsed {
+  /** The last word that an allow has to spell out: -1 if there is none. */
+  readonly reach: number;
+  /** Where the words are that are no options. */
+  readonly operands: readonly number[];
+  /** The names of the options that are given. */
+  readonly given: ReadonlySet<string>;
+  /** Whether every option is known. Otherwise nothing can be told of what follows. */
+  readonly sound: boolean;
+}
 
-/** Finds the command behind the options of a wrapper. */
-export function starts(words: readonly Word[], options: Options, from = 1): Starts {
-  const [values, flags, opaque] = [options.values, options.flags, options.opaque].map(
-    (names) => new Set(names?.split(" ")),
-  ) as [Set<string>, Set<string>, Set<string>];
-  const { operands = 0 } = options;
-  const found = new Set<number>();
-  const assignments: Word[] = [];
-  let uncertain = false;
-  let isOption = true;
+/** A variable that is not quoted may become several words, and any of them an option. A pattern for names of files keeps its beginning. */
+const mayHoldOption = (word: Word): boolean => mayBeOption(word) || (word.text === undefined && word.splits === "any");
+
+/** Holds the words from `from` on against what is known, up to the first operand if `first` is set. */
+export function parseWords(words: readonly Word[], options: Options, from: number, first?: "first"): Parsed {
+  const operands: number[] = [];
+  const given = new Set<string>();
+  let reach = -1;
+  let sound = true;
+  // A colon behind a slash is a part of a name.
+  const isFit = ({ text, prefix }: Word) =>
+    options.never.every((part) => (text === undefined ? part === ":" && prefix.includes("/") : !text.includes(part)));
   let at = from;
-  while (at < words.length) {
+  let isOption = true;
+  for (; at < words.length && sound; at++) {
     const word = words[at]!;
-    if (word.text === "--" && isOption) {
+    if (isOption && word.text === "--") {
       isOption = false;
-      at++;
-    } else if (word.text === "-" && flags.has("-")) {
-      at++;
-    } else if (options.assignments && /^[^-].*=/s.test(word.prefix)) {
-      // Of any name: these programs are not as strict as a shell.
-      assignments.push(word);
-      at++;
-    } else if (!isOption || !mayBeOption(word)) {
-      break;
-    } else if (word.text === undefined) {
-      return { at: [], assignments, opaque: true };
+    } else if (!isOption || !mayHoldOption(word)) {
+      operands.push(at);
+      sound = isFit(word);
+      if (first) break;
     } else {
-      const kind = kindOf(word.text, { values, flags, opaque });
-      uncertain ||= kind === "opaque";
-      const next = words[at + 1];
-      const mayBeValue = kind === "unknown" && next && !next.text?.startsWith("-");
-      if (mayBeValue) found.add(at + 1 + operands);
-      at += kind === "value" || mayBeValue ? 2 : 1;
+      const names = namesOf(word.text, options);
+      sound = names !== undefined;
+      for (const { name, attached } of names ?? []) {
+        given.add(name);
+        const takesNext = options.known.get(name)! && attached === undefined;
+        const value = takesNext ? words[++at] : undefined;
+        if (takesNext) sound &&= value !== undefined && value.splits === false && isFit(value);
+        if (options.spelled.has(name)) reach = at;
+      }
     }
   }
-  found.add(at + operands);
-  return { at: [...found].filter((start) => start < words.length), assignments, opaque: uncertain };
+  return { reach, operands, given, sound: sound && operands.length <= options.most };
 }
 
-type Kind = "value" | "flag" | "opaque" | "unknown";
-
-function kindOf(text: string, known: { values: Set<string>; flags: Set<string>; opaque: Set<string> }): Kind {
-  const [name = ""] = text.split("=");
-  if (known.opaque.has(name)) return "opaque";
-  if (text.startsWith("--")) {
-    if (text.includes("=") || known.flags.has(name)) return "flag";
-    return known.values.has(name) ? "value" : "unknown";
-  }
-  // A cluster: whatever follows a letter that takes a value is that value.
+/** `undefined`: one of them is not known, or can't be told. A beginning of a long name may be that of another one, and is not known. */
+function namesOf(text: string | undefined, { known, single }: Options) {
+  if (text === undefined) return undefined;
+  const long = (single ? /^--?([\w-]+)(=.*)?$/s : /^--([\w-]+)(=.*)?$/s).exec(text);
+  if (long && known.has(long[1]!)) return [{ name: long[1]!, attached: long[2] }];
+  if (text.startsWith("--")) return undefined;
+  const names: { name: string; attached: string | undefined }[] = [];
   for (let at = 1; at < text.length; at++) {
-    const option = `-${text[at]}`;
-    if (known.opaque.has(option)) return "opaque";
-    if (known.values.has(option)) return at === text.length - 1 ? "value" : "flag";
-    if (!known.flags.has(option) && !/\d/.test(option)) return "unknown";
+    const name = text[at]!;
+    if (/\d/.test(name)) continue;
+    if (!known.has(name)) return undefined;
+    const rest = text.slice(at + 1);
+    names.push({ name, attached: known.get(name) && rest !== "" ? rest : undefined });
+    if (known.get(name)) break;
   }
-  return "flag";
+  return names;
 }

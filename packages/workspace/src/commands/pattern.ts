@@ -1,4 +1,4 @@
-import type { SimpleCommand } from "./reading.ts";
+import type { SimpleCommand } from "./findings.ts";
 import { baseName, isPlainName } from "./word.ts";
 
 /** A word of a pattern: the pieces between its stars. One piece: no star. */

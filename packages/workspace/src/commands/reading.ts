@@ -1,120 +1,86 @@
-import { assignment, RESERVED } from "./builtins.ts";
-import { look } from "./programs.ts";
+import { DOUBTFUL, Findings, type Reading, type Stream } from "./findings.ts";
+import { isFile, isHidden } from "./look.ts";
 import { MOST_CHARACTERS, type Parse, type Syntax } from "./syntax.ts";
 import { isTrusted, isVisible } from "./trust.ts";
-import { Variables } from "./variables.ts";
-import { ANYTHING, isPlainName, literal, wordOf, type Word } from "./word.ts";
+import { isHarmless } from "./variables.ts";
+import { ANYTHING, literal, wordOf, type Word } from "./word.ts";
 
-/** A program with its arguments, as the shell would run it. */
-export interface SimpleCommand {
-  readonly words: readonly Word[];
-  /** See `Look`. */
-  readonly reach: number;
-  /** See `Look`. */
-  readonly opaque: boolean;
-  /** What it runs and nothing else: whoever allows that allows this. */
-  readonly through?: SimpleCommand | undefined;
-}
-
-/** What a line does. */
-export interface Reading {
-  /** The simple commands of the line itself. */
-  readonly commands: readonly SimpleCommand[];
-  /** Those that are run by others: by wrappers, in the code of `sh -c`. */
-  readonly inner: readonly SimpleCommand[];
-  /** There is something of which it can't be told what it runs: any pattern may be meant. */
-  readonly doubtful: boolean;
-  /** Something happens that no command says: a file is written, a variable set, the shell itself changed. No pattern covers that. */
-  readonly more: boolean;
-}
-
-export const DOUBTFUL: Reading = { commands: [], inner: [], doubtful: true, more: true };
-
-/** How deep `sh -c` may be nested in `sh -c`, and wrappers in wrappers. */
+/** How deep `sh -c` may be nested in `sh -c`, and how much is looked at. */
 const MOST_DEPTH = 8;
-const MOST_WRAPPERS = 20;
-const MOST_COMMANDS = 2_000;
-const MOST_CODE = 64;
+const MOST_COMMANDS = 500;
+const MOST_CODE = 32;
 
-/** Finds every simple command in a line, at any depth. */
-export function readLine(line: string, parse: Parse): Reading {
-  return read(line, { parse, depth: 0, left: { code: MOST_CODE, commands: MOST_COMMANDS } });
-}
-
-interface Means {
-  parse: Parse;
+interface Limits {
   depth: number;
-  /** What may still be looked at: wrappers within wrappers must not multiply without end. */
+  tainted: boolean;
   left: { code: number; commands: number };
 }
 
-function read(line: string, means: Means): Reading {
-  if (line.length > MOST_CHARACTERS || means.depth > MOST_DEPTH || means.left.code-- <= 0 || !isVisible(line))
-    return DOUBTFUL;
-  const root = means.parse(line);
-  if (!root || !isTrusted(line, root)) return DOUBTFUL;
-  const reader = new Reader(line, means);
-  reader.visit(root);
-  return reader.reading;
+/** Finds every simple command in a line, at any depth. */
+export function readLine(line: string, parse: Parse): Reading {
+  const read = (text: string, { depth, tainted, left }: Limits): Reading | undefined => {
+    if (text.length > MOST_CHARACTERS || depth > MOST_DEPTH || left.code-- <= 0) return DOUBTFUL;
+    const root = isVisible(text) ? parse(text) : undefined;
+    if (!root) return undefined;
+    if (!isTrusted(text, root)) return DOUBTFUL;
+    const means = {
+      tainted,
+      left,
+      read: (inner: string, how: { tainted: boolean }) => read(inner, { ...how, left, depth: depth + 1 }),
+    };
+    const found = new Findings(means);
+    new Reader(text, found).visit(root);
+    return found.finish();
+  };
+  return read(line, { depth: 0, tainted: false, left: { code: MOST_CODE, commands: MOST_COMMANDS } }) ?? DOUBTFUL;
 }
-
-/** Commands that give variables values that can't be told. */
-const SETS = new Set("read mapfile readarray getopts printf declare typeset local export readonly let".split(" "));
 
 class Reader {
   readonly #source: string;
-  readonly #means: Means;
-  readonly #commands: SimpleCommand[] = [];
-  readonly #inner: SimpleCommand[] = [];
-  readonly #variables = new Variables();
-  #doubtful = false;
-  #more = false;
+  readonly #found: Findings;
+  #stream: Stream = { input: false, output: false };
 
-  constructor(source: string, means: Means) {
+  constructor(source: string, found: Findings) {
     this.#source = source;
-    this.#means = means;
-  }
-
-  get reading(): Reading {
-    const doubtful = this.#doubtful || this.#variables.mayRun;
-    return { commands: this.#commands, inner: this.#inner, doubtful, more: this.#more };
+    this.#found = found;
   }
 
   visit(node: Syntax): void {
     switch (node.type) {
       case "command":
         return this.#command(node, []);
+      case "pipeline":
+        return this.#pipeline(node);
       case "redirected_statement":
         return this.#redirected(node);
       case "declaration_command":
       case "unset_command":
-        this.#more = true;
+        this.#found.more = true;
         return this.#declaration(node);
       case "variable_assignment":
-        return this.#assignment(node);
+        return this.#assignment(node, { exported: false });
       case "file_redirect":
       case "heredoc_redirect":
       case "herestring_redirect":
-        if (this.#redirect(node).length > 0) this.#doubtful = true;
+        if (this.#redirect(node).length > 0) this.#found.doubtful = true;
         return;
       case "for_statement":
         return this.#loop(node);
       case "test_command":
-        this.#more = true;
-        if (/-(?:eq|ne|lt|le|gt|ge|v)\b/.test(this.#text(node))) this.#variables.evaluate(node, this.#source);
-        return this.#within(node);
+        return this.#test(node);
       case "function_definition":
       case "c_style_for_statement":
-        this.#more = true;
-        if (node.type === "c_style_for_statement") this.#variables.evaluate(node, this.#source);
+        this.#found.more = true;
+        if (node.type === "c_style_for_statement") this.#found.variables.evaluate(node, this.#source);
+        else this.#found.functions.add(this.#text(node.children.find(({ type }) => type === "word")!));
         return this.#within(node);
       case "compound_statement":
         // A shell that is not bash reads `((rm -rf / x))` as two subshells.
-        if (node.children[0]!.type === "((") this.#doubtful = true;
+        if (node.children[0]!.type === "((") this.#found.doubtful = true;
         return this.#within(node);
       default:
         if (STRUCTURE.has(node.type) || !node.named) return this.#within(node);
-        this.#doubtful ||= !PLAIN.has(node.type);
+        this.#found.doubtful ||= !PLAIN.has(node.type);
         return this.#nested(node);
     }
   }
@@ -127,34 +93,66 @@ class Reader {
     for (const child of children) this.visit(child);
   }
 
+  /** Visits with other streams. */
+  #streaming(stream: Partial<Stream>, visit: () => void): void {
+    const before = this.#stream;
+    this.#stream = { input: before.input || stream.input === true, output: before.output || stream.output === true };
+    visit();
+    this.#stream = before;
+  }
+
+  #pipeline({ children }: Syntax): void {
+    const statements = children.filter(({ named }) => named);
+    for (const [at, child] of statements.entries())
+      this.#streaming({ input: at > 0, output: at < statements.length - 1 }, () => this.visit(child));
+  }
+
+  /** In `[[` numbers and subscripts are evaluated, in `[` only subscripts. */
+  #test(node: Syntax): void {
+    this.#found.more = true;
+    const text = this.#text(node);
+    if (/-[vR]\s+(?!["']?\w+["']?\s)/.test(text)) this.#found.doubtful = true;
+    if (text.startsWith("[[") && /-(?:eq|ne|lt|le|gt|ge)\b/.test(text))
+      this.#found.variables.evaluate(node, this.#source);
+    const before = this.#found.hidden;
+    this.#found.hidden = false;
+    this.#within(node);
+    this.#found.doubtful ||= this.#found.hidden;
+    this.#found.hidden ||= before;
+  }
+
   /** The word that a node is, and the commands within it. */
   #word(node: Syntax): Word {
     this.#nested(node);
     const word = wordOf(node, this.#source);
-    this.#doubtful ||= word === undefined;
+    this.#found.doubtful ||= word === undefined;
     return word ?? ANYTHING;
   }
 
   /** What is run, set or calculated within a word. */
   #nested(node: Syntax): void {
     const { type, children } = node;
-    if (type === "command_substitution" || type === "process_substitution") return this.#within(node);
-    if (type === "arithmetic_expansion" || type === "subscript") {
-      this.#more = true;
-      this.#variables.evaluate(node, this.#source);
+    if (type === "command_substitution" || type === "process_substitution") {
+      const isInput = this.#text(node).startsWith(">(");
+      return this.#streaming({ input: isInput, output: !isInput }, () => this.#within(node));
     }
+    if (type === "arithmetic_expansion" || type === "subscript") {
+      this.#found.more = true;
+      this.#found.variables.evaluate(node, this.#source);
+    }
+    if (LITERALS.has(type) && isHidden(this.#text(node))) this.#found.hidden = true;
     if (type === "expansion" && !/^\$\{\w+\}$/.test(this.#text(node))) this.#expansion(node);
     for (const child of children) this.#nested(child);
   }
 
   #expansion(node: Syntax): void {
-    this.#more = true;
+    this.#found.more = true;
     const text = this.#text(node);
     // `${x@P}` runs the substitutions in the text of x, `${!x}` those in its subscript.
-    if (/^\$\{!|@[A-Za-z]\}$/.test(text)) this.#doubtful = true;
-    if (node.children.some(({ type }) => type === ":")) this.#variables.evaluate(node, this.#source);
+    if (/^\$\{!|@[A-Za-z]\}$/.test(text)) this.#found.doubtful = true;
+    if (node.children.some(({ type }) => type === ":")) this.#found.variables.evaluate(node, this.#source);
     const name = /^\$\{(\w+):?=/.exec(text)?.[1];
-    if (name !== undefined) this.#variables.set(name, ANYTHING);
+    if (name !== undefined) this.#found.variables.set(name, ANYTHING);
   }
 
   #redirected(node: Syntax): void {
@@ -162,23 +160,34 @@ class Reader {
     const [body, ...others] = node.children.filter((child) => !redirects.includes(child) && child.type !== "comment");
     // To the grammar, words after a redirection belong to it. To the shell they are arguments.
     const extra = redirects.flatMap((redirect) => this.#redirect(redirect));
-    if (others.length > 0 || this.#hasLineEnds(node)) this.#doubtful = true;
+    if (others.length > 0 || this.#hasLineEnds(node)) this.#found.doubtful = true;
     // A shell that is not bash ends the command at the `&` of `&>`.
-    if (extra.length > 0 && redirects.some(({ start }) => this.#source[start] === "&")) this.#doubtful = true;
-    if (body?.type === "command") return this.#command(body, extra);
-    if (!body) return this.#run(extra);
-    if (extra.length > 0) this.#doubtful = true;
-    this.visit(body);
+    if (extra.length > 0 && redirects.some(({ start }) => this.#source[start] === "&")) this.#found.doubtful = true;
+    if (body && body.type !== "command" && extra.length > 0) this.#found.doubtful = true;
+    this.#streaming(this.#streams(redirects), () => {
+      if (body?.type === "command") this.#command(body, extra);
+      else if (body) this.visit(body);
+      else this.#found.run(extra, this.#stream);
+    });
+  }
+
+  /** Which way redirections go. */
+  #streams(redirects: readonly Syntax[]): Stream {
+    const texts = redirects.map((redirect) => this.#text(redirect));
+    return {
+      input: texts.some((text) => /^\d?</.test(text)),
+      output: texts.some((text) => /^\d?&?>|\|/.test(text) && !/>\s*(?:\/dev\/null|&\s*[\d-]+)$/.test(text)),
+    };
   }
 
   /** Gives the words that belong to the command. */
   #redirect(node: Syntax): Word[] {
     const { type, children } = node;
     // In `{name}>file` and `1>file`, what stands before the redirection is no word.
-    this.#doubtful ||= /[}\d]/.test(this.#source[node.start - 1] ?? "");
+    this.#found.doubtful ||= /[}\d]/.test(this.#source[node.start - 1] ?? "");
     if (type === "herestring_redirect") {
       const words = children.filter(({ named, type: kind }) => named && kind !== "file_descriptor");
-      for (const word of words) this.#word(word);
+      this.#found.fed.push(words.map((word) => this.#word(word)));
       return [];
     }
     if (type === "heredoc_redirect") return this.#heredoc(node);
@@ -187,7 +196,7 @@ class Reader {
       .filter(({ named, type: kind }) => named && kind !== "file_descriptor")
       .map((child) => this.#word(child));
     const target = operator.endsWith("-") ? literal("-") : extra.shift();
-    this.#more ||= !isHarmless(operator, target);
+    this.#found.more ||= !isSafe(operator, target);
     return extra;
   }
 
@@ -195,27 +204,30 @@ class Reader {
     const words: Word[] = [];
     for (const child of children) {
       if (child.type === "heredoc_start" || child.type === "heredoc_end" || child.type === "file_descriptor") continue;
-      if (child.type === "heredoc_body") this.#nested(child);
-      else if (child.type.endsWith("_redirect")) words.push(...this.#redirect(child));
-      else if (child.type === "pipeline" || STATEMENTS.has(child.type)) this.visit(child);
+      if (child.type === "heredoc_body") {
+        this.#nested(child);
+        this.#found.fed.push([literal(this.#text(child))]);
+      } else if (child.type.endsWith("_redirect")) words.push(...this.#redirect(child));
+      else if (STATEMENTS.has(child.type)) this.#streaming({ input: true }, () => this.visit(child));
       else if (child.named) words.push(this.#word(child));
     }
     return words;
   }
 
   #command(node: Syntax, extra: readonly Word[]): void {
-    if (this.#hasLineEnds(node)) this.#doubtful = true;
+    if (this.#hasLineEnds(node)) this.#found.doubtful = true;
     const words: Word[] = [];
     for (const child of node.children) {
-      if (child.type === "variable_assignment") this.#assignment(child);
+      if (child.type === "variable_assignment") this.#assignment(child, { exported: true });
       else if (child.type.endsWith("_redirect")) {
-        if (this.#redirect(child).length > 0 || this.#text(child).startsWith("&")) this.#doubtful = true;
+        if (this.#redirect(child).length > 0 || this.#text(child).startsWith("&")) this.#found.doubtful = true;
       } else if (child.type === "subshell") {
-        this.#doubtful ||= words[0]?.text !== "time";
+        this.#found.doubtful ||= words[0]?.text !== "time";
         this.visit(child);
       } else words.push(this.#word(child.type === "command_name" ? child.children[0]! : child));
     }
-    this.#run([...words, ...extra]);
+    const redirects = node.children.filter(({ type }) => type.endsWith("_redirect"));
+    this.#streaming(this.#streams(redirects), () => this.#found.run([...words, ...extra], this.#stream));
   }
 
   /** A line end that is not escaped ends a command, wherever the grammar thinks it does. */
@@ -227,94 +239,46 @@ class Reader {
   }
 
   #declaration(node: Syntax): void {
-    if (this.#hasLineEnds(node)) this.#doubtful = true;
+    if (this.#hasLineEnds(node)) this.#found.doubtful = true;
     const words = node.children.map((child) => {
       if (!child.named) return literal(this.#text(child));
       if (child.type !== "variable_assignment") return this.#word(child);
-      this.#assignment(child);
-      return { text: undefined, prefix: `${/^\w*/.exec(this.#text(child))![0]}=`, splits: false };
+      this.#assignment(child, { exported: true });
+      return literal(`${/^\w*/.exec(this.#text(child))![0]}=`);
     });
-    this.#run(words);
+    // `declare -i` and `declare -n` evaluate what they are given, and so does a subscript.
+    const isPlain = words.every(({ text }) => text !== undefined && /^(?:-[rxaAgpfFv]+|\w+=?)$/.test(text));
+    if (!isPlain) this.#found.doubtful = true;
+    this.#found.commands.push({ words, reach: Infinity, opaque: false, keep: 0 });
   }
 
-  #assignment({ children }: Syntax): void {
-    this.#more = true;
+  #assignment({ children }: Syntax, how: { exported: boolean }): void {
     const [target, , value] = children;
     if (target?.type === "subscript") this.#nested(target);
     const name = /^\w*/.exec(this.#text(target!))![0];
     const word = value ? this.#word(value) : literal("");
-    if (value?.type !== "arithmetic_expansion") this.#variables.set(name, word);
+    this.#found.more ||= !how.exported || !isHarmless(name, word);
+    this.#found.variables.set(name, word, value && this.#text(value));
     const list =
       value?.type === "array" ? value.children.filter(({ named }) => named).map((one) => this.#word(one)) : [word];
-    for (const one of list) this.#set(name, one);
-  }
-
-  #set(name: string, { text, prefix }: Word): void {
-    const value = {
-      text: text === undefined ? undefined : `${name}=${text}`,
-      prefix: `${name}=${prefix}`,
-      splits: false,
-    };
-    const { code, opaque } = assignment(value);
-    this.#doubtful ||= opaque;
-    for (const line of code) this.#code(line);
+    for (const one of list) this.#found.doubtful = this.#found.set(name, one, how) || this.#found.doubtful;
   }
 
   #loop(node: Syntax): void {
     const variable = node.children.find(({ type }) => type === "variable_name");
     const name = variable ? this.#text(variable) : "";
     // What other programs go by has other names.
-    this.#more ||= !/^[a-z][a-z0-9]*$/.test(name);
+    this.#found.more ||= !/^[a-z][a-z0-9]*$/.test(name);
     for (const child of node.children) {
       if (child.type === "do_group") this.visit(child);
       else if (child.named && child !== variable && child.type !== "comment")
-        this.#variables.set(name, this.#word(child));
+        this.#found.variables.set(name, this.#word(child));
     }
-    if (node.children[0]!.type === "select") this.#variables.set(name, ANYTHING);
-  }
-
-  #run(words: readonly Word[]): void {
-    if (words.length === 0) return;
-    const command = this.#simple(words);
-    if (command) this.#commands.push(command);
-    else this.#doubtful = true;
-  }
-
-  /** `undefined`: it can't be told which program that is. */
-  #simple(words: readonly Word[], depth = 0): SimpleCommand | undefined {
-    const name = words[0]?.text;
-    if (depth > MOST_WRAPPERS || this.#means.left.commands-- <= 0) return undefined;
-    // Some shells look for the program behind an equals sign.
-    if (!name || RESERVED.has(name) || name.startsWith("=")) return undefined;
-    const found = look(words);
-    let { opaque, reach } = found;
-    for (const word of found.assignments) {
-      const set = assignment(word);
-      opaque ||= set.opaque;
-      for (const line of set.code) opaque = this.#code(line) || opaque;
-    }
-    for (const line of found.code) opaque = this.#code(line) || opaque;
-    if (SETS.has(name))
-      for (const { prefix } of words.slice(1)) this.#variables.set(/^\w*/.exec(prefix)![0], undefined);
-    const inner = found.inner.map((one) => this.#simple(one, depth + 1));
-    for (const one of inner) {
-      opaque ||= !one || one.opaque;
-      if (!one) continue;
-      this.#inner.push(one);
-      // What an allow of the inner command has to spell out, one of the outer has to as well.
-      const offset = words.indexOf(one.words[0]!);
-      if (offset > 0 && one.reach >= 0) reach = Math.max(reach, offset + one.reach);
-    }
-    return { words, reach, opaque, through: found.harmless && isPlainName(name) ? inner[0] : undefined };
-  }
-
-  /** Reads what is run as a line of its own. Gives whether anything in it stands in doubt. */
-  #code(line: string): boolean {
-    const { commands, inner, doubtful } = read(line, { ...this.#means, depth: this.#means.depth + 1 });
-    this.#inner.push(...commands, ...inner);
-    return doubtful;
+    if (node.children[0]!.type === "select") this.#found.variables.set(name, ANYTHING);
   }
 }
+
+const LITERALS = new Set(["word", "raw_string", "string_content", "ansi_c_string"]);
 
 const STATEMENTS = new Set(
   (
@@ -343,9 +307,9 @@ const PLAIN = new Set(
  * Whether a redirection changes nothing outside: one that reads a file, copies or closes a descriptor, or writes to nowhere. Reading
  * counts as harmless because any program that is allowed could read as well; what only looks like a file does not.
  */
-function isHarmless(operator: string, target: Word | undefined): boolean {
+function isSafe(operator: string, target: Word | undefined): boolean {
   if (target?.text === undefined) return false;
   if (target.text === "/dev/null") return true;
   if (/&-?$/.test(operator)) return /^\d+-?$|^-$/.test(target.text);
-  return operator === "<" && !/^\/(?:dev|proc)\//.test(target.text);
+  return operator === "<" && isFile(target.text);
 }

@@ -1,7 +1,6 @@
 import { fits, isStar, type Pattern, type PatternWord } from "./pattern.ts";
-import { family } from "./interpreters.ts";
-import type { SimpleCommand } from "./reading.ts";
-import { baseName, mayBeOption, type Word } from "./word.ts";
+import type { SimpleCommand } from "./findings.ts";
+import { baseName, family, literal, mayBeOption, type Word } from "./word.ts";
 
 /**
  * Whether a pattern may be meant for a command. A command can be spelled in many ways: options stand in any order and before the
@@ -10,7 +9,9 @@ import { baseName, mayBeOption, type Word } from "./word.ts";
 export function mayFit(pattern: Pattern, { words, opaque }: SimpleCommand): boolean {
   const [program, ...rest] = pattern.words;
   if (opaque || !program) return true;
-  const [name, ...given] = words as [Word, ...Word[]];
+  // `/usr/lib/git-core/git-push`
+  const part = /(?:^|\/)git-([\w-]+)$/.exec(words[0]!.text ?? "")?.[1];
+  const [name, ...given] = (part ? [literal("git"), literal(part), ...words.slice(1)] : words) as [Word, ...Word[]];
   if (!isProgram(program, name.text ?? "")) return false;
   const open = pattern.open || (pattern.words.at(-1)!.length > 1 && pattern.words.at(-1)!.at(-1) === "");
   const spelling = NPM.has(baseName(name.text ?? "")) ? npmSpelling : fits;
@@ -26,6 +27,23 @@ function isProgram(word: PatternWord, name: string): boolean {
   const base = baseName(name);
   return wanted === base || family(wanted) === family(base);
 }
+
+/** Tells whether a text that may be run in any language names the program of a pattern, and every other word of it that is no option. */
+export function mentions({ words }: Pattern): (text: string) => boolean {
+  const [program, ...rest] = words;
+  if (!program || program.length > 1) return () => true;
+  const name = escaped(family(baseName(program[0]!)));
+  const wanted = [
+    // The name also stands behind the letter of an option: `-xgit`.
+    new RegExp(String.raw`(?:^|[^\w.-]-?|(?:^|\s)-\w)${name}[\d.]*(?![\w-]|\.\w)`),
+    ...rest
+      .filter((word) => word.length === 1 && !isOptionWord(word))
+      .map(([word]) => new RegExp(String.raw`(?<!\w)${escaped(word!)}(?!\w)`)),
+  ];
+  return (text) => [text, text.replaceAll(/['"\\]/g, "")].some((one) => wanted.every((word) => word.test(one)));
+}
+
+const escaped = (text: string): string => text.replaceAll(/[^\w]/g, String.raw`\$&`);
 
 type Spelling = (word: PatternWord, text: string) => boolean;
 interface Way {

@@ -6,20 +6,23 @@ export interface Word {
   readonly text: string | undefined;
   /** What it certainly begins with. */
   readonly prefix: string;
-  /** Whether it may become several words, or none. */
-  readonly splits: boolean;
+  /** Whether it may become several words, or none. `names`: those of files, each with the same beginning. */
+  readonly splits: false | "names" | "any";
 }
 
 export const literal = (text: string): Word => ({ text, prefix: text, splits: false });
 
 /** Any number of any words. */
-export const ANYTHING: Word = { text: undefined, prefix: "", splits: true };
+export const ANYTHING: Word = { text: undefined, prefix: "", splits: "any" };
 
 /** Whether it may be read as an option. */
 export const mayBeOption = ({ text, prefix }: Word): boolean =>
   text === undefined ? prefix === "" || prefix.startsWith("-") : text.startsWith("-") && text !== "-";
 
 export const baseName = (path: string): string => path.slice(path.lastIndexOf("/") + 1);
+
+/** The name without what is only a version: `python3.12` is `python`. */
+export const family = (name: string): string => name.replace(/[\d.]+$/, "") || name;
 
 /** Whether the system finds a program by this name, and not the folder in which the line runs. */
 export const isPlainName = (name: string): boolean =>
@@ -48,8 +51,12 @@ export function wordOf(node: Syntax, source: string): Word | undefined {
   // Braces with a list in them, and names of files.
   const expands = shape.search(/\{[^]*(?:,|\.\.)[^]*\}|[*?[]/);
   if (expands >= 0)
-    return { text: undefined, prefix: text.slice(0, Math.min(expands, known ?? expands)), splits: true };
-  if (known !== undefined) return { text: undefined, prefix: text.slice(0, known), splits };
+    return {
+      text: undefined,
+      prefix: text.slice(0, Math.min(expands, known ?? expands)),
+      splits: splits || shape.includes("{") ? "any" : "names",
+    };
+  if (known !== undefined) return { text: undefined, prefix: text.slice(0, known), splits: splits && "any" };
   const home = shape.search(/(?<=^|[=:])~/);
   if (home >= 0) return { text: undefined, prefix: shape.startsWith("~/") ? "/" : text.slice(0, home), splits: false };
   return literal(text);
