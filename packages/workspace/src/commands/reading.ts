@@ -7,7 +7,7 @@ import { ANYTHING, literal, wordOf, type Word } from "./word.ts";
 
 /** How deep `sh -c` may be nested in `sh -c`, and how much is looked at. */
 const MOST_DEPTH = 8;
-const MOST_COMMANDS = 500;
+const MOST_COMMANDS = 200;
 const MOST_CODE = 32;
 
 interface Limits {

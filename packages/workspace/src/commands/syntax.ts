@@ -19,7 +19,7 @@ export type Parse = (text: string) => Syntax | undefined;
 /** Longer lines are not read. The parser's memory grows with the square of some inputs, and once it ran out it is gone for good. */
 export const MOST_CHARACTERS = 10_000;
 const MOST_DEPTH = 100;
-const MOST_NODES = 20_000;
+const MOST_NODES = 5_000;
 /** For what no other limit foresees. A usual line takes less than one. */
 const MOST_MS = 250;
 
