@@ -115,8 +115,9 @@ export class Modes {
    */
   isLeft(state: ThreadState, { approval, key, effect, toolName, state: now }: Call): boolean {
     if (approval === null && key === null) return false;
-    // A call with an effect that a crash cut off is not run again, and a declined one not at all: neither takes the tool.
-    if (now === "declined" || (now === "started" && effect === "once")) return false;
+    // Only what is run takes the tool: not a call that waits or is declined, nor one with an effect that a crash cut off.
+    const isRun = now === "requested" || now === "resumed" || (now === "started" && effect !== "once");
+    if (!isRun) return false;
     const modeId = this.modeOfCalls(state) ?? this.default.id;
     return !(this.#tools.get(modeId)?.has(toolName) ?? false);
   }

@@ -1,6 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Agent, Harness, MemoryData, MemoryStore, type HarnessConfig, type HarnessEvent, type Rule } from "@cinch/core";
+import {
+  Agent,
+  Harness,
+  MemoryData,
+  MemoryStore,
+  type HarnessConfig,
+  type HarnessEvent,
+  type Rule,
+  type ToolSet,
+} from "@cinch/core";
 import { call, say, script } from "@cinch/testkit";
 import { asking, harness, noting } from "./support.ts";
 
@@ -20,11 +29,11 @@ async function waiting() {
     ["ask_user", { question: "Who?" }, "question"],
     ["submit_plan", { plan: "Do it." }, "plan"],
   );
-  const open = async (config: Partial<HarnessConfig> = {}) => {
+  const open = async (config: Partial<HarnessConfig> = {}, tools: ToolSet = { note, ask: asking }) => {
     const agent = new Agent({
       name: "a",
       model: script(calls, say("done"), say("more")),
-      tools: { note, ask: asking },
+      tools,
     });
     const modes = [{ id: "plan", agent, transitionsTo: "plan" }];
     const storage = new MemoryStore(data);
@@ -57,6 +66,14 @@ test(
     });
   },
 );
+
+test("a process without the tools of what waits declines it all the same", LIMIT, async () => {
+  const { open } = await waiting();
+  await using h = await open({ onAsk: "decline" }, {});
+  await h.selectOrCreateThread();
+  assert.deepEqual(await h.settled(), { status: "idle", pending: [] });
+  assert.equal(results(h.seen).length, 4);
+});
 
 test("a message that is sent there does not hang behind what waits", LIMIT, async () => {
   const { open } = await waiting();

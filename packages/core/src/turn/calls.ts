@@ -73,13 +73,13 @@ const isCut = (driver: Driver, call: Call): boolean => call.state === "started" 
 
 /** Calls that were asked for and not begun, those that somebody has answered, and those that a crash cut off and may run again. */
 async function startRequested(driver: Driver, setup: Setup, running: ReadonlyMap<string, unknown>): Promise<void> {
-  const { turn: now } = driver.state;
+  const { turn: open } = driver.state;
   const isDue = (call: Call): boolean => {
     if (running.has(call.toolCallId) || driver.ports.modes.isLeft(driver.state, call)) return false;
-    if (now?.declined) return call.state === "declined";
+    if (open?.declined) return call.state === "declined";
     return DUE.has(call.state) || isCut(driver, call) || (driver.declines && WAITS.has(call.state));
   };
-  const calls = (now?.calls ?? []).filter(isDue);
+  const calls = (open?.calls ?? []).filter(isDue);
   if (calls.length === 0 || driver.signal.aborted) return;
   const stateOf = new Map(calls.map(({ toolCallId, state }) => [toolCallId, state]));
   const prepared = await Promise.all(calls.map((call) => prepare(driver, call, { setup })));
@@ -90,13 +90,14 @@ async function startRequested(driver: Driver, setup: Setup, running: ReadonlyMap
     if (!turn || driver.signal.aborted) return null;
     const { turnId } = turn;
     const events: NewEvent[] = [];
+    const known = new Map(turn.calls.map((call) => [call.toolCallId, call]));
     // What was judged by rules that have changed meanwhile is judged again, the next time round.
     for (const call of prepared.filter((one) => stands(one, state))) {
-      const known = turn.calls.find(({ toolCallId }) => toolCallId === call.toolCallId);
-      if (turn.declined && known?.state !== "declined") continue;
+      const { state: now, key: before } = known.get(call.toolCallId) ?? {};
+      if (turn.declined && now !== "declined") continue;
       // A person was faster than the driver that was to decline it.
-      if (known?.state !== stateOf.get(call.toolCallId)) continue;
-      const key = known?.key ?? `${driver.journal.id}:${state.seq + events.length + 1}`;
+      if (now !== stateOf.get(call.toolCallId)) continue;
+      const key = before ?? `${driver.journal.id}:${state.seq + events.length + 1}`;
       events.push(begun(driver, call, { turnId, key }));
     }
     return events.length > 0 ? afterCall(state, events) : null;
