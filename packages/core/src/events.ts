@@ -108,6 +108,8 @@ export const eventMap = {
     resumed: z.boolean(),
     /** The driver before this one died instead of letting go. Three of these without progress park the thread. */
     takeover: z.optional(z.boolean()),
+    /** Written by a driver that leaves: calls that it has recorded as started and certainly not run. The next driver may run them. */
+    unstarted: z.optional(z.array(z.string())),
   }),
   agent_end: driver({
     reason: EndReason,

@@ -151,6 +151,7 @@ function applyDurable(draft: Draft, event: Durable): void {
       // Who goes on with a turn names the mode of its step; meanwhile another may have been switched to.
       if (!event.resumed || state.modeId === null)
         Object.assign(state, { modeId: event.modeId, modelId: event.modelId });
+      for (const id of event.unstarted ?? []) setStatus(draft, id, "pending");
       return;
     }
     case "agent_end": {

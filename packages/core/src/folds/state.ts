@@ -175,11 +175,19 @@ function used(state: ThreadState, { usage, cost, failed = false }: DurableEvent<
   return { ...state, usage: addUsage(state.usage, usage), spent: total, turn: next };
 }
 
+const unstarted = (calls: readonly Call[], ids: readonly string[]): Call[] =>
+  calls.map((call) =>
+    call.state === "started" && ids.includes(call.toolCallId) ? { ...call, state: "requested" } : call,
+  );
+
 function started(state: ThreadState, event: DurableEvent<"agent_start">): ThreadState {
   const { turnId = "", modeId, modelId } = event;
   const takeovers = event.takeover ? state.takeovers + 1 : state.takeovers;
   const next = { ...state, takeovers, parked: false, held: false };
-  if (state.turn?.turnId === turnId) return { ...next, turn: { ...state.turn, modeId, modelId, begun: true } };
+  if (state.turn?.turnId === turnId) {
+    const calls = event.unstarted ? unstarted(state.turn.calls, event.unstarted) : state.turn.calls;
+    return { ...next, turn: { ...state.turn, modeId, modelId, calls, begun: true } };
+  }
   return { ...next, lastError: null, turn: { ...newTurn(event.at), turnId, modeId, modelId } };
 }
 

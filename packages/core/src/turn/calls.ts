@@ -117,7 +117,6 @@ async function runOne(driver: Driver, call: Call): Promise<void> {
   const own = new CallState(driver.ports.shape, () => driver.state.control);
   const ran = await effect(driver, call, { files, state: own });
   const outcome = ran.kind === "suspended" && driver.ports.modes.declines ? failed(NO_ANSWER) : ran;
-  driver.ready.delete(toolCallId);
   // Closing: whoever goes on with the turn finds a call that was stopped as it is, begun and not ended. What is done is kept.
   if (!driver.drives && !isDone(outcome)) return;
   await driver.append((state) => {
@@ -179,6 +178,7 @@ async function effect(driver: Driver, call: Call, parts: { files: CallFiles; sta
   const prepared = driver.ready.get(toolCallId);
   await driver.confirm();
   if (!prepared || driver.signal.aborted) return failed("Not run: the turn was aborted.");
+  driver.ready.delete(toolCallId);
   return runCall({
     ...prepared,
     key: key ?? "",

@@ -174,3 +174,12 @@ export function afterCall(state: ThreadState, events: NewEvent[]): Proposal {
   if (turn.phase === "model" && turn.calls.length > 0) return { events: [...events, stepEnd(turn)] };
   return { events, release: isWaiting(turn) && !turn.aborting };
 }
+
+/** Calls that a driver which leaves has recorded as started and not run: the next one may run them, since nothing was done. */
+export function handBack({ turn }: ThreadState, ready: ReadonlyMap<string, unknown>): Proposal | null {
+  const calls = turn?.calls.filter(({ state, toolCallId }) => state === "started" && ready.has(toolCallId)) ?? [];
+  if (!turn || calls.length === 0) return null;
+  const { turnId, modeId, modelId } = turn;
+  const unstarted = calls.map(({ toolCallId }) => toolCallId);
+  return { events: [{ type: "agent_start", turnId, modeId, modelId, resumed: true, unstarted }], release: true };
+}

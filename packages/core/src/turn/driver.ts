@@ -11,7 +11,7 @@ import type { StateShape } from "../state-shape.ts";
 import type { Store } from "../store.ts";
 import type { NamedTool, ToolContext } from "../tool.ts";
 import type { Workspace } from "../workspace.ts";
-import type { Decide } from "./decide.ts";
+import { handBack, type Decide } from "./decide.ts";
 import type { Setup } from "./setup.ts";
 
 /** What a driver needs of its thread. */
@@ -190,8 +190,9 @@ export class Driver {
     return this.#lease && "epoch" in this.#lease ? this.#lease.epoch : undefined;
   }
 
-  /** Gives the lease back if it is still there. */
+  /** Gives the lease back if it is still there, and with it the calls that this driver has not got to. */
   async release(): Promise<void> {
+    if (this.epoch !== undefined && this.ready.size > 0) await this.append((state) => handBack(state, this.ready));
     if (this.epoch !== undefined) await this.ports.store.release(this.journal.id, this.epoch);
     this.#lease = null;
   }

@@ -1,0 +1,77 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import {
+  defineTool,
+  MemoryData,
+  MemoryStore,
+  type AppendOptions,
+  type AppendResult,
+  type StampedEvent,
+} from "@cinch/core";
+import { call, say, script } from "@cinch/testkit";
+import * as z from "zod";
+import { harness, noting } from "./support.ts";
+
+/** Calls back when `tool_start` is in the journal, before its writer hears of it. */
+class TellingStore extends MemoryStore {
+  started: (() => void) | undefined;
+  override async append(id: string, events: readonly StampedEvent[], options: AppendOptions): Promise<AppendResult> {
+    const result = await super.append(id, events, options);
+    if (result.kind === "appended" && events.some(({ type }) => type === "tool_start")) this.started?.();
+    return result;
+  }
+}
+
+const cases = { "with its answer": "allow", "with an approval": "ask" } as const;
+for (const [how, policy] of Object.entries(cases))
+  test(`a call that is recorded ${how} while its process leaves is run once, by the next process`, async () => {
+    const data = new MemoryData();
+    const storage = new TellingStore(data);
+    const { note, runs } = noting();
+    const model = () => script(call("note", { what: "it" }), say("done"));
+    const permissions = [{ category: "other" as const, policy }];
+    await using one = await harness({ storage, model: model(), tools: { note }, permissions });
+    const { id } = await one.selectOrCreateThread();
+    await one.post({ content: "go", delivery: "send" });
+    const left = Promise.withResolvers<void>();
+    storage.started = () => left.resolve(one.close());
+    if (policy === "ask") {
+      await one.settled();
+      // The one who answers leaves at once.
+      await one.respondToToolApproval({ decision: "approve" });
+    }
+    await left.promise;
+    assert.deepEqual(runs, []);
+    await using two = await harness({ storage: new MemoryStore(data), model: model(), tools: { note }, permissions });
+    await two.switchThread({ threadId: id });
+    assert.deepEqual(await two.settled(), { status: "idle", pending: [] });
+    const ends = (await two.listMessages()).flatMap(({ outcomes }) => Object.values(outcomes));
+    assert.deepEqual(
+      ends.map(({ result, isError, unknown }) => ({ ...result, isError, unknown })),
+      [{ content: "noted it", isError: false, unknown: false }],
+    );
+    assert.equal(runs.length, 1);
+  });
+
+test("a call that has run when its process leaves is not handed back", async () => {
+  const data = new MemoryData();
+  const { note, runs } = noting();
+  const leaving = defineTool({
+    description: "Notes, while the process leaves",
+    input: z.object({ what: z.string() }),
+    async execute({ what }, { key }) {
+      runs.push({ what, key });
+      one.close().catch(() => undefined);
+      return "noted";
+    },
+  });
+  const model = () => script(call("note", { what: "it" }), say("done"));
+  await using one = await harness({ storage: new MemoryStore(data), model: model(), tools: { note: leaving } });
+  const { id } = await one.selectOrCreateThread();
+  await one.post({ content: "go", delivery: "send" });
+  await one.close();
+  await using two = await harness({ storage: new MemoryStore(data), model: model(), tools: { note } });
+  await two.switchThread({ threadId: id });
+  await two.settled();
+  assert.equal(runs.length, 1);
+});
