@@ -76,7 +76,7 @@ describe("cinch run", { concurrency: 4 }, () => {
   test("what can't be started says why, ends with 2 and leaves nothing behind", async () => {
     await using place = new Place();
     const wrong: [string[], RegExp][] = [
-      [["run", "--modle", "offline", "hi"], /Unknown option '--modle'/],
+      [["run", "--modle", "offline", "hi"], /There is no option "modle"\. Perhaps you meant: --model/],
       [["run", "--continue"], /no threads yet/],
       [["run", "--model", "anthropic/claude-sonnet-5", "hi"], /set ANTHROPIC_API_KEY.*--model offline/],
     ];
