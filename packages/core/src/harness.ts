@@ -21,6 +21,7 @@ import { isStandard } from "./schema.ts";
 import { StateShape, type StateUpdates, type StateValues } from "./state-shape.ts";
 import type { Store } from "./store.ts";
 import type { NewLive } from "./live.ts";
+import { closedError } from "./thread.ts";
 import type { ToolSet } from "./tool.ts";
 import { warn } from "./warn.ts";
 import { onThreadDeleted, type Workspace } from "./workspace.ts";
@@ -78,7 +79,7 @@ const Config = z.strictObject({
   interruptOn: z.optional(InterruptOn),
   toolCategory: z.optional(fn<(toolName: string) => ToolCategory | undefined>()),
   onAsk: z.optional(z.enum(["wait", "decline"])),
-  stateSchema: z.optional(z.custom<StandardSchemaV1>(isStandard, "must be a Standard Schema")),
+  stateSchema: z.optional(z.custom<StandardSchemaV1>(isStandard, "must be a Standard Schema, such as z.object({ … })")),
   initialState: z.optional(z.record(z.string(), z.unknown())),
   budget: z.optional(Budget),
   prices: z.optional(Prices),
@@ -105,6 +106,7 @@ export class Harness<Values = StateValues> {
   readonly #rules: readonly Rule[];
   readonly #config: { clock: Clock; ids: Ids; recover: "opened" | "all"; resourceId: string };
   #ready: Promise<void> | undefined;
+  #closed = false;
 
   constructor(config: HarnessConfig<Values>) {
     const valid = checkedConfig(Config, config, "Harness");
@@ -141,7 +143,8 @@ export class Harness<Values = StateValues> {
   }
 
   /** Opens the store. With `recover: "all"` every turn that was cut off goes on, opened or not. */
-  init(): Promise<void> {
+  async init(): Promise<void> {
+    if (this.#closed) throw closedError();
     this.#ready ??= this.#init().catch((error: unknown) => {
       // What was wrong may be mended: the next one to ask tries again.
       this.#ready = undefined;
@@ -236,6 +239,7 @@ export class Harness<Values = StateValues> {
 
   /** Stops driving, releases leases at once, and leaves what is pending pending. */
   async close(): Promise<void> {
+    this.#closed = true;
     // Leases don't wait for heartbeats to end; the store does.
     const heartbeats = this.#heartbeats.close();
     for (const session of this.#sessions) session.abandon();
