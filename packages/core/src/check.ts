@@ -7,9 +7,11 @@ const { localeError } = en();
 
 export const english = {
   error(issue: z.core.$ZodRawIssue): ReturnType<typeof localeError> {
-    if (issue.code !== "unrecognized_keys") return localeError(issue);
-    const known = Object.keys((issue.inst as z.ZodMiniObject).def.shape);
-    return issue.keys.map((key) => unknownKey(key, known)).join("\n");
+    const { def } = (issue.inst ?? {}) as Partial<z.ZodMiniObject>;
+    const known = def?.type === "object" ? Object.keys(def.shape) : [];
+    if (issue.code === "unrecognized_keys") return issue.keys.map((key) => unknownKey(key, known)).join("\n");
+    if (issue.code === "invalid_type" && known.length > 0) return `must be an object with the keys ${known.join(", ")}`;
+    return localeError(issue);
   },
 };
 

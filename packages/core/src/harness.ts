@@ -3,7 +3,7 @@ import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { ToolValues, type Agent } from "./agent.ts";
 import { Budget } from "./budget.ts";
 import { checkedConfig } from "./check.ts";
-import { CinchError } from "./errors.ts";
+import { CinchError, closedError } from "./errors.ts";
 import { HeartbeatList, Heartbeats, type Heartbeat } from "./heartbeats.ts";
 import { memoryStore } from "./memory-store.ts";
 import { AgentValue, ModeConfig, Modes, type ResolveModel } from "./modes.ts";
@@ -79,7 +79,7 @@ const Config = z.strictObject({
   interruptOn: z.optional(InterruptOn),
   toolCategory: z.optional(fn<(toolName: string) => ToolCategory | undefined>()),
   onAsk: z.optional(z.enum(["wait", "decline"])),
-  stateSchema: z.optional(z.custom<StandardSchemaV1>(isStandard, "must be a Standard Schema")),
+  stateSchema: z.optional(z.custom<StandardSchemaV1>(isStandard, "must be a Standard Schema, such as z.object({ … })")),
   initialState: z.optional(z.record(z.string(), z.unknown())),
   budget: z.optional(Budget),
   prices: z.optional(Prices),
@@ -107,6 +107,7 @@ export class Harness<Values = StateValues> {
   readonly #config: { clock: Clock; ids: Ids; recover: "opened" | "all"; resourceId: string };
   #ready: Promise<void> | undefined;
   #untellAtExit: (() => void) | undefined;
+  #closed = false;
 
   constructor(config: HarnessConfig<Values>) {
     const valid = checkedConfig(Config, config, "Harness");
@@ -143,7 +144,8 @@ export class Harness<Values = StateValues> {
   }
 
   /** Opens the store. With `recover: "all"` every turn that was cut off goes on, opened or not. */
-  init(): Promise<void> {
+  async init(): Promise<void> {
+    if (this.#closed) throw closedError();
     this.#ready ??= this.#init().catch((error: unknown) => {
       // What was wrong may be mended: the next one to ask tries again.
       this.#ready = undefined;
@@ -240,6 +242,7 @@ export class Harness<Values = StateValues> {
   /** Stops driving, releases leases at once, and leaves what is pending pending. */
   async close(): Promise<void> {
     this.#untellAtExit?.();
+    this.#closed = true;
     // Leases don't wait for heartbeats to end; the store does.
     const heartbeats = this.#heartbeats.close();
     for (const session of this.#sessions) session.abandon();

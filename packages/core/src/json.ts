@@ -85,9 +85,7 @@ class Walk {
       const own: unknown = value.toJSON(this.#path.at(-1) ?? "");
       if (own !== value) return this.json(own);
     }
-    if (Array.isArray(value)) return value.map((item, at) => this.#at(String(at), item) ?? null);
-    if (value instanceof Number || value instanceof String || value instanceof Boolean)
-      return this.json(value.valueOf());
+    if (Array.isArray(value)) return Array.from(value, (item, at) => this.#at(String(at), item) ?? null);
     const fields = Object.entries(value);
     if (!isPlain(value) && (fields.length === 0 || OPAQUE.some((type) => value instanceof type)))
       throw this.#problem(describe(value));

@@ -53,6 +53,11 @@ export class MemoryData {
 
 /** Keeps everything in this process. Nothing survives it; otherwise it keeps every promise of the port. */
 export function memoryStore(data: MemoryData = new MemoryData()): MemoryStore {
+  if (!(data instanceof MemoryData))
+    throw new CinchError(
+      "INVALID_CONFIG",
+      'memoryStore() keeps nothing in files, and takes a MemoryData or nothing. For a file, sqliteStore({ path: "x.db" }).',
+    );
   return new MemoryStore(data);
 }
 

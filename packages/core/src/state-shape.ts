@@ -2,6 +2,7 @@ import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { CinchError, type ErrorCode } from "./errors.ts";
 import { NoJson, toJson } from "./json.ts";
 import type { Json } from "./message.ts";
+import { didYouMean } from "./nearest.ts";
 import { issueText } from "./schema.ts";
 
 export type State = Record<string, Json>;
@@ -40,6 +41,7 @@ export class StateShape {
     if (result instanceof Promise)
       throw new CinchError("INVALID_CONFIG", "Harness: a stateSchema must answer at once, not by a promise.");
     if (initialState && result?.issues) throw refused("INVALID_CONFIG", "Harness: initialState", result.issues);
+    if (result && !result.issues) refuseStrange(given, result.value, "INVALID_CONFIG", "Harness: initialState");
     this.#initial = asState(result && !result.issues ? result.value : given, "INVALID_CONFIG", "Harness: initialState");
   }
 
@@ -67,11 +69,16 @@ export class StateShape {
     if (result instanceof Promise)
       throw new CinchError("INVALID_INPUT", "The stateSchema answers by a promise; it must answer at once.");
     if (result.issues) throw refused("INVALID_INPUT", "setState", result.issues);
-    const known = result.value as Record<string, unknown>;
-    const strange = Object.keys(wanted).filter((key) => !Object.hasOwn(known, key));
-    if (strange.length > 0)
-      throw new CinchError("INVALID_INPUT", `setState: the stateSchema does not know ${strange.join(", ")}.`);
+    refuseStrange(wanted, result.value, "INVALID_INPUT", "setState");
   }
+}
+
+/** A schema that leaves out what it does not know would lose it without a word. */
+function refuseStrange(given: object, known: unknown, code: ErrorCode, what: string): void {
+  const keys = Object.keys(Object(known) as object);
+  const strange = Object.keys(given).find((key) => !keys.includes(key));
+  if (strange === undefined) return;
+  throw new CinchError(code, `${what}: the stateSchema does not know "${strange}": ${didYouMean(strange, keys)}`);
 }
 
 function validated(schema: StandardSchemaV1, state: unknown) {

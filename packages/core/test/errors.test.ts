@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Agent, CinchError, Harness, memoryStore } from "@cinch/core";
 import { say, script } from "@cinch/testkit";
+import * as z from "zod";
 import { harness } from "./support.ts";
 
 const refused = (code: string, says: RegExp) => (error: unknown) => {
@@ -92,4 +93,50 @@ test("instructions that return no text are the configuration's fault too", async
   const { error } = await h.sendMessage({ content: "go" });
   assert.equal(error?.code, "INVALID_CONFIG");
   assert.match(error.message, /returned undefined, not a text/);
+});
+
+test("what is not an object is refused with the keys that it should have", async () => {
+  await using h = await harness({ model: script(say("hi")) });
+  await assert.rejects(h.sendMessage("hello" as never), /sendMessage\(\).*object with the keys content, files, id/s);
+  assert.throws(() => new Harness("x" as never), /Harness.*object with the keys id, storage, agent/s);
+  assert.throws(() => new Agent(undefined as never), /Agent.*object with the keys name, description/s);
+});
+
+test("an interruptOn that is neither a yes nor a condition says what it may be", () => {
+  for (const deploy of ["always", { when: 5 }, { if: () => true }, { decisions: ["yes"] }])
+    assert.throws(
+      () => new Harness({ id: "x", agent, interruptOn: { deploy } as never }),
+      refused("INVALID_CONFIG", /(true, false, or an object with at most when|Unknown key "if").*interruptOn\.deploy/s),
+    );
+});
+
+test("an initialState that the stateSchema does not know is refused, and not left out without a word", () => {
+  const stateSchema = z.object({ project: z.string() });
+  assert.throws(
+    () => new Harness({ id: "x", agent, stateSchema, initialState: { project: "a", proyect: "b" } as never }),
+    refused("INVALID_CONFIG", /does not know "proyect": did you mean "project"\?/),
+  );
+  assert.throws(
+    () => new Harness({ id: "x", agent, stateSchema: { project: z.string() } as never }),
+    refused("INVALID_CONFIG", /z\.object\(\{ … \}\)/),
+  );
+});
+
+test("a store in memory takes no path", () => {
+  for (const data of ["x.db", {}, null])
+    assert.throws(() => memoryStore(data as never), refused("INVALID_CONFIG", /sqliteStore\(\{ path/));
+});
+
+test("a closed harness says so, whatever is asked of it", async () => {
+  const h = new Harness({ id: "x", agent });
+  await h.init();
+  const session = await h.createSession();
+  await h.close();
+  const closed = refused("CLOSED", /open it again/);
+  await assert.rejects(h.init(), closed);
+  await assert.rejects(h.createSession(), closed);
+  await assert.rejects(h.pendingApprovals(), closed);
+  await assert.rejects(h.sendMessage({ content: "x" }), closed);
+  await assert.rejects(session.createThread(), closed);
+  await h.close();
 });

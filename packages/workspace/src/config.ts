@@ -57,8 +57,15 @@ const SHAPES = {
     permissions,
   }),
   virtualShell: z.strictObject({ backend, env }),
+  storeBackend: z.strictObject({ scope: z.optional(z.literal("resource")) }),
   withPolicy: z.strictObject({ before: hook, after: hook, guards: hook }),
 };
+
+/** Throws `INVALID_CONFIG` for what is not a backend. */
+export function checkBackend(what: string, value: unknown): void {
+  const result = z.safeParse(backend, value);
+  if (!result.success) throw new CinchError("INVALID_CONFIG", `${what}: ${z.prettifyError(result.error)}`);
+}
 
 /** Throws `INVALID_CONFIG`: a key that is misspelt would otherwise be a protection that is not there. */
 export function checkConfig(what: keyof typeof SHAPES, config: unknown): void {

@@ -9,7 +9,9 @@ import {
   localWorkspace,
   memoryBackend,
   sandboxShell,
+  storeBackend,
   virtualShell,
+  withPolicy,
 } from "@cinch/workspace";
 
 const root = tmpdir();
@@ -36,6 +38,13 @@ const mistakes: Record<string, [() => unknown, RegExp]> = {
   "a directory without a root": [() => directoryBackend({} as never), /→ at root/],
   "hosts that are no list": [() => sandboxShell({ root, hosts: "example.com" as never }), /→ at hosts/],
   "a sandbox around everything": [() => sandboxShell({ root: "/" }), /give it a folder/],
+  "an unknown key of a store's backend": [
+    () => storeBackend({ scop: "resource" } as never),
+    /Unknown key "scop": did you mean "scope"/,
+  ],
+  "another scope": [() => storeBackend({ scope: "thread" } as never), /scope/],
+  "a policy around nothing": [() => withPolicy(null as never, {}), /must be a backend/],
+  "a file that is no text": [() => memoryBackend({ "/a": 5 } as never), /content of \/a/],
   "an unknown key of a shell": [() => localShell({ root, timeout: 1 } as never), /Unknown key "timeout"/],
   "a virtual shell without files": [() => virtualShell({} as never), /→ at backend/],
 };

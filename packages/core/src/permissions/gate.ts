@@ -14,10 +14,13 @@ const When = z.custom<(args: never) => boolean | Promise<boolean>>(
 );
 
 /** `true`: always ask. `when`: ask for these arguments only. `decisions`: the answers that are taken. */
-export const Interrupt = z.union([
-  z.boolean(),
-  z.strictObject({ when: z.optional(When), decisions: z.optional(z.array(Decision).check(z.minLength(1))) }),
-]);
+export const Interrupt = z.union(
+  [
+    z.boolean(),
+    z.strictObject({ when: z.optional(When), decisions: z.optional(z.array(Decision).check(z.minLength(1))) }),
+  ],
+  `must be true, false, or an object with at most when (a function) and decisions (of ${Decision.options.join(", ")})`,
+);
 export type Interrupt = z.infer<typeof Interrupt>;
 export const InterruptOn = z.record(z.string(), Interrupt);
 export type InterruptOn = z.infer<typeof InterruptOn>;

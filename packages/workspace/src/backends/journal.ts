@@ -19,6 +19,7 @@ import type {
   TreeFile,
   WriteOptions,
 } from "../backend.ts";
+import { checkConfig } from "../config.ts";
 import { fileError } from "../file-error.ts";
 import { isWithin, joinPath, namesOf, parentOf } from "../paths.ts";
 import { globFiles, grepFiles, treeFiles } from "../search/index.ts";
@@ -41,8 +42,8 @@ export function threadBackend(): Backend {
 }
 
 /** Files in a journal that all threads of a resource share. */
-export function storeBackend({ scope = "resource" }: { scope?: "resource" } = {}): Backend {
-  if (scope !== "resource") throw new CinchError("INVALID_CONFIG", `The scope of a storeBackend is "resource".`);
+export function storeBackend(options: { scope?: "resource" } = {}): Backend {
+  checkConfig("storeBackend", options);
   return new StoreBackend();
 }
 

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { CinchError } from "@cinch/core";
 import type {
   Backend,
   DeleteOptions,
@@ -36,6 +37,8 @@ type MemoryNode = MemoryFile | MemoryDirectory;
 export function memoryBackend(files: Record<string, string | Uint8Array> = {}): Backend {
   const backend = new MemoryBackend();
   for (const [path, content] of Object.entries(files)) {
+    if (typeof content !== "string" && !(content instanceof Uint8Array))
+      throw new CinchError("INVALID_CONFIG", `memoryBackend: the content of ${path} must be a text or bytes.`);
     const bytes = typeof content === "string" ? new TextEncoder().encode(content) : copyOf(content);
     backend.put(virtualPath(path), [bytes], {});
   }

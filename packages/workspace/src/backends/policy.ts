@@ -12,7 +12,7 @@ import type {
   TreeFile,
   WriteOptions,
 } from "../backend.ts";
-import { checkConfig } from "../config.ts";
+import { checkBackend, checkConfig } from "../config.ts";
 import { fileError, retold } from "../file-error.ts";
 import { isWithin, joinPath, joinPaths, nameOf, parentOf, relativeTo } from "../paths.ts";
 
@@ -37,6 +37,7 @@ export interface PolicyHooks {
 
 /** A backend that asks before it acts, and tells what it did. */
 export function withPolicy(backend: Backend, hooks: PolicyHooks): Backend {
+  checkBackend("withPolicy", backend);
   checkConfig("withPolicy", hooks);
   return new PolicyBackend(backend, hooks);
 }
