@@ -1,8 +1,8 @@
 /**
- * npm run mutants [-- PATTERN]
+ * npm run mutants [-- PATTERN…]
  *
  * Makes one small change at a time to the code behind the promises, and runs the tests that must notice. A change that no test notices
- * within a minute is a missing test. PATTERN picks those whose file, text or promise contains it.
+ * within a minute is a missing test. PATTERNs pick those whose file, text or promise contains one of them.
  */
 import { readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
@@ -13,8 +13,11 @@ import { occurrences, type Mutant } from "./mutants/mutant.ts";
 import { root, Tree } from "./mutants/tree.ts";
 
 const MOST_AT_ONCE = 2;
-const pattern = (process.argv[2] ?? "").toLowerCase();
-const chosen = mutants.filter((one) => `${one.file}\n${one.attacks}\n${one.find}`.toLowerCase().includes(pattern));
+const patterns = process.argv.slice(2).map((pattern) => pattern.toLowerCase());
+const chosen = mutants.filter(({ file, attacks, find }) => {
+  const text = `${file}\n${attacks}\n${find}`.toLowerCase();
+  return patterns.length === 0 || patterns.some((pattern) => text.includes(pattern));
+});
 const problems: string[] = [];
 const nameOf = ({ file, attacks, find }: Mutant) => `${attacks}  [${file}: ${find.split("\n")[0]}]`;
 

@@ -20,7 +20,7 @@ export const files = inPackage("packages/workspace", [
     attacks: "confinement: a link may climb out of the root",
     file: "disk/disk.ts",
     find: 'else throw fileError("outside", path, "a link on its way',
-    replace: 'else if (names.length < 0) throw fileError("outside", path, "a link on its way',
+    replace: 'else if (names.length >= 0) return names;\n    else throw fileError("outside", path, "a link on its way',
     tests: ["attacks"],
   },
   {
@@ -29,13 +29,6 @@ export const files = inPackage("packages/workspace", [
     find: "if (!links.follow) throw",
     replace: "if (false) throw",
     tests: ["attacks", "tools/links", "tools/permissions", "policy"],
-  },
-  {
-    attacks: "confinement: a folder is opened through a link",
-    file: "disk/folder.ts",
-    find: "const flags = this.#handle ? O_PATH | O_DIRECTORY | O_NOFOLLOW : undefined;",
-    replace: "const flags = this.#handle ? O_PATH | O_DIRECTORY : undefined;",
-    tests: ["races", "attacks"],
   },
   {
     attacks: "confinement: where a folder is opened is not compared",
@@ -52,11 +45,11 @@ export const files = inPackage("packages/workspace", [
     tests: ["attacks"],
   },
   {
-    attacks: "confinement: deleting a link takes what it leads to",
+    attacks: "confinement: who deletes a link deletes a file",
     file: "disk/removing.ts",
     find: 'if (standing?.kind !== "link") throw',
     replace: "if (false) throw",
-    tests: ["attacks", "directory", "tools/delete", "backends"],
+    tests: ["link-only"],
   },
   {
     attacks: "read-before-write: a file that was never read is overwritten",

@@ -31,18 +31,11 @@ export const store = inPackage("packages/sqlite", [
     tests: ["crashes"],
   },
   {
-    attacks: "P1: one failed request takes the others of its transaction along",
-    file: "writer.ts",
-    find: "if (!this.db.isTransaction) throw error;",
-    replace: "throw error;",
-    tests: ["conformance"],
-  },
-  {
     attacks: "P1: a failed request leaves what it had written",
     file: "writer.ts",
     find: "ROLLBACK TO request; RELEASE request",
     replace: "RELEASE request",
-    tests: ["conformance"],
+    tests: ["crashes"],
   },
   {
     attacks: "P1: a file that was moved away is written on",
@@ -199,18 +192,11 @@ export const store = inPackage("packages/sqlite", [
     tests: ["observer"],
   },
   {
-    attacks: "P5: a counter that moves counts as still",
+    attacks: "P5: a holder that beats again stays dead",
     file: "observer.ts",
-    find: "if (counter !== watch.counter) this.#moved(watch, counter, now);\n        else",
+    find: "delete watch.stillFrom;",
     replace: "",
     tests: ["observer"],
-  },
-  {
-    attacks: "deleted threads: the epoch stays",
-    file: "append.ts",
-    find: "leases.free(no, leases.row(no).epoch + 1)",
-    replace: "leases.free(no, leases.row(no).epoch)",
-    tests: ["conformance"],
   },
   {
     attacks: "deleted threads: the id is given again",

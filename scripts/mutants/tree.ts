@@ -18,6 +18,8 @@ import { applied, type Mutant } from "./mutant.ts";
 
 export const root = resolve(import.meta.dirname, "../..");
 const LIMIT_MS = 60_000;
+/** A test that a mutant makes wait for ever fails then. */
+const TEST_LIMIT_MS = 20_000;
 
 export type Outcome = "passed" | "failed" | "hung";
 
@@ -67,6 +69,7 @@ export class Tree {
       "--test-isolation=none",
       "--test-force-exit",
       "--test-reporter=tap",
+      `--test-timeout=${TEST_LIMIT_MS}`,
     ];
     const child = spawn(process.execPath, [...flags, ...tests], {
       cwd: this.#folder,

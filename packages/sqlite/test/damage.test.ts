@@ -89,6 +89,9 @@ describe("damage", { concurrency: 3, timeout: 120_000 }, () => {
       place.look((db) => db.exec(sql));
       assert.equal(await outcomeOf(store, "t"), "CORRUPT");
       await assert.rejects(store.read("t", { last: true, limit: 4 }), code("CORRUPT"));
+      const pages = await Promise.allSettled([0, 1, 2, 3].map((after) => store.read("t", { after, limit: 1 })));
+      for (const [at, page] of pages.entries())
+        if (page.status === "fulfilled") assert.deepEqual([page.value[0]?.seq, page.value.length], [at + 1, 1]);
       assert.equal((await store.read("other")).length, 3);
       assert.equal((await store.threads()).length, 2);
       await store.deleteThread("t");
