@@ -136,7 +136,7 @@ export const store = inPackage("packages/sqlite", [
     tests: ["conformance"],
   },
   {
-    attacks: "P5: whoever knows the epoch may append",
+    attacks: "P5: any process that knows the epoch may append",
     file: "append.ts",
     find: "(lease.epoch !== work.epoch || !tables.leases.isMine(lease))",
     replace: "lease.epoch !== work.epoch",
@@ -241,7 +241,7 @@ export const store = inPackage("packages/sqlite", [
     tests: ["conformance"],
   },
   {
-    attacks: "rewinds: what was taken back is still read",
+    attacks: "rewinds: events that were rewound are still read",
     file: "thread-rows.ts",
     find: "this.#closeSegments.run(no, toSeq);",
     replace: "",

@@ -150,7 +150,7 @@ export const turns = inPackage("packages/core", [
     tests: ["threads", "prices", "folds", "control-edges"],
   },
   {
-    attacks: "budget: time in which nobody drove counts",
+    attacks: "budget: time in which no process drove counts",
     file: "folds/spent.ts",
     find: 'case "agent_start":\n      return { ...watch, at: event.at };',
     replace: "",

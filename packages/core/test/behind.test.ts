@@ -106,7 +106,7 @@ test("an answer to a question that was answered meanwhile is not taken for the n
   assert.equal((await turn).reason, "complete");
 });
 
-test("who is behind aborts a turn of which it has not heard yet", { timeout: 20_000 }, async () => {
+test("a process that is behind aborts a turn of which it has not heard yet", { timeout: 20_000 }, async () => {
   const { near, behind } = await two(script(hang("thinking")));
   const update = next(near, "message_update");
   const turn = near.sendMessage({ content: "Go" });

@@ -65,7 +65,7 @@ test("a call that ends is progress: the deaths before it are forgiven", () => {
   assert.equal(folded(...begins, calls, died, died, end).takeovers, 0);
 });
 
-test("time in which nobody drove the turn is not counted as work", () => {
+test("time in which no process drove the turn is not counted as work", () => {
   const at = (ms: number, event: NewEvent) => ({ ...stamp(event, ms), threadId: "t" }) as DurableEvent;
   const end: NewEvent = {
     type: "tool_end",
@@ -106,7 +106,7 @@ test("a digest is the same whatever the order of keys, at any depth, and another
   assert.notEqual(await digestOf("u", { a: 1, b: { c: [1, { d: 1, e: 2 }] } }), digest);
 });
 
-test("nobody answers in the name of the rules", async () => {
+test("an answer in the name of the rules is refused", async () => {
   const { note, runs } = noting();
   await using h = await harness({
     model: script(call("note", { what: "x" }), say("done")),
