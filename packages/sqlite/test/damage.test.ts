@@ -41,7 +41,7 @@ function assertNeverAnother(outcome: DurableEvent[] | "CORRUPT", whole: DurableE
   if (outcome !== "CORRUPT") assert.deepEqual(outcome, whole, what);
 }
 
-describe("damage", { concurrency: 3, timeout: 120_000 }, () => {
+describe("damage", { concurrency: 3, timeout: 300_000 }, () => {
   test("of any byte of an event's row is CORRUPT, never another text, and harms no other thread", async () => {
     await using place = new Place();
     const store = await twoThreads(place);
