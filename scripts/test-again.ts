@@ -4,47 +4,61 @@
  * Runs the tests N times, with a busy loop beside them for each core, and says which tests failed, and how often. A test that fails
  * once in twenty runs is a defect, of the test or of what it tests.
  */
-import { fork, spawn } from "node:child_process";
+import { fork, spawn, type ChildProcess } from "node:child_process";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 
+/** A test that waits for ever must not keep the summary from being printed. */
+const TIMEOUT = "--test-timeout=300000";
 const [count = "", ...files] = process.argv.slice(2);
 const runs = Number(count);
 if (!Number.isInteger(runs) || runs < 1) {
   console.error("Say how often: npm run test:again 20 [FILE…]");
   process.exit(1);
 }
-const loops = Array.from({ length: availableParallelism() }, () => fork(join(import.meta.dirname, "busy.ts")));
+const children = new Set<ChildProcess>();
+/** Whatever way this ends, nothing of it goes on. */
+process.once("exit", () => children.forEach((child) => child.kill()));
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
+for (let core = 0; core < availableParallelism(); core++) keepBusy();
 const failures = new Map<string, number>();
 let passed = 0;
-try {
-  for (let run = 1; run <= runs; run++) {
-    const { ok, output, seconds } = await test();
-    const failed = failedIn(output);
-    if (!ok && failed.length === 0) failed.push("a process ended without naming a test");
-    for (const name of failed) failures.set(name, (failures.get(name) ?? 0) + 1);
-    console.log(`run ${run} of ${runs}: ${ok ? "passed" : `${failed.length} failed`} in ${seconds} s`);
-    if (ok) passed++;
-    else console.log(detailsOf(output));
-  }
-} finally {
-  for (const loop of loops) loop.kill();
+for (let run = 1; run <= runs; run++) {
+  const { ok, output, seconds } = await test();
+  const failed = failedIn(output);
+  if (!ok && failed.length === 0) failed.push("a process ended without naming a test");
+  for (const name of failed) failures.set(name, (failures.get(name) ?? 0) + 1);
+  console.log(`run ${run} of ${runs}: ${ok ? "passed" : `${failed.length} failed`} in ${seconds} s`);
+  if (ok) passed++;
+  else console.log(detailsOf(output));
 }
 console.log(`${passed} of ${runs} runs passed`);
 for (const [name, times] of failures) console.log(`  ${times} ×  ${name}`);
 process.exit(passed === runs ? 0 : 1);
 
+/** Should it be ended from outside, another begins. */
+function keepBusy(): void {
+  const loop = fork(join(import.meta.dirname, "busy.ts"));
+  children.add(loop);
+  loop.once("exit", () => {
+    children.delete(loop);
+    keepBusy();
+  });
+}
+
 function test(): Promise<{ ok: boolean; output: string; seconds: string }> {
   const started = performance.now();
-  const child = spawn(process.execPath, [join(import.meta.dirname, "test.ts"), ...files], {
+  const child = spawn(process.execPath, [join(import.meta.dirname, "test.ts"), ...files, TIMEOUT], {
     stdio: ["ignore", "pipe", "inherit"],
   });
+  children.add(child);
   const chunks: Buffer[] = [];
   child.stdout.on("data", (chunk: Buffer) => chunks.push(chunk));
   return new Promise((resolve, reject) => {
     child.once("error", reject);
     child.once("close", (code) => {
+      children.delete(child);
       const seconds = ((performance.now() - started) / 1000).toFixed(0);
       resolve({ ok: code === 0, output: Buffer.concat(chunks).toString("utf8"), seconds });
     });

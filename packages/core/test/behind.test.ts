@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { MemoryData, MemoryStore, systemClock, type Store } from "@cinch/core";
+import { defineTool, MemoryData, MemoryStore, systemClock, type Store } from "@cinch/core";
 import { call, hang, say, script } from "@cinch/testkit";
+import * as z from "zod";
 import { asking, gated, harness, next, noting } from "./support.ts";
 
 /** The store of a process that is never told when a thread changes: it is always behind. */
@@ -69,6 +70,49 @@ test("who is behind aborts the turn that runs, and takes back what is queued beh
   const aborted = behind.abort();
   assert.equal((await turn).reason, "aborted");
   assert.deepEqual(await behind.listInbox(), []);
+  await near.close();
+  await behind.close();
+  await aborted;
+});
+
+test("an answer to a question that was answered meanwhile is not taken for the next one of the same call", async () => {
+  const twice = defineTool({
+    description: "Asks twice",
+    effect: "pure",
+    input: z.object({}),
+    execute: (_, { suspend, resumed }) => {
+      if (!resumed) return suspend("first");
+      return resumed.payload === "first" ? suspend("second") : `second: ${String(resumed.data)}`;
+    },
+  });
+  const data = new MemoryData();
+  const options = { model: script(call("twice"), say("ok")), tools: { twice } };
+  await using near = await harness({ ...options, storage: new MemoryStore(data) });
+  const { id: threadId } = await near.createThread();
+  const first = next(near, "tool_suspended");
+  const turn = near.sendMessage({ content: "Go" });
+  const { toolCallId } = await first;
+  await using behind = await harness({ ...options, storage: new Deaf(data) });
+  await behind.switchThread({ threadId });
+  const second = next(near, "tool_suspended");
+  await near.respondToToolSuspension({ toolCallId, resumeData: "one" });
+  await second;
+  await assert.rejects(behind.respondToToolSuspension({ toolCallId, resumeData: "late" }), {
+    code: "ALREADY_ANSWERED",
+  });
+  const end = next(near, "tool_end");
+  await near.respondToToolSuspension({ toolCallId, resumeData: "two" });
+  assert.equal((await end).result.content, "second: two");
+  assert.equal((await turn).reason, "complete");
+});
+
+test("a process that is behind aborts a turn of which it has not heard yet", { timeout: 20_000 }, async () => {
+  const { near, behind } = await two(script(hang("thinking")));
+  const update = next(near, "message_update");
+  const turn = near.sendMessage({ content: "Go" });
+  await update;
+  const aborted = behind.abort();
+  assert.equal((await turn).reason, "aborted");
   await near.close();
   await behind.close();
   await aborted;

@@ -111,6 +111,19 @@ describe("a crash", { concurrency: 3, timeout: 60_000 }, () => {
     });
   }
 
+  test("is not needed: an append that turns out to be impossible in its middle leaves nothing either", async () => {
+    await using place = new Place();
+    const store = await place.store();
+    await store.append("t", [created()], { afterSeq: 0 });
+    const rewound = event("thread_rewound", { toSeq: 50, files: false, rules: [], grants: [] });
+    const options = { afterSeq: 1, take: 0, release: true };
+    const others = [store.append("a", [created()], { afterSeq: 0 }), store.append("b", [created()], { afterSeq: 0 })];
+    await assert.rejects(store.append("t", [input("half"), rewound], options), { code: "INVALID_INPUT" });
+    await Promise.all(others);
+    assert.deepEqual([(await store.read("t")).length, await store.lease("t")], [1, { epoch: 0, status: "free" }]);
+    assert.deepEqual((await store.threads()).map(({ id }) => id).toSorted(), ["a", "b", "t"]);
+  });
+
   test("at any moment takes nothing that was answered, and leaves no gap", async () => {
     await using place = new Place();
     const store = await place.store();

@@ -41,7 +41,7 @@ function assertNeverAnother(outcome: DurableEvent[] | "CORRUPT", whole: DurableE
   if (outcome !== "CORRUPT") assert.deepEqual(outcome, whole, what);
 }
 
-describe("damage", { concurrency: 3, timeout: 120_000 }, () => {
+describe("damage", { concurrency: 3, timeout: 300_000 }, () => {
   test("of any byte of an event's row is CORRUPT, never another text, and harms no other thread", async () => {
     await using place = new Place();
     const store = await twoThreads(place);
@@ -89,6 +89,9 @@ describe("damage", { concurrency: 3, timeout: 120_000 }, () => {
       place.look((db) => db.exec(sql));
       assert.equal(await outcomeOf(store, "t"), "CORRUPT");
       await assert.rejects(store.read("t", { last: true, limit: 4 }), code("CORRUPT"));
+      const pages = await Promise.allSettled([0, 1, 2, 3].map((after) => store.read("t", { after, limit: 1 })));
+      for (const [at, page] of pages.entries())
+        if (page.status === "fulfilled") assert.deepEqual([page.value[0]?.seq, page.value.length], [at + 1, 1]);
       assert.equal((await store.read("other")).length, 3);
       assert.equal((await store.threads()).length, 2);
       await store.deleteThread("t");

@@ -68,7 +68,7 @@ const unhex = (text: string): Buffer => Buffer.from(text.replaceAll("\\x", ""), 
 
 test(
   "whatever a power cut leaves of what was not synced, everything that was answered is there",
-  { timeout: 60_000 },
+  { timeout: 300_000 },
   async (t) => {
     await using place = new Place();
     try {

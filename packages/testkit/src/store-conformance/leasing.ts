@@ -50,6 +50,15 @@ export function leasing(check: Check): void {
     },
   );
 
+  check("an epoch is good only for the one that holds it", async (store, another) => {
+    await make(store, "t");
+    const other = await another();
+    await store.append("t", [event("agent_start")], { afterSeq: 1, take: 1 });
+    const result = await other.append("t", [agentEnd()], { afterSeq: 2, epoch: 2 });
+    assert.deepEqual([result.kind, await other.holds("t", 2), await store.holds("t", 2)], ["refused", false, true]);
+    await other.close();
+  });
+
   check("an epoch that is over is refused, also from the one who has the lease again", async (store) => {
     await store.append("t", [created()], { afterSeq: 0, take: 0, release: true });
     await store.append("t", [event("agent_start")], { afterSeq: 1, take: 1 });

@@ -103,6 +103,26 @@ export function searching(check: Check): void {
     assert.deepEqual(found, [["c"], ["c"], ["p"]]);
   });
 
+  check(
+    "an event that is not what its type promises keeps no other thread from being listed and found",
+    async (store) => {
+      const shapeless = ["message_end", "tool_end"].flatMap((type) =>
+        [
+          {},
+          { message: null, result: null },
+          { message: {}, result: {} },
+          { message: { content: [null, { type: "text" }] } },
+        ].map((fields) => event(type as "message_end", fields)),
+      );
+      await make(store, "before", says("zebra"));
+      await make(store, "shapeless", ...shapeless, renamed("Zebras"));
+      await make(store, "after", says("zebra"));
+      assert.deepEqual((await ids(store)).toSorted(), ["after", "before", "shapeless"]);
+      assert.deepEqual((await ids(store, { query: "zebra" })).toSorted(), ["after", "before", "shapeless"]);
+      assert.equal((await store.read("shapeless")).length, shapeless.length + 2);
+    },
+  );
+
   check("no text in a query is more than text", async (store) => {
     await make(store, "t", says("a AND b"));
     const hostile = [

@@ -1,0 +1,110 @@
+import { execFileSync, spawn } from "node:child_process";
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import process from "node:process";
+import { applied, type Mutant } from "./mutant.ts";
+
+export const root = resolve(import.meta.dirname, "../..");
+const LIMIT_MS = 60_000;
+/** A test that a mutant makes wait for ever fails then. */
+const TEST_LIMIT_MS = 20_000;
+
+export type Outcome = "passed" | "failed" | "hung";
+
+/** A copy of the sources, in which one mutant at a time is applied. Packages that are not ours are linked. */
+export class Tree {
+  readonly #folder = mkdtempSync(join(tmpdir(), "cinch-mutants-"));
+
+  constructor() {
+    // Some tests run a process as another user, who must be able to read the sources.
+    chmodSync(this.#folder, 0o755);
+    const listed = execFileSync("git", ["ls-files", "-co", "--exclude-standard"], { cwd: root, encoding: "utf8" });
+    for (const file of listed.split("\n").filter((name) => name && existsSync(join(root, name)))) {
+      cpSync(join(root, file), join(this.#folder, file));
+    }
+    for (const modules of ["node_modules", "packages/workspace/node_modules"]) this.#link(modules);
+  }
+
+  /** Our own packages are links that lead to the tree they are in: those must lead to the copy. */
+  #link(modules: string): void {
+    if (!existsSync(join(root, modules))) return;
+    mkdirSync(join(this.#folder, modules), { recursive: true });
+    for (const name of readdirSync(join(root, modules))) {
+      const from = join(root, modules, name);
+      const to = join(this.#folder, modules, name);
+      if (name === "@cinch" || name === "cinch") cpSync(from, to, { recursive: true, verbatimSymlinks: true });
+      else symlinkSync(from, to);
+    }
+  }
+
+  async withMutant(mutant: Mutant): Promise<Outcome> {
+    const path = join(this.#folder, mutant.file);
+    const source = readFileSync(path, "utf8");
+    writeFileSync(path, applied(source, mutant));
+    try {
+      return await this.run(mutant.tests);
+    } finally {
+      writeFileSync(path, source);
+    }
+  }
+
+  /** Ends with the first test that fails: the others have nothing to add. */
+  run(tests: readonly string[]): Promise<Outcome> {
+    const flags = [
+      "-C",
+      "@cinch/source",
+      "--test",
+      "--test-isolation=none",
+      "--test-force-exit",
+      "--test-reporter=tap",
+      `--test-timeout=${TEST_LIMIT_MS}`,
+    ];
+    const child = spawn(process.execPath, [...flags, ...tests], {
+      cwd: this.#folder,
+      detached: true,
+      stdio: ["ignore", "pipe", "ignore"],
+      env: { ...process.env, NODE_COMPILE_CACHE: join(tmpdir(), "node-compile-cache") },
+    });
+    return new Promise((settle, reject) => {
+      const end = (outcome: Outcome) => {
+        clearTimeout(limit);
+        // Tests start processes of their own, which must not outlive them.
+        if (child.pid !== undefined) killGroup(child.pid);
+        settle(outcome);
+      };
+      const limit = setTimeout(() => end("hung"), LIMIT_MS);
+      let rest = "";
+      child.stdout.on("data", (chunk: Buffer) => {
+        rest += chunk.toString("utf8");
+        if (/^\s*not ok /m.test(rest)) end("failed");
+        rest = rest.slice(rest.lastIndexOf("\n") + 1);
+      });
+      child.once("error", reject);
+      child.once("exit", (code) => end(code === 0 ? "passed" : "failed"));
+    });
+  }
+
+  remove(): void {
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+}
+
+function killGroup(pid: number): void {
+  try {
+    process.kill(-pid, "SIGKILL");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+  }
+}
