@@ -11,6 +11,7 @@ import { isIn } from "../sandboxes/view.ts";
 import type { Shell, ShellBounds } from "../shell.ts";
 import type { Additions } from "./environment.ts";
 import { gitIdentity } from "./git.ts";
+import type { Launch } from "./launch.ts";
 import { MARK } from "./leash.ts";
 import { NO_PROTECTION, processShell, type Wrapping } from "./process.ts";
 
@@ -71,10 +72,10 @@ function sandboxed(options: SandboxShellOptions): Wrapping {
   const rules = (): SandboxRule[] => [...permissions, ...given.rules];
   let furnished: Promise<void> | undefined;
   let chosen: Promise<Choice> | undefined;
-  const choice = () => (chosen ??= sandbox === "auto" ? choose(hosts) : demand(sandbox));
+  const choice = () => (chosen ??= sandbox === "auto" ? choose(options.root, hosts) : demand(options.root, sandbox));
 
-  const boundsIn = async (folder: string): Promise<SandboxBounds> => {
-    await (furnished ??= furnish(folder));
+  const boundsIn = async ({ folder, hostPath }: Launch): Promise<SandboxBounds> => {
+    await (furnished ??= furnish(folder, hostPath));
     const root = await realpath(options.root);
     await holdPlaces(root, given.hidden);
     const hidden = [...(options.hidden ?? []), ...given.hidden];
@@ -102,7 +103,7 @@ function sandboxed(options: SandboxShellOptions): Wrapping {
     async wrap(launch) {
       const { found } = await choice();
       if (!found) return launch;
-      const bounds = await boundsIn(launch.folder);
+      const bounds = await boundsIn(launch);
       const { argv, env, cwd, shell } = launch;
       const tidy = tidied(bounds.root);
       const { done, ...line } = await found.wrap({ argv: [shell, "-c", AROUND, shell, ...argv], env, cwd }, bounds);
@@ -131,11 +132,11 @@ interface Choice {
 }
 
 /** Only one of them can tell hosts apart; the other needs no package and starts faster. */
-async function choose(hosts: readonly string[]): Promise<Choice> {
+async function choose(root: string, hosts: readonly string[]): Promise<Choice> {
   const reasons: string[] = [];
   const known = [bwrapSandbox(), srtSandbox()];
   for (const sandbox of hosts.length > 0 ? known.toReversed() : known) {
-    const probe = await sandbox.probe();
+    const probe = await sandbox.probe(root);
     if (probe.works) return { found: sandbox, reasons };
     reasons.push(probe.reason);
   }
@@ -143,8 +144,8 @@ async function choose(hosts: readonly string[]): Promise<Choice> {
 }
 
 /** Somebody wanted this one, so that running without it would be no answer. */
-async function demand(sandbox: Sandbox): Promise<Choice> {
-  const probe = await sandbox.probe();
+async function demand(root: string, sandbox: Sandbox): Promise<Choice> {
+  const probe = await sandbox.probe(root);
   if (!probe.works) throw new CinchError("INVALID_CONFIG", probe.reason);
   return { found: sandbox, reasons: [] };
 }
@@ -172,7 +173,7 @@ async function holdPlaces(root: string, hidden: readonly string[]): Promise<void
 }
 
 /** Places for what commands keep. */
-async function furnish(folder: string): Promise<void> {
+async function furnish(folder: string, hostPath: string): Promise<void> {
   await Promise.all(["tmp", "home"].map((name) => mkdir(join(folder, name))));
-  await writeFile(join(folder, "tmp", GIT_CONFIG), await gitIdentity());
+  await writeFile(join(folder, "tmp", GIT_CONFIG), await gitIdentity(hostPath));
 }
