@@ -1,6 +1,6 @@
 import { accessSync, constants, realpathSync } from "node:fs";
 import { delimiter, join } from "node:path";
-import { isIn } from "./sandboxes/view.ts";
+import { isWithin as isIn } from "./paths.ts";
 
 /**
  * A PATH without the folders in `root`: for the programs that the harness runs itself, outside of every sandbox. Commands can write to

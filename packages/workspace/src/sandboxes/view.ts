@@ -1,5 +1,6 @@
-import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, realpathSync } from "node:fs";
+import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { delimiter, dirname, join, resolve, sep } from "node:path";
+import { frozenFiles } from "../frozen/files.ts";
 import type { CommandLine, SandboxBounds } from "./sandbox.ts";
 
 const words = (text: string): string[] => text.trim().split(/\s+/);
@@ -31,9 +32,6 @@ const HOME_SECRETS = words(`
   .local/share/keyrings .bash_history .zsh_history .python_history .claude .codex .gemini
 `);
 
-/** What is run when somebody logs in or uses git: for the same. */
-const HOME_STARTUP = words(".bashrc .bash_profile .bash_login .profile .zshrc .zprofile .zshenv .gitconfig");
-
 /** What a command sees of the files of the machine, and what of that it may not change. Only what exists, by its real path. */
 export interface View {
   /** `undefined`: it has none. */
@@ -58,7 +56,8 @@ export function viewFor({ env }: CommandLine, bounds: SandboxBounds): View {
     home,
     readable,
     hidden: secrets.filter((path) => [root, ...readable].some((folder) => isIn(path, folder))),
-    frozen: [...gitPrograms(root), ...inHome(HOME_STARTUP)].flatMap(real).filter((path) => isIn(path, root)),
+    // What is a link can't be mounted on; what it leads to is in the list itself.
+    frozen: outermost(frozenFiles({ root, home }).flatMap(({ path }) => real(path).filter((one) => one === path))),
   };
 }
 
@@ -79,24 +78,6 @@ function real(path: string): string[] {
   } catch {
     return [];
   }
-}
-
-/** What git runs, or what tells it what to run, of the repository in `root` and of its submodules. */
-function gitPrograms(root: string): string[] {
-  const git = join(root, ".git");
-  const kind = lstatSync(git, { throwIfNoEntry: false });
-  if (!kind) return [];
-  // Of a worktree, it says where the repository is.
-  if (!kind.isDirectory()) return [git];
-  const modules = join(git, "modules");
-  const all = [git, ...(existsSync(modules) ? readdirSync(modules).map((name) => join(modules, name)) : [])];
-  try {
-    // What is not there can't be kept from being made.
-    mkdirSync(join(git, "hooks"));
-  } catch {
-    // It is there, or nobody can make it.
-  }
-  return all.flatMap((folder) => ["hooks", "config", "config.worktree"].map((name) => join(folder, name)));
 }
 
 /** Where the repository is whose worktree `root` is. Believed only if that repository says so, too: the file could name any folder. */

@@ -69,9 +69,11 @@ export function processShell({ name, root, env, trusted = false, wrapping }: Pro
     if (folder) await rm(await folder, { recursive: true, force: true });
   };
 
+  const { HOME: home } = withAdditions(commandEnvironment(process.env), env);
   return {
     name,
     root,
+    ...(home !== undefined && { home }),
     ...(wrapping && { open: (bounds: ShellBounds) => wrapping.open(bounds) }),
     protection: async () => (wrapping ? wrapping.protection() : NO_PROTECTION),
     start(command, sink, options) {

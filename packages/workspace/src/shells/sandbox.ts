@@ -1,8 +1,9 @@
-import { existsSync, lstatSync, rmSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { mkdir, open, realpath, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { CinchError } from "@cinch/core";
 import { checkConfig } from "../config.ts";
+import { holdFrozen, releaseFrozen, rememberLinks } from "../frozen/holding.ts";
 import { bwrapSandbox } from "../sandboxes/bwrap.ts";
 import { realPlace } from "../disk/real-place.ts";
 import type { Sandbox, SandboxBounds, SandboxRule } from "../sandboxes/sandbox.ts";
@@ -71,6 +72,7 @@ function sandboxed(options: SandboxShellOptions): Wrapping {
   let given: ShellBounds = { rules: [], hidden: [] };
   const rules = (): SandboxRule[] => [...permissions, ...given.rules];
   let furnished: Promise<void> | undefined;
+  let isHeld = false;
   let chosen: Promise<Choice> | undefined;
   const choice = () => (chosen ??= sandbox === "auto" ? choose(options.root, hosts) : demand(options.root, sandbox));
 
@@ -78,6 +80,7 @@ function sandboxed(options: SandboxShellOptions): Wrapping {
     await (furnished ??= furnish(folder, hostPath));
     const root = await realpath(options.root);
     await holdPlaces(root, given.hidden);
+    isHeld = holdFrozen(root) || isHeld;
     const hidden = [...(options.hidden ?? []), ...given.hidden];
     return { root, tmp: join(folder, "tmp"), home: join(folder, "home"), hosts, readable, hidden, rules: rules() };
   };
@@ -105,7 +108,7 @@ function sandboxed(options: SandboxShellOptions): Wrapping {
       if (!found) return launch;
       const bounds = await boundsIn(launch);
       const { argv, env, cwd, shell } = launch;
-      const tidy = tidied(bounds.root);
+      const tidy = rememberLinks(bounds.root);
       const { done, ...line } = await found.wrap({ argv: [shell, "-c", AROUND, shell, ...argv], env, cwd }, bounds);
       return {
         ...launch,
@@ -121,6 +124,7 @@ function sandboxed(options: SandboxShellOptions): Wrapping {
       // One that was asked for and does not work has nothing to close.
       const { found } = (await chosen?.catch(() => undefined)) ?? {};
       await found?.close?.();
+      if (isHeld) releaseFrozen(options.root);
     },
   };
 }
@@ -148,16 +152,6 @@ async function demand(root: string, sandbox: Sandbox): Promise<Choice> {
   const probe = await sandbox.probe(root);
   if (!probe.works) throw new CinchError("INVALID_CONFIG", probe.reason);
   return { found: sandbox, reasons: [] };
-}
-
-/**
- * A file in a repository can send git to another one's configuration. No mount can keep what is not there from being made, so it is
- * taken away when the command is over.
- */
-function tidied(root: string): () => void {
-  const file = join(root, ".git", "commondir");
-  const folder = lstatSync(join(root, ".git"), { throwIfNoEntry: false })?.isDirectory() ?? false;
-  return folder && !existsSync(file) ? () => rmSync(file, { recursive: true, force: true }) : () => {};
 }
 
 /**
