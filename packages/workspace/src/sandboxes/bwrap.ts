@@ -6,6 +6,7 @@ import { liesIn, pathOutside, programOn } from "../host-programs.ts";
 import { hide, KERNEL_PROBE, kernelMounts, kernelProblem } from "./kernel.ts";
 import { masksFor } from "./masks.ts";
 import type { Probe, Sandbox, SandboxBounds } from "./sandbox.ts";
+import { Sockets } from "./sockets.ts";
 import { isIn, type View, viewFor } from "./view.ts";
 
 const PROBE_MS = 5_000;
@@ -26,10 +27,11 @@ export interface BwrapOptions {
 
 /**
  * bubblewrap on its own. A command sees the system, tools and the workspace, and nothing else: no home, no other processes, no sockets
- * of services. The network is off; with hosts it is on as a whole, because it can't tell hosts apart.
+ * of services, not even those that are in the workspace when it starts. The network is off; with hosts it is on as a whole, because it can't tell hosts apart.
  */
 export function bwrapSandbox({ bwrap = "bwrap" }: BwrapOptions = {}): Sandbox {
   const probed = new Map<string, Promise<Found>>();
+  const sockets = new Sockets();
 
   const ready = async (root?: string): Promise<Found> => {
     if (process.platform !== "linux") return { works: false, reason: "bubblewrap is for Linux." };
@@ -51,6 +53,7 @@ export function bwrapSandbox({ bwrap = "bwrap" }: BwrapOptions = {}): Sandbox {
       if (!found.works) throw new Error(found.reason);
       const view = viewFor(line, bounds);
       const { unreadable, unwritable } = await masksFor(bounds.root, bounds.rules);
+      const listening = await sockets.in(bounds.root);
       const frozen = [...view.frozen, ...unwritable];
       const hidden = [...view.hidden, ...unreadable];
       const mounts = [
@@ -58,6 +61,7 @@ export function bwrapSandbox({ bwrap = "bwrap" }: BwrapOptions = {}): Sandbox {
         ...pinned([...frozen, ...hidden], bounds.root).flatMap((path) => ["--bind", path, path]),
         ...frozen.flatMap((path) => ["--ro-bind-try", path, path]),
         ...hidden.flatMap(hide),
+        ...listening.filter((path) => !hidden.some((one) => isIn(path, one))).flatMap(hide),
         "--remount-ro",
         "/",
       ];

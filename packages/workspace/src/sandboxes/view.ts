@@ -24,6 +24,9 @@ const SYSTEM_SECRETS = words(`
   docker kubernetes rancher wireguard NetworkManager/system-connections
 `).map((name) => `/etc/${name}`);
 
+/** Services that listen among the files of the system. */
+const SYSTEM_SERVICES = ["/nix/var/nix/daemon-socket"];
+
 /** Secrets in a home: for a workspace that is somebody's home. */
 const HOME_SECRETS = words(`
   .ssh .gnupg .aws .azure .config .docker .kube .netrc .npmrc .yarnrc.yml .pypirc
@@ -51,7 +54,7 @@ export function viewFor({ env }: CommandLine, bounds: SandboxBounds): View {
   const tools = [...inHome(TOOLS), ...programs].filter((path) => home === undefined || !isIn(home, path));
   const seen = [...tools, ...bounds.readable, ...repositoryOf(root)].flatMap(real).filter((path) => !isIn(path, root));
   const readable = outermost([...SYSTEM.filter((path) => existsSync(path)), ...seen]);
-  const secrets = [...SYSTEM_SECRETS, ...inHome(HOME_SECRETS), ...bounds.hidden].flatMap(real);
+  const secrets = [...SYSTEM_SECRETS, ...SYSTEM_SERVICES, ...inHome(HOME_SECRETS), ...bounds.hidden].flatMap(real);
   return {
     home,
     readable,
