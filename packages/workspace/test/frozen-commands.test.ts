@@ -1,5 +1,15 @@
 import assert from "node:assert/strict";
-import { lstatSync, readdirSync, readFileSync, readlinkSync, renameSync, rmSync, symlinkSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import {
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+} from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { sandboxShell } from "@cinch/workspace";
@@ -112,6 +122,20 @@ for (const { title, why, lend, close } of [bubblewrap, sandboxRuntime]) {
       assert.equal(readFileSync(join(root, ".git"), "utf8"), "gitdir: store.git\n");
       assert.doesNotMatch(readFileSync(join(root, "store.git/config"), "utf8"), /evil/);
       assert.ok(!readdirSync(join(root, "store.git/hooks")).includes("pre-commit"));
+      await close();
+    });
+
+    test("the harness into one that waits for a pipe in the place of such a file", { timeout: 60_000 }, async () => {
+      using place = folder();
+      for (const pipe of [".git", ".git/commondir", ".git/modules/evil/commondir", ".git/worktrees/evil/commondir"]) {
+        const root = join(place.path, pipe.replaceAll("/", "-"));
+        mkdirSync(join(root, pipe, ".."), { recursive: true });
+        put(join(root, pipe, "../HEAD"));
+        await using other = closing(sandboxShell({ root, sandbox: lend() }));
+        await ran(other.shell, "true");
+        execFileSync("mkfifo", [join(root, pipe)]);
+        assert.equal((await ran(other.shell, "echo over")).stdout, "over\n");
+      }
       await close();
     });
 

@@ -55,6 +55,10 @@ const BARE = `
 const ODD = [
   ".git\u200b/config",
   ".g\u200cit/config",
+  ".gi\u00adt/config",
+  ".git/hook\u017f/x",
+  ".git/\u0063onfi\u034fg",
+  ".git\ufe0f/config",
   "\ufeff.git/hooks/x",
   ".git./config",
   ".git /config",

@@ -1,4 +1,4 @@
-import { lstatSync, readdirSync, readFileSync, realpathSync } from "node:fs";
+import { closeSync, constants, fstatSync, lstatSync, openSync, readdirSync, readFileSync, realpathSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { isWithin } from "../paths.ts";
 import { GIT_FILES, GIT_FOLDER, OWN_FOLDER, STARTUP, type FrozenKind } from "./names.ts";
@@ -17,8 +17,11 @@ export interface FrozenFile {
   kind: FrozenKind;
 }
 
-/** More submodules and worktrees than these are not looked for. */
+/** More submodules and worktrees than these are not looked for, nor in more folders. */
 const MOST = 500;
+const MOST_FOLDERS = 5_000;
+/** Git's files that name a folder hold nothing else. */
+const TEXT_BYTES = 16 * 1024;
 
 /** What is frozen, as far as it lies in the workspace: each file under its own path, and what it is a link to. */
 export function frozenFiles({ root, home }: FrozenPlaces): FrozenFile[] {
@@ -35,6 +38,7 @@ export function frozenFiles({ root, home }: FrozenPlaces): FrozenFile[] {
 /** The folders of the repository in `root`, of its submodules and of its worktrees, as far as they lie in `root`. */
 export function gitFolders(root: string): string[] {
   const found = new Set<string>();
+  let folders = 0;
   const add = (folder: string) => {
     const [path] = real(folder);
     if (path === undefined || found.has(path) || found.size > MOST || !isWithin(path, root) || !isFolder(path)) return;
@@ -47,7 +51,7 @@ export function gitFolders(root: string): string[] {
   const addModules = (folder: string) => {
     for (const name of namesIn(folder)) {
       const path = join(folder, name);
-      if (!isFolder(path)) continue;
+      if (!isFolder(path) || ++folders > MOST_FOLDERS) continue;
       if (isThere(join(path, "HEAD"))) add(path);
       else addModules(path);
     }
@@ -85,11 +89,19 @@ function namesIn(folder: string): string[] {
   }
 }
 
-function textOf(file: string): string | undefined {
+const { O_RDONLY, O_NONBLOCK } = constants;
+
+/** What a small file holds. A command may have put a pipe in its place, which must not be waited for. */
+export function textOf(file: string): string | undefined {
+  let fd: number | undefined;
   try {
-    return readFileSync(file, "utf8").trim();
+    fd = openSync(file, O_RDONLY | O_NONBLOCK);
+    const stats = fstatSync(fd);
+    return stats.isFile() && stats.size <= TEXT_BYTES ? readFileSync(fd, "utf8").trim() : undefined;
   } catch {
     return undefined;
+  } finally {
+    if (fd !== undefined) closeSync(fd);
   }
 }
 

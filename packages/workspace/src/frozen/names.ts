@@ -25,8 +25,10 @@ export const STARTUP = `
  */
 export function folded(name: string): string {
   const seen = name
+    .replaceAll(/\p{Default_Ignorable_Code_Point}/gu, "")
     .normalize("NFC")
-    .replaceAll(/[\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]/g, "")
+    // Some letters have one capital and two small ones.
+    .toUpperCase()
     .toLowerCase()
     .normalize("NFC")
     .replace(/:.*$/, "")

@@ -1,6 +1,6 @@
-import { existsSync, readFileSync, realpathSync } from "node:fs";
+import { existsSync, realpathSync } from "node:fs";
 import { delimiter, dirname, join, resolve, sep } from "node:path";
-import { frozenFiles } from "../frozen/files.ts";
+import { frozenFiles, textOf } from "../frozen/files.ts";
 import type { CommandLine, SandboxBounds } from "./sandbox.ts";
 
 const words = (text: string): string[] => text.trim().split(/\s+/);
@@ -86,7 +86,7 @@ function real(path: string): string[] {
 /** Where the repository is whose worktree `root` is. Believed only if that repository says so, too: the file could name any folder. */
 function repositoryOf(root: string): string[] {
   try {
-    const own = text(join(root, ".git")).replace(/^gitdir: /, "");
+    const own = text(join(root, ".git")).replace(/^gitdir: */, "");
     const folder = resolve(root, own);
     if (resolve(folder, text(join(folder, "gitdir"))) !== join(root, ".git")) return [];
     const common = resolve(folder, text(join(folder, "commondir")));
@@ -96,4 +96,8 @@ function repositoryOf(root: string): string[] {
   }
 }
 
-const text = (path: string): string => readFileSync(path, "utf8").trim();
+function text(path: string): string {
+  const found = textOf(path);
+  if (found === undefined) throw new Error(`${path} can't be read.`);
+  return found;
+}
