@@ -9,7 +9,7 @@ import type { Probe, Sandbox, SandboxBounds } from "./sandbox.ts";
 import { Sockets } from "./sockets.ts";
 import { isIn, type View, viewFor } from "./view.ts";
 
-const PROBE_MS = 5_000;
+const PROBE_MS = 15_000;
 
 /**
  * New namespaces for everything, no capabilities, a process table of its own. It dies with the harness, and is in a session of its own,
@@ -99,12 +99,13 @@ const run = promisify(execFile);
 async function attempt(bwrap: string, options: string[]): Promise<string | undefined> {
   const mounts = ["--ro-bind", "/", "/", "--proc", "/proc", ...kernelMounts(), "--dev", "/dev"];
   try {
-    const all = [...options, ...mounts, "--", "/bin/sh", "-c", KERNEL_PROBE];
-    const problem = kernelProblem((await run(bwrap, all, { timeout: PROBE_MS })).stdout);
-    return problem && `bubblewrap does not protect here: ${problem}`;
+    await run(bwrap, [...options, ...mounts, "--", "/bin/sh", "-c", KERNEL_PROBE], { timeout: PROBE_MS });
+    return undefined;
   } catch (error) {
     const { code, stderr, message } = error as { code?: unknown; stderr?: string; message: string };
     if (code === "ENOENT") return NOT_INSTALLED.reason;
+    const problem = kernelProblem(code);
+    if (problem !== undefined) return `bubblewrap does not protect here: ${problem}`;
     return `bubblewrap does not work here: ${(stderr || message).trim().split("\n")[0]}`;
   }
 }

@@ -11,6 +11,8 @@ const MASKED = `
 
 /** A file of which root could make the kernel run a program, outside of every sandbox. */
 const PROBED = "/proc/sys/kernel/core_pattern";
+/** A code that nothing else ends with. */
+const OPENED = 93;
 
 export interface KernelOptions {
   /** Commands have capabilities in a namespace of their own, so that the modes of files don't count. */
@@ -45,9 +47,9 @@ export function hide(path: string): string[] {
   return isFolder ? ["--tmpfs", path, "--remount-ro", path] : ["--ro-bind", "/dev/null", path];
 }
 
-/** A script for the inside of a sandbox. It opens a file of the kernel for writing, and says so if it could; nothing is written. */
-export const KERNEL_PROBE = `( : >> ${PROBED} ) 2>/dev/null && echo open; :`;
+/** A script for the inside of a sandbox. It opens a file of the kernel for writing, without writing, and fails if it could. */
+export const KERNEL_PROBE = `( : >> ${PROBED} ) 2>/dev/null && exit ${OPENED}; exit 0`;
 
-/** What is wrong with a sandbox in which the script printed this. */
-export const kernelProblem = (printed: string): string | undefined =>
-  printed.trim() === "open" ? `${PROBED} can be opened for writing in it, and so the kernel be changed.` : undefined;
+/** What is wrong with a sandbox in which the script ended with this code. */
+export const kernelProblem = (code: unknown): string | undefined =>
+  code === OPENED ? `${PROBED} can be opened for writing in it, and so the kernel be changed.` : undefined;

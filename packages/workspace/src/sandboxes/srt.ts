@@ -1,8 +1,8 @@
-import { execFile } from "node:child_process";
+import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
+import { once } from "node:events";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
 import { liesIn, pathOutside } from "../host-programs.ts";
 import { KERNEL_PROBE, kernelProblem } from "./kernel.ts";
 import { masksFor } from "./masks.ts";
@@ -12,7 +12,7 @@ import type { SrtLink } from "./srt-link.ts";
 import { viewFor } from "./view.ts";
 
 const PACKAGE = "@anthropic-ai/sandbox-runtime";
-const PROBE_MS = 10_000;
+const PROBE_MS = 30_000;
 
 /**
  * sandbox-runtime: bubblewrap, with a filter on system calls and a proxy that lets through what goes to the hosts. Sockets of this
@@ -37,8 +37,9 @@ export function srtSandbox(): Sandbox {
       return { works: false, reason: `${PACKAGE} is not installed: npm install ${PACKAGE}` };
     try {
       const { link: host, folder } = await open(root);
-      const problem = kernelProblem(await printedIn(host, folder));
-      if (problem === undefined) return { works: true };
+      const code = await probeCode(host, folder);
+      if (code === 0) return { works: true };
+      const problem = kernelProblem(code) ?? `a command that does nothing ended with code ${code}.`;
       return { works: false, reason: `${PACKAGE} does not protect here: ${problem}` };
     } catch (error) {
       return { works: false, reason: `${PACKAGE} does not work here: ${(error as Error).message}` };
@@ -82,16 +83,16 @@ function describe({ hosts, rules }: Pick<SandboxBounds, "hosts" | "rules">): str
   return `sandbox-runtime: changes only in the workspace, home and keys hidden, network ${network}, no local sockets${paths}.`;
 }
 
-const run = promisify(execFile);
-
-/** What the script prints that looks at the kernel's files, in a sandbox of its own. */
-async function printedIn(host: SrtLink, folder: string): Promise<string> {
+/** How the script ends that looks at the kernel's files, in a sandbox of its own. */
+async function probeCode(host: SrtLink, folder: string): Promise<number> {
   const key = newKey();
-  const readable = names(["/"]);
-  const files = { denyRead: [], allowRead: readable, allowWrite: [], denyWrite: [] };
+  const files = { denyRead: [], allowRead: [], allowWrite: [], denyWrite: [] };
   const [program, ...words] = await host.wrap({ key, wrap: KERNEL_PROBE, hosts: [], files });
   try {
-    return (await run(program!, words, { cwd: folder, timeout: PROBE_MS })).stdout;
+    const child = spawn(program!, words, { cwd: folder, stdio: "ignore", timeout: PROBE_MS });
+    const [code, signal] = await once(child, "exit");
+    if (code === null) throw new Error(`a command that does nothing was ended by ${signal}.`);
+    return code as number;
   } finally {
     host.over(key);
   }

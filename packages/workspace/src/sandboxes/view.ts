@@ -86,17 +86,17 @@ function real(path: string): string[] {
 /** Where the repository is whose worktree `root` is. Believed only if that repository says so, too: the file could name any folder. */
 function repositoryOf(root: string): string[] {
   try {
-    const own = text(join(root, ".git")).replace(/^gitdir: */, "");
+    const own = smallText(join(root, ".git")).replace(/^gitdir: */, "");
     const folder = resolve(root, own);
-    if (resolve(folder, text(join(folder, "gitdir"))) !== join(root, ".git")) return [];
-    const common = resolve(folder, text(join(folder, "commondir")));
+    if (resolve(folder, smallText(join(folder, "gitdir"))) !== join(root, ".git")) return [];
+    const common = resolve(folder, smallText(join(folder, "commondir")));
     return dirname(folder) === join(common, "worktrees") ? [common] : [];
   } catch {
     return [];
   }
 }
 
-function text(path: string): string {
+function smallText(path: string): string {
   const found = textOf(path);
   if (found === undefined) throw new Error(`${path} can't be read.`);
   return found;
