@@ -78,7 +78,8 @@ export interface ToolDefinition<Input, Data = Json> {
   suggest?: ((args: Input, context: JudgeContext) => Awaitable<string | undefined>) | undefined;
   /**
    * What the place in which the tool works says of these arguments, such as path rules. `undefined`: nothing. `insist`: to ask, whatever
-   * rules and grants allow, because nothing else stands between the call and the machine.
+   * rules and grants allow, because nothing else stands between the call and the machine. To deny with a reason for the model, throw a
+   * `CinchError` with the code `PERMISSION_DENIED`; anything else that is thrown denies, too.
    */
   policy?: ((args: Input, context: JudgeContext) => Awaitable<Policy | "insist" | undefined>) | undefined;
   /** What an answer to `suspend` must look like. Any other is refused, and the call goes on waiting. */

@@ -1,7 +1,16 @@
 import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
 import { test } from "node:test";
-import { Agent, CinchError, defineTool, Harness, MemoryData, memoryStore, type ToolDefinition } from "@cinch/core";
+import {
+  Agent,
+  CinchError,
+  defineTool,
+  Harness,
+  MemoryData,
+  memoryStore,
+  type Rule,
+  type ToolDefinition,
+} from "@cinch/core";
 import { call, say, script, scriptedBy, type Step } from "@cinch/testkit";
 import * as z from "zod";
 import { asking, harness, next } from "./support.ts";
@@ -49,6 +58,23 @@ test("what a tool's own policy says is checked: nonsense, and what it throws, de
     assert.equal((await h.sendMessage({ content: "Go" })).reason, "complete");
     assert.deepEqual(runs, [], JSON.stringify(said));
   }
+});
+
+test("the reason with which a tool's own policy denies is told, unless a rule denies the call as well", async () => {
+  const policy = () => {
+    throw new CinchError("PERMISSION_DENIED", "x is frozen.");
+  };
+  const told = async (permissions: Rule[]) => {
+    const runs: string[] = [];
+    const tools = { x: tool(runs, { policy }) };
+    await using h = await harness({ model: script(calls("a"), say("ok")), tools, permissions });
+    const ended = next(h, "tool_end");
+    await h.sendMessage({ content: "Go" });
+    assert.deepEqual(runs, []);
+    return (await ended).result.content;
+  };
+  assert.equal(await told([]), "Denied: x is frozen.");
+  assert.match(String(await told([{ toolName: "x", policy: "deny" }])), /^Denied: a rule forbids this call of "x"/);
 });
 
 test("two answers to the oldest, given at once, do not both find a call", async () => {

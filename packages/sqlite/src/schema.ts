@@ -2,6 +2,7 @@ import { accessSync, closeSync, constants, fsyncSync, mkdirSync, openSync, realp
 import { basename, dirname, join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { StoreFailure, corruptMessage } from "./failure.ts";
+import { makePrivateFile, PRIVATE_FOLDER } from "./private-file.ts";
 
 /** "Cnch": what tells our files from other SQLite files. */
 const APPLICATION_ID = 0x43_6e_63_68;
@@ -101,6 +102,7 @@ export function prepareFile(given: string): { path: string; isNew: boolean } {
   }
   if (size !== undefined) accessSync(path, constants.R_OK | constants.W_OK);
   accessSync(dirname(path), constants.W_OK);
+  if (size === undefined) makePrivateFile(path);
   return { path, isNew: !size };
 }
 
@@ -125,7 +127,7 @@ function makeFolder(folder: string): void {
     );
   makeFolder(dirname(folder));
   try {
-    mkdirSync(folder);
+    mkdirSync(folder, { mode: PRIVATE_FOLDER });
   } catch (error) {
     if (!isThere(error)) throw error;
   }

@@ -20,6 +20,7 @@ import { Followers } from "./followers.ts";
 import { isGone, thisHolder } from "./holder.ts";
 import { Link, errorOf } from "./link.ts";
 import { Listing } from "./listing.ts";
+import { narrow } from "./private-file.ts";
 import type { Outcome, Work } from "./protocol.ts";
 import { withDefaults, type SqliteOptions } from "./options.ts";
 import { Reader, threadNotFound, type Range } from "./reader.ts";
@@ -62,6 +63,7 @@ class SqliteStore implements Store {
     const { path, isNew } = this.#prepare();
     // A rollback journal is never written, but one that somebody puts there would be played back.
     this.#files = ["", "-wal", "-shm", "-journal"].map((ending) => path + ending);
+    narrow(this.#files);
     const link = new Link({ ...this.#options, path, holder: this.#id });
     let connection: Connection | undefined;
     try {

@@ -10,6 +10,7 @@ interface Call {
 
 // Most children are killed, and would leave the work of compiling to the next.
 flushCompileCache();
+if (process.env["UMASK"] !== undefined) process.umask(process.env["UMASK"]);
 const store = sqliteStore(JSON.parse(process.argv[2]!) as SqliteOptions);
 
 process.on("message", ({ id, method, args }: Call) => {

@@ -9,4 +9,4 @@ export async function hiddenRules(backend: Backend, real: readonly string[]): Pr
 }
 
 /** A path as a pattern that means nothing else. */
-const literally = (path: string): string => path.replaceAll(/[*?[\]{}\\]/g, "\\$&");
+export const literally = (path: string): string => path.replaceAll(/[*?[\]{}\\]/g, "\\$&");

@@ -1,4 +1,4 @@
-import { lstat, mkdir } from "node:fs/promises";
+import { chmod, lstat, mkdir, readdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 
@@ -7,10 +7,19 @@ export function cacheFolder(name: "output" | "undo", cache?: string): string {
   return cache === undefined ? join(tmpdir(), `cinch-${name}-${process.getuid?.() ?? "user"}`) : resolve(cache, name);
 }
 
-/** Makes a folder that is for nobody else. */
+/** Makes a folder that only this user can read, whatever the umask. One that others can read is taken from them, with all that is in it. */
 export async function makePrivate(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   await checkPrivate(folder);
+  if (((await lstat(folder)).mode & 0o077) !== 0) await narrow(folder);
+}
+
+async function narrow(path: string): Promise<void> {
+  const stats = await lstat(path);
+  if (stats.isDirectory()) {
+    await chmod(path, 0o700);
+    for (const name of await readdir(path)) await narrow(join(path, name));
+  } else if (stats.isFile()) await chmod(path, 0o600);
 }
 
 /** Rejects for what somebody else may have put there: they could read what is written to it, and choose what is read from it. */

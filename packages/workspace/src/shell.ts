@@ -1,4 +1,5 @@
 import type { Reach } from "./backend.ts";
+import type { PolicyHooks } from "./backends/policy.ts";
 import type { PathRule } from "./rules.ts";
 
 /** What stands between a command and the machine. */
@@ -16,6 +17,8 @@ export interface ShellBounds {
   rules: readonly PathRule[];
   /** Real files and folders that are not for commands at all, such as the store of the harness; also ones that are not there yet. */
   hidden: readonly string[];
+  /** What is asked before a shell over a backend writes or deletes anything. A shell with a root knows by itself what is frozen. */
+  frozen?: PolicyHooks["before"];
 }
 
 export interface Command {
@@ -69,6 +72,8 @@ export interface Shell {
   readonly name: string;
   /** The real folder that is "/" for its commands. Without one, they have the paths of the workspace. */
   readonly root?: string;
+  /** The real folder that is the home of its commands. Left out: that of the harness. */
+  readonly home?: string;
   /** Called when the workspace is opened, before anything else. A shell that can keep no bounds leaves it out. */
   open?(bounds: ShellBounds): Promise<void>;
   /** Asked once, when the workspace is opened. */

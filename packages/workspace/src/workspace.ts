@@ -1,4 +1,5 @@
 import { stat } from "node:fs/promises";
+import { homedir } from "node:os";
 import { resolve } from "node:path";
 import {
   CinchError,
@@ -12,10 +13,13 @@ import type { Backend, Reach } from "./backend.ts";
 import { Background } from "./background.ts";
 import { directoryBackend } from "./backends/directory.ts";
 import { withOutputs } from "./backends/outputs.ts";
-import { withPolicy } from "./backends/policy.ts";
+import { withPolicy, type PolicyHooks } from "./backends/policy.ts";
 import { checkConfig } from "./config.ts";
 import { Outputs } from "./outputs.ts";
-import { ruleHooks } from "./path-policy.ts";
+import { realPlace } from "./disk/real-place.ts";
+import { fileError } from "./file-error.ts";
+import { FrozenPaths, type FrozenRoot } from "./frozen/index.ts";
+import { ruleHooks, withFrozen } from "./path-policy.ts";
 import { isWithin, relativeTo, virtualPath } from "./paths.ts";
 import { hiddenRules } from "./private-files.ts";
 import { cacheFolder, makePrivate } from "./private-folder.ts";
@@ -101,6 +105,9 @@ export class FileWorkspace implements Workspace {
   readonly #background: Background;
   readonly #pictures: string;
   readonly #permissions: readonly PathRule[];
+  readonly #frozen: FrozenPaths;
+  /** For what the agent does. The program may write what it likes. */
+  readonly #isFrozen: NonNullable<PolicyHooks["before"]>;
   /** Real files that are nobody's business: of every harness that has opened this. */
   readonly #secret = new Set<string>();
   /** With those for what is hidden, which is known when the workspace is open. */
@@ -122,7 +129,10 @@ export class FileWorkspace implements Workspace {
     this.#outputs = new Outputs(cacheFolder("output", cache));
     this.#background = new Background(this.#outputs);
     this.#pictures = cacheFolder("undo", cache);
-    this.#backend = withPolicy(withOutputs(backend, this.#outputs), ruleHooks(this.#rules));
+    this.#frozen = new FrozenPaths({ permissions, trusted });
+    this.#isFrozen = (access, reach) => this.#frozen.refusalIn(backend, access, reach);
+    const all = withOutputs(backend, this.#outputs);
+    this.#backend = withPolicy(all, ruleHooks(this.#rules));
     this.#shell = shell;
     this.undo = new FileUndo(withPolicy(backend, ruleHooks(this.#hidden)), {
       folder: this.#pictures,
@@ -130,7 +140,11 @@ export class FileWorkspace implements Workspace {
     });
     const path = (input: string) => this.#path(input);
     const fileRules = {
-      policy: (operation: "read" | "write", at: string) => policyFor(this.#rules, operation, at),
+      policy: (operation: "read" | "write", at: string) => {
+        const refusal = operation === "write" ? this.#frozen.refusal(at) : undefined;
+        if (refusal !== undefined) throw fileError("denied", at, refusal);
+        return policyFor(this.#rules, operation, at);
+      },
       hides: (at: string) => canHide(this.#rules, at),
     };
     const commands = {
@@ -142,7 +156,7 @@ export class FileWorkspace implements Workspace {
     };
     this.tools = {
       ...fileTools({
-        backend: this.#backend,
+        backend: withPolicy(all, withFrozen(ruleHooks(this.#rules), this.#isFrozen)),
         rules: fileRules,
         path,
         wrote: (...what) => this.undo.ledger.note(...what),
@@ -164,6 +178,7 @@ export class FileWorkspace implements Workspace {
     for (const path of own) if ((await this.#placesOf(path)).length > 0) await makePrivate(path).catch(() => {});
     this.#hidden.lists = pathRules(await hiddenRules(this.#backend, hidden)).lists;
     this.#rules.lists = narrower(pathRules(this.#permissions), this.#hidden).lists;
+    this.#frozen.roots = await this.#realRoots();
     this.#protection = this.#shell
       ? await this.#protect(this.#shell, hidden)
       : { kind: "virtual", description: "There is no shell." };
@@ -177,11 +192,23 @@ export class FileWorkspace implements Workspace {
     // Of a folder that is not in the workspace, or twice, nobody can tell which rules are meant for it.
     const known = places.length === 1;
     this.#shellAt = known ? places[0]! : "/";
-    await shell.open?.({ rules: known ? rulesBelow(this.#permissions, this.#shellAt) : [], hidden });
+    const rules = known ? rulesBelow(this.#permissions, this.#shellAt) : [];
+    await shell.open?.({ rules, hidden, frozen: this.#isFrozen });
     const protection = await shell.protection();
     const kept = known && shell.open !== undefined && protection.kind !== "none";
     if (kept || this.#permissions.length === 0) return protection;
     return { ...protection, description: `${protection.description} Path rules do not cover commands.` };
+  }
+
+  /** The real folders of which it is known where in the workspace they are. */
+  async #realRoots(): Promise<FrozenRoot[]> {
+    const folders = new Set([this.#root, this.#shell?.root].filter((folder) => folder !== undefined));
+    const home = await realPlace(this.#shell?.home ?? homedir());
+    const roots = [...folders].map(async (folder) => {
+      const [root, places] = await Promise.all([realPlace(folder), this.#placesOf(folder)]);
+      return places.map((at) => ({ root, home, at }));
+    });
+    return (await Promise.all(roots)).flat();
   }
 
   async #placesOf(real: string): Promise<string[]> {

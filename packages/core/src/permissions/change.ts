@@ -66,13 +66,14 @@ async function answersTo(state: ThreadState, { id: threadId, ports: { modes } }:
       const tool = setup.tools.get(toolName);
       const checked = await tool?.schema.check(args);
       if (!tool || !checked?.ok || !approval) return [];
-      const { policy } = await rule({ tool, input: checked.value, context }, setup.gate, control.policies);
+      const ruling = await rule({ tool, input: checked.value, context }, setup.gate, control.policies);
+      const { policy } = ruling;
       if (policy === "ask") return [];
       const { turnId } = turn;
       const { digest } = approval;
       const resolved = { type: "tool_approval_resolved" as const, turnId, toolCallId, toolName, digest, by: BY_RULES };
       if (policy === "allow") return [{ ...resolved, decision: "approve" }];
-      return [{ ...resolved, decision: "decline", message: denial(toolName, setup.gate, setup.mode.name) }];
+      return [{ ...resolved, decision: "decline", message: denial(toolName, setup, ruling) }];
     }),
   );
   return answers.flat();

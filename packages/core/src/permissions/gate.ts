@@ -120,8 +120,9 @@ function placeFinding({ tool: { policy }, input, context }: Asked): Promise<Find
       if (said === undefined) return { policy: "allow", rank: "pattern", fit: "none" };
       if (said === "insist") return { policy: "ask", rank: "place", fit: "all" };
       return { policy: Policy.parse(said), rank: "pattern", fit: "all" };
-    } catch {
-      return { policy: "deny", rank: "pattern", fit: "all" };
+    } catch (error) {
+      const isReason = error instanceof CinchError && error.code === "PERMISSION_DENIED";
+      return { policy: "deny", rank: "pattern", fit: "all", ...(isReason && { tell: error.message }) };
     }
   };
   return [asked()];
@@ -145,8 +146,14 @@ async function holds(when: (args: never) => boolean | Promise<boolean>, input: u
   }
 }
 
+interface Denying {
+  gate: GateConfig;
+  mode: { name: string };
+}
+
 /** For the model: why a call was refused. */
-export function denial(toolName: string, config: GateConfig, mode: string): string {
+export function denial(toolName: string, { gate: config, mode: { name: mode } }: Denying, { tell }: Ruling): string {
+  if (tell !== undefined) return `Denied: ${tell}`;
   if (!config.isAvailable(toolName)) return `Denied: the tool "${toolName}" is not available in mode "${mode}".`;
   return `Denied: a rule forbids this call of "${toolName}". Do not try to get around it.`;
 }

@@ -16,6 +16,8 @@ export interface Finding {
   fit: Fit;
   /** It is `interruptOn` that says so. */
   interrupt?: boolean;
+  /** For the model: why it is denied. */
+  tell?: string;
 }
 
 export interface Case {
@@ -30,12 +32,18 @@ export interface Case {
 export interface Ruling {
   policy: Policy;
   interrupt: boolean;
+  /** Why it is denied, if everything that denies it says so. */
+  tell?: string | undefined;
 }
 
 /** Whether a call may run. The first line that applies decides. */
 export function judge({ category, available, yolo, findings }: Case): Ruling {
   const apply = findings.filter(bites);
-  if (!available || apply.some(({ policy }) => policy === "deny")) return { policy: "deny", interrupt: false };
+  const denying = apply.filter(({ policy }) => policy === "deny");
+  if (!available || denying.length > 0) {
+    const isTold = available && denying.every(({ tell }) => tell !== undefined);
+    return { policy: "deny", interrupt: false, ...(isTold && { tell: denying[0]!.tell }) };
+  }
   if (yolo) return { policy: "allow", interrupt: false };
   for (const rank of ["place", "pattern", "tool", "category"]) {
     const newest = apply.findLast((finding) => finding.rank === rank);

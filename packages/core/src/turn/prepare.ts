@@ -67,7 +67,7 @@ async function judged({ state, journal, signal }: Driver, call: Call, setup: Set
   const { policy } = ruling;
   switch (policy) {
     case "deny":
-      return refuse(call, denial(toolName, setup.gate, setup.mode.name), policies);
+      return refuse(call, denial(toolName, setup, ruling), policies);
     case "ask": {
       const digest = await digestOf(toolName, args);
       if (call.approved === digest) break;

@@ -1,12 +1,15 @@
 import { execFile } from "node:child_process";
-import { lstatSync, readlinkSync, realpathSync, statSync } from "node:fs";
+import { lstatSync, readlinkSync, realpathSync } from "node:fs";
 import { dirname } from "node:path";
 import { promisify } from "node:util";
+import { liesIn, pathOutside, programOn } from "../host-programs.ts";
+import { hide, KERNEL_PROBE, kernelMounts, kernelProblem } from "./kernel.ts";
 import { masksFor } from "./masks.ts";
 import type { Probe, Sandbox, SandboxBounds } from "./sandbox.ts";
+import { Sockets } from "./sockets.ts";
 import { isIn, type View, viewFor } from "./view.ts";
 
-const PROBE_MS = 5_000;
+const PROBE_MS = 15_000;
 
 /**
  * New namespaces for everything, no capabilities, a process table of its own. It dies with the harness, and is in a session of its own,
@@ -24,23 +27,21 @@ export interface BwrapOptions {
 
 /**
  * bubblewrap on its own. A command sees the system, tools and the workspace, and nothing else: no home, no other processes, no sockets
- * of services. The network is off; with hosts it is on as a whole, because it can't tell hosts apart.
+ * of services, not even those that are in the workspace when it starts. The network is off; with hosts it is on as a whole, because it can't tell hosts apart.
  */
 export function bwrapSandbox({ bwrap = "bwrap" }: BwrapOptions = {}): Sandbox {
-  let extra: string[] = [];
-  let probed: Promise<Probe> | undefined;
+  const probed = new Map<string, Promise<Found>>();
+  const sockets = new Sockets();
 
-  const probe = async (): Promise<Probe> => {
+  const ready = async (root?: string): Promise<Found> => {
     if (process.platform !== "linux") return { works: false, reason: "bubblewrap is for Linux." };
-    const first = await attempt(bwrap, [...APART, NO_NAMESPACES]);
-    if (first === undefined) {
-      extra = [NO_NAMESPACES];
-      return { works: true };
-    }
-    const reason = await attempt(bwrap, APART);
-    return reason === undefined ? { works: true } : { works: false, reason };
+    const path = process.env.PATH ?? "";
+    const program = bwrap.includes("/") ? bwrap : programOn(root === undefined ? path : pathOutside(path, root), bwrap);
+    if (program === undefined) return NOT_INSTALLED;
+    if (root !== undefined && liesIn(program, root)) return { works: false, reason: `${program} is in the workspace.` };
+    if (!probed.has(program)) probed.set(program, probe(program));
+    return probed.get(program)!;
   };
-  const ready = () => (probed ??= probe());
 
   return {
     name: "bubblewrap",
@@ -48,10 +49,11 @@ export function bwrapSandbox({ bwrap = "bwrap" }: BwrapOptions = {}): Sandbox {
     describe,
     ownNetwork: ({ hosts }) => hosts.length === 0,
     async wrap(line, bounds) {
-      const found = await ready();
+      const found = await ready(bounds.root);
       if (!found.works) throw new Error(found.reason);
       const view = viewFor(line, bounds);
       const { unreadable, unwritable } = await masksFor(bounds.root, bounds.rules);
+      const listening = await sockets.in(bounds.root);
       const frozen = [...view.frozen, ...unwritable];
       const hidden = [...view.hidden, ...unreadable];
       const mounts = [
@@ -59,13 +61,14 @@ export function bwrapSandbox({ bwrap = "bwrap" }: BwrapOptions = {}): Sandbox {
         ...pinned([...frozen, ...hidden], bounds.root).flatMap((path) => ["--bind", path, path]),
         ...frozen.flatMap((path) => ["--ro-bind-try", path, path]),
         ...hidden.flatMap(hide),
+        ...listening.filter((path) => !hidden.some((one) => isIn(path, one))).flatMap(hide),
         "--remount-ro",
         "/",
       ];
       const network = bounds.hosts.length > 0 ? ["--share-net"] : [];
       return {
         ...line,
-        argv: [bwrap, ...APART, ...network, ...extra, ...mounts, "--chdir", line.cwd, "--", ...line.argv],
+        argv: [...found.command, ...network, ...mounts, "--chdir", line.cwd, "--", ...line.argv],
         env: { ...line.env, TMPDIR: "/tmp", HOME: view.home ?? "/tmp" },
       };
     },
@@ -78,24 +81,39 @@ function describe({ hosts, rules }: Pick<SandboxBounds, "hosts" | "rules">): str
   return `bubblewrap: changes only in the workspace, home and keys hidden, network ${network}${paths}.`;
 }
 
+const NOT_INSTALLED = { works: false, reason: "bubblewrap is not installed (no bwrap on PATH)." } as const;
+
+/** How it is started, if it works. */
+type Found = { works: true; command: string[] } | Extract<Probe, { works: false }>;
+
+async function probe(program: string): Promise<Found> {
+  const best = [...APART, NO_NAMESPACES];
+  if ((await attempt(program, best)) === undefined) return { works: true, command: [program, ...best] };
+  const reason = await attempt(program, APART);
+  return reason === undefined ? { works: true, command: [program, ...APART] } : { works: false, reason };
+}
+
 const run = promisify(execFile);
 
 /** `undefined`: it works. Otherwise why not. */
 async function attempt(bwrap: string, options: string[]): Promise<string | undefined> {
-  const all = [...options, "--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev", "--", "/bin/sh", "-c", ":"];
+  const mounts = ["--ro-bind", "/", "/", "--proc", "/proc", ...kernelMounts(), "--dev", "/dev"];
   try {
-    await run(bwrap, all, { timeout: PROBE_MS });
+    await run(bwrap, [...options, ...mounts, "--", "/bin/sh", "-c", KERNEL_PROBE], { timeout: PROBE_MS });
     return undefined;
   } catch (error) {
     const { code, stderr, message } = error as { code?: unknown; stderr?: string; message: string };
-    if (code === "ENOENT") return "bubblewrap is not installed (no bwrap on PATH).";
+    if (code === "ENOENT") return NOT_INSTALLED.reason;
+    const problem = kernelProblem(code);
+    if (problem !== undefined) return `bubblewrap does not protect here: ${problem}`;
     return `bubblewrap does not work here: ${(stderr || message).trim().split("\n")[0]}`;
   }
 }
 
 /** From the outside in: what is mounted later covers what was there. */
 function system({ home, readable }: View, { root, home: ownHome, tmp, hosts }: SandboxBounds): string[] {
-  const mounts = ["--proc", "/proc", "--dev", "/dev", "--bind", tmp, "/tmp", "--dir", "/run", "--dir", "/var/tmp"];
+  const mounts = ["--proc", "/proc", "--dir", "/sys", ...kernelMounts(), "--dev", "/dev"];
+  mounts.push("--bind", tmp, "/tmp", "--dir", "/run", "--dir", "/var/tmp");
   if (home !== undefined && !isIn(home, root)) mounts.push("--bind", ownHome, home);
   for (const path of readable.toSorted((one, other) => one.length - other.length)) {
     mounts.push(...(isLink(path) ? ["--symlink", readlinkSync(path), path] : ["--ro-bind-try", path, path]));
@@ -123,9 +141,4 @@ function pinned(paths: string[], root: string): string[] {
     for (let at = dirname(path); at !== root && isIn(at, root); at = dirname(at)) folders.add(at);
   }
   return [...folders].toSorted((one, other) => one.length - other.length);
-}
-
-function hide(path: string): string[] {
-  const folder = statSync(path, { throwIfNoEntry: false })?.isDirectory();
-  return folder ? ["--tmpfs", path, "--remount-ro", path] : ["--ro-bind", "/dev/null", path];
 }

@@ -37,8 +37,8 @@ export type Probe = { works: true } | { works: false; reason: string };
  */
 export interface Sandbox {
   readonly name: string;
-  /** Whether it works on this machine, tried for real. */
-  probe(): Promise<Probe>;
+  /** Whether it works on this machine, tried for real. No program that lies in `root` is run for it. */
+  probe(root?: string): Promise<Probe>;
   /** What is in force, in one line, for people. It says also what can't be kept. */
   describe(bounds: Pick<SandboxBounds, "hosts" | "rules">): string;
   /** Whether each command has a network of its own. Left out: nothing is said of it. */

@@ -1,6 +1,8 @@
-import { rmSync } from "node:fs";
+import { rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { SandboxManager } from "@anthropic-ai/sandbox-runtime";
+import { kernelMounts } from "./kernel.ts";
 
 /**
  * A program of its own for sandbox-runtime, which keeps everything in globals, takes over signals, leaves files in the folder that it is
@@ -16,6 +18,14 @@ export interface SrtFiles {
   allowRead: SrtPath[];
   allowWrite: SrtPath[];
   denyWrite: SrtPath[];
+}
+
+/** By their full paths: what is looked for by name may be found in a folder that commands can write to. */
+export interface SrtPrograms {
+  bash: string;
+  bwrap: string;
+  socat: string;
+  rg: string;
 }
 
 /** Never a pattern. */
@@ -43,7 +53,7 @@ async function handle(request: SrtRequest): Promise<void> {
     const policy = { filesystem: files };
     const { argv } = await SandboxManager.wrapWithSandboxArgv(wrap, "bash", policy, undefined, undefined, options);
     if (hosts.length > 0) SandboxManager.registerCommandNetworkLists(key, { allowedDomains: [...hosts] });
-    answer({ id, argv });
+    answer({ id, argv: [programs.bash, ...argv.slice(1)] });
   } catch (error) {
     answer({ id, error: reason(error) });
   }
@@ -52,12 +62,28 @@ async function handle(request: SrtRequest): Promise<void> {
 // A harness that is gone does not listen, and there is still something to tidy up.
 process.stdout.on("error", () => {});
 
-const [ripgrep = "rg"] = process.argv.slice(2);
+/**
+ * sandbox-runtime mounts `/proc` last, and has no way to add anything after it. So it gets a program in the place of bubblewrap that
+ * adds it at the end of the options.
+ */
+function bwrapWith(mounts: string[]): string {
+  const program = join(process.cwd(), "bwrap");
+  const script = `#!${programs.bash}
+for ((n = 1; n <= $#; n++)); do [[ \${!n} == -- ]] && break; done
+exec ${programs.bwrap} "\${@:1:n-1}" ${mounts.join(" ")} "\${@:n}"
+`;
+  writeFileSync(program, script, { mode: 0o700 });
+  return program;
+}
+
+const programs = JSON.parse(process.argv[2]!) as SrtPrograms;
 try {
   await SandboxManager.initialize({
     network: { allowedDomains: [], deniedDomains: [] },
     filesystem: { denyRead: [], allowWrite: [], denyWrite: [] },
-    ripgrep: { command: ripgrep },
+    ripgrep: { command: programs.rg },
+    bwrapPath: bwrapWith(kernelMounts({ capable: true })),
+    socatPath: programs.socat,
   });
   answer({ id: 0, argv: [] });
   const handled: Promise<void>[] = [];

@@ -5,8 +5,9 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { rgPath } from "@vscode/ripgrep";
+import { programOn } from "../host-programs.ts";
 import { commandEnvironment } from "../shells/environment.ts";
-import type { SrtAnswer, SrtRequest } from "./srt-host.ts";
+import type { SrtAnswer, SrtPrograms, SrtRequest } from "./srt-host.ts";
 
 const HOST = fileURLToPath(
   new URL(import.meta.url.endsWith(".ts") ? "./srt-host.ts" : "./srt-host.js", import.meta.url),
@@ -19,9 +20,22 @@ type Wrap = Extract<SrtRequest, { wrap: string }>;
 
 /** The process in which sandbox-runtime lives: started when it is needed, and again if it died. */
 export class SrtLink {
+  readonly programs: SrtPrograms;
+  readonly #path: string;
   readonly #waiting = new Map<number, { resolve: (argv: string[]) => void; reject: (error: Error) => void }>();
   #last = 0;
   #host: { process: ChildProcess; ready: Promise<unknown>; folder: string } | undefined;
+
+  /** `path`: the PATH of the programs that it needs. Throws if there is one missing. */
+  constructor(path: string) {
+    this.#path = path;
+    const program = (name: string): string => {
+      const found = programOn(path, name);
+      if (found === undefined) throw new Error(`${name} is not installed (not on PATH).`);
+      return found;
+    };
+    this.programs = { bash: program("bash"), bwrap: program("bwrap"), socat: program("socat"), rg: rgPath };
+  }
 
   /** Rejects with why it does not work. */
   async ready(): Promise<string> {
@@ -77,9 +91,9 @@ export class SrtLink {
     // It leaves sockets, and for a moment files, where it is.
     const folder = mkdtempSync(join(tmpdir(), "cinch-srt-"));
     const network = PROXIES.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]]));
-    const host = spawn(process.execPath, [HOST, rgPath], {
+    const host = spawn(process.execPath, [HOST, JSON.stringify(this.programs)], {
       cwd: folder,
-      env: { ...commandEnvironment(process.env), ...Object.fromEntries(network), TMPDIR: folder },
+      env: { ...commandEnvironment(process.env), ...Object.fromEntries(network), PATH: this.#path, TMPDIR: folder },
       stdio: ["pipe", "pipe", "ignore"],
       // What the terminal sends to the harness must not reach it.
       detached: true,

@@ -1,6 +1,10 @@
+import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
+import { once } from "node:events";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
+import { liesIn, pathOutside } from "../host-programs.ts";
+import { KERNEL_PROBE, kernelProblem } from "./kernel.ts";
 import { masksFor } from "./masks.ts";
 import type { Probe, Sandbox, SandboxBounds } from "./sandbox.ts";
 import type { SrtPath } from "./srt-host.ts";
@@ -8,6 +12,7 @@ import type { SrtLink } from "./srt-link.ts";
 import { viewFor } from "./view.ts";
 
 const PACKAGE = "@anthropic-ai/sandbox-runtime";
+const PROBE_MS = 30_000;
 
 /**
  * sandbox-runtime: bubblewrap, with a filter on system calls and a proxy that lets through what goes to the hosts. Sockets of this
@@ -17,18 +22,25 @@ export function srtSandbox(): Sandbox {
   let link: SrtLink | undefined;
   let probed: Promise<Probe> | undefined;
 
-  const open = async (): Promise<{ link: SrtLink; folder: string }> => {
+  const open = async (root?: string): Promise<{ link: SrtLink; folder: string }> => {
+    const path = process.env.PATH ?? "";
     // Only when it is used: it looks for programs that are not needed otherwise.
-    link ??= new (await import("./srt-link.ts")).SrtLink();
+    link ??= new (await import("./srt-link.ts")).SrtLink(root === undefined ? path : pathOutside(path, root));
+    const { bash, bwrap, socat } = link.programs;
+    const inside = root !== undefined && [bash, bwrap, socat].find((program) => liesIn(program, root));
+    if (inside) throw new Error(`${inside} is in the workspace.`);
     return { link, folder: await link.ready() };
   };
-  const probe = async (): Promise<Probe> => {
+  const probe = async (root?: string): Promise<Probe> => {
     if (process.platform !== "linux") return { works: false, reason: `${PACKAGE} is used on Linux only.` };
     if (packageFolder() === undefined)
       return { works: false, reason: `${PACKAGE} is not installed: npm install ${PACKAGE}` };
     try {
-      await open();
-      return { works: true };
+      const { link: host, folder } = await open(root);
+      const code = await probeCode(host, folder);
+      if (code === 0) return { works: true };
+      const problem = kernelProblem(code) ?? `a command that does nothing ended with code ${code}.`;
+      return { works: false, reason: `${PACKAGE} does not protect here: ${problem}` };
     } catch (error) {
       return { works: false, reason: `${PACKAGE} does not work here: ${(error as Error).message}` };
     }
@@ -36,11 +48,11 @@ export function srtSandbox(): Sandbox {
 
   return {
     name: "sandbox-runtime",
-    probe: () => (probed ??= probe()),
+    probe: (root) => (probed ??= probe(root)),
     describe,
     ownNetwork: () => true,
     async wrap(line, bounds) {
-      const { link: host, folder } = await open();
+      const { link: host, folder } = await open(bounds.root);
       const { root, tmp, hosts } = bounds;
       const view = viewFor(line, bounds);
       const { unreadable, unwritable } = await masksFor(root, bounds.rules);
@@ -51,8 +63,7 @@ export function srtSandbox(): Sandbox {
         allowWrite: names(own),
         denyWrite: names([...view.frozen, ...unwritable, "/tmp/claude"]),
       };
-      // Unguessable, because whoever names it may reach its hosts.
-      const key = randomBytes(16).toString("base64url");
+      const key = newKey();
       // It can't put a folder of ours in the place of the home: there is an empty one in memory, for each command anew.
       const home = view.home ?? tmp;
       const prepare = `export TMPDIR=${quoted(tmp)} HOME=${quoted(home)}; mkdir -p "$HOME" 2>/dev/null`;
@@ -71,6 +82,24 @@ function describe({ hosts, rules }: Pick<SandboxBounds, "hosts" | "rules">): str
   const paths = rules.length > 0 ? "; path rules hold for files that are there when a command starts" : "";
   return `sandbox-runtime: changes only in the workspace, home and keys hidden, network ${network}, no local sockets${paths}.`;
 }
+
+/** How the script ends that looks at the kernel's files, in a sandbox of its own. */
+async function probeCode(host: SrtLink, folder: string): Promise<number> {
+  const key = newKey();
+  const files = { denyRead: [], allowRead: [], allowWrite: [], denyWrite: [] };
+  const [program, ...words] = await host.wrap({ key, wrap: KERNEL_PROBE, hosts: [], files });
+  try {
+    const child = spawn(program!, words, { cwd: folder, stdio: "ignore", timeout: PROBE_MS });
+    const [code, signal] = await once(child, "exit");
+    if (code === null) throw new Error(`a command that does nothing was ended by ${signal}.`);
+    return code as number;
+  } finally {
+    host.over(key);
+  }
+}
+
+/** Unguessable, because whoever names it may reach its hosts. */
+const newKey = (): string => randomBytes(16).toString("base64url");
 
 const names = (paths: string[]): SrtPath[] => paths.map((path) => ({ path, literal: true }));
 

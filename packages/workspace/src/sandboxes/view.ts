@@ -1,5 +1,6 @@
-import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, realpathSync } from "node:fs";
+import { existsSync, realpathSync } from "node:fs";
 import { delimiter, dirname, join, resolve, sep } from "node:path";
+import { frozenFiles, textOf } from "../frozen/files.ts";
 import type { CommandLine, SandboxBounds } from "./sandbox.ts";
 
 const words = (text: string): string[] => text.trim().split(/\s+/);
@@ -23,6 +24,9 @@ const SYSTEM_SECRETS = words(`
   docker kubernetes rancher wireguard NetworkManager/system-connections
 `).map((name) => `/etc/${name}`);
 
+/** Services that listen among the files of the system. */
+const SYSTEM_SERVICES = ["/nix/var/nix/daemon-socket"];
+
 /** Secrets in a home: for a workspace that is somebody's home. */
 const HOME_SECRETS = words(`
   .ssh .gnupg .aws .azure .config .docker .kube .netrc .npmrc .yarnrc.yml .pypirc
@@ -30,9 +34,6 @@ const HOME_SECRETS = words(`
   .gradle/gradle.properties .terraform.d .vault-token .pgpass .my.cnf .password-store .mozilla
   .local/share/keyrings .bash_history .zsh_history .python_history .claude .codex .gemini
 `);
-
-/** What is run when somebody logs in or uses git: for the same. */
-const HOME_STARTUP = words(".bashrc .bash_profile .bash_login .profile .zshrc .zprofile .zshenv .gitconfig");
 
 /** What a command sees of the files of the machine, and what of that it may not change. Only what exists, by its real path. */
 export interface View {
@@ -53,12 +54,13 @@ export function viewFor({ env }: CommandLine, bounds: SandboxBounds): View {
   const tools = [...inHome(TOOLS), ...programs].filter((path) => home === undefined || !isIn(home, path));
   const seen = [...tools, ...bounds.readable, ...repositoryOf(root)].flatMap(real).filter((path) => !isIn(path, root));
   const readable = outermost([...SYSTEM.filter((path) => existsSync(path)), ...seen]);
-  const secrets = [...SYSTEM_SECRETS, ...inHome(HOME_SECRETS), ...bounds.hidden].flatMap(real);
+  const secrets = [...SYSTEM_SECRETS, ...SYSTEM_SERVICES, ...inHome(HOME_SECRETS), ...bounds.hidden].flatMap(real);
   return {
     home,
     readable,
     hidden: secrets.filter((path) => [root, ...readable].some((folder) => isIn(path, folder))),
-    frozen: [...gitPrograms(root), ...inHome(HOME_STARTUP)].flatMap(real).filter((path) => isIn(path, root)),
+    // What is a link can't be mounted on; what it leads to is in the list itself.
+    frozen: outermost(frozenFiles({ root, home }).flatMap(({ path }) => real(path).filter((one) => one === path))),
   };
 }
 
@@ -81,35 +83,21 @@ function real(path: string): string[] {
   }
 }
 
-/** What git runs, or what tells it what to run, of the repository in `root` and of its submodules. */
-function gitPrograms(root: string): string[] {
-  const git = join(root, ".git");
-  const kind = lstatSync(git, { throwIfNoEntry: false });
-  if (!kind) return [];
-  // Of a worktree, it says where the repository is.
-  if (!kind.isDirectory()) return [git];
-  const modules = join(git, "modules");
-  const all = [git, ...(existsSync(modules) ? readdirSync(modules).map((name) => join(modules, name)) : [])];
-  try {
-    // What is not there can't be kept from being made.
-    mkdirSync(join(git, "hooks"));
-  } catch {
-    // It is there, or nobody can make it.
-  }
-  return all.flatMap((folder) => ["hooks", "config", "config.worktree"].map((name) => join(folder, name)));
-}
-
 /** Where the repository is whose worktree `root` is. Believed only if that repository says so, too: the file could name any folder. */
 function repositoryOf(root: string): string[] {
   try {
-    const own = text(join(root, ".git")).replace(/^gitdir: /, "");
+    const own = smallText(join(root, ".git")).replace(/^gitdir: */, "");
     const folder = resolve(root, own);
-    if (resolve(folder, text(join(folder, "gitdir"))) !== join(root, ".git")) return [];
-    const common = resolve(folder, text(join(folder, "commondir")));
+    if (resolve(folder, smallText(join(folder, "gitdir"))) !== join(root, ".git")) return [];
+    const common = resolve(folder, smallText(join(folder, "commondir")));
     return dirname(folder) === join(common, "worktrees") ? [common] : [];
   } catch {
     return [];
   }
 }
 
-const text = (path: string): string => readFileSync(path, "utf8").trim();
+function smallText(path: string): string {
+  const found = textOf(path);
+  if (found === undefined) throw new Error(`${path} can't be read.`);
+  return found;
+}

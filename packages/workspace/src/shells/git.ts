@@ -88,9 +88,12 @@ async function keysAround(cwd: string, env: Environment): Promise<string[]> {
 }
 
 /** Who the user is for git, as a configuration file: for where the home can't be read. */
-export async function gitIdentity(): Promise<string> {
+export async function gitIdentity(path: string): Promise<string> {
+  const env = { ...process.env, PATH: path };
   const line = async (name: string): Promise<string> => {
-    const { stdout } = await run("git", ["config", "--global", "--get", `user.${name}`]).catch(() => ({ stdout: "" }));
+    const { stdout } = await run("git", ["config", "--global", "--get", `user.${name}`], { env }).catch(() => ({
+      stdout: "",
+    }));
     // The words of a configuration file are quoted almost as in JSON.
     return stdout.trim() === "" ? "" : `\t${name} = ${JSON.stringify(stdout.trim())}\n`;
   };

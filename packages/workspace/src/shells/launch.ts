@@ -14,6 +14,8 @@ export interface Launch {
   leash: Leash;
   /** The program that puts the command on the leash: bash, or any shell that knows `ulimit`. */
   shell: string;
+  /** The PATH of programs that the harness runs itself. */
+  hostPath: string;
   /** The shell's own, in which nobody else writes, and which goes with it. */
   folder: string;
   /** Called with the mark when everything is over. Whether the command left something running. */
@@ -45,8 +47,8 @@ exec "$@"`;
 
 /** Starts it, in a session of its own. Rejects if that can't be done, or if there is no such folder. */
 export async function start(launch: Launch, { input, outputs }: { input: boolean; outputs: 1 | 2 }): Promise<Launched> {
-  const { argv, env, cwd, leash, shell, folder } = launch;
-  const pipes = await openPipes(folder, [
+  const { argv, env, cwd, leash, shell, folder, hostPath } = launch;
+  const pipes = await openPipes({ folder, path: hostPath }, [
     ...(outputs === 1 ? ["out" as const] : ["out" as const, "out" as const]),
     ...(input ? ["in" as const] : []),
   ]);

@@ -15,16 +15,22 @@ export interface Pipe {
   ours(): Socket;
 }
 
+export interface PipePlace {
+  folder: string;
+  /** The PATH on which the program is that makes pipes. */
+  path: string;
+}
+
 let made = 0;
 
 /**
  * Node gives a child sockets instead of pipes, and those can't be opened by name: `echo … > /dev/stderr`, which scripts do, would fail.
  * The files in `folder` that make the pipes are gone when this settles.
  */
-export async function openPipes(folder: string, ways: readonly ("in" | "out")[]): Promise<Pipe[]> {
+export async function openPipes({ folder, path }: PipePlace, ways: readonly ("in" | "out")[]): Promise<Pipe[]> {
   made += 1;
   const names = ways.map((_way, n) => join(folder, `${made}.${n}`));
-  await run("mkfifo", ["-m", "600", ...names]);
+  await run("mkfifo", ["-m", "600", ...names], { env: { PATH: path } });
   const open: Pipe[] = [];
   try {
     for (const [n, way] of ways.entries()) open.push(way === "in" ? toChild(names[n]!) : fromChild(names[n]!));

@@ -1,7 +1,7 @@
-import { constants } from "node:fs";
-import { access, mkdtemp, realpath, rm, stat } from "node:fs/promises";
+import { mkdtemp, realpath, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { delimiter, join, posix, sep } from "node:path";
+import { join, posix, sep } from "node:path";
+import { pathOutside, programOn } from "../host-programs.ts";
 import type { Command, Protection, Running, Shell, ShellBounds } from "../shell.ts";
 import { type Additions, commandEnvironment, withAdditions } from "./environment.ts";
 import { strangeRepository } from "./git.ts";
@@ -51,10 +51,14 @@ export function processShell({ name, root, env, trusted = false, wrapping }: Pro
     if (closing) throw new Error("This shell is closed.");
     const cwd = await folderInside(root, command.cwd);
     const inherited = commandEnvironment(process.env);
-    const git = trusted || command.trusted ? {} : await strangeRepository(cwd, inherited);
+    const hostPath = pathOutside(inherited.PATH ?? "", root);
+    const careful = () => strangeRepository(cwd, { ...inherited, PATH: hostPath });
+    const git = trusted || command.trusted ? {} : await careful();
     const all = withAdditions({ ...inherited, ...git }, env);
-    const shell = await shellOn(all.PATH ?? "");
-    const launch = { argv: [shell, "-c", command.command], env: all, cwd, leash, shell, folder: await ownFolder() };
+    // Bash, because that is what models write.
+    const shell = programOn(`${pathOutside(all.PATH ?? "", root)}:/bin:/usr/bin`, "bash") ?? "/bin/sh";
+    const argv = [shell, "-c", command.command];
+    const launch = { argv, env: all, cwd, leash, shell, hostPath, folder: await ownFolder() };
     return wrapping ? wrapping.wrap(launch) : launch;
   };
 
@@ -65,9 +69,11 @@ export function processShell({ name, root, env, trusted = false, wrapping }: Pro
     if (folder) await rm(await folder, { recursive: true, force: true });
   };
 
+  const { HOME: home } = withAdditions(commandEnvironment(process.env), env);
   return {
     name,
     root,
+    ...(home !== undefined && { home }),
     ...(wrapping && { open: (bounds: ShellBounds) => wrapping.open(bounds) }),
     protection: async () => (wrapping ? wrapping.protection() : NO_PROTECTION),
     start(command, sink, options) {
@@ -95,18 +101,3 @@ async function folderInside(root: string, path: string): Promise<string> {
   }
   return real;
 }
-
-/** Bash, because that is what models write. */
-async function shellOn(path: string): Promise<string> {
-  for (const folder of [...path.split(delimiter), "/bin", "/usr/bin"]) {
-    const bash = join(folder, "bash");
-    if (folder.startsWith("/") && (await isProgram(bash))) return bash;
-  }
-  return "/bin/sh";
-}
-
-const isProgram = (file: string): Promise<boolean> =>
-  access(file, constants.X_OK).then(
-    () => true,
-    () => false,
-  );

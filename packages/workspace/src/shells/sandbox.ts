@@ -1,8 +1,9 @@
-import { existsSync, lstatSync, rmSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { mkdir, open, realpath, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { CinchError } from "@cinch/core";
 import { checkConfig } from "../config.ts";
+import { holdFrozen, releaseFrozen, rememberLinks } from "../frozen/holding.ts";
 import { bwrapSandbox } from "../sandboxes/bwrap.ts";
 import { realPlace } from "../disk/real-place.ts";
 import type { Sandbox, SandboxBounds, SandboxRule } from "../sandboxes/sandbox.ts";
@@ -11,6 +12,7 @@ import { isIn } from "../sandboxes/view.ts";
 import type { Shell, ShellBounds } from "../shell.ts";
 import type { Additions } from "./environment.ts";
 import { gitIdentity } from "./git.ts";
+import type { Launch } from "./launch.ts";
 import { MARK } from "./leash.ts";
 import { NO_PROTECTION, processShell, type Wrapping } from "./process.ts";
 
@@ -70,13 +72,15 @@ function sandboxed(options: SandboxShellOptions): Wrapping {
   let given: ShellBounds = { rules: [], hidden: [] };
   const rules = (): SandboxRule[] => [...permissions, ...given.rules];
   let furnished: Promise<void> | undefined;
+  let isHeld = false;
   let chosen: Promise<Choice> | undefined;
-  const choice = () => (chosen ??= sandbox === "auto" ? choose(hosts) : demand(sandbox));
+  const choice = () => (chosen ??= sandbox === "auto" ? choose(options.root, hosts) : demand(options.root, sandbox));
 
-  const boundsIn = async (folder: string): Promise<SandboxBounds> => {
-    await (furnished ??= furnish(folder));
+  const boundsIn = async ({ folder, hostPath }: Launch): Promise<SandboxBounds> => {
+    await (furnished ??= furnish(folder, hostPath));
     const root = await realpath(options.root);
     await holdPlaces(root, given.hidden);
+    isHeld = holdFrozen(root) || isHeld;
     const hidden = [...(options.hidden ?? []), ...given.hidden];
     return { root, tmp: join(folder, "tmp"), home: join(folder, "home"), hosts, readable, hidden, rules: rules() };
   };
@@ -102,9 +106,9 @@ function sandboxed(options: SandboxShellOptions): Wrapping {
     async wrap(launch) {
       const { found } = await choice();
       if (!found) return launch;
-      const bounds = await boundsIn(launch.folder);
+      const bounds = await boundsIn(launch);
       const { argv, env, cwd, shell } = launch;
-      const tidy = tidied(bounds.root);
+      const tidy = rememberLinks(bounds.root);
       const { done, ...line } = await found.wrap({ argv: [shell, "-c", AROUND, shell, ...argv], env, cwd }, bounds);
       return {
         ...launch,
@@ -120,6 +124,7 @@ function sandboxed(options: SandboxShellOptions): Wrapping {
       // One that was asked for and does not work has nothing to close.
       const { found } = (await chosen?.catch(() => undefined)) ?? {};
       await found?.close?.();
+      if (isHeld) releaseFrozen(options.root);
     },
   };
 }
@@ -131,11 +136,11 @@ interface Choice {
 }
 
 /** Only one of them can tell hosts apart; the other needs no package and starts faster. */
-async function choose(hosts: readonly string[]): Promise<Choice> {
+async function choose(root: string, hosts: readonly string[]): Promise<Choice> {
   const reasons: string[] = [];
   const known = [bwrapSandbox(), srtSandbox()];
   for (const sandbox of hosts.length > 0 ? known.toReversed() : known) {
-    const probe = await sandbox.probe();
+    const probe = await sandbox.probe(root);
     if (probe.works) return { found: sandbox, reasons };
     reasons.push(probe.reason);
   }
@@ -143,20 +148,10 @@ async function choose(hosts: readonly string[]): Promise<Choice> {
 }
 
 /** Somebody wanted this one, so that running without it would be no answer. */
-async function demand(sandbox: Sandbox): Promise<Choice> {
-  const probe = await sandbox.probe();
+async function demand(root: string, sandbox: Sandbox): Promise<Choice> {
+  const probe = await sandbox.probe(root);
   if (!probe.works) throw new CinchError("INVALID_CONFIG", probe.reason);
   return { found: sandbox, reasons: [] };
-}
-
-/**
- * A file in a repository can send git to another one's configuration. No mount can keep what is not there from being made, so it is
- * taken away when the command is over.
- */
-function tidied(root: string): () => void {
-  const file = join(root, ".git", "commondir");
-  const folder = lstatSync(join(root, ".git"), { throwIfNoEntry: false })?.isDirectory() ?? false;
-  return folder && !existsSync(file) ? () => rmSync(file, { recursive: true, force: true }) : () => {};
 }
 
 /**
@@ -172,7 +167,7 @@ async function holdPlaces(root: string, hidden: readonly string[]): Promise<void
 }
 
 /** Places for what commands keep. */
-async function furnish(folder: string): Promise<void> {
+async function furnish(folder: string, hostPath: string): Promise<void> {
   await Promise.all(["tmp", "home"].map((name) => mkdir(join(folder, name))));
-  await writeFile(join(folder, "tmp", GIT_CONFIG), await gitIdentity());
+  await writeFile(join(folder, "tmp", GIT_CONFIG), await gitIdentity(hostPath));
 }

@@ -4,7 +4,7 @@ import { CinchError } from "@cinch/core";
 import { checkConfig } from "../config.ts";
 import type { Backend, Reach } from "../backend.ts";
 import { withPolicy } from "../backends/policy.ts";
-import { ruleHooks } from "../path-policy.ts";
+import { ruleHooks, withFrozen } from "../path-policy.ts";
 import { hiddenRules } from "../private-files.ts";
 import { pathRules, type PathRule } from "../rules.ts";
 import type { Command, Running, Shell } from "../shell.ts";
@@ -76,9 +76,10 @@ export function virtualShell(options: VirtualShellOptions): Shell {
 
   return {
     name: "virtual",
-    async open({ rules, hidden }) {
+    async open({ rules, hidden, frozen }) {
       const kept = await hiddenRules(backend, hidden);
-      bound = withPolicy(backend, ruleHooks(pathRules([...kept, ...rules.map(withoutAsking)])));
+      const hooks = ruleHooks(pathRules([...kept, ...rules.map(withoutAsking)]));
+      bound = withPolicy(backend, withFrozen(hooks, frozen));
     },
     protection: async () => ({
       kind: "virtual",

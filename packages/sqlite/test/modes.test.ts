@@ -1,0 +1,48 @@
+import assert from "node:assert/strict";
+import { chmodSync, mkdirSync, readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { Child, created, Place } from "./support.ts";
+
+/** The mode of a folder, and of everything in it. */
+function modesIn(folder: string): Record<string, string> {
+  const mode = (path: string) => (statSync(path).mode & 0o777).toString(8);
+  const names = readdirSync(folder).toSorted();
+  return { ".": mode(folder), ...Object.fromEntries(names.map((name) => [name, mode(join(folder, name))])) };
+}
+
+const PRIVATE = { ".": "700", "cinch.db": "600", "cinch.db-shm": "600", "cinch.db-wal": "600" };
+
+/** A process that gives everybody everything. */
+const generous = (path: string) => new Child({ path }, { env: { UMASK: "0" } });
+
+test("a store and its folders are for this user alone, whatever the umask", async () => {
+  await using place = new Place();
+  const folder = join(place.folder, "deep", ".cinch");
+  const child = generous(join(folder, "cinch.db"));
+  await child.call("open");
+  await child.call("append", "t", [created()], { afterSeq: 0 });
+  assert.deepEqual(modesIn(folder), PRIVATE);
+  assert.equal(statSync(join(place.folder, "deep")).mode & 0o777, 0o700);
+  await child.call("close");
+  assert.deepEqual(modesIn(folder), { ".": "700", "cinch.db": "600" });
+  await child.kill();
+});
+
+test("a store that others can read is taken from them when it is opened, and a folder that is not Cinch's own stays as it is", async () => {
+  await using place = new Place();
+  for (const [name, expected] of [
+    [".cinch", "700"],
+    ["project", "755"],
+  ] as const) {
+    const folder = join(place.folder, name);
+    mkdirSync(folder);
+    const first = await place.store({ path: join(folder, "cinch.db") });
+    await first.append("t", [created()], { afterSeq: 0 });
+    chmodSync(folder, 0o755);
+    for (const file of readdirSync(folder)) chmodSync(join(folder, file), 0o666);
+    const second = await place.store({ path: join(folder, "cinch.db") });
+    assert.equal((await second.read("t")).length, 1);
+    assert.deepEqual(modesIn(folder), { ...PRIVATE, ".": expected });
+  }
+});

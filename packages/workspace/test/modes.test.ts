@@ -1,0 +1,41 @@
+import assert from "node:assert/strict";
+import { chmodSync, lstatSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { localWorkspace } from "@cinch/workspace";
+import { commandDesk } from "./command-desk.ts";
+import { folder, program } from "./shell-support.ts";
+
+/** What others can do something with: a folder and everything in it must be for this user alone. */
+function openToOthers(top: string): string[] {
+  const all = [top, ...readdirSync(top, { recursive: true }).map((name) => join(top, String(name)))];
+  return all.filter((path) => (lstatSync(path).mode & 0o077) !== 0);
+}
+
+const count = (top: string): number =>
+  readdirSync(top, { recursive: true, withFileTypes: true }).filter((one) => one.isFile()).length;
+
+test("store, outputs and undo cache are for this user alone, whatever the umask", async () => {
+  using place = folder();
+  const [root, cache] = [join(place.path, "root"), join(place.path, "cache")];
+  mkdirSync(root);
+  writeFileSync(join(root, "file.txt"), "first\n");
+  await using harness = await program("modes-process.ts", [root, cache]);
+  assert.equal(harness.line, "ready");
+  assert.ok(count(join(cache, "output")) >= 2 && count(join(cache, "undo")) >= 1, "there is something to look at");
+  assert.deepEqual([...openToOthers(cache), ...openToOthers(join(root, ".cinch"))], []);
+});
+
+test("a cache that others can read is taken from them, with what is in it", async () => {
+  using place = folder();
+  const [root, cache] = [join(place.path, "root"), join(place.path, "cache")];
+  mkdirSync(root);
+  for (const name of ["output", "undo", "undo/0123456789abcdef-abcdefghijkl"])
+    mkdirSync(join(cache, name), { recursive: true });
+  const old = ["output/00000000000000000000000000000000.txt", "undo/0123456789abcdef-abcdefghijkl/x.pack"];
+  for (const name of old) writeFileSync(join(cache, name), "old");
+  for (const name of readdirSync(cache, { recursive: true })) chmodSync(join(cache, String(name)), 0o755);
+  await using desk = await commandDesk(localWorkspace({ root, sandbox: "none", cache }));
+  await desk.ok("execute", { command: "seq 1 40000" });
+  assert.deepEqual([...openToOthers(join(cache, "output")), ...openToOthers(join(cache, "undo"))], []);
+});
