@@ -23,12 +23,7 @@ export interface Input {
   id?: string;
 }
 
-/** The command for an input, and the bytes that go with it. */
-export async function acceptedInput(
-  input: Input,
-  delivery: Delivery,
-  ids: Ids,
-): Promise<{ event: NewEvent<"input_accepted">; blobs: Blob[] }> {
+export async function acceptedInput(input: Input, delivery: Delivery, ids: Ids): Promise<Accepted> {
   const { content, files = [], id } = input;
   checkContent(content, files.length);
   const blobs: Blob[] = [];
@@ -70,12 +65,14 @@ function decoded(text: string): Uint8Array<ArrayBuffer> {
   }
 }
 
+/** The command for an input, and the bytes that go with it. */
+interface Accepted {
+  event: NewEvent<"input_accepted">;
+  blobs: readonly Blob[];
+}
+
 /** `undefined` if it was accepted now; otherwise where an input of this id was accepted before, and nothing is done. */
-export async function accept(
-  thread: Thread,
-  event: NewEvent<"input_accepted">,
-  blobs: readonly Blob[],
-): Promise<number | undefined> {
+async function accept(thread: Thread, { event, blobs }: Accepted): Promise<number | undefined> {
   const { id, ports } = thread;
   const asked = thread.state.seq;
   const known = event.named ? await ports.store.findInput(id, event.inputId) : undefined;
@@ -94,19 +91,21 @@ export async function accept(
     return made === "" ? [event] : [event, { type: "thread_renamed", title: made }];
   }, blobs);
   if (known !== undefined) return known;
-  return isKnown || isStale ? accept(thread, event, blobs) : undefined;
+  return isKnown || isStale ? accept(thread, { event, blobs }) : undefined;
+}
+
+export async function post(thread: Thread, input: Accepted): Promise<{ inputId: string }> {
+  await accept(thread, input);
+  return { inputId: input.event.inputId };
 }
 
 /** Accepts an input, and promises what becomes of it: a promise within one, since others may give orders meanwhile. */
-export async function send(
-  thread: Thread,
-  event: NewEvent<"input_accepted">,
-  blobs: readonly Blob[],
-): Promise<{ turn: Promise<TurnResult> }> {
-  const waiter = thread.waiters.add(event.inputId);
+export async function send(thread: Thread, input: Accepted): Promise<{ turn: Promise<TurnResult> }> {
+  const { inputId } = input.event;
+  const waiter = thread.waiters.add(inputId);
   try {
-    const known = await accept(thread, event, blobs);
-    const settled = known === undefined ? undefined : await outcomeOf(thread, event.inputId, known);
+    const known = await accept(thread, input);
+    const settled = known === undefined ? undefined : await outcomeOf(thread, inputId, known);
     if (settled) waiter.cancel();
     return { turn: settled ? Promise.resolve(settled) : waiter.result };
   } catch (error) {

@@ -26,6 +26,7 @@ export const StoreValue = having<Store>(
     "close",
     "append",
     "read",
+    "findInput",
     "thread",
     "threads",
     "deleteThread",

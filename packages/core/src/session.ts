@@ -12,7 +12,7 @@ import { newDisplayState, type HarnessDisplayState, type HarnessMessage } from "
 import type { NewLive } from "./live.ts";
 import type { InboxItem } from "./folds/inbox.ts";
 import { messagesOf } from "./history.ts";
-import { accept, acceptedInput, editQueued, goOn, removeQueued, requestAbort, send, type Input } from "./input.ts";
+import { acceptedInput, editQueued, goOn, post, removeQueued, requestAbort, send, type Input } from "./input.ts";
 import type { Usage } from "./message.ts";
 import type { HarnessMode, Modes } from "./modes.ts";
 import { optionsOf } from "./options.ts";
@@ -103,20 +103,13 @@ export class Session<Values = StateValues> {
   /** Settles when the turn that takes the message has ended. A turn that failed is a result too: `reason: "error"`. */
   async sendMessage(input: Input): Promise<TurnResult> {
     // The turn is waited for outside of the order of commands: others may come meanwhile.
-    const { turn } = await this.#command(async (thread) => {
-      const { event, blobs } = await acceptedInput(optionsOf("sendMessage", input), "send", this.#ports.ids);
-      return send(thread, event, blobs);
-    });
-    return turn;
+    const accepted = () => acceptedInput(optionsOf("sendMessage", input), "send", this.#ports.ids);
+    return (await this.#command(async (thread) => send(thread, await accepted()))).turn;
   }
 
   async post(options: Input & { delivery: Delivery }): Promise<{ inputId: string }> {
     const { delivery, ...input } = optionsOf("post", options);
-    return this.#command(async (thread) => {
-      const { event, blobs } = await acceptedInput(input, delivery, this.#ports.ids);
-      await accept(thread, event, blobs);
-      return { inputId: event.inputId };
-    });
+    return this.#command(async (thread) => post(thread, await acceptedInput(input, delivery, this.#ports.ids)));
   }
 
   /** Into the running turn, at its next safe point. */
@@ -154,14 +147,12 @@ export class Session<Values = StateValues> {
 
   /** Goes on after a turn that ended with an error, a limit or an abort, without a new message. Settles when that turn has ended. */
   async retry(): Promise<TurnResult> {
-    const { turn } = await this.#command((thread) => retry(thread));
-    return turn;
+    return (await this.#command(retry)).turn;
   }
 
   /** Settles when nothing more happens at the current thread without a person. */
   async settled(): Promise<Settled> {
-    const { rest } = await this.#command(async (thread) => ({ rest: settled(thread) }));
-    return rest;
+    return (await this.#command(async (thread) => ({ rest: settled(thread) }))).rest;
   }
 
   /** Gives a suspended call what it waits for. */
