@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { chmodSync, closeSync, linkSync, openSync, statSync, unlinkSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 
@@ -12,7 +11,7 @@ const OWN_FOLDER = ".cinch";
  * another name first: closing a descriptor of the file itself would drop the locks that another store object of this process holds.
  */
 export function makePrivateFile(path: string): void {
-  const temporary = join(dirname(path), `.cinch-${randomUUID()}`);
+  const temporary = join(dirname(path), `.cinch-${crypto.randomUUID()}`);
   closeSync(openSync(temporary, "wx", PRIVATE_FILE));
   try {
     linkSync(temporary, path);

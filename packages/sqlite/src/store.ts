@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
 import {
   CinchError,
@@ -42,7 +41,7 @@ interface Opened {
 
 class SqliteStore implements Store {
   readonly #options: Required<SqliteOptions>;
-  readonly #id = randomUUID();
+  readonly #id = crypto.randomUUID();
   readonly #holder = thisHolder();
   #opened: Opened | undefined;
   #files: readonly string[] = [];
