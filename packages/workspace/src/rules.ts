@@ -53,7 +53,9 @@ const lineOf = ({ operations, paths, mode }: PathRule): Line => ({
 
 /** What the rules say of a path: in each list the first that fits decides, of several lists the strictest. `undefined`: nothing. */
 export function policyFor({ lists }: PathRules, operation: Operation, path: string): Policy | undefined {
-  const [first, ...others] = lists.map((lines) => lineFor(lines, operation, path)?.mode);
+  const said = (lines: readonly Line[]) => lineFor(lines, operation, path)?.mode;
+  if (lists.length === 1) return said(lists[0]!);
+  const [first, ...others] = lists.map(said);
   return others.reduce(meet, first);
 }
 

@@ -75,6 +75,33 @@ describe("a glob", () => {
     assert.ok(glob("/caf\u00e9", { ignoreCase: true }).matches("/CAFE\u0301"));
   });
 
+  test("it says the same of a path whatever it was asked before", () => {
+    const name = fc.constantFrom("a", "b", "ab", "ä", "😀", ".env", "x.pem", "A");
+    const path = fc.array(name, { minLength: 1, maxLength: 4 }).map((names) => `/${names.join("/")}`);
+    const patterns = ["**/.env*", "/a/**", "**/*.pem", "*/b/?", "{a,b}/**/[aä]", "**/a/**/b", "[!a]*", "**"];
+    const one = fc.property(
+      fc.constantFrom(...patterns),
+      fc.array(path),
+      fc.boolean(),
+      (pattern, paths, ignoreCase) => {
+        const used = glob(pattern, { ignoreCase });
+        for (const each of paths) {
+          const fresh = glob(pattern, { ignoreCase });
+          assert.equal(used.matches(each), fresh.matches(each), `${pattern} ${each}`);
+          assert.equal(used.reaches(each), fresh.reaches(each), `${pattern} ${each}`);
+        }
+      },
+    );
+    fc.assert(one, { numRuns: 300 });
+  });
+
+  test("one with more states than are kept still says what it should", () => {
+    const long = glob(`${"**/a/".repeat(60)}b`);
+    assert.ok(long.matches(`/${"a/".repeat(60)}b`) && long.matches(`/x/${"a/".repeat(70)}b`));
+    assert.ok(!long.matches(`/${"a/".repeat(59)}b`) && !long.matches(`/${"a/".repeat(80)}c`));
+    assert.ok(long.matches(`/${"y/a/".repeat(60)}b`) && !long.matches(`/${"a/y/".repeat(60)}b`));
+  });
+
   test("it knows which directories it could find something in", () => {
     const reaches = (pattern: string, path: string) => glob(pattern).reaches(path);
     assert.ok(reaches("src/**/*.ts", "/") && reaches("src/**/*.ts", "/src") && reaches("src/**/*.ts", "/src/a/b"));

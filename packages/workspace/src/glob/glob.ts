@@ -1,4 +1,5 @@
-import { compile, type Op } from "./program.ts";
+import { Machine } from "./machine.ts";
+import { compile } from "./program.ts";
 
 export const MAX_PATTERN_LENGTH = 1_000;
 
@@ -32,17 +33,34 @@ export function glob(pattern: string, { ignoreCase = false, itself = false }: Gl
   const plain = form(trimmed(pattern)).replace(/(^|\/)(?:\*\*\/)+/g, "$1**/");
   const machine = new Machine(compile(plain, { itself }));
   const ending = literalEnd(plain);
+  // Several ask about the same path, one after the other.
+  let [last, fits] = ["", machine.accepts("")];
   return {
     matches(path) {
+      if (path === last) return fits;
       const text = form(trimmed(path));
-      return text.endsWith(ending) && machine.accepts(text);
+      fits = text.endsWith(ending) && machine.accepts(text);
+      last = path;
+      return fits;
     },
     reaches: (directory) => machine.survives(form(trimmed(directory))),
     covers: (directory) => machine.takesAll(form(trimmed(directory))),
   };
 }
 
-const folded = (text: string): string => text.normalize("NFC").toLowerCase().normalize("NFC");
+/** A path is held against many patterns. */
+let lastFolded = { text: "", form: "" };
+
+function folded(text: string): string {
+  if (text === lastFolded.text) return lastFolded.form;
+  const form = SAME.test(text) ? text : text.normalize("NFC").toLowerCase().normalize("NFC");
+  lastFolded = { text, form };
+  return form;
+}
+
+/** ASCII without capital letters. */
+// eslint-disable-next-line no-control-regex -- they are part of it
+const SAME = /^[\u0000-@[-\u007f]*$/;
 
 const trimmed = (text: string): string => {
   let at = 0;
@@ -52,88 +70,3 @@ const trimmed = (text: string): string => {
 
 /** What every match ends in: most paths are told apart by it, without running anything. */
 const literalEnd = (pattern: string): string => /[^*?[\]{}\\/,]*$/.exec(pattern)![0];
-
-/** Runs a program over a text, in all its places at once. */
-class Machine {
-  readonly #ops: readonly Op[];
-  /** Where one is, having come to a place: there, or everywhere it splits into. Found when it is needed. */
-  readonly #reached: (readonly number[] | undefined)[] = [];
-  /** In which round a place was entered last. */
-  readonly #entered: Float64Array;
-  #round = 0;
-
-  constructor(ops: readonly Op[]) {
-    this.#ops = ops;
-    this.#entered = new Float64Array(ops.length);
-  }
-
-  accepts(text: string): boolean {
-    return this.#run(text).some((at) => this.#ops[at]!.op === "end");
-  }
-
-  survives(directory: string): boolean {
-    return this.#enter(directory).some((at) => this.#ops[at]!.op !== "end");
-  }
-
-  takesAll(directory: string): boolean {
-    const endsHere = (at: number) => this.#from(at + 1).some((next) => this.#ops[next]!.op === "end");
-    return this.#enter(directory).some((at) => this.#ops[at]!.op === "rest" && endsHere(at));
-  }
-
-  #enter(directory: string): readonly number[] {
-    return this.#run(directory === "" ? "" : `${directory}/`);
-  }
-
-  #run(text: string): readonly number[] {
-    let places = this.#from(0);
-    for (let at = 0; at < text.length && places.length > 0;) {
-      const code = text.codePointAt(at)!;
-      at += code > 0xffff ? 2 : 1;
-      const round = ++this.#round;
-      const next: number[] = [];
-      for (const place of places) {
-        if (!takes(this.#ops[place]!, code)) continue;
-        for (const entered of this.#from(place + 1)) {
-          if (this.#entered[entered] === round) continue;
-          this.#entered[entered] = round;
-          next.push(entered);
-        }
-      }
-      places = next;
-    }
-    return places;
-  }
-
-  #from(place: number): readonly number[] {
-    return (this.#reached[place] ??= this.#split(place));
-  }
-
-  #split(from: number): number[] {
-    const seen = new Set([from]);
-    for (const at of seen) {
-      const op = this.#ops[at]!;
-      if (op.op === "split") for (const to of op.to) seen.add(to);
-    }
-    return [...seen].filter((at) => this.#ops[at]!.op !== "split");
-  }
-}
-
-const SLASH = 47;
-
-function takes(op: Op, code: number): boolean {
-  switch (op.op) {
-    case "char":
-      return op.code === code;
-    case "any":
-      return code !== SLASH;
-    case "rest":
-      return true;
-    case "class":
-      return op.has(code);
-    case "split":
-    case "end":
-      return false;
-    default:
-      return op satisfies never;
-  }
-}
