@@ -47,8 +47,8 @@ export class QuickListing {
         if (kind !== "file") continue;
         const file = joinPath(path, name);
         const stats = this.#fits(file) ? lstatSync(`${place}/${name}`, { throwIfNoEntry: false }) : undefined;
-        if (stats?.isFile()) children.push({ name, type: "file", known: entryOf(file, stats) });
-        else if (IGNORE_FILES.includes(name)) children.push({ name, type: "file" });
+        if (stats?.isFile()) children.push({ name, type: "file", fits: true, known: entryOf(file, stats) });
+        else if (IGNORE_FILES.includes(name)) children.push({ name, type: "file", fits: false });
       }
     } catch {
       return null;
@@ -77,8 +77,8 @@ export class QuickListing {
     );
     return children.flatMap(({ name, type }): Child<Entry>[] => {
       const known = entries.get(name);
-      if (known) return [{ name, type, known }];
-      return type === "directory" || IGNORE_FILES.includes(name) ? [{ name, type }] : [];
+      if (known) return [{ name, type, fits: true, known }];
+      return type === "directory" || IGNORE_FILES.includes(name) ? [{ name, type, fits: false }] : [];
     });
   }
 }

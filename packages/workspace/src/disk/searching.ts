@@ -34,7 +34,7 @@ export async function* globDisk(disk: Disk, query: GlobQuery, manner: Manner): A
   const below = new Below(located.enter(), search.start);
   const quick = new QuickListing(below, search.fits);
   const tree: Tree<Entry> = { children: (path) => quick.children(path), beginning: manner.beginning };
-  for await (const found of walk(tree, search, manner.signal)) yield found.flatMap(({ known }) => known ?? []);
+  for await (const found of walk(tree, search, manner.signal)) yield found.map(({ known }) => known!);
 }
 
 /** The names that a pattern begins with may lead over a link. Where links are not followed, there is nothing behind it. */

@@ -104,7 +104,7 @@ async function* gathered(stream: Readable): AsyncGenerator<Buffer> {
     bytes += chunk.length;
     timer ??= setTimeout(due, MOMENT_MS);
     if (bytes >= MUCH_BYTES) due();
-    if (bytes >= 4 * MUCH_BYTES) stream.pause();
+    if (bytes >= 2 * MUCH_BYTES) stream.pause();
   });
   stream.once("error", (error: Error) => (failure = error));
   stream.once("close", () => {

@@ -9,6 +9,8 @@ export interface Child<Known = unknown> {
   type: "file" | "directory";
   /** What is known of it already. */
   known?: Known;
+  /** Whether it fits, if the tree has looked: then it is not asked again. */
+  fits?: boolean;
 }
 
 /** What a walk needs to know of a place with files. */
@@ -81,7 +83,7 @@ export async function* walk<Known>(
         if (child.type === "directory") {
           if ((!excluded || named) && search.enters(path))
             waiting.push({ path, named, ignores: excluded ? null : visit.ignores });
-        } else if ((!excluded || named || forgiving) && search.fits(path)) {
+        } else if ((!excluded || named || forgiving) && (child.fits ?? search.fits(path))) {
           found.push({ path, known: child.known });
           if (found.length < TOGETHER) continue;
           yield found;
