@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import * as fc from "fast-check";
 import { glob } from "@cinch/workspace";
-import { below, literalStart, spelledOut } from "../src/glob/index.ts";
+import { anyGlob, below, literalStart, spelledOut } from "../src/glob/index.ts";
 
 const fits = (pattern: string, path: string) => glob(pattern).matches(path);
 
@@ -93,6 +93,23 @@ describe("a glob", () => {
       },
     );
     fc.assert(one, { numRuns: 300 });
+  });
+
+  test("one for several patterns is for what any of them is for", () => {
+    const name = fc.constantFrom("a", "b", "ab", "Ä", ".env", "x.pem");
+    const path = fc.array(name, { maxLength: 4 }).map((names) => `/${names.join("/")}`);
+    const patterns = ["**/.env*", "/a/**", "**/*.pem", "*/b/?", "{a,b}/**/[aä]", "b/", "**/a/**/b"];
+    const options = fc.record({ ignoreCase: fc.boolean(), itself: fc.boolean() });
+    const one = fc.property(fc.subarray(patterns), path, options, (some, each, given) => {
+      const [all, single] = [anyGlob(some, given), some.map((pattern) => glob(pattern, given))];
+      for (const ask of ["matches", "reaches", "covers"] as const)
+        assert.equal(
+          all[ask](each),
+          single.some((every) => every[ask](each)),
+          `${ask} ${some.join()} ${each}`,
+        );
+    });
+    fc.assert(one, { numRuns: 500 });
   });
 
   test("one with more states than are kept still says what it should", () => {

@@ -1,5 +1,5 @@
 import { Machine } from "./machine.ts";
-import { compile } from "./program.ts";
+import { compile, either } from "./program.ts";
 
 export const MAX_PATTERN_LENGTH = 1_000;
 
@@ -26,35 +26,50 @@ export interface Glob {
  *
  * Not a regular expression behind the scenes: one that goes back takes minutes for "*a*a*a*a*a*a*b" and a name full of a's.
  */
-export function glob(pattern: string, { ignoreCase = false, itself = false }: GlobOptions = {}): Glob {
+export function glob(pattern: string, options: GlobOptions = {}): Glob {
+  const plain = plainForm(pattern, options);
+  return matcher([plain], { ...options, ending: literalEnd(plain) });
+}
+
+/** For what any of these patterns is for. One that is held against very many paths takes no longer than a single one. */
+export const anyGlob = (patterns: readonly string[], options: GlobOptions = {}): Glob =>
+  matcher(
+    patterns.map((pattern) => plainForm(pattern, options)),
+    options,
+  );
+
+function plainForm(pattern: string, { ignoreCase = false }: GlobOptions): string {
   if (pattern.length > MAX_PATTERN_LENGTH)
     throw new RangeError(`A pattern has at most ${MAX_PATTERN_LENGTH} characters.`);
-  const form = ignoreCase ? folded : (text: string) => text;
-  const plain = form(trimmed(pattern)).replace(/(^|\/)(?:\*\*\/)+/g, "$1**/");
-  const machine = new Machine(compile(plain, { itself }));
-  const ending = literalEnd(plain);
-  // Several ask about the same path, one after the other.
-  let [last, fits] = ["", machine.accepts("")];
+  return (ignoreCase ? folded(pattern) : trimmed(pattern)).replace(/(^|\/)(?:\*\*\/)+/g, "$1**/");
+}
+
+/** `ending`: what every match ends in. Most paths are told apart by it, without running anything. */
+function matcher(
+  plain: readonly string[],
+  { ignoreCase = false, itself = false, ending = "" }: GlobOptions & { ending?: string },
+): Glob {
+  const form = ignoreCase ? folded : trimmed;
+  const programs = plain.map((one) => compile(one, { itself }));
+  const machine = new Machine(programs.length === 1 ? programs[0]! : either(programs));
   return {
     matches(path) {
-      if (path === last) return fits;
-      const text = form(trimmed(path));
-      fits = text.endsWith(ending) && machine.accepts(text);
-      last = path;
-      return fits;
+      const text = form(path);
+      return text.endsWith(ending) && machine.accepts(text);
     },
-    reaches: (directory) => machine.survives(form(trimmed(directory))),
-    covers: (directory) => machine.takesAll(form(trimmed(directory))),
+    reaches: (directory) => machine.survives(form(directory)),
+    covers: (directory) => machine.takesAll(form(directory)),
   };
 }
 
-/** A path is held against many patterns. */
-let lastFolded = { text: "", form: "" };
+/** A path is held against many patterns, one after the other. */
+let lastFolded = { path: "", form: "" };
 
-function folded(text: string): string {
-  if (text === lastFolded.text) return lastFolded.form;
+function folded(path: string): string {
+  if (path === lastFolded.path) return lastFolded.form;
+  const text = trimmed(path);
   const form = SAME.test(text) ? text : text.normalize("NFC").toLowerCase().normalize("NFC");
-  lastFolded = { text, form };
+  lastFolded = { path, form };
   return form;
 }
 
@@ -68,5 +83,4 @@ const trimmed = (text: string): string => {
   return at === 0 ? text : text.slice(at);
 };
 
-/** What every match ends in: most paths are told apart by it, without running anything. */
 const literalEnd = (pattern: string): string => /[^*?[\]{}\\/,]*$/.exec(pattern)![0];
