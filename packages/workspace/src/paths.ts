@@ -38,8 +38,12 @@ export function virtualPath(input: string, { root }: PathOptions = {}): string {
   return path;
 }
 
+/** What most names are: walks look at very many of them. */
+const PLAIN_NAME = /^\.?[\w-][\w. -]{0,100}$/;
+
 /** Whether a name that was found somewhere can be part of a path here. What can't is not listed. */
 export function isUsableName(name: string): boolean {
+  if (PLAIN_NAME.test(name)) return true;
   if (name === "" || name === "." || name === ".." || name.includes("/")) return false;
   return problemIn(name) === undefined && Buffer.byteLength(name) <= MAX_NAME_BYTES;
 }
@@ -77,7 +81,8 @@ const trimmed = (path: string): string => path.replace(/\/+$/, "");
 
 /** Whether `path` is `directory` or lies below it. Names are compared whole: "/work-evil" is not within "/work". */
 export function isWithin(path: string, directory: string): boolean {
-  return directory === "/" || path === directory || path.startsWith(`${directory}/`);
+  if (directory === "/" || path === directory) return true;
+  return path[directory.length] === "/" && path.startsWith(directory);
 }
 
 export const joinPath = (directory: string, name: string): string =>

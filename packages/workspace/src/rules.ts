@@ -1,6 +1,6 @@
 import { CinchError, Policy } from "@cinch/core";
 import * as z from "zod/mini";
-import { glob, MAX_PATTERN_LENGTH, type Glob } from "./glob/index.ts";
+import { anyGlob, glob, MAX_PATTERN_LENGTH, type Glob, type GlobOptions } from "./glob/index.ts";
 
 export const Operation = z.enum(["read", "write"]);
 export type Operation = z.infer<typeof Operation>;
@@ -20,7 +20,7 @@ export type PathRule = z.infer<typeof PathRule>;
 
 interface Line {
   operations: readonly Operation[];
-  globs: readonly Glob[];
+  glob: Glob;
   mode: Policy;
 }
 
@@ -42,23 +42,26 @@ export function pathRules(rules: readonly PathRule[]): PathRules {
  * what is in it may not delete it. What is forbidden is so in whatever case it is written, and however its letters are composed: there are disks on which that is the
  * same file. What is allowed is only what was named.
  */
-export const ruleGlob = (path: string, mode: Policy): Glob =>
-  glob(path, { ignoreCase: mode !== "allow", itself: true });
+export const ruleGlob = (path: string, mode: Policy): Glob => glob(path, ruleOptions(mode));
+
+const ruleOptions = (mode: Policy): GlobOptions => ({ ignoreCase: mode !== "allow", itself: true });
 
 const lineOf = ({ operations, paths, mode }: PathRule): Line => ({
   operations,
-  globs: paths.map((path) => ruleGlob(path, mode)),
+  glob: anyGlob(paths, ruleOptions(mode)),
   mode,
 });
 
 /** What the rules say of a path: in each list the first that fits decides, of several lists the strictest. `undefined`: nothing. */
 export function policyFor({ lists }: PathRules, operation: Operation, path: string): Policy | undefined {
-  const [first, ...others] = lists.map((lines) => lineFor(lines, operation, path)?.mode);
+  const said = (lines: readonly Line[]) => lineFor(lines, operation, path)?.mode;
+  if (lists.length === 1) return said(lists[0]!);
+  const [first, ...others] = lists.map(said);
   return others.reduce(meet, first);
 }
 
 const lineFor = (lines: readonly Line[], operation: Operation, path: string): Line | undefined =>
-  lines.find((line) => line.operations.includes(operation) && line.globs.some((one) => one.matches(path)));
+  lines.find((line) => line.operations.includes(operation) && line.glob.matches(path));
 
 /** Who is above has said something, or nothing; who is below can make it stricter. An `allow` from below alone would widen it. */
 function meet(above: Policy | undefined, below: Policy | undefined): Policy | undefined {
@@ -81,7 +84,7 @@ export function canHide({ lists }: PathRules, path: string): boolean {
     const line = lineFor(lines, "read", path);
     if (line?.mode !== "deny") return false;
     const before = lines.slice(0, lines.indexOf(line));
-    return !before.some((one) => one.mode !== "deny" && reads(one) && one.globs.some((each) => each.reaches(path)));
+    return !before.some((one) => one.mode !== "deny" && reads(one) && one.glob.reaches(path));
   });
 }
 
@@ -89,7 +92,8 @@ const reads = ({ operations }: Line): boolean => operations.includes("read");
 
 /** Whether something below a directory could be denied, or have to be asked for, to be written. */
 export const guardsInside = ({ lists }: PathRules, directory: string): boolean =>
-  lists.flat().some(({ mode, operations, globs }) => {
-    if (mode === "allow" || !operations.includes("write")) return false;
-    return globs.some((one) => one.reaches(directory));
-  });
+  lists
+    .flat()
+    .some(
+      ({ mode, operations, glob: one }) => mode !== "allow" && operations.includes("write") && one.reaches(directory),
+    );

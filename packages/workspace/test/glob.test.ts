@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import * as fc from "fast-check";
 import { glob } from "@cinch/workspace";
-import { below, literalStart, spelledOut } from "../src/glob/index.ts";
+import { anyGlob, below, literalStart, spelledOut } from "../src/glob/index.ts";
 
 const fits = (pattern: string, path: string) => glob(pattern).matches(path);
 
@@ -73,6 +73,50 @@ describe("a glob", () => {
     assert.ok(!fits("/Secret/**", "/secret/a"));
     assert.ok(glob("/Secret/**", { ignoreCase: true }).matches("/sECRET/A"));
     assert.ok(glob("/caf\u00e9", { ignoreCase: true }).matches("/CAFE\u0301"));
+  });
+
+  test("it says the same of a path whatever it was asked before", () => {
+    const name = fc.constantFrom("a", "b", "ab", "ä", "😀", ".env", "x.pem", "A");
+    const path = fc.array(name, { minLength: 1, maxLength: 4 }).map((names) => `/${names.join("/")}`);
+    const patterns = ["**/.env*", "/a/**", "**/*.pem", "*/b/?", "{a,b}/**/[aä]", "**/a/**/b", "[!a]*", "**"];
+    const one = fc.property(
+      fc.constantFrom(...patterns),
+      fc.array(path),
+      fc.boolean(),
+      (pattern, paths, ignoreCase) => {
+        const used = glob(pattern, { ignoreCase });
+        for (const each of paths) {
+          const fresh = glob(pattern, { ignoreCase });
+          assert.equal(used.matches(each), fresh.matches(each), `${pattern} ${each}`);
+          assert.equal(used.reaches(each), fresh.reaches(each), `${pattern} ${each}`);
+        }
+      },
+    );
+    fc.assert(one, { numRuns: 300 });
+  });
+
+  test("one for several patterns is for what any of them is for", () => {
+    const name = fc.constantFrom("a", "b", "ab", "Ä", ".env", "x.pem");
+    const path = fc.array(name, { maxLength: 4 }).map((names) => `/${names.join("/")}`);
+    const patterns = ["**/.env*", "/a/**", "**/*.pem", "*/b/?", "{a,b}/**/[aä]", "b/", "**/a/**/b"];
+    const options = fc.record({ ignoreCase: fc.boolean(), itself: fc.boolean() });
+    const one = fc.property(fc.subarray(patterns), path, options, (some, each, given) => {
+      const [all, single] = [anyGlob(some, given), some.map((pattern) => glob(pattern, given))];
+      for (const ask of ["matches", "reaches", "covers"] as const)
+        assert.equal(
+          all[ask](each),
+          single.some((every) => every[ask](each)),
+          `${ask} ${some.join()} ${each}`,
+        );
+    });
+    fc.assert(one, { numRuns: 500 });
+  });
+
+  test("one with more states than are kept still says what it should", () => {
+    const long = glob(`${"**/a/".repeat(60)}b`);
+    assert.ok(long.matches(`/${"a/".repeat(60)}b`) && long.matches(`/x/${"a/".repeat(70)}b`));
+    assert.ok(!long.matches(`/${"a/".repeat(59)}b`) && !long.matches(`/${"a/".repeat(80)}c`));
+    assert.ok(long.matches(`/${"y/a/".repeat(60)}b`) && !long.matches(`/${"a/y/".repeat(60)}b`));
   });
 
   test("it knows which directories it could find something in", () => {

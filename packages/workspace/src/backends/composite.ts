@@ -16,6 +16,7 @@ import { checkConfig } from "../config.ts";
 import { FileError, fileError, retold } from "../file-error.ts";
 import { below } from "../glob/index.ts";
 import { isWithin, joinPath, joinPaths, namesOf, relativeTo, virtualPath } from "../paths.ts";
+import { Batches } from "../search/index.ts";
 import { fileFilter, patternOf } from "../search/plan.ts";
 
 export interface CompositeOptions {
@@ -145,7 +146,11 @@ class CompositeBackend implements Backend {
     await route.call((backend) => backend.delete(route.inner(path), reach, options));
   }
 
-  async *glob(query: GlobQuery, reach: Reach): AsyncGenerator<Entry> {
+  glob(query: GlobQuery, reach: Reach): AsyncIterable<Entry> {
+    return new Batches(this.#glob(query, reach));
+  }
+
+  async *#glob(query: GlobQuery, reach: Reach): AsyncGenerator<Entry[]> {
     const matcher = patternOf(query.pattern, query.path);
     const from = query.pattern.startsWith("/") ? "/" : query.path;
     for (const { route, path } of this.#places(query.path)) {
@@ -155,25 +160,30 @@ class CompositeBackend implements Backend {
       for (const pattern of patterns) {
         const inner = { pattern, path: route.inner(path) };
         for await (const found of this.#found(route, path, (backend) => backend.glob(inner, reach))) {
-          const entry = route.entry(found);
-          const isOurs = this.#at(entry.path) === route && matcher.matches(relativeTo(from, entry.path));
-          if (!isOurs || seen.has(entry.path)) continue;
-          if (patterns.length > 1) seen.add(entry.path);
-          yield entry;
+          const ours = found
+            .map((entry) => route.entry(entry))
+            .filter((entry) => this.#at(entry.path) === route && matcher.matches(relativeTo(from, entry.path)))
+            .filter((entry) => !seen.has(entry.path));
+          if (patterns.length > 1) for (const entry of ours) seen.add(entry.path);
+          yield ours;
         }
       }
     }
   }
 
-  async *grep(query: GrepQuery, reach: Reach): AsyncGenerator<GrepMatch> {
+  grep(query: GrepQuery, reach: Reach): AsyncIterable<GrepMatch> {
+    return new Batches(this.#grep(query, reach));
+  }
+
+  async *#grep(query: GrepQuery, reach: Reach): AsyncGenerator<GrepMatch[]> {
     const fits = query.glob === undefined ? () => true : fileFilter(query.glob, query.path);
     for (const { route, path } of this.#places(query.path)) {
       // One for names means the same everywhere. Any other is held against the paths that we know.
       const { glob = "/", ...rest } = query;
       const inner = { ...(glob.includes("/") ? rest : query), path: route.inner(path) };
-      for await (const match of this.#found(route, path, (backend) => backend.grep(inner, reach))) {
-        const outer = route.outer(match.path);
-        if (this.#at(outer) === route && fits(outer)) yield { ...match, path: outer };
+      for await (const found of this.#found(route, path, (backend) => backend.grep(inner, reach))) {
+        const matches = found.map((match) => ({ ...match, path: route.outer(match.path) }));
+        yield matches.filter((match) => this.#at(match.path) === route && fits(match.path));
       }
     }
   }
@@ -240,9 +250,13 @@ class CompositeBackend implements Backend {
   }
 
   /** What a backend finds; nothing if a path is only there because of a route. */
-  async *#found<T>(route: Route, path: string, work: (backend: Backend) => AsyncIterable<T>): AsyncGenerator<T> {
+  async *#found<T>(
+    route: Route,
+    path: string,
+    work: (backend: Backend) => AsyncIterable<T>,
+  ): AsyncGenerator<readonly T[]> {
     try {
-      yield* route.stream(work);
+      yield* route.stream((backend) => Batches.of(work(backend)));
     } catch (error) {
       if (!isNothing(error) || this.#routeNames(path).length === 0) throw error;
     }

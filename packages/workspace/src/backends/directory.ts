@@ -29,7 +29,7 @@ import { isCoarse, msUntilSettled, timesOf, versionOf } from "../disk/version.ts
 import { notAFile, writeFile } from "../disk/writing.ts";
 import { FileError, fileError } from "../file-error.ts";
 import { isUsableName, isWithin, joinPath, relativeTo, virtualPath } from "../paths.ts";
-import { beginningOf, walk, type Tree } from "../search/index.ts";
+import { Batches, beginningOf, walk, type Tree } from "../search/index.ts";
 import { EVERYTHING } from "../search/plan.ts";
 import { wholeRange } from "./range.ts";
 
@@ -146,22 +146,12 @@ export class DirectoryBackend implements Backend {
     });
   }
 
-  async *glob(query: GlobQuery, reach: Reach): AsyncGenerator<Entry> {
-    try {
-      this.#check(query.path, reach);
-      yield* globDisk(this.#disk, query, this.#manner(reach));
-    } catch (error) {
-      throw diskError(error, query.path);
-    }
+  glob(query: GlobQuery, reach: Reach): AsyncIterable<Entry> {
+    return new Batches(this.#search(query.path, reach, (manner) => globDisk(this.#disk, query, manner)));
   }
 
-  async *grep(query: GrepQuery, reach: Reach): AsyncGenerator<GrepMatch> {
-    try {
-      this.#check(query.path, reach);
-      for await (const matches of grepDisk(this.#disk, query, this.#manner(reach))) yield* matches;
-    } catch (error) {
-      throw diskError(error, query.path);
-    }
+  grep(query: GrepQuery, reach: Reach): AsyncIterable<GrepMatch> {
+    return new Batches(this.#search(query.path, reach, (manner) => grepDisk(this.#disk, query, manner)));
   }
 
   resolve(path: string, reach: Reach): Promise<string> {
@@ -179,7 +169,7 @@ export class DirectoryBackend implements Backend {
       children: (path) => below.childrenWithStats(path),
       beginning: (path) => beginningOf(this, path, reach),
     };
-    for await (const { path, known } of walk(tree, EVERYTHING, reach.signal)) {
+    for await (const { path, known } of new Batches(walk(tree, EVERYTHING, reach.signal))) {
       const stats = known!;
       yield {
         ...entryOf(path, stats),
@@ -253,8 +243,14 @@ export class DirectoryBackend implements Backend {
     checkNotTemporary(path);
   }
 
-  #manner(reach: Reach): Manner {
-    return { links: linksFor(reach), signal: reach.signal, beginning: (path) => beginningOf(this, path, reach) };
+  async *#search<T>(path: string, reach: Reach, search: (manner: Manner) => AsyncGenerator<T[]>): AsyncGenerator<T[]> {
+    try {
+      this.#check(path, reach);
+      const beginning = (file: string) => beginningOf(this, file, reach);
+      yield* search({ links: linksFor(reach), signal: reach.signal, beginning });
+    } catch (error) {
+      throw diskError(error, path);
+    }
   }
 }
 

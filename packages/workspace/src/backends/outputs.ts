@@ -14,6 +14,7 @@ import type {
 import { fileError, retold } from "../file-error.ts";
 import { OUTPUT_PATH, type Outputs } from "../outputs.ts";
 import { isWithin } from "../paths.ts";
+import { Batches } from "../search/index.ts";
 import { directoryBackend } from "./directory.ts";
 
 /** A backend in which whole outputs of commands can be read, by those who know their names. */
@@ -62,21 +63,30 @@ class OutputBackend implements Backend {
     await this.#backend.delete(path, reach, options);
   }
 
-  async *glob(query: GlobQuery, reach: Reach): AsyncGenerator<Entry> {
-    if (isOutput(query.path))
-      throw fileError((await this.stat(query.path, reach)) ? "not_a_directory" : "not_found", query.path);
-    for await (const entry of this.#backend.glob(query, reach)) if (!isOutput(entry.path)) yield entry;
+  glob(query: GlobQuery, reach: Reach): AsyncIterable<Entry> {
+    return new Batches(this.#glob(query, reach));
   }
 
-  async *grep(query: GrepQuery, reach: Reach): AsyncGenerator<GrepMatch> {
+  async *#glob(query: GlobQuery, reach: Reach): AsyncGenerator<Entry[]> {
+    if (isOutput(query.path))
+      throw fileError((await this.stat(query.path, reach)) ? "not_a_directory" : "not_found", query.path);
+    for await (const entries of Batches.of(this.#backend.glob(query, reach)))
+      yield entries.filter((entry) => !isOutput(entry.path));
+  }
+
+  grep(query: GrepQuery, reach: Reach): AsyncIterable<GrepMatch> {
+    return new Batches(this.#grep(query, reach));
+  }
+
+  async *#grep(query: GrepQuery, reach: Reach): AsyncGenerator<GrepMatch[]> {
     const { path } = query;
-    const matches = isOutput(path)
-      ? this.#inside(path, (inner) => this.#disk.grep({ ...query, path: inner }, direct(reach)))
-      : this.#backend.grep(query, reach);
-    for await (const match of matches) {
-      if (isOutput(path)) yield { ...match, path };
-      else if (!isOutput(match.path)) yield match;
+    if (!isOutput(path)) {
+      for await (const matches of Batches.of(this.#backend.grep(query, reach)))
+        yield matches.filter((match) => !isOutput(match.path));
+      return;
     }
+    const inside = (inner: string) => Batches.of(this.#disk.grep({ ...query, path: inner }, direct(reach)));
+    for await (const matches of this.#inside(path, inside)) yield matches.map((match) => ({ ...match, path }));
   }
 
   async resolve(path: string, reach: Reach): Promise<string> {

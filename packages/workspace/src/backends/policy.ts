@@ -15,6 +15,7 @@ import type {
 import { checkBackend, checkConfig } from "../config.ts";
 import { fileError, retold } from "../file-error.ts";
 import { isWithin, joinPath, joinPaths, nameOf, parentOf, relativeTo } from "../paths.ts";
+import { Batches } from "../search/index.ts";
 
 /** What is done to a path. `list`: its name and size are seen, and for a directory what is in it. */
 export interface Access {
@@ -85,37 +86,31 @@ class PolicyBackend implements Backend {
     });
   }
 
-  glob(query: GlobQuery, reach: Reach): AsyncGenerator<Entry> {
+  glob(query: GlobQuery, reach: Reach): AsyncIterable<Entry> {
     const access: Access = { operation: "list", path: query.path };
-    return this.#stream(access, reach, (place) => this.#glob(place, { ...query, path: place.real }));
+    return new Batches(this.#stream(access, reach, (place) => this.#glob(place, { ...query, path: place.real })));
   }
 
-  async *#glob(place: Place, query: GlobQuery): AsyncGenerator<Entry> {
-    for await (const entry of this.#backend.glob(query, place.reach))
-      if (await this.#shows(place, entry)) yield place.entry(entry);
+  async *#glob(place: Place, query: GlobQuery): AsyncGenerator<Entry[]> {
+    for await (const entries of Batches.of(this.#backend.glob(query, place.reach)))
+      yield (await this.#shown(place, entries)).map((entry) => place.entry(entry));
   }
 
-  async *grep(query: GrepQuery, reach: Reach): AsyncGenerator<GrepMatch> {
+  grep(query: GrepQuery, reach: Reach): AsyncIterable<GrepMatch> {
+    return new Batches(this.#grep(query, reach));
+  }
+
+  async *#grep(query: GrepQuery, reach: Reach): AsyncGenerator<GrepMatch[]> {
     const stat = await this.stat(query.path, reach);
     const access: Access = { operation: stat?.type === "file" ? "read" : "list", path: query.path };
-    const place = await this.#judge(access, reach);
-    let [path, outer, shown, failed] = ["", "", false, false];
-    // Not handed on from one generator to another: there may be very many of them.
-    try {
-      for await (const match of this.#backend.grep({ ...query, path: place.real }, place.reach)) {
-        if (match.path !== path) {
-          path = match.path;
-          outer = place.outer(path);
-          const answer = this.#shows(place, { path, type: "file" });
-          shown = typeof answer === "boolean" ? answer : await answer;
-        }
-        if (shown) yield path === outer ? match : { ...match, path: outer };
-      }
-    } catch (error) {
-      failed = true;
-      throw retold(error, (inner) => place.outer(inner));
-    } finally {
-      if (!failed) await this.#hooks.after?.({ ...access, path: place.real }, reach);
+    yield* this.#stream(access, reach, (place) => this.#matches(place, { ...query, path: place.real }));
+  }
+
+  async *#matches(place: Place, query: GrepQuery): AsyncGenerator<GrepMatch[]> {
+    const isMoved = place.asked !== place.real;
+    for await (const matches of Batches.of(this.#backend.grep(query, place.reach))) {
+      const shown = await this.#shown(place, matches);
+      yield isMoved ? shown.map((match) => ({ ...match, path: place.outer(match.path) })) : shown;
     }
   }
 
@@ -195,18 +190,40 @@ class PolicyBackend implements Backend {
     }
   }
 
+  /** Those that may be seen. Lines of one file come together. */
+  async #shown<T extends Seen>(place: Place, found: readonly T[]): Promise<T[]> {
+    const shown: T[] = [];
+    let [path, isShown] = ["", false];
+    for (const one of found) {
+      if (one.path !== path) {
+        path = one.path;
+        const answer = this.#shows(place, one);
+        isShown = typeof answer === "boolean" ? answer : await answer;
+      }
+      if (isShown) shown.push(one);
+    }
+    return shown;
+  }
+
   /** Under every path by which it may be known. At once, if those who are asked say so at once: there may be very many. */
-  #shows(place: Place, { path, type, target }: Pick<Entry, "path" | "type" | "target">): boolean | Promise<boolean> {
+  #shows(place: Place, { path, type, target }: Seen): boolean | Promise<boolean> {
     const { before } = this.#hooks;
     if (!before) return true;
     const operation = type === "directory" ? "list" : "read";
     const outer = place.outer(path);
-    const names = outer === path && target === undefined ? [path] : [...new Set([path, outer, target ?? path])];
-    const refusals = names.map((name) => before.call(this.#hooks, { operation, path: name }, place.reach));
+    const asked = (name: string) => before.call(this.#hooks, { operation, path: name }, place.reach);
+    if (outer === path && target === undefined) {
+      const refusal = asked(path);
+      return refusal instanceof Promise ? refusal.then((one) => one === undefined) : refusal === undefined;
+    }
+    const refusals = [...new Set([path, outer, target ?? path])].map(asked);
     if (!refusals.some((refusal) => refusal instanceof Promise)) return refusals.every((one) => one === undefined);
     return Promise.all(refusals).then((all) => all.every((one) => one === undefined));
   }
 }
+
+/** What was come upon; a file if it does not say what. */
+type Seen = Pick<Entry, "path"> & Partial<Pick<Entry, "type" | "target">>;
 
 /** A path as it was given, and where it leads. */
 class Place {
@@ -222,9 +239,10 @@ class Place {
 
   /** As the caller knows it. */
   readonly outer = (path: string): string =>
-    isWithin(path, this.real) ? joinPaths(this.asked, relativeTo(this.real, path)) : path;
+    this.asked !== this.real && isWithin(path, this.real) ? joinPaths(this.asked, relativeTo(this.real, path)) : path;
 
   entry<E extends Entry>(entry: E): E {
-    return { ...entry, path: this.outer(entry.path) };
+    const path = this.outer(entry.path);
+    return path === entry.path ? entry : { ...entry, path };
   }
 }

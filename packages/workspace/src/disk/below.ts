@@ -1,16 +1,16 @@
-import { lstatSync, type BigIntStats } from "node:fs";
+import { lstatSync, type BigIntStats, type Stats } from "node:fs";
 import { lstat, readdir } from "node:fs/promises";
 import type { Entry } from "../backend.ts";
 import { FileError, fileError } from "../file-error.ts";
-import { nameOf, namesOf, parentOf, relativeTo } from "../paths.ts";
-import type { Child, Found } from "../search/index.ts";
+import { joinPath, namesOf, parentOf, relativeTo } from "../paths.ts";
+import type { Child } from "../search/index.ts";
 import { severalAtOnce } from "./at-once.ts";
 import { onDisk } from "./errors.ts";
 import { Folder, kindOf } from "./folder.ts";
 import { isTemporary, sweep } from "./temporary.ts";
 
 /** Clocks of file systems tick. */
-const CLOCK_MS = 50;
+export const CLOCK_MS = 50;
 
 /** A folder that is held open, and everything below it without a link. `path` is what the caller calls it. */
 export class Below {
@@ -39,7 +39,7 @@ export class Below {
 
   /** Whether there is a plain file, without waiting for the disk. */
   hasFile(path: string): boolean {
-    const place = this.start.at(relativeTo(this.path, path));
+    const place = `${this.start.real}/${relativeTo(this.path, path)}`;
     return lstatSync(place, { throwIfNoEntry: false })?.isFile() ?? false;
   }
 
@@ -59,40 +59,35 @@ export class Below {
     });
   }
 
-  /** What is to be said of these files. Those that went away meanwhile are left out. */
-  async entries(files: readonly Found[], signal: AbortSignal | undefined): Promise<Entry[]> {
-    const folders = Map.groupBy(files, ({ path }) => parentOf(path));
-    const found = await severalAtOnce([...folders], ([path, some]) => this.#entriesIn(path, some), signal);
-    return found.flat();
-  }
-
-  async #entriesIn(path: string, files: readonly Found[]): Promise<Entry[]> {
-    try {
-      const entries = await this.#inside(path, (folder) => severalAtOnce(files, (file) => entryAt(folder, file.path)));
-      return entries.filter((entry) => entry !== null);
-    } catch (error) {
-      if (error instanceof FileError) return [];
-      throw error;
-    }
+  /** What is to be said of these files of a folder. Those that went away meanwhile are left out. */
+  entries(path: string, names: readonly string[]): Promise<Map<string, Entry>> {
+    return this.#inside(path, async (folder) => {
+      const entries = await severalAtOnce(names, async (name) => {
+        const stats = await lstat(folder.at(name)).catch(() => null);
+        return stats?.isFile() ? [[name, entryOf(joinPath(path, name), stats)] as const] : [];
+      });
+      return new Map(entries.flat());
+    });
   }
 
   /**
-   * Tells whether nothing has come into a folder, gone from it or changed its name there since then, nor in any folder above it up to
-   * the start. What it has found is true for as long as it is used at once.
+   * Those of these folders into which nothing has come since then, from which nothing has gone and in which nothing has changed its name,
+   * and the same of every folder above them up to the start. What was found there before this was asked, by their names, was there.
    */
-  untouchedSince(time: number): (path: string) => boolean {
-    const known = new Map<string, boolean>();
-    const isUntouched = (path: string): boolean => {
-      const found =
-        known.get(path) ?? (this.#isUntouched(path, time) && (path === this.path || isUntouched(parentOf(path))));
-      known.set(path, found);
-      return found;
-    };
-    return isUntouched;
+  untouched(folders: ReadonlySet<string>, since: number): Set<string> {
+    const all = new Set<string>();
+    for (const folder of folders)
+      for (let path = folder; !all.has(path); path = path === this.path ? path : parentOf(path)) all.add(path);
+    // A folder comes before those above it: that these are what they were tells that it was looked at in its place.
+    const deepestFirst = [...all].toSorted((a, b) => b.length - a.length);
+    const found = deepestFirst.filter((path) => this.#isUntouched(path, since));
+    const untouched = new Set<string>();
+    for (const path of found.toReversed()) if (path === this.path || untouched.has(parentOf(path))) untouched.add(path);
+    return untouched;
   }
 
   #isUntouched(path: string, time: number): boolean {
-    const touched = this.start.touchedBelow(path === this.path ? [] : namesOf(relativeTo(this.path, path)));
+    const touched = this.start.touchedBelow(relativeTo(this.path, path));
     return touched !== null && touched < time - CLOCK_MS;
   }
 
@@ -130,8 +125,10 @@ async function opened(folder: Folder, name: string) {
   return standing?.kind === "file" ? await folder.open(name, standing) : null;
 }
 
-async function entryAt(folder: Folder, path: string): Promise<Entry | null> {
-  const stats = await lstat(folder.at(nameOf(path))).catch(() => null);
-  if (!stats?.isFile()) return null;
-  return { path, type: "file", size: stats.size, modified: Math.trunc(stats.mtimeMs) };
-}
+/** What a list says of a file. */
+export const entryOf = (path: string, { size, mtimeMs }: Stats): Entry => ({
+  path,
+  type: "file",
+  size,
+  modified: Math.trunc(mtimeMs),
+});

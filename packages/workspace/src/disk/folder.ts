@@ -1,4 +1,4 @@
-import { closeSync, constants, fstatSync, openSync, readlinkSync, type BigIntStats } from "node:fs";
+import { closeSync, constants, fstatSync, lstatSync, openSync, type BigIntStats } from "node:fs";
 import { lstat, open, readlink, realpath, stat, type FileHandle } from "node:fs/promises";
 import { fileError } from "../file-error.ts";
 import { joinPath } from "../paths.ts";
@@ -108,22 +108,17 @@ export class Folder {
   }
 
   /**
-   * When what a folder further down holds was last changed, in ms, without waiting for the disk. `null` if it takes a closer look: if
-   * there is a link on the way, or no such folder, or if folders can't be held open here.
+   * When what a folder further down holds was last changed, in ms, without waiting for the disk. Only true if no folder on the way to it
+   * has become a link. `null` if there is no such folder, or if folders can't be held open here.
    */
-  touchedBelow(names: readonly string[]): number | null {
+  touchedBelow(under: string): number | null {
     if (!this.#handle) return null;
-    if (names.length === 0) return fstatSync(this.#handle.fd).ctimeMs;
-    const under = names.join("/");
-    let fd: number | undefined;
+    if (under === "") return fstatSync(this.#handle.fd).ctimeMs;
     try {
-      fd = openSync(this.at(under), O_PATH | O_DIRECTORY | O_NOFOLLOW);
-      if (readlinkSync(`/proc/self/fd/${fd}`) !== `${this.real}/${under}`) return null;
-      return fstatSync(fd).ctimeMs;
+      const stats = lstatSync(this.at(under));
+      return stats.isDirectory() ? stats.ctimeMs : null;
     } catch {
       return null;
-    } finally {
-      if (fd !== undefined) closeSync(fd);
     }
   }
 

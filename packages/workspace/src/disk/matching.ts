@@ -1,15 +1,13 @@
 import { readSync } from "node:fs";
 import type { GrepMatch, GrepQuery } from "../backend.ts";
-import { isUsableName, joinPath, joinPaths, nameOf, relativeTo } from "../paths.ts";
+import { nameOf, relativeTo } from "../paths.ts";
 import { isBinary, PROBE_BYTES } from "../search/contents.ts";
-import { cutLines, lineText, MAX_LINE_BYTES } from "../search/lines.ts";
+import { lineText } from "../search/lines.ts";
 import { ripgrep } from "../search/ripgrep.ts";
 import { severalAtOnce } from "./at-once.ts";
 import type { Below } from "./below.ts";
+import { linesOf, printedFiles, type Printed, type PrintedFile } from "./printed.ts";
 import { TEMPORARY } from "./temporary.ts";
-
-/** Room for a path, the number of a line and where it begins. */
-const PREFIX_BYTES = 8_192;
 
 const OPTIONS = ["--with-filename", "--null", "--line-number", "--byte-offset", "--no-heading"];
 const COUNTS = ["--with-filename", "--null", "--count"];
@@ -44,33 +42,23 @@ export async function* matchesBelow(
   const began = Date.now();
   const only = names === undefined ? [] : [`--type-add=asked:${names}`, "--type=asked"];
   const left = without.map((path) => `--glob=!/${path.replaceAll(/[*?[\]{}\\!]/g, "\\$&")}/`);
+  const kind = query.counts ? "counts" : "lines";
   const options = [...(query.counts ? COUNTS : OPTIONS), ...FOUND, ...only, ...left];
   const printed = ripgrep({ query, paths: ["./"], options, cwd: below.start.place, signal });
-  const untouched = () => below.untouchedSince(began);
-  if (query.counts) yield* believedCounts(below, printed, { query, signal, untouched });
-  else yield* believed(below, printed, { signal, untouched });
-}
-
-/** A number can't be looked up: where it is not believed, the lines themselves are. */
-async function* believedCounts(
-  below: Below,
-  printed: AsyncIterable<Buffer>,
-  { query, signal, untouched }: Believing & Matching,
-): AsyncGenerator<GrepMatch[]> {
-  const reader = new Reader(below.path);
-  for await (const records of cutLines(printed, PREFIX_BYTES)) {
-    const isUntouched = untouched();
-    const counts: GrepMatch[] = [];
-    const doubtful: string[] = [];
-    for (const [folder, files] of reader.filesIn(records)) {
-      const isBelieved = isUntouched(folder);
-      for (const { path, records: told, nul, isDoubtful } of files) {
-        if (!isBelieved || isDoubtful) doubtful.push(relativeTo(below.path, path));
-        else counts.push({ path, line: 0, text: "", count: Number(told[0]!.toString("latin1", nul + 1)) });
-      }
+  for await (const found of printedFiles(printed, { below: below.path, kind })) {
+    const untouched = below.untouched(new Set(found.files.map(({ folder }) => folder)), began);
+    const isDoubted = ({ folder, isDoubtful }: PrintedFile) => isDoubtful || !untouched.has(folder);
+    const doubted = found.files.filter(isDoubted);
+    if (doubted.length === 0) {
+      yield found.matches;
+      continue;
     }
-    yield counts.filter(({ count }) => Number.isInteger(count));
-    if (doubtful.length > 0) yield* matchesIn(below, doubtful, { query, signal });
+    const believed = found.files.filter((file) => !isDoubted(file));
+    yield believed.flatMap(({ matches }) => found.matches.slice(matches.from, matches.to));
+    // A number can't be looked up: where it is not believed, the lines themselves are.
+    const again = doubted.map(({ path }) => relativeTo(below.path, path));
+    if (query.counts) yield* matchesIn(below, again, { query, signal });
+    else yield await witnessed(below, { ...found, files: doubted }, signal);
   }
 }
 
@@ -86,143 +74,26 @@ export async function* matchesIn(
   const paths = names.map((name) => `./${name}`);
   const options = [...OPTIONS, ...NAMED];
   const printed = ripgrep({ query, paths, options, cwd: below.start.place, signal });
-  yield* believed(below, printed, { signal, untouched: () => () => false });
+  for await (const found of printedFiles(printed, { below: below.path, kind: "lines" }))
+    yield await witnessed(below, found, signal);
 }
 
-interface Believing {
-  signal: AbortSignal | undefined;
-  /** Gives what tells whether a folder is what it was, as of now. */
-  untouched(): (folder: string) => boolean;
-}
-
-async function* believed(
-  below: Below,
-  printed: AsyncIterable<Buffer>,
-  { signal, untouched }: Believing,
-): AsyncGenerator<GrepMatch[]> {
-  const reader = new Reader(below.path);
-  for await (const lines of cutLines(printed, PREFIX_BYTES + MAX_LINE_BYTES)) {
-    const isUntouched = untouched();
-    const seen = await severalAtOnce(
-      [...reader.filesIn(lines)],
-      async ([path, files]) => {
-        const [doubtful, plain] = [files.filter(isDoubted), files.filter((file) => !isDoubted(file))];
-        if (!isUntouched(path)) return witnessed(below, path, files);
-        return [...plain.flatMap(matchesOf), ...(doubtful.length > 0 ? await witnessed(below, path, doubtful) : [])];
-      },
-      signal,
-    );
-    yield seen.flat();
-  }
-}
-
-/** What ripgrep printed of one file. */
-interface PrintedFile {
-  path: string;
-  records: Buffer[];
-  /** Where the path ends in each of them. */
-  nul: number;
-  /** Its name may be the end of another one. */
-  isDoubtful: boolean;
-}
-
-const isDoubted = ({ isDoubtful }: PrintedFile): boolean => isDoubtful;
-
-/**
- * Reads `./name NUL line:offset:bytes`. A record without NUL is a remark, or the beginning of a name that has a line break in it: what
- * comes after it may only look like a name. There are names that nobody can use, and these are left out.
- */
-class Reader {
-  readonly #below: string;
-  #isBroken = false;
-  #folder: { printed: string; path: string | null } | undefined;
-  #last: { record: Buffer; nul: number; file: PrintedFile | null } | undefined;
-
-  constructor(below: string) {
-    this.#below = below;
-  }
-
-  /** By folder. */
-  filesIn(records: readonly Buffer[]): Map<string, PrintedFile[]> {
-    const folders = new Map<string, PrintedFile[]>();
-    // What came before was given away.
-    this.#last = undefined;
-    for (const record of records) {
-      const nul = record.indexOf(0);
-      if (nul >= 0) this.#fileOf(record, nul, folders)?.records.push(record);
-      this.#isBroken = nul < 0;
-    }
-    return folders;
-  }
-
-  #fileOf(record: Buffer, nul: number, folders: Map<string, PrintedFile[]>): PrintedFile | null {
-    const last = this.#last;
-    // Lines of one file come together.
-    if (!this.#isBroken && last?.nul === nul && record.compare(last.record, 0, nul, 0, nul) === 0) return last.file;
-    const printed = record.toString("utf8", 0, nul);
-    const slash = printed.lastIndexOf("/");
-    const [folder, name] = [this.#folderOf(printed.slice(0, slash)), printed.slice(slash + 1)];
-    const isName = folder !== null && isUsableName(name);
-    const file = isName ? { path: joinPath(folder, name), records: [], nul, isDoubtful: this.#isBroken } : null;
-    this.#last = this.#isBroken ? undefined : { record, nul, file };
-    if (isName && file) {
-      const others = folders.get(folder);
-      if (others) others.push(file);
-      else folders.set(folder, [file]);
-    }
-    return file;
-  }
-
-  /** Many files have the same. `null` if it is none that can be used. */
-  #folderOf(printed: string): string | null {
-    if (this.#folder?.printed === printed) return this.#folder.path;
-    const [start, ...names] = printed.split("/");
-    const path = start === "." && names.every(isUsableName) ? joinPaths(this.#below, names.join("/")) : null;
-    this.#folder = { printed, path };
-    return path;
-  }
-}
-
-interface Printed {
-  line: number;
-  offset: number;
-  bytes: Buffer;
-}
-
-function parse(record: Buffer, nul: number): Printed | null {
-  const line = record.indexOf(58, nul);
-  const offset = record.indexOf(58, line + 1);
-  if (line < 0 || offset < 0) return null;
-  const number = Number(record.toString("latin1", nul + 1, line));
-  if (!Number.isInteger(number)) return null;
-  return {
-    line: number,
-    offset: Number(record.toString("latin1", line + 1, offset)),
-    bytes: withoutReturn(record.subarray(offset + 1, offset + 1 + MAX_LINE_BYTES)),
+/** Those lines that stand in these files. ripgrep has just read them: they are in memory, and need not be waited for. */
+async function witnessed(below: Below, found: Printed, signal: AbortSignal | undefined): Promise<GrepMatch[]> {
+  const folders = Map.groupBy(found.files, ({ folder }) => folder);
+  const inFolder = async ([folder, files]: [string, PrintedFile[]]): Promise<GrepMatch[]> => {
+    const printed = Map.groupBy(files, ({ path }) => nameOf(path));
+    const seen: GrepMatch[] = [];
+    await below.each(folder, [...printed.keys()], (name, fd) => {
+      const text = new Window(fd);
+      if (isBinary(text.at(0, PROBE_BYTES))) return;
+      const path = printed.get(name)![0]!.path;
+      for (const { line, offset, bytes } of printed.get(name)!.flatMap((file) => linesOf(file, found)))
+        if (text.at(offset, bytes.length).equals(bytes)) seen.push({ path, line, text: lineText(bytes) });
+    });
+    return seen;
   };
-}
-
-const printedIn = ({ records, nul }: PrintedFile): Printed[] =>
-  records.map((record) => parse(record, nul)).filter((one) => one !== null);
-
-const matchesOf = (file: PrintedFile): GrepMatch[] =>
-  printedIn(file).map(({ line, bytes }) => ({ path: file.path, line, text: lineText(bytes) }));
-
-/** ripgrep ends a last line that has no end, with a return if it was told that there are some. */
-const withoutReturn = (line: Buffer): Buffer => (line.at(-1) === 13 ? line.subarray(0, -1) : line);
-
-/** Those of them that stand in the files of this folder. ripgrep has just read them: they are in memory, and need not be waited for. */
-async function witnessed(below: Below, folder: string, files: readonly PrintedFile[]): Promise<GrepMatch[]> {
-  const printed = Map.groupBy(files, ({ path }) => nameOf(path));
-  const seen: GrepMatch[] = [];
-  await below.each(folder, [...printed.keys()], (name, fd) => {
-    const text = new Window(fd);
-    if (isBinary(text.at(0, PROBE_BYTES))) return;
-    const [file] = printed.get(name)!;
-    for (const { line, offset, bytes } of printed.get(name)!.flatMap(printedIn))
-      if (text.at(offset, bytes.length).equals(bytes)) seen.push({ path: file!.path, line, text: lineText(bytes) });
-  });
-  return seen;
+  return (await severalAtOnce([...folders], inFolder, signal)).flat();
 }
 
 /** One for all: nobody waits while using it, and a new one for each of ten thousand files would have to be collected. */

@@ -7,6 +7,7 @@ import { Below } from "./below.ts";
 import { Ignored } from "./ignored.ts";
 import type { Disk, Links, Located } from "./disk.ts";
 import { matchesBelow, matchesIn } from "./matching.ts";
+import { QuickListing } from "./quick-listing.ts";
 
 /** How a search goes about: which links it follows to where it begins, and until when. */
 export interface Manner {
@@ -16,11 +17,9 @@ export interface Manner {
   beginning(path: string): Promise<string>;
 }
 
-/** So many files are looked at together. */
-const TOGETHER = 64;
 const MAX_NAMES_BYTES = 400_000;
 
-export async function* globDisk(disk: Disk, query: GlobQuery, manner: Manner): AsyncGenerator<Entry> {
+export async function* globDisk(disk: Disk, query: GlobQuery, manner: Manner): AsyncGenerator<Entry[]> {
   await checkDirectory(disk, query.path, manner);
   const search = planGlob(query);
   if (!search) return;
@@ -29,13 +28,13 @@ export async function* globDisk(disk: Disk, query: GlobQuery, manner: Manner): A
   const { standing } = located;
   if (standing?.kind === "file" && search.fits(search.start)) {
     const { size, mtimeMs } = standing.stats;
-    yield { path: search.start, type: "file", size: Number(size), modified: Number(mtimeMs) };
+    yield [{ path: search.start, type: "file", size: Number(size), modified: Number(mtimeMs) }];
   }
   if (!located.isDirectory) return;
   const below = new Below(located.enter(), search.start);
-  for await (const files of inGroups(filesBelow(below, search, manner), () => TOGETHER)) {
-    yield* await below.entries(files, manner.signal);
-  }
+  const quick = new QuickListing(below, search.fits);
+  const tree: Tree<Entry> = { children: (path) => quick.children(path), beginning: manner.beginning };
+  for await (const found of walk(tree, search, manner.signal)) yield found.map(({ known }) => known!);
 }
 
 /** The names that a pattern begins with may lead over a link. Where links are not followed, there is nothing behind it. */
@@ -96,7 +95,7 @@ async function checkDirectory(disk: Disk, path: string, { links }: Manner): Prom
   throw fileError(located.standing ? "not_a_directory" : "not_found", path);
 }
 
-function filesBelow(below: Below, search: Search, { beginning, signal }: Manner): AsyncGenerator<Found> {
+function filesBelow(below: Below, search: Search, { beginning, signal }: Manner): AsyncGenerator<Found[]> {
   const tree: Tree = { children: (path) => below.children(path), beginning };
   return walk(tree, search, signal);
 }
@@ -119,16 +118,18 @@ async function* ahead<T>(items: AsyncGenerator<T>): AsyncGenerator<T> {
 }
 
 /** Groups of so many files, or fewer: all their names have to fit into one command. */
-async function* inGroups(files: AsyncIterable<Found>, most: () => number): AsyncGenerator<Found[]> {
+async function* inGroups(files: AsyncIterable<Found[]>, most: () => number): AsyncGenerator<Found[]> {
   let group: Found[] = [];
   let [room, length] = [most(), 0];
-  for await (const file of files) {
-    group.push(file);
-    length += Buffer.byteLength(file.path);
-    if (group.length < room && length < MAX_NAMES_BYTES) continue;
-    yield group;
-    group = [];
-    [room, length] = [most(), 0];
+  for await (const some of files) {
+    for (const file of some) {
+      group.push(file);
+      length += Buffer.byteLength(file.path);
+      if (group.length < room && length < MAX_NAMES_BYTES) continue;
+      yield group;
+      group = [];
+      [room, length] = [most(), 0];
+    }
   }
   if (group.length > 0) yield group;
 }

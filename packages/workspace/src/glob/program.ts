@@ -28,6 +28,19 @@ export function compile(pattern: string, { itself }: { itself: boolean }): Op[] 
   return compiler.ops;
 }
 
+/** A program for what any of these are for. */
+export function either(programs: readonly Op[][]): Op[] {
+  const ops: Op[] = [{ op: "split", to: [] }];
+  const begins: number[] = [];
+  for (const program of programs) {
+    const from = ops.length;
+    begins.push(from);
+    for (const op of program) ops.push(op.op === "split" ? { op: "split", to: op.to.map((to) => to + from) } : op);
+  }
+  ops[0] = { op: "split", to: begins };
+  return ops;
+}
+
 class Compiler {
   readonly ops: Op[] = [];
   readonly #text: number[];

@@ -1,6 +1,7 @@
 import type { Backend, Entry, GlobQuery, GrepMatch, GrepQuery, Range, Reach, TreeFile } from "../backend.ts";
 import { FileError, fileError } from "../file-error.ts";
 import { nameOf } from "../paths.ts";
+import { Batches } from "./batches.ts";
 import { searchable } from "./contents.ts";
 import { plainMatches } from "./plain.ts";
 import { EVERYTHING, planGlob, planGrep } from "./plan.ts";
@@ -25,7 +26,7 @@ export async function* globFiles(backend: Searchable, query: GlobQuery, reach: R
 
 /** `tree` for any backend that has no faster one. */
 export async function* treeFiles(backend: Searchable, reach: Reach): AsyncGenerator<TreeFile> {
-  for await (const { path } of walk(treeOf(backend, reach), EVERYTHING, reach.signal)) {
+  for await (const { path } of new Batches(walk(treeOf(backend, reach), EVERYTHING, reach.signal))) {
     const stat = await backend.stat(path, reach);
     if (stat?.type === "file") yield { ...stat, settled: true, contents: () => backend.read(path, {}, reach) };
   }
@@ -69,7 +70,7 @@ async function* filesOf(backend: Searchable, search: Search | null, reach: Reach
   if (!search) return;
   const start = await backend.stat(search.start, reach);
   if (!start) return;
-  if (start.type === "directory") return yield* walk(treeOf(backend, reach), search, reach.signal);
+  if (start.type === "directory") return yield* new Batches(walk(treeOf(backend, reach), search, reach.signal));
   if (search.fits(start.path)) {
     const { version: _, ...entry } = start;
     yield { path: start.path, known: entry };

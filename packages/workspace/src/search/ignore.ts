@@ -39,13 +39,14 @@ export class Ignores {
   }
 
   excludes(path: string, type: "file" | "directory"): boolean {
-    const name = nameOf(path);
-    const relative = relativeTo(this.#directory, path);
-    const last = this.#rules.findLast(
-      (rule) => (type === "directory" || !rule.directoriesOnly) && rule.fits(relative, name),
-    );
+    const last = this.#rules.length === 0 ? undefined : this.#lastFor(path, type);
     if (last) return !last.negated;
-    return this.#above ? this.#above.excludes(path, type) : type === "directory" && ALWAYS.has(name);
+    return this.#above ? this.#above.excludes(path, type) : type === "directory" && ALWAYS.has(nameOf(path));
+  }
+
+  #lastFor(path: string, type: "file" | "directory"): IgnoreRule | undefined {
+    const [relative, name] = [relativeTo(this.#directory, path), nameOf(path)];
+    return this.#rules.findLast((rule) => (type === "directory" || !rule.directoriesOnly) && rule.fits(relative, name));
   }
 
   /** Whether any file in this directory is excluded, whatever its name: "dist/*" means the directory as well. */

@@ -52,22 +52,26 @@ export class Head {
   }
 }
 
-/** The lines of what comes, each cut to its first bytes; those together that came together. */
-export async function* cutLines(chunks: AsyncIterable<Uint8Array>, most: number): AsyncGenerator<Buffer[]> {
+/** What comes, in pieces that end where a line ends. A line that comes in several pieces is cut to its first bytes. */
+export async function* wholeLines(chunks: AsyncIterable<Buffer>, most: number): AsyncGenerator<Buffer> {
   const head = new Head(most);
-  for await (const pieces of piecesOf(chunks)) {
-    const lines: Buffer[] = [];
-    for (const { bytes, last } of pieces) {
-      head.add(bytes);
-      if (last) lines.push(head.take());
-    }
-    yield lines;
+  for await (const chunk of chunks) {
+    const first = chunk.indexOf(NEWLINE);
+    head.add(first < 0 ? chunk : chunk.subarray(0, first));
+    if (first < 0) continue;
+    const last = chunk.lastIndexOf(NEWLINE);
+    yield Buffer.concat([head.take(), chunk.subarray(first, last + 1)]);
+    head.add(chunk.subarray(last + 1));
   }
+  const rest = head.take();
+  if (rest.length > 0) yield Buffer.concat([rest, Buffer.of(NEWLINE)]);
 }
 
 /** A line as a match shows it. */
-export function lineText(bytes: Buffer): string {
-  const text = bytes.toString("utf8").replace(/^\uFEFF/, "");
+export const lineText = (bytes: Buffer): string => shownLine(bytes.toString("utf8").replace(/^\uFEFF/, ""));
+
+/** The same, of what is text already. */
+export function shownLine(text: string): string {
   const whole = text.endsWith("\r") ? text.slice(0, -1) : text;
   return whole.length > MAX_LINE_TEXT ? whole.slice(0, MAX_LINE_TEXT).replace(/[\ud800-\udbff]$/, "") : whole;
 }

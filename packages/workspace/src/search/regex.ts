@@ -1,5 +1,5 @@
 import type { GrepMatch, GrepQuery } from "../backend.ts";
-import { cutLines, lineText, MAX_LINE_BYTES } from "./lines.ts";
+import { lineText, MAX_LINE_BYTES, wholeLines } from "./lines.ts";
 import { ripgrep } from "./ripgrep.ts";
 
 /** A file that is searched, and what is in it. */
@@ -30,11 +30,13 @@ export async function* regexMatches(
     input: concatenated(sources, begun),
     signal,
   });
-  for await (const lines of cutLines(printed, PREFIX_BYTES + MAX_LINE_BYTES)) {
-    for (const bytes of lines) {
-      const colon = bytes.indexOf(":");
-      const file = begun.at(Number(bytes.toString("latin1", 0, colon)));
-      yield { ...file, text: lineText(bytes.subarray(colon + 1)) };
+  for await (const lines of wholeLines(printed, PREFIX_BYTES + MAX_LINE_BYTES)) {
+    for (let at = 0; at < lines.length;) {
+      const [colon, end] = [lines.indexOf(":", at), lines.indexOf(NEWLINE, at)];
+      const file = begun.at(Number(lines.toString("latin1", at, colon)));
+      const text = lines.subarray(colon + 1, Math.min(end, colon + 1 + MAX_LINE_BYTES));
+      at = end + 1;
+      yield { ...file, text: lineText(text) };
     }
   }
 }

@@ -1,5 +1,5 @@
 import { spawn, type ChildProcess } from "node:child_process";
-import type { Writable } from "node:stream";
+import type { Readable, Writable } from "node:stream";
 import type { GrepQuery } from "../backend.ts";
 import { fileError } from "../file-error.ts";
 
@@ -7,6 +7,9 @@ import { fileError } from "../file-error.ts";
 const LIMITS = ["--regex-size-limit=16M", "--dfa-size-limit=16M"];
 
 const MAX_COMPLAINT = 2_000;
+
+const MUCH_BYTES = 128 * 1024;
+const MOMENT_MS = 10;
 
 interface Run {
   query: GrepQuery;
@@ -19,20 +22,22 @@ interface Run {
 }
 
 /**
- * What ripgrep prints, as it comes. A process of its own, so that no pattern can hang ours: it is killed when the reader stops and when
+ * What ripgrep prints, much of it at a time. A process of its own, so that no pattern can hang ours: it is killed when the reader stops and when
  * the signal is aborted. It is given everything it may use: no configuration, no environment, no ignore files.
  */
 export async function* ripgrep({ query, paths, options, cwd, input, signal }: Run): AsyncGenerator<Buffer> {
   signal?.throwIfAborted();
   const args = [...BASE, ...LIMITS, ...options, ...patternOptions(query), "--", ...paths];
-  const child = spawn(await binary(query.path), args, { cwd, env: {}, stdio: ["pipe", "pipe", "pipe"] });
+  // Each pipe takes its time to be made. What ripgrep complains about is only asked for where it has an input.
+  const unused = input ? "pipe" : "ignore";
+  const child = spawn(await binary(query.path), args, { cwd, env: {}, stdio: [unused, "pipe", unused] });
   const ended = exitOf(child);
   const complaint = collect(child.stderr);
   const kill = () => child.kill("SIGKILL");
   signal?.addEventListener("abort", kill);
   const feeding = feed(child.stdin, input);
   try {
-    for await (const chunk of child.stdout ?? []) yield chunk as Buffer;
+    if (child.stdout) yield* gathered(child.stdout);
     signal?.throwIfAborted();
     const [{ error: unfed }, { code, error }] = await Promise.all([feeding, ended]);
     if (unfed !== undefined) throw unfed;
@@ -78,6 +83,48 @@ async function binary(path: string): Promise<string> {
       "there is no ripgrep for this machine, so regular expressions can't be used.",
       error,
     );
+  }
+}
+
+/**
+ * What a stream gives, as soon as there is much of it, or after a moment. ripgrep writes for each file by itself, and whatever is done for
+ * each of these writes is done ten thousand times.
+ */
+async function* gathered(stream: Readable): AsyncGenerator<Buffer> {
+  let [chunks, bytes, isDue, isOver] = [[] as Buffer[], 0, false, false];
+  let timer: NodeJS.Timeout | undefined;
+  let failure: Error | undefined;
+  let wake = () => {};
+  const due = () => {
+    isDue = true;
+    wake();
+  };
+  stream.on("data", (chunk: Buffer) => {
+    chunks.push(chunk);
+    bytes += chunk.length;
+    timer ??= setTimeout(due, MOMENT_MS);
+    if (bytes >= MUCH_BYTES) due();
+    if (bytes >= 2 * MUCH_BYTES) stream.pause();
+  });
+  stream.once("error", (error: Error) => (failure = error));
+  stream.once("close", () => {
+    isOver = true;
+    due();
+  });
+  try {
+    for (;;) {
+      if (!isDue) await new Promise<void>((resolve) => (wake = resolve));
+      if (failure) throw failure;
+      const [taken, isLast] = [Buffer.concat(chunks, bytes), isOver];
+      clearTimeout(timer);
+      [chunks, bytes, timer, isDue] = [[], 0, undefined, false];
+      stream.resume();
+      if (taken.length > 0) yield taken;
+      if (isLast) return;
+    }
+  } finally {
+    clearTimeout(timer);
+    stream.destroy();
   }
 }
 

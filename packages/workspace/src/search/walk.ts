@@ -1,6 +1,6 @@
-import { setImmediate as breathe } from "node:timers/promises";
 import { FileError } from "../file-error.ts";
 import { isUsableName, joinPath, namesOf } from "../paths.ts";
+import { breath } from "./breath.ts";
 import { IGNORE_FILES, Ignores } from "./ignore.ts";
 
 /** One name in a directory. Links are none: walks don't follow them. */
@@ -9,6 +9,8 @@ export interface Child<Known = unknown> {
   type: "file" | "directory";
   /** What is known of it already. */
   known?: Known;
+  /** Whether it fits, if the tree has looked: then it is not asked again. */
+  fits?: boolean;
 }
 
 /** What a walk needs to know of a place with files. */
@@ -39,6 +41,8 @@ export interface Search {
 
 /** How many directories are read at once. */
 const WAVE = 16;
+/** How many files are handed on together. */
+const TOGETHER = 2_000;
 
 interface Visit {
   path: string;
@@ -48,26 +52,27 @@ interface Visit {
   ignores: Ignores | null;
 }
 
-/** The files below a directory, in no certain order. Rejects only if the directory itself can't be listed. */
+/** The files below a directory, in no certain order, many at a time. Rejects only if the directory itself can't be listed. */
 export async function* walk<Known>(
   tree: Tree<Known>,
   search: Search,
   signal: AbortSignal | undefined,
-): AsyncGenerator<Found<Known>> {
+): AsyncGenerator<Found<Known>[]> {
   const start: Visit = {
     path: search.start,
     named: search.start !== "/",
     ignores: await ignoresAbove(tree, search.start),
   };
   const waiting = [start];
-  const breath = new Breath();
+  let found: Found<Known>[] = [];
   while (waiting.length > 0) {
     signal?.throwIfAborted();
     const wave = waiting.splice(-WAVE);
     for (const { visit, children } of await Promise.all(wave.map((one) => look(tree, one, one === start)))) {
       const forgiving = search.leavesOut === "folders" && !visit.ignores?.excludesContents(visit.path);
       for (const child of children) {
-        if (breath.isDue()) {
+        // A folder may be large, and what is held against its names slow.
+        while (breath.isDue()) {
           await breath.take();
           signal?.throwIfAborted();
         }
@@ -75,27 +80,19 @@ export async function* walk<Known>(
         const path = joinPath(visit.path, child.name);
         const named = search.named.has(child.name);
         const excluded = visit.ignores?.excludes(path, child.type) ?? false;
-        if (child.type === "file") {
-          if ((!excluded || named || forgiving) && search.fits(path)) yield { path, known: child.known };
-        } else if ((!excluded || named) && search.enters(path)) {
-          waiting.push({ path, named, ignores: excluded ? null : visit.ignores });
+        if (child.type === "directory") {
+          if ((!excluded || named) && search.enters(path))
+            waiting.push({ path, named, ignores: excluded ? null : visit.ignores });
+        } else if ((!excluded || named || forgiving) && (child.fits ?? search.fits(path))) {
+          found.push({ path, known: child.known });
+          if (found.length < TOGETHER) continue;
+          yield found;
+          found = [];
         }
       }
     }
-  }
-}
-
-/** A folder may be large, and what is held against its names slow: after a while others get a turn. */
-class Breath {
-  #since = performance.now();
-
-  isDue(): boolean {
-    return performance.now() - this.#since > 20;
-  }
-
-  async take(): Promise<void> {
-    await breathe();
-    this.#since = performance.now();
+    if (found.length > 0) yield found;
+    found = [];
   }
 }
 

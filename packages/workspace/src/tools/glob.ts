@@ -2,6 +2,7 @@ import { defineTool, type ToolContext } from "@cinch/core";
 import * as z from "zod";
 import type { Entry } from "../backend.ts";
 import { FileError } from "../file-error.ts";
+import { Batches } from "../search/index.ts";
 import { foundDirectory } from "./found.ts";
 import { fitting, LISTED, plural } from "./listing.ts";
 import { judgedAsFolder } from "./judged.ts";
@@ -51,14 +52,17 @@ async function search(
   context: ToolContext,
 ): Promise<{ newest: Entry[]; total: number }> {
   let newest: Entry[] = [];
-  let total = 0;
+  let [total, oldest] = [0, -Infinity];
   const cut = () => (newest = newest.toSorted(byTime).slice(0, LISTED));
-  for await (const entry of backend.glob(query, reachOf(context))) {
+  for await (const entries of Batches.of(backend.glob(query, reachOf(context)))) {
     context.signal.throwIfAborted();
-    if (!isWithin(entry.path, query.path) || rules.hides(entry.path)) continue;
-    total++;
-    newest.push(entry);
-    if (newest.length >= 2 * LISTED) cut();
+    for (const entry of entries) {
+      if (!isWithin(entry.path, query.path) || rules.hides(entry.path)) continue;
+      total++;
+      if (entry.modified < oldest) continue;
+      newest.push(entry);
+      if (newest.length >= 2 * LISTED) oldest = cut().at(-1)!.modified;
+    }
   }
   return { newest: cut(), total };
 }

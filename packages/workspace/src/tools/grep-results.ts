@@ -1,6 +1,6 @@
 import type { ToolContext } from "@cinch/core";
 import type { GrepMatch } from "../backend.ts";
-import { byName, shortened, SHOWN_CHARS, type Search } from "./grep-search.ts";
+import { First, shortened, SHOWN_CHARS, type FileCount, type Search } from "./grep-search.ts";
 import { scanLines } from "./lines.ts";
 import { fitting } from "./listing.ts";
 import { contentsOf, type Place } from "./place.ts";
@@ -13,11 +13,12 @@ export interface Results {
 }
 
 export function fileResults(
-  { counts }: Search,
+  { files }: Search,
   { mode, most }: { mode: "files_with_matches" | "count"; most: number },
 ): Results {
-  const files = [...counts].toSorted(([a], [b]) => byName(a, b));
-  const all = files.map(([path, count]) => (mode === "count" ? `${shown(path)}:${count}` : shown(path)));
+  const first = new First<FileCount>(most);
+  for (const file of files.values()) first.add(file);
+  const all = first.sorted().map(({ path, lines }) => (mode === "count" ? `${shown(path)}:${lines}` : shown(path)));
   const lines = fitting(all, { most });
   return { lines, shown: lines.length };
 }
@@ -25,14 +26,13 @@ export function fileResults(
 /** `path:line:text` for lines that match, `path-line-text` for those around them. */
 export async function contentResults(
   place: Place,
-  { search, most, around }: { search: Search; most: number; around: number },
+  { search, around }: { search: Search; around: number },
   context: ToolContext,
 ): Promise<Results> {
-  const chosen = search.matches.slice(0, most);
   const all: { text: string; isMatch: boolean }[] = [];
-  for (const [path, matches] of Map.groupBy(chosen, (match) => match.path)) {
+  for (const [path, matches] of Map.groupBy(search.matches, (match) => match.path)) {
     const hits = new Set(matches.map(({ line }) => line));
-    const lines = around === 0 ? matches : await linesAround(place, { path, hits, around }, context);
+    const lines = around === 0 ? matches.map(shownMatch) : await linesAround(place, { path, hits, around }, context);
     let last = -1;
     for (const { line, text } of lines) {
       const isMatch = hits.has(line);
@@ -47,6 +47,11 @@ export async function contentResults(
     { most: Infinity },
   );
   return { lines, shown: all.slice(0, lines.length).filter(({ isMatch }) => isMatch).length };
+}
+
+function shownMatch({ line, text: whole }: GrepMatch): Omit<GrepMatch, "path"> {
+  const text = whole.replace(/[\r\n]+$/, "");
+  return { line, text: shortened(text, text.length) };
 }
 
 async function linesAround(

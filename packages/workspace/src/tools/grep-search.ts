@@ -1,5 +1,6 @@
 import type { Policy, ToolContext } from "@cinch/core";
 import type { GrepMatch, GrepQuery } from "../backend.ts";
+import { Batches } from "../search/index.ts";
 import { Names } from "./names.ts";
 import { reachOf, type Place } from "./place.ts";
 import { readPolicy } from "./rules.ts";
@@ -7,14 +8,19 @@ import { isWithin } from "../paths.ts";
 
 /** How many lines that match are counted. */
 const SCANNED = 100_000;
-/** How many of them are held, to be sorted. */
+/** How many of them can be shown. */
 export const HELD = 10_000;
 /** How much of a line is shown. */
 export const SHOWN_CHARS = 500;
 
+export interface FileCount {
+  path: string;
+  /** How many of them match. */
+  lines: number;
+}
+
 export interface Search {
-  /** How many lines match in each file. */
-  counts: ReadonlyMap<string, number>;
+  files: ReadonlyMap<string, FileCount>;
   /** In the order of paths and lines. */
   matches: GrepMatch[];
   total: number;
@@ -25,40 +31,76 @@ export interface Search {
 }
 
 /** What the rules hide or deny is not there. What they want to be asked for is named, and not shown. */
-export async function search({ backend, rules }: Place, query: GrepQuery, context: ToolContext): Promise<Search> {
-  const counts = new Map<string, number>();
+export async function search(
+  { backend, rules }: Place,
+  { query, most }: { query: GrepQuery; most: number },
+  context: ToolContext,
+): Promise<Search> {
+  const files = new Map<string, FileCount>();
   const askedFor = new Set<string>();
-  const matches: GrepMatch[] = [];
+  const first = new First<GrepMatch>(query.counts ? 0 : most);
   const reach = reachOf(context);
   const names = await Names.of(backend, query.path, reach);
   const says = (one: Names) => one.policy((name) => readPolicy(rules, name));
   const wasAsked = says(names) === "ask";
-  let [judged, policy] = ["", undefined as Policy | undefined];
-  let total = 0;
-  let stopped = false;
-  for await (const { path, line, text: whole, count } of backend.grep(query, reach)) {
+  const saysInside = (path: string) =>
+    names.asked === names.real ? readPolicy(rules, path) : says(names.inside(path));
+  const policyOf = (path: string): Policy | undefined =>
+    isWithin(path, query.path) && !rules.hides(path) ? saysInside(path) : "deny";
+  let [judged, file, total] = ["", { path: "", lines: 0 }, 0];
+  let policy: Policy | undefined;
+  const done = (stopped: boolean): Search => ({ files, matches: first.sorted(), total, stopped, askedFor });
+  for await (const matches of Batches.of(backend.grep(query, reach))) {
     context.signal.throwIfAborted();
-    if (path !== judged) {
-      judged = path;
-      policy = isWithin(path, query.path) && !rules.hides(path) ? says(names.inside(path)) : "deny";
+    for (const match of matches) {
+      const { path, count = 1 } = match;
+      if (path !== judged) {
+        policy = policyOf((judged = path));
+        file = files.get(path) ?? { path, lines: 0 };
+      }
+      if (policy === "deny") continue;
+      if (policy === "ask" && !wasAsked) {
+        askedFor.add(path);
+        continue;
+      }
+      if (total >= SCANNED) return done(true);
+      if (file.lines === 0) files.set(path, file);
+      file.lines += count;
+      total += count;
+      first.add(match);
     }
-    if (policy === "deny") continue;
-    if (policy === "ask" && !wasAsked) {
-      askedFor.add(path);
-      continue;
-    }
-    if ((stopped = total >= SCANNED)) break;
-    total += count ?? 1;
-    counts.set(path, (counts.get(path) ?? 0) + (count ?? 1));
-    if (query.counts || matches.length === HELD) continue;
-    const text = whole.replace(/[\r\n]+$/, "");
-    matches.push({ path, line, text: shortened(text, text.length) });
   }
-  matches.sort((a, b) => (a.path === b.path ? a.line - b.line : byName(a.path, b.path)));
-  return { counts, matches, total, stopped, askedFor };
+  return done(false);
 }
 
-export const byName = (a: string, b: string): number => (a < b ? -1 : 1);
+/** Those that come first, in the order of paths and lines, of however many there are. */
+export class First<T extends { path: string; line?: number }> {
+  readonly #most: number;
+  #held: T[] = [];
+  /** Nothing behind it can be among them any more. */
+  #last: string | undefined;
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  add(one: T): void {
+    if (this.#most === 0 || (this.#last !== undefined && one.path > this.#last)) return;
+    this.#held.push(one);
+    if (this.#held.length < 2 * this.#most) return;
+    this.#held = this.sorted();
+    this.#last = this.#held.at(-1)!.path;
+  }
+
+  sorted(): T[] {
+    return this.#held.toSorted(byPlace).slice(0, this.#most);
+  }
+}
+
+const byPlace = (a: { path: string; line?: number }, b: { path: string; line?: number }): number => {
+  if (a.path !== b.path) return a.path < b.path ? -1 : 1;
+  return (a.line ?? 0) - (b.line ?? 0);
+};
 
 /** `chars`: how long the line really is. */
 export const shortened = (text: string, chars: number): string =>

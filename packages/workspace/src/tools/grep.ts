@@ -56,15 +56,15 @@ output_mode "files_with_matches" (default) gives paths, "content" the lines as p
       const flags = { regex: args.regex ?? false, ignoreCase: args.ignore_case ?? false };
       const glob = args.glob === undefined ? {} : { glob: args.glob };
       const counts = mode === "content" ? {} : { counts: true };
-      const done = await search(place, { pattern, path, ...flags, ...glob, ...counts }, context);
+      const done = await search(place, { query: { pattern, path, ...flags, ...glob, ...counts }, most }, context);
       const { total } = done;
-      const files = done.counts.size;
+      const files = done.files.size;
       const details = { path, files, lines: total };
       if (total === 0) return { content: [`Nothing matches ${pattern}.`, ...remarks(done)].join("\n"), details };
       const around = args.context ?? 0;
       const { lines, shown: count } =
         mode === "content"
-          ? await contentResults(place, { search: done, most, around }, context)
+          ? await contentResults(place, { search: done, around }, context)
           : fileResults(done, { mode, most });
       const left = (mode === "content" ? total : files) - count;
       const more =

@@ -81,6 +81,27 @@ test("long lines are cut, and a result never grows beyond what can be shown", as
   assert.equal(shown.match(/^a\.txt:/gm)!.length + Number(left), 300);
 });
 
+test("which lines are shown does not depend on the order in which they are found", async () => {
+  await using d = await desk({ files: { "/a.txt": "" } });
+  d.backend.grep = async function* () {
+    for (let at = 29_999; at >= 0; at--) {
+      const path = `/${String(Math.floor(at / 3)).padStart(5, "0")}.txt`;
+      yield { path, line: (at % 3) + 1, text: `x${at}` };
+    }
+  };
+  const shown = (await d.ok("grep", { pattern: "x", output_mode: "content", max_count: 4 })).split("\n");
+  assert.deepEqual(shown, [
+    "30000 lines in 10000 files",
+    "00000.txt:1:x0",
+    "00000.txt:2:x1",
+    "00000.txt:3:x2",
+    "00001.txt:1:x3",
+    "[29996 more are not shown. Give a narrower pattern, path or glob, or a higher max_count.]",
+  ]);
+  const counted = (await d.ok("grep", { pattern: "x", output_mode: "count", max_count: 2 })).split("\n");
+  assert.deepEqual(counted.slice(0, 3), ["30000 lines in 10000 files", "00000.txt:3", "00001.txt:3"]);
+});
+
 test("a search that would never end is stopped, and says so", async () => {
   await using d = await desk({ files: { "/a.txt": "" } });
   let given = 0;

@@ -1,0 +1,129 @@
+import type { Op } from "./program.ts";
+
+/** So many states are kept: there may be thousands of patterns. One that has more begins anew. */
+const MAX_STATES = 100;
+
+const ASCII_CODES = 128;
+
+/** All the places of a program that a text has led to, and where each next character leads from there. */
+interface State {
+  places: readonly number[];
+  isEnd: boolean;
+  ascii: (State | undefined)[];
+  others: Map<number, State>;
+}
+
+/**
+ * Runs a program over a text, in all its places at once. What a character leads to is found once and kept, because the same pattern is
+ * held against very many paths.
+ */
+export class Machine {
+  readonly #ops: readonly Op[];
+  /** Where one is, having come to a place: there, or everywhere it splits into. Found when it is needed. */
+  readonly #reached: (readonly number[] | undefined)[] = [];
+  #states = new Map<string, State>();
+  #start: State;
+  /** Files of one folder come together: where its path led. */
+  #folder: { path: string; state: State } | undefined;
+
+  constructor(ops: readonly Op[]) {
+    this.#ops = ops;
+    this.#start = this.#state(this.#from(0));
+  }
+
+  accepts(text: string): boolean {
+    const name = text.lastIndexOf("/") + 1;
+    if (name === 0) return this.#run(text, 0, this.#start).isEnd;
+    if (this.#folder?.path.length !== name || !text.startsWith(this.#folder.path)) {
+      const path = text.slice(0, name);
+      this.#folder = { path, state: this.#run(path, 0, this.#start) };
+    }
+    return this.#run(text, name, this.#folder.state).isEnd;
+  }
+
+  survives(directory: string): boolean {
+    return this.#enter(directory).some((at) => this.#ops[at]!.op !== "end");
+  }
+
+  takesAll(directory: string): boolean {
+    const endsHere = (at: number) => this.#from(at + 1).some((next) => this.#ops[next]!.op === "end");
+    return this.#enter(directory).some((at) => this.#ops[at]!.op === "rest" && endsHere(at));
+  }
+
+  #enter(directory: string): readonly number[] {
+    return this.#run(directory === "" ? "" : `${directory}/`, 0, this.#start).places;
+  }
+
+  #run(text: string, from: number, begin: State): State {
+    let state = begin;
+    for (let at = from; at < text.length && state.places.length > 0;) {
+      const code = text.codePointAt(at)!;
+      at += code > 0xffff ? 2 : 1;
+      state = (code < ASCII_CODES ? state.ascii[code] : state.others.get(code)) ?? this.#next(state, code);
+    }
+    return state;
+  }
+
+  #next(state: State, code: number): State {
+    const places = new Set<number>();
+    for (const place of state.places) {
+      if (!takes(this.#ops[place]!, code)) continue;
+      for (const entered of this.#from(place + 1)) places.add(entered);
+    }
+    const next = this.#state([...places]);
+    if (code < ASCII_CODES) state.ascii[code] = next;
+    else if (state.others.size < ASCII_CODES) state.others.set(code, next);
+    return next;
+  }
+
+  #state(places: readonly number[]): State {
+    const key = places.join();
+    const known = this.#states.get(key);
+    if (known) return known;
+    if (this.#states.size >= MAX_STATES) this.#forget();
+    const isEnd = places.some((at) => this.#ops[at]!.op === "end");
+    const state = { places, isEnd, ascii: [], others: new Map() };
+    this.#states.set(key, state);
+    return state;
+  }
+
+  /** States know one another, so that all of them have to go. */
+  #forget(): void {
+    this.#states = new Map();
+    this.#folder = undefined;
+    this.#start = this.#state(this.#from(0));
+  }
+
+  #from(place: number): readonly number[] {
+    return (this.#reached[place] ??= this.#split(place));
+  }
+
+  #split(from: number): number[] {
+    const seen = new Set([from]);
+    for (const at of seen) {
+      const op = this.#ops[at]!;
+      if (op.op === "split") for (const to of op.to) seen.add(to);
+    }
+    return [...seen].filter((at) => this.#ops[at]!.op !== "split");
+  }
+}
+
+const SLASH = 47;
+
+function takes(op: Op, code: number): boolean {
+  switch (op.op) {
+    case "char":
+      return op.code === code;
+    case "any":
+      return code !== SLASH;
+    case "rest":
+      return true;
+    case "class":
+      return op.has(code);
+    case "split":
+    case "end":
+      return false;
+    default:
+      return op satisfies never;
+  }
+}
