@@ -13,11 +13,7 @@ export async function sightAt(backend: Backend, path: string, reach: Reach): Pro
 }
 
 /** `look` for any backend that has no faster one. */
-export async function* plainSights(
-  backend: Backend,
-  paths: readonly string[],
-  reach: Reach,
-): AsyncGenerator<Sight> {
+export async function* plainSights(backend: Backend, paths: readonly string[], reach: Reach): AsyncGenerator<Sight> {
   for (const path of paths) {
     try {
       yield await plainSight(backend, path, reach);
@@ -38,7 +34,8 @@ async function plainSight(backend: Backend, path: string, reach: Reach): Promise
   const stat = await plainStat(backend, path, reach);
   if (stat?.target !== undefined) return { path, kind: "link" };
   if (stat?.type === "directory") return { path, kind: "directory" };
-  if (stat) return { path, kind: "file", file: { ...stat, settled: true, contents: () => backend.read(path, {}, reach) } };
+  if (stat)
+    return { path, kind: "file", file: { ...stat, settled: true, contents: () => backend.read(path, {}, reach) } };
   const by = await firstAbove(path, async (above) => (await plainStat(backend, above, reach))?.type === "file");
   return by === undefined ? { path, kind: "nothing" } : { path, kind: "blocked", by };
 }

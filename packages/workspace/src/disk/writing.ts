@@ -138,8 +138,7 @@ async function create(from: string, to: string, path: string): Promise<void> {
 }
 
 /** Some disks have no second names for a file. */
-export const hasNoLinks = (error: unknown): boolean =>
-  ["EPERM", "ENOTSUP", "EOPNOTSUPP"].includes(codeOf(error) ?? "");
+export const hasNoLinks = (error: unknown): boolean => ["EPERM", "ENOTSUP", "EOPNOTSUPP"].includes(codeOf(error) ?? "");
 
 /** Makes the directories that are missing above the file, each in the one before. */
 async function makeFolders({ folder, names }: Located): Promise<Folder> {

@@ -10,8 +10,9 @@ import { Camera } from "./camera.ts";
 import { diffOf } from "./diff.ts";
 import { differencesBetween, type Difference, type Picture, type Pictured } from "./picture.ts";
 import { Ledger } from "./ledger.ts";
+import { obstaclesTo } from "./obstacles.ts";
 import { restoreAll } from "./restore.ts";
-import { backendReach, lookedAt, reasonOf } from "./versions.ts";
+import { backendReach, lookedAt, nowAt, reasonOf } from "./versions.ts";
 
 /** What is held in memory at a time, before the journal has it. */
 const BATCH_BYTES = 16 * 1024 * 1024;
@@ -38,11 +39,12 @@ export class FileUndo implements Undo {
     this.#camera = new Camera(backend, options);
   }
 
-  async look(paths: readonly string[], reach: FileReach) {
-    const found = await severalAtOnce(paths, async (path) => {
-      return [path, await lookedAt(this.#backend, path, backendReach(reach))] as const;
-    });
-    return new Map(found.flatMap(([path, looked]) => (looked ? [[path, looked] as const] : [])));
+  look(paths: readonly string[], reach: FileReach) {
+    return lookedAt(paths, { backend: this.#backend, reach });
+  }
+
+  obstacles(files: readonly FileRestore[], reach: FileReach): Promise<Map<string, string>> {
+    return obstaclesTo(files, { backend: this.#backend, reach });
   }
 
   restore(files: readonly FileRestore[], reach: FileReach): Promise<RewoundFile[]> {
@@ -50,9 +52,11 @@ export class FileUndo implements Undo {
   }
 
   async diff(then: readonly { path: string; before: FileVersion | null }[], reach: FileReach): Promise<FileDiff[]> {
+    const looking = { backend: this.#backend, reach };
+    const before = new Map(then.map((file) => [file.path, file.before]));
     const diffs: FileDiff[] = [];
-    for (const file of then) {
-      const diff = await diffOf(this.#backend, file, reach);
+    for await (const now of nowAt([...before.keys()], looking)) {
+      const diff = await diffOf(now, before.get(now.path) ?? null, looking);
       if (diff) diffs.push(diff);
     }
     return diffs.toSorted((a, b) => (a.path < b.path ? -1 : 1));

@@ -1,6 +1,15 @@
 /** A link is deleted as what it is: judged at its own place, wherever it leads. */
 import assert from "node:assert/strict";
-import { existsSync, lstatSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { describe, test } from "node:test";
@@ -22,7 +31,12 @@ function folder(files: readonly string[], links: Record<string, string>) {
       paths: [one],
       mode,
     }));
-    const workspace = localWorkspace({ root: path, sandbox: "none", permissions, cache: join(path, "..", `${path}-c`) });
+    const workspace = localWorkspace({
+      root: path,
+      sandbox: "none",
+      permissions,
+      cache: join(path, "..", `${path}-c`),
+    });
     return desk({ workspace, permissions: edits });
   };
   const gone = () => [path, `${path}-c`].forEach((one) => rmSync(one, { recursive: true, force: true }));
@@ -76,10 +90,7 @@ describe("deleting a link", () => {
   test("is not a way to learn whether a denied place is there", async () => {
     using files = folder(["private/a"], { there: "private/a", none: "private/none" });
     await using d = await files.open(["/private/**", "deny"]);
-    const [there, none] = [
-      await d.ok("delete", { file_path: "there" }),
-      await d.ok("delete", { file_path: "none" }),
-    ];
+    const [there, none] = [await d.ok("delete", { file_path: "there" }), await d.ok("delete", { file_path: "none" })];
     assert.equal(there.replace("there", "none"), none);
   });
 });

@@ -12,7 +12,12 @@ test("a file that a command changed since the thread read it has changed since, 
   await h.turn(read("a.txt"), read("b.txt"), read("c.txt"), write("b.txt", "two\n"));
   await h.turn(run("echo x | tee -a a.txt b.txt; rm c.txt; echo new > c.txt"));
   const from = results(h).length;
-  await h.turn(write("a.txt", "mine\n"), edit("a.txt", "one", "1"), edit("b.txt", "two", "2"), write("c.txt", "mine\n"));
+  await h.turn(
+    write("a.txt", "mine\n"),
+    edit("a.txt", "one", "1"),
+    edit("b.txt", "two", "2"),
+    write("c.txt", "mine\n"),
+  );
   for (const text of results(h).slice(from)) assert.match(text, /has changed since this thread last read or wrote it/);
   assert.deepEqual(root.all(), { "a.txt": "one\nx\n", "b.txt": "two\nx\n", "c.txt": "new\n" });
 });
