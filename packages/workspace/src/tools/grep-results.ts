@@ -2,7 +2,7 @@ import type { ToolContext } from "@cinch/core";
 import type { GrepMatch } from "../backend.ts";
 import { byName, shortened, SHOWN_CHARS, type Search } from "./grep-search.ts";
 import { scanLines } from "./lines.ts";
-import { fitting } from "./listing.ts";
+import { fitting, RESULT_CHARS, sorted } from "./listing.ts";
 import { contentsOf, type Place } from "./place.ts";
 import { shown } from "../paths.ts";
 
@@ -12,12 +12,12 @@ export interface Results {
   shown: number;
 }
 
-export function fileResults(
+export async function fileResults(
   { counts }: Search,
   { mode, most }: { mode: "files_with_matches" | "count"; most: number },
-): Results {
-  const files = [...counts].toSorted(([a], [b]) => byName(a, b));
-  const all = files.map(([path, count]) => (mode === "count" ? `${shown(path)}:${count}` : shown(path)));
+): Promise<Results> {
+  const files = await sorted([...counts], ([a], [b]) => byName(a, b));
+  const all = files.slice(0, most).map(([path, count]) => (mode === "count" ? `${shown(path)}:${count}` : shown(path)));
   const lines = fitting(all, { most });
   return { lines, shown: lines.length };
 }
@@ -30,7 +30,10 @@ export async function contentResults(
 ): Promise<Results> {
   const chosen = search.matches.slice(0, most);
   const all: { text: string; isMatch: boolean }[] = [];
+  let chars = 0;
   for (const [path, matches] of Map.groupBy(chosen, (match) => match.path)) {
+    // More than that is not shown.
+    if (chars > RESULT_CHARS) break;
     const hits = new Set(matches.map(({ line }) => line));
     const lines = around === 0 ? matches : await linesAround(place, { path, hits, around }, context);
     let last = -1;
@@ -39,6 +42,7 @@ export async function contentResults(
       const mark = isMatch ? ":" : "-";
       if (around > 0 && all.length > 0 && line !== last + 1) all.push({ text: "--", isMatch: false });
       all.push({ text: `${shown(path)}${mark}${line}${mark}${text}`, isMatch });
+      chars += text.length;
       last = line;
     }
   }
@@ -54,16 +58,22 @@ async function linesAround(
   { path, hits, around }: { path: string; hits: ReadonlySet<number>; around: number },
   context: ToolContext,
 ): Promise<Omit<GrepMatch, "path">[]> {
-  const near = (line: number): number[] => Array.from({ length: 2 * around + 1 }, (_, at) => line - around + at);
-  const wanted = new Set([...hits].flatMap(near));
-  const last = Math.max(...hits) + around;
+  const wanted = [...hits].toSorted((a, b) => a - b);
+  const last = wanted.at(-1)! + around;
   const lines: Omit<GrepMatch, "path">[] = [];
+  let chars = 0;
+  let next = 0;
+  const isNear = (line: number): boolean => {
+    while (next < wanted.length && wanted[next]! + around < line) next++;
+    return next < wanted.length && wanted[next]! - around <= line;
+  };
   await scanLines(contentsOf(place, { path }, context), {
     chars: SHOWN_CHARS,
-    wants: (no) => wanted.has(no + 1),
-    take({ no, text, chars }) {
-      lines.push({ line: no + 1, text: shortened(text, chars) });
-      return no + 1 < last;
+    wants: (no) => isNear(no + 1),
+    take({ no, text, chars: length }) {
+      lines.push({ line: no + 1, text: shortened(text, length) });
+      chars += text.length + 1;
+      return no + 1 < last && chars <= RESULT_CHARS;
     },
   });
   return lines;

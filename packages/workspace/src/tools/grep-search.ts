@@ -1,5 +1,6 @@
 import type { Policy, ToolContext } from "@cinch/core";
 import type { GrepMatch, GrepQuery } from "../backend.ts";
+import { Pace } from "../pace.ts";
 import { Names } from "./names.ts";
 import { reachOf, type Place } from "./place.ts";
 import { readPolicy } from "./rules.ts";
@@ -36,8 +37,11 @@ export async function search({ backend, rules }: Place, query: GrepQuery, contex
   let [judged, policy] = ["", undefined as Policy | undefined];
   let total = 0;
   let stopped = false;
+  const pace = new Pace();
   for await (const { path, line, text: whole, count } of backend.grep(query, reach)) {
     context.signal.throwIfAborted();
+    const wait = pace.step();
+    if (wait) await wait;
     if (path !== judged) {
       judged = path;
       policy = isWithin(path, query.path) && !rules.hides(path) ? says(names.inside(path)) : "deny";
@@ -51,11 +55,17 @@ export async function search({ backend, rules }: Place, query: GrepQuery, contex
     total += count ?? 1;
     counts.set(path, (counts.get(path) ?? 0) + (count ?? 1));
     if (query.counts || matches.length === HELD) continue;
-    const text = whole.replace(/[\r\n]+$/, "");
+    const text = withoutEnd(whole);
     matches.push({ path, line, text: shortened(text, text.length) });
   }
   matches.sort((a, b) => (a.path === b.path ? a.line - b.line : byName(a.path, b.path)));
   return { counts, matches, total, stopped, askedFor };
+}
+
+function withoutEnd(line: string): string {
+  let end = line.length;
+  while (end > 0 && (line[end - 1] === "\n" || line[end - 1] === "\r")) end--;
+  return line.slice(0, end);
 }
 
 export const byName = (a: string, b: string): number => (a < b ? -1 : 1);

@@ -65,7 +65,7 @@ output_mode "files_with_matches" (default) gives paths, "content" the lines as p
       const { lines, shown: count } =
         mode === "content"
           ? await contentResults(place, { search: done, most, around }, context)
-          : fileResults(done, { mode, most });
+          : await fileResults(done, { mode, most });
       const left = (mode === "content" ? total : files) - count;
       const more =
         left > 0 ? [`[${left} more are not shown. Give a narrower pattern, path or glob, or a higher max_count.]`] : [];

@@ -7,7 +7,7 @@ const MAX_BYTES = 1024 * 1024;
 /** How different two files may be. Beyond that, telling the differences takes longer than they are worth. */
 const LIMITS = { maxEditLength: 4_000, timeout: 5_000 };
 /** Most are told in less than this, without letting anything else go first. */
-const AT_ONCE_MS = 20;
+const AT_ONCE_MS = 30;
 
 /** What a file was, and what it is. `null` if it is what it was. */
 export async function diffOf(
