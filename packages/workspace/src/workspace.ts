@@ -127,6 +127,7 @@ export class FileWorkspace implements Workspace {
     this.undo = new FileUndo(withPolicy(backend, ruleHooks(this.#hidden)), {
       folder: this.#pictures,
       of: resolve(root ?? shell?.root ?? "/"),
+      running: RUNNING,
     });
     const path = (input: string) => this.#path(input);
     const fileRules = {
@@ -139,6 +140,7 @@ export class FileWorkspace implements Workspace {
       trusted,
       path: (input: string) => this.#shellPath(path(input)),
       watch: ({ threadId, files, signal }: ToolContext) => this.undo.watch({ threadId, files }, signal),
+      accompany: (threadId: string) => this.undo.accompany(threadId),
     };
     this.tools = {
       ...fileTools({
@@ -157,7 +159,7 @@ export class FileWorkspace implements Workspace {
     await this.#backend.open?.(host);
     this.#background.open(host);
     await this.#outputs.tidy();
-    const own = [this.#outputs.directory, this.#pictures];
+    const own = [this.#outputs.directory, this.#pictures, RUNNING];
     for (const path of [...host.storeFiles, ...own]) this.#secret.add(path);
     const hidden = [...this.#secret];
     // Before anybody else can make something of that name.
@@ -234,6 +236,9 @@ async function checkRoot(root: string | undefined): Promise<void> {
     `The root of the workspace, ${root}, is no folder. Make it, or give another one.`,
   );
 }
+
+/** The same for all workspaces, wherever their caches are: they have to know of one another. */
+const RUNNING = cacheFolder("running");
 
 const PROGRAM: Reach = { threadId: "", resourceId: "default" };
 
