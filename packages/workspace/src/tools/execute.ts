@@ -86,18 +86,25 @@ async function inBackground(
   const place = background.outputs.place();
   const output = new Output(place);
   await output.save();
-  if (context.signal.aborted || !background.hasRoom(threadId)) {
-    await output.close();
+  const onEnd = await accompany(threadId);
+  const check = () => {
     context.signal.throwIfAborted();
-    throw new Error(
-      `${MOST_RUNNING} commands of this thread run in the background already. End one with execute_stop first.`,
-    );
+    if (!background.hasRoom(threadId))
+      throw new Error(
+        `${MOST_RUNNING} commands of this thread run in the background already. End one with execute_stop first.`,
+      );
+  };
+  try {
+    check();
+    await context.files.checkpoint({ untold: `What ${id} changes can't be taken back: it runs in the background.` });
+    // Others may have been started meanwhile.
+    check();
+  } catch (error) {
+    await output.close();
+    await onEnd();
+    throw error;
   }
   const reach = { threadId, resourceId: context.files.resourceId };
-  await context.files.checkpoint({ untold: `What ${id} changes can't be taken back: it runs in the background.` });
-  const onEnd = await accompany(threadId);
-  if (context.signal.aborted) await onEnd();
-  context.signal.throwIfAborted();
   const running = shell.start({ ...command, reach }, output.sink, { combined: true, interactive: true });
   background.add({ threadId, id }, { output, running, onEnd });
   if (output.path !== null) await background.outputs.note({ threadId, id }, place).catch(() => {});

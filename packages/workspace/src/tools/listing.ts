@@ -20,7 +20,7 @@ export async function sorted<T>(items: readonly T[], order: (a: T, b: T) => numb
   const pace = new Pace();
   let runs: T[][] = [];
   for (let at = 0; at < items.length; at += SORTED) {
-    runs.push(items.slice(at, at + SORTED).sort(order));
+    runs.push(items.slice(at, at + SORTED).toSorted(order));
     await pace.rest();
   }
   while (runs.length > 1) {

@@ -16,19 +16,17 @@ export async function missing({ backend, rules }: Place, path: string, reach: Re
   const [name = ""] = path.slice(folder === "/" ? 1 : folder.length + 1).split("/");
   const similarity = new Similarity(name.toLowerCase());
   const pace = new Pace();
-  const scored: { path: string; score: number }[] = [];
+  let scored: { path: string; score: number }[] = [];
+  const best = () => scored.toSorted((a, b) => b.score - a.score).slice(0, SUGGESTIONS);
   for (const { path: one } of await backend.list(folder, reach)) {
     await pace.rest();
     if (rules.hides(one) || !isWithin(one, folder)) continue;
     const score = similarity.of(nameOf(one).toLowerCase());
     if (score >= ALIKE) scored.push({ path: one, score });
     // Only the best are told, however many there are.
-    if (scored.length > 1_000) scored.sort((a, b) => b.score - a.score).splice(SUGGESTIONS);
+    if (scored.length > 1_000) scored = best();
   }
-  const alike = scored
-    .toSorted((a, b) => b.score - a.score)
-    .slice(0, SUGGESTIONS)
-    .map((one) => shown(one.path));
+  const alike = best().map((one) => shown(one.path));
   const missed = joinPath(folder, name);
   const above = missed === path ? "" : ` There is no directory ${shown(missed)} either.`;
   const meant = alike.length > 0 ? ` Did you mean ${alike.join(" or ")}?` : "";

@@ -61,7 +61,7 @@ const root = mkdtempSync(join(tmpdir(), "cinch-loop-"));
 after(() => rmSync(root, { recursive: true, force: true }));
 let folders = 0;
 
-const places: Record<string, () => Backend> = {
+const backends: Record<string, () => Backend> = {
   "on a disk": () => {
     const path = join(root, `${++folders}`);
     mkdirSync(path);
@@ -186,7 +186,7 @@ const worst: Record<string, () => Worst> = {
   }),
 };
 
-for (const [place, backend] of Object.entries(places)) {
+for (const [place, backend] of Object.entries(backends)) {
   describe(`nothing waits long for a tool that works ${place}`, () => {
     for (const [what, make] of Object.entries(worst)) {
       test(what, { timeout: 300_000 }, async () => {

@@ -88,64 +88,64 @@ describe("a rewind restores", () => {
 const isLink = ({ path }: Folder, name: string) => lstatSync(join(path, name)).isSymbolicLink();
 
 /** What somebody puts there after the command: it stays, and what it stands in the way of is a conflict. */
-const obstacles: Record<string, { command: string; then(root: Folder): void; conflict: string; detail: RegExp }> = {
+const obstacles: Record<string, { command: string; after(root: Folder): void; conflict: string; detail: RegExp }> = {
   "a file in a folder that took a file's place": {
     command: "rm a && mkdir -p a/b/c && echo x > a/b/c/d",
-    then: (root) => root.put("a/b/mine", "mine\n"),
+    after: (root) => root.put("a/b/mine", "mine\n"),
     conflict: "/a",
     detail: /a\/b\/mine/,
   },
   "an ignored file in such a folder": {
     command: "rm a && mkdir -p a/b",
-    then: (root) => root.put("a/b/node_modules/m/mine", "mine\n"),
+    after: (root) => root.put("a/b/node_modules/m/mine", "mine\n"),
     conflict: "/a",
     detail: /node_modules/,
   },
   "a file whose name is not UTF-8 in such a folder": {
     command: "rm a && mkdir -p a/b",
-    then: ({ path }) => execFileSync("bash", ["-c", `echo mine > '${path}'/a/b/$'caf\\xe9'`]),
+    after: ({ path }) => execFileSync("bash", ["-c", `echo mine > '${path}'/a/b/$'caf\\xe9'`]),
     conflict: "/a",
     detail: /A directory is in its place/,
   },
   "a pipe in such a folder": {
     command: "rm a && mkdir -p a/b",
-    then: ({ path }) => execFileSync("mkfifo", [join(path, "a/b/pipe")]),
+    after: ({ path }) => execFileSync("mkfifo", [join(path, "a/b/pipe")]),
     conflict: "/a",
     detail: /a\/b\/pipe/,
   },
   "a link to nowhere in such a folder": {
     command: "rm a && mkdir -p a/b",
-    then: ({ path }) => symlinkSync("none", join(path, "a/b/link")),
+    after: ({ path }) => symlinkSync("none", join(path, "a/b/link")),
     conflict: "/a",
     detail: /a\/b\/link/,
   },
   "a file where a folder was": {
     command: "rm -r in/deep",
-    then: (root) => root.put("in/deep", "mine\n"),
+    after: (root) => root.put("in/deep", "mine\n"),
     conflict: "/in/deep/er/c",
     detail: /in\/deep is in its way/,
   },
   "a link where a folder was": {
     command: "rm -r in/deep",
-    then: ({ path }) => symlinkSync("../other", join(path, "in/deep")),
+    after: ({ path }) => symlinkSync("../other", join(path, "in/deep")),
     conflict: "/in/deep/er/c",
     detail: /in\/deep is in its way/,
   },
   "a folder with files where a file was": {
     command: "rm a",
-    then: (root) => root.put("a/mine", "mine\n"),
+    after: (root) => root.put("a/mine", "mine\n"),
     conflict: "/a",
     detail: /a\/mine/,
   },
 };
 
 describe("what stands in the way and is not the thread's stays, and the dry run knows", () => {
-  for (const [what, { command, then, conflict, detail }] of Object.entries(obstacles)) {
+  for (const [what, { command, after, conflict, detail }] of Object.entries(obstacles)) {
     test(what, async () => {
       using root = folder(before);
       await using h = await desk({ root: root.path });
       const seq = await h.turn(run(command));
-      then(root);
+      after(root);
       const mine = listing(root).filter((line) => /mine|caf|pipe|link/.test(line));
       const said = await h.rewind({ toSeq: seq, files: true, dryRun: true });
       const done = await h.rewind({ toSeq: seq, files: true });
