@@ -29,7 +29,7 @@ import { sandboxShell } from "./shells/sandbox.ts";
 import { commandTools } from "./tools/commands.ts";
 import { hashOf } from "./tools/contents.ts";
 import { fileTools } from "./tools/index.ts";
-import { FileUndo } from "./undo/index.ts";
+import { FileUndo, Runs } from "./undo/index.ts";
 
 export interface WorkspaceOptions {
   backend: Backend;
@@ -124,10 +124,11 @@ export class FileWorkspace implements Workspace {
     this.#pictures = cacheFolder("undo", cache);
     this.#backend = withPolicy(withOutputs(backend, this.#outputs), ruleHooks(this.#rules));
     this.#shell = shell;
+    const real = root ?? shell?.root;
     this.undo = new FileUndo(withPolicy(backend, ruleHooks(this.#hidden)), {
       folder: this.#pictures,
-      of: resolve(root ?? shell?.root ?? "/"),
-      running: RUNNING,
+      of: resolve(real ?? "/"),
+      runs: new Runs(RUNNING, real === undefined ? undefined : resolve(real)),
     });
     const path = (input: string) => this.#path(input);
     const fileRules = {

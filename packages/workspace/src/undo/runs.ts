@@ -31,11 +31,12 @@ interface Trace {
  */
 export class Runs {
   readonly #folder: string;
-  readonly #root: string;
+  readonly #root: string | undefined;
   /** Tells the commands of this workspace from those of others. */
   readonly #owner = randomBytes(9).toString("base64url");
 
-  constructor(folder: string, root: string) {
+  /** `root`: the real folder that commands work on. Without one nothing is told, since no other workspace can be at the same files. */
+  constructor(folder: string, root: string | undefined) {
     this.#folder = folder;
     this.#root = root;
   }
@@ -43,6 +44,7 @@ export class Runs {
   /** Says that a command is about to run. Gives back how to say that it is over. */
   async begin(threadId: string): Promise<{ start: number; end(): Promise<void> }> {
     const start = Date.now();
+    if (this.#root === undefined) return { start, end: async () => {} };
     const path = join(this.#folder, `${start}-${randomBytes(9).toString("base64url")}${RUNS}`);
     const trace = JSON.stringify({ owner: this.#owner, root: this.#root, threadId });
     const mark = () => utimes(path, new Date(), new Date());
@@ -63,10 +65,12 @@ export class Runs {
     { from, to = Infinity, threadId }: { from: number; to?: number; threadId: string },
     { elsewhere }: { elsewhere: boolean },
   ): Promise<boolean> {
+    const root = this.#root;
+    if (root === undefined) return false;
     const traces = await this.#traces().catch(() => []);
     return traces.some((one) => {
       const isOther = one.threadId !== threadId && !(elsewhere && one.owner === this.#owner);
-      const isHere = isWithin(one.root, this.#root) || isWithin(this.#root, one.root);
+      const isHere = isWithin(one.root, root) || isWithin(root, one.root);
       return isOther && isHere && one.start <= to && one.end + (one.runs ? SILENT_MS : 0) >= from;
     });
   }

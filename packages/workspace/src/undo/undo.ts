@@ -13,7 +13,7 @@ import { Ledger } from "./ledger.ts";
 import { obstaclesTo } from "./obstacles.ts";
 import { Overlaps, type Run } from "./overlaps.ts";
 import { restoreAll } from "./restore.ts";
-import { Runs } from "./runs.ts";
+import type { Runs } from "./runs.ts";
 import { backendReach, lookedAt, nowAt, reasonOf } from "./versions.ts";
 
 /** What is held in memory at a time, before the journal has it. */
@@ -38,10 +38,10 @@ export class FileUndo implements Undo {
   readonly ledger = new Ledger();
 
   /** A backend without rules: whoever takes back what was done takes the user's place, not the agent's. */
-  constructor(backend: Backend, { running, ...shelf }: Shelf & { running: string }) {
+  constructor(backend: Backend, { runs, ...shelf }: Shelf & { runs: Runs }) {
     this.#backend = backend;
     this.#camera = new Camera(backend, shelf);
-    this.#runs = new Runs(running, shelf.of);
+    this.#runs = runs;
   }
 
   look(paths: readonly string[], reach: FileReach) {

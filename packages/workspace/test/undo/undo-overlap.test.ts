@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Session } from "@cinch/core";
+import { createWorkspace, memoryBackend, virtualShell } from "@cinch/workspace";
 import { desk, folder, outcomes, run, type Calls, type Folder } from "./desk.ts";
 
 /** Commands wait for files of this folder, and leave some there: it is not in the workspace. */
@@ -167,5 +168,25 @@ test(
     // Nothing is left of that afterwards.
     const again = await h.turn(run("echo x > c.txt"));
     assert.deepEqual(outcomes((await h.rewind({ toSeq: again, files: true })).files), { "/c.txt": "deleted" });
+  },
+);
+
+test(
+  "a command on files that are nowhere on the machine overlaps with none on a folder",
+  { timeout: 120_000 },
+  async () => {
+    using root = folder(files);
+    using signs = folder();
+    await using h = await desk({ root: root.path });
+    const backend = memoryBackend();
+    const workspace = createWorkspace({ backend, shell: virtualShell({ backend }) });
+    await using virtual = await desk({ root: root.path, workspace });
+    const seq = h.getDisplayState().seq;
+    const running = h.turn(lines(sign(signs, "a"), wait(signs, "end"), "echo of a > a.txt"));
+    await appears(signs, "a");
+    await virtual.turn(run("echo x > a.txt"));
+    signs.put("end", "");
+    await running;
+    assert.deepEqual(outcomes((await h.rewind({ toSeq: seq, files: true })).files), { "/a.txt": "restored" });
   },
 );
