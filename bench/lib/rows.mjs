@@ -149,6 +149,17 @@ export const rows = [
     ],
   },
   {
+    name: "rewinding 5,000 files",
+    beside: [],
+    runs: [{ key: "rewind", scenario: "rewind", parameters: {}, only: "cinch" }],
+    judge: ({ us }) => [
+      atMost(us("rewind").changedMs, 1, " ms a file", "changed: "),
+      atMost(us("rewind").deletedMs, 1, " ms a file", "deleted: "),
+      atMost(us("rewind").madeMs, 1, " ms a file", "made: "),
+      line(`a dry run: ${show(us("rewind").changedDryMs)} ms a file`, "", undefined),
+    ],
+  },
+  {
     name: "200 threads × 200 deltas",
     beside: ["ai7"],
     runs: [{ key: "many", scenario: "many", parameters: { threads: 200, n: 200 } }],

@@ -25,6 +25,8 @@ export const FileChange = z.object({
   real: z.optional(z.string()),
   /** The journal is where the file lives; otherwise it only tells of it. */
   held: z.optional(z.boolean()),
+  /** Another thread's command ran at the same time, and may have done it. */
+  shared: z.optional(z.boolean()),
   /** Part of a rewind of the whole thread: the file is again what the journal, as it is read from now on, says that it is. */
   rewound: z.optional(z.boolean()),
 });
@@ -40,6 +42,8 @@ export const FileRestore = z.object({
   seen: z.optional(z.boolean()),
   /** The conversation goes back too. */
   rewound: z.optional(z.boolean()),
+  /** As in `FileChange`. */
+  shared: z.optional(z.boolean()),
 });
 export type FileRestore = z.infer<typeof FileRestore>;
 

@@ -7,7 +7,7 @@ import type { ThreadState } from "./folds/state.ts";
 import type { FileDiff, HeldFiles, RewoundFile, ThreadFiles } from "./files.ts";
 import { hasTrees } from "./turn/decide.ts";
 import type { Thread } from "./thread.ts";
-import { historiesOf, undoing, type FileHistory, type Undoing } from "./undo.ts";
+import { hindered, historiesOf, undoing, type FileHistory, type Undoing } from "./undo.ts";
 import type { FileReach, Undo } from "./workspace.ts";
 
 export interface RewindOptions {
@@ -94,12 +94,13 @@ async function plan(thread: Thread, options: RewindOptions): Promise<Plan> {
 }
 
 /** A change that stays although what was said about it goes. */
-const carried = ({ path, operation, before, own: [after] }: FileHistory): NewEvent => ({
+const carried = ({ path, operation, before, own: [after], shared }: FileHistory): NewEvent => ({
   type: "file_changed",
   path,
   operation: operation === "restore" ? "write" : operation,
   before,
   after,
+  ...(shared ? { shared } : {}),
 });
 
 /** What the thread has done to files since. */
@@ -137,7 +138,13 @@ async function undoings(
   const now = await undoOf(thread).look(paths, reachOf(thread));
   const chosen = (path: string) =>
     typeof overwrite === "boolean" ? overwrite : overwrite.includes(path) || overwrite.includes(path.slice(1));
-  return histories.map((history) => undoing(history, now.get(history.path), chosen(history.path)));
+  const found = histories.map((history) => undoing(history, now.get(history.path), chosen(history.path)));
+  const restores = found.flatMap(({ restore }) => restore ?? []);
+  const obstacles = await undoOf(thread).obstacles(restores, reachOf(thread));
+  return found.map((one) => {
+    const why = one.restore && obstacles.get(one.file.path);
+    return why ? hindered(one, why) : one;
+  });
 }
 
 const filesAt = async (thread: Thread, seq: number): Promise<FilesState> =>

@@ -11,6 +11,8 @@ export interface FileHistory {
   own: readonly [FileVersion | null, FileVersion | null];
   /** Somebody else changed the file in between. Nobody goes back behind that, so `before` is what they made of it. */
   mixed: boolean;
+  /** Some of it may be what another thread's command did. */
+  shared: boolean;
   operation: FileChange["operation"];
 }
 
@@ -30,14 +32,15 @@ export function historiesOf(events: readonly DurableEvent[]): FileHistory[] {
   return [...changes].map(([path, own]) => historyOf(path, own));
 }
 
-type Change = Pick<FileChange, "path" | "real" | "operation" | "before" | "after">;
+type Change = Pick<FileChange, "path" | "real" | "operation" | "before" | "after" | "shared">;
 
 function changesOf(event: DurableEvent, isRewound: boolean): Change[] {
   if (event.type === "file_changed") return event.held || (event.rewound && isRewound) ? [] : [event];
   if (event.type !== "checkpoint_created") return [];
   // What was to be taken back with the conversation and could not be is still to be taken back.
-  return (event.left ?? []).map(({ path, from, to }): Change => {
-    return { path, operation: "command", before: to, after: from === null ? null : { hash: from, size: 0 } };
+  return (event.left ?? []).map(({ path, from, to, shared }): Change => {
+    const after = from === null ? null : { hash: from, size: 0 };
+    return { path, operation: "command", before: to, after, shared };
   });
 }
 
@@ -45,6 +48,7 @@ function historyOf(path: string, changes: readonly Change[]): FileHistory {
   const last = changes.at(-1)!;
   let first = last;
   let mixed = false;
+  let shared = last.shared ?? false;
   for (const change of changes.slice(0, -1).toReversed()) {
     const hash = hashOf(first.before);
     const follows = hashOf(change.after) === hash || hashOf(change.before) === hash;
@@ -54,9 +58,10 @@ function historyOf(path: string, changes: readonly Change[]): FileHistory {
       break;
     }
     first = change;
+    shared ||= change.shared ?? false;
   }
   const { before } = first;
-  return { path, before, own: [last.after, last.before], mixed, operation: last.operation };
+  return { path, before, own: [last.after, last.before], mixed, shared, operation: last.operation };
 }
 
 const hashOf = (version: FileVersion | null): string | null => version?.hash ?? null;
@@ -71,8 +76,8 @@ export interface Undoing {
 
 /** `overwrite`: also if somebody else has changed it. */
 export function undoing(history: FileHistory, now: LookedAt | undefined, overwrite: boolean): Undoing {
-  const { path, before, own, mixed } = history;
-  const left: FileRestore = { path, from: hashOf(own[0]), to: before };
+  const { path, before, own, mixed, shared } = history;
+  const left: FileRestore = { path, from: hashOf(own[0]), to: before, ...(shared ? { shared } : {}) };
   const only = (outcome: RewoundFile["outcome"], detail?: string): Undoing => ({
     file: { path, outcome, ...(detail === undefined ? {} : { detail }) },
     restore: null,
@@ -82,8 +87,17 @@ export function undoing(history: FileHistory, now: LookedAt | undefined, overwri
   const hash = now?.hash ?? null;
   if (hash === hashOf(before)) return only("unchanged");
   if (!own.map(hashOf).includes(hash) && !overwrite) return only("conflict", "Somebody else has changed it since.");
+  if (shared && !overwrite)
+    return only("conflict", "A command of another thread ran at the same time, and may have changed it.");
   if (before && !before.parts) return only("lost", "What it held was not kept: it was too large, or no plain file.");
   const detail = mixed ? { detail: "Only back to what somebody else had made of it in between." } : {};
   const file: RewoundFile = { path, outcome: before ? "restored" : "deleted", ...detail };
   return { file, restore: { path, from: hash, to: before }, left };
 }
+
+/** What was to be restored, and can't be. */
+export const hindered = ({ file: { path }, left }: Undoing, detail: string): Undoing => ({
+  file: { path, outcome: "conflict", detail },
+  restore: null,
+  left,
+});

@@ -31,6 +31,8 @@ export interface FileReach {
 export interface Undo {
   /** What files hold now: those that are there. Where contents can't be had, `failed` tells why. */
   look(paths: readonly string[], reach: FileReach): Promise<Map<string, LookedAt>>;
+  /** Which of these files can't be restored because of what stands in their way, and what that is. Nothing is changed. */
+  obstacles(files: readonly FileRestore[], reach: FileReach): Promise<Map<string, string>>;
   /** Each change is in the journal before it is made. Rejects only if it is told to stop, not for what is wrong with a file. */
   restore(files: readonly FileRestore[], reach: FileReach): Promise<RewoundFile[]>;
   /** What became of what files held then. Those that are what they were are left out. */

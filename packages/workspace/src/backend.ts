@@ -1,4 +1,5 @@
 import type { ThreadFiles, WorkspaceHost } from "@cinch/core";
+import type { FileError } from "./file-error.ts";
 
 /** A file or directory as lists show it. Paths are the workspace's own: they begin at "/", with "/" between names, and hold no "..". */
 export interface Entry {
@@ -32,6 +33,26 @@ export interface TreeFile extends Stat {
   identity?: string;
   /** To be asked for before the next file is. */
   contents(): AsyncIterable<Uint8Array>;
+}
+
+/** What stands under a path itself, without following any link. */
+export type Sight = { path: string } & (
+  | { kind: "file"; file: TreeFile }
+  | { kind: "directory" | "link" | "nothing" }
+  /** `by`: the first name on its way that is a file or a link. */
+  | { kind: "blocked"; by: string }
+  /** It can't be told, or it is no file, directory or link. */
+  | { kind: "failed"; error: FileError }
+);
+
+/** A change of one file, among many. */
+export interface SmallWrite {
+  path: string;
+  /** As in `WriteOptions`. */
+  ifVersion: string | null;
+  /** `null`: the file is deleted. */
+  content: Uint8Array | null;
+  mode?: number;
 }
 
 /** Who acts: some backends keep files apart by thread or by resource. */
@@ -69,7 +90,7 @@ export interface WriteOptions {
 export interface DeleteOptions {
   /** Only if it is a file, and still of this version. Otherwise `changed`. */
   ifVersion?: string;
-  /** Only if it is a directory in which nothing is, whatever a list shows. Otherwise `changed`. */
+  /** Only if it is a directory in which nothing but directories is, at any depth, whatever a list shows. Otherwise `changed`. */
   ifEmpty?: boolean;
   /** Only if it is a link. Otherwise `changed`. */
   ifLink?: boolean;
@@ -165,6 +186,20 @@ export interface Backend {
    * A backend whose files no command can reach leaves it out.
    */
   tree?(reach: Reach): AsyncIterable<TreeFile>;
+  /**
+   * What stands under each of these paths, in any order. Undo asks for thousands at a time, so it should be quick. Without it, `resolve`
+   * and `stat` are asked.
+   */
+  look?(paths: readonly string[], reach: Reach): AsyncIterable<Sight>;
+  /**
+   * The paths of everything below a directory that is no directory itself, also of what lists leave out. Without it, `list` is asked.
+   */
+  inside?(path: string, reach: Reach): AsyncIterable<string>;
+  /**
+   * Does what `write` and `delete` do, for many small files at once. Gives for each, in order, what went wrong, or `null`. Without it,
+   * they are written one by one.
+   */
+  writeAll?(files: readonly SmallWrite[], reach: Reach): Promise<(Error | null)[]>;
   /**
    * The paths that a real file or folder of this machine has here, also one that does not exist yet. Backends that show nothing of the
    * machine leave it out.

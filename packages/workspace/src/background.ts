@@ -14,6 +14,13 @@ const QUIET_MS = 100;
 const BUSY_MS = 1_000;
 const LOOK_MS = 20;
 
+interface Started {
+  output: Output;
+  running: Running;
+  /** Called when it is over. Must not reject. */
+  onEnd(): Promise<void>;
+}
+
 /** A command that outlives the call and the turn that started it. Its output is looked at piece by piece. */
 export class BackgroundCommand {
   readonly id: string;
@@ -28,10 +35,7 @@ export class BackgroundCommand {
   #known = 0;
   #unread = false;
 
-  constructor(
-    { threadId, id }: CommandOf,
-    { output, running, onEnd }: Pick<BackgroundCommand, "output" | "running"> & { onEnd: () => void },
-  ) {
+  constructor({ threadId, id }: CommandOf, { output, running, onEnd }: Started) {
     this.id = id;
     this.threadId = threadId;
     this.output = output;
@@ -44,11 +48,11 @@ export class BackgroundCommand {
     return this.#exit;
   }
 
-  async #toTheEnd(onEnd: () => void): Promise<void> {
+  async #toTheEnd(onEnd: Started["onEnd"]): Promise<void> {
     const exit = await this.running.exit;
     await this.output.close();
     this.#exit = exit;
-    onEnd();
+    await onEnd();
   }
 
   /** Settles when there is something new and no more comes at the moment, when it is over, or in time. Rejects if it is aborted. */
@@ -105,12 +109,16 @@ export class Background {
     return own.length < MOST_RUNNING;
   }
 
-  add(command: CommandOf, started: Pick<BackgroundCommand, "output" | "running">): void {
+  add(command: CommandOf, { onEnd, ...started }: Started): void {
     // Nobody could see it, or end it, any more. Stopping never rejects.
     const off = this.#host?.onThreadDeleted(command.threadId, () => started.running.stop());
-    this.#commands.set(keyOf(command), new BackgroundCommand(command, { ...started, onEnd: () => off?.() }));
-    const over = [...this.#commands].filter(([, one]) => one.exit);
-    for (const [key] of over.slice(0, Math.max(0, over.length - REMEMBERED))) this.#commands.delete(key);
+    const over = async () => {
+      off?.();
+      await onEnd();
+    };
+    this.#commands.set(keyOf(command), new BackgroundCommand(command, { ...started, onEnd: over }));
+    const ended = [...this.#commands].filter(([, one]) => one.exit);
+    for (const [key] of ended.slice(0, Math.max(0, ended.length - REMEMBERED))) this.#commands.delete(key);
   }
 
   /** Ends all of them. Settles when what they printed is saved. */

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 
 /** Where the workspace keeps what has to outlive the process. By default among temporary files, apart from those of other users. */
-export function cacheFolder(name: "output" | "undo", cache?: string): string {
+export function cacheFolder(name: "output" | "undo" | "running", cache?: string): string {
   return cache === undefined ? join(tmpdir(), `cinch-${name}-${process.getuid?.() ?? "user"}`) : resolve(cache, name);
 }
 

@@ -33,7 +33,7 @@ import { sandboxShell } from "./shells/sandbox.ts";
 import { commandTools } from "./tools/commands.ts";
 import { hashOf } from "./tools/contents.ts";
 import { fileTools } from "./tools/index.ts";
-import { FileUndo } from "./undo/index.ts";
+import { FileUndo, Runs } from "./undo/index.ts";
 
 export interface WorkspaceOptions {
   backend: Backend;
@@ -134,9 +134,11 @@ export class FileWorkspace implements Workspace {
     const all = withOutputs(backend, this.#outputs);
     this.#backend = withPolicy(all, ruleHooks(this.#rules));
     this.#shell = shell;
+    const real = root ?? shell?.root;
     this.undo = new FileUndo(withPolicy(backend, ruleHooks(this.#hidden)), {
       folder: this.#pictures,
-      of: resolve(root ?? shell?.root ?? "/"),
+      of: resolve(real ?? "/"),
+      runs: new Runs(RUNNING, real === undefined ? undefined : resolve(real)),
     });
     const path = (input: string) => this.#path(input);
     const fileRules = {
@@ -153,6 +155,7 @@ export class FileWorkspace implements Workspace {
       trusted,
       path: (input: string) => this.#shellPath(path(input)),
       watch: ({ threadId, files, signal }: ToolContext) => this.undo.watch({ threadId, files }, signal),
+      accompany: (threadId: string) => this.undo.accompany(threadId),
     };
     this.tools = {
       ...fileTools({
@@ -171,7 +174,7 @@ export class FileWorkspace implements Workspace {
     await this.#backend.open?.(host);
     this.#background.open(host);
     await this.#outputs.tidy();
-    const own = [this.#outputs.directory, this.#pictures];
+    const own = [this.#outputs.directory, this.#pictures, RUNNING];
     for (const path of [...host.storeFiles, ...own]) this.#secret.add(path);
     const hidden = [...this.#secret];
     // Before anybody else can make something of that name.
@@ -261,6 +264,9 @@ async function checkRoot(root: string | undefined): Promise<void> {
     `The root of the workspace, ${root}, is no folder. Make it, or give another one.`,
   );
 }
+
+/** The same for all workspaces, wherever their caches are: they have to know of one another. */
+const RUNNING = cacheFolder("running");
 
 const PROGRAM: Reach = { threadId: "", resourceId: "default" };
 

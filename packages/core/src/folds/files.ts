@@ -31,8 +31,8 @@ export function reduceFiles(files: FilesState, event: DurableEvent): FilesState 
       return seen === files.seen && trees === files.trees ? files : { ...files, seen, trees };
     }
     case "file_changed": {
-      const { path, after, version, held, seq, at } = event;
-      const seen = version === undefined ? without(files.seen, path) : { ...files.seen, [path]: version };
+      const { path, after, version, held, seq, at, operation } = event;
+      const seen = operation === "command" ? files.seen : seenAfter(files.seen, path, version);
       if (!held) return { ...files, seen };
       const now = after ? { ...files.held, [path]: { version: after, seq, at } } : without(files.held, path);
       return { ...files, held: now, seen };
@@ -43,6 +43,10 @@ export function reduceFiles(files: FilesState, event: DurableEvent): FilesState 
       return files;
   }
 }
+
+/** A command does not tell the thread what it wrote: what the thread has seen stays what it read last, and no longer fits the file. */
+const seenAfter = (seen: FilesState["seen"], path: string, version: string | undefined): FilesState["seen"] =>
+  version === undefined ? without(seen, path) : { ...seen, [path]: version };
 
 function reduceCheckpoint(files: FilesState, event: DurableEvent<"checkpoint_created">): FilesState {
   const { reason, call = "", tree, turnId = null, seq } = event;

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { all, type Check, rejects } from "./sample.ts";
+import { FileError } from "@cinch/workspace";
+import { all, bytes as bytesOf, type Check, rejects } from "./sample.ts";
 
 /** What undo needs: a look at everything, and deletions that depend on what is there. */
 export function picturing(check: Check): void {
@@ -19,6 +20,76 @@ export function picturing(check: Check): void {
     for (const path of ["/full", "/file", "/none"])
       await rejects(files.backend.delete(path, files.reach, { ifEmpty: true }), "changed");
     assert.deepEqual([await files.text("/full/a"), await files.text("/file")], ["x", "y"]);
+  });
+
+  check("a directory in which nothing but directories is counts as empty", async (files) => {
+    const { backend, reach } = files;
+    await files.writeAll({ "/top/a/b/file": "x", "/top/c/file": "y" });
+    for (const path of ["/top/a/b/file", "/top/c/file"]) {
+      await rejects(backend.delete("/top", reach, { ifEmpty: true }), "changed");
+      await backend.delete(path, reach);
+    }
+    // Not every backend has directories with nothing in them.
+    if (await files.stat("/top")) await backend.delete("/top", reach, { ifEmpty: true });
+    assert.equal(await files.stat("/top"), null);
+  });
+
+  check("a look tells what stands under each path, and what blocks the way to it", async (files) => {
+    const { backend, reach } = files;
+    if (!backend.look) return;
+    await files.writeAll({ "/file": "x", "/top/deep/other": "yy" });
+    const paths = ["/file", "/file/below/it", "/top", "/top/deep/other", "/none", "/top/none/at/all"];
+    const seen: Record<string, unknown> = {};
+    for await (const sight of backend.look(paths, { ...reach, direct: true })) {
+      if (sight.kind !== "file") seen[sight.path] = "by" in sight ? `${sight.kind} by ${sight.by}` : sight.kind;
+      else {
+        const text = Buffer.concat(await all(sight.file.contents())).toString("utf8");
+        seen[sight.path] = [text, sight.file.version === (await files.stat(sight.path))?.version];
+      }
+    }
+    assert.deepEqual(seen, {
+      "/file": ["x", true],
+      "/file/below/it": "blocked by /file",
+      "/top": "directory",
+      "/top/deep/other": ["yy", true],
+      "/none": "nothing",
+      "/top/none/at/all": "nothing",
+    });
+  });
+
+  check("what is inside of a directory is told at any depth", async (files) => {
+    const { backend, reach } = files;
+    if (!backend.inside) return;
+    await files.writeAll({ "/top/a/b/file": "x", "/top/.git/config": "y", "/other": "z" });
+    assert.deepEqual((await all(backend.inside("/top", reach))).toSorted(), ["/top/.git/config", "/top/a/b/file"]);
+  });
+
+  check("many files are written and deleted at once, each only if it is of its version", async (files) => {
+    const { backend, reach } = files;
+    if (!backend.writeAll) return;
+    await files.writeAll({ "/old/a": "1", "/old/b": "1", "/old/c": "1", "/old/d": "1" });
+    const version = async (path: string) => (await files.stat(path))!.version;
+    const stale = await version("/old/d");
+    await files.write("/old/d", "2");
+    const errors = await backend.writeAll(
+      [
+        { path: "/old/a", ifVersion: await version("/old/a"), content: bytesOf("new") },
+        { path: "/old/b", ifVersion: await version("/old/b"), content: null },
+        { path: "/old/c", ifVersion: null, content: bytesOf("new") },
+        { path: "/old/d", ifVersion: stale, content: null },
+        { path: "/new/er/e", ifVersion: null, content: bytesOf("new") },
+        { path: "/new/er/f", ifVersion: null, content: bytesOf("") },
+        { path: "/none", ifVersion: stale, content: bytesOf("new") },
+      ],
+      { ...reach, direct: true },
+    );
+    const problems = errors.map((error) => (error instanceof FileError ? error.problem : error));
+    assert.deepEqual(problems, [null, null, "changed", "changed", null, null, "changed"]);
+    assert.deepEqual(
+      await Promise.all(["/old/a", "/old/c", "/old/d", "/new/er/e", "/new/er/f"].map((path) => files.text(path))),
+      ["new", "1", "2", "new", ""],
+    );
+    assert.deepEqual([await files.stat("/old/b"), await files.stat("/none")], [null, null]);
   });
 
   check("a tree has every file that no ignore file excludes, with its version and contents", async (files) => {

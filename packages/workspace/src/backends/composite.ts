@@ -8,10 +8,13 @@ import type {
   GrepQuery,
   Range,
   Reach,
+  Sight,
+  SmallWrite,
   Stat,
   TreeFile,
   WriteOptions,
 } from "../backend.ts";
+import { namesInside, sightsOf, writeEach } from "../bulk.ts";
 import { checkConfig } from "../config.ts";
 import { FileError, fileError, retold } from "../file-error.ts";
 import { below } from "../glob/index.ts";
@@ -72,6 +75,17 @@ class Route {
   entry<E extends Entry>(entry: E): E {
     const moved = { ...entry, path: this.outer(entry.path) };
     return entry.target === undefined ? moved : { ...moved, target: this.outer(entry.target) };
+  }
+
+  sight(sight: Sight): Sight {
+    const path = this.outer(sight.path);
+    if (sight.kind === "file") return { path, kind: "file", file: this.entry(sight.file) };
+    if (sight.kind === "blocked") return { path, kind: "blocked", by: this.outer(sight.by) };
+    return sight.kind === "failed" ? { path, kind: "failed", error: this.told(sight.error) } : { ...sight, path };
+  }
+
+  told<E extends Error>(error: E): E {
+    return retold(error, (path) => this.outer(path)) as E;
   }
 
   async call<T>(work: (backend: Backend) => Promise<T>): Promise<T> {
@@ -196,6 +210,34 @@ class CompositeBackend implements Backend {
         if (this.#at(outer.path) === route) yield outer;
       }
     }
+  }
+
+  async *look(paths: readonly string[], reach: Reach): AsyncGenerator<Sight> {
+    const isRoute = (path: string) => this.#routesBelow(path).length > 0;
+    for (const path of paths.filter(isRoute)) yield { path, kind: "directory" };
+    const others = paths.filter((path) => !isRoute(path));
+    for (const [route, some] of Map.groupBy(others, (path) => this.#at(path))) {
+      const inner = some.map((path) => route.inner(path));
+      for await (const sight of route.stream((backend) => sightsOf(backend, inner, reach))) yield route.sight(sight);
+    }
+  }
+
+  async *inside(path: string, reach: Reach): AsyncGenerator<string> {
+    for (const { route, path: from } of this.#places(path)) {
+      const inner = route.inner(from);
+      for await (const found of this.#found(route, from, (backend) => namesInside(backend, inner, reach)))
+        yield* found.map((one) => route.outer(one)).filter((outer) => this.#at(outer) === route);
+    }
+  }
+
+  async writeAll(files: readonly SmallWrite[], reach: Reach): Promise<(Error | null)[]> {
+    const done = new Map<SmallWrite, Error | null>();
+    for (const [route, some] of Map.groupBy(files, ({ path }) => this.#at(path))) {
+      const inner = some.map((file) => ({ ...file, path: route.inner(file.path) }));
+      const errors = await route.call((backend) => writeEach(backend, inner, reach));
+      for (const [at, error] of errors.entries()) done.set(some[at]!, error && route.told(error));
+    }
+    return files.map((file) => done.get(file) ?? null);
   }
 
   async resolve(path: string, reach: Reach): Promise<string> {

@@ -10,10 +10,13 @@ import type {
   GrepQuery,
   Range,
   Reach,
+  Sight,
+  SmallWrite,
   Stat,
   TreeFile,
   WriteOptions,
 } from "../backend.ts";
+import { writePlainly } from "../bulk.ts";
 import { checkConfig } from "../config.ts";
 import { severalAtOnce } from "../disk/at-once.ts";
 import { Below } from "../disk/below.ts";
@@ -22,13 +25,15 @@ import { diskError, onDisk } from "../disk/errors.ts";
 import { realPlace } from "../disk/real-place.ts";
 import { kindOf, type Confinement, type Folder } from "../disk/folder.ts";
 import { SmallFiles } from "../disk/small-files.ts";
-import { notTheRoot, remove, removeEmpty, removeLink } from "../disk/removing.ts";
+import { lookInside } from "../disk/looking.ts";
+import { writeSmall } from "../disk/small-writes.ts";
+import { filesInside, notTheRoot, remove, removeEmpty, removeLink } from "../disk/removing.ts";
 import { globDisk, grepDisk, type Manner } from "../disk/searching.ts";
 import { checkNotTemporary, isTemporary, sweep } from "../disk/temporary.ts";
 import { isCoarse, msUntilSettled, timesOf, versionOf } from "../disk/version.ts";
 import { notAFile, writeFile } from "../disk/writing.ts";
 import { FileError, fileError } from "../file-error.ts";
-import { isUsableName, isWithin, joinPath, relativeTo, virtualPath } from "../paths.ts";
+import { isUsableName, isWithin, joinPath, parentOf, relativeTo, virtualPath } from "../paths.ts";
 import { Batches, beginningOf, walk, type Tree } from "../search/index.ts";
 import { EVERYTHING } from "../search/plan.ts";
 import { wholeRange } from "./range.ts";
@@ -55,6 +60,7 @@ export function directoryBackend(options: DirectoryOptions): DirectoryBackend {
 
 /** As much as is read at once of a file. */
 const CHUNK_BYTES = 256 * 1024;
+const SMALL_CHUNK_BYTES = 4 * 1024;
 
 export class DirectoryBackend implements Backend {
   readonly #disk: Disk;
@@ -103,9 +109,11 @@ export class DirectoryBackend implements Backend {
   async *read(path: string, range: Range, reach: Reach): AsyncGenerator<Uint8Array> {
     const { start, end } = wholeRange(path, range);
     await using file = await onDisk(path, () => this.#open(path, reach));
+    const { size } = await onDisk(path, () => file.stat());
     for (let at = start; at < end;) {
       reach.signal?.throwIfAborted();
-      const most = Math.min(CHUNK_BYTES, end - at);
+      // Most files are small: a large buffer for each of thousands would be most of the work.
+      const most = Math.min(CHUNK_BYTES, end - at, Math.max(size - at + 1, SMALL_CHUNK_BYTES));
       const { buffer, bytesRead } = await onDisk(path, () => file.read(Buffer.allocUnsafeSlow(most), 0, most, at));
       if (bytesRead === 0) return;
       at += bytesRead;
@@ -170,19 +178,43 @@ export class DirectoryBackend implements Backend {
       beginning: (path) => beginningOf(this, path, reach),
     };
     for await (const { path, known } of new Batches(walk(tree, EVERYTHING, reach.signal))) {
-      const stats = known!;
-      yield {
-        ...entryOf(path, stats),
-        version: timesOf(stats),
-        mode: modeOf(stats),
-        link: stats.isSymbolicLink(),
-        settled: msUntilSettled(stats) === 0 && !isCoarse(stats),
-        touched: Number(stats.ctimeMs),
-        born: Number(stats.birthtimeMs),
-        identity: `${stats.dev}:${stats.ino}`,
-        contents: () => this.#contents(path, small, reach),
-      };
+      yield treeFile(path, known!, () => this.#contents(path, small, reach));
     }
+  }
+
+  async *look(paths: readonly string[], reach: Reach): AsyncGenerator<Sight> {
+    for (const path of paths) this.#check(path, reach);
+    await using root = await onDisk("/", () => this.#disk.open());
+    await using small = new SmallFiles(root);
+    for (const [parent, some] of Map.groupBy(paths, parentOf)) {
+      reach.signal?.throwIfAborted();
+      yield* lookInside(root, { parent, paths: some }, (path, stats) => {
+        return treeFile(path, stats, () => this.#contents(path, small, reach));
+      });
+    }
+  }
+
+  async *inside(path: string, reach: Reach): AsyncGenerator<string> {
+    try {
+      await using located = await this.#locate(path, reach);
+      if (!located.isDirectory) throw fileError(located.standing ? "not_a_directory" : "not_found", path);
+      yield* filesInside(located.enter());
+    } catch (error) {
+      throw diskError(error, path);
+    }
+  }
+
+  async writeAll(files: readonly SmallWrite[], reach: Reach): Promise<(Error | null)[]> {
+    for (const { path } of files) this.#check(path, reach);
+    const done = new Map<SmallWrite, Error | null>();
+    const left = await onDisk("/", () => writeSmall(this.#disk, files, done));
+    // The first one in a folder that is missing makes it, so that the others can be written together.
+    const first = [...new Map(left.toReversed().map((file) => [parentOf(file.path), file])).values()];
+    const rest = left.filter((file) => !first.includes(file));
+    for (const [at, error] of (await writePlainly(this, first, reach)).entries()) done.set(first[at]!, error);
+    const last = rest.length > 0 ? await onDisk("/", () => writeSmall(this.#disk, rest, done)) : [];
+    for (const [at, error] of (await writePlainly(this, last, reach)).entries()) done.set(last[at]!, error);
+    return files.map((file) => done.get(file) ?? null);
   }
 
   async whereIs(real: string): Promise<string[]> {
@@ -253,6 +285,18 @@ export class DirectoryBackend implements Backend {
     }
   }
 }
+
+const treeFile = (path: string, stats: BigIntStats, contents: TreeFile["contents"]): TreeFile => ({
+  ...entryOf(path, stats),
+  version: timesOf(stats),
+  mode: modeOf(stats),
+  link: stats.isSymbolicLink(),
+  settled: msUntilSettled(stats) === 0 && !isCoarse(stats),
+  touched: Number(stats.ctimeMs),
+  born: Number(stats.birthtimeMs),
+  identity: `${stats.dev}:${stats.ino}`,
+  contents,
+});
 
 const modeOf = ({ mode }: BigIntStats): number => Number(mode & 0o777n);
 

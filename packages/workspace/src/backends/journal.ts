@@ -15,6 +15,7 @@ import type {
   GrepQuery,
   Range,
   Reach,
+  Sight,
   Stat,
   TreeFile,
   WriteOptions,
@@ -146,6 +147,24 @@ class JournalBackend implements Backend {
       }),
     );
     yield* treeFiles(still, reach);
+  }
+
+  /** Also asked once. */
+  async *look(paths: readonly string[], reach: Reach): AsyncGenerator<Sight> {
+    const held = await this.#held(reach);
+    const folders = new Set(["/"]);
+    for (const path of Object.keys(held))
+      for (let above = parentOf(path); !folders.has(above); above = parentOf(above)) folders.add(above);
+    for (const path of paths) {
+      const file = held[path];
+      const contents = () => this.read(path, {}, reach);
+      const by = namesOf(path)
+        .map((_, at, names) => `/${names.slice(0, at).join("/")}`)
+        .find((above) => held[above]);
+      if (file) yield { path, kind: "file", file: { ...statOf(path, file), settled: true, contents } };
+      else if (folders.has(path)) yield { path, kind: "directory" };
+      else yield by === undefined ? { path, kind: "nothing" } : { path, kind: "blocked", by };
+    }
   }
 
   glob(query: GlobQuery, reach: Reach) {

@@ -123,7 +123,7 @@ class MemoryBackend implements Backend {
     if (ifVersion !== undefined && (node?.type !== "file" || node.version !== ifVersion))
       throw fileError("changed", path);
     if (ifLink) throw fileError("changed", path);
-    if (ifEmpty && (node?.type !== "directory" || node.children.size > 0)) throw fileError("changed", path);
+    if (ifEmpty && (node?.type !== "directory" || hasFiles(node))) throw fileError("changed", path);
     if (path === "/") throw fileError("denied", path, "the root can't be deleted. Delete what is in it.");
     const parent = this.#find(parentOf(path));
     if (parent?.type !== "directory" || !parent.children.delete(nameOf(path))) throw fileError("not_found", path);
@@ -167,6 +167,9 @@ class MemoryBackend implements Backend {
     return node;
   }
 }
+
+const hasFiles = ({ children }: MemoryDirectory): boolean =>
+  [...children.values()].some((child) => child.type === "file" || hasFiles(child));
 
 const directory = (modified = Date.now()): MemoryDirectory => ({ type: "directory", children: new Map(), modified });
 

@@ -8,9 +8,11 @@ import type {
   GrepQuery,
   Range,
   Reach,
+  Sight,
   Stat,
   WriteOptions,
 } from "../backend.ts";
+import { plainSights, sightsOf } from "../bulk.ts";
 import { fileError, retold } from "../file-error.ts";
 import { OUTPUT_PATH, type Outputs } from "../outputs.ts";
 import { isWithin } from "../paths.ts";
@@ -87,6 +89,12 @@ class OutputBackend implements Backend {
     }
     const inside = (inner: string) => Batches.of(this.#disk.grep({ ...query, path: inner }, direct(reach)));
     for await (const matches of this.#inside(path, inside)) yield matches.map((match) => ({ ...match, path }));
+  }
+
+  async *look(paths: readonly string[], reach: Reach): AsyncGenerator<Sight> {
+    yield* plainSights(this, paths.filter(isOutput), reach);
+    const others = paths.filter((path) => !isOutput(path));
+    yield* sightsOf(this.#backend, others, reach);
   }
 
   async resolve(path: string, reach: Reach): Promise<string> {

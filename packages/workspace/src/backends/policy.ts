@@ -8,10 +8,13 @@ import type {
   GrepQuery,
   Range,
   Reach,
+  Sight,
+  SmallWrite,
   Stat,
   TreeFile,
   WriteOptions,
 } from "../backend.ts";
+import { namesInside, sightsOf, writeEach } from "../bulk.ts";
 import { checkBackend, checkConfig } from "../config.ts";
 import { fileError, retold } from "../file-error.ts";
 import { isWithin, joinPath, joinPaths, nameOf, parentOf, relativeTo } from "../paths.ts";
@@ -117,6 +120,36 @@ class PolicyBackend implements Backend {
   async *tree(reach: Reach): AsyncGenerator<TreeFile> {
     const place = new Place("/", "/", reach);
     for await (const file of this.#backend.tree?.(reach) ?? []) if (await this.#shows(place, file)) yield file;
+  }
+
+  /** Judged where it stands: no link is followed. */
+  async *look(paths: readonly string[], reach: Reach): AsyncGenerator<Sight> {
+    const seen: string[] = [];
+    for (const path of paths) {
+      const refusal = await this.#hooks.before?.({ operation: "list", path }, reach);
+      if (refusal === undefined) seen.push(path);
+      else yield { path, kind: "failed", error: fileError("denied", path, refusal) };
+    }
+    yield* sightsOf(this.#backend, seen, reach);
+  }
+
+  inside(path: string, reach: Reach): AsyncIterable<string> {
+    return namesInside(this.#backend, path, reach);
+  }
+
+  async writeAll(files: readonly SmallWrite[], reach: Reach): Promise<(Error | null)[]> {
+    const refusals = new Map<SmallWrite, Error>();
+    for (const file of files) {
+      const operation = file.content ? "write" : "delete";
+      const refusal = await this.#hooks.before?.({ operation, path: file.path }, reach);
+      if (refusal !== undefined) refusals.set(file, fileError("denied", file.path, refusal));
+    }
+    const some = files.filter((file) => !refusals.has(file));
+    const errors = await writeEach(this.#backend, some, reach);
+    const outcomes = new Map(some.map((file, at) => [file, errors[at]!]));
+    for (const [{ path, content }, error] of outcomes)
+      if (!error) await this.#hooks.after?.({ operation: content ? "write" : "delete", path }, reach);
+    return files.map((file) => refusals.get(file) ?? outcomes.get(file) ?? null);
   }
 
   async resolve(path: string, reach: Reach): Promise<string> {

@@ -4,6 +4,7 @@ import type { Entry } from "../backend.ts";
 import { FileError, fileError } from "../file-error.ts";
 import { joinPath, namesOf, parentOf, relativeTo } from "../paths.ts";
 import type { Child } from "../search/index.ts";
+import { Pace } from "../pace.ts";
 import { severalAtOnce } from "./at-once.ts";
 import { onDisk } from "./errors.ts";
 import { Folder, kindOf } from "./folder.ts";
@@ -47,15 +48,19 @@ export class Below {
   async childrenWithStats(path: string): Promise<Child<BigIntStats>[]> {
     return this.#inside(path, async (folder) => {
       const entries = await readdir(folder.place, { withFileTypes: true });
-      return entries.flatMap((entry): Child<BigIntStats>[] => {
+      const pace = new Pace();
+      const children: Child<BigIntStats>[] = [];
+      for (const entry of entries) {
         const { name } = entry;
-        if (isTemporary(name)) return [];
-        if (entry.isDirectory()) return [{ name, type: "directory" }];
+        if (isTemporary(name)) continue;
+        await pace.rest();
+        if (entry.isDirectory()) children.push({ name, type: "directory" });
+        if (!entry.isFile() && !entry.isSymbolicLink()) continue;
         // Not awaited one by one: that would take longer than all the rest.
-        const isOurs = entry.isFile() || entry.isSymbolicLink();
-        const known = isOurs && lstatSync(folder.at(name), { bigint: true, throwIfNoEntry: false });
-        return known && (known.isFile() || known.isSymbolicLink()) ? [{ name, type: "file", known }] : [];
-      });
+        const known = lstatSync(folder.at(name), { bigint: true, throwIfNoEntry: false });
+        if (known?.isFile() || known?.isSymbolicLink()) children.push({ name, type: "file", known });
+      }
+      return children;
     });
   }
 

@@ -25,13 +25,34 @@ export async function remove(folder: Folder, name: Name, signal: AbortSignal | u
   }
 }
 
-/** Removes a directory in which nothing is. */
-export async function removeEmpty(folder: Folder, name: string): Promise<void> {
+/** Removes a directory in which nothing but directories is. What is in it is never removed, also if it comes there at that moment. */
+export async function removeEmpty(folder: Folder, name: Name): Promise<void> {
+  await using standing = await folder.lookAt(name);
+  if (standing?.kind !== "directory") throw fileError("changed", joinPath(folder.path, `${name}`));
+  const inside = folder.enter(name, standing);
+  await inside.verify();
+  const entries = await readdir(inside.place, { withFileTypes: true, encoding: "buffer" });
+  if (entries.some((entry) => !entry.isDirectory())) throw fileError("changed", inside.path);
+  for (const entry of entries) await removeEmpty(inside, entry.name);
   await folder.verify();
   await rmdir(folder.at(name)).catch((error: unknown) => {
     if (!["ENOTEMPTY", "EEXIST", "ENOTDIR", "ENOENT"].includes(codeOf(error) ?? "")) throw error;
-    throw fileError("changed", joinPath(folder.path, name));
+    throw fileError("changed", inside.path);
   });
+}
+
+/** The paths of everything below a directory that is no directory, whatever it is called. */
+export async function* filesInside(folder: Folder): AsyncGenerator<string> {
+  await folder.verify();
+  const entries = await readdir(folder.place, { withFileTypes: true, encoding: "buffer" });
+  for (const entry of entries) {
+    if (!entry.isDirectory()) {
+      yield joinPath(folder.path, entry.name.toString("utf8"));
+      continue;
+    }
+    await using standing = await folder.lookAt(entry.name);
+    if (standing?.kind === "directory") yield* filesInside(folder.enter(entry.name, standing));
+  }
 }
 
 /** Removes a link, and nothing else. */

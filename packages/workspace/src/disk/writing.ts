@@ -130,12 +130,15 @@ async function create(from: string, to: string, path: string): Promise<void> {
     await link(from, to);
   } catch (error) {
     if (codeOf(error) === "EEXIST") throw fileError("changed", path);
-    // Some disks have no second names for a file. There was none a moment ago.
-    if (codeOf(error) !== "EPERM" && codeOf(error) !== "ENOTSUP" && codeOf(error) !== "EOPNOTSUPP") throw error;
+    if (!hasNoLinks(error)) throw error;
+    // There was none a moment ago.
     return rename(from, to);
   }
   await unlink(from);
 }
+
+/** Some disks have no second names for a file. */
+export const hasNoLinks = (error: unknown): boolean => ["EPERM", "ENOTSUP", "EOPNOTSUPP"].includes(codeOf(error) ?? "");
 
 /** Makes the directories that are missing above the file, each in the one before. */
 async function makeFolders({ folder, names }: Located): Promise<Folder> {

@@ -1,7 +1,7 @@
 import type { FileChange, FileOperation, ToolContext } from "@cinch/core";
 import type { Stat } from "../backend.ts";
 import { FileError } from "../file-error.ts";
-import { contentVersion, hashOf, keep, KEPT_BYTES, streamOf, withMode, type Kept } from "./contents.ts";
+import { contentVersion, hashInSteps, keep, KEPT_BYTES, streamOf, withMode, type Kept } from "./contents.ts";
 import { contentsOf, reachOf, type Place } from "./place.ts";
 import { shown } from "../paths.ts";
 
@@ -44,7 +44,7 @@ export async function replace(
   context: ToolContext,
 ): Promise<void> {
   const reach = reachOf(context);
-  const after = { hash: hashOf(bytes), size: bytes.length };
+  const after = { hash: await hashInSteps(bytes), size: bytes.length };
   const before = old?.kept.version ?? null;
   const seen = context.files.seen(path);
   const real = await realOf(place, path, context);

@@ -1,5 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Blob, FileVersion } from "@cinch/core";
+import { Pace } from "../pace.ts";
+import { bytesIn } from "./long-text.ts";
 
 /** How large one piece of a file may be in the store. */
 export const PART_BYTES = 4 * 1024 * 1024;
@@ -29,8 +31,13 @@ export async function keep(chunks: AsyncIterable<Uint8Array>, { whole }: { whole
     open = [];
     openBytes = 0;
   };
+  const pace = new Pace();
   for await (const chunk of chunks) {
-    hash.update(chunk);
+    await pace.rest();
+    for (const piece of bytesIn(chunk)) {
+      hash.update(piece);
+      await pace.rest();
+    }
     size += chunk.length;
     if (!whole) continue;
     for (let at = 0; at < chunk.length;) {
@@ -55,6 +62,17 @@ export const withMode = ({ version, blobs }: Kept, { mode }: { mode?: number }):
 
 export const bytesOf = ({ blobs }: Kept): Buffer => Buffer.concat(blobs.map(({ bytes }) => bytes));
 
+/** The same for what may be large. */
+export async function hashInSteps(bytes: Uint8Array): Promise<string> {
+  const pace = new Pace();
+  const hash = createHash("sha256");
+  for (const piece of bytesIn(bytes)) {
+    hash.update(piece);
+    await pace.rest();
+  }
+  return hash.digest("hex");
+}
+
 export const hashOf = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
 
 /** What was seen, by what it holds: for contents to which no backend has given a version yet. */
@@ -62,5 +80,9 @@ export const contentVersion = (hash: string): string => hash;
 
 /** As backends take it. */
 export async function* streamOf(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  if (bytes.length > 0) yield bytes;
+  const pace = new Pace();
+  for (const piece of bytesIn(bytes)) {
+    yield piece;
+    await pace.rest();
+  }
 }

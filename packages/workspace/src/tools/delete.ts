@@ -1,6 +1,7 @@
 import { defineTool, type ToolContext } from "@cinch/core";
 import * as z from "zod";
 import type { DeleteOptions, Entry, Stat } from "../backend.ts";
+import { sightAt } from "../bulk.ts";
 import { FileError } from "../file-error.ts";
 import { realOf, record, takeBack, type Recorded } from "./change.ts";
 import { keep, KEPT_BYTES, withMode, type Kept } from "./contents.ts";
@@ -47,7 +48,7 @@ export const deleteTool = (place: Place) =>
       if (path === "/")
         throw new FileError("invalid", path, "The root of the workspace can't be deleted. Name what is in it.");
       return place.queue.run(path, context.signal, async () => {
-        const stat = await found(place, path, reachOf(context));
+        const stat = await entryAt(place, path, context);
         const isFolder = isDirectory(stat);
         if (isFolder && meansFile(file_path, path)) {
           const tell = `${shown(path)} is a directory, and is named like a file. To delete it with everything in it, call delete with "${shown(path)}/".`;
@@ -55,8 +56,7 @@ export const deleteTool = (place: Place) =>
         }
         const files = isFolder ? await filesIn(place, stat, context) : [stat];
         checkRules(place, files, await Names.ofEntry(place.backend, path, reachOf(context)));
-        const ifVersion = isFolder || stat.target !== undefined ? {} : { ifVersion: stat.version };
-        const { bytes, lost } = await remove(place, { path, files, options: ifVersion }, context);
+        const { bytes, lost } = await remove(place, { path, files, options: conditionFor(stat) }, context);
         const what = isFolder ? ` with ${plural(files.length, "file")}` : "";
         const warning = lost > 0 ? ` ${isFolder ? `${lost} of them` : "It"} can't be restored: ${LOST}.` : "";
         const content = `Deleted ${shown(path)}${what} (${plural(bytes, "byte")}).${warning}`;
@@ -64,6 +64,21 @@ export const deleteTool = (place: Place) =>
       });
     },
   });
+
+/** What is deleted: of a link the link, wherever it leads, and whatever may be known of that. */
+async function entryAt(place: Place, path: string, context: ToolContext): Promise<Stat> {
+  const reach = reachOf(context);
+  const { real } = await Names.ofEntry(place.backend, path, reach);
+  const isLink = async () => (await sightAt(place.backend, real, { ...reach, direct: true })).kind === "link";
+  if (place.rules.hides(path) || !(await isLink())) return found(place, path, reach);
+  return { path, type: "file", size: 0, modified: 0, target: "", version: LINK };
+}
+
+/** Only if it is still what it was judged as. */
+function conditionFor(stat: Stat): DeleteOptions {
+  if (isDirectory(stat)) return {};
+  return stat.target === undefined ? { ifVersion: stat.version } : { ifLink: true };
+}
 
 async function filesIn({ backend }: Place, { path }: Stat, context: ToolContext): Promise<Entry[]> {
   const reach = reachOf(context);

@@ -1,11 +1,11 @@
-import { isUtf8 } from "node:buffer";
 import { defineTool } from "@cinch/core";
 import * as z from "zod";
 import { FileError } from "../file-error.ts";
 import { checkSeen, oldContents, replace } from "./change.ts";
-import { bytesOf, type Kept } from "./contents.ts";
+import type { Kept } from "./contents.ts";
 import { foundFile } from "./found.ts";
 import { plural } from "./listing.ts";
+import { decoded, encoded } from "./long-text.ts";
 import { nearest } from "./nearest.ts";
 import { judgedAsFile } from "./judged.ts";
 import { pathInput, reachOf, TIMEOUT_MS, type Place } from "./place.ts";
@@ -43,15 +43,16 @@ Several edits of one file can be made at once. The result shows the changed line
         if (stat.size > EDITED_BYTES) throw tooLarge(path, stat.size);
         const old = { stat, kept: await oldContents(place, stat, context) };
         checkSeen(old, context);
-        const result = replaced(textOf(path, old.kept), { old: old_string, new: new_string, all: replace_all });
-        if (result.kind !== "done") throw problem(path, result, old_string);
-        const bytes = new TextEncoder().encode(result.text);
+        const text = await textOf(path, old.kept);
+        const result = await replaced(text, { old: old_string, new: new_string, all: replace_all });
+        if (result.kind !== "done") throw await problem(path, result, old_string);
+        const bytes = await encoded(result.text);
         await replace(place, { path, operation: "edit", old, bytes }, context);
-        const { ranges, forgiving } = result;
-        const head = `Edited ${shown(path)}: ${plural(ranges.length, "place")} changed.`;
+        const { ranges, places, forgiving } = result;
+        const head = `Edited ${shown(path)}: ${plural(places, "place")} changed.`;
         const remark = forgiving ? [FORGIVEN] : [];
-        const content = [head, ...remark, snippet(result.text, ranges)].join("\n");
-        return { content, details: { path, places: ranges.length, forgiving } };
+        const content = [head, ...remark, snippet(result.text, ranges, places)].join("\n");
+        return { content, details: { path, places, forgiving } };
       });
     },
   });
@@ -76,14 +77,14 @@ const tooLarge = (path: string, size: number): FileError =>
     `${shown(path)} has ${size} bytes; up to ${EDITED_BYTES} (${EDITED_MIB} MiB) can be edited. Use a command, or split the file.`,
   );
 
-function textOf(path: string, kept: Kept): string {
-  const bytes = bytesOf(kept);
-  if (isUtf8(bytes)) return bytes.toString("utf8");
+async function textOf(path: string, { blobs }: Kept): Promise<string> {
+  const text = await decoded(blobs.map(({ bytes }) => bytes));
+  if (text !== undefined) return text;
   const tell = `${shown(path)} is not text in UTF-8, and editing it would damage the rest of it. Use a command that knows how it is written.`;
   throw new FileError("invalid", path, tell);
 }
 
-function problem(path: string, result: Exclude<Replaced, { kind: "done" }>, old: string): FileError {
+async function problem(path: string, result: Exclude<Replaced, { kind: "done" }>, old: string): Promise<FileError> {
   switch (result.kind) {
     case "same":
       return new FileError(
@@ -102,7 +103,7 @@ function problem(path: string, result: Exclude<Replaced, { kind: "done" }>, old:
       return new FileError("invalid", path, tell);
     }
     case "missing":
-      return new FileError("invalid", path, notFound(path, result.view.text, old));
+      return new FileError("invalid", path, await notFound(path, result.view.text, old));
     default:
       return result satisfies never;
   }
@@ -120,11 +121,11 @@ function linesOf(text: string, places: readonly number[]): number[] {
   });
 }
 
-function notFound(path: string, text: string, old: string): string {
+async function notFound(path: string, text: string, old: string): Promise<string> {
   const head = `old_string was not found in ${shown(path)}, not even by passing over white space at line ends and the kinds of quotes, dashes and spaces.`;
   if (old.split("\n").every((line) => /^\s*\d+\t/.test(line)))
     return `${head} It begins with line numbers: leave them out, with the tab after them.`;
-  const alike = nearest(text, old);
+  const alike = await nearest(text, old);
   if (alike === "") return `${head} Call read_file to see what is there.`;
   return `${head} The most similar lines are:\n${alike}\nCopy what stands there, without the numbers, or call read_file to see more.`;
 }

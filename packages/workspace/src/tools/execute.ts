@@ -19,8 +19,10 @@ export interface CommandPlace {
   trusted: boolean;
   /** The path that is meant by what the model wrote, as the shell has it. Throws a `FileError`. */
   path(input: string): string;
-  /** Remembers what files are before a command. Where that can't be done, why: the command runs all the same. */
-  watch(context: ToolContext): Promise<Watch | { untold: string }>;
+  /** Remembers what files are before a command. Where that can't be done, the command runs all the same, and its end says why. */
+  watch(context: ToolContext): Promise<Watch>;
+  /** Says that a command runs in the background. Gives back how to say that it is over. */
+  accompany(threadId: string): Promise<() => Promise<void>>;
 }
 
 /** Runs a command. What it prints is shown as it comes; the model gets the beginning and the end, and where the whole is. */
@@ -52,7 +54,7 @@ export const unprotected = ({ protection }: CommandPlace) => (protection().kind 
 
 async function toTheEnd({ shell, background, watch }: CommandPlace, command: Command, context: ToolContext) {
   const watching = await watch(context);
-  if (context.signal.aborted && "end" in watching) await watching.end();
+  if (context.signal.aborted) await watching.end();
   context.signal.throwIfAborted();
   const output = new Output(background.outputs.place());
   const text = new TextDecoder();
@@ -66,32 +68,45 @@ async function toTheEnd({ shell, background, watch }: CommandPlace, command: Com
   );
   const exit = await running.exit;
   await output.close();
-  const changes = "end" in watching ? await watching.end() : watching;
+  const changes = await watching.end();
   const told = "untold" in changes ? `[${changes.untold}]` : "";
   const content = [howItEnded(exit), output.textForModel(), told].filter((part) => part !== "").join("\n");
   return { content, details: { exit, bytes: output.bytes, output: output.path, ...changes } };
 }
 
 /** Neither the signal nor the files of the call go along: it is over before the command is. */
-async function inBackground({ shell, background, protection }: CommandPlace, command: Command, context: ToolContext) {
+async function inBackground(
+  { shell, background, protection, accompany }: CommandPlace,
+  command: Command,
+  context: ToolContext,
+) {
   const { threadId, key } = context;
   // The key ends in where the journal has this call: no other command of the thread has that, before or after a restart.
   const id = `cmd-${key.slice(key.lastIndexOf(":") + 1)}`;
   const place = background.outputs.place();
   const output = new Output(place);
   await output.save();
-  if (context.signal.aborted || !background.hasRoom(threadId)) {
-    await output.close();
+  const onEnd = await accompany(threadId);
+  const check = () => {
     context.signal.throwIfAborted();
-    throw new Error(
-      `${MOST_RUNNING} commands of this thread run in the background already. End one with execute_stop first.`,
-    );
+    if (!background.hasRoom(threadId))
+      throw new Error(
+        `${MOST_RUNNING} commands of this thread run in the background already. End one with execute_stop first.`,
+      );
+  };
+  try {
+    check();
+    await context.files.checkpoint({ untold: `What ${id} changes can't be taken back: it runs in the background.` });
+    // Others may have been started meanwhile.
+    check();
+  } catch (error) {
+    await output.close();
+    await onEnd();
+    throw error;
   }
   const reach = { threadId, resourceId: context.files.resourceId };
-  await context.files.checkpoint({ untold: `What ${id} changes can't be taken back: it runs in the background.` });
-  context.signal.throwIfAborted();
   const running = shell.start({ ...command, reach }, output.sink, { combined: true, interactive: true });
-  background.add({ threadId, id }, { output, running });
+  background.add({ threadId, id }, { output, running, onEnd });
   if (output.path !== null) await background.outputs.note({ threadId, id }, place).catch(() => {});
   const apart = protection().ownNetwork
     ? "\nIt has a network of its own: no other command reaches what it serves. Use a server within the command that starts it: server & sleep 1; curl …"

@@ -2,7 +2,7 @@ import type { ToolContext } from "@cinch/core";
 import type { GrepMatch } from "../backend.ts";
 import { First, shortened, SHOWN_CHARS, type FileCount, type Search } from "./grep-search.ts";
 import { scanLines } from "./lines.ts";
-import { fitting } from "./listing.ts";
+import { fitting, RESULT_CHARS } from "./listing.ts";
 import { contentsOf, type Place } from "./place.ts";
 import { shown } from "../paths.ts";
 
@@ -30,7 +30,10 @@ export async function contentResults(
   context: ToolContext,
 ): Promise<Results> {
   const all: { text: string; isMatch: boolean }[] = [];
+  let chars = 0;
   for (const [path, matches] of Map.groupBy(search.matches, (match) => match.path)) {
+    // More than that is not shown.
+    if (chars > RESULT_CHARS) break;
     const hits = new Set(matches.map(({ line }) => line));
     const lines = around === 0 ? matches.map(shownMatch) : await linesAround(place, { path, hits, around }, context);
     let last = -1;
@@ -39,6 +42,7 @@ export async function contentResults(
       const mark = isMatch ? ":" : "-";
       if (around > 0 && all.length > 0 && line !== last + 1) all.push({ text: "--", isMatch: false });
       all.push({ text: `${shown(path)}${mark}${line}${mark}${text}`, isMatch });
+      chars += text.length;
       last = line;
     }
   }
@@ -50,8 +54,14 @@ export async function contentResults(
 }
 
 function shownMatch({ line, text: whole }: GrepMatch): Omit<GrepMatch, "path"> {
-  const text = whole.replace(/[\r\n]+$/, "");
+  const text = withoutEnd(whole);
   return { line, text: shortened(text, text.length) };
+}
+
+function withoutEnd(line: string): string {
+  let end = line.length;
+  while (end > 0 && (line[end - 1] === "\n" || line[end - 1] === "\r")) end--;
+  return line.slice(0, end);
 }
 
 async function linesAround(
@@ -59,16 +69,22 @@ async function linesAround(
   { path, hits, around }: { path: string; hits: ReadonlySet<number>; around: number },
   context: ToolContext,
 ): Promise<Omit<GrepMatch, "path">[]> {
-  const near = (line: number): number[] => Array.from({ length: 2 * around + 1 }, (_, at) => line - around + at);
-  const wanted = new Set([...hits].flatMap(near));
-  const last = Math.max(...hits) + around;
+  const wanted = [...hits].toSorted((a, b) => a - b);
+  const last = wanted.at(-1)! + around;
   const lines: Omit<GrepMatch, "path">[] = [];
+  let chars = 0;
+  let next = 0;
+  const isNear = (line: number): boolean => {
+    while (next < wanted.length && wanted[next]! + around < line) next++;
+    return next < wanted.length && wanted[next]! - around <= line;
+  };
   await scanLines(contentsOf(place, { path }, context), {
     chars: SHOWN_CHARS,
-    wants: (no) => wanted.has(no + 1),
-    take({ no, text, chars }) {
-      lines.push({ line: no + 1, text: shortened(text, chars) });
-      return no + 1 < last;
+    wants: (no) => isNear(no + 1),
+    take({ no, text, chars: length }) {
+      lines.push({ line: no + 1, text: shortened(text, length) });
+      chars += text.length + 1;
+      return no + 1 < last && chars <= RESULT_CHARS;
     },
   });
   return lines;

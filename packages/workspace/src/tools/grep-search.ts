@@ -1,5 +1,6 @@
 import type { Policy, ToolContext } from "@cinch/core";
 import type { GrepMatch, GrepQuery } from "../backend.ts";
+import { Pace } from "../pace.ts";
 import { Batches } from "../search/index.ts";
 import { Names } from "./names.ts";
 import { reachOf, type Place } from "./place.ts";
@@ -50,8 +51,11 @@ export async function search(
   let [judged, file, total] = ["", { path: "", lines: 0 }, 0];
   let policy: Policy | undefined;
   const done = (stopped: boolean): Search => ({ files, matches: first.sorted(), total, stopped, askedFor });
+  const pace = new Pace();
   for await (const matches of Batches.of(backend.grep(query, reach))) {
     context.signal.throwIfAborted();
+    const wait = pace.step();
+    if (wait) await wait;
     for (const match of matches) {
       const { path, count = 1 } = match;
       if (path !== judged) {

@@ -1,3 +1,5 @@
+import { Pace } from "../pace.ts";
+
 const NEWLINE = 10;
 
 export interface Line {
@@ -28,8 +30,10 @@ export async function scanLines(chunks: AsyncIterable<Uint8Array>, query: LineQu
   let no = 0;
   let line = query.wants(0) ? new LineReader(0, query) : null;
   let open = false;
+  const pace = new Pace();
   for await (const chunk of chunks) {
     const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+    await pace.rest();
     for (let at = 0; at < bytes.length;) {
       const found = bytes.indexOf(NEWLINE, at);
       const end = found < 0 ? bytes.length : found;
@@ -38,6 +42,8 @@ export async function scanLines(chunks: AsyncIterable<Uint8Array>, query: LineQu
       at = end + 1;
       if (open) continue;
       no++;
+      const wait = pace.step();
+      if (wait) await wait;
       if (line && query.take(line.end({ newline: true })) === false) return no;
       line = query.wants(no) ? new LineReader(no, query) : null;
     }

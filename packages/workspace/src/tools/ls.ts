@@ -2,7 +2,7 @@ import { defineTool } from "@cinch/core";
 import * as z from "zod";
 import type { Entry } from "../backend.ts";
 import { foundDirectory } from "./found.ts";
-import { fitting, LISTED, plural } from "./listing.ts";
+import { fitting, LISTED, plural, sorted } from "./listing.ts";
 import { judgedAsFolder } from "./judged.ts";
 import { folderFit } from "./pattern.ts";
 import { pathInput, reachOf, TIMEOUT_MS, type Place } from "./place.ts";
@@ -23,11 +23,10 @@ Up to ${LISTED} entries are shown. To find files at any depth call glob.`,
       const reach = reachOf(context);
       await foundDirectory(place, path, reach);
       const all = await place.backend.list(path, reach);
-      const entries = all
-        .filter((entry) => isWithin(entry.path, path) && !place.rules.hides(entry.path))
-        .toSorted(order);
+      const shownOnes = all.filter((entry) => isWithin(entry.path, path) && !place.rules.hides(entry.path));
+      const entries = await sorted(shownOnes, order);
       if (entries.length === 0) return { content: `${shown(path)} is empty.`, details: { path, entries: 0 } };
-      const lines = fitting(entries.map(line));
+      const lines = fitting(entries.slice(0, LISTED).map(line));
       const left = entries.length - lines.length;
       const more =
         left > 0

@@ -1,18 +1,17 @@
 import { LINE_CHARS, numberedLine } from "./numbered.ts";
 import type { Range } from "./replacement.ts";
 
-/** How many places are shown, and how many lines of each. */
-const PLACES = 3;
+/** How many lines of each place are shown. */
 const LINES = 40;
 const AROUND = 2;
 
-/** The lines in which something was put, with some around them. */
-export function snippet(text: string, ranges: readonly Range[]): string {
+/** The lines in which something was put, with some around them: the first of so many places. */
+export function snippet(text: string, ranges: readonly Range[], places = ranges.length): string {
   const out: string[] = [];
   let line = 0;
   let lineStart = 0;
   let shownUpTo = -1;
-  for (const { from, to } of ranges.slice(0, PLACES)) {
+  for (const { from, to } of ranges) {
     for (let next = text.indexOf("\n", lineStart); next >= 0 && next < from; next = text.indexOf("\n", lineStart)) {
       line++;
       lineStart = next + 1;
@@ -25,7 +24,7 @@ export function snippet(text: string, ranges: readonly Range[]): string {
     if (end < last) out.push(`[the change goes on up to line ${last + 1}]`);
     shownUpTo = Math.max(shownUpTo, end);
   }
-  if (ranges.length > PLACES) out.push(`[${ranges.length - PLACES} more places are not shown]`);
+  if (places > ranges.length) out.push(`[${places - ranges.length} more places are not shown]`);
   return out.join("\n");
 }
 

@@ -1,3 +1,6 @@
+import { Pace } from "../pace.ts";
+import { mapped, placesOf, TextBuilder } from "./long-text.ts";
+
 /** A text without some of its characters, or with others in their place, that knows where each one stands in the original. */
 export interface View {
   text: string;
@@ -15,32 +18,43 @@ interface Drop {
 }
 
 /** As `read_file` shows it: without byte order mark, and with "\n" for every line break. */
-export function plainView(source: string): View {
-  const drops = mark(source);
-  for (let at = source.indexOf("\r\n"); at >= 0; at = source.indexOf("\r\n", at + 2))
-    drops.push({ from: at, to: at + 1 });
-  return viewOf(source, drops);
+export async function plainView(source: string): Promise<View> {
+  const breaks = await placesOf(source, "\r\n");
+  return viewOf(source, { drops: mark(source), more: breaks.map((at) => ({ from: at, to: at + 1 })) });
 }
 
 /** Also without white space at the end of lines, and with plain quotes, dashes and spaces. */
-export function forgivingView(source: string): View {
+export async function forgivingView(source: string): Promise<View> {
+  const pace = new Pace();
   const drops = mark(source);
   const first = drops.length;
+  const more: Drop[] = [];
   for (let at = 0; at <= source.length;) {
     const found = source.indexOf("\n", at);
     const end = found < 0 ? source.length : found;
     let from = found > at && source[found - 1] === "\r" ? end - 1 : end;
-    while (from > Math.max(at, first) && SPACE.test(source[from - 1]!)) from--;
-    if (from < end) drops.push({ from, to: end });
+    const least = Math.max(at, first);
+    while (from > least && SPACES.has(source.charCodeAt(from - 1))) {
+      from--;
+      const wait = pace.step();
+      if (wait) await wait;
+    }
+    if (from < end) more.push({ from, to: end });
     at = end + 1;
+    const wait = pace.step();
+    if (wait) await wait;
   }
-  const view = viewOf(source, drops);
-  return { ...view, text: plain(view.text) };
+  const view = await viewOf(source, { drops, more });
+  return { ...view, text: await mapped(view.text, plain) };
 }
 
 const mark = (source: string): Drop[] => (source.startsWith("\ufeff") ? [{ from: 0, to: 1 }] : []);
 
-const SPACE = /[ \t\v\f\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]/;
+const SPACES = new Set(
+  [..." \t\v\f\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"].map(
+    (one) => one.charCodeAt(0),
+  ),
+);
 
 /** Each is replaced by one character, so that places stay what they are. */
 function plain(text: string): string {
@@ -51,20 +65,25 @@ function plain(text: string): string {
     .replace(/[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]/g, " ");
 }
 
-function viewOf(source: string, drops: readonly Drop[]): View {
-  const pieces: string[] = [];
+async function viewOf(source: string, { drops: few, more }: { drops: Drop[]; more: Drop[] }): Promise<View> {
+  const pace = new Pace();
+  const drops = few.length > 0 ? [...few, ...more] : more;
+  const kept = new TextBuilder();
   /** For each drop: where in the view it would stand, and how much is left out up to and with it. */
   const at: number[] = [];
   const left: number[] = [];
   let last = 0;
   let sum = 0;
   for (const { from, to } of drops) {
-    pieces.push(source.slice(last, from));
+    kept.add(source.slice(last, from));
     at.push(from - sum);
     left.push((sum += to - from));
     last = to;
+    const wait = pace.step();
+    if (wait) await wait;
   }
-  const text = pieces.join("") + source.slice(last);
+  kept.add(source.slice(last));
+  const text = drops.length === 0 ? source : kept.text();
   const place = (index: number): number => index + (left[lastUpTo(at, index)] ?? 0);
   return {
     text,

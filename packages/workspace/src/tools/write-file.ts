@@ -1,9 +1,10 @@
 import { defineTool } from "@cinch/core";
 import * as z from "zod";
 import { checkSeen, oldContents, replace } from "./change.ts";
-import { hashOf } from "./contents.ts";
+import { hashInSteps } from "./contents.ts";
 import { isDirectory } from "./found.ts";
 import { plural } from "./listing.ts";
+import { encoded, placesOf } from "./long-text.ts";
 import { writePolicy } from "./rules.ts";
 import { judgedAsFile } from "./judged.ts";
 import { pathInput, reachOf, TIMEOUT_MS, type Place } from "./place.ts";
@@ -25,13 +26,13 @@ A file that exists must have been read with read_file in this thread and be unch
     ...judgedAsFile(place, writePolicy),
     execute({ file_path, content }, context) {
       const path = place.path(file_path);
-      const bytes = new TextEncoder().encode(content);
-      const size = `${plural(lineCount(content), "line")}, ${plural(bytes.length, "byte")}`;
       return place.queue.run(path, context.signal, async () => {
+        const bytes = await encoded(content);
+        const size = `${plural(await lineCount(content), "line")}, ${plural(bytes.length, "byte")}`;
         const stat = await place.backend.stat(path, reachOf(context));
         if (stat?.type === "directory") throw isDirectory(path);
         const old = stat && { stat, kept: await oldContents(place, stat, context) };
-        if (old?.kept.version.hash === hashOf(bytes)) {
+        if (old?.kept.version.hash === (await hashInSteps(bytes))) {
           context.files.read(path, old.stat.version);
           return { content: `${shown(path)} holds exactly this already (${size}).`, details: { path, changed: false } };
         }
@@ -45,8 +46,7 @@ A file that exists must have been read with read_file in this thread and be unch
     },
   });
 
-function lineCount(text: string): number {
-  let count = text === "" || text.endsWith("\n") ? 0 : 1;
-  for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) count++;
-  return count;
+async function lineCount(text: string): Promise<number> {
+  const { length } = await placesOf(text, "\n");
+  return text === "" || text.endsWith("\n") ? length : length + 1;
 }

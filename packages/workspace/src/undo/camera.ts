@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { basename } from "node:path";
 import type { Backend, Reach, TreeFile } from "../backend.ts";
 import { FileError } from "../file-error.ts";
+import { Pace } from "../pace.ts";
 import { Album, type Shelf } from "./album.ts";
 import type { Kept } from "./pack.ts";
 import { HASHED_BYTES, LINK, unreadHash, type Picture, type Pictured } from "./picture.ts";
@@ -103,7 +104,9 @@ export class Camera {
     await this.#checkNumber(reach, known);
     const files = new Map<string, Pictured>();
     const room = { kept: KEPT_IN_ALL, hashed: HASHED_IN_ALL };
+    const pace = new Pace();
     for await (const file of this.#backend.tree?.(reach) ?? []) {
+      await pace.rest();
       const was = known.get(file.path);
       const isKnown = was?.version === file.version && !was.fresh;
       const now = isKnown ? was : await this.#pictured(file, was, room);

@@ -60,6 +60,13 @@ export function differencesBetween(before: Picture, after: Picture): Difference[
   return differences;
 }
 
+/** The paths of files that are not in two pictures what they were. */
+export function changedBetween({ files: before }: Picture, { files: after }: Picture): string[] {
+  const gone = [...before].filter(([path, { hash }]) => after.get(path)?.hash !== hash);
+  const made = [...after.keys()].filter((path) => !before.has(path));
+  return [...gone.map(([path]) => path), ...made];
+}
+
 export const textOf = ({ at, files }: Picture): string => JSON.stringify({ at, files: [...files] });
 
 /** Throws if it is none. */

@@ -1,12 +1,15 @@
 import type { FileChange, FileReach, FileRestore, RewoundFile } from "@cinch/core";
-import type { Backend, Stat } from "../backend.ts";
+import type { Backend, SmallWrite } from "../backend.ts";
+import { writeEach } from "../bulk.ts";
 import { FileError } from "../file-error.ts";
-import { keep, KEPT_BYTES, type Kept } from "../tools/contents.ts";
 import { LINK } from "./picture.ts";
 import { backendReach, contentsOf, nowAt, reasonOf, type Now } from "./versions.ts";
 
 /** So many changes are recorded together, before they are made together. What they replace is in memory meanwhile. */
-const TOGETHER = 16;
+const BATCH_FILES = 200;
+const BATCH_BYTES = 16 * 1024 * 1024;
+/** Larger files are written one by one, piece by piece. */
+const SMALL_BYTES = 256 * 1024;
 
 /** Where files are, and who is told what became of them. */
 export interface Ground {
@@ -25,78 +28,136 @@ export async function restoreAll(
 }
 
 async function restoreEach(ground: Ground, files: readonly FileRestore[], reach: FileReach): Promise<RewoundFile[]> {
+  const { backend } = ground;
+  const wanted = new Map(files.map((file) => [file.path, file]));
   const done: RewoundFile[] = [];
-  for (let at = 0; at < files.length; at += TOGETHER) {
+  let batch: Due[] = [];
+  let bytes = 0;
+  const flush = async () => {
+    const due = batch;
+    [batch, bytes] = [[], 0];
+    if (due.length > 0) done.push(...(await new Batch(ground, reach).restore(due)));
+  };
+  for await (const now of nowAt([...wanted.keys()], { backend, reach, keeps: true })) {
     reach.signal?.throwIfAborted();
-    const found = await Promise.all(
-      files.slice(at, at + TOGETHER).map((file) => {
-        return consider(ground.backend, file, reach).catch((error: unknown) => failed(file, reasonOf(error)));
-      }),
-    );
-    done.push(...found.filter((one): one is RewoundFile => "outcome" in one));
-    const due = found.filter((one): one is Due => !("outcome" in one));
-    if (due.length === 0) continue;
-    const blobs = due.flatMap(({ kept }) => kept?.blobs ?? []);
-    await reach.files.record(() => due.map(changeOf), blobs);
-    done.push(...(await Promise.all(due.map((one) => restoreOne(ground, one, reach)))));
+    const file = wanted.get(now.path)!;
+    if ("failed" in now) done.push(failed(file, now.failed));
+    else if (isThere(file, now)) done.push(ended(file));
+    else if (!mayBecome(file, now)) done.push(conflict(file));
+    else {
+      batch.push({ file, now });
+      bytes += now.kept?.blobs.reduce((sum, blob) => sum + blob.bytes.length, 0) ?? 0;
+    }
+    if (batch.length >= BATCH_FILES || bytes >= BATCH_BYTES) await flush();
   }
+  await flush();
   return done;
 }
 
+/** A file that is to be changed. What it holds now is kept too: nothing is lost by going back. */
 interface Due {
   file: FileRestore;
-  stat: Stat | null;
-  /** What it holds now is kept too: nobody loses anything by going back. */
-  kept: Kept | null;
-}
-
-async function consider(backend: Backend, file: FileRestore, reach: FileReach): Promise<Due | RewoundFile> {
-  const place = backendReach(reach);
-  const now = await nowAt(backend, file.path, place);
-  if (isThere(file, now)) return ended(file);
-  if (!mayBecome(file, now)) return conflict(file);
-  const { stat } = now;
-  if (stat?.type !== "file") return { file, stat, kept: null };
-  const kept = await keep(backend.read(file.path, {}, place), { whole: stat.size <= KEPT_BYTES });
-  return { file, stat, kept };
+  now: Now;
 }
 
 /** Already what it was: this is done for the second time, or the journal was where it lived. */
 const isThere = ({ to }: FileRestore, { hash }: Now): boolean => hash === (to?.hash ?? null);
 
-/** Whether it is what it was when this was decided. A directory that stands in the way of a file goes if nothing is in it. */
-const mayBecome = ({ from }: FileRestore, { stat, hash }: Now): boolean =>
-  stat?.type === "directory" ? from === null : hash === from;
+/** Whether it is what it was when this was decided, or what a restore that was cut off has left: a link goes before a file comes. */
+function mayBecome({ from }: FileRestore, { sight, hash }: Now): boolean {
+  if (sight.kind === "blocked") return false;
+  return hash === from || (from === LINK && sight.kind === "nothing");
+}
 
-function changeOf({ file: { path, to, seen, rewound = false }, stat, kept }: Due): FileChange {
-  const mode = stat?.mode === undefined ? {} : { mode: stat.mode };
-  const before = kept && { ...kept.version, ...mode };
+function changeOf({ file: { path, to, seen, rewound = false }, now }: Due): FileChange {
+  const before = now.kept?.version ?? null;
   // What the thread had seen is what is there again.
   const version = seen && to ? { version: to.hash } : {};
   return { path, operation: "restore", before, after: to, rewound, ...version };
 }
 
-async function restoreOne({ backend, wrote }: Ground, due: Due, reach: FileReach): Promise<RewoundFile> {
-  const { file, stat } = due;
-  const { path, to } = file;
-  const place = backendReach(reach);
-  try {
-    if (stat?.type === "directory") await backend.delete(path, place, { ifEmpty: true });
-    // A link goes itself, and what it leads to stays.
-    if (file.from === LINK) await backend.delete(path, place, { ifLink: true });
-    const isFile = stat?.type === "file";
-    if (to) {
-      const mode = to.mode === undefined ? {} : { mode: to.mode };
-      const options = { ifVersion: isFile ? stat.version : null, ...mode };
-      await backend.write(path, contentsOf(to, reach), options, place);
-    } else if (isFile) await backend.delete(path, place, { ifVersion: stat.version });
-    wrote(path, to?.hash ?? null);
-    return ended(file);
-  } catch (error) {
-    const { version: _, ...change } = changeOf(due);
-    await reach.files.record(() => [{ ...change, after: change.before }]);
+/** Each change is in the journal before it is made. */
+class Batch {
+  readonly #ground: Ground;
+  readonly #reach: FileReach;
+
+  constructor(ground: Ground, reach: FileReach) {
+    this.#ground = ground;
+    this.#reach = reach;
+  }
+
+  async restore(due: readonly Due[]): Promise<RewoundFile[]> {
+    const { files } = this.#reach;
+    await files.record(
+      () => due.map(changeOf),
+      due.flatMap(({ now }) => now.kept?.blobs ?? []),
+    );
+    const errors = await this.#make(due);
+    const undone = due.filter((one) => errors.has(one));
+    if (undone.length > 0) await files.record(() => undone.map(stillThere));
+    return due.map((one) => this.#outcome(one, errors.get(one)));
+  }
+
+  /** What went wrong, by change. */
+  async #make(due: readonly Due[]): Promise<Map<Due, unknown>> {
+    const errors = new Map<Due, unknown>();
+    const small: { one: Due; write: SmallWrite }[] = [];
+    await Promise.all(
+      due.map(async (one) => {
+        try {
+          await this.#makeRoom(one);
+          const write = await this.#smallWrite(one);
+          if (write) small.push({ one, write });
+          else await this.#writeLarge(one);
+        } catch (error) {
+          errors.set(one, error);
+        }
+      }),
+    );
+    const writes = small.map(({ write }) => write);
+    const failures = await writeEach(this.#ground.backend, writes, backendReach(this.#reach));
+    for (const [at, error] of failures.entries()) if (error) errors.set(small[at]!.one, error);
+    return errors;
+  }
+
+  /** A directory goes if there is nothing but directories in it. A link goes itself, and what it leads to stays. */
+  async #makeRoom({ file: { path }, now: { sight } }: Due): Promise<void> {
+    const { backend } = this.#ground;
+    if (sight.kind === "directory") await backend.delete(path, backendReach(this.#reach), { ifEmpty: true });
+    if (sight.kind === "link") await backend.delete(path, backendReach(this.#reach), { ifLink: true });
+  }
+
+  /** `undefined`: it is too large for that, or there is nothing left to do. */
+  async #smallWrite({ file: { path, to }, now: { sight } }: Due): Promise<SmallWrite | undefined> {
+    const ifVersion = sight.kind === "file" ? sight.file.version : null;
+    if (!to) return ifVersion === null ? undefined : { path, ifVersion, content: null };
+    if (to.size > SMALL_BYTES) return undefined;
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of contentsOf(to, this.#reach)) chunks.push(chunk);
+    const content = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
+    return { path, ifVersion, content, ...(to.mode === undefined ? {} : { mode: to.mode }) };
+  }
+
+  async #writeLarge({ file: { path, to }, now: { sight } }: Due): Promise<void> {
+    if (!to) return;
+    const mode = to.mode === undefined ? {} : { mode: to.mode };
+    const options = { ifVersion: sight.kind === "file" ? sight.file.version : null, ...mode };
+    await this.#ground.backend.write(path, contentsOf(to, this.#reach), options, backendReach(this.#reach));
+  }
+
+  #outcome({ file }: Due, error: unknown): RewoundFile {
+    if (error === undefined) {
+      this.#ground.wrote(file.path, file.to?.hash ?? null);
+      return ended(file);
+    }
     return error instanceof FileError && error.problem === "changed" ? conflict(file) : failed(file, reasonOf(error));
   }
+}
+
+/** Of what was recorded and did not happen. */
+function stillThere(due: Due): FileChange {
+  const { version: _, ...change } = changeOf(due);
+  return { ...change, after: change.before };
 }
 
 const ended = ({ path, to }: FileRestore): RewoundFile => ({ path, outcome: to ? "restored" : "deleted" });
@@ -104,5 +165,5 @@ const failed = ({ path }: FileRestore, detail: string): RewoundFile => ({ path, 
 const conflict = ({ path }: FileRestore): RewoundFile => ({
   path,
   outcome: "conflict",
-  detail: "Somebody else has changed it in the meantime.",
+  detail: "It was changed while files were restored.",
 });

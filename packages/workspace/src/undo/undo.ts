@@ -10,8 +10,11 @@ import { Camera } from "./camera.ts";
 import { diffOf } from "./diff.ts";
 import { differencesBetween, type Difference, type Picture, type Pictured } from "./picture.ts";
 import { Ledger } from "./ledger.ts";
+import { obstaclesTo } from "./obstacles.ts";
+import { Overlaps, type Run } from "./overlaps.ts";
 import { restoreAll } from "./restore.ts";
-import { backendReach, lookedAt, reasonOf } from "./versions.ts";
+import type { Runs } from "./runs.ts";
+import { backendReach, lookedAt, nowAt, reasonOf } from "./versions.ts";
 
 /** What is held in memory at a time, before the journal has it. */
 const BATCH_BYTES = 16 * 1024 * 1024;
@@ -29,20 +32,24 @@ export interface Watch {
 export class FileUndo implements Undo {
   readonly #backend: Backend;
   readonly #camera: Camera;
+  readonly #runs: Runs;
+  readonly #overlaps = new Overlaps();
   /** For whoever writes files through the same workspace. */
   readonly ledger = new Ledger();
 
   /** A backend without rules: whoever takes back what was done takes the user's place, not the agent's. */
-  constructor(backend: Backend, options: Shelf) {
+  constructor(backend: Backend, { runs, ...shelf }: Shelf & { runs: Runs }) {
     this.#backend = backend;
-    this.#camera = new Camera(backend, options);
+    this.#camera = new Camera(backend, shelf);
+    this.#runs = runs;
   }
 
-  async look(paths: readonly string[], reach: FileReach) {
-    const found = await severalAtOnce(paths, async (path) => {
-      return [path, await lookedAt(this.#backend, path, backendReach(reach))] as const;
-    });
-    return new Map(found.flatMap(([path, looked]) => (looked ? [[path, looked] as const] : [])));
+  look(paths: readonly string[], reach: FileReach) {
+    return lookedAt(paths, { backend: this.#backend, reach });
+  }
+
+  obstacles(files: readonly FileRestore[], reach: FileReach): Promise<Map<string, string>> {
+    return obstaclesTo(files, { backend: this.#backend, reach });
   }
 
   restore(files: readonly FileRestore[], reach: FileReach): Promise<RewoundFile[]> {
@@ -50,9 +57,11 @@ export class FileUndo implements Undo {
   }
 
   async diff(then: readonly { path: string; before: FileVersion | null }[], reach: FileReach): Promise<FileDiff[]> {
+    const looking = { backend: this.#backend, reach };
+    const before = new Map(then.map((file) => [file.path, file.before]));
     const diffs: FileDiff[] = [];
-    for (const file of then) {
-      const diff = await diffOf(this.#backend, file, reach);
+    for await (const now of nowAt([...before.keys()], looking)) {
+      const diff = await diffOf(now, before.get(now.path) ?? null, looking);
       if (diff) diffs.push(diff);
     }
     return diffs.toSorted((a, b) => (a.path < b.path ? -1 : 1));
@@ -60,23 +69,30 @@ export class FileUndo implements Undo {
 
   async settle(tree: string, reach: FileReach): Promise<void> {
     const { picture, until } = await this.#camera.find(tree);
-    await this.#record(picture, reach, until);
+    const then = { from: picture.at, to: until, threadId: reach.threadId };
+    const shared = await this.#runs.overlapped(then, { elsewhere: false });
+    await this.#record(picture, reach, { until, isShared: () => shared });
     await this.#camera.giveBack(tree);
   }
 
-  /** Remembers, durably, what all files are now; or says why that can't be done. */
-  async watch(reach: FileReach, signal: AbortSignal): Promise<Watch | { untold: string }> {
+  /** Remembers, durably, what all files are now; or why that can't be done. */
+  async watch(reach: FileReach, signal: AbortSignal): Promise<Watch> {
+    const { threadId } = reach;
+    const trace = await this.#runs.begin(threadId);
     const saved = await this.#camera.takeAndSave({ ...backendReach(reach), signal }).catch(reasonOf);
     if (typeof saved === "string") {
       const told = { untold: `What this command changes can't be taken back: ${saved}` };
-      await reach.files.checkpoint(told);
-      return told;
+      const run = this.#overlaps.begin(threadId);
+      const over = () => this.#over(run, trace);
+      await reach.files.checkpoint(told).catch((error: unknown) => rethrownAfter(error, over));
+      return { end: () => over().then(() => told) };
     }
     const { name, picture } = saved;
+    const run = this.#overlaps.begin(threadId, picture);
     const unmark = this.#camera.keepMarked(name);
     await reach.files.checkpoint({ tree: name }).catch((error: unknown) => {
       unmark();
-      throw error;
+      return rethrownAfter(error, () => this.#over(run, trace));
     });
     // What a command makes now would otherwise seem to be older than the picture.
     await sleep(Math.max(0, picture.at + TICK_MS - Date.now()));
@@ -85,7 +101,7 @@ export class FileUndo implements Undo {
       end: async () => {
         unmark();
         try {
-          const changed = await this.#record(picture, reach);
+          const changed = await this.#recordRun(picture, { run, trace }, reach);
           await this.#camera.giveBack(name);
           return { changed };
         } catch (error) {
@@ -96,24 +112,48 @@ export class FileUndo implements Undo {
     };
   }
 
+  /** A command runs that is not watched. Gives back how to say that it is over. */
+  async accompany(threadId: string): Promise<() => Promise<void>> {
+    const trace = await this.#runs.begin(threadId);
+    const run = this.#overlaps.begin(threadId);
+    return () => this.#over(run, trace);
+  }
+
+  async #over(run: Run, trace: Trace): Promise<void> {
+    this.#overlaps.end(run);
+    await trace.end();
+  }
+
   close(): Promise<void> {
     return this.#camera.close();
   }
 
-  /** `until`: what was touched later was touched by somebody else. */
-  async #record(before: Picture, reach: FileReach, until = Infinity): Promise<number> {
+  async #recordRun(before: Picture, { run, trace }: { run: Run; trace: Trace }, reach: FileReach): Promise<number> {
+    const { threadId } = reach;
+    try {
+      const after = await this.#camera.take(backendReach(reach));
+      this.#overlaps.end(run, after);
+      const all = await this.#runs.overlapped({ from: trace.start, threadId }, { elsewhere: true });
+      return await this.#record(before, reach, { after, isShared: (path) => all || run.shared.has(path) });
+    } finally {
+      await this.#over(run, trace);
+    }
+  }
+
+  async #record(before: Picture, reach: FileReach, { until = Infinity, isShared, after }: Recording): Promise<number> {
     const { files } = reach;
-    const after = await this.#camera.take(backendReach(reach));
-    const isOthers = ({ path, after: now }: Difference) =>
-      (now?.touched ?? 0) > until || this.ledger.has(path, now?.hash ?? null, before.at);
-    const differences = differencesBetween(before, after).filter((one) => !isOthers(one));
+    const now = after ?? (await this.#camera.take(backendReach(reach)));
+    const isOthers = ({ path, after: is }: Difference) =>
+      (is?.touched ?? 0) > until || this.ledger.has(path, is?.hash ?? null, before.at);
+    const differences = differencesBetween(before, now).filter((one) => !isOthers(one));
     const changed = await this.#withoutIgnored(differences, reach);
     let count = 0;
     for await (const { changes, blobs } of this.#batches(changed)) {
       reach.signal?.throwIfAborted();
-      if (!(await files.record(() => changes, blobs)))
-        throw new Error("The call is over: what it did is recorded later.");
-      for (const { path, after: now } of changes) this.ledger.note(path, now?.hash ?? null);
+      const told = changes.map((change) => (isShared(change.path) ? { ...change, shared: true } : change));
+      if (!(await files.record(() => told, blobs))) throw new Error("The call is over: what it did is recorded later.");
+      // What is shared is recorded by each of them.
+      for (const { path, after: is, shared } of told) if (!shared) this.ledger.note(path, is?.hash ?? null);
       count += changes.length;
     }
     return count;
@@ -149,6 +189,22 @@ export class FileUndo implements Undo {
     const kept = await keep(streamOf(bytes), { whole: true });
     return { ...kept, version: { ...kept.version, ...version } };
   }
+}
+
+async function rethrownAfter(error: unknown, work: () => Promise<void>): Promise<never> {
+  await work();
+  throw error;
+}
+
+type Trace = Awaited<ReturnType<Runs["begin"]>>;
+
+interface Recording {
+  /** Whether another thread's command may have changed this file. */
+  isShared(path: string): boolean;
+  /** What was touched later was touched by somebody else. */
+  until?: number;
+  /** What files are now. Left out: they are looked at. */
+  after?: Picture;
 }
 
 const versionOf = ({ hash, size, mode }: Pictured): FileVersion => ({

@@ -1,8 +1,8 @@
 import type { FileReach, FileVersion, LookedAt } from "@cinch/core";
-import type { Backend, Reach, Stat } from "../backend.ts";
-import { FileError } from "../file-error.ts";
-import { parentOf } from "../paths.ts";
-import { keep } from "../tools/contents.ts";
+import type { Backend, Reach, Sight } from "../backend.ts";
+import { sightsOf } from "../bulk.ts";
+import { Pace } from "../pace.ts";
+import { keep, KEPT_BYTES, withMode, type Kept } from "../tools/contents.ts";
 import { HASHED_BYTES, LINK, unreadHash } from "./picture.ts";
 
 /** As backends know it. Links are not followed: whoever followed one has said where it led. */
@@ -14,48 +14,60 @@ export const backendReach = ({ threadId, files, signal }: FileReach): Reach => (
   ...(signal ? { signal } : {}),
 });
 
-/** In the place of a hash: a link leads to somewhere else, already on the way. */
-const ELSEWHERE = "elsewhere";
-
-/** What is at a path now, and, if that is a file, what it holds. */
+/** What is at a path now. */
 export interface Now {
-  stat: Stat | null;
+  path: string;
+  sight: Sight;
+  /** What it holds; `null` if there is neither a file nor a link. */
   hash: string | null;
+  /** Where that was asked for: the contents of a file, to be kept. */
+  kept?: Kept;
 }
 
-export async function nowAt(backend: Backend, path: string, reach: Reach): Promise<Now> {
-  const [above, real] = await Promise.all([leadsTo(backend, parentOf(path), reach), leadsTo(backend, path, reach)]);
-  if (above !== parentOf(path)) return { stat: null, hash: ELSEWHERE };
-  if (real !== path) return { stat: null, hash: LINK };
-  const stat = await backend.stat(path, reach).catch((error: unknown) => {
-    // A name on its way is a file by now: then there is no such file.
-    if (error instanceof FileError && error.problem === "not_a_directory") return null;
-    throw error;
-  });
-  if (stat?.type !== "file") return { stat, hash: null };
-  if (stat.size > HASHED_BYTES) return { stat, hash: unreadHash(stat) };
-  const { version } = await keep(backend.read(path, {}, reach), { whole: false });
-  return { stat, hash: version.hash };
+export interface Looking {
+  backend: Backend;
+  reach: FileReach;
+  /** Whether the contents are to be kept. */
+  keeps?: boolean;
 }
 
-/** `null`: to nowhere that can be told. */
-async function leadsTo(backend: Backend, path: string, reach: Reach): Promise<string | null> {
-  try {
-    return (await backend.resolve?.(path, { ...reach, direct: false })) ?? path;
-  } catch (error) {
-    if (!(error instanceof FileError)) throw error;
-    return error.problem === "not_a_directory" ? path : null;
+/** What is at these paths, in any order; or why that can't be told. */
+export async function* nowAt(
+  paths: readonly string[],
+  { backend, reach, keeps = false }: Looking,
+): AsyncGenerator<Now | { path: string; failed: string }> {
+  const pace = new Pace();
+  for await (const sight of sightsOf(backend, paths, backendReach(reach))) {
+    await pace.rest();
+    try {
+      yield await nowFrom(sight, keeps);
+    } catch (error) {
+      reach.signal?.throwIfAborted();
+      yield { path: sight.path, failed: reasonOf(error) };
+    }
   }
+}
+
+async function nowFrom(sight: Sight, keeps: boolean): Promise<Now> {
+  const { path } = sight;
+  if (sight.kind === "failed") throw sight.error;
+  if (sight.kind !== "file") return { path, sight, hash: sight.kind === "link" ? LINK : null };
+  const { file } = sight;
+  const isHashed = file.size <= HASHED_BYTES;
+  if (!isHashed && !keeps) return { path, sight, hash: unreadHash(file) };
+  const kept = withMode(await keep(file.contents(), { whole: keeps && file.size <= KEPT_BYTES }), file);
+  const hash = isHashed ? kept.version.hash : unreadHash(file);
+  return { path, sight, hash, ...(keeps ? { kept } : {}) };
 }
 
 /** The same for the harness: only of what is there. */
-export async function lookedAt(backend: Backend, path: string, reach: Reach): Promise<LookedAt | undefined> {
-  try {
-    const { hash } = await nowAt(backend, path, reach);
-    return hash === null || hash === ELSEWHERE ? undefined : { hash };
-  } catch (error) {
-    return { failed: reasonOf(error) };
+export async function lookedAt(paths: readonly string[], looking: Looking): Promise<Map<string, LookedAt>> {
+  const found = new Map<string, LookedAt>();
+  for await (const now of nowAt(paths, looking)) {
+    if ("failed" in now) found.set(now.path, { failed: now.failed });
+    else if (now.hash !== null) found.set(now.path, { hash: now.hash });
   }
+  return found;
 }
 
 /** What a file held, out of the store. Throws if the store has lost it. */
