@@ -1,6 +1,6 @@
 import { DraftView } from "./draft.ts";
 import { Driving } from "./driving.ts";
-import { CinchError, closedError } from "./errors.ts";
+import { CinchError, closedError, reasonOf } from "./errors.ts";
 import { readEvent } from "./event-check.ts";
 import { stamp, type DurableEvent, type HarnessEvent, type NewEvent } from "./events.ts";
 import { FoldCache } from "./fold-cache.ts";
@@ -355,7 +355,7 @@ export class Thread implements Journal, Folds {
   }
 
   report(what: string, error: unknown): void {
-    this.live({ type: "info", message: `${what}: ${error instanceof Error ? error.message : String(error)}` });
+    this.live({ type: "info", message: `${what}: ${reasonOf(error)}` });
   }
 
   overtaken(): void {
