@@ -37,7 +37,7 @@ export class Thread implements Journal, Folds {
   readonly ports: DriverPorts;
   readonly driving: Driving;
   readonly #draft = new DraftView();
-  readonly waiters = new Waiters();
+  readonly waiters = new Waiters(() => this.#changed());
   isDeleted = false;
   #change = Promise.withResolvers<void>();
   #lock: Promise<unknown> = Promise.resolve();
