@@ -1,6 +1,7 @@
 import { FOLDS_FINGERPRINT } from "./folds/fingerprint.ts";
 import type { Folds } from "./folds/folds.ts";
 import { parseFolds, printFolds } from "./folds/print.ts";
+import { isInForce } from "./load-folds.ts";
 import { sleep, type Clock } from "./ports.ts";
 import type { Store } from "./store.ts";
 
@@ -36,9 +37,8 @@ export class FoldCache {
       if (saved?.fingerprint !== FOLDS_FINGERPRINT) return undefined;
       const folds = await parseFolds(saved.body, () => sleep(this.#clock, 0));
       const { seq } = folds.state;
-      // A rewind to before this event has cut it off, and with it what was folded.
-      const [last] = await this.#store.read(this.#threadId, { after: seq - 1, upTo: seq, limit: 1 });
-      if (seq !== saved.seq || last?.seq !== seq) return undefined;
+      const isTrue = await isInForce((range) => this.#store.read(this.#threadId, range), seq);
+      if (seq !== saved.seq || !isTrue) return undefined;
       this.#savedSeq = seq;
       return folds;
     } catch {

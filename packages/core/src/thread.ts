@@ -77,7 +77,11 @@ export class Thread implements Journal, Folds {
   }
 
   async #load(from: Folds, upTo = Infinity): Promise<void> {
-    const { state, display } = await loadFolds((range) => this.read(range), from, upTo);
+    const { state, display } = await loadFolds((range) => this.read(range), {
+      from,
+      empty: newFolds(this.id),
+      upTo,
+    });
     this.state = state;
     this.#screen.display = display;
     this.#cache.changed(() => this);
