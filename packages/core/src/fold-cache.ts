@@ -23,6 +23,7 @@ export class FoldCache {
   #savedSeq = 0;
   #cancel: (() => void) | undefined;
   #saving: Promise<void> | undefined;
+  #closed = false;
 
   constructor(threadId: string, { store, clock }: { store: Store; clock: Clock }) {
     this.#threadId = threadId;
@@ -49,7 +50,7 @@ export class FoldCache {
 
   /** Saves soon if enough has happened. `folds` is asked for when it is time. */
   changed(folds: () => Folds): void {
-    if (!this.#store.saveFold || this.#cancel || this.#saving) return;
+    if (!this.#store.saveFold || this.#closed || this.#cancel || this.#saving) return;
     const { turn, seq } = folds().state;
     if (seq - this.#savedSeq < (turn ? IN_A_TURN : AT_REST)) return;
     this.#cancel = this.#clock.after(DELAY_MS, () => {
@@ -59,16 +60,22 @@ export class FoldCache {
   }
 
   async close(folds: Folds): Promise<void> {
+    this.#closed = true;
     this.#cancel?.();
     await this.#saving;
     if (folds.state.seq - this.#savedSeq >= ON_CLOSE) await this.#save(folds);
   }
 
-  /** Must not reject: without a cache the thread opens more slowly, and that is all. */
+  /** Never rejects: without a cache the thread opens more slowly, and that is all. */
   async #save(folds: Folds): Promise<void> {
     const { seq } = folds.state;
     this.#savedSeq = seq;
-    const body = await printFolds(folds, () => sleep(this.#clock, 0));
-    await this.#store.saveFold?.(this.#threadId, { seq, fingerprint: FOLDS_FINGERPRINT, body }).catch(() => undefined);
+    try {
+      const body = await printFolds(folds, () => sleep(this.#clock, 0));
+      await this.#store.saveFold?.(this.#threadId, { seq, fingerprint: FOLDS_FINGERPRINT, body });
+    } catch {
+      // Tried again when as much has happened again.
+      return;
+    }
   }
 }

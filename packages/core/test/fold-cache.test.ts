@@ -264,6 +264,9 @@ test("a long turn is saved while it goes on, so that a crash in it costs the nex
 
 const refusals = {
   rejects: () => Promise.reject(new Error("no room")),
+  throws: () => {
+    throw new Error("no room");
+  },
 };
 for (const [how, saveFold] of Object.entries(refusals))
   test(`a store without the cache, or one that ${how} when it is to save, opens threads as ever`, async () => {
