@@ -115,8 +115,9 @@ export class Reader {
       if (rows.length < most || end === undefined) span = next();
       else span = last ? { from, to: end - 1, known: end - 1 } : { ...span, from: end + 1 };
     }
-    // Between two looks the thread may have been cut or deleted: what is left would look like the whole, or damaged.
-    const isCertain = chunks <= 1 && damaged === undefined;
+    // Between two looks the thread may have been cut or deleted: what is left would look like the whole, or damaged, and a cut would
+    // come after what it cut off.
+    const isCertain = chunks <= 1 && damaged === undefined && !events.some(({ type }) => type === "thread_rewound");
     if (!isCertain && placesOf(await this.#spans(threadId, range)) !== asked) return this.events(threadId, range);
     if (damaged !== undefined) throw this.#damaged(threadId, damaged);
     return last ? events.toReversed() : events;
