@@ -36,3 +36,21 @@ for (const last of [false, true])
       [1, 2, 5],
     );
   });
+
+test("a thread that is deleted while it is read is not found, never damaged", { timeout: 60_000 }, async () => {
+  await using place = new Place();
+  const store = await place.store();
+  const other = await place.child();
+  const names = Array.from({ length: 80 }, (_, at) => `t${at}`);
+  for (const name of names) {
+    await store.append(name, [created()], { afterSeq: 0 });
+    const deleted = other.call("deleteThread", name);
+    await assert.rejects(
+      async () => {
+        for (;;) await store.read(name);
+      },
+      { code: "THREAD_NOT_FOUND" },
+    );
+    await deleted;
+  }
+});
