@@ -81,7 +81,7 @@ async function judged({ state, journal, signal }: Driver, call: Call, setup: Set
     default:
       throw new Error(`"${policy satisfies never}" is not a policy.`);
   }
-  const ready = { tool, input: run.value, resumed };
+  const ready = { tool, input: run.value, resumed, wasCut: call.state === "started" };
   const started = { type: "tool_start" as const, toolCallId, toolName, args, effect: tool.effect };
   return { kind: "run", toolCallId, ready, policies, event: (turnId, key) => ({ ...started, turnId, key }) };
 }
