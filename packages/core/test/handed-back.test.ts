@@ -98,3 +98,30 @@ test("a call that was cut off once, and whose next process leaves, is not told a
   const [end] = (await three.listMessages()).flatMap(({ outcomes }) => Object.values(outcomes));
   assert.equal(end?.unknown, true, JSON.stringify(end));
 });
+
+test("a question that a tool asks while its process leaves waits for its answer", async () => {
+  const data = new MemoryData();
+  const runs: string[] = [];
+  const asks = defineTool({
+    description: "Does something, and asks",
+    input: z.object({}),
+    async execute(_, { suspend, resumed }) {
+      runs.push(resumed ? "again" : "first");
+      if (resumed) return "answered";
+      left.resolve(one.close());
+      await Promise.resolve();
+      return suspend({ question: "Which?" });
+    },
+  });
+  const left = Promise.withResolvers<void>();
+  const model = () => script(call("asks"), say("done"));
+  await using one = await harness({ storage: new MemoryStore(data), model: model(), tools: { asks } });
+  await one.post({ content: "go", delivery: "send" });
+  await left.promise;
+  await using two = await harness({ storage: new MemoryStore(data), model: model(), tools: { asks } });
+  await two.selectOrCreateThread();
+  assert.equal((await two.settled()).status, "waiting");
+  await two.respondToToolSuspension({ resumeData: "this" });
+  assert.deepEqual(await two.settled(), { status: "idle", pending: [] });
+  assert.deepEqual(runs, ["first", "again"]);
+});
