@@ -1,4 +1,4 @@
-import { CinchError } from "./errors.ts";
+import { CinchError, reasonOf } from "./errors.ts";
 import { dataText } from "./json.ts";
 import type { JsonSchema } from "./schema.ts";
 import { defineTool, type Tool, type ToolContent, type ToolOutput } from "./tool.ts";
@@ -40,10 +40,9 @@ function descriptionOf(name: string, { description = "" }: AiSdkTool): string {
   try {
     return (description as (options: unknown) => string)({ context: {} });
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
     throw new CinchError(
       "INVALID_CONFIG",
-      `The description of tool "${name}" threw: ${why}. It is called with an empty context: give a text instead.`,
+      `The description of tool "${name}" threw: ${reasonOf(cause)}. It is called with an empty context: give a text instead.`,
       cause,
     );
   }

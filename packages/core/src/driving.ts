@@ -1,4 +1,4 @@
-import { CinchError } from "./errors.ts";
+import { CinchError, reasonOf } from "./errors.ts";
 import type { ThreadState } from "./folds/state.ts";
 import { sleep } from "./ports.ts";
 import { needsDriving, waitsForPerson } from "./turn/decide.ts";
@@ -169,7 +169,7 @@ export class Driving {
         if (second instanceof LeaseLost) return this.#watch(force);
       }
     }
-    this.#broken = error instanceof Error ? error : new Error(String(error));
+    this.#broken = error instanceof Error ? error : new Error(reasonOf(error));
     this.#thread.report("The turn can't go on", error);
     this.#thread.failed(error);
   }

@@ -32,3 +32,13 @@ export class CinchError extends Error {
 
 export const closedError = (): CinchError =>
   new CinchError("CLOSED", "The harness is closed. What was accepted is kept: open it again to go on.");
+
+/** What an error says. Never throws: what the caller's code throws may be any value, and may fail when it is looked at. */
+export function reasonOf(error: unknown): string {
+  try {
+    const said: unknown = error instanceof Error ? error.message || error.name : error;
+    return typeof said === "object" ? (JSON.stringify(said) ?? String(said)) : String(said);
+  } catch {
+    return "a value was thrown that can't be shown";
+  }
+}

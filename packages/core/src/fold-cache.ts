@@ -1,6 +1,7 @@
 import { FOLDS_FINGERPRINT } from "./folds/fingerprint.ts";
 import type { Folds } from "./folds/folds.ts";
 import { parseFolds, printFolds } from "./folds/print.ts";
+import { isInForce } from "./load-folds.ts";
 import { sleep, type Clock } from "./ports.ts";
 import type { Store } from "./store.ts";
 
@@ -22,6 +23,7 @@ export class FoldCache {
   #savedSeq = 0;
   #cancel: (() => void) | undefined;
   #saving: Promise<void> | undefined;
+  #closed = false;
 
   constructor(threadId: string, { store, clock }: { store: Store; clock: Clock }) {
     this.#threadId = threadId;
@@ -36,9 +38,8 @@ export class FoldCache {
       if (saved?.fingerprint !== FOLDS_FINGERPRINT) return undefined;
       const folds = await parseFolds(saved.body, () => sleep(this.#clock, 0));
       const { seq } = folds.state;
-      // A rewind to before this event has cut it off, and with it what was folded.
-      const [last] = await this.#store.read(this.#threadId, { after: seq - 1, upTo: seq, limit: 1 });
-      if (seq !== saved.seq || last?.seq !== seq) return undefined;
+      const isTrue = await isInForce((range) => this.#store.read(this.#threadId, range), seq);
+      if (seq !== saved.seq || !isTrue) return undefined;
       this.#savedSeq = seq;
       return folds;
     } catch {
@@ -49,7 +50,7 @@ export class FoldCache {
 
   /** Saves soon if enough has happened. `folds` is asked for when it is time. */
   changed(folds: () => Folds): void {
-    if (!this.#store.saveFold || this.#cancel || this.#saving) return;
+    if (!this.#store.saveFold || this.#closed || this.#cancel || this.#saving) return;
     const { turn, seq } = folds().state;
     if (seq - this.#savedSeq < (turn ? IN_A_TURN : AT_REST)) return;
     this.#cancel = this.#clock.after(DELAY_MS, () => {
@@ -59,16 +60,22 @@ export class FoldCache {
   }
 
   async close(folds: Folds): Promise<void> {
+    this.#closed = true;
     this.#cancel?.();
     await this.#saving;
     if (folds.state.seq - this.#savedSeq >= ON_CLOSE) await this.#save(folds);
   }
 
-  /** Must not reject: without a cache the thread opens more slowly, and that is all. */
+  /** Never rejects: without a cache the thread opens more slowly, and that is all. */
   async #save(folds: Folds): Promise<void> {
     const { seq } = folds.state;
     this.#savedSeq = seq;
-    const body = await printFolds(folds, () => sleep(this.#clock, 0));
-    await this.#store.saveFold?.(this.#threadId, { seq, fingerprint: FOLDS_FINGERPRINT, body }).catch(() => undefined);
+    try {
+      const body = await printFolds(folds, () => sleep(this.#clock, 0));
+      await this.#store.saveFold?.(this.#threadId, { seq, fingerprint: FOLDS_FINGERPRINT, body });
+    } catch {
+      // Tried again when as much has happened again.
+      return;
+    }
   }
 }

@@ -3,7 +3,7 @@ import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { ToolValues, type Agent } from "./agent.ts";
 import { Budget } from "./budget.ts";
 import { checkedConfig } from "./check.ts";
-import { CinchError, closedError } from "./errors.ts";
+import { CinchError, closedError, reasonOf } from "./errors.ts";
 import { HeartbeatList, Heartbeats, type Heartbeat } from "./heartbeats.ts";
 import { memoryStore } from "./memory-store.ts";
 import { AgentValue, ModeConfig, Modes, type ResolveModel } from "./modes.ts";
@@ -180,7 +180,7 @@ export class Harness<Values = StateValues> {
       tell({ type: "workspace_status_changed", status: "ready" });
     } catch (error) {
       tell({ type: "workspace_status_changed", status: "failed" });
-      tell({ type: "workspace_error", message: error instanceof Error ? error.message : String(error) });
+      tell({ type: "workspace_error", message: reasonOf(error) });
       throw error;
     }
   }

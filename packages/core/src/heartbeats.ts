@@ -1,8 +1,7 @@
 import * as z from "zod/mini";
 import { checkedConfig } from "./check.ts";
 import { sleep, type Clock } from "./ports.ts";
-import { closedError } from "./errors.ts";
-import { asText } from "./tool.ts";
+import { closedError, reasonOf } from "./errors.ts";
 
 /** Work that a harness does again and again, for as long as it is open. */
 export interface Heartbeat {
@@ -141,7 +140,7 @@ class Beat {
     try {
       await work();
     } catch (error) {
-      if (!signal?.aborted) this.#report(`${what}: ${asText(error instanceof Error ? error.message : error)}`);
+      if (!signal?.aborted) this.#report(`${what}: ${reasonOf(error)}`);
     }
   }
 

@@ -105,6 +105,7 @@ export async function send(thread: Thread, input: Accepted): Promise<{ turn: Pro
   const waiter = thread.waiters.add(inputId);
   try {
     const known = await accept(thread, input);
+    if (known !== undefined) thread.waiters.accepted(inputId);
     const settled = known === undefined ? undefined : await outcomeOf(thread, inputId, known);
     if (settled) waiter.cancel();
     return { turn: settled ? Promise.resolve(settled) : waiter.result };

@@ -1,3 +1,4 @@
+import { reasonOf } from "./errors.ts";
 import type { Json } from "./message.ts";
 
 /** A value has no JSON, or one that would hide what the value holds. The message says which part of it, and what to give instead. */
@@ -16,8 +17,7 @@ export function toJson(value: unknown): Json {
     return json ?? null;
   } catch (error) {
     if (error instanceof NoJson) throw error;
-    const message = error instanceof Error ? error.message : String(error);
-    throw new NoJson(`${placeOf(path)} can't be read: ${message}`, { cause: error });
+    throw new NoJson(`${placeOf(path)} can't be read: ${reasonOf(error)}`, { cause: error });
   }
 }
 

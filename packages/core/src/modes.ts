@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import { Agent, ModelValue, ToolValues, type Model } from "./agent.ts";
-import { CinchError } from "./errors.ts";
+import { CinchError, reasonOf } from "./errors.ts";
 import type { Call } from "./folds/call.ts";
 import type { Control } from "./folds/control.ts";
 import type { ThreadState } from "./folds/state.ts";
@@ -177,7 +177,7 @@ export class Modes {
     try {
       await this.#model(modelId, this.default);
     } catch (cause) {
-      const why = cause instanceof Error ? cause.message : String(cause);
+      const why = reasonOf(cause);
       throw new CinchError(
         "INVALID_INPUT",
         `Model "${modelId}" can't be used, and nothing was switched: ${why}`,

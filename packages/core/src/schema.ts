@@ -1,5 +1,5 @@
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from "@standard-schema/spec";
-import { CinchError } from "./errors.ts";
+import { CinchError, reasonOf } from "./errors.ts";
 
 export type JsonSchema = Record<string, unknown>;
 
@@ -37,7 +37,7 @@ const careful =
     try {
       return await check(value);
     } catch (error) {
-      return { ok: false, problem: `The schema itself failed: ${String(error)}` };
+      return { ok: false, problem: `The schema itself failed: ${reasonOf(error)}` };
     }
   };
 
@@ -65,7 +65,7 @@ function called(make: object, what: string): unknown {
   try {
     return (make as () => unknown)();
   } catch (cause) {
-    throw wrong(`${what} can't be made: ${String(cause)}`, cause);
+    throw wrong(`${what} can't be made: ${reasonOf(cause)}`, cause);
   }
 }
 
@@ -75,7 +75,7 @@ function jsonOf(json: () => unknown, what: string): JsonSchema {
     return JSON.parse(JSON.stringify(json())) as JsonSchema;
   } catch (cause) {
     if (cause instanceof CinchError) throw cause;
-    const why = cause instanceof Error ? cause.message : String(cause);
+    const why = reasonOf(cause);
     const hint = "Use what JSON has, such as z.iso.date() for a date, or give a plain JSON Schema";
     throw wrong(`${what} has no JSON Schema (${why}). ${hint}.`, cause);
   }

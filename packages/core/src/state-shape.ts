@@ -1,5 +1,5 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
-import { CinchError, type ErrorCode } from "./errors.ts";
+import { CinchError, reasonOf, type ErrorCode } from "./errors.ts";
 import { NoJson, toJson } from "./json.ts";
 import type { Json } from "./message.ts";
 import { didYouMean } from "./nearest.ts";
@@ -85,7 +85,7 @@ function validated(schema: StandardSchemaV1, state: unknown) {
   try {
     return schema["~standard"].validate(state);
   } catch (cause) {
-    throw new CinchError("INVALID_INPUT", `The stateSchema failed: ${String(cause)}`, cause);
+    throw new CinchError("INVALID_INPUT", `The stateSchema failed: ${reasonOf(cause)}`, cause);
   }
 }
 

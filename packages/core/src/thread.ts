@@ -1,6 +1,6 @@
 import { DraftView } from "./draft.ts";
 import { Driving } from "./driving.ts";
-import { CinchError, closedError } from "./errors.ts";
+import { CinchError, closedError, reasonOf } from "./errors.ts";
 import { readEvent } from "./event-check.ts";
 import { stamp, type DurableEvent, type HarnessEvent, type NewEvent } from "./events.ts";
 import { FoldCache } from "./fold-cache.ts";
@@ -37,7 +37,7 @@ export class Thread implements Journal, Folds {
   readonly ports: DriverPorts;
   readonly driving: Driving;
   readonly #draft = new DraftView();
-  readonly waiters = new Waiters();
+  readonly waiters = new Waiters(() => this.#changed());
   isDeleted = false;
   #change = Promise.withResolvers<void>();
   #lock: Promise<unknown> = Promise.resolve();
@@ -77,7 +77,11 @@ export class Thread implements Journal, Folds {
   }
 
   async #load(from: Folds, upTo = Infinity): Promise<void> {
-    const { state, display } = await loadFolds((range) => this.read(range), from, upTo);
+    const { state, display } = await loadFolds((range) => this.read(range), {
+      from,
+      empty: newFolds(this.id),
+      upTo,
+    });
     this.state = state;
     this.#screen.display = display;
     this.#cache.changed(() => this);
@@ -355,7 +359,7 @@ export class Thread implements Journal, Folds {
   }
 
   report(what: string, error: unknown): void {
-    this.live({ type: "info", message: `${what}: ${error instanceof Error ? error.message : String(error)}` });
+    this.live({ type: "info", message: `${what}: ${reasonOf(error)}` });
   }
 
   overtaken(): void {

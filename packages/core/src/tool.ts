@@ -1,7 +1,7 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import type { AiSdkTool } from "./ai-tool.ts";
 import { checkKeys } from "./check.ts";
-import { CinchError } from "./errors.ts";
+import { CinchError, reasonOf } from "./errors.ts";
 import { Effect } from "./events.ts";
 import type { ThreadFiles } from "./files.ts";
 import type { Json } from "./message.ts";
@@ -174,6 +174,6 @@ export function asText(value: unknown): string {
   try {
     return JSON.stringify(value) ?? (value === undefined ? "(no result)" : String(value));
   } catch {
-    return String(value);
+    return reasonOf(value);
   }
 }

@@ -24,7 +24,13 @@ interface Waiter {
 /** Those who wait for what becomes of an input. */
 export class Waiters {
   readonly #waiting = new Map<string, Waiter[]>();
+  readonly #left: () => void;
   #others = 0;
+
+  /** `left` is called when a caller stops waiting without an event that says so. */
+  constructor(left: () => void) {
+    this.#left = left;
+  }
 
   /** Settles when the turn that took this input has ended. Register before the input is appended. */
   add(inputId: string): { result: Promise<TurnResult>; cancel(): void } {
@@ -37,6 +43,7 @@ export class Waiters {
       const others = (this.#waiting.get(inputId) ?? []).filter((other) => other !== waiter);
       if (others.length > 0) this.#waiting.set(inputId, others);
       else this.#waiting.delete(inputId);
+      this.#left();
     };
     return { result: promise, cancel };
   }
@@ -48,7 +55,10 @@ export class Waiters {
   /** Counts a caller that waits for something else of the thread. */
   async during<T>(waited: Promise<T>): Promise<T> {
     this.#others++;
-    return waited.finally(() => this.#others--);
+    return waited.finally(() => {
+      this.#others--;
+      this.#left();
+    });
   }
 
   accepted(inputId: string): void {

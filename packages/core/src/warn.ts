@@ -1,3 +1,5 @@
+import { reasonOf } from "./errors.ts";
+
 /** The part of Node's `process` that is used here. In a browser there is none. */
 interface Warner {
   emitWarning?(message: string, options: { type: string; code: string; detail?: string }): void;
@@ -6,7 +8,7 @@ interface Warner {
 /** For the developer, whom no event reaches: a warning of the process, or of the console where there is no process. */
 export function warn(code: string, message: string, cause?: unknown): void {
   const { process } = globalThis as { process?: Warner };
-  const text = cause === undefined ? message : `${message}: ${cause instanceof Error ? cause.message : String(cause)}`;
+  const text = cause === undefined ? message : `${message}: ${reasonOf(cause)}`;
   const detail = cause instanceof Error && cause.stack !== undefined ? { detail: cause.stack } : {};
   if (process?.emitWarning) process.emitWarning(text, { type: "CinchWarning", code, ...detail });
   else console.warn(`CinchWarning [${code}]: ${text}`);

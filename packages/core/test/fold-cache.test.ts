@@ -16,7 +16,7 @@ import { reduceDisplay } from "../src/folds/display.ts";
 import { newFolds, reduceAll } from "../src/folds/folds.ts";
 import { parseFolds, printFolds } from "../src/folds/print.ts";
 import { streams } from "./live-streams.ts";
-import { noting, permissions } from "./support.ts";
+import { harness, noting, permissions } from "./support.ts";
 
 const atOnce = () => Promise.resolve();
 const isDurable = (event: HarnessEvent): event is HarnessEvent & DurableEvent => "v" in event;
@@ -170,6 +170,61 @@ test("after a rewind to before it, a saved fold is thrown away; after one behind
   }
 });
 
+/** Lets something happen once, after the first read or before the first clone. */
+class RacingStore extends CountingStore {
+  readonly #race: { after: "read" } | { before: "thread_cloned" };
+  readonly #happens: () => Promise<unknown>;
+  #isOver = false;
+  constructor(
+    data: MemoryData,
+    race: { after: "read" } | { before: "thread_cloned" },
+    happens: () => Promise<unknown>,
+  ) {
+    super(data);
+    this.#race = race;
+    this.#happens = happens;
+  }
+  override async read(...args: Parameters<MemoryStore["read"]>): ReturnType<MemoryStore["read"]> {
+    const events = await super.read(...args);
+    if ("after" in this.#race) await this.#once();
+    return events;
+  }
+  override async append(...args: Parameters<MemoryStore["append"]>): ReturnType<MemoryStore["append"]> {
+    if ("before" in this.#race && args[1][0]?.type === this.#race.before) await this.#once();
+    return super.append(...args);
+  }
+  async #once(): Promise<void> {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    await this.#happens();
+  }
+}
+
+for (const isSaved of [true, false])
+  test(`what another process rewinds while a thread is opened is not shown, ${isSaved ? "with" : "without"} a saved fold`, async () => {
+    const data = new MemoryData();
+    const id = await talked(data, isSaved ? 20 : 180);
+    if (!isSaved) data.threads.get(id)!.fold = undefined;
+    await using other = await opened(data);
+    const storage = new RacingStore(data, { after: "read" }, () => other.h.rewind({ toSeq: 30 }));
+    await using h = await harness({ model: talker(), storage });
+    await h.switchThread({ threadId: id });
+    assert.deepEqual(h.getDisplayState(), other.h.getDisplayState());
+  });
+
+test("a clone of what another process rewinds meanwhile is folded from what it inherits", async () => {
+  const data = new MemoryData();
+  const id = await talked(data, 20);
+  await using other = await opened(data);
+  const storage = new RacingStore(data, { before: "thread_cloned" }, () => other.h.rewind({ toSeq: 30 }));
+  await using h = await harness({ model: talker(), storage });
+  await h.switchThread({ threadId: id });
+  const clone = await h.cloneThread();
+  await other.h.switchThread({ threadId: clone.id });
+  assert.deepEqual(h.getDisplayState(), other.h.getDisplayState());
+  assert.ok(h.getDisplayState().messages.every(({ seq }) => seq <= 30));
+});
+
 test("a clone has folds of its own", async () => {
   const data = new MemoryData();
   await using one = await opened(data);
@@ -207,19 +262,26 @@ test("a long turn is saved while it goes on, so that a crash in it costs the nex
   assert.ok(two.storage.count < two.h.getDisplayState().seq);
 });
 
-test("a store without the cache, or one that can't save, opens threads as ever", async () => {
-  const data = new MemoryData();
-  const storage = new MemoryStore(data);
-  const without = Object.assign(storage, { fold: undefined, saveFold: () => Promise.reject(new Error("no room")) });
-  for (let time = 0; time < 2; time++) {
-    const agent = new Agent({ name: "a", model: talker(), tools: { note: noting().note } });
-    const h = new Harness({ id: "test", agent, storage: without, permissions });
-    await h.init();
-    await h.selectOrCreateThread();
-    for (let turn = 0; turn < 12; turn++) assert.equal((await h.sendMessage({ content: "x" })).reason, "complete");
-    await h.close();
-  }
-});
+const refusals = {
+  rejects: () => Promise.reject(new Error("no room")),
+  throws: () => {
+    throw new Error("no room");
+  },
+};
+for (const [how, saveFold] of Object.entries(refusals))
+  test(`a store without the cache, or one that ${how} when it is to save, opens threads as ever`, async () => {
+    const data = new MemoryData();
+    const storage = new MemoryStore(data);
+    const without = Object.assign(storage, { fold: undefined, saveFold });
+    for (let time = 0; time < 2; time++) {
+      const agent = new Agent({ name: "a", model: talker(), tools: { note: noting().note } });
+      const h = new Harness({ id: "test", agent, storage: without, permissions });
+      await h.init();
+      await h.selectOrCreateThread();
+      for (let turn = 0; turn < 12; turn++) assert.equal((await h.sendMessage({ content: "x" })).reason, "complete");
+      await h.close();
+    }
+  });
 
 test("an id that a caller chose is known for as long as the thread lives, and the state holds few of them", async () => {
   const data = new MemoryData();

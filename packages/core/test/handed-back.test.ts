@@ -10,7 +10,7 @@ import {
 } from "@cinch/core";
 import { call, say, script } from "@cinch/testkit";
 import * as z from "zod";
-import { harness, noting } from "./support.ts";
+import { gated, harness, noting } from "./support.ts";
 
 /** Calls back when `tool_start` is in the journal, before its writer hears of it. */
 class TellingStore extends MemoryStore {
@@ -74,4 +74,54 @@ test("a call that has run when its process leaves is not handed back", async () 
   await two.switchThread({ threadId: id });
   await two.settled();
   assert.equal(runs.length, 1);
+});
+
+test("a call that was cut off once, and whose next process leaves, is not told as one that never began", async () => {
+  const data = new MemoryData();
+  const { gate, started } = gated("idempotent");
+  const model = () => script(call("gate"), say("done"));
+  const dying = new MemoryStore(data);
+  await using one = await harness({ storage: dying, model: model(), tools: { gate } });
+  await one.post({ content: "go", delivery: "send" });
+  await started;
+  dying.die();
+  const storage = new TellingStore(data);
+  await using two = await harness({ storage, model: model(), tools: { gate } });
+  const left = Promise.withResolvers<void>();
+  storage.started = () => left.resolve(two.close());
+  await two.selectOrCreateThread();
+  await left.promise;
+  const permissions = [{ toolName: "gate", policy: "deny" as const }];
+  await using three = await harness({ storage: new MemoryStore(data), model: model(), tools: { gate }, permissions });
+  await three.selectOrCreateThread();
+  await three.settled();
+  const [end] = (await three.listMessages()).flatMap(({ outcomes }) => Object.values(outcomes));
+  assert.equal(end?.unknown, true, JSON.stringify(end));
+});
+
+test("a question that a tool asks while its process leaves waits for its answer", async () => {
+  const data = new MemoryData();
+  const runs: string[] = [];
+  const asks = defineTool({
+    description: "Does something, and asks",
+    input: z.object({}),
+    async execute(_, { suspend, resumed }) {
+      runs.push(resumed ? "again" : "first");
+      if (resumed) return "answered";
+      left.resolve(one.close());
+      await Promise.resolve();
+      return suspend({ question: "Which?" });
+    },
+  });
+  const left = Promise.withResolvers<void>();
+  const model = () => script(call("asks"), say("done"));
+  await using one = await harness({ storage: new MemoryStore(data), model: model(), tools: { asks } });
+  await one.post({ content: "go", delivery: "send" });
+  await left.promise;
+  await using two = await harness({ storage: new MemoryStore(data), model: model(), tools: { asks } });
+  await two.selectOrCreateThread();
+  assert.equal((await two.settled()).status, "waiting");
+  await two.respondToToolSuspension({ resumeData: "this" });
+  assert.deepEqual(await two.settled(), { status: "idle", pending: [] });
+  assert.deepEqual(runs, ["first", "again"]);
 });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Agent, defineTool, Harness } from "@cinch/core";
-import { call, finish, parts, say, script } from "@cinch/testkit";
+import { call, fail, finish, parts, say, script } from "@cinch/testkit";
 import * as z from "zod";
 import { harness, noting } from "./support.ts";
 
@@ -17,6 +17,17 @@ test("nothing a tool returns or throws breaks the loop", async () => {
     },
     odd_message: () => {
       throw Object.assign(new Error(), { message: { not: "text" } });
+    },
+    throws_getter: () => {
+      throw Object.defineProperty(new Error(), "message", { get: () => assert.fail() });
+    },
+    throws_unprintable: () => {
+      throw Object.assign(Object.create(null), circular);
+    },
+    throws_revoked: () => {
+      const { proxy, revoke } = Proxy.revocable({}, {});
+      revoke();
+      throw proxy;
     },
     circular: () => circular,
     bigint: () => 10n,
@@ -39,6 +50,9 @@ test("nothing a tool returns or throws breaks the loop", async () => {
     throws_circular: true,
     throws_bigint: true,
     odd_message: true,
+    throws_getter: true,
+    throws_unprintable: true,
+    throws_revoked: true,
     circular: true,
     bigint: true,
     nothing: false,
@@ -49,6 +63,28 @@ test("nothing a tool returns or throws breaks the loop", async () => {
   const sent = JSON.stringify(model.requests.at(-1)!.prompt);
   assert.ok(sent.length < 400_000);
   assert.ok(!/\\ud[89ab][0-9a-f]{2}(?!\\ud[c-f])/i.test(sent), "no half of a character is sent");
+});
+
+test("a schema, a pattern or a provider that throws what can't be shown costs its call, not the loop", async () => {
+  const unprintable = (): never => {
+    throw Object.create(null);
+  };
+  const input = {
+    "~standard": {
+      version: 1 as const,
+      vendor: "test",
+      validate: unprintable,
+      jsonSchema: { input: () => ({ type: "object" }), output: () => ({ type: "object" }) },
+    },
+  };
+  const odd = defineTool({ description: "Has a schema that throws", input, execute: () => "ran" });
+  const circular: Record<string, unknown> = {};
+  circular["self"] = circular;
+  await using h = await harness({ model: script(call("odd"), fail(circular)), tools: { odd } });
+  const { reason, error } = await h.sendMessage({ content: "go" });
+  assert.deepEqual([reason, error?.code], ["error", "PROVIDER_ERROR"]);
+  const [end] = h.seen.filter((event) => event.type === "tool_end");
+  assert.match(String(end?.result.content), /schema itself failed/);
 });
 
 test("a malformed part of a stream costs that part, not the answer", async () => {

@@ -91,6 +91,38 @@ test("the thread that settled was asked of stays open for it when the session go
   assert.deepEqual(await rest, { status: "idle", pending: [] });
 });
 
+/** Counts the threads that are open. */
+class FollowedStore extends MemoryStore {
+  followed = 0;
+  override follow(...args: Parameters<MemoryStore["follow"]>): () => void {
+    const unfollow = super.follow(...args);
+    this.followed++;
+    return () => {
+      this.followed--;
+      unfollow();
+    };
+  }
+}
+
+test("a session that leaves while settled waits leaves no thread open once it has settled", LIMIT, async () => {
+  const data = new MemoryData();
+  const { gate, started, open } = gated();
+  const model = script(call("gate"), say("through"));
+  await using driving = await harness({ model, tools: { gate }, storage: new MemoryStore(data) });
+  await driving.post({ content: "go", delivery: "send" });
+  await started;
+  const storage = new FollowedStore(data);
+  await using h = await harness({ model, tools: { gate }, storage });
+  const session = await h.createSession({ threadId: driving.getCurrentThreadId()! });
+  const rest = session.settled();
+  // Commands come in order: by now the thread is waited for.
+  await session.listInbox();
+  await session.close();
+  open();
+  await rest;
+  while (storage.followed > 0) await new Promise((resolve) => setTimeout(resolve, 5));
+});
+
 test("from an accepted input on, until its turn rests, the status is running", LIMIT, async () => {
   const { note } = noting();
   const model = script(say("one"), call("note", { what: "it" }), say("two"));

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { call, fail, finish, script, type Step } from "@cinch/testkit";
-import { harness, noting } from "./support.ts";
+import type { Harness } from "@cinch/core";
+import { call, fail, finish, hang, inTurn, say, script, type Step } from "@cinch/testkit";
+import { harness, next, noting } from "./support.ts";
 
 test("a turn's result says why the model stopped in its last answer", async () => {
   const cut: Step = function* () {
@@ -18,3 +19,20 @@ test("a turn's result says why the model stopped in its last answer", async () =
   const second = await h.sendMessage({ content: "and then?" });
   assert.deepEqual([second.reason, "finishReason" in second], ["error", false]);
 });
+
+for (const [how, drop] of Object.entries({
+  "is removed": (h: Harness) => h.removeInput({ inputId: "later" }),
+  "is dropped by an abort": (h: Harness) => h.abort({ inbox: true }),
+}))
+  test(`who sends an id again that is queued hears of it when it ${how}`, { timeout: 20_000 }, async () => {
+    await using h = await harness({ model: script(inTurn(hang("well"), say("yes"))) });
+    const turn = h.sendMessage({ content: "go" });
+    await next(h, "message_update");
+    await h.post({ content: "later", id: "later", delivery: "follow_up" });
+    await h.abort();
+    await turn;
+    const again = h.sendMessage({ content: "later", id: "later" });
+    await h.listInbox();
+    await drop(h);
+    assert.deepEqual(await again, { reason: "aborted", message: null });
+  });

@@ -29,6 +29,15 @@ export interface Pulse {
   other: string;
 }
 
+/** A segment of a thread. `last` is the newest event that the thread's row knows of. */
+interface Segment {
+  no: number;
+  last: number;
+  journal: number;
+  from_seq: number;
+  to_seq: number | null;
+}
+
 /** A run of keys: what a thread reads of one journal. Everything up to `known` was written once, so it must be there. */
 interface Span {
   from: number;
@@ -59,10 +68,12 @@ export class Reader {
     const { db } = connection;
     const events = "SELECT key, body, sum FROM events WHERE key BETWEEN ? AND ? ORDER BY key";
     const own = `BETWEEN no * ${SEQS} AND (no + 1) * ${SEQS} - 1`;
-    this.#no = sql<{ no: number; last: number }>(db, "SELECT no, last FROM threads WHERE id = ? AND deleted = 0");
-    this.#segments = sql<{ journal: number; from_seq: number; to_seq: number | null }>(
+    this.#no = sql<{ no: number }>(db, "SELECT no FROM threads WHERE id = ? AND deleted = 0");
+    // One statement, because between two the thread may be deleted, and a thread without segments is a damaged one.
+    this.#segments = sql<Segment>(
       db,
-      "SELECT journal, from_seq, to_seq FROM segments WHERE thread = ? ORDER BY idx",
+      `SELECT no, last, journal, from_seq, to_seq FROM threads LEFT JOIN segments ON thread = no
+       WHERE id = ? AND deleted = 0 ORDER BY idx`,
     );
     this.#oldest = sqlArrays<EventRow>(db, `${events} LIMIT ?`);
     this.#newest = sqlArrays<EventRow>(db, `${events} DESC LIMIT ?`);
@@ -114,8 +125,9 @@ export class Reader {
       if (rows.length < most || end === undefined) span = next();
       else span = last ? { from, to: end - 1, known: end - 1 } : { ...span, from: end + 1 };
     }
-    // Between two looks the thread may have been cut or deleted: what is left would look like the whole, or damaged.
-    const isCertain = chunks <= 1 && damaged === undefined;
+    // Between two looks the thread may have been cut or deleted: what is left would look like the whole, or damaged, and a cut would
+    // come after what it cut off.
+    const isCertain = chunks <= 1 && damaged === undefined && !events.some(({ type }) => type === "thread_rewound");
     if (!isCertain && placesOf(await this.#spans(threadId, range)) !== asked) return this.events(threadId, range);
     if (damaged !== undefined) throw this.#damaged(threadId, damaged);
     return last ? events.toReversed() : events;
@@ -185,17 +197,13 @@ export class Reader {
   }
 
   async #spans(threadId: string, { after = 0, upTo = Infinity }: Range): Promise<Span[]> {
-    const { last, segments } = await this.#connection.ask(() => {
-      const row = this.#no.get(threadId);
-      if (!row) throw threadNotFound(threadId);
-      const found = this.#segments.all(row.no);
-      // Every thread ends in a segment of its own that is open.
-      const { journal, to_seq: end } = found.at(-1) ?? {};
-      if (journal !== row.no || end !== null) throw this.#damaged(threadId, 1);
-      return { last: row.last, segments: found };
-    });
+    const segments = await this.#connection.ask(() => this.#segments.all(threadId));
+    const newest = segments.at(-1);
+    if (!newest) throw threadNotFound(threadId);
+    // Every thread ends in a segment of its own that is open.
+    if (newest.journal !== newest.no || newest.to_seq !== null) throw this.#damaged(threadId, 1);
     return segments
-      .map(({ journal, from_seq: from, to_seq: to }): Span => {
+      .map(({ last, journal, from_seq: from, to_seq: to }): Span => {
         const end = Math.min(to ?? SEQS - 1, upTo);
         const known = Math.min(to ?? last, end);
         return {

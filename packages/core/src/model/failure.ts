@@ -1,4 +1,5 @@
 import type { ErrorCode } from "../errors.ts";
+import { asText } from "../tool.ts";
 
 /** Why a model call gave no answer: a value that the loop handles, never a throw. */
 export interface Failure {
@@ -78,7 +79,7 @@ function messageOf(error: unknown): string {
   if (typeof error === "string") return error;
   const message = field(error, "message");
   if (typeof message === "string" && message !== "") return message;
-  return JSON.stringify(error) ?? String(error);
+  return asText(error);
 }
 
 const field = (value: unknown, name: string): unknown =>

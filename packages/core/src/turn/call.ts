@@ -1,11 +1,11 @@
 import { ControlResult } from "../control/result.ts";
-import { CinchError } from "../errors.ts";
+import { CinchError, reasonOf } from "../errors.ts";
 import type { ThreadFiles } from "../files.ts";
 import type { Workspace } from "../workspace.ts";
 import { NoJson, toJson } from "../json.ts";
 import type { Json } from "../message.ts";
 import { sleep, type Clock } from "../ports.ts";
-import { asText, type NamedTool, type ToolContext } from "../tool.ts";
+import { type NamedTool, type ToolContext } from "../tool.ts";
 import type { CallState } from "./call-state.ts";
 import { ended, failed, shownJson, type Ended } from "./result.ts";
 
@@ -100,10 +100,10 @@ async function attempt(run: CallRun, context: ToolContext): Promise<CallOutcome>
     if (output instanceof ControlResult) return { kind: "control", settle: output.settle };
     return await ended(output);
   } catch (error) {
-    if (context.signal.aborted) return failed(`Stopped: ${messageOf(error)}`);
-    const outcome = failed(messageOf(error));
-    if (!(error instanceof CinchError)) return outcome;
-    return { ...outcome, result: { ...outcome.result, details: { code: error.code } } };
+    if (context.signal.aborted) return failed(`Stopped: ${reasonOf(error)}`);
+    const outcome = failed(reasonOf(error));
+    const code = codeOf(error);
+    return code === undefined ? outcome : { ...outcome, result: { ...outcome.result, details: { code } } };
   }
 }
 
@@ -125,7 +125,11 @@ function payloadOf(payload: unknown): Json {
   }
 }
 
-const messageOf = (error: unknown): string => {
-  if (error instanceof Error) return asText(error.message === "" ? error.name : error.message);
-  return asText(error);
-};
+/** A thrown proxy may fail even when its class is asked for. */
+function codeOf(error: unknown): string | undefined {
+  try {
+    return error instanceof CinchError ? error.code : undefined;
+  } catch {
+    return undefined;
+  }
+}

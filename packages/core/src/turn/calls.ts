@@ -138,8 +138,8 @@ async function runOne(driver: Driver, call: Call): Promise<void> {
   });
 }
 
-const isDone = (outcome: CallOutcome): boolean =>
-  outcome.kind === "control" || (outcome.kind === "ended" && !outcome.isError);
+/** An error may be no more than that the tool was stopped. */
+const isDone = (outcome: CallOutcome): boolean => outcome.kind !== "ended" || !outcome.isError;
 
 /** The call is done, and only its change of the state was refused: the model has to hear of both. */
 function unchanged(outcome: CallOutcome, problem: string): CallOutcome {

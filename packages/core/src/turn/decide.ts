@@ -176,8 +176,12 @@ export function afterCall(state: ThreadState, events: NewEvent[]): Proposal {
 }
 
 /** Calls that a driver which leaves has recorded as started and not run: the next one may run them, since nothing was done. */
-export function handBack({ turn }: ThreadState, ready: ReadonlyMap<string, unknown>): Proposal | null {
-  const calls = turn?.calls.filter(({ state, toolCallId }) => state === "started" && ready.has(toolCallId)) ?? [];
+export function handBack(
+  { turn }: ThreadState,
+  ready: ReadonlyMap<string, { readonly wasCut: boolean }>,
+): Proposal | null {
+  const isUndone = ({ state, toolCallId }: Call) => state === "started" && ready.get(toolCallId)?.wasCut === false;
+  const calls = turn?.calls.filter(isUndone) ?? [];
   if (!turn || calls.length === 0) return null;
   const { turnId, modeId, modelId } = turn;
   const unstarted = calls.map(({ toolCallId }) => toolCallId);

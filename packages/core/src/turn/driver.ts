@@ -45,6 +45,8 @@ export interface Ready {
   tool: NamedTool;
   input: unknown;
   resumed: ToolContext["resumed"];
+  /** A process that is gone had begun it: it may have had its effect. */
+  wasCut: boolean;
 }
 
 /** Somebody else drives now. Nothing of what this process still wanted may be done. */

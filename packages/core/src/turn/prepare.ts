@@ -1,3 +1,4 @@
+import { reasonOf } from "../errors.ts";
 import type { NewEvent } from "../events.ts";
 import type { Call } from "../folds/call.ts";
 import type { Policies } from "../folds/control.ts";
@@ -45,7 +46,7 @@ export async function prepare(
   if (call.state === "asking") return refuse(call, NOBODY_THERE);
   if (call.state === "suspended") return refuse(call, NO_ANSWER);
   // Schemas and patterns are not ours: they may take for ever, and what they throw must not cost the others their answer.
-  const judging = judged(driver, call, setup).catch((error: unknown) => refuse(call, `Not run: ${String(error)}`));
+  const judging = judged(driver, call, setup).catch((error: unknown) => refuse(call, `Not run: ${reasonOf(error)}`));
   return (await orAborted(judging, driver.signal)) ?? refuse(call, "Not run: the turn was aborted.");
 }
 
@@ -80,7 +81,7 @@ async function judged({ state, journal, signal }: Driver, call: Call, setup: Set
     default:
       throw new Error(`"${policy satisfies never}" is not a policy.`);
   }
-  const ready = { tool, input: run.value, resumed };
+  const ready = { tool, input: run.value, resumed, wasCut: call.state === "started" };
   const started = { type: "tool_start" as const, toolCallId, toolName, args, effect: tool.effect };
   return { kind: "run", toolCallId, ready, policies, event: (turnId, key) => ({ ...started, turnId, key }) };
 }

@@ -1,3 +1,4 @@
+import { reasonOf } from "../errors.ts";
 import type { NewEvent } from "../events.ts";
 import type { RewoundFile } from "../files.ts";
 import type { Undo } from "../workspace.ts";
@@ -41,7 +42,5 @@ export async function settleCommands(driver: Driver, undo: Undo): Promise<void> 
     });
   }
 }
-
-const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 const isLeft = ({ outcome }: RewoundFile): boolean => outcome === "conflict" || outcome === "failed";

@@ -1,4 +1,5 @@
 import { fromBase64 } from "../base64.ts";
+import { reasonOf } from "../errors.ts";
 import { dataText, toJson } from "../json.ts";
 import type { FilePart, Json, TextPart, ToolResult } from "../message.ts";
 import { hashOf } from "../ports.ts";
@@ -108,6 +109,6 @@ export function shownJson(value: unknown): Json {
     const size = JSON.stringify(json).length;
     return size <= DETAILS_CHARS ? json : { leftOut: `${size} characters of details: more than ${DETAILS_CHARS}.` };
   } catch (error) {
-    return { leftOut: `No JSON: ${error instanceof Error ? error.message : String(error)}` };
+    return { leftOut: `No JSON: ${reasonOf(error)}` };
   }
 }

@@ -3,7 +3,7 @@ import type { Agent } from "../agent.ts";
 import type { Budget } from "../budget.ts";
 import { controlTools } from "../control/index.ts";
 import type { Transition } from "../control/submit-plan.ts";
-import { CinchError } from "../errors.ts";
+import { CinchError, reasonOf } from "../errors.ts";
 import type { StreamModel } from "../model/compat.ts";
 import type { Head } from "../model/prompt.ts";
 import type { HarnessMode } from "../modes.ts";
@@ -94,7 +94,7 @@ async function instructionsOf({ name, instructions }: Agent): Promise<string> {
   try {
     text = await instructions();
   } catch (cause) {
-    throw wrong(`threw: ${cause instanceof Error ? cause.message : String(cause)}.`, cause);
+    throw wrong(`threw: ${reasonOf(cause)}.`, cause);
   }
   if (typeof text !== "string") throw wrong(`returned ${text === null ? "null" : typeof text}, not a text.`);
   return text;

@@ -1,6 +1,6 @@
 import { messageOfDraft } from "../draft.ts";
 import { exhausted, limitsCost } from "../budget.ts";
-import { CinchError } from "../errors.ts";
+import { CinchError, reasonOf } from "../errors.ts";
 import type { NewEvent } from "../events.ts";
 import { callsOf } from "../folds/call.ts";
 import { tokensOf } from "../folds/spent.ts";
@@ -209,7 +209,7 @@ async function readyToAsk(driver: Driver, setup: Setup) {
     const isOurs = error instanceof LeaseLost || (error instanceof CinchError && error.code !== "INVALID_CONFIG");
     if (isOurs) throw error;
     const code = error instanceof CinchError ? error.code : "PROVIDER_ERROR";
-    const message = error instanceof Error ? error.message : String(error);
+    const message = reasonOf(error);
     return { kind: "failed" as const, failure: { code, message, retryable: false } satisfies Failure };
   }
 }
@@ -226,7 +226,7 @@ function fail(driver: Driver, { code, message, retryable }: Failure, said: Messa
 /** Ends the turn for a reason that lies with us: a bug, or a store that has lost something. Going on would only meet it again. */
 export function giveUp(driver: Driver, error: unknown): Promise<void> {
   const code = error instanceof CinchError ? error.code : "INTERNAL";
-  const message = error instanceof Error ? error.message : String(error);
+  const message = reasonOf(error);
   return fail(driver, { code, message, retryable: false }, null);
 }
 

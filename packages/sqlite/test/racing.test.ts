@@ -1,0 +1,56 @@
+import assert from "node:assert/strict";
+import { DatabaseSync } from "node:sqlite";
+import { test } from "node:test";
+import type { StampedEvent } from "@cinch/core";
+import { Observer } from "../src/observer.ts";
+import { rowOf } from "../src/row.ts";
+import { Writer } from "../src/writer.ts";
+import { created, event, Place, says } from "./support.ts";
+
+/** Another process, whose appends are done when they are called. */
+function otherProcess(path: string) {
+  const db = new DatabaseSync(path);
+  const options = { path, holder: "other", busyMs: 1000, renewMs: 1000, periodMs: 5000, indexMs: 1000 };
+  const writer = new Writer(db, options, new Observer(db, options));
+  const append = (threadId: string, events: StampedEvent[], afterSeq: number) => {
+    const lease = { take: 1, epoch: undefined, release: true, driver: true };
+    const work = { kind: "append" as const, threadId, rows: events.map(rowOf), afterSeq, blobs: [], ...lease };
+    return writer.commit([{ id: 1, work }])[0]!.outcome;
+  };
+  return { append, [Symbol.dispose]: () => db.close() };
+}
+
+for (const last of [false, true])
+  test(`a thread that is rewound between two looks at the file is read as it is after it, ${last ? "last" : "first"} events first`, async () => {
+    await using place = new Place();
+    const store = await place.store();
+    const texts = ["one", "two", "three"].map(says);
+    await store.append("t", [created(), ...texts], { afterSeq: 0, take: 0, release: true });
+    using other = otherProcess(place.path);
+    // The first look happens in the call itself.
+    const reading = store.read("t", { limit: 100, last });
+    const rewound = event("thread_rewound", { toSeq: 2, files: false, rules: [], grants: [], usage: {} });
+    assert.equal(other.append("t", [rewound], 4).kind, "appended");
+    assert.deepEqual(
+      (await reading).map(({ seq }) => seq),
+      [1, 2, 5],
+    );
+  });
+
+test("a thread that is deleted while it is read is not found, never damaged", { timeout: 60_000 }, async () => {
+  await using place = new Place();
+  const store = await place.store();
+  const other = await place.child();
+  const names = Array.from({ length: 80 }, (_, at) => `t${at}`);
+  for (const name of names) {
+    await store.append(name, [created()], { afterSeq: 0 });
+    const deleted = other.call("deleteThread", name);
+    await assert.rejects(
+      async () => {
+        for (;;) await store.read(name);
+      },
+      { code: "THREAD_NOT_FOUND" },
+    );
+    await deleted;
+  }
+});
