@@ -5,7 +5,7 @@
  */
 import { spawnSync } from "node:child_process";
 import { appendFileSync, readFileSync } from "node:fs";
-import { Agent, defineTool, Harness, textOf, type Session } from "@cinch/core";
+import { Agent, defineTool, Harness, textOf } from "@cinch/core";
 import { sqliteStore } from "@cinch/sqlite";
 import { call, say, script } from "@cinch/testkit";
 import * as z from "zod";
@@ -39,9 +39,8 @@ async function ask(): Promise<void> {
   await harness.createThread({ title: "Release" });
   // `post` settles when the message is durable; `sendMessage` would wait for the end of the turn, which waits for a person.
   await harness.post({ content: "Release it.", delivery: "send" });
-  await until(harness, "waiting");
-  const { pendingApproval } = harness.getDisplayState();
-  print(`${pendingApproval?.toolName} waits for a yes; this process ends`);
+  const { pending } = await harness.settled(); // nothing more happens without a person
+  print(`${pending[0]?.toolName} waits for a yes; this process ends`);
   await harness.close();
 }
 
@@ -53,7 +52,7 @@ async function answer(): Promise<void> {
     // `digest` binds the answer to the arguments that were shown. `edit` runs the call with others.
     const edited = { target: "production", build: 42 };
     await session.respondToToolApproval({ toolCallId, digest, decision: "edit", args: edited, by: "ada" });
-    await until(session, "idle");
+    await session.settled();
     const last = session.getDisplayState().messages.at(-1);
     print(`the turn went on here: ${textOf(last?.content ?? [])}`);
     // The first answer stands.
@@ -67,13 +66,6 @@ async function answer(): Promise<void> {
   }
   print(`waiting now: ${(await harness.pendingApprovals()).length}`);
   await harness.close();
-}
-
-/** Settles when the thread has this status. */
-async function until(session: Pick<Session, "events" | "getDisplayState">, status: string): Promise<void> {
-  const reached = () => session.getDisplayState().status === status;
-  if (reached()) return;
-  for await (const _ of session.events()) if (reached()) return;
 }
 
 const role = process.argv[2];

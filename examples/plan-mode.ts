@@ -1,5 +1,5 @@
 /** Plan mode: one agent plans and may change nothing, a person approves the plan, another agent carries it out. */
-import { Agent, defineTool, Harness, textOf } from "@cinch/core";
+import { Agent, defineTool, Harness, isSuspendedBy, textOf } from "@cinch/core";
 import { call, say, script } from "@cinch/testkit";
 import * as z from "zod";
 
@@ -55,7 +55,8 @@ harness.subscribe((event) => {
       console.log(`${event.isError ? "✗" : "✓"} ${event.toolName}: ${textOf(event.result.content).split("\n")[0]}`);
       break;
     case "tool_suspended": {
-      const { plan } = event.suspendPayload as { plan: string };
+      if (!isSuspendedBy(event, "submit_plan")) break;
+      const { plan } = event.suspendPayload; // has the type of what submit_plan asks
       const isGood = plan.includes("dark");
       console.log(`plan: ${plan}\nyou: ${isGood ? "approved" : "not black, dark"}`);
       const resumeData = isGood ? { action: "approved" } : { action: "rejected", feedback: "Not black, dark." };

@@ -1,5 +1,5 @@
-/** Tools: schemas, progress, results for the model and for the UI, failures, effects, and a tool that asks a person. */
-import { Agent, defineTool, Harness, textOf } from "@cinch/core";
+/** Tools: schemas, progress, results for the model and for the UI, failures, effects, state, and a tool that asks a person. */
+import { Agent, defineTool, Harness, textOf, type ToolContext } from "@cinch/core";
 import { call, say, script } from "@cinch/testkit";
 import * as z from "zod";
 
@@ -14,6 +14,9 @@ const findOrders = defineTool({
   },
 });
 
+// What a thread remembers, besides its messages: for programs, UIs and tools.
+const stateSchema = z.object({ refunded: z.array(z.int()).default([]) });
+
 // Changes something, so it has a category that asks. `idempotent`: after a crash it runs again with the same `key`,
 // by which the bank recognises a repetition. With `once`, the default, the model is told that the outcome is unknown.
 const refunds = new Map<string, number>();
@@ -23,10 +26,11 @@ const refund = defineTool({
   effect: "idempotent",
   timeoutMs: 10_000,
   input: z.object({ order: z.int(), amount: z.number().positive() }),
-  async execute({ order, amount }, { key, emit, signal }) {
+  async execute({ order, amount }, { key, emit, signal, state, setState }: ToolContext<z.infer<typeof stateSchema>>) {
     emit("calling the bank"); // subscribers see it as tool_update
     signal.throwIfAborted(); // aborted with the turn, at the timeout, and when the harness closes
     refunds.set(key, amount);
+    setState({ refunded: [...state.refunded, order] }); // written with the result: both, or neither
     return `Refunded ${amount} euros for order ${order}.`;
   },
 });
@@ -55,6 +59,7 @@ const harness = new Harness({
     model,
     tools: { find_orders: findOrders, refund, pick_carrier: pickCarrier },
   }),
+  stateSchema,
   permissions: [{ toolName: "refund", policy: "allow" }],
 });
 await harness.init();
@@ -77,5 +82,5 @@ harness.subscribe((event) => {
 });
 const { message } = await harness.sendMessage({ content: "Ada wants her money back." });
 console.log(textOf(message?.content ?? []));
-console.log(`refunds: ${[...refunds.values()].join()}`);
+console.log(`refunds: ${[...refunds.values()].join()}, for the orders ${harness.getState().refunded.join()}`);
 await harness.close();

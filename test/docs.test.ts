@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import process from "node:process";
 import { after, test } from "node:test";
 import { promisify } from "node:util";
@@ -33,3 +33,44 @@ for (const page of pages) {
     });
   }
 }
+
+/** As a page's headings are linked to. */
+const anchors = (page: string): string[] =>
+  [...page.matchAll(/^#+ (.*)$/gm)].map(([, title = ""]) =>
+    title
+      .toLowerCase()
+      .replaceAll(/[^\w -]/g, "")
+      .replaceAll(" ", "-"),
+  );
+
+for (const page of [...pages, "SECURITY.md"]) {
+  test(`every link in ${page} leads to a page, a heading or a file that is there`, () => {
+    const text = readFileSync(join(root, page), "utf8").replaceAll(/^```.*?^```$/gms, "");
+    const links = [...text.matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = ""]) => link);
+    for (const link of links.filter((one) => !/^https?:/.test(one))) {
+      const [file, anchor] = link.split("#");
+      const target = file ? join(root, dirname(page), file) : join(root, page);
+      assert.ok(existsSync(target), link);
+      if (anchor !== undefined) assert.ok(anchors(readFileSync(target, "utf8")).includes(anchor), link);
+    }
+  });
+}
+
+test("every test that the README names for a promise is there", () => {
+  const rows = readFileSync(join(root, "README.md"), "utf8")
+    .split("\n")
+    .filter((line) => line.startsWith("| "));
+  const named = rows.slice(1).map((row) => {
+    let folder = "";
+    return [...row.matchAll(/`([\w/-]+\.test\.ts)`/g)].map(([, file = ""]) => {
+      // A name without a folder is in that of the one before it.
+      if (file.includes("/")) folder = dirname(file);
+      return file.includes("/") ? file : join(folder, file);
+    });
+  });
+  assert.ok(named.length > 10 && named.every((files) => files.length > 0), "each promise names a test");
+  assert.deepEqual(
+    named.flat().filter((file) => !existsSync(join(root, file))),
+    [],
+  );
+});

@@ -39,7 +39,7 @@ const expected: Record<string, RegExp[]> = {
     /^✓ refund: Refunded 40 euros/m,
     /^\? pick_carrier asks/m,
     /^✓ pick_carrier: The person picked train\.$/m,
-    /^refunds: 40$/m,
+    /^refunds: 40, for the orders 17$/m,
   ],
   approvals: [
     /^\[process \d+\] deploy waits for a yes; this process ends$/m,
@@ -84,6 +84,7 @@ const expected: Record<string, RegExp[]> = {
   ],
   "slack-bot": [
     /^#shop t1 bot: May I refund \{"order":17\}\? \[Approve\] \[Decline\]$/m,
+    /^#shop t2 bot: Sorry: No credit left \[Retry\]$/m,
     /^#shop t2 bot: I can refund orders/m,
     /^\(the bot restarts\)$/m,
     /^#shop t1 bot, to bob only: You may not answer this\.$/m,

@@ -1,11 +1,11 @@
 /**
- * A bot for a team chat: several people, a Cinch thread for each chat thread, approvals by buttons that survive a restart.
+ * A bot for a team chat: several people, a Cinch thread for each chat thread, approvals and retries by buttons that survive a restart.
  *
  * The chat is simulated in chat.ts. With a real one, its SDK calls `message` and `press` of the bot, and the bot calls its API.
  */
 import { Agent, CinchError, defineTool, Harness, textOf, type Decision, type Session } from "@cinch/core";
 import { sqliteStore } from "@cinch/sqlite";
-import { call, say, scriptedBy } from "@cinch/testkit";
+import { call, fail, say, scriptedBy } from "@cinch/testkit";
 import * as z from "zod";
 import { Chat, type ChatMessage, type Place, type Press, type Receiver } from "./chat.ts";
 
@@ -19,13 +19,15 @@ const refund = defineTool({
   execute: ({ order }) => `Order ${order} is refunded (refund ${refunded.push(order)}).`,
 });
 
-// Calls the tool when a person says "refund", then repeats the result. A real model goes here.
+// Calls the tool when a person says "refund", then repeats the result. Fails once. A real model goes here.
+const failures = [fail(Object.assign(new Error("No credit left"), { statusCode: 402 }))];
 const model = scriptedBy(({ prompt }) => {
   const last = prompt.at(-1);
   const text = JSON.stringify(last?.content);
   if (last?.role === "tool") return say(/Order [^"]*\./.exec(text)?.[0] ?? "That was not possible.");
   const order = /refund order (\d+)/.exec(text)?.[1];
-  return order ? call("refund", { order: Number(order) }) : say("I can refund orders: say which.");
+  if (order) return call("refund", { order: Number(order) });
+  return failures.pop() ?? say("I can refund orders: say which.");
 });
 
 class Bot implements Receiver {
@@ -54,13 +56,14 @@ class Bot implements Receiver {
   }
 
   async press({ user, value, ...place }: Press): Promise<void> {
-    if (!MAY_APPROVE.includes(user)) return this.#chat.whisper(place, user, "You may not answer this.");
     const session = await this.#sessionOf(place);
-    const { toolCallId, digest, decision } = value as { toolCallId: string; digest: string; decision: Decision };
     try {
+      if (value["action"] === "retry") return void (await session.retry()); // nothing has to be said again
+      if (!MAY_APPROVE.includes(user)) return this.#chat.whisper(place, user, "You may not answer this.");
+      const { toolCallId, digest, decision } = value as { toolCallId: string; digest: string; decision: Decision };
       await session.respondToToolApproval({ toolCallId, digest, decision, by: user });
     } catch (error) {
-      // ALREADY_ANSWERED, NOT_PENDING: the message says so.
+      // ALREADY_ANSWERED, NOT_PENDING, nothing to retry: the message says so.
       if (!(error instanceof CinchError)) throw error;
       this.#chat.whisper(place, user, error.message);
     }
@@ -94,7 +97,7 @@ class Bot implements Receiver {
           this.#chat.post(place, `${event.decision} by ${event.by}`);
           break;
         case "error":
-          this.#chat.post(place, `Sorry: ${event.message}`);
+          this.#chat.post(place, `Sorry: ${event.message}`, [{ label: "Retry", value: { action: "retry" } }]);
       }
     });
     await session.selectOrCreateThread();
@@ -117,6 +120,8 @@ const request = { ...one, id: "m1", user: "bob", text: "refund order 17 please" 
 await chat.say(request);
 await chat.posted("May I refund");
 await chat.say({ ...two, id: "m2", user: "cleo", text: "what can you do?" });
+await chat.posted("Sorry");
+await chat.press("cleo", two, "Retry");
 await chat.posted("I can refund orders");
 await chat.receiver!.message(request); // delivered once more
 

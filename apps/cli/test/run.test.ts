@@ -106,7 +106,7 @@ describe("cinch run", { concurrency: 4 }, () => {
   test("--help tells the exit codes, --version the version", async () => {
     await using place = new Place();
     const [help, version] = await Promise.all([place.run(["run", "--help"]), place.run(["--version"])]);
-    assert.deepEqual([help.code, version.code, version.stdout], [0, 0, "0.2.0\n"]);
+    assert.deepEqual([help.code, version.code, version.stdout], [0, 0, "0.3.0\n"]);
     for (const code of [0, 1, 2, 3, 4, 130]) assert.match(help.stdout, new RegExp(`^  ${code} `, "m"));
   });
 

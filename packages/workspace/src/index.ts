@@ -1,4 +1,6 @@
 /** The files and commands an agent can reach: backends, shells, path rules, and the tools on top of them. */
+import { checkNodeVersion } from "./node-version.ts";
+
 export * from "./backend.ts";
 export * from "./backends/index.ts";
 export { commandMatcher, type CommandMatcher } from "./commands/index.ts";
@@ -22,3 +24,5 @@ export {
   type LocalWorkspaceOptions,
   type WorkspaceOptions,
 } from "./workspace.ts";
+
+checkNodeVersion();

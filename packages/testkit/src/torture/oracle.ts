@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from "node:fs";
-import { DatabaseSync } from "node:sqlite";
+import process from "node:process";
 import { isDeepStrictEqual } from "node:util";
 import { emptyTranscript, reduceTranscript, toPrompt, type DurableEvent, type Store } from "@cinch/core";
 import { sqliteStore } from "@cinch/sqlite";
@@ -13,6 +13,9 @@ import {
   type Row,
   type Run,
 } from "./permitted.ts";
+
+// Not an import: in an older Node that would fail before `@cinch/sqlite` can say which Node it needs.
+const { DatabaseSync } = process.getBuiltinModule("node:sqlite");
 
 const validators = [validateAnthropic, validateGemini, validateOpenAIChat, validateOpenAIResponses];
 
