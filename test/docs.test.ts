@@ -61,11 +61,11 @@ test("every test that the README names for a promise is there", () => {
     .split("\n")
     .filter((line) => line.startsWith("| "));
   const named = rows.slice(1).map((row) => {
-    let folder = "";
+    let beside = "";
     return [...row.matchAll(/`([\w/-]+\.test\.ts)`/g)].map(([, file = ""]) => {
       // A name without a folder is in that of the one before it.
-      if (file.includes("/")) folder = dirname(file);
-      return file.includes("/") ? file : join(folder, file);
+      if (file.includes("/")) beside = dirname(file);
+      return file.includes("/") ? file : join(beside, file);
     });
   });
   assert.ok(named.length > 10 && named.every((files) => files.length > 0), "each promise names a test");
