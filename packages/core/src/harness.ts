@@ -44,7 +44,7 @@ export interface HarnessConfig<Values = StateValues> {
   interruptOn?: InterruptOn;
   /** The category of a tool, where its own is not right. */
   toolCategory?: (toolName: string) => ToolCategory | undefined;
-  /** What happens to a call that has to ask: it waits, or is declined with a reason, where nobody is there to answer. */
+  /** What happens to a call that has to ask: it waits, or is declined with a reason, where no person is there to answer. */
   onAsk?: "wait" | "decline";
   /** What the state of a thread looks like, and how it begins. */
   stateSchema?: StandardSchemaV1<unknown, Values>;

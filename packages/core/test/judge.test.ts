@@ -166,7 +166,7 @@ const told: [why: string, of: World, expected: Outcome][] = [
     { harness: ["deny <edit>"], tool: { category: "read" }, config: { toolCategory: () => "edit" } },
     "is denied",
   ],
-  ["where nobody is there, nobody is asked", { config: { onAsk: "decline" } }, "is denied"],
+  ["where no person is there, nobody is asked", { config: { onAsk: "decline" } }, "is denied"],
 ];
 
 for (const [why, of, expected] of told) {

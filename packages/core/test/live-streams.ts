@@ -5,7 +5,7 @@ import { journals } from "../../testkit/src/journal.ts";
 export const where = { threadId: "thread_a", at: 1, turnId: "turn_1" };
 export const tool = { toolCallId: "call_1", toolName: "read_file" };
 
-/** What streams between durable events: also for messages and calls that nobody has heard of. */
+/** What streams between durable events: also for messages and calls that are not known. */
 const live = fc.oneof(
   fc
     .record({ messageId: fc.constantFrom("m1", "m2"), index: fc.nat(3), delta: fc.string({ maxLength: 3 }) })

@@ -59,7 +59,7 @@ test(
     assert.deepEqual(await h.settled(), { status: "idle", pending: [] });
     const told = results(h.seen);
     assert.deepEqual(told.map(([id]) => id).toSorted(), ["approval", "plan", "question", "tool"]);
-    for (const [, content] of told) assert.match(content!, /^Declined: .*nobody is there/);
+    for (const [, content] of told) assert.match(content!, /^Declined: .*no person is there/);
     assert.deepEqual([runs, h.getDisplayState().messages.at(-1)?.content], [[], [{ type: "text", text: "done" }]]);
     await assert.rejects(h.respondToToolApproval({ toolCallId: "approval", decision: "approve" }), {
       code: "NOT_PENDING",
@@ -98,9 +98,9 @@ test("a process that only answers with a threadId declines nothing of what waits
   assert.equal(runs.length, 1);
 });
 
-test("a tool that suspends where nobody answers is told so, and the turn goes on", LIMIT, async () => {
+test("a tool that suspends where no person answers is told so, and the turn goes on", LIMIT, async () => {
   const model = script(call("ask", { question: "Which?" }), say("done"));
   await using h = await harness({ model, tools: { ask: asking }, onAsk: "decline" });
   assert.equal((await h.sendMessage({ content: "go" })).reason, "complete");
-  assert.match(results(h.seen)[0]![1]!, /nobody is there/);
+  assert.match(results(h.seen)[0]![1]!, /no person is there/);
 });

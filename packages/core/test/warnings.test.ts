@@ -27,7 +27,7 @@ async function warnings(code: string, work: () => Promise<unknown>): Promise<War
 const deploy = defineTool({ description: "Deploys", input: z.object({}), execute: () => "done" });
 const model = script(say("hi"));
 
-test("a configuration that names tools which nobody has is warned about at init, once, with the name that is meant", async () => {
+test("a configuration that names tools that do not exist is warned about at init, once, with the name that is meant", async () => {
   const agent = new Agent({
     name: "builder",
     model,

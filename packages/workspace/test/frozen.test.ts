@@ -165,7 +165,7 @@ describe("the file tools refuse to write", { skip: without("git") }, () => {
     );
   });
 
-  test("and nobody is asked about it", async () => {
+  test("and no person is asked about it", async () => {
     await at.desk.harness.setState({ yolo: false });
     await refuses(at.desk, [".git/hooks/pre-commit"], FROZEN);
     await refuses(at.desk, ["alias/config"], FROZEN);

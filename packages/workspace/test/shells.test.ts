@@ -82,7 +82,7 @@ describe("a command of the local shell", { concurrency: 3 }, () => {
     await running.write("one\n");
     await running.write("two\n");
     assert.equal((await running.exit).code, 0);
-    await running.write("nobody is there any more");
+    await running.write("no person is there any more");
     assert.equal(lines.join(""), "first one\ntwo\n");
   });
 

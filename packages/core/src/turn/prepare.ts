@@ -109,10 +109,10 @@ function refuse(call: Call, content: string, by: Policies | null = null): Prepar
 }
 
 const NOBODY_THERE =
-  "Declined: this call needs a person's approval, and nobody is there to give it. Go on without it, or say what you would have done.";
+  "Declined: this call needs a person's approval, and no person is there to give it. Go on without it, or say what you would have done.";
 
 export const NO_ANSWER =
-  "Declined: this call waits for a person's answer, and nobody is there to give it. Decide for yourself, and say what you assumed.";
+  "Declined: this call waits for a person's answer, and no person is there to give it. Decide for yourself, and say what you assumed.";
 
 /** Whether the rules are still those that the call was judged by. */
 export const stands = ({ policies }: Prepared, { control }: ThreadState): boolean =>

@@ -35,7 +35,7 @@ export interface Printed {
 
 /**
  * Reads `./name NUL …`. A record without NUL is a remark, or the beginning of a name that has a line break in it: what comes after it
- * may only look like a name. There are names that nobody can use, and these are left out.
+ * may only look like a name. Names that no path can have are left out.
  */
 export async function* printedFiles(
   printed: AsyncIterable<Buffer>,

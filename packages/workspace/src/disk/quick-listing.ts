@@ -13,7 +13,7 @@ import { isTemporary } from "./temporary.ts";
  * What is in the folders of a tree, with what the disk says of the files that fit.
  *
  * To hold each folder open and to look at its files from there takes twice as long as to look at them by their real paths, on which
- * somebody may put a link. That changes a folder on the way, and the time of that can't be turned back: so a folder is listed by its real
+ * another process may put a link. That changes a folder on the way, and the time of that can't be turned back: so a folder is listed by its real
  * path, and the listing is believed if nothing between it and the root was touched since the search began. Otherwise it is listed again.
  */
 export class QuickListing {

@@ -98,7 +98,7 @@ async function probeCode(host: SrtLink, folder: string): Promise<number> {
   }
 }
 
-/** Unguessable, because whoever names it may reach its hosts. */
+/** Unguessable, because a process that names it may reach its hosts. */
 const newKey = (): string => randomBytes(16).toString("base64url");
 
 const names = (paths: string[]): SrtPath[] => paths.map((path) => ({ path, literal: true }));

@@ -96,7 +96,7 @@ async function inBackground(
   };
   try {
     check();
-    await context.files.checkpoint({ untold: `What ${id} changes can't be taken back: it runs in the background.` });
+    await context.files.checkpoint({ untold: `What ${id} changes can't be reverted: it runs in the background.` });
     // Others may have been started meanwhile.
     check();
   } catch (error) {

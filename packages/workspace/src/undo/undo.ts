@@ -201,7 +201,7 @@ type Trace = Awaited<ReturnType<Runs["begin"]>>;
 interface Recording {
   /** Whether another thread's command may have changed this file. */
   isShared(path: string): boolean;
-  /** What was touched later was touched by somebody else. */
+  /** What was touched later was touched by another process. */
   until?: number;
   /** What files are now. Left out: they are looked at. */
   after?: Picture;

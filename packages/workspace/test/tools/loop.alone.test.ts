@@ -228,7 +228,7 @@ describe("nothing waits long for a tool that works on many files", () => {
     assert.ok(blocked < LIMIT_MS, `${Math.round(blocked)} ms`);
   });
 
-  test("a command is watched among 2,000 files in one folder, and taken back", { timeout: 300_000 }, async () => {
+  test("a command is watched among 2,000 files in one folder, and reverted", { timeout: 300_000 }, async () => {
     const path = join(root, "many");
     mkdirSync(path);
     const put = (text: string) => {

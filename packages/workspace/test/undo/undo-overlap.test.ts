@@ -1,4 +1,4 @@
-/** Commands of several threads at once: what may be another's is not taken back unless told so. */
+/** Commands of several threads at once: what may be another's is not reverted unless told so. */
 import assert from "node:assert/strict";
 import { fork } from "node:child_process";
 import { once } from "node:events";
@@ -71,7 +71,7 @@ test(
       "/b.txt": "conflict",
       "/late.txt": "deleted",
     });
-    // Whoever knows may decide, also after the conversation is gone.
+    // A caller that knows may decide, also after the conversation is gone.
     await other.rewind({ toSeq: otherSeq, files: true, overwrite: ["/b.txt", "/b-new.txt"] });
     assert.deepEqual(root.all(), files);
   },

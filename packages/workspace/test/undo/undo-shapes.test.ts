@@ -87,7 +87,7 @@ describe("a rewind restores", () => {
 
 const isLink = ({ path }: Folder, name: string) => lstatSync(join(path, name)).isSymbolicLink();
 
-/** What somebody puts there after the command: it stays, and what it stands in the way of is a conflict. */
+/** What is put there after the command: it stays, and what it stands in the way of is a conflict. */
 const obstacles: Record<string, { command: string; after(root: Folder): void; conflict: string; detail: RegExp }> = {
   "a file in a folder that took a file's place": {
     command: "rm a && mkdir -p a/b/c && echo x > a/b/c/d",
