@@ -3,6 +3,7 @@ import * as z from "zod";
 import type { DeleteOptions, Entry, Stat } from "../backend.ts";
 import { sightAt } from "../bulk.ts";
 import { FileError } from "../file-error.ts";
+import { Pace } from "../pace.ts";
 import { realOf, record, takeBack, type Recorded } from "./change.ts";
 import { keep, KEPT_BYTES, withMode, type Kept } from "./contents.ts";
 import { found } from "./found.ts";
@@ -55,7 +56,7 @@ export const deleteTool = (place: Place) =>
           throw new FileError("is_a_directory", path, tell);
         }
         const files = isFolder ? await filesIn(place, stat, context) : [stat];
-        checkRules(place, files, await Names.ofEntry(place.backend, path, reachOf(context)));
+        await checkRules(place, files, await Names.ofEntry(place.backend, path, reachOf(context)));
         const { bytes, lost } = await remove(place, { path, files, options: conditionFor(stat) }, context);
         const what = isFolder ? ` with ${plural(files.length, "file")}` : "";
         const warning = lost > 0 ? ` ${isFolder ? `${lost} of them` : "It"} can't be restored: ${LOST}.` : "";
@@ -99,14 +100,17 @@ async function filesIn({ backend }: Place, { path }: Stat, context: ToolContext)
 }
 
 /** Whoever was asked about a directory was asked about what is in it. What has a stricter rule of its own has to be named by itself. */
-function checkRules({ rules }: Place, files: readonly Entry[], names: Names): void {
+async function checkRules({ rules }: Place, files: readonly Entry[], names: Names): Promise<void> {
   const path = names.asked;
   const says = (one: Names) => one.policy((name) => writePolicy(rules, name));
   const asked = says(names) === "ask";
-  const stricter = files.filter((file) => {
+  const stricter: Entry[] = [];
+  const pace = new Pace();
+  for (const file of files) {
     const policy = says(names.inside(file.path));
-    return policy === "deny" || (policy === "ask" && !asked);
-  });
+    if (policy === "deny" || (policy === "ask" && !asked)) stricter.push(file);
+    await pace.rest();
+  }
   if (stricter.length === 0) return;
   const known = stricter.filter((file) => !rules.hides(file.path)).map((file) => shown(file.path));
   const which = known.length > 0 ? `: ${known.slice(0, 5).join(", ")}${known.length > 5 ? ", …" : ""}` : "";
@@ -156,9 +160,11 @@ interface Deleting {
 }
 
 async function* batches(place: Place, files: readonly Entry[], { context, real }: Deleting): AsyncGenerator<Batch> {
+  const pace = new Pace();
   let room = KEPT_BYTES;
   let batch: Batch = { changes: [], blobs: [], bytes: 0 };
   for (const file of files) {
+    await pace.rest();
     const { path, size } = file;
     const whole = size <= room;
     const { version, blobs } = await keptOf(place, file, { whole }, context);
