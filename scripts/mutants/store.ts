@@ -229,9 +229,16 @@ export const store = inPackage("packages/sqlite", [
   {
     attacks: "deleted threads: a read that a deletion overtakes is cut short",
     file: "reader.ts",
-    find: "const isCertain = chunks <= 1 && damaged === undefined;",
-    replace: "const isCertain = true;",
+    find: "const isCertain = chunks <= 1 && damaged === undefined &&",
+    replace: "const isCertain =",
     tests: ["conformance"],
+  },
+  {
+    attacks: "rewinds: a read that a rewind overtakes holds what was cut off, and the cut after it",
+    file: "reader.ts",
+    find: ' && !events.some(({ type }) => type === "thread_rewound");',
+    replace: ";",
+    tests: ["racing"],
   },
   {
     attacks: "clones: read on into the source's future",

@@ -1,6 +1,7 @@
 import type { PendingApproval, PendingSuspension } from "./folds/display-state.ts";
 import { isWaiting } from "./folds/state.ts";
 import { refuseForeign } from "./input.ts";
+import { threadNotFound } from "./memory-store.ts";
 import type { Thread } from "./thread.ts";
 import { hasTrees } from "./turn/decide.ts";
 
@@ -19,6 +20,7 @@ export function settled(thread: Thread): Promise<Settled> {
 async function atRest(thread: Thread): Promise<Settled> {
   await thread.refresh();
   await thread.reach(() => restOf(thread) !== null);
+  if (thread.isDeleted) throw threadNotFound(thread.id);
   refuseForeign(thread.state.foreign);
   const { pendingApprovals, pendingSuspensions } = thread.display;
   const pending = [...Object.values(pendingApprovals), ...Object.values(pendingSuspensions)];

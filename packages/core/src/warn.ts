@@ -9,7 +9,15 @@ interface Warner {
 export function warn(code: string, message: string, cause?: unknown): void {
   const { process } = globalThis as { process?: Warner };
   const text = cause === undefined ? message : `${message}: ${reasonOf(cause)}`;
-  const detail = cause instanceof Error && cause.stack !== undefined ? { detail: cause.stack } : {};
-  if (process?.emitWarning) process.emitWarning(text, { type: "CinchWarning", code, ...detail });
+  if (process?.emitWarning) process.emitWarning(text, { type: "CinchWarning", code, ...stackOf(cause) });
   else console.warn(`CinchWarning [${code}]: ${text}`);
+}
+
+/** A cause may fail when it is looked at. */
+function stackOf(cause: unknown): { detail?: string } {
+  try {
+    return cause instanceof Error && typeof cause.stack === "string" ? { detail: cause.stack } : {};
+  } catch {
+    return {};
+  }
 }

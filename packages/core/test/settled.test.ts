@@ -91,6 +91,18 @@ test("the thread that settled was asked of stays open for it when the session go
   assert.deepEqual(await rest, { status: "idle", pending: [] });
 });
 
+test("settled rejects when the thread is deleted, also while it waits", LIMIT, async () => {
+  const { gate, started } = gated();
+  await using h = await harness({ model: script(call("gate")), tools: { gate } });
+  const { id: threadId } = await h.createThread();
+  await h.post({ content: "go", delivery: "send" });
+  await started;
+  const rest = h.settled();
+  const rejected = assert.rejects(rest, { code: "THREAD_NOT_FOUND" });
+  await h.deleteThread({ threadId });
+  await rejected;
+});
+
 /** Counts the threads that are open. */
 class FollowedStore extends MemoryStore {
   followed = 0;

@@ -97,3 +97,18 @@ test("a listener that throws is an info event and a warning of the process, once
   const told = h.seen.flatMap((event) => (event.type === "info" ? [event.message] : []));
   assert.deepEqual(told.toSorted(), ["A subscriber threw: bad listener", "A subscriber threw: bad promise"]);
 });
+
+test("a listener that throws what can't be shown is warned about, and ends neither the turn nor the process", async () => {
+  const { proxy, revoke } = Proxy.revocable({}, {});
+  revoke();
+  for (const thrown of [Object.create(null), proxy]) {
+    await using h = await harness({ model: script(say("hello")) });
+    h.subscribe(() => {
+      throw thrown;
+    });
+    const seen = await warnings("CINCH_SUBSCRIBER", async () => {
+      assert.equal((await h.sendMessage({ content: "hi" })).reason, "complete");
+    });
+    assert.equal(seen.length, 1);
+  }
+});
