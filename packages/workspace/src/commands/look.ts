@@ -184,15 +184,14 @@ const FILE = /^[\w@.~%/][\w@.~%+/-]*$/;
 const STREAM = /^(?:\/|(?:\.\.\/)+)(?:dev|proc)\/|(?:^|\/)(?:stdin|\d+)$/;
 export const isFile = (path: string): boolean =>
   FILE.test(path) && !STREAM.test(posix.normalize(path).replace(/^\/+/, "/"));
-/** To shells and to Python `-v` is another option, and they go on to run what they read. */
-const asks = (name: string): RegExp => {
-  if (/sh$/.test(name)) return /^--(?:version|help)$/;
-  return /^py/.test(name) ? /^(?:-V|-h|--version|--help)$/ : /^(?:-[vVh]|--version|--help)$/;
-};
+const ASKS = /^(?:-[vVh]|--version|--help)$/;
+/** To shells and to Python these are other options, and they go on to run what they read. */
+const GOES_ON = /^(?:\S*sh -.|py\S* -v)$/;
 
 function script(words: readonly Word[], { what, at }: Found): Look {
   const name = baseName(words[0]!.text!);
-  if (words.length > 1 && words.slice(1).every(({ text }) => asks(name).test(text ?? ""))) return { ...PLAIN, keep: 0 };
+  const isAsking = ({ text = "" }: Word) => ASKS.test(text) && !GOES_ON.test(`${name} ${text}`);
+  if (words.length > 1 && words.slice(1).every(isAsking)) return { ...PLAIN, keep: 0 };
   if (family(name) === "python" || family(name) === "pypy") {
     const option = words.findIndex(({ text }, index) => index > 0 && !/^-[uBOsSEIvbdq]+$/.test(text ?? ""));
     const module = words[option + 1]?.text;
