@@ -13,7 +13,8 @@ const table: Record<string, Case[]> = {
     ["git push *", "git pull", "none"],
     ["git push *", "git", "none"],
     ["git push *", "git pushy", "none"],
-    ["git push *", "Git push", "none"],
+    ["git push *", "Git push", "some"],
+    ["git *", "Git push", "some"],
     ["git *", "git", "all"],
     ["git *", "gitk", "none"],
     ["ls", "ls", "all"],
@@ -397,4 +398,11 @@ test("a line that is too long, too deep or made to hurt the parser may be anythi
     assert.equal(suggest(line), undefined);
   }
   assert.equal(matches("git push *", "git push"), "all");
+});
+
+test("a word with thousands of braces is read at once", async () => {
+  const { matches } = await commandMatcher();
+  const before = performance.now();
+  assert.equal(matches("git push *", `ls ${"{,".repeat(2_400)}`), "none");
+  assert.ok(performance.now() - before < 10_000, "the process stood still for seconds");
 });

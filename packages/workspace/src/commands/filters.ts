@@ -28,10 +28,12 @@ function isPlainAwk(program: string): boolean {
     const { word, call, greater } = found.groups!;
     if (word !== undefined && (call ? !AWK_CALLS.has(word) : /^(?:system|getline|func\w*)$/.test(word))) return false;
     if (greater !== undefined && braces > 0 && parens === 0) return false;
+    // In the head of a loop it may have a file to print to.
+    if (/^print/.test(word ?? "") && parens > 0) return false;
     if (token === "/" && !isDivision(before)) {
       AWK_REGEX.lastIndex = at;
       const regex = /^(?:[{(,~!;}\n]|&&|\|\|)$/.test(before) ? AWK_REGEX.exec(program)?.[0] : undefined;
-      if (regex === undefined || /\[[^\]]*$/.test(regex)) return false;
+      if (regex === undefined || /\[\^?\]|\[[^\]]*$/.test(regex)) return false;
       AWK_TOKEN.lastIndex = at + regex.length;
     }
     if (token === "{" || token === "}") braces += token === "{" ? 1 : -1;

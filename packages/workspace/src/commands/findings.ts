@@ -1,6 +1,6 @@
 import { isHidden, look, type Look } from "./look.ts";
 import { isHarmless, mayBeRun, Variables } from "./variables.ts";
-import { ANYTHING, literal, type Word } from "./word.ts";
+import { ANYTHING, baseName, literal, type Word } from "./word.ts";
 
 /** A program with its arguments, as the shell would run it. */
 export interface SimpleCommand {
@@ -56,6 +56,11 @@ export interface Stream {
 
 /** Behind such an option of an unknown program stands code in an unknown language, which may put names together. */
 const CODE_OPTION = /^-(?:[a-zA-Z]*[ceEgrx]|-?(?:eval|exec|expr|command|code|cmd|run)[\w-]*)$/;
+const CODE_ATTACHED = /^-(?:[ceEgrx]\W|-?(?:eval|exec|expr|command|code|cmd|run)[\w-]*=)/;
+/** What this language puts together is no name of a program. */
+const SQL = /^\s*(?:select|insert|update|delete|create|alter|drop|explain|with)\s/i;
+/** What they run is no line of a shell. */
+const OTHER_LANGUAGE = /^(?:python|pypy|node|perl|ruby|php|lua|julia|Rscript|tsx|ts-node|deno|go$)/;
 /** They make files out of what their words say. */
 const WRITES = /^(?:cp|ln|mv|dd|sed|tee)$/;
 
@@ -75,6 +80,8 @@ export class Findings {
   readonly #texts: string[] = [];
   /** Whether there is a program that may run its words or what it reads. */
   #runs = false;
+  /** Whether that may be a shell. */
+  #shell = false;
   /** Whether there is something that may evaluate text. */
   #evaluates = false;
 
@@ -84,7 +91,8 @@ export class Findings {
   }
 
   finish(): Reading {
-    if (this.#runs) for (const words of this.fed) this.doubtful = this.#loosen(words, "words") || this.doubtful;
+    const isDoubted = this.#runs && this.fed.filter((words) => this.#loosen(words, "words")).length > 0;
+    this.doubtful ||= isDoubted && this.#shell;
     if (this.variables.mayRun || (this.hidden && (this.#evaluates || this.variables.isCalculated)))
       this.doubtful = true;
     // What one of them says may be done with what another one names.
@@ -98,7 +106,8 @@ export class Findings {
     if (text === undefined) return mayBeRun(name, how);
     this.#texts.push(text);
     if (isHarmless(name, word)) return false;
-    return isHidden(text) || this.#reads(text);
+    // A shell takes the value of such a variable for a function.
+    return isHidden(text) || name.startsWith("BASH_FUNC_") || this.#reads(text);
   }
 
   /** Takes in a simple command, which stands where the streams say. */
@@ -130,6 +139,7 @@ export class Findings {
     for (const { text } of found.code) opaque = text === undefined || (this.#code(text) ?? true) || opaque;
     // With another PATH, a name that is known may be that of another program.
     const loose = found.loose === "no" && this.variables.has("PATH") ? "words" : found.loose;
+    this.#shell ||= found.project || (loose !== "no" && !OTHER_LANGUAGE.test(baseName(name)));
     if (loose !== "no") opaque = this.#loosen(words, loose, 1) || opaque;
     if (found.loose === "all") {
       opaque ||= stream.input;
@@ -159,7 +169,8 @@ export class Findings {
     for (const [at, { text, prefix }] of words.entries()) {
       if (at < from) continue;
       opaque ||= (text === undefined && kind === "all") || isHidden(text ?? prefix);
-      opaque ||= kind === "all" && /[("'`]/.test(prefix) && CODE_OPTION.test(words[at - 1]?.text ?? "");
+      const isCode = CODE_ATTACHED.test(prefix) || CODE_OPTION.test(words[at - 1]?.text ?? "");
+      opaque ||= kind === "all" && isCode && /[("'`]/.test(prefix) && !SQL.test(prefix);
       const rest = kind === "all" ? [...filled.slice(at), ANYTHING] : filled.slice(at);
       if (text !== undefined) this.#inner.push({ words: rest, reach: 0, opaque: false, keep: 0 });
       if (text === undefined || !/\s/.test(text)) continue;

@@ -19,7 +19,7 @@ export interface Known {
 
 /** Whatever the arguments are, they run nothing, and write nothing that the program is not there to write. */
 const ANY = `
-  [ arch b2sum base32 base64 basename cat cd cksum cmp column comm cut df diff dirname du echo egrep expand expr factor false fgrep fmt fold
+  [ b2sum base32 base64 basename cat cd cksum cmp column comm cut df diff dirname du echo egrep expand expr factor false fgrep fmt fold
   free grep groups head hexdump id jq join ls lsof md5sum nl nproc numfmt od paste pgrep printenv ps pwd readelf readlink realpath rev
   seq sha1sum sha224sum sha256sum sha384sum sha512sum size sleep stat strings tac tail test tr true tsort type uname unexpand uptime wc
   whereis which who whoami zcat : exit return break continue shift umask
@@ -31,19 +31,19 @@ const ANY = `
   docker/ps docker/images docker/logs docker/inspect docker/stop docker/start docker/restart docker/rm docker/rmi docker/pull docker/tag
   docker/top docker/stats docker/version docker/info docker/network/ls docker/volume/ls docker/compose/up docker/compose/down
   docker/compose/ps docker/compose/logs docker/compose/stop docker/compose/start docker/compose/restart docker/compose/pull
-  docker/compose/build gh/pr/view gh/pr/list gh/pr/status gh/pr/checks gh/pr/diff gh/issue/view gh/issue/list gh/issue/status
+  docker/compose/build docker/compose/rm gh/pr/view gh/pr/list gh/pr/status gh/pr/checks gh/pr/diff gh/issue/view gh/issue/list gh/issue/status
   gh/run/list gh/run/view gh/repo/view gh/release/list gh/release/view gh/auth/status go/fmt go/mod/tidy go/mod/download go/mod/verify
   go/mod/graph go/mod/why go/version rustup/show rustup/toolchain/list brew/list brew/info brew/search terraform/fmt terraform/validate`;
 
 const NPM = `- s D g f y E w: silent save-dev global force yes workspace= workspaces if-present json long depth= omit= include= production
     prefer-offline offline loglevel= ignore-scripts no-audit no-fund no-save save-exact legacy-peer-deps frozen-lockfile dry-run
-    package-lock-only tag= access= otp= quiet no-progress r recursive all prod dev watch`;
+    package-lock-only ws tag= access= otp= quiet no-progress r recursive all prod dev watch`;
 const SHOWS = `pn:MsuzCcrtmiEFPqgL:S:G:U:wbRa oneline stat graph all author= since= until= after= before= grep= format= pretty= name-only
     name-status no-color color decorate no-decorate abbrev-commit abbrev follow reverse merges no-merges first-parent cached staged
     word-diff check shortstat numstat date= patch no-patch max-count= skip= summary no-renames find-renames ignore-all-space
     ignore-space-change exit-code quiet branches tags remotes committer= unified= diff-filter= dirstat raw minimal histogram patience
-    full-history topo-order date-order no-index relative binary pickaxe-regex invert-grep left-right cherry-pick boundary merge-base
-    compact-summary no-ext-diff no-textconv no-prefix walk-reflogs include-untracked count numbered email`;
+    full-history color-words no-commit-id topo-order date-order no-index relative binary pickaxe-regex invert-grep left-right cherry-pick boundary merge-base
+    compact-summary no-ext-diff no-textconv no-prefix walk-reflogs include-untracked count`;
 const REVISES = `qvnfm: continue abort skip quit no-commit no-edit mainline= allow-empty onto= autostash no-autostash quiet rebase-merges
     keep-base root autosquash no-verify no-ff ff-only ff squash message= stat no-stat verbose allow-unrelated-histories`;
 
@@ -55,6 +55,7 @@ const OPTIONS = `
   tree adfipshugDFqNACXJSnlL:P:I: dirsfirst noreport filelimit= prune gitignore
   date uRIud:r: date= utc iso-8601 rfc-3339= reference= universal
   hostname fsiIdA <0
+  arch - <0
   xxd bprugilus:l:c:g: <1
   file bhikLNrsz0v brief mime mime-type mime-encoding dereference
   printf:first - !$( !${"`"}
@@ -67,7 +68,7 @@ const OPTIONS = `
     type= type-not= regexp= after-context= before-context= context= max-count= files type-list no-heading heading no-filename with-filename
     color json stats sort= sortr= max-depth= iglob= no-ignore no-messages vimgrep column trim pcre2 replace= passthru null unrestricted
   sed,awk,gawk,mawk,nawk -
-  find LHP name= iname= path= ipath= wholename= type= maxdepth= mindepth= size= mtime= mmin= atime= ctime= newer= user= group= perm= empty
+  find LHP name= iname= path= ipath= wholename= type= maxdepth= mindepth= size= mtime= mmin= atime= ctime= newer= newermt= user= group= perm= empty
     not or and print print0 ls prune regex= iregex= regextype= printf= links= xdev mount true false quit depth daystart executable
     readable writable o a inum= samefile= follow lname= ~
   fd HIuisFagLp0le:t:E:d:c: hidden no-ignore extension= type= exclude= max-depth= min-depth= absolute-path glob fixed-strings full-path
@@ -77,21 +78,22 @@ const OPTIONS = `
   gzip,gunzip cdfklnqrtv decompress keep stdout
   zip rqvj
   make+ jkBsinwql: jobs= keep-going silent dry-run always-make just-print no-print-directory ^C: ^directory= !=
-  curl sSLIfgkvNiH:X:d:A:m:u: silent show-error location head fail header= request= data= max-time= connect-timeout= retry= compressed
-    user-agent= json= data-raw= data-binary= get no-progress-meter include verbose insecure user= url=
+  curl sSLIfgkvNiGH:X:d:A:m:u: silent show-error location head fail header= request= data= max-time= connect-timeout= retry= compressed
+    user-agent= json= data-raw= data-binary= get no-progress-meter include verbose insecure user= url= !^@
   ping c:i:W:w:nq46
-  tsc p:wvb noEmit watch project= build strict pretty skipLibCheck noemit version listFiles ~
+  tsc p:wvb noEmit watch project= build strict pretty skipLibCheck noemit version listFiles ~ !^@
   eslint q fix quiet ext= max-warnings= cache ignore-pattern= no-warn-ignored color no-color
   prettier lwcu check write list-different ignore-unknown log-level= cache
   jest,vitest,mocha ibt:g:w:u coverage watch watchAll testPathPattern= testNamePattern= runInBand bail ci verbose silent passWithNoTests
     updateSnapshot run maxWorkers= onlyChanged grep= fgrep= timeout= recursive exit
-  pytest vqxslk:m:n: verbose quiet exitfirst maxfail= last-failed lf failed-first ff tb= durations= collect-only co no-header
-    disable-warnings showlocals stepwise sw color= markers
+  pytest vqxslk:m:n:r: verbose quiet exitfirst maxfail= last-failed lf failed-first ff tb= durations= collect-only co no-header
+    disable-warnings showlocals stepwise sw color= markers cov=
   ruff,ruff/check,ruff/format,black,isort,mypy,flake8,pylint qvl: fix check diff select= ignore= quiet watch show-fixes unsafe-fixes
-    line-length= strict ignore-missing-imports show-error-codes pretty max-line-length= count statistics disable= enable=
+    line-length= strict ignore-missing-imports show-error-codes pretty max-line-length= count statistics disable= enable= !^@
   unittest,venv,http.server,json.tool,compileall,ensurepip vfbqk:s:t:p: upgrade indent= sort-keys bind= directory= <1
   git P version help no-pager no-optional-locks no-replace-objects literal-pathspecs no-advice ^C: ^git-dir= ^work-tree= ^namespace=
-  git/log,git/show,git/diff,git/stash/show,git/stash/list,git/reflog,git/reflog/show,git/whatchanged,git/diff-tree,git/diff-index,git/diff-files,git/range-diff,git/blame,git/shortlog,git/rev-list ${SHOWS}
+  git/log,git/show,git/diff,git/stash/show,git/stash/list,git/reflog,git/reflog/show,git/whatchanged,git/diff-tree,git/diff-index,git/diff-files,git/range-diff,git/blame,git/rev-list ${SHOWS}
+  git/shortlog sne summary numbered email all since= until= no-merges
   git/commit avqnsm:F:C: message= all amend no-edit no-verify quiet verbose allow-empty author= date= file= signoff fixup= squash= dry-run
     only include cleanup= allow-empty-message no-gpg-sign reuse-message= reset-author short porcelain
   git/push funvqdo: force force-with-lease force-if-includes set-upstream tags all delete dry-run no-verify follow-tags porcelain atomic
@@ -103,7 +105,7 @@ const OPTIONS = `
   git/merge,git/rebase,git/cherry-pick,git/revert ${REVISES}
   git/grep rniIlLwEFPchHvoqpWe:A:B:C: line-number ignore-case files-with-matches name-only word-regexp count cached untracked and or not
     heading break extended-regexp fixed-strings perl-regexp show-function function-context all-match no-index max-depth=
-  git/config l get get-all get-regexp list show-origin show-scope name-only global local system <1
+  git/config l get get-all get-regexp list show-origin show-scope name-only global local system <1 !^edit
   git/remote,git/remote/show,git/remote/get-url,git/remote/add,git/remote/remove,git/remote/rename,git/remote/set-url,git/remote/prune
     vnft:m: verbose push all add delete !::
   git/ls-remote htq heads tags refs quiet exit-code symref branches !::
@@ -117,7 +119,7 @@ const OPTIONS = `
   git/submodule/status,git/submodule/init,git/submodule/update,git/submodule/sync,git/submodule/add,git/submodule/deinit
     qfb: init recursive remote depth= quiet force checkout rebase merge jobs= !::
   git/worktree/add fb:B: detach force lock checkout no-checkout quiet track
-  npm,pnpm,yarn,bun,cargo,go,pip,docker,kubectl,gh,brew,apt,apt-get,systemctl,terraform,uv,poetry,dotnet,deno,bundle,gem,composer,rustup,mix,dart,flutter,swift
+  npm,pnpm,yarn,bun,cargo,go,pip,docker,kubectl,gh,brew,apt,apt-get,systemctl,terraform,uv,poetry,dotnet,deno,bundle,composer,rustup,mix,dart,flutter,swift
     qvsy silent quiet verbose version help yes
   npm/test,npm/t,npm/tst,npm/start,npm/stop,npm/restart,npm/install,npm/i,npm/add,npm/ci,npm/uninstall,npm/remove,npm/rm,npm/un,npm/r,npm/update,npm/up,npm/dedupe,npm/prune,npm/rebuild,npm/publish,npm/pack,npm/link,npm/unlink,npm/fund,npm/ls,npm/list,npm/view,npm/info,npm/outdated,npm/audit,npm/why,npm/root,npm/prefix,npm/whoami,npm/search,npm/version
     ${NPM}
@@ -126,17 +128,17 @@ const OPTIONS = `
     ${NPM}
   yarn/test,yarn/start,yarn/install,yarn/add,yarn/remove,yarn/up,yarn/upgrade,yarn/publish,yarn/build,yarn/list,yarn/why,yarn/info,bun/test,bun/install,bun/i,bun/add,bun/remove,bun/update
     ${NPM}
-  cargo/test,cargo/build,cargo/check,cargo/clippy,cargo/run,cargo/bench,cargo/doc,cargo/fmt,cargo/clean,cargo/tree,cargo/metadata,cargo/search,cargo/add,cargo/remove,cargo/update,cargo/publish
+  cargo/test,cargo/build,cargo/check,cargo/clippy,cargo/run,cargo/bench,cargo/doc,cargo/fmt,cargo/clean,cargo/tree,cargo/metadata,cargo/search,cargo/add,cargo/remove,cargo/rm,cargo/update,cargo/publish
     vqj:p:i: release all workspace package= features= all-features no-default-features lib bin= bins test= tests example= examples
     all-targets locked offline frozen target= no-run no-fail-fast message-format= profile= jobs= quiet verbose exclude= doc no-deps fix
-    allow-dirty allow-staged check depth= invert= duplicates dev dry-run
+    allow-dirty allow-staged check depth= invert= duplicates dev dry-run !.json
   go/test,go/build,go/vet,go/install,go/list,go/get,go/clean
     vxanm race run= count= cover short bench= benchmem timeout= p= tags= json failfast parallel= cpu= list= ~
   pip/install,pip/uninstall,pip/download,pip/list,pip/show,pip/freeze,pip/check Ur:e:yq upgrade requirement= editable= user no-deps quiet
     yes dry-run no-cache-dir pre outdated
   uv/sync,uv/add,uv/remove,uv/lock,uv/tree,uv/pip/install,uv/pip/list,uv/pip/uninstall,poetry/install,poetry/add,poetry/remove,poetry/update,poetry/lock,poetry/build,poetry/show,poetry/check,bundle/install,bundle/update,bundle/list,composer/install,composer/update,composer/require,composer/show,mix/test,mix/compile,mix/format,mix/deps.get,dart/test,dart/format,dart/analyze,flutter/test,flutter/analyze,swift/build,swift/test
     qvnDr:U dev frozen locked upgrade quiet group= extra= all-extras verbose no-dev trace no-interaction
-  dotnet/build,dotnet/test,dotnet/restore,dotnet/run,dotnet/clean,dotnet/format c:v:f: configuration= no-restore no-build verbosity= filter= !:
+  dotnet/build,dotnet/test,dotnet/restore,dotnet/run,dotnet/clean,dotnet/format c:v:f: configuration= no-restore no-build verbosity= filter= !^/ !^@
   deno/test,deno/fmt,deno/lint,deno/check,deno/task Aq allow-all allow-read allow-net quiet check watch
   apt/install,apt-get/install,apt/update,apt-get/update,apt/upgrade,apt-get/upgrade,apt/remove,apt-get/remove,apt/autoremove,apt/list,apt/show,apt/search,brew/install,brew/update,brew/upgrade,brew/uninstall,rustup/update,rustup/target/add,rustup/component/add
     qyf yes quiet no-install-recommends fix-broken cask installed upgradable

@@ -111,7 +111,7 @@ type Looker = (words: readonly Word[], found: Found) => Look;
 
 const LOOKERS: Record<Known["kind"], Looker> = {
   any: (words, { at }) => {
-    const isTest = baseName(words[0]!.text!) === "test";
+    const isTest = /^(?:test|\[)$/.test(baseName(words[0]!.text!));
     return isTest && words.some(isEvaluated) ? doubted(words) : { ...PLAIN, keep: at + 1 };
   },
   options: (words, { what, at, isBare }) => {
@@ -160,6 +160,8 @@ function runs(words: readonly Word[], { what, at }: Found): Look {
     assignments,
     reach: Math.min(start, words.length - 1),
     inner: isAlone ? [] : [command],
+    // Some take the name for a line of a shell.
+    code: isAlone || !/\s/.test(command[0]!.prefix) ? [] : [command[0]!],
     through: what.traits.has("through") && !isAlone,
     keep: RUNNERS.test(name ?? "") && start === at + 1 ? at + 2 : -1,
   };
@@ -183,10 +185,13 @@ const STREAM = /^(?:\/|(?:\.\.\/)+)(?:dev|proc)\/|(?:^|\/)(?:stdin|\d+)$/;
 export const isFile = (path: string): boolean =>
   FILE.test(path) && !STREAM.test(posix.normalize(path).replace(/^\/+/, "/"));
 const ASKS = /^(?:-[vVh]|--version|--help)$/;
+/** To shells and to Python these are other options, and they go on to run what they read. */
+const GOES_ON = /^(?:\S*sh -.|py\S* -v)$/;
 
 function script(words: readonly Word[], { what, at }: Found): Look {
   const name = baseName(words[0]!.text!);
-  if (words.length > 1 && words.slice(1).every(({ text }) => ASKS.test(text ?? ""))) return { ...PLAIN, keep: 0 };
+  const isAsking = ({ text = "" }: Word) => ASKS.test(text) && !GOES_ON.test(`${name} ${text}`);
+  if (words.length > 1 && words.slice(1).every(isAsking)) return { ...PLAIN, keep: 0 };
   if (family(name) === "python" || family(name) === "pypy") {
     const option = words.findIndex(({ text }, index) => index > 0 && !/^-[uBOsSEIvbdq]+$/.test(text ?? ""));
     const module = words[option + 1]?.text;
@@ -202,7 +207,10 @@ function script(words: readonly Word[], { what, at }: Found): Look {
   if (given.has("c"))
     return file ? { ...rest, code: [file], reach: last, keep: -1 } : { ...rest, opaque: true, reach: Infinity };
   if (!file && given.has("test")) return rest;
-  if (!file || !isFile(file.text ?? file.prefix)) return { ...doubted(words), opaque: true, reach: Infinity };
-  if (file.text === undefined) return { ...doubted(words), opaque: true };
+  const isDebugger = file?.text === "inspect" && name.startsWith("node");
+  if (!file || isDebugger || !isFile(file.text ?? file.prefix))
+    return { ...doubted(words), opaque: true, reach: Infinity };
+  const areNames = file.splits === "names" && /^\w/.test(file.prefix);
+  if (file.text === undefined && !areNames) return { ...doubted(words), opaque: true };
   return name === "source" || name === "." ? { ...rest, reach: Infinity } : rest;
 }

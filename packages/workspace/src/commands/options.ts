@@ -1,4 +1,4 @@
-import { mayBeOption, type Word } from "./word.ts";
+import { literal, mayBeOption, type Word } from "./word.ts";
 
 /** The options of a program, or of a subcommand, that are known to run nothing and to write nothing. */
 export interface Options {
@@ -10,14 +10,14 @@ export interface Options {
   readonly spelled: ReadonlySet<string>;
   /** How many words may stand there that are no options. */
   readonly most: number;
-  /** What no operand and no value may contain. */
+  /** What no operand and no value may contain, or begin with if `^` stands before it. */
   readonly never: readonly string[];
 }
 
 /**
  * Reads a list such as `nE k: reverse key= ^C: ~ <1 !::`. The first token and all with a colon are letters, the others long names; `:` and
  * `=` say that a value follows. `^`: has to be spelled out. `~`: long names have one dash. `<1`: at most one operand. `!::`: no operand and
- * no value contains `::`.
+ * no value contains `::`. `!^@`: none begins with `@`.
  */
 export function parseOptions(tokens: readonly string[]): Options {
   const known = new Map<string, boolean>();
@@ -63,7 +63,10 @@ export function parseWords(words: readonly Word[], options: Options, from: numbe
   let sound = true;
   // A colon behind a slash is a part of a name.
   const isFit = ({ text, prefix }: Word) =>
-    options.never.every((part) => (text === undefined ? part === ":" && prefix.includes("/") : !text.includes(part)));
+    options.never.every((part) => {
+      if (part.startsWith("^")) return !prefix.startsWith(part.slice(1)) && (text !== undefined || prefix !== "");
+      return text === undefined ? part === ":" && prefix.includes("/") : !text.includes(part);
+    });
   let at = from;
   let isOption = true;
   for (; at < words.length && sound; at++) {
@@ -80,8 +83,8 @@ export function parseWords(words: readonly Word[], options: Options, from: numbe
       for (const { name, attached } of names ?? []) {
         given.add(name);
         const takesNext = options.known.get(name)! && attached === undefined;
-        const value = takesNext ? words[++at] : undefined;
-        if (takesNext) sound &&= value !== undefined && value.splits === false && isFit(value);
+        const value = takesNext ? words[++at] : literal(attached ?? "");
+        sound &&= value !== undefined && value.splits === false && isFit(value);
         if (options.spelled.has(name)) reach = at;
       }
     }
@@ -92,7 +95,7 @@ export function parseWords(words: readonly Word[], options: Options, from: numbe
 /** `undefined`: one of them is not known, or can't be told. A beginning of a long name may be that of another one, and is not known. */
 function namesOf(text: string | undefined, { known, single }: Options) {
   if (text === undefined) return undefined;
-  const long = (single ? /^--?([\w-]+)(=.*)?$/s : /^--([\w-]+)(=.*)?$/s).exec(text);
+  const long = (single ? /^--?([\w-]+)(?:=(.*))?$/s : /^--([\w-]{2,})(?:=(.*))?$/s).exec(text);
   if (long && known.has(long[1]!)) return [{ name: long[1]!, attached: long[2] }];
   if (text.startsWith("--")) return undefined;
   const names: { name: string; attached: string | undefined }[] = [];

@@ -23,8 +23,8 @@ export function mayFit(pattern: Pattern, { words, opaque }: SimpleCommand): bool
 
 function isProgram(word: PatternWord, name: string): boolean {
   if (word.length > 1) return fits(word, name) || fits(word, baseName(name));
-  const wanted = baseName(word[0]!);
-  const base = baseName(name);
+  // Some disks ignore case.
+  const [wanted, base] = [word[0]!, name].map((one) => baseName(one).toLowerCase()) as [string, string];
   return wanted === base || family(wanted) === family(base);
 }
 
@@ -32,7 +32,8 @@ function isProgram(word: PatternWord, name: string): boolean {
 export function mentions({ words }: Pattern): (text: string) => boolean {
   const [program, ...rest] = words;
   if (!program || program.length > 1) return () => true;
-  const name = escaped(family(baseName(program[0]!)));
+  // Code may put the name together: `"gi" + "t push"`.
+  const name = [...family(baseName(program[0]!))].map(escaped).join(String.raw`(?:\W{0,9}["']\W{0,9})?`);
   const wanted = [
     // The name also stands behind the letter of an option: `-xgit`.
     new RegExp(String.raw`(?:^|[^\w.-]-?|(?:^|\s)-\w)${name}[\d.]*(?![\w-]|\.\w)`),

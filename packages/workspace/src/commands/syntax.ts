@@ -21,7 +21,7 @@ export const MOST_CHARACTERS = 10_000;
 const MOST_DEPTH = 100;
 const MOST_NODES = 5_000;
 /** For what no other limit foresees. A usual line takes less than one. */
-const MOST_MS = 250;
+const MOST_MS = 50;
 
 let loading: Promise<Parse> | undefined;
 

@@ -49,7 +49,9 @@ export function wordOf(node: Syntax, source: string): Word | undefined {
     }
   }
   // Braces with a list in them, and names of files.
-  const expands = shape.search(/\{[^]*(?:,|\.\.)[^]*\}|[*?[]/);
+  const braces = shape.slice(0, shape.lastIndexOf("}") + 1);
+  const hasList = /,|\.\./.test(braces.slice(Math.max(braces.indexOf("{"), 0))) && braces.includes("{");
+  const expands = shape.search(hasList ? /[{*?[]/ : /[*?[]/);
   if (expands >= 0)
     return {
       text: undefined,
