@@ -10,9 +10,9 @@ import { HeldRule, Rule, ToolCategory } from "./permissions/rule.ts";
  * teach the folds that care. `by` says who may append it: any process (`command`), the one with the lease (`driver`),
  * or nobody, because only subscribers see it (`live`).
  */
-const command = <S extends Shape>(shape: S) => entry("command", shape);
-const driver = <S extends Shape>(shape: S) => entry("driver", shape);
-const live = <S extends Shape>(shape: S) => entry("live", shape);
+const command = <S extends Shape>(shape: () => S) => entry("command", shape);
+const driver = <S extends Shape>(shape: () => S) => entry("driver", shape);
+const live = <S extends Shape>(shape: () => S) => entry("live", shape);
 
 type Shape = z.core.$ZodShape;
 
@@ -21,15 +21,24 @@ export type Lift = (event: Record<string, unknown>) => Record<string, unknown>;
 
 export interface EventEntry<By extends string = string, S extends Shape = Shape> {
   by: By;
-  schema: z.ZodMiniObject<S>;
+  readonly schema: z.ZodMiniObject<S>;
   /** The version written today. */
   v: number;
   /** `lifts[0]` lifts version 1 to 2, and so on: always `v - 1` of them. */
   lifts: readonly Lift[];
 }
 
-function entry<By extends "command" | "driver" | "live", S extends Shape>(by: By, shape: S): EventEntry<By, S> {
-  return { by, schema: z.object(shape), v: 1, lifts: [] };
+/** The schema is made when the first event of its type is: importing the library must stay cheap. */
+function entry<By extends "command" | "driver" | "live", S extends Shape>(by: By, shape: () => S): EventEntry<By, S> {
+  let schema: z.ZodMiniObject<S> | undefined;
+  return {
+    by,
+    get schema() {
+      return (schema ??= z.object(shape()));
+    },
+    v: 1,
+    lifts: [],
+  };
 }
 
 const Parent = z.object({ threadId: z.string(), seq: z.number(), toolCallId: z.optional(z.string()) });
@@ -56,7 +65,7 @@ export const Spent = z.object({ steps: z.number(), ms: z.number(), cost: z.numbe
 export type Spent = z.infer<typeof Spent>;
 
 export const eventMap = {
-  thread_created: driver({
+  thread_created: driver(() => ({
     title: z.string(),
     resourceId: z.string(),
     parent: z.optional(Parent),
@@ -64,11 +73,11 @@ export const eventMap = {
     /** For display: the mode and the model that it begins with. */
     modeId: z.optional(z.string()),
     modelId: z.optional(z.string()),
-  }),
-  thread_renamed: command({ title: z.string() }),
+  })),
+  thread_renamed: command(() => ({ title: z.string() })),
   /** `rules` and `state` (YOLO) are those in force when it was made, not those at the place where it begins. */
-  thread_cloned: driver({ title: z.string(), parent: Parent, rules: z.array(HeldRule), state }),
-  thread_rewound: driver({
+  thread_cloned: driver(() => ({ title: z.string(), parent: Parent, rules: z.array(HeldRule), state })),
+  thread_rewound: driver(() => ({
     toSeq: z.number(),
     files: z.boolean(),
     rules: z.array(HeldRule),
@@ -77,12 +86,12 @@ export const eventMap = {
     title: z.optional(z.string()),
     spent: z.optional(Spent),
     state: z.optional(state),
-  }),
-  thread_changed: live({ previousThreadId: z.nullable(z.string()) }),
-  thread_deleted: live({ previousThreadId: z.nullable(z.string()) }),
-  resync: live({ seq: z.number(), displayState: z.custom<unknown>() }),
+  })),
+  thread_changed: live(() => ({ previousThreadId: z.nullable(z.string()) })),
+  thread_deleted: live(() => ({ previousThreadId: z.nullable(z.string()) })),
+  resync: live(() => ({ seq: z.number(), displayState: z.custom<unknown>() })),
 
-  input_accepted: command({
+  input_accepted: command(() => ({
     inputId: z.string(),
     delivery: Delivery,
     content: z.string(),
@@ -94,15 +103,15 @@ export const eventMap = {
      * event, under the event's own `turnId`.
      */
     retry: z.optional(z.object({ turnId: z.string(), modeId: z.string(), modelId: z.string() })),
-  }),
-  input_edited: command({ inputId: z.string(), content: z.string() }),
-  input_removed: command({ inputId: z.string() }),
-  abort_requested: command({ turnId: z.optional(z.string()), inbox: z.optional(z.boolean()) }),
-  input_taken: driver({ inputId: z.string() }),
-  follow_up_queued: live({ count: z.number(), inputId: z.string() }),
-  steer_queued: live({ count: z.number(), inputId: z.string() }),
+  })),
+  input_edited: command(() => ({ inputId: z.string(), content: z.string() })),
+  input_removed: command(() => ({ inputId: z.string() })),
+  abort_requested: command(() => ({ turnId: z.optional(z.string()), inbox: z.optional(z.boolean()) })),
+  input_taken: driver(() => ({ inputId: z.string() })),
+  follow_up_queued: live(() => ({ count: z.number(), inputId: z.string() })),
+  steer_queued: live(() => ({ count: z.number(), inputId: z.string() })),
 
-  agent_start: driver({
+  agent_start: driver(() => ({
     modeId: z.string(),
     modelId: z.string(),
     resumed: z.boolean(),
@@ -110,57 +119,57 @@ export const eventMap = {
     takeover: z.optional(z.boolean()),
     /** Written by a driver that leaves: calls that it has recorded as started and certainly not run. The next driver may run them. */
     unstarted: z.optional(z.array(z.string())),
-  }),
-  agent_end: driver({
+  })),
+  agent_end: driver(() => ({
     reason: EndReason,
     /** Which limit was reached. */
     detail: z.optional(z.string()),
     /** Of an aborted turn behind which inputs are queued: whether they wait for the next one, or for `resume()`. */
     held: z.optional(z.boolean()),
-  }),
-  step_start: live({ step: z.number() }),
-  step_end: driver({ finishReason: z.string(), usage: Usage }),
-  prompt_head: driver({
+  })),
+  step_start: live(() => ({ step: z.number() })),
+  step_end: driver(() => ({ finishReason: z.string(), usage: Usage })),
+  prompt_head: driver(() => ({
     blob: z.string(),
     key: z.string(),
     reason: z.string(),
     agentName: z.optional(z.string()),
     modelId: z.optional(z.string()),
-  }),
-  error: driver({
+  })),
+  error: driver(() => ({
     code: z.string(),
     message: z.string(),
     retryable: z.boolean(),
     /** The thread stands still, visibly, until somebody calls `resume()`. */
     parked: z.optional(z.boolean()),
-  }),
-  info: live({ message: z.string() }),
-  retry_scheduled: live({ attempt: z.number(), delayMs: z.number(), message: z.string() }),
+  })),
+  info: live(() => ({ message: z.string() })),
+  retry_scheduled: live(() => ({ attempt: z.number(), delayMs: z.number(), message: z.string() })),
 
-  message_start: live({ messageId: z.string(), role: Role }),
-  message_update: live({
+  message_start: live(() => ({ messageId: z.string(), role: Role })),
+  message_update: live(() => ({
     messageId: z.string(),
     role: Role,
     /** Which text of the message grows, counted from 0, and whether the model speaks or thinks there. */
     index: z.number(),
     part: z.enum(["text", "reasoning"]),
     delta: z.string(),
-  }),
-  message_discarded: live({ messageId: z.string(), role: Role, reason: z.string() }),
-  message_end: driver({
+  })),
+  message_discarded: live(() => ({ messageId: z.string(), role: Role, reason: z.string() })),
+  message_end: driver(() => ({
     message: Message,
     interrupted: z.optional(z.boolean()),
     finishReason: z.optional(z.string()),
     /** What a note of the harness is about. */
     about: z.optional(z.enum(["mode", "tasks"])),
-  }),
+  })),
 
-  tool_input_start: live(tool),
-  tool_input_delta: live({ ...tool, argsTextDelta: z.string() }),
-  tool_input_end: live(tool),
-  tool_start: driver({ ...tool, args: Json, key: z.string(), effect: Effect }),
-  tool_update: live({ ...tool, partialResult: Json }),
-  tool_end: driver({
+  tool_input_start: live(() => tool),
+  tool_input_delta: live(() => ({ ...tool, argsTextDelta: z.string() })),
+  tool_input_end: live(() => tool),
+  tool_start: driver(() => ({ ...tool, args: Json, key: z.string(), effect: Effect })),
+  tool_update: live(() => ({ ...tool, partialResult: Json })),
+  tool_end: driver(() => ({
     ...tool,
     result: ToolResult,
     isError: z.boolean(),
@@ -168,9 +177,9 @@ export const eventMap = {
     durationMs: z.number(),
     /** The files that it has read, and the version of each. */
     reads: z.optional(z.record(z.string(), z.string())),
-  }),
-  shell_output: live({ ...tool, output: z.string(), stream: z.enum(["stdout", "stderr"]) }),
-  tool_approval_required: driver({
+  })),
+  shell_output: live(() => ({ ...tool, output: z.string(), stream: z.enum(["stdout", "stderr"]) })),
+  tool_approval_required: driver(() => ({
     ...tool,
     args: Json,
     category: ToolCategory,
@@ -184,40 +193,40 @@ export const eventMap = {
     interrupt: z.optional(z.boolean()),
     /** The agents from the outermost to the one that asks. */
     path: z.array(z.string()),
-  }),
-  tool_approval_resolved: command({
+  })),
+  tool_approval_resolved: command(() => ({
     ...tool,
     decision: Decision,
     digest: z.string(),
     args: z.optional(Json),
     message: z.optional(z.string()),
     by: z.optional(z.string()),
-  }),
-  tool_suspended: driver({ ...tool, args: Json, suspendPayload: Json }),
-  tool_resumed: command({ ...tool, resumeData: Json, by: z.optional(z.string()) }),
+  })),
+  tool_suspended: driver(() => ({ ...tool, args: Json, suspendPayload: Json })),
+  tool_resumed: command(() => ({ ...tool, resumeData: Json, by: z.optional(z.string()) })),
 
-  mode_changed: command({
+  mode_changed: command(() => ({
     modeId: z.string(),
     previousModeId: z.string(),
     /** For display: the model of that mode. */
     modelId: z.optional(z.string()),
-  }),
-  model_changed: command({ modelId: z.string(), scope: z.enum(["mode", "thread"]), modeId: z.string() }),
-  state_changed: command({ updates: state }),
-  permission_changed: command({ rule: Rule }),
-  grant_added: command({
+  })),
+  model_changed: command(() => ({ modelId: z.string(), scope: z.enum(["mode", "thread"]), modeId: z.string() })),
+  state_changed: command(() => ({ updates: state })),
+  permission_changed: command(() => ({ rule: Rule })),
+  grant_added: command(() => ({
     rule: Rule,
     /** The call whose answer gave it, or "session". */
     from: z.string(),
     interrupt: z.optional(z.boolean()),
-  }),
-  file_changed: driver({ ...FileChange.shape, call: z.optional(z.string()) }),
+  })),
+  file_changed: driver(() => ({ ...FileChange.shape, call: z.optional(z.string()) })),
   /**
    * A moment that files can be taken back to. `change`: the first change of the turn follows. `command`: a command is about to run, and
    * `tree` is what files were before it, or `untold` says why nobody will know what it did; `settled`: what it did is recorded, although
    * its call did not end well. `restore`: these files are to be taken back, and those that are `left` can't be; `restored`: they are.
    */
-  checkpoint_created: driver({
+  checkpoint_created: driver(() => ({
     reason: z.enum(["change", "command", "settled", "restore", "restored"]),
     call: z.optional(z.string()),
     tree: z.optional(z.string()),
@@ -225,19 +234,19 @@ export const eventMap = {
     left: z.optional(z.array(FileRestore)),
     restore: z.optional(z.array(FileRestore)),
     restored: z.optional(z.array(RewoundFile)),
-  }),
-  workspace_status_changed: live({ status: z.enum(["opening", "ready", "failed", "closed"]) }),
-  workspace_ready: live({ protection: z.string(), description: z.string() }),
-  workspace_error: live({ message: z.string() }),
-  task_updated: driver({ tasks: z.array(Task) }),
-  usage_update: driver({
+  })),
+  workspace_status_changed: live(() => ({ status: z.enum(["opening", "ready", "failed", "closed"]) })),
+  workspace_ready: live(() => ({ protection: z.string(), description: z.string() })),
+  workspace_error: live(() => ({ message: z.string() })),
+  task_updated: driver(() => ({ tasks: z.array(Task) })),
+  usage_update: driver(() => ({
     usage: Usage,
     cost: z.nullable(z.number()),
     cachedShare: z.number(),
     /** Of an answer that was not taken, because it was empty, refused or broken: it counts, but it is no step. */
     failed: z.optional(z.boolean()),
-  }),
-  display_state_changed: live({}),
+  })),
+  display_state_changed: live(() => ({})),
 } satisfies Record<string, EventEntry>;
 
 type EventMap = typeof eventMap;

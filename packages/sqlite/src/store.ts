@@ -63,13 +63,14 @@ class SqliteStore implements Store {
     const { path, isNew } = this.#prepare();
     // A rollback journal is never written, but one that somebody puts there would be played back.
     this.#files = ["", "-wal", "-shm", "-journal"].map((ending) => path + ending);
-    narrow(this.#files);
     const link = new Link({ ...this.#options, path, holder: this.#id });
     let connection: Connection | undefined;
     try {
       // The writer takes a while to start. A new file is made here meanwhile; one of an older format is the writer's to change.
       if (isNew) link.start();
       connection = await Connection.open(path, { busyMs, isNew });
+      // Not before it is certain that the file is ours.
+      narrow(this.#files);
       if (connection.version === SCHEMA_VERSION) link.startLate();
       else {
         connection.close();

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
-import { chmodSync, mkdirSync, readdirSync, statSync } from "node:fs";
+import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import { Child, created, Place } from "./support.ts";
 
@@ -45,4 +46,21 @@ test("a store that others can read is taken from them when it is opened, and a f
     assert.equal((await second.read("t")).length, 1);
     assert.deepEqual(modesIn(folder), { ...PRIVATE, ".": expected });
   }
+});
+
+test("a file that is not a store is left as it is, and so are its folder and its mode", async () => {
+  await using place = new Place();
+  const folder = join(place.folder, ".cinch");
+  mkdirSync(folder);
+  const [text, database] = [join(folder, "program"), join(folder, "other.db")];
+  writeFileSync(text, "#!/bin/sh\necho hello\n");
+  const other = new DatabaseSync(database);
+  other.exec("CREATE TABLE theirs (a)");
+  other.close();
+  for (const path of [text, database]) chmodSync(path, 0o755);
+  chmodSync(folder, 0o755);
+  const before = [readFileSync(text), readFileSync(database)];
+  for (const path of [text, database]) await assert.rejects(place.store({ path }), { code: "CORRUPT" });
+  assert.deepEqual(modesIn(folder), { ".": "755", "other.db": "755", program: "755" });
+  assert.deepEqual([readFileSync(text), readFileSync(database)], before);
 });
