@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { setImmediate as tick } from "node:timers/promises";
 import { MemoryData, MemoryStore, newDisplayState, reduceDisplay, type HarnessEvent } from "@cinch/core";
 import { call, hang, inTurn, say, script, scriptedBy } from "@cinch/testkit";
 import { asking, gated, harness, next, noting } from "./support.ts";
@@ -116,4 +117,77 @@ test("an input that is removed before a turn takes it leaves the thread idle", (
     [queued.status, queued.isRunning, removed.status, removed.isRunning],
     ["running", true, "idle", false],
   );
+});
+
+test("settled gives what waits by when it was asked, also where an approval came after a question", LIMIT, async () => {
+  const tools = { first: asking, second: asking };
+  const model = script(call(["first", { question: "1?" }, "a"], ["second", { question: "2?" }, "b"]), say("done"));
+  await using h = await harness({ model, tools });
+  await h.post({ content: "go", delivery: "send" });
+  await h.settled();
+  await h.setPermissionForTool({ toolName: "second", policy: "ask" });
+  await h.respondToToolSuspension({ toolCallId: "b", resumeData: "this" });
+  const { pending } = await h.settled();
+  assert.deepEqual(
+    pending.map(({ toolCallId }) => toolCallId),
+    ["a", "b"],
+  );
+});
+
+test(
+  "a seat that waits for another process to come to rest stays at that thread when its session goes elsewhere",
+  LIMIT,
+  async () => {
+    const data = new MemoryData();
+    const { gate, started, open } = gated();
+    await using drives = await harness({
+      model: script(call("gate"), say("through")),
+      tools: { gate },
+      storage: new MemoryStore(data),
+    });
+    await drives.post({ content: "go", delivery: "send" });
+    await started;
+    await using waits = await harness({ model: script(), storage: new MemoryStore(data) });
+    await waits.switchThread({ threadId: drives.getCurrentThreadId()! });
+    const rest = waits.settled();
+    await waits.createThread();
+    open();
+    assert.deepEqual(await rest, { status: "idle", pending: [] });
+  },
+);
+
+/** Keeps the end of a turn back until it is let go. */
+class LateEnd extends MemoryStore {
+  readonly reached = Promise.withResolvers<void>();
+  readonly ended = Promise.withResolvers<void>();
+  override async append(...args: Parameters<MemoryStore["append"]>): ReturnType<MemoryStore["append"]> {
+    if (args[1].some(({ type }) => type === "agent_end")) {
+      this.reached.resolve();
+      await this.ended.promise;
+    }
+    return super.append(...args);
+  }
+}
+
+test("a turn that waits and is being aborted is not at rest before it has ended", LIMIT, async () => {
+  const storage = new LateEnd(new MemoryData());
+  const { note } = noting();
+  await using h = await harness({
+    model: script(call("note", { what: "it" })),
+    tools: { note },
+    permissions: [],
+    storage,
+  });
+  await h.post({ content: "go", delivery: "send" });
+  await h.settled();
+  const aborted = h.abort();
+  await storage.reached.promise;
+  const rest = h.settled();
+  let early: unknown;
+  rest.then((settled) => (early = settled)).catch(() => undefined);
+  for (let n = 0; n < 50; n++) await tick();
+  const before = early;
+  storage.ended.resolve();
+  await aborted;
+  assert.deepEqual([before, await rest], [undefined, { status: "idle", pending: [] }]);
 });
