@@ -162,7 +162,7 @@ test("a call that the model invents is answered by the next process, if its own 
     input: z.object({
       what: z.string().refine(async () => {
         one.close().catch(() => undefined);
-        return true;
+        return new Promise<boolean>(() => undefined);
       }),
     }),
     execute: () => "noted",
