@@ -147,7 +147,7 @@ export const turns = inPackage("packages/core", [
     file: "folds/state.ts",
     find: "spent: event.spent ?? nothingSpent,",
     replace: "spent: nothingSpent,",
-    tests: ["threads", "prices", "folds", "control-edges"],
+    tests: ["limits"],
   },
   {
     attacks: "budget: time in which no process drove counts",
