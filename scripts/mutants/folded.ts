@@ -1,6 +1,6 @@
 import { inPackage } from "./mutant.ts";
 
-/** Folded state that is kept, inputs by their id, and what a store does to its rows and files. */
+/** Folded state that is kept beside its journal, and inputs that are known by their id. */
 export const folded = [
   ...inPackage("packages/core", [
     {
@@ -235,83 +235,6 @@ export const folded = [
       find: "own.flatMap(({ from, to }) => this.#inputs.get(inputId, from, to) ?? [])[0]",
       replace: "this.#inputs.get(inputId, no! * SEQS, (no! + 1) * SEQS)",
       tests: ["conformance"],
-    },
-    {
-      attacks: "checksum: a row that is a list is read",
-      file: "event-row.ts",
-      find: " || Array.isArray(event)",
-      replace: "",
-      tests: ["damage"],
-    },
-    {
-      attacks: "checksum: text that is no JSON fails as a defect",
-      file: "event-row.ts",
-      find: "if (error instanceof SyntaxError) return undefined;",
-      replace: "",
-      tests: ["damage"],
-    },
-    {
-      attacks: "checksum: read from its end, a thread may lack its beginning",
-      file: "reader.ts",
-      find: "last ? next >= from : next <= known",
-      replace: "!last && next <= known",
-      tests: ["damage"],
-    },
-    {
-      attacks: "checksum: a thread whose segments are gone is empty",
-      file: "reader.ts",
-      find: "if (journal !== row.no || end !== null) throw",
-      replace: "if (false) throw",
-      tests: ["damage"],
-    },
-    {
-      attacks: "checksum: damage that SQLite finds does not say which thread it is in",
-      file: "reader.ts",
-      find: 'error instanceof CinchError && error.code === "CORRUPT" ? this',
-      replace: "false ? this",
-      tests: ["damage"],
-    },
-    {
-      attacks: "modes: the store's file is for everybody",
-      file: "private-file.ts",
-      find: "PRIVATE_FILE = 0o600",
-      replace: "PRIVATE_FILE = 0o644",
-      tests: ["modes"],
-    },
-    {
-      attacks: "modes: the store's folder is for everybody",
-      file: "private-file.ts",
-      find: "PRIVATE_FOLDER = 0o700",
-      replace: "PRIVATE_FOLDER = 0o755",
-      tests: ["modes"],
-    },
-    {
-      attacks: "modes: a store that others can read stays so",
-      file: "private-file.ts",
-      find: "for (const file of files) narrowOne(file, PRIVATE_FILE);",
-      replace: "",
-      tests: ["modes"],
-    },
-    {
-      attacks: "modes: the folder of Cinch that others can read stays so",
-      file: "private-file.ts",
-      find: "if (basename(folder) === OWN_FOLDER) narrowOne",
-      replace: "if (false) narrowOne",
-      tests: ["modes"],
-    },
-    {
-      attacks: "modes: a folder of the user is taken from others",
-      file: "private-file.ts",
-      find: "basename(folder) === OWN_FOLDER",
-      replace: "true",
-      tests: ["modes"],
-    },
-    {
-      attacks: "modes: only what others can write is narrowed",
-      file: "private-file.ts",
-      find: "(stats.mode & 0o077) === 0",
-      replace: "(stats.mode & 0o022) === 0",
-      tests: ["modes"],
     },
   ]),
 ];
