@@ -131,8 +131,8 @@ export const conversation = inPackage("packages/core", [
   {
     attacks: "a post with a known id is another input",
     file: "input.ts",
-    find: "isNew = !(event.named && Object.hasOwn(named, event.inputId));",
-    replace: "isNew = true;",
+    find: "if (isKnown || isStale) return null;",
+    replace: "if (isStale) return null;",
     tests: ["turn"],
   },
   {

@@ -124,8 +124,8 @@ export const files = inPackage("packages/workspace", [
   {
     attacks: "environment: every variable of the harness reaches commands",
     file: "shells/process.ts",
-    find: "commandEnvironment(process.env)",
-    replace: "(process.env as Record<string, string>)",
+    find: "const inherited = commandEnvironment(process.env)",
+    replace: "const inherited = (process.env as Record<string, string>)",
     tests: ["shells"],
   },
 ]);

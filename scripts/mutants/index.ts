@@ -1,9 +1,25 @@
 import { conversation } from "./conversation.ts";
 import { files } from "./files.ts";
+import { folded } from "./folded.ts";
 import type { Mutant } from "./mutant.ts";
+import { patterns } from "./patterns.ts";
 import { permissions } from "./permissions.ts";
+import { seats } from "./seats.ts";
 import { store } from "./store.ts";
 import { turns } from "./turns.ts";
+import { values } from "./values.ts";
+import { walls } from "./walls.ts";
 
 /** A handful for each promise and each wall. */
-export const mutants: readonly Mutant[] = [...store, ...permissions, ...turns, ...conversation, ...files];
+export const mutants: readonly Mutant[] = [
+  ...store,
+  ...folded,
+  ...permissions,
+  ...turns,
+  ...seats,
+  ...conversation,
+  ...values,
+  ...files,
+  ...walls,
+  ...patterns,
+];

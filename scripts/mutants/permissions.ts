@@ -5,15 +5,15 @@ export const permissions = inPackage("packages/core", [
   {
     attacks: "P10: YOLO comes before what is denied",
     file: "permissions/judge.ts",
-    find: 'if (!available || apply.some(({ policy }) => policy === "deny")) return',
-    replace: 'if (!yolo && (!available || apply.some(({ policy }) => policy === "deny"))) return',
+    find: "if (!available || denying.length > 0) {",
+    replace: "if (!yolo && (!available || denying.length > 0)) {",
     tests: ["judge"],
   },
   {
     attacks: "P10: a tool that the mode leaves out may run",
     file: "permissions/judge.ts",
-    find: "if (!available || apply",
-    replace: "if (apply",
+    find: "if (!available || denying.length",
+    replace: "if (denying.length",
     tests: ["judge"],
   },
   {
@@ -61,8 +61,8 @@ export const permissions = inPackage("packages/core", [
   {
     attacks: "P10: a path rule that throws allows",
     file: "permissions/gate.ts",
-    find: 'return { policy: "deny", rank: "pattern", fit: "all" };',
-    replace: 'return { policy: "allow", rank: "pattern", fit: "all" };',
+    find: 'return { policy: "deny", rank: "pattern", fit: "all", ...',
+    replace: 'return { policy: "allow", rank: "pattern", fit: "all", ...',
     tests: ["hostile", "judge", "approvals"],
   },
   {

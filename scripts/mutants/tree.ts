@@ -18,7 +18,7 @@ import { applied, type Mutant } from "./mutant.ts";
 
 export const root = resolve(import.meta.dirname, "../..");
 const LIMIT_MS = 60_000;
-/** A test that a mutant makes wait for ever fails then. */
+/** A test that a mutant makes wait for ever fails then, or after twice what all of them took without one. */
 const TEST_LIMIT_MS = 20_000;
 
 export type Outcome = "passed" | "failed" | "hung";
@@ -49,19 +49,20 @@ export class Tree {
     }
   }
 
-  async withMutant(mutant: Mutant): Promise<Outcome> {
+  /** `soundMs`: how long its tests take without it. */
+  async withMutant(mutant: Mutant, soundMs: number): Promise<Outcome> {
     const path = join(this.#folder, mutant.file);
     const source = readFileSync(path, "utf8");
     writeFileSync(path, applied(source, mutant));
     try {
-      return await this.run(mutant.tests);
+      return await this.run(mutant.tests, Math.max(TEST_LIMIT_MS, 2 * soundMs));
     } finally {
       writeFileSync(path, source);
     }
   }
 
   /** Ends with the first test that fails: the others have nothing to add. */
-  run(tests: readonly string[]): Promise<Outcome> {
+  run(tests: readonly string[], testLimitMs = LIMIT_MS): Promise<Outcome> {
     const flags = [
       "-C",
       "@cinch/source",
@@ -69,7 +70,7 @@ export class Tree {
       "--test-isolation=none",
       "--test-force-exit",
       "--test-reporter=tap",
-      `--test-timeout=${TEST_LIMIT_MS}`,
+      `--test-timeout=${Math.ceil(testLimitMs)}`,
     ];
     const child = spawn(process.execPath, [...flags, ...tests], {
       cwd: this.#folder,

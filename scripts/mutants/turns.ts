@@ -19,7 +19,7 @@ export const turns = inPackage("packages/core", [
   {
     attacks: "P3: another run of a call has another key",
     file: "turn/calls.ts",
-    find: "const key = known?.key ?? `",
+    find: "const key = before ?? `",
     replace: "const key = `",
     tests: ["recover"],
   },
@@ -68,8 +68,8 @@ export const turns = inPackage("packages/core", [
   {
     attacks: "takeovers: progress does not reset the count",
     file: "folds/state.ts",
-    find: 'return { ...state, takeovers: 0, turn: withCall(turn, event, { state: "ended" }) };',
-    replace: 'return { ...state, turn: withCall(turn, event, { state: "ended" }) };',
+    find: "return { ...state, takeovers: 0, turn: withCall(turn, event, draft) };",
+    replace: "return { ...state, turn: withCall(turn, event, draft) };",
     tests: ["decisions"],
   },
   {
@@ -88,16 +88,16 @@ export const turns = inPackage("packages/core", [
   },
   {
     attacks: "P7: a result has no limit",
-    file: "turn/call.ts",
+    file: "turn/result.ts",
     find: "if (text.length <= RESULT_CHARS) return text.toWellFormed();",
     replace: "return text.toWellFormed();",
     tests: ["robust", "hostile", "turn"],
   },
   {
     attacks: "P7: details have no limit",
-    file: "turn/call.ts",
-    find: "size <= DETAILS_CHARS ? details",
-    replace: "true ? details",
+    file: "turn/result.ts",
+    find: "size <= DETAILS_CHARS ? json",
+    replace: "true ? json",
     tests: ["bounds"],
   },
   {
@@ -147,7 +147,7 @@ export const turns = inPackage("packages/core", [
     file: "folds/state.ts",
     find: "spent: event.spent ?? nothingSpent,",
     replace: "spent: nothingSpent,",
-    tests: ["threads", "prices", "folds", "control-edges"],
+    tests: ["limits"],
   },
   {
     attacks: "budget: time in which no process drove counts",

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { defineTool, memoryStore, type Harness } from "@cinch/core";
+import { defineTool, MemoryData, MemoryStore, memoryStore, type Clock, type Harness } from "@cinch/core";
 import { call, fail, hang, inTurn, say, script, type Step } from "@cinch/testkit";
 import * as z from "zod";
 import { harness, next } from "./support.ts";
@@ -74,3 +74,38 @@ for (const [name, step, reached] of states) {
     assert.equal((await ended).reason, "complete");
   });
 }
+
+/** Asks the caller each time a driver wants to know whether its lease still stands. */
+class AskingStore extends MemoryStore {
+  asked: (() => Promise<void>) | undefined;
+  override async holds(...args: Parameters<MemoryStore["holds"]>): Promise<boolean> {
+    await this.asked?.();
+    return super.holds(...args);
+  }
+}
+
+test("a call whose turn is aborted while its lease is confirmed is not run", { timeout: 20_000 }, async () => {
+  const storage = new AskingStore(new MemoryData());
+  const runs: string[] = [];
+  const act = defineTool({ description: "Acts", input: z.object({}), execute: () => void runs.push("ran") });
+  // Each look at it is later by more than a lease is trusted without asking.
+  let now = 0;
+  const clock: Clock = {
+    now: () => (now += 10_000),
+    after: (ms, callback) => {
+      const timer = setTimeout(callback, ms);
+      return () => clearTimeout(timer);
+    },
+  };
+  await using h = await harness({ model: script(call("act"), say("after")), tools: { act }, storage, clock });
+  const aborted = Promise.withResolvers<void>();
+  storage.asked = async () => {
+    storage.asked = undefined;
+    const requested = next(h, "abort_requested");
+    aborted.resolve(h.abort().then(() => undefined));
+    await requested;
+  };
+  assert.equal((await h.sendMessage({ content: "Go" })).reason, "aborted");
+  await aborted.promise;
+  assert.deepEqual(runs, []);
+});

@@ -81,11 +81,34 @@ test("an answer of more than 32 MB is cut down, the model is told, and the turn 
   assert.deepEqual(problemsOf(model), []);
 });
 
-test("an answer that never ends is not read on", LIMIT, async () => {
-  const model = script(large(Infinity), say("Sorry."));
-  await using h = await harness({ model });
-  assert.equal((await h.sendMessage({ content: "go" })).reason, "complete");
-});
+/** Counts the parts of 1 MB that are read of it. It would go on for ever, but for a test that fails. */
+function endless(part: (text: string) => ReturnType<typeof finish>) {
+  const read = { parts: 0 };
+  const step: Step = function* () {
+    yield { type: "tool-input-start", id: "a", toolName: "note" };
+    while (read.parts < 100) {
+      read.parts++;
+      yield part("x".repeat(MB));
+    }
+    yield finish("stop");
+  };
+  return { read, step };
+}
+
+const kinds: Record<string, (text: string) => ReturnType<typeof finish>> = {
+  text: (delta) => ({ type: "text-delta", id: "t", delta }),
+  reasoning: (delta) => ({ type: "reasoning-delta", id: "r", delta }),
+  arguments: (delta) => ({ type: "tool-input-delta", id: "a", delta }),
+  files: (text) => ({ type: "file", mediaType: "image/png", data: { type: "data", data: Buffer.from(text) } }),
+  "results of a provider's own tools": (result) => ({ type: "tool-result", toolCallId: "p", toolName: "web", result }),
+};
+for (const [what, part] of Object.entries(kinds))
+  test(`an answer with endless ${what} is not read on`, LIMIT, async () => {
+    const { read, step } = endless(part);
+    await using h = await harness({ model: script(step, say("Sorry.")) });
+    assert.equal((await h.sendMessage({ content: "go" })).reason, "complete");
+    assert.ok(read.parts >= 32 && read.parts < 50, `${read.parts} MB were read`);
+  });
 
 test("calls with more than 32 MB of arguments are not run, and say why", LIMIT, async () => {
   const { note, runs } = noting();
@@ -97,5 +120,6 @@ test("calls with more than 32 MB of arguments are not run, and say why", LIMIT, 
   assert.deepEqual(runs, []);
   for (const content of results(h.seen)) assert.match(content, /^Not taken: the answer was larger than 32 MB/);
   assert.ok(results(h.seen).length >= 1);
+  assert.ok(JSON.stringify(await h.listMessages()).length < MB, "nothing of the arguments is kept");
   assert.deepEqual(problemsOf(model), []);
 });

@@ -15,7 +15,8 @@ import * as fc from "fast-check";
 import { reduceDisplay } from "../src/folds/display.ts";
 import { newFolds, reduceAll } from "../src/folds/folds.ts";
 import { parseFolds, printFolds } from "../src/folds/print.ts";
-import { streams } from "./live-streams.ts";
+import { loadFolds, type ReadEvents } from "../src/load-folds.ts";
+import { streams, tool, where } from "./live-streams.ts";
 import { harness, noting, permissions } from "./support.ts";
 
 const atOnce = () => Promise.resolve();
@@ -34,6 +35,37 @@ test("what is saved at any moment, and the events after it, fold to what the who
       assert.deepStrictEqual(reduceAll(restored, after), whole);
     }),
   );
+});
+
+test("what only live events have said is not saved", async () => {
+  const input = { type: "tool-call", ...tool, input: {} } as const;
+  const asked = { id: "m0", role: "assistant", content: [input] } as const;
+  const durable = [
+    { type: "agent_start", modeId: "default", modelId: "m", resumed: false },
+    { type: "message_end", message: asked },
+    { type: "tool_start", ...tool, args: {}, effect: "pure", key: "k" },
+  ].map((event, at) => ({ ...event, v: 1, seq: at + 1, ...where }) as unknown as DurableEvent);
+  const live = [
+    { type: "message_start", messageId: "m1", role: "assistant" },
+    { type: "message_update", messageId: "m1", role: "assistant", index: 0, part: "text", delta: "Well" },
+    { type: "tool_input_start", toolCallId: "call_2", toolName: "note" },
+    { type: "tool_input_delta", toolCallId: "call_2", toolName: "note", argsTextDelta: "{" },
+    { type: "tool_update", ...tool, partialResult: "half" },
+  ].map((event) => ({ ...event, ...where }) as unknown as HarnessEvent);
+  const whole = reduceAll(newFolds("thread_a"), durable);
+  const display = live.reduce(reduceDisplay, whole.display);
+  const { currentMessage, toolInputBuffers, activeTools } = display;
+  assert.ok(currentMessage && toolInputBuffers["call_2"] && activeTools["call_1"]?.partialResult, "all left traces");
+  assert.deepStrictEqual(await parseFolds(await printFolds({ ...whole, display }, atOnce), atOnce), whole);
+});
+
+test("a journal of many pages is folded whole", async () => {
+  const events = Array.from({ length: 5_000 }, (_, at) => {
+    return { type: "thread_renamed", title: `${at + 1}`, v: 1, seq: at + 1, ...where } as DurableEvent;
+  });
+  const read: ReadEvents = async ({ after, limit }) => events.slice(after, after + limit);
+  const { state, display } = await loadFolds(read, newFolds("thread_a"), Infinity);
+  assert.deepEqual([state.seq, state.title, display.title], [5_000, "5000", "5000"]);
 });
 
 test("printing and parsing megabytes lets other work in between", async () => {

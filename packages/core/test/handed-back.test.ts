@@ -4,8 +4,11 @@ import {
   defineTool,
   MemoryData,
   MemoryStore,
+  newDisplayState,
+  reduceDisplay,
   type AppendOptions,
   type AppendResult,
+  type HarnessEvent,
   type StampedEvent,
 } from "@cinch/core";
 import { call, say, script } from "@cinch/testkit";
@@ -42,6 +45,12 @@ for (const [how, policy] of Object.entries(cases))
     }
     await left.promise;
     assert.deepEqual(runs, []);
+    const events = (await new MemoryStore(data).read(id)) as HarnessEvent[];
+    const { activeTools } = events.reduce(reduceDisplay, newDisplayState(id));
+    assert.deepEqual(
+      Object.values(activeTools).map(({ status }) => status),
+      ["pending"],
+    );
     await using two = await harness({ storage: new MemoryStore(data), model: model(), tools: { note }, permissions });
     await two.switchThread({ threadId: id });
     assert.deepEqual(await two.settled(), { status: "idle", pending: [] });
@@ -124,4 +133,42 @@ test("a question that a tool asks while its process leaves waits for its answer"
   await two.respondToToolSuspension({ resumeData: "this" });
   assert.deepEqual(await two.settled(), { status: "idle", pending: [] });
   assert.deepEqual(runs, ["first", "again"]);
+});
+
+test("a call that was stopped in its middle is not handed back with one that was not run", async () => {
+  const data = new MemoryData();
+  const storage = new TellingStore(data);
+  const { note, runs } = noting();
+  const begun = Promise.withResolvers<void>();
+  const stopped: string[] = [];
+  const slow = defineTool({
+    description: "Works until it is stopped",
+    input: z.object({}),
+    async execute(_, { key, signal }) {
+      stopped.push(key);
+      begun.resolve();
+      await new Promise((resolve) => signal.addEventListener("abort", resolve));
+      throw new Error("stopped");
+    },
+  });
+  const model = () => script(call(["slow", {}, "a"], ["note", { what: "it" }, "b"]), say("done"));
+  const permissions = [{ toolName: "slow", policy: "allow" as const }];
+  const tools = { slow, note };
+  await using one = await harness({ storage, model: model(), tools, permissions });
+  const { id } = await one.selectOrCreateThread();
+  await one.post({ content: "go", delivery: "send" });
+  await begun.promise;
+  const left = Promise.withResolvers<void>();
+  storage.started = () => left.resolve(one.close());
+  await one.respondToToolApproval({ toolCallId: "b", decision: "approve" });
+  await left.promise;
+  await using two = await harness({ storage: new MemoryStore(data), model: model(), tools, permissions });
+  await two.switchThread({ threadId: id });
+  await two.settled();
+  const outcomes = Object.assign({}, ...(await two.listMessages()).map((message) => message.outcomes)) as Record<
+    string,
+    { unknown: boolean }
+  >;
+  assert.deepEqual([outcomes["a"]?.unknown, outcomes["b"]?.unknown], [true, false]);
+  assert.deepEqual([stopped.length, runs.length], [1, 1]);
 });

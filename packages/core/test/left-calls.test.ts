@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { defineTool, MemoryData, MemoryStore, type ToolSet } from "@cinch/core";
 import { call, say, script } from "@cinch/testkit";
 import * as z from "zod";
-import { asking, harness, next, noting } from "./support.ts";
+import { asking, gated, harness, next, noting } from "./support.ts";
 
 const LIMIT = { timeout: 20_000 };
 
@@ -56,7 +56,9 @@ test("an answered suspension waits for a process that has its tool", LIMIT, asyn
   await first.close();
   await using answering = await open({});
   await answering.switchThread({ threadId });
+  const heard = Promise.race([next(answering, "info"), next(answering, "tool_end")]);
   await answering.respondToToolSuspension({ resumeData: "this" });
+  assert.equal((await heard).type, "info");
   await using other = await open({ ask: asking }, { permissions: [{ category: "other", policy: "allow" }] });
   await other.switchThread({ threadId });
   await other.settled();
@@ -121,3 +123,63 @@ test(
     assert.equal((await h.settled()).status, "idle");
   },
 );
+
+for (const effect of ["pure", "once"] as const)
+  test(
+    `a call of effect "${effect}" that a crash cut off is ${effect === "once" ? "reported" : "left"} where its tool is not`,
+    LIMIT,
+    async () => {
+      const data = new MemoryData();
+      const { gate, runs, started, open } = gated(effect);
+      const dying = new MemoryStore(data);
+      const model = () => script(call("gate"), say("done"));
+      const dead = await harness({ model: model(), storage: dying, tools: { gate } });
+      await dead.post({ content: "go", delivery: "send" });
+      await started;
+      const threadId = dead.getCurrentThreadId()!;
+      dying.die();
+      await using without = await harness({ model: model(), storage: new MemoryStore(data) });
+      const heard = Promise.race([next(without, "info"), next(without, "tool_end")]);
+      await without.switchThread({ threadId });
+      assert.equal((await heard).type, effect === "once" ? "tool_end" : "info");
+      open();
+      await using having = await harness({ model: model(), storage: new MemoryStore(data), tools: { gate } });
+      await having.switchThread({ threadId });
+      await having.settled();
+      const ends = (await having.listMessages()).flatMap(({ outcomes }) => Object.values(outcomes));
+      assert.deepEqual(
+        [ends.map(({ unknown }) => unknown), runs.length],
+        effect === "once" ? [[true], 1] : [[false], 2],
+      );
+    },
+  );
+
+test("a call that the model invents is answered by the next process, if its own left before", LIMIT, async () => {
+  const data = new MemoryData();
+  const { note, runs } = noting();
+  const leaving = defineTool({
+    description: "Notes",
+    input: z.object({
+      what: z.string().refine(async () => {
+        one.close().catch(() => undefined);
+        return new Promise<boolean>(() => undefined);
+      }),
+    }),
+    execute: () => "noted",
+  });
+  const model = () => script(call(["note", { what: "it" }, "a"], ["invented", {}, "b"]), say("done"));
+  await using one = await harness({ model: model(), storage: new MemoryStore(data), tools: { note: leaving } });
+  const { id: threadId } = await one.createThread();
+  await one.post({ content: "go", delivery: "send" });
+  await next(one, "message_end").catch(() => undefined);
+  await one.close();
+  await using two = await harness({ model: model(), storage: new MemoryStore(data), tools: { note } });
+  await two.switchThread({ threadId });
+  await two.settled();
+  const outcomes = (await two.listMessages()).flatMap((message) => Object.entries(message.outcomes));
+  assert.deepEqual(outcomes.map(([id, { isError }]) => [id, isError]).toSorted(), [
+    ["a", false],
+    ["b", true],
+  ]);
+  assert.equal(runs.length, 1);
+});

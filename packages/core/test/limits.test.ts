@@ -67,6 +67,7 @@ test("a budget of tokens or dollars ends the turn before the model is asked agai
     const result = await at.send();
     assert.deepEqual([result.reason, result.detail], ["budget", detail]);
     assert.equal(at.model.requests.length, 1);
+    assert.ok(!at.seen.some(({ type }) => type === "retry_scheduled"));
   }
 });
 
@@ -76,6 +77,28 @@ test("a budget of time holds while a retry is waited for", LIMIT, async () => {
   assert.equal(result.reason, "budget");
   assert.match(result.detail!, /of 2000 ms of work for a turn$/);
   assert.ok(at.model.requests.length < 5, `${at.model.requests.length} requests`);
+});
+
+test("a budget of time that passes before a retry ends the turn, and the model is not asked again", LIMIT, async () => {
+  const later = fail(Object.assign(new Error("Busy"), { statusCode: 503, responseHeaders: { "retry-after": "10" } }));
+  await using at = await chat({ wallMs: 2_000 }, inTurn(later, say("Never said.")));
+  assert.equal((await at.send()).reason, "budget");
+  assert.equal(at.model.requests.length, 1);
+});
+
+test("of a thread's steps, those that gave no answer are none", LIMIT, async () => {
+  await using at = await chat({ thread: { steps: 2 } }, inTurn(empty, say("One.")), say("Two."), say("Never said."));
+  assert.equal((await at.send()).reason, "complete");
+  assert.equal((await at.send()).reason, "complete");
+  assert.equal((await at.send()).reason, "budget");
+});
+
+test("a rewind gives nothing back of what was spent", LIMIT, async () => {
+  await using at = await chat({ thread: { cost: 0.2 } }, say("One."), say("Never said."));
+  assert.equal((await at.send()).reason, "complete");
+  await at.h.rewind({ toSeq: 1 });
+  const { reason, detail } = await at.send();
+  assert.deepEqual([reason, detail], ["budget", "0.2 of 0.2 dollars for the thread"]);
 });
 
 test("what a retry took is not given back when the next turn begins", LIMIT, async () => {

@@ -38,12 +38,18 @@ const malformed: [string, object][] = [
   ["an input without content", { type: "input_accepted", v: 1, at: 1, inputId: "i", delivery: "send" }],
   ["a rule that is a word", { type: "permission_changed", v: 1, at: 1, rule: "allow" }],
   ["a live event", { type: "resync", v: 1, at: 1, seq: 9, displayState: null }],
+  ["a tool_end that read a number", { ...ended(), reads: { "/a": 7 } }],
+  ["an event of a newer release without a time", { type: "telepathy_received", v: 1 }],
   ["an event without a version", { type: "state_changed", at: 1, updates: {} }],
   ["an event without a type", { v: 1, at: 1 }],
 ];
 
 function said(content: unknown): object {
   return { type: "message_end", v: 1, at: 1, message: { id: "m", role: "assistant", content } };
+}
+
+function ended(): object {
+  return { type: "tool_end", v: 1, at: 1, ...tool(), result: { content: "" }, isError: false, durationMs: 1 };
 }
 
 function tool(): object {

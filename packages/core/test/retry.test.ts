@@ -91,10 +91,14 @@ test("two seats that retry at once share one turn", LIMIT, async () => {
 test("a retry is shown as running from its acceptance on, and can be aborted", LIMIT, async () => {
   await using h = await harness({ model: script(inTurn(bad, hang("well"))) });
   await h.sendMessage({ content: "hi" });
-  const accepted = next(h, "input_accepted");
+  const shown: unknown[] = [];
+  h.subscribe(({ type }) => {
+    const { status, lastError } = h.getDisplayState();
+    if (type === "input_accepted") shown.push([status, lastError]);
+  });
   const turn = h.retry();
-  await accepted;
-  assert.equal(h.getDisplayState().status, "running");
+  await next(h, "input_accepted");
+  assert.deepEqual(shown, [["running", null]]);
   await next(h, "message_update");
   await h.abort();
   assert.equal((await turn).reason, "aborted");
@@ -127,4 +131,46 @@ test("a retry that was accepted is carried out once, wherever the process dies",
     assert.ok(runs.length <= 1, `ran ${runs.length} times, died at ${nth}`);
     if (fate === "settled" && !storage.isDead) break;
   }
+});
+
+/** Calls back when a turn has ended with an error, before its driver hears of it. */
+class TellingStore extends MemoryStore {
+  failed: (() => Promise<void>) | undefined;
+  override async append(...args: Parameters<MemoryStore["append"]>): ReturnType<MemoryStore["append"]> {
+    const result = await super.append(...args);
+    const tell = this.failed;
+    if (!tell || !args[1].some((event) => event.type === "agent_end" && event.reason === "error")) return result;
+    this.failed = undefined;
+    await tell();
+    return result;
+  }
+}
+
+test("a retry that comes before the next input is taken begins like any other turn", LIMIT, async () => {
+  const data = new MemoryData();
+  const storage = new TellingStore(data);
+  const model = script(inTurn(bad, say("Here.")), say("Later."));
+  await using h = await harness({ model, storage });
+  const { id: threadId } = await h.createThread();
+  await using other = await harness({ model, storage: new MemoryStore(data) });
+  const retried = Promise.withResolvers<unknown>();
+  storage.failed = async () => {
+    await other.switchThread({ threadId });
+    const accepted = next(other, "input_accepted");
+    retried.resolve(other.retry());
+    await accepted;
+  };
+  await Promise.all([h.sendMessage({ content: "hi" }), h.followUp({ content: "later" })]);
+  await retried.promise;
+  await h.settled();
+  const events = await new MemoryStore(data).read(threadId);
+  const begun = new Set(events.flatMap(({ type, turnId }) => (type === "agent_start" ? [turnId] : [])));
+  const ended = events.flatMap((event) =>
+    event.type === "agent_end" ? [[event.reason, begun.has(event.turnId)]] : [],
+  );
+  assert.deepEqual(ended, [
+    ["error", true],
+    ["complete", true],
+    ["complete", true],
+  ]);
 });

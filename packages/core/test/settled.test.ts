@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { MemoryData, MemoryStore, newDisplayState, reduceDisplay, type HarnessEvent } from "@cinch/core";
+import { defineTool, MemoryData, MemoryStore, newDisplayState, reduceDisplay, type HarnessEvent } from "@cinch/core";
 import { call, hang, inTurn, say, script, scriptedBy } from "@cinch/testkit";
+import * as z from "zod";
 import { asking, gated, harness, next, noting } from "./support.ts";
 
 const LIMIT = { timeout: 20_000 };
@@ -161,3 +162,63 @@ test("an input that is removed before a turn takes it leaves the thread idle", (
     ["running", true, "idle", false],
   );
 });
+
+test("settled gives what waits by when it was asked, also where an approval came after a question", LIMIT, async () => {
+  const tools = { first: asking, second: asking };
+  const model = script(call(["first", { question: "1?" }, "a"], ["second", { question: "2?" }, "b"]), say("done"));
+  await using h = await harness({ model, tools });
+  await h.post({ content: "go", delivery: "send" });
+  await h.settled();
+  await h.setPermissionForTool({ toolName: "second", policy: "ask" });
+  await h.respondToToolSuspension({ toolCallId: "b", resumeData: "this" });
+  const { pending } = await h.settled();
+  assert.deepEqual(
+    pending.map(({ toolCallId }) => toolCallId),
+    ["a", "b"],
+  );
+});
+
+test(
+  "a seat that waits for another process to come to rest stays at that thread when its session goes elsewhere",
+  LIMIT,
+  async () => {
+    const data = new MemoryData();
+    const { gate, started, open } = gated();
+    await using drives = await harness({
+      model: script(call("gate"), say("through")),
+      tools: { gate },
+      storage: new MemoryStore(data),
+    });
+    await drives.post({ content: "go", delivery: "send" });
+    await started;
+    await using waits = await harness({ model: script(), storage: new MemoryStore(data) });
+    await waits.switchThread({ threadId: drives.getCurrentThreadId()! });
+    const rest = waits.settled();
+    await waits.createThread();
+    open();
+    assert.deepEqual(await rest, { status: "idle", pending: [] });
+  },
+);
+
+test(
+  "a turn that is being aborted is not at rest before it has ended, although nothing but a question is left",
+  LIMIT,
+  async () => {
+    const { note } = noting();
+    const slow = defineTool({
+      description: "Works until it is stopped",
+      input: z.object({}),
+      execute: (_, { signal }) =>
+        new Promise<string>((resolve) => signal.addEventListener("abort", () => resolve("stopped"))),
+    });
+    const model = script(call(["slow", {}, "a"], ["note", { what: "it" }, "b"]));
+    const permissions = [{ toolName: "slow", policy: "allow" as const }];
+    await using h = await harness({ model, tools: { note, slow }, permissions });
+    const asked = next(h, "tool_approval_required");
+    await h.post({ content: "go", delivery: "send" });
+    await asked;
+    const rest = h.settled();
+    await h.abort();
+    assert.deepEqual(await rest, { status: "idle", pending: [] });
+  },
+);

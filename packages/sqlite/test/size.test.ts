@@ -79,13 +79,16 @@ describe("what is written", { concurrency: 3, timeout: 60_000 }, () => {
     });
     await store.append("t", [file], { afterSeq: 3, blobs: [{ hash: "h", bytes: new Uint8Array(3) }] });
     await store.threads({ query: "secret" });
+    const fold = { seq: 4, fingerprint: "f", body: "secret" };
+    await store.saveFold?.("t", fold);
     await store.deleteThread("t");
+    await store.saveFold?.("t", { ...fold, seq: 5 });
     const left = place.look((db) =>
-      ["events", "segments", "blobs", "blob_refs", "drafts", "dirty", "search_docsize"].map(
+      ["events", "segments", "blobs", "blob_refs", "drafts", "folds", "dirty", "search_docsize"].map(
         (table) => db.prepare(`SELECT count(*) AS n FROM ${table}`).get()?.["n"],
       ),
     );
-    assert.deepEqual(left, [0, 0, 0, 0, 0, 0, 0]);
+    assert.deepEqual(left, [0, 0, 0, 0, 0, 0, 0, 0]);
     const tombstone = place.look((db) => db.prepare("SELECT title, resource, metadata, deleted FROM threads").get());
     assert.deepEqual({ ...tombstone }, { title: "", resource: "", metadata: "{}", deleted: 1 });
   });

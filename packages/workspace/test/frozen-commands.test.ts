@@ -139,6 +139,21 @@ for (const { title, why, lend, close } of [bubblewrap, sandboxRuntime]) {
       await close();
     });
 
+    test("hooks of a repository that has no folder for them", async () => {
+      using place = folder();
+      const root = join(place.path, "root");
+      scene(root);
+      rmSync(join(root, ".git/hooks"), { recursive: true });
+      await using other = closing(sandboxShell({ root, sandbox: lend() }));
+      await ran(
+        other.shell,
+        "mkdir -p .git/hooks; echo evil > .git/hooks/pre-commit; mv .git/hooks x; mkdir .git/hooks",
+      );
+      await ran(other.shell, "echo evil > .git/hooks/pre-commit");
+      assert.deepEqual(readdirSync(join(root, ".git/hooks")), []);
+      await close();
+    });
+
     test("a folder of Cinch that is not there, and nothing is left of what keeps its place", async () => {
       using root = folder();
       {

@@ -41,6 +41,7 @@ const GIT = `
   .git/modules/libs/sub/config .git/modules/libs/sub/hooks/post-checkout .git/modules/libs/sub/commondir
   .git/modules/a/b/c/config .git/modules/new/hooks/x .git/modules/libs/sub/modules/inner/config
   .git/worktrees/second/commondir .git/worktrees/second/gitdir .git/worktrees/second/config.worktree
+  .git/worktrees/new/commondir .git/worktrees/new/config.worktree
   libs/sub/.git trees/second/.git apart/.git new/.git new/.git/config new/.git/hooks/post-checkout
   .GIT/config .Git/Hooks/pre-commit .git/CONFIG .git/Hooks/x .gIT/modules/x/Config
   ./.git/config .git/./config .git//config src/../.git/config .git/x/../config /.git/config

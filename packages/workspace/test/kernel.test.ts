@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
-import { chmodSync, existsSync as exists, writeFileSync } from "node:fs";
+import { chmodSync, existsSync as exists, lstatSync, readdirSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { describe, test } from "node:test";
 import { bwrapSandbox, type Probe, sandboxShell, srtSandbox } from "@cinch/workspace";
+import { kernelMounts } from "../src/sandboxes/kernel.ts";
 import { bubblewrap, sandboxRuntime } from "./sandboxes.ts";
 import { closing, folder, ran } from "./shell-support.ts";
 
@@ -32,6 +33,19 @@ const isRoot = process.getuid?.() === 0;
 
 test("neither sandbox, as it comes, lets the kernel's files be written: if one did, everything else here would be skipped", () => {
   for (const { why } of [bubblewrap, sandboxRuntime]) assert.doesNotMatch(String(why), /can be opened for writing/);
+});
+
+test("every file of the kernel that has a mode for writing is mounted read-only, also where the machine keeps it from root", () => {
+  const mounts = kernelMounts();
+  const writable = readdirSync("/proc")
+    .filter((name) => !/^\d+$/.test(name))
+    .map((name) => `/proc/${name}`)
+    .filter((path) => lstatSync(path).isFile() && (lstatSync(path).mode & 0o222) !== 0);
+  assert.ok(writable.length > 0);
+  assert.deepEqual(
+    writable.filter((path) => !mounts.includes(path)),
+    [],
+  );
 });
 
 for (const { title, why, lend, close } of [bubblewrap, sandboxRuntime]) {

@@ -4,6 +4,7 @@ import { createServer, type Server } from "node:net";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { localShell, sandboxShell } from "@cinch/workspace";
+import { Sockets } from "../src/sandboxes/sockets.ts";
 import { bubblewrap, sandboxRuntime } from "./sandboxes.ts";
 import { closing, folder, ran, without } from "./shell-support.ts";
 
@@ -99,4 +100,9 @@ describe("a socket in the workspace", { skip: without("socat") }, () => {
       assert.deepEqual([exit.code, printed], [0, ".cinch\n"], printed);
     },
   );
+});
+
+test("a folder that is gone when it is looked into holds no sockets, and stops no command", async () => {
+  using root = folder();
+  assert.deepEqual(await new Sockets().in(join(root.path, "gone")), []);
 });
