@@ -13,8 +13,8 @@ export const folded = [
     {
       attacks: "fold cache: what a rewind has cut off is used",
       file: "fold-cache.ts",
-      find: " || last?.seq !== seq",
-      replace: "",
+      find: " || !isTrue) return undefined;",
+      replace: ") return undefined;",
       tests: ["fold-cache"],
     },
     {
@@ -34,8 +34,8 @@ export const folded = [
     {
       attacks: "fold cache: a save that fails keeps the thread from closing",
       file: "fold-cache.ts",
-      find: ".catch(() => undefined);",
-      replace: ";",
+      find: "} catch {\n      // Tried again",
+      replace: "} catch (error) {\n      throw error;\n      // Tried again",
       tests: ["fold-cache"],
     },
     {

@@ -250,7 +250,7 @@ export const patterns = inPackage("packages/workspace", [
   {
     attacks: "patterns: a slash of awk may begin anything",
     file: "commands/filters.ts",
-    find: "if (regex === undefined || /\\[[^\\]]*$/.test(regex)) return false;",
+    find: "if (regex === undefined || /\\[\\^?\\]|\\[[^\\]]*$/.test(regex)) return false;",
     replace: "if (regex === undefined) return false;",
     tests: ["commands", "commands-corpus"],
   },

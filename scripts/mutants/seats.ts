@@ -12,7 +12,7 @@ export const seats = inPackage("packages/core", [
   {
     attacks: "hand-back: what has run is handed back",
     file: "turn/decide.ts",
-    find: 'state === "started" && ready.has(toolCallId)',
+    find: 'state === "started" && ready.get(toolCallId)?.wasCut === false',
     replace: 'state === "started"',
     tests: ["handed-back"],
   },

@@ -117,7 +117,7 @@ export const store = inPackage("packages/sqlite", [
   {
     attacks: "checksum: a changed blob is read",
     file: "reader.ts",
-    find: "sha256(bytes) === hash) return bytes",
+    find: "(await sha256(bytes)) === hash) return bytes",
     replace: "true) return bytes",
     tests: ["damage"],
   },
@@ -285,7 +285,7 @@ export const store = inPackage("packages/sqlite", [
   {
     attacks: "checksum: a thread whose segments are gone is empty",
     file: "reader.ts",
-    find: "if (journal !== row.no || end !== null) throw",
+    find: "if (newest.journal !== newest.no || newest.to_seq !== null) throw",
     replace: "if (false) throw",
     tests: ["damage"],
   },

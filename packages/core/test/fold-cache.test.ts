@@ -64,7 +64,8 @@ test("a journal of many pages is folded whole", async () => {
     return { type: "thread_renamed", title: `${at + 1}`, v: 1, seq: at + 1, ...where } as DurableEvent;
   });
   const read: ReadEvents = async ({ after, limit }) => events.slice(after, after + limit);
-  const { state, display } = await loadFolds(read, newFolds("thread_a"), Infinity);
+  const empty = newFolds("thread_a");
+  const { state, display } = await loadFolds(read, { from: empty, empty, upTo: Infinity });
   assert.deepEqual([state.seq, state.title, display.title], [5_000, "5000", "5000"]);
 });
 
