@@ -110,6 +110,20 @@ for (const [what, part] of Object.entries(kinds))
     assert.ok(read.parts >= 32 && read.parts < 50, `${read.parts} MB were read`);
   });
 
+const endless: Record<string, Record<string, unknown>> = {
+  sources: { type: "source", sourceType: "url", id: "s", url: "https://example.org", title: "x".repeat(MB) },
+  "calls with long names": { type: "tool-call", toolCallId: "c", toolName: "x".repeat(MB), input: "" },
+  "parts of an unknown type": { type: "new", text: "x".repeat(MB) },
+};
+for (const [what, part] of Object.entries(endless))
+  test(`an answer of endless ${what} is not read on`, LIMIT, async () => {
+    const step: Step = function* () {
+      for (;;) yield part as never;
+    };
+    await using h = await harness({ model: script(step, say("Sorry.")) });
+    assert.equal((await h.sendMessage({ content: "go" })).reason, "complete");
+  });
+
 test("calls with more than 32 MB of arguments are not run, and say why", LIMIT, async () => {
   const { note, runs } = noting();
   const what = "x".repeat(20 * MB);

@@ -2,7 +2,7 @@ import type { LanguageModelV4StreamPart } from "@ai-sdk/provider";
 import type { Part } from "../message.ts";
 import { asText } from "../tool.ts";
 
-/** How many calls one answer may bring, and how large it may be, in characters of text and bytes of files. */
+/** How many calls one answer may bring, and how large it may be, in characters of its parts and bytes of files. */
 export const MAX_CALLS = 128;
 export const MAX_SIZE = 32_000_000;
 /** How much of the text of an answer is kept that was too large. */
@@ -25,8 +25,8 @@ export class AnswerSize {
 
   add(part: LanguageModelV4StreamPart): void {
     // The arguments of a call come twice: in pieces for subscribers, and as a whole.
-    if (part?.type === "tool-input-delta") this.#streamed += lengthOf(part.delta);
-    else this.#kept += sizeOf(part);
+    if (part?.type === "tool-input-delta") this.#streamed += 1 + lengthOf(part.delta);
+    else this.#kept += 1 + sizeOf(part);
   }
 
   /** Why nothing of this answer is run, for the model. `undefined`: it is within the limits. */
@@ -39,20 +39,21 @@ export class AnswerSize {
   }
 }
 
+/** Every part counts, whatever it is: an answer that never ends may consist of any. */
 function sizeOf(part: LanguageModelV4StreamPart): number {
   switch (part?.type) {
     case "text-delta":
     case "reasoning-delta":
       return lengthOf(part.delta);
     case "tool-call":
-      return lengthOf(part.input);
+      return lengthOf(part.input) + lengthOf(part.toolName) + lengthOf(part.toolCallId);
     case "tool-result":
       return asText(part.result).length;
     case "file":
     case "reasoning-file":
       return part.data?.type === "data" ? part.data.data.length : 0;
     default:
-      return 0;
+      return asText(part).length;
   }
 }
 
