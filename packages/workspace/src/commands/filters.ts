@@ -29,7 +29,7 @@ function isPlainAwk(program: string): boolean {
     if (word !== undefined && (call ? !AWK_CALLS.has(word) : /^(?:system|getline|func\w*)$/.test(word))) return false;
     if (greater !== undefined && braces > 0 && parens === 0) return false;
     // In the head of a loop it may have a file to print to.
-    if (/^print/.test(word ?? "") && parens > 0) return false;
+    if (word?.startsWith("print") && parens > 0) return false;
     if (token === "/" && !isDivision(before)) {
       AWK_REGEX.lastIndex = at;
       const regex = /^(?:[{(,~!;}\n]|&&|\|\|)$/.test(before) ? AWK_REGEX.exec(program)?.[0] : undefined;
