@@ -14,7 +14,6 @@ const table: Record<string, Case[]> = {
     ["git push *", "git", "none"],
     ["git push *", "git pushy", "none"],
     ["git push *", "Git push", "some"],
-    ["git *", "Git push", "some"],
     ["git *", "git", "all"],
     ["git *", "gitk", "none"],
     ["ls", "ls", "all"],

@@ -125,6 +125,17 @@ for (const { title, why, lend, close } of [bubblewrap, sandboxRuntime]) {
       await close();
     });
 
+    test("a submodule among more others than are looked at", async () => {
+      using place = folder();
+      const root = join(place.path, "root");
+      scene(root);
+      await using other = closing(sandboxShell({ root, sandbox: lend() }));
+      await ran(other.shell, "cd .git && mkdir -p worktrees/{1..600} modules/{1..2500}");
+      const before = look(root);
+      await ran(other.shell, "echo evil >> .git/modules/libs/sub/config; echo evil > .git/worktrees/second/commondir");
+      assert.deepEqual(look(root), before);
+    });
+
     test("the harness into one that waits for a pipe in the place of such a file", { timeout: 60_000 }, async () => {
       using place = folder();
       for (const pipe of [".git", ".git/commondir", ".git/modules/evil/commondir", ".git/worktrees/evil/commondir"]) {

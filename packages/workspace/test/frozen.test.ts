@@ -71,7 +71,7 @@ const STARTUP = `
   .config/autostart/x.desktop .config/systemd/user/x.service .ssh/authorized_keys .ssh/rc .BASHRC
 `;
 const OWN =
-  ".cinch/settings.json .cinch/skills/new/SKILL.md .CINCH/settings.json .cinch .cinch/x/../y packages/a/.cinch/settings.json";
+  ".cinch/settings.json .cinch/skills/new/SKILL.md .CINCH/settings.json CINCH~1/settings.json .cinch .cinch/x/../y packages/a/.cinch/settings.json";
 const STORE = ".cinch/cinch.db .cinch/cinch.db-wal .cinch/cinch.db-journal";
 
 const words = (text: string): string[] => text.trim().split(/\s+/);

@@ -11,7 +11,9 @@ import { closing, folder, ran, without } from "./shell-support.ts";
 /** A service of the machine, at a socket. Counts who connects and says something. */
 class Service implements AsyncDisposable {
   heard = "";
+  connections = 0;
   readonly #server: Server = createServer((connection) => {
+    this.connections++;
     connection.on("data", (data) => (this.heard += String(data)));
     connection.on("error", () => {});
   });
@@ -62,9 +64,14 @@ describe("a socket in the workspace", { skip: without("socat") }, () => {
       // Made after the first command: the next one knows of it.
       services.push(await Service.at(join(root.path, "late.sock")));
       await ran(other.shell, "echo evil | timeout 2 socat - UNIX-CONNECT:late.sock");
+      // The harness itself does not connect to them either.
       assert.deepEqual(
-        services.map(({ heard }) => heard),
-        ["", "", ""],
+        services.map(({ heard, connections }) => [heard, connections]),
+        [
+          ["", 0],
+          ["", 0],
+          ["", 0],
+        ],
       );
       for (const service of services) await service[Symbol.asyncDispose]();
       await close();

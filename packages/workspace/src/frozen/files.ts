@@ -1,4 +1,4 @@
-import { closeSync, constants, fstatSync, lstatSync, openSync, readdirSync, readFileSync, realpathSync } from "node:fs";
+import { closeSync, constants, fstatSync, lstatSync, opendirSync, openSync, readFileSync, realpathSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { isWithin } from "../paths.ts";
 import { GIT_FILES, GIT_FOLDER, OWN_FOLDER, STARTUP, type FrozenKind } from "./names.ts";
@@ -17,9 +17,9 @@ export interface FrozenFile {
   kind: FrozenKind;
 }
 
-/** More submodules and worktrees than these are not looked for, nor in more folders. */
+/** More submodules and worktrees than these are not looked at one by one, nor more names in one folder: the event loop waits. */
 const MOST = 500;
-const MOST_FOLDERS = 5_000;
+const MOST_NAMES = 2_000;
 /** Git's files that name a folder hold nothing else. */
 const TEXT_BYTES = 16 * 1024;
 
@@ -27,7 +27,11 @@ const TEXT_BYTES = 16 * 1024;
 export function frozenFiles({ root, home }: FrozenPlaces): FrozenFile[] {
   // Where it is no folder, it says where the folder is.
   const pointer = [join(root, ".git")].filter(isFile);
-  const git = [...pointer, ...gitFolders(root).flatMap(filesOf)];
+  const { folders, isCrowded } = repositories(root);
+  // A command could make so many that others are not seen any more. Then none of them can be changed.
+  const crowd = isCrowded ? folders.flatMap((folder) => [join(folder, "worktrees"), join(folder, "modules")]) : [];
+  const apart = folders.filter((folder) => !crowd.some((whole) => isWithin(folder, whole)));
+  const git = [...pointer, ...apart.flatMap(filesOf), ...crowd];
   const startup = home === undefined ? [] : STARTUP.map((name) => join(home, name));
   const of = (kind: FrozenKind, paths: readonly string[]) =>
     [...new Set(paths.flatMap((path) => [path, ...real(path)]))].map((path): FrozenFile => ({ path, kind }));
@@ -36,26 +40,33 @@ export function frozenFiles({ root, home }: FrozenPlaces): FrozenFile[] {
 }
 
 /** The folders of the repository in `root`, of its submodules and of its worktrees, as far as they lie in `root`. */
-export function gitFolders(root: string): string[] {
+export const gitFolders = (root: string): string[] => repositories(root).folders;
+
+function repositories(root: string): { folders: string[]; isCrowded: boolean } {
   const found = new Set<string>();
-  let folders = 0;
+  let looked = 0;
+  let isCrowded = false;
+  const each = (folder: string, visit: (path: string) => void) => {
+    for (const name of namesIn(folder)) {
+      isCrowded ||= found.size > MOST || ++looked > MOST_NAMES;
+      if (isCrowded) return;
+      visit(join(folder, name));
+    }
+  };
   const add = (folder: string) => {
     const [path] = real(folder);
-    if (path === undefined || found.has(path) || found.size > MOST || !isWithin(path, root) || !isFolder(path)) return;
+    if (path === undefined || found.has(path) || !isWithin(path, root) || !isFolder(path)) return;
     found.add(path);
     follow(path, join(path, "commondir"));
-    for (const name of namesIn(join(path, "worktrees"))) add(join(path, "worktrees", name));
+    each(join(path, "worktrees"), add);
     addModules(join(path, "modules"));
   };
   // One is a folder with a HEAD; the others are a part of the name of one.
-  const addModules = (folder: string) => {
-    for (const name of namesIn(folder)) {
-      const path = join(folder, name);
-      if (!isFolder(path) || ++folders > MOST_FOLDERS) continue;
-      if (isThere(join(path, "HEAD"))) add(path);
-      else addModules(path);
-    }
-  };
+  const addModules = (folder: string) =>
+    each(folder, (path) => {
+      if (isFolder(path) && isThere(join(path, "HEAD"))) add(path);
+      else if (isFolder(path)) addModules(path);
+    });
   const follow = (from: string, file: string) => {
     const target = textOf(file)?.replace(/^gitdir: */, "");
     if (target) add(resolve(from, target));
@@ -63,7 +74,7 @@ export function gitFolders(root: string): string[] {
   const git = join(root, ".git");
   if (isFolder(real(git)[0] ?? git)) add(git);
   else follow(root, git);
-  return [...found];
+  return { folders: [...found], isCrowded };
 }
 
 /** With what hooks are links to. */
@@ -81,12 +92,21 @@ function real(path: string): string[] {
   }
 }
 
+/** One more than are looked at, if there are so many. */
 function namesIn(folder: string): string[] {
+  const names: string[] = [];
   try {
-    return readdirSync(folder);
+    const entries = opendirSync(folder);
+    try {
+      for (let entry = entries.readSync(); entry && names.length <= MOST_NAMES; entry = entries.readSync())
+        names.push(entry.name);
+    } finally {
+      entries.closeSync();
+    }
   } catch {
-    return [];
+    // It is not there, or no folder.
   }
+  return names;
 }
 
 const { O_RDONLY, O_NONBLOCK } = constants;

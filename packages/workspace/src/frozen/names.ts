@@ -21,7 +21,7 @@ export const STARTUP = `
 
 /**
  * A name as every disk may take it: some ignore case, the way in which letters are composed, characters that are not seen, or dots and
- * spaces at the end, and one has a second name for `.git`.
+ * spaces at the end, and one has second names such as `git~1`.
  */
 export function folded(name: string): string {
   const seen = name
@@ -33,7 +33,7 @@ export function folded(name: string): string {
     .normalize("NFC")
     .replace(/:.*$/, "")
     .replace(/[. ]+$/, "");
-  return seen === "git~1" ? ".git" : seen;
+  return /^(?:git|cinch)~1$/.test(seen) ? `.${seen.slice(0, -2)}` : seen;
 }
 
 /** What a path is frozen as by its names alone, wherever in the workspace it is, also if there is nothing yet. */

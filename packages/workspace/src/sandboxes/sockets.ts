@@ -1,5 +1,6 @@
-import { lstatSync, readdirSync } from "node:fs";
+import { lstatSync, readdirSync, readFileSync } from "node:fs";
 import { connect } from "node:net";
+import { basename } from "node:path";
 import { setImmediate as pause } from "node:timers/promises";
 
 /** How long the event loop is held up at a time. */
@@ -37,7 +38,9 @@ export class Sockets {
     }
     this.#known = known;
     const all = [...known.values()].flatMap(({ sockets }) => sockets);
-    const live = await Promise.all(all.map(async (socket) => ((await isDead(socket)) ? [] : [socket])));
+    const open = all.length > 0 ? openNames() : undefined;
+    const isLive = async (path: string) => open?.has(basename(path)) || !(await isDead(path));
+    const live = await Promise.all(all.map(async (socket) => ((await isLive(socket)) ? [socket] : [])));
     if (live.flat().length > MOST) throw new Error(`There are more than ${MOST} sockets in the workspace.`);
     return live.flat();
   }
@@ -58,6 +61,16 @@ export class Sockets {
     } catch {
       return undefined;
     }
+  }
+}
+
+/** The last names of all sockets that are open in this network namespace. They need no connection, which could disturb a server. */
+function openNames(): Set<string> {
+  try {
+    const lines = readFileSync("/proc/net/unix", "utf8").trimEnd().split("\n").slice(1);
+    return new Set(lines.map((line) => basename(line)));
+  } catch {
+    return new Set();
   }
 }
 
