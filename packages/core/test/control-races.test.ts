@@ -199,3 +199,27 @@ test("a store that is busy for one read delays a turn that is gone on with, and 
   await h.selectOrCreateThread();
   assert.equal((await ended).reason, "complete");
 });
+
+test("a rule that comes in while a call is judged is held against that call", { timeout: 20_000 }, async () => {
+  const [judged, ruled] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const runs: string[] = [];
+  const act = defineTool({
+    description: "Acts",
+    input: z.object({
+      what: z.string().refine(async () => {
+        judged.resolve();
+        await ruled.promise;
+        return true;
+      }),
+    }),
+    execute: ({ what }) => void runs.push(what),
+  });
+  await using h = await harness({ model: script(call("act", { what: "it" }), say("done")), tools: { act } });
+  const ended = next(h, "tool_end");
+  await h.post({ content: "go", delivery: "send" });
+  await judged.promise;
+  await h.setPermissionForTool({ toolName: "act", policy: "deny" });
+  ruled.resolve();
+  assert.match(String((await ended).result.content), /^Denied/);
+  assert.deepEqual(runs, []);
+});

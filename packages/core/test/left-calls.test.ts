@@ -157,11 +157,12 @@ for (const effect of ["pure", "once"] as const)
 test("a call that the model invents is answered by the next process, if its own left before", LIMIT, async () => {
   const data = new MemoryData();
   const { note, runs } = noting();
+  const judged = Promise.withResolvers<void>();
   const leaving = defineTool({
-    description: "Notes",
+    description: "Notes, if it is ever judged",
     input: z.object({
       what: z.string().refine(async () => {
-        one.close().catch(() => undefined);
+        judged.resolve();
         return new Promise<boolean>(() => undefined);
       }),
     }),
@@ -171,7 +172,7 @@ test("a call that the model invents is answered by the next process, if its own 
   await using one = await harness({ model: model(), storage: new MemoryStore(data), tools: { note: leaving } });
   const { id: threadId } = await one.createThread();
   await one.post({ content: "go", delivery: "send" });
-  await next(one, "message_end").catch(() => undefined);
+  await judged.promise;
   await one.close();
   await using two = await harness({ model: model(), storage: new MemoryStore(data), tools: { note } });
   await two.switchThread({ threadId });

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { setImmediate as tick } from "node:timers/promises";
 import { defineTool, MemoryData, MemoryStore, newDisplayState, reduceDisplay, type HarnessEvent } from "@cinch/core";
 import { call, hang, inTurn, say, script, scriptedBy } from "@cinch/testkit";
 import * as z from "zod";
@@ -200,23 +201,34 @@ test(
   },
 );
 
+/** Keeps the end of a turn back for a while. */
+class SlowEnd extends MemoryStore {
+  override async append(...args: Parameters<MemoryStore["append"]>): ReturnType<MemoryStore["append"]> {
+    if (args[1].some(({ type }) => type === "agent_end")) for (let n = 0; n < 20; n++) await tick();
+    return super.append(...args);
+  }
+}
+
 test(
-  "a turn that is being aborted is not at rest before it has ended, although nothing but a question is left",
+  "a turn that is being aborted is not at rest before it has ended, although only a question is left of it",
   LIMIT,
   async () => {
     const { note } = noting();
+    const begun = Promise.withResolvers<void>();
     const slow = defineTool({
       description: "Works until it is stopped",
       input: z.object({}),
-      execute: (_, { signal }) =>
-        new Promise<string>((resolve) => signal.addEventListener("abort", () => resolve("stopped"))),
+      execute(_, { signal }) {
+        begun.resolve();
+        return new Promise<string>((resolve) => signal.addEventListener("abort", () => resolve("stopped")));
+      },
     });
     const model = script(call(["slow", {}, "a"], ["note", { what: "it" }, "b"]));
     const permissions = [{ toolName: "slow", policy: "allow" as const }];
-    await using h = await harness({ model, tools: { note, slow }, permissions });
-    const asked = next(h, "tool_approval_required");
+    const storage = new SlowEnd(new MemoryData());
+    await using h = await harness({ model, tools: { note, slow }, permissions, storage });
     await h.post({ content: "go", delivery: "send" });
-    await asked;
+    await begun.promise;
     const rest = h.settled();
     await h.abort();
     assert.deepEqual(await rest, { status: "idle", pending: [] });
