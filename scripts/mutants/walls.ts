@@ -115,13 +115,6 @@ export const walls = inPackage("packages/workspace", [
     tests: ["frozen-commands"],
   },
   {
-    attacks: "frozen: commands may make hooks where there are none",
-    file: "frozen/holding.ts",
-    find: 'if (isThere(join(folder, "objects"))) attempt(() => mkdirSync(join(folder, GIT_FOLDER)));',
-    replace: "",
-    tests: ["frozen-commands"],
-  },
-  {
     attacks: "frozen: commands may make a second configuration",
     file: "frozen/holding.ts",
     find: 'attempt(() => closeSync(openSync(join(folder, "config.worktree"), "ax")));',

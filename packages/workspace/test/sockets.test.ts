@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdirSync, symlinkSync } from "node:fs";
+import { linkSync, mkdirSync, renameSync, symlinkSync } from "node:fs";
 import { createServer, type Server } from "node:net";
 import { join } from "node:path";
 import { describe, test } from "node:test";
@@ -112,4 +112,18 @@ describe("a socket in the workspace", { skip: without("socat") }, () => {
 test("a folder that is gone when it is looked into holds no sockets, and stops no command", async () => {
   using root = folder();
   assert.deepEqual(await new Sockets().in(join(root.path, "gone")), []);
+});
+
+test("an open socket that has another name by now is found, and one at which nothing listens is not", async () => {
+  using root = folder();
+  await using open = await Service.at(join(root.path, "first"));
+  renameSync(join(root.path, "first"), join(root.path, "second"));
+  {
+    await using closed = await Service.at(join(root.path, "dead"));
+    // Another name keeps the socket when its service removes its own.
+    linkSync(join(root.path, "dead"), join(root.path, "left"));
+    assert.equal(closed.connections, 0);
+  }
+  assert.deepEqual(await new Sockets().in(root.path), [join(root.path, "second")]);
+  assert.equal(open.heard, "");
 });
