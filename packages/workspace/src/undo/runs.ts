@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { readdir, readFile, rename, stat, unlink, utimes, writeFile } from "node:fs/promises";
+import { readdir, readFile, rename, rmdir, stat, unlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { isWithin } from "../paths.ts";
 import { makePrivate } from "../private-folder.ts";
@@ -48,8 +48,9 @@ export class Runs {
     const path = join(this.#folder, `${start}-${randomBytes(9).toString("base64url")}${RUNS}`);
     const trace = JSON.stringify({ owner: this.#owner, root: this.#root, threadId });
     const mark = () => utimes(path, new Date(), new Date());
-    const written = makePrivate(this.#folder).then(() => writeFile(path, trace, { mode: 0o600 }));
-    await written.catch(ignored);
+    const write = () => makePrivate(this.#folder).then(() => writeFile(path, trace, { mode: 0o600 }));
+    // Another process may have removed the folder right after it was made here.
+    await write().catch(write).catch(ignored);
     const timer = setInterval(() => mark().catch(ignored), MARK_MS).unref();
     const end = async () => {
       clearInterval(timer);
@@ -83,6 +84,8 @@ export class Runs {
     const first = running.reduce((least, { start }) => Math.min(least, start), Infinity);
     const useless = traces.filter((one) => isForgotten(one) || (!one.runs && one.end < first));
     await Promise.all(useless.map(({ path }) => unlink(path).catch(ignored)));
+    // Refused while there is anything in it.
+    await rmdir(this.#folder);
   }
 
   async #traces(): Promise<Trace[]> {
