@@ -231,7 +231,7 @@ export const store = inPackage("packages/sqlite", [
     file: "reader.ts",
     find: "const isCertain = chunks <= 1 && damaged === undefined;",
     replace: "const isCertain = true;",
-    tests: ["conformance"],
+    tests: ["deleted"],
   },
   {
     attacks: "clones: read on into the source's future",
