@@ -119,7 +119,7 @@ export const conversation = inPackage("packages/core", [
     file: "folds/display.ts",
     find: "Object.assign(state, settled, { lastError: null, tokenUsage: event.usage });",
     replace: "Object.assign(state, { lastError: null, tokenUsage: event.usage });",
-    tests: ["threads", "folds", "approvals"],
+    tests: ["folds"],
   },
   {
     attacks: "an input is taken twice",

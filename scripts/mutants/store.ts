@@ -231,7 +231,7 @@ export const store = inPackage("packages/sqlite", [
     file: "reader.ts",
     find: "const isCertain = chunks <= 1 && damaged === undefined &&",
     replace: "const isCertain =",
-    tests: ["conformance"],
+    tests: ["deleted"],
   },
   {
     attacks: "rewinds: a read that a rewind overtakes holds what was cut off, and the cut after it",

@@ -5,6 +5,7 @@ import {
   MESSAGES_SHOWN,
   newDisplayState,
   newThreadState,
+  noUsage,
   reduceDisplay,
   reduceInbox,
   reduceThread,
@@ -145,4 +146,20 @@ test("a turn that is taken up while everything in it waits for a person is shown
     events.map((_, at) => events.slice(0, at + 1).reduce(reduceDisplay, newDisplayState("thread_a")).status),
     ["running", "waiting", "waiting"],
   );
+});
+
+test("a rewind leaves nothing on the screen that was open where it cuts", () => {
+  const events = [
+    { type: "agent_start", modeId: "default", modelId: "m", resumed: false },
+    {
+      type: "message_end",
+      message: { id: "m0", role: "assistant", content: [{ type: "tool-call", ...tool, input: {} }] },
+    },
+    { type: "tool_approval_required", ...tool, args: {}, category: "edit", digest: "d", decisions: ["approve"] },
+    { type: "thread_rewound", toSeq: 3, files: false, rules: [], grants: [], usage: noUsage },
+  ].map((event, at) => ({ ...event, v: 1, seq: at + 1, ...where }) as unknown as HarnessEvent);
+  const [asked, rewound] = [3, 4].map((count) => events.slice(0, count).reduce(reduceDisplay, newDisplayState("t")));
+  assert.deepEqual([asked!.status, Object.keys(asked!.pendingApprovals)], ["waiting", [tool.toolCallId]]);
+  const { status, turnId, activeTools, pendingApproval, pendingApprovals } = rewound!;
+  assert.deepEqual([status, turnId, activeTools, pendingApproval, pendingApprovals], ["idle", null, {}, null, {}]);
 });
