@@ -199,6 +199,13 @@ export const walls = inPackage("packages/workspace", [
     tests: ["sockets"],
   },
   {
+    attacks: "frozen: commands may make hooks where there are none",
+    file: "frozen/holding.ts",
+    find: 'if (isThere(join(folder, "objects"))) attempt(() => mkdirSync(join(folder, GIT_FOLDER)));',
+    replace: "",
+    tests: ["frozen-commands"],
+  },
+  {
     attacks: "sockets: those in folders are open",
     file: "sandboxes/sockets.ts",
     find: "waiting.push(...found.folders);",
