@@ -70,7 +70,7 @@ export const rows = [
   {
     name: "opening a thread, after import",
     needs: ["500 short turns"],
-    beside: [],
+    beside: ["pi"],
     runs: [
       { key: "long", scenario: "long", parameters: { events: 10_000 }, next: ["reopen", "clone"], only: "cinch" },
       { key: "short", scenario: "long", parameters: { events: 100 }, next: ["clone"], only: "cinch" },

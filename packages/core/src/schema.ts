@@ -8,8 +8,8 @@ export type ValueCheck = (value: unknown) => Promise<{ ok: true; value: unknown 
 
 /** A schema as the loop uses it: what the model is shown, and whether arguments fit. */
 export interface InputSchema {
-  json: JsonSchema;
-  check: ValueCheck;
+  readonly json: JsonSchema;
+  readonly check: ValueCheck;
 }
 
 /**
@@ -19,12 +19,32 @@ export interface InputSchema {
 export function inputSchema(schema: unknown, toolName: string): InputSchema {
   const what = `The input schema of tool "${toolName}"`;
   const { json, check } = readSchema(schema, what);
+  if (isOurs(schema)) return new OwnSchema(() => jsonOf(json, what), careful(check));
   const shown = jsonOf(json, what);
   if (isObjectSchema(shown)) return { json: shown, check: careful(check) };
   const kind = typeof shown["type"] === "string" ? `is a schema of type "${shown["type"]}"` : "is no schema of objects";
   throw wrong(
     `${what} ${kind}, and providers take objects only. Write z.object({ … }), or type: "object" in JSON Schema.`,
   );
+}
+
+/** Built-in tools have schemas of objects. What they look like in JSON takes milliseconds, and is not needed before the model is asked. */
+const isOurs = (schema: unknown): boolean => isStandard(schema) && schema["~standard"].vendor === OWN_VENDOR;
+export const OWN_VENDOR = "cinch";
+
+class OwnSchema implements InputSchema {
+  readonly check: ValueCheck;
+  readonly #show: () => JsonSchema;
+  #json: JsonSchema | undefined;
+
+  constructor(show: () => JsonSchema, check: ValueCheck) {
+    this.#show = show;
+    this.check = check;
+  }
+
+  get json(): JsonSchema {
+    return (this.#json ??= this.#show());
+  }
 }
 
 /** What an answer to a suspended call has to look like. The model never sees it. */

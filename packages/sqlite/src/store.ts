@@ -16,7 +16,7 @@ import {
 import { Connection } from "./connection.ts";
 import { failureOf } from "./failure.ts";
 import { Followers } from "./followers.ts";
-import { isGone, thisHolder } from "./holder.ts";
+import { isGone, newHolderId, thisHolder } from "./holder.ts";
 import { Link, errorOf } from "./link.ts";
 import { Listing } from "./listing.ts";
 import { narrow } from "./private-file.ts";
@@ -41,7 +41,7 @@ interface Opened {
 
 class SqliteStore implements Store {
   readonly #options: Required<SqliteOptions>;
-  readonly #id = crypto.randomUUID();
+  readonly #id = newHolderId();
   readonly #holder = thisHolder();
   #opened: Opened | undefined;
   #files: readonly string[] = [];
