@@ -8,18 +8,24 @@ import { makePrivate } from "../private-folder.ts";
 const MARK_MS = 200;
 /** One that has not said so for this long may have died; until then it counts as running. */
 const SILENT_MS = 5_000;
-/** What is known of a command that died is kept for so long: what it did may still have to be recorded. */
+/** How long the process that says so may be stopped while its command runs on. */
+const STOPPED_MS = 60_000;
+/** The trace of a command that died is kept for so long: what the command did may still have to be recorded. */
 const KEPT_MS = 60 * 60 * 1_000;
 const RUNS = ".run";
 const RAN = ".ran";
 
 /** A command, as every harness of this user can see it. */
-interface Trace {
+interface Trace extends Contents {
   path: string;
   start: number;
   /** When it ended; while it runs, when it last said so. */
   end: number;
   runs: boolean;
+}
+
+/** What stands in the file of a trace. It never changes. */
+interface Contents {
   owner: string;
   root: string;
   threadId: string;
@@ -27,13 +33,16 @@ interface Trace {
 
 /**
  * Which commands run on which folders, in whatever harness or process of this user: a small file for each, which stays for as long as
- * another command runs that overlapped with it. What can't be written or read is not known: a command never fails because of it.
+ * a command of another thread on the same files runs that overlapped with it. What can't be written or read is not known: a command
+ * never fails because of it.
  */
 export class Runs {
   readonly #folder: string;
   readonly #root: string | undefined;
   /** Tells the commands of this workspace from those of others. */
   readonly #owner = randomBytes(9).toString("base64url");
+  /** By the name of the file: each is read once. */
+  #contents = new Map<string, Contents>();
 
   /** `root`: the real folder that commands work on. Without one nothing is told, since no other workspace can be at the same files. */
   constructor(folder: string, root: string | undefined) {
@@ -71,18 +80,18 @@ export class Runs {
     const traces = await this.#traces().catch(() => []);
     return traces.some((one) => {
       const isOther = one.threadId !== threadId && !(elsewhere && one.owner === this.#owner);
-      const isHere = isWithin(one.root, root) || isWithin(root, one.root);
-      return isOther && isHere && one.start <= to && one.end + (one.runs ? SILENT_MS : 0) >= from;
+      return isOther && isSameFiles(one.root, root) && one.start <= to && one.end + (one.runs ? SILENT_MS : 0) >= from;
     });
   }
 
-  /** What ended before all that still runs began is of no use any more. */
+  /** A trace is of use while a command runs, or died not long ago, whose changes may be those of the traced one. */
   async #tidy(): Promise<void> {
     const traces = await this.#traces();
-    const isForgotten = ({ runs, end }: Trace) => runs && Date.now() - end > KEPT_MS;
-    const running = traces.filter((one) => one.runs && !isForgotten(one));
-    const first = running.reduce((least, { start }) => Math.min(least, start), Infinity);
-    const useless = traces.filter((one) => isForgotten(one) || (!one.runs && one.end < first));
+    const now = Date.now();
+    const running = traces.filter(({ runs, end }) => runs && now - end <= KEPT_MS);
+    const isOfUse = (trace: Trace) =>
+      trace.runs ? running.includes(trace) : running.some((one) => mayShare(one, trace));
+    const useless = traces.filter((trace) => !isOfUse(trace));
     await Promise.all(useless.map(({ path }) => unlink(path).catch(ignored)));
     // Refused while there is anything in it.
     await rmdir(this.#folder);
@@ -90,16 +99,28 @@ export class Runs {
 
   async #traces(): Promise<Trace[]> {
     const names = (await readdir(this.#folder)).filter((name) => name.endsWith(RUNS) || name.endsWith(RAN));
-    const found = await Promise.all(names.map((name) => traceAt(join(this.#folder, name), name).catch(() => null)));
-    return found.filter((one) => one !== null);
+    const found = await Promise.all(names.map((name) => this.#trace(name).catch(() => null)));
+    const traces = found.filter((one) => one !== null);
+    this.#contents = new Map(traces.map(({ path, owner, root, threadId }) => [path, { owner, root, threadId }]));
+    return traces;
+  }
+
+  /** Rejects if it is gone, or not whole. */
+  async #trace(name: string): Promise<Trace> {
+    const path = join(this.#folder, name);
+    const { mtimeMs: end } = await stat(path);
+    const contents = this.#contents.get(path) ?? (JSON.parse(await readFile(path, "utf8")) as Contents);
+    return { ...contents, path, start: Number.parseInt(name, 10), end, runs: name.endsWith(RUNS) };
   }
 }
 
-/** Rejects if it is gone, or not whole. */
-async function traceAt(path: string, name: string): Promise<Trace> {
-  const [{ mtimeMs }, text] = await Promise.all([stat(path), readFile(path, "utf8")]);
-  const { owner, root, threadId } = JSON.parse(text) as Pick<Trace, "owner" | "root" | "threadId">;
-  return { path, start: Number.parseInt(name, 10), end: mtimeMs, runs: name.endsWith(RUNS), owner, root, threadId };
-}
+const isSameFiles = (a: string, b: string): boolean => isWithin(a, b) || isWithin(b, a);
+
+/** Whether changes that were made while `running` ran may be those of a command that is over. */
+const mayShare = (running: Trace, over: Trace): boolean =>
+  running.threadId !== over.threadId &&
+  isSameFiles(running.root, over.root) &&
+  over.end >= running.start &&
+  over.start <= running.end + STOPPED_MS;
 
 const ignored = (): void => undefined;
