@@ -55,8 +55,9 @@ export interface Running {
 }
 
 /**
- * Must not hold output back, nor keep it: the sink is called as it comes, and is awaited, so that a slow reader slows the command. It is
- * never called again before that. A sink that throws gets nothing more, and the command is stopped.
+ * Takes the output of a command. A shell calls it as output comes and awaits it before it calls it again, so that a slow sink slows the
+ * command. A sink that throws gets nothing more, and the command is stopped. The memory of a chunk is used again once the sink has
+ * settled: a sink that keeps bytes copies them.
  */
 export type Sink = (chunk: Uint8Array, stream: "stdout" | "stderr") => void | Promise<void>;
 

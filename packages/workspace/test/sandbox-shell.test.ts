@@ -107,7 +107,9 @@ for (const { title, name, why, lend, close } of [bubblewrap, sandboxRuntime]) {
     test("can be told something", async () => {
       let printed = "";
       const command = { command: "echo ready; read line; echo got $line", cwd: "/" };
-      const running = shell.start(command, (chunk) => void (printed += String(chunk)), { interactive: true });
+      const running = shell.start(command, (chunk) => void (printed += Buffer.from(chunk).toString()), {
+        interactive: true,
+      });
       await until(() => printed === "ready\n");
       await running.write("word\n");
       assert.deepEqual([(await running.exit).code, printed], [0, "ready\ngot word\n"]);

@@ -33,7 +33,7 @@ export async function ran(
   { interactive, combined, ...extra }: Extra = {},
 ): Promise<Ran> {
   const pieces: { chunk: Uint8Array; stream: string }[] = [];
-  const sink = (chunk: Uint8Array, stream: string) => void pieces.push({ chunk, stream });
+  const sink = (chunk: Uint8Array, stream: string) => void pieces.push({ chunk: chunk.slice(), stream });
   const { exit } = shell.start({ command, cwd: "/", ...extra }, sink, { interactive, combined });
   const ended = await exit;
   const text = (wanted?: string) =>
@@ -71,7 +71,8 @@ export async function until(condition: () => boolean): Promise<void> {
 export async function stopped(shell: Shell, command: string): Promise<{ exit: Exit; printed: string }> {
   let printed = "";
   // Bash itself says on stderr whom a signal ended.
-  const sink = (chunk: Uint8Array, stream: string) => void (stream === "stdout" && (printed += String(chunk)));
+  const sink = (chunk: Uint8Array, stream: string) =>
+    void (stream === "stdout" && (printed += Buffer.from(chunk).toString()));
   const running = shell.start({ command, cwd: "/" }, sink);
   await until(() => printed.includes("ready\n"));
   const began = performance.now();

@@ -1,8 +1,7 @@
 import { spawn } from "node:child_process";
-import { closeSync } from "node:fs";
 import type { Socket } from "node:net";
 import { type Leash, MARK } from "./leash.ts";
-import { openPipes } from "./pipes.ts";
+import { closeTheirs, destroyOurs, openPipes, type PipeReader } from "./pipes.ts";
 import type { Tree } from "./tree.ts";
 
 /** What is to be run, and with what. */
@@ -28,7 +27,7 @@ export interface Launched {
   exited: Promise<{ code: number | null; signal: string | null }>;
   input: Socket | undefined;
   /** Standard output, and standard error unless both are one. */
-  outputs: Socket[];
+  outputs: PipeReader[];
 }
 
 /**
@@ -46,20 +45,17 @@ fi
 exec "$@"`;
 
 /** Starts it, in a session of its own. Rejects if that can't be done, or if there is no such folder. */
-export async function start(launch: Launch, { input, outputs }: { input: boolean; outputs: 1 | 2 }): Promise<Launched> {
+export async function start(launch: Launch, wanted: { input: boolean; outputs: 1 | 2 }): Promise<Launched> {
   const { argv, env, cwd, leash, shell, folder, hostPath } = launch;
-  const pipes = await openPipes({ folder, path: hostPath }, [
-    ...(outputs === 1 ? ["out" as const] : ["out" as const, "out" as const]),
-    ...(input ? ["in" as const] : []),
-  ]);
-  const [stdout, stderr] = [pipes[0]!, pipes[outputs - 1]!];
-  const stdin = pipes[outputs];
+  const pipes = await openPipes({ folder, path: hostPath }, wanted);
+  const [stdout, stderr = stdout] = pipes.outputs;
+  const [stdin] = pipes.inputs;
   const mark = leash.mark();
   try {
     const child = spawn(shell, ["-c", PUT_ON_LEASH, mark, ...argv], {
       cwd,
       env: { ...env, [MARK]: [process.env[MARK], mark].filter(Boolean).join(" ") },
-      stdio: [stdin?.theirs ?? "ignore", stdout.theirs, stderr.theirs],
+      stdio: [stdin?.theirs ?? "ignore", stdout!.theirs, stderr!.theirs],
       detached: true,
     });
     const exited = new Promise<{ code: number | null; signal: string | null }>((resolve, reject) => {
@@ -71,14 +67,14 @@ export async function start(launch: Launch, { input, outputs }: { input: boolean
     return {
       tree: { mark, group: child.pid },
       exited,
-      input: stdin?.ours(),
-      outputs: pipes.slice(0, outputs).map((pipe) => pipe.ours()),
+      input: stdin?.ours,
+      outputs: pipes.outputs.map(({ ours }) => ours),
     };
   } catch (error) {
-    for (const pipe of pipes) pipe.ours().destroy();
+    destroyOurs(pipes);
     if ((error as NodeJS.ErrnoException).code !== "E2BIG") throw error;
     throw new Error("The command is too long for a command line: write it to a file, and run that.", { cause: error });
   } finally {
-    for (const pipe of pipes) closeSync(pipe.theirs);
+    closeTheirs(pipes);
   }
 }

@@ -1,6 +1,6 @@
-import type { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Sink } from "../shell.ts";
+import type { PipeReader } from "./pipes.ts";
 
 /** Once a command is gone, its output is over when this many looks in a row find that nothing comes. */
 const LOOKS = 10;
@@ -22,12 +22,8 @@ export class Outlet {
     this.#onFailure = onFailure;
   }
 
-  async drain(stream: Readable, name: "stdout" | "stderr"): Promise<void> {
-    try {
-      for await (const chunk of stream) await this.#give(chunk as Uint8Array, name);
-    } catch {
-      // The stream was cut off: there is nothing more to come.
-    }
+  drain(reader: PipeReader, name: "stdout" | "stderr"): Promise<void> {
+    return reader.read((chunk) => this.#give(chunk, name));
   }
 
   async print(bytes: Uint8Array, name: "stdout" | "stderr"): Promise<void> {

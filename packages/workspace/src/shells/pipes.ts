@@ -8,11 +8,55 @@ const { O_NONBLOCK, O_RDONLY, O_WRONLY } = constants;
 const run = promisify(execFile);
 
 /** A real pipe between this process and one that it is about to start. */
-export interface Pipe {
+interface Pipe<End> {
   /** For `stdio` of `spawn`; to be closed after it. */
   theirs: number;
-  /** To be called after `spawn`, once. */
-  ours(): Socket;
+  ours: End;
+}
+
+export interface Pipes {
+  outputs: Pipe<PipeReader>[];
+  /** One, or none. */
+  inputs: Pipe<Socket>[];
+}
+
+/** The most that is read at once. */
+const READ_BYTES = 64 * 1024;
+
+/**
+ * Our end of a pipe that a command prints to. All reads go into one buffer: Node would allocate one for each, and a command that prints
+ * fast makes garbage faster than it is collected, 80 MB of it on a busy machine.
+ */
+export class PipeReader {
+  readonly #fd: number;
+  #socket: Socket | undefined;
+  #destroyed = false;
+
+  constructor(fd: number) {
+    this.#fd = fd;
+  }
+
+  /** Settles at the end of the output, or when the reader is destroyed. A chunk is valid until `onChunk` settles. */
+  async read(onChunk: (chunk: Uint8Array) => Promise<void>): Promise<void> {
+    if (this.#destroyed) return;
+    const resume = () => void this.#socket?.resume();
+    const callback = (length: number, buffer: Uint8Array) => {
+      onChunk(buffer.subarray(0, length)).then(resume, resume);
+      // Nothing is read into the buffer before `resume`.
+      return false;
+    };
+    const onread = { buffer: new Uint8Array(READ_BYTES), callback };
+    this.#socket = new Socket({ fd: this.#fd, readable: true, writable: false, onread });
+    // A pipe that fails has nothing more to give.
+    this.#socket.on("error", () => {}).resume();
+    await new Promise<void>((resolve) => this.#socket?.once("close", () => resolve()));
+  }
+
+  destroy(): void {
+    if (!this.#socket && !this.#destroyed) closeSync(this.#fd);
+    this.#destroyed = true;
+    this.#socket?.destroy();
+  }
 }
 
 export interface PipePlace {
@@ -27,38 +71,50 @@ let made = 0;
  * Node gives a child sockets instead of pipes, and those can't be opened by name: `echo … > /dev/stderr`, which scripts do, would fail.
  * The files in `folder` that make the pipes are gone when this settles.
  */
-export async function openPipes({ folder, path }: PipePlace, ways: readonly ("in" | "out")[]): Promise<Pipe[]> {
+export async function openPipes(
+  { folder, path }: PipePlace,
+  wanted: { outputs: 1 | 2; input: boolean },
+): Promise<Pipes> {
   made += 1;
-  const names = ways.map((_way, n) => join(folder, `${made}.${n}`));
+  const outputNames = Array.from({ length: wanted.outputs }, (_, n) => join(folder, `${made}.out${n}`));
+  const inputNames = wanted.input ? [join(folder, `${made}.in`)] : [];
+  const names = [...outputNames, ...inputNames];
   await run("mkfifo", ["-m", "600", ...names], { env: { PATH: path } });
-  const open: Pipe[] = [];
+  const pipes: Pipes = { outputs: [], inputs: [] };
   try {
-    for (const [n, way] of ways.entries()) open.push(way === "in" ? toChild(names[n]!) : fromChild(names[n]!));
-    return open;
+    for (const name of outputNames) pipes.outputs.push(fromChild(name));
+    for (const name of inputNames) pipes.inputs.push(toChild(name));
+    return pipes;
   } catch (error) {
-    for (const pipe of open) {
-      closeSync(pipe.theirs);
-      pipe.ours().destroy();
-    }
+    closeTheirs(pipes);
+    destroyOurs(pipes);
     throw error;
   } finally {
     for (const name of names) rmSync(name, { force: true });
   }
 }
 
-// An end that is opened without waiting stays that way for everybody who shares it, and programs don't expect it of their standard
-// streams. So theirs is opened in the ordinary way, when the other end is open already and there is nothing to wait for.
-
-function fromChild(name: string): Pipe {
-  const ours = openSync(name, O_RDONLY | O_NONBLOCK);
-  const theirs = openSync(name, O_WRONLY);
-  return { theirs, ours: () => new Socket({ fd: ours, readable: true, writable: false }) };
+/** To be called after `spawn`, whether or not that succeeded. */
+export function closeTheirs({ outputs, inputs }: Pipes): void {
+  for (const { theirs } of [...outputs, ...inputs]) closeSync(theirs);
 }
 
-function toChild(name: string): Pipe {
+export function destroyOurs({ outputs, inputs }: Pipes): void {
+  for (const { ours } of [...outputs, ...inputs]) ours.destroy();
+}
+
+// An end that is opened without waiting stays that way for every process that shares it, and programs don't expect it of their standard
+// streams. So theirs is opened in the ordinary way, when the other end is open already and there is nothing to wait for.
+
+function fromChild(name: string): Pipe<PipeReader> {
+  const ours = openSync(name, O_RDONLY | O_NONBLOCK);
+  return { theirs: openSync(name, O_WRONLY), ours: new PipeReader(ours) };
+}
+
+function toChild(name: string): Pipe<Socket> {
   const first = openSync(name, O_RDONLY | O_NONBLOCK);
   const ours = openSync(name, O_WRONLY | O_NONBLOCK);
   const theirs = openSync(name, O_RDONLY);
   closeSync(first);
-  return { theirs, ours: () => new Socket({ fd: ours, readable: false, writable: true }) };
+  return { theirs, ours: new Socket({ fd: ours, readable: false, writable: true }) };
 }
