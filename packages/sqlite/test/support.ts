@@ -9,9 +9,6 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { DurableType, StampedEvent, Store } from "@cinch/core";
 import { sqliteStore, type SqliteOptions } from "@cinch/sqlite";
 
-// Every store starts a thread and many tests a process: without this, most of the time goes into stripping types again.
-process.env["NODE_COMPILE_CACHE"] ??= join(tmpdir(), "node-compile-cache");
-
 let clock = 1_700_000_000_000;
 
 export const event = (type: DurableType, fields: object = {}): StampedEvent =>

@@ -78,8 +78,7 @@ export async function torture(points: string[]): Promise<Verdict> {
 }
 
 function runChild(args: string[], crashAt?: string): Promise<{ signal: string | null; output: string }> {
-  const { CRASH_AT: _, ...inherited } = process.env;
-  const env = { ...inherited, NODE_COMPILE_CACHE: join(tmpdir(), "cinch-compile-cache") };
+  const { CRASH_AT: _, ...env } = process.env;
   const options = {
     env: crashAt ? { ...env, CRASH_AT: crashAt } : env,
     stdio: ["ignore", "ignore", "pipe"] as ["ignore", "ignore", "pipe"],
