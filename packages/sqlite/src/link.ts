@@ -12,7 +12,7 @@ const LATE_MS = 50;
 
 /** The main thread's end of the writer. The process stays alive for what it has asked, and for nothing else. */
 export class Link {
-  readonly #options: WriterOptions;
+  #options: WriterOptions | undefined;
   readonly #pending = new Map<number, Pending>();
   #worker: Worker | undefined;
   #late: NodeJS.Timeout | undefined;
@@ -21,8 +21,15 @@ export class Link {
   #failure: CinchError | undefined;
   #nextId = 1;
 
-  constructor(options: WriterOptions) {
+  /** Starts the thread, which takes longer than all else that makes a new store. It waits for `open`, and touches nothing until then. */
+  boot(): void {
+    this.#worker ??= this.#boot();
+  }
+
+  /** To be called once, before anything is asked. */
+  open(options: WriterOptions): void {
     this.#options = options;
+    if (this.#worker) this.#tell({ open: options });
   }
 
   /** Settles when the file has today's schema. */
@@ -33,10 +40,6 @@ export class Link {
     });
   }
 
-  start(): void {
-    this.#started();
-  }
-
   /** Starts the writer soon: who only reads is not kept waiting by it. What is wrong with it comes with the first request. */
   startLate(): void {
     if (!this.#worker) this.#late = setTimeout(() => this.#started(), LATE_MS).unref();
@@ -44,21 +47,27 @@ export class Link {
 
   #started(): Worker {
     clearTimeout(this.#late);
-    this.#worker ??= this.#start();
+    if (!this.#worker) {
+      this.#worker = this.#boot();
+      if (this.#options) this.#tell({ open: this.#options });
+    }
     return this.#worker;
   }
 
-  #start(): Worker {
-    const file = import.meta.url.endsWith(".ts") ? "./worker.ts" : "./worker.js";
+  #tell(message: ToWriter): void {
+    this.#worker?.postMessage(message, []);
+  }
+
+  #boot(): Worker {
+    const file = import.meta.url.endsWith(".ts") ? "./worker.ts" : "./worker.cjs";
     // The writer imports nothing that depends on how this process was started.
     const worker = new Worker(new URL(file, import.meta.url), {
       name: "cinch-sqlite",
-      workerData: this.#options,
       execArgv: [],
     });
     this.#exited = new Promise((resolve) => worker.once("exit", () => resolve()));
     worker.on("error", (error) =>
-      this.#fail(new CinchError("STORE_FAILED", `The writer of "${this.#options.path}" died.`, error)),
+      this.#fail(new CinchError("STORE_FAILED", `The writer of "${this.#options?.path}" died.`, error)),
     );
     worker.on("exit", () => this.#fail(new CinchError("CLOSED", "The store is closed. Open a new one.")));
     worker.on("message", (message: FromWriter) => this.#receive(message));
@@ -71,15 +80,16 @@ export class Link {
       if (this.#failure) return reject(this.#failure);
       const id = this.#nextId++;
       this.#pending.set(id, { resolve, reject });
-      const worker = this.#started();
-      worker.ref();
-      worker.postMessage({ id, work } satisfies ToWriter, []);
+      this.#started().ref();
+      this.#tell({ id, work });
     });
   }
 
   /** Asks for a verdict on a holder, which comes later, if at all. */
   watch(holder: string): void {
-    if (!this.#failure) this.#started().postMessage({ watch: holder } satisfies ToWriter, []);
+    if (this.#failure) return;
+    this.#started();
+    this.#tell({ watch: holder });
   }
 
   isDead(holder: string, counter: number): boolean {
@@ -89,7 +99,8 @@ export class Link {
   async close(): Promise<void> {
     clearTimeout(this.#late);
     if (!this.#worker) return;
-    if (!this.#failure) await this.request({ kind: "close" });
+    if (!this.#options) await this.#worker.terminate();
+    else if (!this.#failure) await this.request({ kind: "close" });
     this.#worker.ref();
     await this.#exited;
   }

@@ -57,7 +57,10 @@ export interface Reply {
   outcome: Outcome;
 }
 
-export type ToWriter = Request | { watch: string };
+export type Instruction = Request | { watch: string };
+
+/** `open` comes once, before all others. */
+export type ToWriter = { open: WriterOptions } | Instruction;
 
 export type FromWriter =
   | { kind: "ready" }

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import {
   CinchError,
@@ -43,6 +44,8 @@ class SqliteStore implements Store {
   readonly #options: Required<SqliteOptions>;
   readonly #id = newHolderId();
   readonly #holder = thisHolder();
+  /** Of a store that is not open yet, and will need its writer at once. */
+  #booting: Link | undefined;
   #opened: Opened | undefined;
   #files: readonly string[] = [];
   #closing: Promise<void> | undefined;
@@ -50,6 +53,10 @@ class SqliteStore implements Store {
   constructor(options: SqliteOptions) {
     const all = withDefaults(options);
     this.#options = isPath(all.path) ? { ...all, path: resolve(all.path) } : all;
+    if (isPath(all.path) && !existsSync(all.path)) {
+      this.#booting = new Link();
+      this.#booting.boot();
+    }
   }
 
   get files(): readonly string[] {
@@ -62,14 +69,15 @@ class SqliteStore implements Store {
     const { path, isNew } = this.#prepare();
     // A rollback journal is never written, but one that somebody puts there would be played back.
     this.#files = ["", "-wal", "-shm", "-journal"].map((ending) => path + ending);
-    const link = new Link({ ...this.#options, path, holder: this.#id });
+    const link = this.#booting ?? new Link();
+    this.#booting = undefined;
     let connection: Connection | undefined;
     try {
-      // The writer takes a while to start. A new file is made here meanwhile; one of an older format is the writer's to change.
-      if (isNew) link.start();
+      // A new file is made here while the writer starts; one of an older format is the writer's to change.
       connection = await Connection.open(path, { busyMs, isNew });
       // Not before it is certain that the file is ours.
       narrow(this.#files);
+      link.open({ ...this.#options, path, holder: this.#id });
       if (connection.version === SCHEMA_VERSION) link.startLate();
       else {
         connection.close();
@@ -90,7 +98,9 @@ class SqliteStore implements Store {
     followers?.stop();
     // The writer must be the last to close: it moves the log into the file, which a reader cannot.
     connection?.close();
-    if (link) this.#closing = link.close();
+    const last = link ?? this.#booting;
+    this.#booting = undefined;
+    if (last) this.#closing = last.close();
     await this.#closing;
   }
 

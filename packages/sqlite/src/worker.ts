@@ -1,15 +1,14 @@
 import { DatabaseSync } from "node:sqlite";
-import { parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
+import { parentPort, receiveMessageOnPort } from "node:worker_threads";
 import type { ErrorCode } from "@cinch/core";
 import { failureOf, isBusy, sqliteCode } from "./failure.ts";
 import { Observer } from "./observer.ts";
-import type { FromWriter, Outcome, Request, ToWriter, WriterOptions } from "./protocol.ts";
+import type { FromWriter, Instruction, Outcome, Request, ToWriter, WriterOptions } from "./protocol.ts";
 import { setUp } from "./schema.ts";
 import { SearchIndex } from "./search-index.ts";
 import { Writer } from "./writer.ts";
 
 const port = parentPort!;
-const options = workerData as WriterOptions;
 const post = (message: FromWriter) => port.postMessage(message);
 
 /** How long one attempt to lock the file may take; between attempts, requests that have waited too long are answered. */
@@ -27,10 +26,10 @@ interface Waiting extends Request {
   alone?: boolean;
 }
 
-function open(): DatabaseSync {
-  const db = new DatabaseSync(options.path, { timeout: LOCK_ATTEMPT_MS });
+function open(path: string): DatabaseSync {
+  const db = new DatabaseSync(path, { timeout: LOCK_ATTEMPT_MS });
   try {
-    setUp(db, options.path);
+    setUp(db, path);
     return db;
   } catch (error) {
     db.close();
@@ -40,6 +39,7 @@ function open(): DatabaseSync {
 
 class Service {
   readonly #db: DatabaseSync;
+  readonly #options: WriterOptions;
   readonly #observer: Observer;
   readonly #writer: Writer;
   readonly #index: SearchIndex;
@@ -50,35 +50,36 @@ class Service {
   #ticking: NodeJS.Timeout | undefined;
   #indexing: NodeJS.Timeout | undefined;
 
-  constructor(db: DatabaseSync) {
+  constructor(db: DatabaseSync, options: WriterOptions) {
     this.#db = db;
+    this.#options = options;
     this.#observer = new Observer(db, options);
     this.#writer = new Writer(db, options, this.#observer);
     this.#index = new SearchIndex(db, this.#writer);
     this.#indexIn(options.indexMs);
   }
 
-  receive(message: ToWriter): void {
-    this.#enqueue(message);
+  receive(instructions: readonly Instruction[]): void {
+    for (const instruction of instructions) this.#enqueue(instruction);
     for (this.#drain(); this.#queue.length + this.#searches.length > 0; this.#drain()) {
       if (this.#queue[0]?.work.kind === "close") return this.#close(this.#queue[0]);
       if (this.#queue.length > 0) this.#commit();
       if (this.#searches.length > 0) this.#catchUp();
     }
-    this.#ticking ??= setInterval(() => this.#tick(), options.renewMs / 2);
+    this.#ticking ??= setInterval(() => this.#tick(), this.#options.renewMs / 2);
   }
 
-  #enqueue(message: ToWriter): void {
-    if ("watch" in message) this.#observer.watch(message.watch, performance.now());
+  #enqueue(instruction: Instruction): void {
+    if ("watch" in instruction) this.#observer.watch(instruction.watch, performance.now());
     else {
-      const queue = message.work.kind === "catch_up" ? this.#searches : this.#queue;
-      queue.push({ ...message, since: performance.now() });
+      const queue = instruction.work.kind === "catch_up" ? this.#searches : this.#queue;
+      queue.push({ ...instruction, since: performance.now() });
     }
   }
 
   #drain(): void {
     for (let next = receiveMessageOnPort(port); next; next = receiveMessageOnPort(port))
-      this.#enqueue(next.message as ToWriter);
+      this.#enqueue(next.message as Instruction);
   }
 
   #commit(): void {
@@ -86,15 +87,15 @@ class Service {
     const batch = this.#queue.splice(0, Math.max(1, Math.min(end < 0 ? this.#queue.length : end, MOST_AT_ONCE)));
     try {
       post({ kind: "replies", replies: this.#writer.commit(batch) });
-      this.#indexIn(options.indexMs);
+      this.#indexIn(this.#options.indexMs);
     } catch (error) {
       this.#retry(batch, error);
     }
   }
 
   #retry(batch: Waiting[], error: unknown): void {
-    const failed: Outcome = { kind: "failed", failure: failureOf(error, options.path) };
-    const isLate = ({ since }: Waiting) => performance.now() - since > options.busyMs;
+    const failed: Outcome = { kind: "failed", failure: failureOf(error, this.#options.path) };
+    const isLate = ({ since }: Waiting) => performance.now() - since > this.#options.busyMs;
     const isOver = isBusy(error) ? isLate : () => batch.length === 1;
     for (const request of batch.filter(isOver)) answer(request, failed);
     const again = batch.filter((request) => !isOver(request));
@@ -104,7 +105,7 @@ class Service {
 
   #catchUp(): void {
     let more = false;
-    attempt(() => void (more = this.#index.step({ everything: true })));
+    this.#attempt(() => void (more = this.#index.step({ everything: true })));
     const isOver = ({ since }: Waiting) => !more || performance.now() - since > CATCH_UP_MS;
     for (const request of this.#searches.filter(isOver)) answer(request, { kind: "done" });
     this.#searches = this.#searches.filter((request) => !isOver(request));
@@ -113,15 +114,15 @@ class Service {
   #close(request: Waiting): void {
     clearInterval(this.#ticking);
     clearTimeout(this.#indexing);
-    const end = performance.now() + Math.min(LEAVE_MS, options.busyMs);
-    while (attempt(() => this.#writer.leave()) === "STORE_BUSY" && performance.now() < end);
+    const end = performance.now() + Math.min(LEAVE_MS, this.#options.busyMs);
+    while (this.#attempt(() => this.#writer.leave()) === "STORE_BUSY" && performance.now() < end);
     this.#db.close();
     answer(request, { kind: "done" });
     port.close();
   }
 
   #tick(): void {
-    if (this.#writer.holdsLeases || this.#observer.look(performance.now())) attempt(() => this.#writer.renew());
+    if (this.#writer.holdsLeases || this.#observer.look(performance.now())) this.#attempt(() => this.#writer.renew());
     const dead = this.#observer.dead(performance.now());
     if (JSON.stringify(dead) !== this.#verdicts) post({ kind: "verdicts", dead });
     this.#verdicts = JSON.stringify(dead);
@@ -133,45 +134,60 @@ class Service {
   #indexIn(ms: number): void {
     clearTimeout(this.#indexing);
     this.#indexing = setTimeout(() => {
-      const failure = attempt(() => {
+      const failure = this.#attempt(() => {
         if (this.#index.step({ everything: false })) this.#indexIn(1);
       });
       if (failure) this.#indexIn(RETRY_INDEX_MS);
     }, ms);
   }
+
+  /** For what may wait: if the store cannot do it now, it is done another time. Returns why not. */
+  #attempt(task: () => void): ErrorCode | undefined {
+    try {
+      task();
+      return undefined;
+    } catch (error) {
+      const { code } = failureOf(error, this.#options.path);
+      if (code === "STORE_FAILED" && sqliteCode(error) === undefined) throw error;
+      return code;
+    }
+  }
 }
 
 const answer = ({ id }: Request, outcome: Outcome) => post({ kind: "replies", replies: [{ id, outcome }] });
 
-/** For what may wait: if the store cannot do it now, it is done another time. Returns why not. */
-function attempt(task: () => void): ErrorCode | undefined {
-  try {
-    task();
-    return undefined;
-  } catch (error) {
-    const { code } = failureOf(error, options.path);
-    if (code === "STORE_FAILED" && sqliteCode(error) === undefined) throw error;
-    return code;
-  }
-}
-
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** Making a file, or bringing it up to date, meets others that do the same: they are soon done. */
-async function openSoon(since: number): Promise<DatabaseSync> {
-  try {
-    return open();
-  } catch (error) {
-    if (!isBusy(error) || performance.now() - since > options.busyMs) throw error;
+async function openSoon({ path, busyMs }: WriterOptions, since: number): Promise<DatabaseSync> {
+  for (;;) {
+    try {
+      return open(path);
+    } catch (error) {
+      if (!isBusy(error) || performance.now() - since > busyMs) throw error;
+    }
     await pause(10);
-    return openSoon(since);
   }
 }
 
-try {
-  const service = new Service(await openSoon(performance.now()));
-  port.on("message", (message: ToWriter) => service.receive(message));
+let service: Service | undefined;
+/** What is asked before the file is open. */
+const early: Instruction[] = [];
+
+async function begin(options: WriterOptions): Promise<void> {
+  try {
+    service = new Service(await openSoon(options, performance.now()), options);
+  } catch (error) {
+    post({ kind: "unusable", failure: failureOf(error, options.path) });
+    return port.close();
+  }
   post({ kind: "ready" });
-} catch (error) {
-  post({ kind: "unusable", failure: failureOf(error, options.path) });
+  service.receive(early);
 }
+
+// A failure of `begin` that it does not tell itself ends the thread, which the main thread notices.
+port.on("message", (message: ToWriter) => {
+  if ("open" in message) return begin(message.open);
+  if (service) service.receive([message]);
+  else early.push(message);
+});

@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { promisify } from "node:util";
+import { sqliteStore } from "@cinch/sqlite";
 import { Connection } from "../src/connection.ts";
 import { Place, code, created, until } from "./support.ts";
 
@@ -31,6 +33,21 @@ describe("a store in a process", { concurrency: 3, timeout: 60_000 }, () => {
     assert.throws(() => store.follow("t", () => undefined), code("CLOSED"));
     await store.open();
     assert.equal((await store.read("t")).length, 1);
+  });
+
+  test("a new store that is never opened makes no file, can be closed, and keeps no process alive", async () => {
+    await using place = new Place();
+    const store = sqliteStore({ path: place.path });
+    await store.close();
+    const program = `(await import("@cinch/sqlite")).sqliteStore({ path: ${JSON.stringify(place.path)} })`;
+    await promisify(execFile)(process.execPath, ["-C", "@cinch/source", "--input-type=module", "-e", program], {
+      cwd: import.meta.dirname,
+      timeout: 20_000,
+    });
+    assert.deepEqual(readdirSync(place.folder), []);
+    await store.open();
+    await store.append("t", [created()], { afterSeq: 0 });
+    await store.close();
   });
 
   test("closing in the middle of a search closes what the search has open", async () => {
