@@ -1,8 +1,8 @@
 /** The harness itself: events, folds, threads, sessions and the turn loop. It decides, and touches no disk or network of its own. */
-export { Agent, DEFAULT_MAX_STEPS, type AgentConfig, type Instructions, type Model } from "./agent.ts";
-export { checkKeys } from "./check.ts";
+export { Agent, DEFAULT_MAX_STEPS, type AgentConfig, type Instructions, type Model } from "./config/agent.ts";
+export { checkKeys } from "./config/check.ts";
 export { CinchError, type ErrorCode } from "./errors.ts";
-export * from "./events.ts";
+export * from "./events/event-map.ts";
 export { reduceDisplay } from "./folds/display.ts";
 export {
   MESSAGES_SHOWN,
@@ -16,23 +16,29 @@ export {
 export { reduceInbox, type InboxItem } from "./folds/inbox.ts";
 export { newThreadState, reduceThread, type ThreadState } from "./folds/state.ts";
 export { emptyTranscript, reduceTranscript, type Transcript } from "./folds/transcript.ts";
-export * from "./files.ts";
+export * from "./events/files.ts";
 export { Harness, type HarnessConfig } from "./harness.ts";
-export type { Heartbeat } from "./heartbeats.ts";
-export type { Input, InputFile } from "./input.ts";
-export { MemoryData, MemoryStore, memoryStore, threadNotFound } from "./memory-store.ts";
-export * from "./message.ts";
+export type { Heartbeat } from "./config/heartbeats.ts";
+export type { Input, InputFile } from "./commands/input.ts";
+export { MemoryData, MemoryStore, memoryStore, threadNotFound } from "./ports/memory-store.ts";
+export * from "./events/message.ts";
 export type { LanguageModel } from "./model/compat.ts";
 export { toPrompt, type Head } from "./model/prompt.ts";
-export { randomIds, systemClock, type Clock, type Ids } from "./ports.ts";
-export { defaultPrices, type Price, type PriceTable } from "./prices.ts";
+export { randomIds, type Ids } from "./ports/ids.ts";
+export { systemClock, type Clock } from "./ports/clock.ts";
+export { defaultPrices, type Price, type PriceTable } from "./config/prices.ts";
 export type { Session } from "./session.ts";
-export type { Settled } from "./settled.ts";
-export type { Settings } from "./settings.ts";
-export type { StateUpdates, StateValues, WholeState } from "./state-shape.ts";
-export * from "./store.ts";
-export { isSuspendedBy, type AskUserPayload, type SubmitPlanPayload, type SuspendPayloads } from "./suspension.ts";
-export type { TurnResult } from "./waiters.ts";
+export type { Settled } from "./queries/settled.ts";
+export type { Settings } from "./config/settings.ts";
+export type { StateUpdates, StateValues, WholeState } from "./config/state-shape.ts";
+export * from "./ports/store.ts";
+export {
+  isSuspendedBy,
+  type AskUserPayload,
+  type SubmitPlanPayload,
+  type SuspendPayloads,
+} from "./events/suspend-payload.ts";
+export type { TurnResult } from "./thread/turn-results.ts";
 export {
   defineTool,
   type Tool,
@@ -43,14 +49,14 @@ export {
   type ToolFile,
   type ToolOutput,
   type ToolSet,
-} from "./tool.ts";
-export type { HarnessMode, ModeConfig } from "./modes.ts";
-export type { Budget } from "./budget.ts";
-export type { ThreadApproval } from "./pending.ts";
+} from "./tools/tool.ts";
+export type { HarnessMode, ModeConfig } from "./config/modes.ts";
+export type { Budget } from "./config/budget.ts";
+export type { ThreadApproval } from "./queries/pending.ts";
 export type { InterruptOn } from "./permissions/gate.ts";
 export { judge, type Case, type Finding, type Fit, type Ruling } from "./permissions/judge.ts";
 export { HeldRule, Policy, Rule, ToolCategory } from "./permissions/rule.ts";
-export type { ApprovalAnswer, SuspensionAnswer } from "./answers.ts";
-export type { FileReach, LookedAt, Undo, Workspace, WorkspaceHost, WorkspaceStatus } from "./workspace.ts";
-export type { RewindOptions, RewindResult } from "./rewind.ts";
+export type { ApprovalAnswer, SuspensionAnswer } from "./commands/answers.ts";
+export type { FileReach, LookedAt, Undo, Workspace, WorkspaceHost, WorkspaceStatus } from "./ports/workspace.ts";
+export type { RewindOptions, RewindResult } from "./commands/rewind.ts";
 export type { ModifiedFile } from "./folds/modified.ts";

@@ -1,33 +1,51 @@
-import { answerApproval, answerSuspension, type ApprovalAnswer, type SuspensionAnswer } from "./answers.ts";
-import { Answering } from "./answering.ts";
-import { Audience } from "./audience.ts";
-import { addGrant, inherited, makeClone, rename, setRule, setState, switchMode, switchModel } from "./controls.ts";
-import type { CloneOptions, ModelSwitch } from "./controls.ts";
+import { answerApproval, answerSuspension, type ApprovalAnswer, type SuspensionAnswer } from "./commands/answers.ts";
+import { Answering } from "./commands/answer-target.ts";
+import { Audience } from "./thread/subscribers.ts";
+import {
+  addGrant,
+  inherited,
+  makeClone,
+  rename,
+  setRule,
+  setState,
+  switchMode,
+  switchModel,
+} from "./commands/thread-settings.ts";
+import type { CloneOptions, ModelSwitch } from "./commands/thread-settings.ts";
 import { closedError } from "./errors.ts";
-import { stamp, type Delivery, type HarnessEvent, type NewEvent } from "./events.ts";
-import type { FileDiff } from "./files.ts";
+import { stamp, type Delivery, type HarnessEvent, type NewEvent } from "./events/event-map.ts";
+import type { FileDiff } from "./events/files.ts";
 import { newControl, type Control } from "./folds/control.ts";
 import type { Folds } from "./folds/folds.ts";
 import { newDisplayState, type HarnessDisplayState, type HarnessMessage } from "./folds/display-state.ts";
-import type { NewLive } from "./live.ts";
+import type { NewLive } from "./events/live-events.ts";
 import type { InboxItem } from "./folds/inbox.ts";
-import { messagesOf } from "./history.ts";
-import { acceptedInput, editQueued, goOn, post, removeQueued, requestAbort, send, type Input } from "./input.ts";
-import type { Usage } from "./message.ts";
-import type { HarnessMode, Modes } from "./modes.ts";
-import { optionsOf } from "./options.ts";
+import { messagesOf } from "./queries/history.ts";
+import {
+  acceptedInput,
+  editQueued,
+  goOn,
+  post,
+  removeQueued,
+  requestAbort,
+  send,
+  type Input,
+} from "./commands/input.ts";
+import type { Usage } from "./events/message.ts";
+import type { HarnessMode, Modes } from "./config/modes.ts";
+import { optionsOf } from "./commands/options.ts";
 import { plainRule, type Policy, type Rule, type ToolCategory } from "./permissions/rule.ts";
-import type { Ids } from "./ports.ts";
-import type { ThreadRegistry } from "./registry.ts";
-import { retry } from "./retry.ts";
-import { diffSince, rewindThread, type RewindOptions, type RewindResult } from "./rewind.ts";
-import type { StateShape, StateUpdates, StateValues, WholeState } from "./state-shape.ts";
-import type { Store, ThreadQuery, ThreadRecord } from "./store.ts";
-import { resyncOf } from "./subscription.ts";
-import type { Listener } from "./screen.ts";
-import { settled, type Settled } from "./settled.ts";
-import type { Thread } from "./thread.ts";
-import type { TurnResult } from "./waiters.ts";
+import type { Ids } from "./ports/ids.ts";
+import type { ThreadRegistry } from "./thread/thread-registry.ts";
+import { retry } from "./commands/retry.ts";
+import { diffSince, rewindThread, type RewindOptions, type RewindResult } from "./commands/rewind.ts";
+import type { StateShape, StateUpdates, StateValues, WholeState } from "./config/state-shape.ts";
+import type { Store, ThreadQuery, ThreadRecord } from "./ports/store.ts";
+import { resyncOf } from "./thread/subscriber.ts";
+import type { Listener } from "./thread/live-display.ts";
+import { settled, type Settled } from "./queries/settled.ts";
+import type { Thread } from "./thread/thread.ts";
+import type { TurnResult } from "./thread/turn-results.ts";
 
 export interface SessionPorts {
   store: Store;

@@ -15,7 +15,7 @@ import * as fc from "fast-check";
 import { reduceDisplay } from "../src/folds/display.ts";
 import { newFolds, reduceAll } from "../src/folds/folds.ts";
 import { parseFolds, printFolds } from "../src/folds/print.ts";
-import { loadFolds, type ReadEvents } from "../src/load-folds.ts";
+import { loadFolds, type ReadEvents } from "../src/thread/load-folds.ts";
 import { streams, tool, where } from "./live-streams.ts";
 import { harness, noting, permissions } from "./support.ts";
 

@@ -23,7 +23,7 @@ import { call, say, script } from "@cinch/testkit";
 import * as fc from "fast-check";
 import * as z from "zod/mini";
 import { journals } from "../../testkit/src/journal.ts";
-import { readEvent } from "../src/event-check.ts";
+import { readEvent } from "../src/events/read-event.ts";
 import { harness, next, noting } from "./support.ts";
 
 /** Valid JSON of a known type that is not what the type promises. */

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { defaultPrices, noUsage, type PriceTable, type Usage } from "@cinch/core";
-import { checkedConfig } from "../src/check.ts";
-import { costOf, Prices } from "../src/prices.ts";
+import { checkedConfig } from "../src/config/check.ts";
+import { costOf, Prices } from "../src/config/prices.ts";
 
 const million: Usage = { ...noUsage, inputTokens: 1_000_000 };
 

@@ -1,5 +1,5 @@
-import type { Decision, DurableEvent, Effect } from "../events.ts";
-import type { Json, Message } from "../message.ts";
+import type { Decision, DurableEvent, Effect } from "../events/event-map.ts";
+import type { Json, Message } from "../events/message.ts";
 import { BY_RULES, type ToolCategory } from "../permissions/rule.ts";
 
 /** What a call asks a person for. */

@@ -1,5 +1,5 @@
-import type { DurableEvent, Task } from "../events.ts";
-import type { Json } from "../message.ts";
+import type { DurableEvent, Task } from "../events/event-map.ts";
+import type { Json } from "../events/message.ts";
 import { withoutTarget, type HeldRule } from "../permissions/rule.ts";
 
 /** What may run, as far as this thread has a say in it. The same object as long as nothing of it changes. */

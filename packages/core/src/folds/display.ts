@@ -1,5 +1,5 @@
-import { isForeign, type HarnessEvent } from "../events.ts";
-import { addUsage, noUsage, type Part } from "../message.ts";
+import { isForeign, type HarnessEvent } from "../events/event-map.ts";
+import { addUsage, noUsage, type Part } from "../events/message.ts";
 import {
   MESSAGES_SHOWN,
   type ActiveTool,

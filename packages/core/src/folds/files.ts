@@ -1,5 +1,5 @@
-import type { DurableEvent } from "../events.ts";
-import type { FileRestore, HeldFiles, RewoundFile } from "../files.ts";
+import type { DurableEvent } from "../events/event-map.ts";
+import type { FileRestore, HeldFiles, RewoundFile } from "../events/files.ts";
 
 /** What a thread has to do with files. */
 export interface FilesState {

@@ -1,4 +1,4 @@
-import type { DurableEvent, HarnessEvent } from "../events.ts";
+import type { DurableEvent, HarnessEvent } from "../events/event-map.ts";
 import { reduceDisplayAll } from "./display.ts";
 import { newDisplayState, type HarnessDisplayState } from "./display-state.ts";
 import { newThreadState, reduceThreadAll, type ThreadState } from "./state.ts";

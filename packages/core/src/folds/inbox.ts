@@ -1,5 +1,5 @@
-import { isForeign, type Delivery, type HarnessEvent } from "../events.ts";
-import type { FilePart } from "../message.ts";
+import { isForeign, type Delivery, type HarnessEvent } from "../events/event-map.ts";
+import type { FilePart } from "../events/message.ts";
 
 /** An input that was accepted and not yet taken. */
 export interface InboxItem {

@@ -1,5 +1,5 @@
-import type { DurableEvent } from "../events.ts";
-import type { FileOperation } from "../files.ts";
+import type { DurableEvent } from "../events/event-map.ts";
+import type { FileOperation } from "../events/files.ts";
 
 /** A file that is not what it was before the thread first changed it. */
 export interface ModifiedFile {

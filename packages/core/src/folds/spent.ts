@@ -1,5 +1,5 @@
-import type { DurableEvent, Spent } from "../events.ts";
-import type { Usage } from "../message.ts";
+import type { DurableEvent, Spent } from "../events/event-map.ts";
+import type { Usage } from "../events/message.ts";
 
 export const nothingSpent: Spent = { steps: 0, ms: 0, cost: 0, unpriced: false };
 

@@ -1,5 +1,5 @@
-import { isForeign, type DurableEvent, type EndReason, type Spent } from "../events.ts";
-import { addUsage, noUsage, type Message, type Usage } from "../message.ts";
+import { isForeign, type DurableEvent, type EndReason, type Spent } from "../events/event-map.ts";
+import { addUsage, noUsage, type Message, type Usage } from "../events/message.ts";
 import { CallsDraft, callsOf, changedCall, type Call, type CallEvent } from "./call.ts";
 import { newControl, reduceControl, type Control } from "./control.ts";
 import { noFiles, reduceFiles, type FilesState } from "./files.ts";

@@ -1,5 +1,5 @@
-import { isForeign, type DurableEvent } from "../events.ts";
-import type { Part, ToolCallPart, ToolResult } from "../message.ts";
+import { isForeign, type DurableEvent } from "../events/event-map.ts";
+import type { Part, ToolCallPart, ToolResult } from "../events/message.ts";
 
 /** One entry of the body. Once it is in, it never changes. */
 export type Entry =

@@ -1,6 +1,6 @@
 import type { LanguageModelV4StreamPart } from "@ai-sdk/provider";
-import type { Part } from "../message.ts";
-import { asText } from "../tool.ts";
+import type { Part } from "../events/message.ts";
+import { asText } from "../tools/tool.ts";
 
 /** How many calls one answer may bring, and how large it may be, in characters of its parts and bytes of files. */
 export const MAX_CALLS = 128;

@@ -1,7 +1,7 @@
 import type { LanguageModelV4FunctionTool, LanguageModelV4Prompt, LanguageModelV4StreamPart } from "@ai-sdk/provider";
-import type { Part, Usage } from "../message.ts";
-import type { Clock } from "../ports.ts";
-import type { CallSettings } from "../settings.ts";
+import type { Part, Usage } from "../events/message.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { CallSettings } from "../config/settings.ts";
 import { AnswerBuilder } from "./answer-builder.ts";
 import type { StreamModel } from "./compat.ts";
 import { failureOf, type Failure } from "./failure.ts";

@@ -9,7 +9,7 @@ import type {
   LanguageModelV4StreamPart,
   LanguageModelV4Usage,
 } from "@ai-sdk/provider";
-import { toBase64 } from "../base64.ts";
+import { toBase64 } from "../events/base64.ts";
 import { CinchError } from "../errors.ts";
 
 /** Any language model of the AI SDK, of the three versions of its contract that are in use. */

@@ -1,5 +1,5 @@
 import type { ErrorCode } from "../errors.ts";
-import { asText } from "../tool.ts";
+import { asText } from "../tools/tool.ts";
 
 /** Why a model call gave no answer: a value that the loop handles, never a throw. */
 export interface Failure {

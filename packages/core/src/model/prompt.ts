@@ -8,7 +8,7 @@ import type {
 } from "@ai-sdk/provider";
 import { CinchError } from "../errors.ts";
 import { entriesOf, type CallResult, type Entry, type Transcript } from "../folds/transcript.ts";
-import { blobsOf, type FilePart, type Part } from "../message.ts";
+import { blobsOf, type FilePart, type Part } from "../events/message.ts";
 
 /** The part of the prompt that stays the same, byte by byte, until it is changed on purpose. */
 export interface Head {

@@ -1,9 +1,9 @@
 import { CinchError } from "../errors.ts";
-import type { NewEvent } from "../events.ts";
+import type { NewEvent } from "../events/event-map.ts";
 import type { Call } from "../folds/call.ts";
 import type { ThreadState } from "../folds/state.ts";
-import { soon } from "../ports.ts";
-import type { Thread } from "../thread.ts";
+import { soon } from "../ports/clock.ts";
+import type { Thread } from "../thread/thread.ts";
 import { preview } from "../turn/decide.ts";
 import { denial, rule } from "./gate.ts";
 import { BY_RULES } from "./rule.ts";

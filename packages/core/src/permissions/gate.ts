@@ -1,10 +1,10 @@
 import * as z from "zod/mini";
 import { CinchError } from "../errors.ts";
-import { Decision } from "../events.ts";
+import { Decision } from "../events/event-map.ts";
 import type { Policies } from "../folds/control.ts";
-import type { Json } from "../message.ts";
-import { hashOf } from "../ports.ts";
-import type { JudgeContext, NamedTool } from "../tool.ts";
+import type { Json } from "../events/message.ts";
+import { hashOf } from "../ports/hash.ts";
+import type { JudgeContext, NamedTool } from "../tools/tool.ts";
 import { judge, type Finding, type Fit, type Ruling } from "./judge.ts";
 import { Policy, ToolCategory, type HeldRule, type Rule } from "./rule.ts";
 

@@ -1,4 +1,4 @@
-import { Decision } from "../events.ts";
+import { Decision } from "../events/event-map.ts";
 import type { Policies } from "../folds/control.ts";
 import { rule, type Asked, type GateConfig, type GateRuling } from "./gate.ts";
 import { Pattern, type Rule } from "./rule.ts";

@@ -1,7 +1,7 @@
-import type { NewEvent } from "../events.ts";
+import type { NewEvent } from "../events/event-map.ts";
 import type { ThreadState } from "../folds/state.ts";
-import type { FileChange, HeldFiles, ThreadFiles } from "../files.ts";
-import type { Blob } from "../store.ts";
+import type { FileChange, HeldFiles, ThreadFiles } from "../events/files.ts";
+import type { Blob } from "../ports/store.ts";
 import type { Driver } from "./driver.ts";
 
 /** The files of a thread, as one call of a tool sees and changes them; or, without one, as the driver itself does. */

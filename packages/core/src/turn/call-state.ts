@@ -1,8 +1,8 @@
 import { CinchError } from "../errors.ts";
-import type { NewEvent } from "../events.ts";
+import type { NewEvent } from "../events/event-map.ts";
 import type { Control } from "../folds/control.ts";
 import type { ThreadState } from "../folds/state.ts";
-import type { State, StateShape, WholeState } from "../state-shape.ts";
+import type { State, StateShape, WholeState } from "../config/state-shape.ts";
 
 /**
  * The state of a thread as one call sees it, and what the call changes in it. The change is written with the append that ends the call

@@ -1,14 +1,14 @@
-import type { NewEvent } from "../events.ts";
+import type { NewEvent } from "../events/event-map.ts";
 import type { Call } from "../folds/call.ts";
 import type { ThreadState } from "../folds/state.ts";
-import type { ToolResult } from "../message.ts";
+import type { ToolResult } from "../events/message.ts";
 import { CallFiles } from "./call-files.ts";
 import { CallState } from "./call-state.ts";
-import { runCall, type CallOutcome } from "./call.ts";
+import { runCall, type CallOutcome } from "./run-call.ts";
 import { afterCall, endTurn, notDone } from "./decide.ts";
 import type { Driver } from "./driver.ts";
-import { begun, NO_ANSWER, prepare, stands } from "./prepare.ts";
-import { clip, failed } from "./result.ts";
+import { begun, NO_ANSWER, prepare, stands } from "./authorize.ts";
+import { clip, failed } from "./tool-result.ts";
 import type { Setup } from "./setup.ts";
 
 /**

@@ -1,11 +1,11 @@
-import type { DurableEvent, NewEvent } from "../events.ts";
-import type { EndReason } from "../events.ts";
+import type { DurableEvent, NewEvent } from "../events/event-map.ts";
+import type { EndReason } from "../events/event-map.ts";
 import type { InboxItem } from "../folds/inbox.ts";
 import type { Call } from "../folds/call.ts";
 import { isWaiting, reduceThreadAll, type ThreadState, type Turn } from "../folds/state.ts";
-import type { Json } from "../message.ts";
-import type { Ids } from "../ports.ts";
-import type { Blob } from "../store.ts";
+import type { Json } from "../events/message.ts";
+import type { Ids } from "../ports/ids.ts";
+import type { Blob } from "../ports/store.ts";
 import type { Setup } from "./setup.ts";
 
 /** What a driver wants to append, having looked at the state. It may be asked again if somebody else was faster. */

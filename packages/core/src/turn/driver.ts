@@ -1,16 +1,18 @@
 import { CinchError } from "../errors.ts";
-import type { HarnessEvent } from "../events.ts";
+import type { HarnessEvent } from "../events/event-map.ts";
 import type { ThreadState } from "../folds/state.ts";
 import type { Transcript } from "../folds/transcript.ts";
-import type { NewLive } from "../live.ts";
+import type { NewLive } from "../events/live-events.ts";
 import type { Head } from "../model/prompt.ts";
-import type { Modes } from "../modes.ts";
-import type { Usage } from "../message.ts";
-import { hashOf, sleep, type Clock, type Ids } from "../ports.ts";
-import type { StateShape } from "../state-shape.ts";
-import type { Store } from "../store.ts";
-import type { NamedTool, ToolContext } from "../tool.ts";
-import type { Workspace } from "../workspace.ts";
+import type { Modes } from "../config/modes.ts";
+import type { Usage } from "../events/message.ts";
+import { hashOf } from "../ports/hash.ts";
+import { sleep, type Clock } from "../ports/clock.ts";
+import type { Ids } from "../ports/ids.ts";
+import type { StateShape } from "../config/state-shape.ts";
+import type { Store } from "../ports/store.ts";
+import type { NamedTool, ToolContext } from "../tools/tool.ts";
+import type { Workspace } from "../ports/workspace.ts";
 import { handBack, type Decide } from "./decide.ts";
 import type { Setup } from "./setup.ts";
 

@@ -1,18 +1,18 @@
 import type { LanguageModelV4FunctionTool } from "@ai-sdk/provider";
-import type { Agent } from "../agent.ts";
-import type { Budget } from "../budget.ts";
-import { controlTools } from "../control/index.ts";
-import type { Transition } from "../control/submit-plan.ts";
+import type { Agent } from "../config/agent.ts";
+import type { Budget } from "../config/budget.ts";
+import { controlTools } from "../tools/control/index.ts";
+import type { Transition } from "../tools/control/submit-plan.ts";
 import { CinchError, reasonOf } from "../errors.ts";
 import type { StreamModel } from "../model/compat.ts";
 import type { Head } from "../model/prompt.ts";
-import type { HarnessMode } from "../modes.ts";
+import type { HarnessMode } from "../config/modes.ts";
 import type { GateConfig, InterruptOn } from "../permissions/gate.ts";
 import type { Rule, ToolCategory } from "../permissions/rule.ts";
-import { hashOf } from "../ports.ts";
-import { mergeSettings, type CallSettings } from "../settings.ts";
-import { namedTool } from "../named-tool.ts";
-import type { NamedTool, ToolSet } from "../tool.ts";
+import { hashOf } from "../ports/hash.ts";
+import { mergeSettings, type CallSettings } from "../config/settings.ts";
+import { namedTool } from "../tools/named-tool.ts";
+import type { NamedTool, ToolSet } from "../tools/tool.ts";
 
 /** Everything a step needs to know of who acts in it. Made once for a mode and a model, and used by every thread. */
 export interface Setup {

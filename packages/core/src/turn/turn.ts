@@ -1,17 +1,18 @@
-import { messageOfDraft } from "../draft.ts";
-import { exhausted, limitsCost } from "../budget.ts";
+import { messageOfDraft } from "../thread/draft.ts";
+import { exhausted, limitsCost } from "../config/budget.ts";
 import { CinchError, reasonOf } from "../errors.ts";
-import type { NewEvent } from "../events.ts";
+import type { NewEvent } from "../events/event-map.ts";
 import { callsOf } from "../folds/call.ts";
 import { tokensOf } from "../folds/spent.ts";
 import { isWaiting, type ThreadState, type Turn } from "../folds/state.ts";
 import type { Answer } from "../model/answer.ts";
 import type { Failure } from "../model/failure.ts";
 import { toPrompt } from "../model/prompt.ts";
-import { noUsage, type Message, type Usage } from "../message.ts";
-import { hashOf, orAborted } from "../ports.ts";
-import type { Blob } from "../store.ts";
-import { ask } from "./ask.ts";
+import { noUsage, type Message, type Usage } from "../events/message.ts";
+import { hashOf } from "../ports/hash.ts";
+import { orAborted } from "../ports/clock.ts";
+import type { Blob } from "../ports/store.ts";
+import { ask } from "./ask-model.ts";
 import { runCalls } from "./calls.ts";
 import {
   afterCall,
@@ -29,8 +30,8 @@ import {
   type Proposal,
 } from "./decide.ts";
 import { LeaseLost, type Driver } from "./driver.ts";
-import { begun, prepare, refusal, stands } from "./prepare.ts";
-import { restoreFiles, settleCommands } from "./restore.ts";
+import { begun, prepare, refusal, stands } from "./authorize.ts";
+import { restoreFiles, settleCommands } from "./restore-files.ts";
 import type { Setup } from "./setup.ts";
 
 /**

@@ -1,0 +1,48 @@
+import * as z from "zod/mini";
+import type { Clock } from "../ports/clock.ts";
+import type { Store } from "../ports/store.ts";
+import type { Workspace } from "../ports/workspace.ts";
+
+/** An object with these methods. Whether they do what they should is for the conformance suites to tell. */
+const having = <T>(what: string, methods: readonly (keyof T & string)[]) => {
+  const lacking = (value: unknown): string[] => {
+    if (typeof value !== "object" || value === null) return [...methods];
+    return methods.filter((method) => typeof (value as Record<string, unknown>)[method] !== "function");
+  };
+  return z.custom<T>((value) => lacking(value).length === 0, {
+    error: ({ input }) => {
+      const missing = lacking(input);
+      return missing.length < methods.length
+        ? `must be ${what}; this one lacks ${missing.join(", ")}`
+        : `must be ${what}`;
+    },
+  });
+};
+
+export const StoreValue = having<Store>(
+  'a store: sqliteStore({ path: "cinch.db" }) of @cinch/sqlite, memoryStore(), or one of your own',
+  [
+    "open",
+    "close",
+    "append",
+    "read",
+    "findInput",
+    "thread",
+    "threads",
+    "deleteThread",
+    "lease",
+    "holds",
+    "release",
+    "blob",
+    "saveDraft",
+    "draft",
+    "follow",
+  ],
+);
+
+export const WorkspaceValue = having<Workspace>(
+  "a workspace: localWorkspace({ root }) of @cinch/workspace, or one of your own",
+  ["open", "close"],
+);
+
+export const ClockValue = having<Clock>("a clock: an object with now() and after()", ["now", "after"]);

@@ -1,0 +1,309 @@
+import * as z from "zod/mini";
+import { checked } from "../config/check.ts";
+import { CinchError } from "../errors.ts";
+import { FileChange, FileRestore, RewoundFile } from "./files.ts";
+import { FilePart, Json, Message, Role, ToolResult, Usage } from "./message.ts";
+import { HeldRule, Rule, ToolCategory } from "../permissions/rule.ts";
+
+/**
+ * The vocabulary of the whole product: journal, subscribers, wire and UIs. To add an event, add one entry here and
+ * teach the folds that care. `by` says who may append it: any process (`command`), the one with the lease (`driver`),
+ * or nobody, because only subscribers see it (`live`).
+ */
+const command = <S extends Shape>(shape: () => S) => entry("command", shape);
+const driver = <S extends Shape>(shape: () => S) => entry("driver", shape);
+const live = <S extends Shape>(shape: () => S) => entry("live", shape);
+
+type Shape = z.core.$ZodShape;
+
+/** Lifts an event of version `n` to version `n + 1`. */
+export type Lift = (event: Record<string, unknown>) => Record<string, unknown>;
+
+export interface EventEntry<By extends string = string, S extends Shape = Shape> {
+  by: By;
+  readonly schema: z.ZodMiniObject<S>;
+  /** The version written today. */
+  v: number;
+  /** `lifts[0]` lifts version 1 to 2, and so on: always `v - 1` of them. */
+  lifts: readonly Lift[];
+}
+
+/** The schema is made when the first event of its type is: importing the library must stay cheap. */
+function entry<By extends "command" | "driver" | "live", S extends Shape>(by: By, shape: () => S): EventEntry<By, S> {
+  let schema: z.ZodMiniObject<S> | undefined;
+  return {
+    by,
+    get schema() {
+      return (schema ??= z.object(shape()));
+    },
+    v: 1,
+    lifts: [],
+  };
+}
+
+const Parent = z.object({ threadId: z.string(), seq: z.number(), toolCallId: z.optional(z.string()) });
+export const Delivery = z.enum(["send", "steer", "follow_up"]);
+const tool = { toolCallId: z.string(), toolName: z.string() };
+const state = z.record(z.string(), Json);
+
+export const Effect = z.enum(["pure", "idempotent", "once"]);
+export type Effect = z.infer<typeof Effect>;
+export type Delivery = z.infer<typeof Delivery>;
+export const EndReason = z.enum(["complete", "aborted", "declined", "error", "max_steps", "budget"]);
+export type EndReason = z.infer<typeof EndReason>;
+export const Decision = z.enum(["approve", "decline", "edit", "always_allow_tool", "always_allow_category"]);
+export type Decision = z.infer<typeof Decision>;
+export const Task = z.object({
+  id: z.string(),
+  content: z.string(),
+  status: z.enum(["pending", "in_progress", "completed"]),
+  activeForm: z.string(),
+});
+export type Task = z.infer<typeof Task>;
+/** What was used up so far, and is not given back by a rewind. `cost` is in dollars, without what has no known price. */
+export const Spent = z.object({ steps: z.number(), ms: z.number(), cost: z.number(), unpriced: z.boolean() });
+export type Spent = z.infer<typeof Spent>;
+
+export const eventMap = {
+  thread_created: driver(() => ({
+    title: z.string(),
+    resourceId: z.string(),
+    parent: z.optional(Parent),
+    metadata: z.optional(z.record(z.string(), Json)),
+    /** For display: the mode and the model that it begins with. */
+    modeId: z.optional(z.string()),
+    modelId: z.optional(z.string()),
+  })),
+  thread_renamed: command(() => ({ title: z.string() })),
+  /** `rules` and `state` (YOLO) are those in force when it was made, not those at the place where it begins. */
+  thread_cloned: driver(() => ({ title: z.string(), parent: Parent, rules: z.array(HeldRule), state })),
+  thread_rewound: driver(() => ({
+    toSeq: z.number(),
+    files: z.boolean(),
+    rules: z.array(HeldRule),
+    grants: z.array(HeldRule),
+    usage: Usage,
+    title: z.optional(z.string()),
+    spent: z.optional(Spent),
+    state: z.optional(state),
+  })),
+  thread_changed: live(() => ({ previousThreadId: z.nullable(z.string()) })),
+  thread_deleted: live(() => ({ previousThreadId: z.nullable(z.string()) })),
+  resync: live(() => ({ seq: z.number(), displayState: z.custom<unknown>() })),
+
+  input_accepted: command(() => ({
+    inputId: z.string(),
+    delivery: Delivery,
+    content: z.string(),
+    files: z.optional(z.array(FilePart)),
+    /** The caller chose the id: a second input with it is the same input. */
+    named: z.optional(z.boolean()),
+    /**
+     * A turn is to go on where the turn `retry.turnId` ended. There is no message and nothing is queued: the turn begins with this
+     * event, under the event's own `turnId`.
+     */
+    retry: z.optional(z.object({ turnId: z.string(), modeId: z.string(), modelId: z.string() })),
+  })),
+  input_edited: command(() => ({ inputId: z.string(), content: z.string() })),
+  input_removed: command(() => ({ inputId: z.string() })),
+  abort_requested: command(() => ({ turnId: z.optional(z.string()), inbox: z.optional(z.boolean()) })),
+  input_taken: driver(() => ({ inputId: z.string() })),
+  follow_up_queued: live(() => ({ count: z.number(), inputId: z.string() })),
+  steer_queued: live(() => ({ count: z.number(), inputId: z.string() })),
+
+  agent_start: driver(() => ({
+    modeId: z.string(),
+    modelId: z.string(),
+    resumed: z.boolean(),
+    /** The driver before this one died instead of letting go. Three of these without progress park the thread. */
+    takeover: z.optional(z.boolean()),
+    /** Written by a driver that leaves: calls that it has recorded as started and certainly not run. The next driver may run them. */
+    unstarted: z.optional(z.array(z.string())),
+  })),
+  agent_end: driver(() => ({
+    reason: EndReason,
+    /** Which limit was reached. */
+    detail: z.optional(z.string()),
+    /** Of an aborted turn behind which inputs are queued: whether they wait for the next one, or for `resume()`. */
+    held: z.optional(z.boolean()),
+  })),
+  step_start: live(() => ({ step: z.number() })),
+  step_end: driver(() => ({ finishReason: z.string(), usage: Usage })),
+  prompt_head: driver(() => ({
+    blob: z.string(),
+    key: z.string(),
+    reason: z.string(),
+    agentName: z.optional(z.string()),
+    modelId: z.optional(z.string()),
+  })),
+  error: driver(() => ({
+    code: z.string(),
+    message: z.string(),
+    retryable: z.boolean(),
+    /** The thread stands still, visibly, until somebody calls `resume()`. */
+    parked: z.optional(z.boolean()),
+  })),
+  info: live(() => ({ message: z.string() })),
+  retry_scheduled: live(() => ({ attempt: z.number(), delayMs: z.number(), message: z.string() })),
+
+  message_start: live(() => ({ messageId: z.string(), role: Role })),
+  message_update: live(() => ({
+    messageId: z.string(),
+    role: Role,
+    /** Which text of the message grows, counted from 0, and whether the model speaks or thinks there. */
+    index: z.number(),
+    part: z.enum(["text", "reasoning"]),
+    delta: z.string(),
+  })),
+  message_discarded: live(() => ({ messageId: z.string(), role: Role, reason: z.string() })),
+  message_end: driver(() => ({
+    message: Message,
+    interrupted: z.optional(z.boolean()),
+    finishReason: z.optional(z.string()),
+    /** What a note of the harness is about. */
+    about: z.optional(z.enum(["mode", "tasks"])),
+  })),
+
+  tool_input_start: live(() => tool),
+  tool_input_delta: live(() => ({ ...tool, argsTextDelta: z.string() })),
+  tool_input_end: live(() => tool),
+  tool_start: driver(() => ({ ...tool, args: Json, key: z.string(), effect: Effect })),
+  tool_update: live(() => ({ ...tool, partialResult: Json })),
+  tool_end: driver(() => ({
+    ...tool,
+    result: ToolResult,
+    isError: z.boolean(),
+    unknown: z.optional(z.boolean()),
+    durationMs: z.number(),
+    /** The files that it has read, and the version of each. */
+    reads: z.optional(z.record(z.string(), z.string())),
+  })),
+  shell_output: live(() => ({ ...tool, output: z.string(), stream: z.enum(["stdout", "stderr"]) })),
+  tool_approval_required: driver(() => ({
+    ...tool,
+    args: Json,
+    category: ToolCategory,
+    /** Of the tool and its arguments: an answer is good for these and no others. */
+    digest: z.string(),
+    /** The narrow pattern that `always_allow_tool` remembers. */
+    suggestion: z.optional(z.string()),
+    /** The answers that are taken. */
+    decisions: z.array(Decision),
+    /** It was `interruptOn` that asked. */
+    interrupt: z.optional(z.boolean()),
+    /** The agents from the outermost to the one that asks. */
+    path: z.array(z.string()),
+  })),
+  tool_approval_resolved: command(() => ({
+    ...tool,
+    decision: Decision,
+    digest: z.string(),
+    args: z.optional(Json),
+    message: z.optional(z.string()),
+    by: z.optional(z.string()),
+  })),
+  tool_suspended: driver(() => ({ ...tool, args: Json, suspendPayload: Json })),
+  tool_resumed: command(() => ({ ...tool, resumeData: Json, by: z.optional(z.string()) })),
+
+  mode_changed: command(() => ({
+    modeId: z.string(),
+    previousModeId: z.string(),
+    /** For display: the model of that mode. */
+    modelId: z.optional(z.string()),
+  })),
+  model_changed: command(() => ({ modelId: z.string(), scope: z.enum(["mode", "thread"]), modeId: z.string() })),
+  state_changed: command(() => ({ updates: state })),
+  permission_changed: command(() => ({ rule: Rule })),
+  grant_added: command(() => ({
+    rule: Rule,
+    /** The call whose answer gave it, or "session". */
+    from: z.string(),
+    interrupt: z.optional(z.boolean()),
+  })),
+  file_changed: driver(() => ({ ...FileChange.shape, call: z.optional(z.string()) })),
+  /**
+   * A moment that files can be taken back to. `change`: the first change of the turn follows. `command`: a command is about to run, and
+   * `tree` is what files were before it, or `untold` says why nobody will know what it did; `settled`: what it did is recorded, although
+   * its call did not end well. `restore`: these files are to be taken back, and those that are `left` can't be; `restored`: they are.
+   */
+  checkpoint_created: driver(() => ({
+    reason: z.enum(["change", "command", "settled", "restore", "restored"]),
+    call: z.optional(z.string()),
+    tree: z.optional(z.string()),
+    untold: z.optional(z.string()),
+    left: z.optional(z.array(FileRestore)),
+    restore: z.optional(z.array(FileRestore)),
+    restored: z.optional(z.array(RewoundFile)),
+  })),
+  workspace_status_changed: live(() => ({ status: z.enum(["opening", "ready", "failed", "closed"]) })),
+  workspace_ready: live(() => ({ protection: z.string(), description: z.string() })),
+  workspace_error: live(() => ({ message: z.string() })),
+  task_updated: driver(() => ({ tasks: z.array(Task) })),
+  usage_update: driver(() => ({
+    usage: Usage,
+    cost: z.nullable(z.number()),
+    cachedShare: z.number(),
+    /** Of an answer that was not taken, because it was empty, refused or broken: it counts, but it is no step. */
+    failed: z.optional(z.boolean()),
+  })),
+  display_state_changed: live(() => ({})),
+} satisfies Record<string, EventEntry>;
+
+type EventMap = typeof eventMap;
+type Fields<T> = T extends Record<string, never> ? unknown : T;
+type Of<T extends keyof EventMap> = { type: T } & Fields<z.infer<EventMap[T]["schema"]>>;
+type TypesBy<By> = { [T in keyof EventMap]: EventMap[T]["by"] extends By ? T : never }[keyof EventMap];
+
+export type EventType = keyof EventMap;
+export type DurableType = TypesBy<"command" | "driver">;
+export type LiveType = TypesBy<"live">;
+
+/** What the writer of an event says; `stamp` adds the rest. */
+export type NewEvent<T extends DurableType = DurableType> = T extends DurableType ? Of<T> & { turnId?: string } : never;
+/** An event on its way into the journal: the store gives it its `seq`, the reader its `threadId`. */
+export type StampedEvent<T extends DurableType = DurableType> = NewEvent<T> & { v: number; at: number };
+export type DurableEvent<T extends DurableType = DurableType> = StampedEvent<T> & { seq: number; threadId: string };
+export type LiveEvent<T extends LiveType = LiveType> = T extends LiveType
+  ? Of<T> & { threadId: string; at: number; turnId?: string }
+  : never;
+/** Everything a subscriber can see. `message` and `displayState` are getters that cost nothing until they are read. */
+export type HarnessEvent =
+  | Exclude<DurableEvent | LiveEvent, { type: "message_update" | "display_state_changed" | "resync" }>
+  | (LiveEvent<"message_update"> & { readonly message: Message })
+  | (LiveEvent<"display_state_changed"> & { readonly displayState: unknown })
+  | LiveEvent<"resync">;
+
+/** Without a prototype: a type that is named like a method of objects is unknown like any other. */
+const entries: Record<string, EventEntry | undefined> = Object.assign(Object.create(null) as object, eventMap);
+
+export const durableTypes = Object.keys(eventMap).filter((type) => entries[type]?.by !== "live") as DurableType[];
+
+/** Whether only the process that drives the thread may append this event. */
+export const needsLease = (event: { type: string }): boolean => entries[event.type]?.by === "driver";
+
+/** Checks an event against the map and adds version and time. Throws `INVALID_INPUT`: nothing malformed is written. */
+export function stamp(event: NewEvent, at: number): StampedEvent {
+  const found = entries[event.type];
+  if (!found || found.by === "live") throw new CinchError("INVALID_INPUT", `"${event.type}" is not a durable event.`);
+  const fields = checked(found.schema, event, "INVALID_INPUT", `"${event.type}" is malformed`);
+  const turn = event.turnId === undefined ? {} : { turnId: event.turnId };
+  return { type: event.type, v: found.v, at, ...turn, ...fields } as StampedEvent;
+}
+
+/** Brings an event that an older release wrote to today's shape. What this release does not know comes back as it is. */
+export function lift<E extends { type: string; v: number }>(
+  event: E,
+  map: Record<string, EventEntry | undefined> = entries,
+): E {
+  const found = map[event.type];
+  if (!found || event.v >= found.v) return event;
+  let lifted: Record<string, unknown> = { ...event };
+  for (let v = event.v; v < found.v; v++) lifted = { ...found.lifts[v - 1]!(lifted), v: v + 1 };
+  return lifted as E;
+}
+
+/** True for an event of a type or version that this release has never heard of: it may be shown past, never driven past. */
+export function isForeign(event: { type: string; v: number }): boolean {
+  const found = entries[event.type];
+  return !found || event.v > found.v;
+}

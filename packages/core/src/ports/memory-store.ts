@@ -1,0 +1,384 @@
+import { CinchError } from "../errors.ts";
+import { isWellFormed } from "../events/read-event.ts";
+import { needsLease, type DurableEvent, type StampedEvent } from "../events/event-map.ts";
+import { textOf } from "../events/message.ts";
+import { fold, wordsOf } from "./words.ts";
+import type {
+  AppendOptions,
+  AppendResult,
+  Blob,
+  DraftPiece,
+  Lease,
+  SavedFold,
+  Store,
+  ThreadQuery,
+  ThreadRecord,
+} from "./store.ts";
+
+interface Segment {
+  journal: Row[];
+  from: number;
+  to: number;
+}
+
+interface Row {
+  seq: number;
+  json: string;
+}
+
+interface MemoryThread {
+  record: ThreadRecord;
+  segments: Segment[];
+  journal: Row[];
+  /** The event that made it. */
+  first: StampedEvent;
+  /** Order of last activity: `updatedAt` alone ties within a millisecond. */
+  touched: number;
+  active: boolean;
+  draft: DraftPiece[];
+  fold: SavedFold | undefined;
+}
+
+/** What several memory stores can share, as several processes share a file. */
+export class MemoryData {
+  readonly threads = new Map<string, MemoryThread>();
+  /** Outlives its thread: a deleted thread leaves a raised epoch. */
+  readonly leases = new Map<string, { epoch: number; holder: MemoryStore | null }>();
+  /** Where deleted threads stood in the order of last activity: a list may be paged on from there. */
+  readonly tombstones = new Map<string, number>();
+  readonly blobs = new Map<string, Uint8Array>();
+  readonly followers = new Map<string, Set<() => void>>();
+  clock = 0;
+}
+
+/** Keeps everything in this process. Nothing survives it; otherwise it keeps every promise of the port. */
+export function memoryStore(data: MemoryData = new MemoryData()): MemoryStore {
+  if (!(data instanceof MemoryData))
+    throw new CinchError(
+      "INVALID_CONFIG",
+      'memoryStore() keeps nothing in files, and takes a MemoryData or nothing. For a file, sqliteStore({ path: "x.db" }).',
+    );
+  return new MemoryStore(data);
+}
+
+export class MemoryStore implements Store {
+  readonly #data: MemoryData;
+  #closed = false;
+  #dead = false;
+
+  constructor(data: MemoryData) {
+    this.#data = data;
+  }
+
+  async open(): Promise<void> {
+    this.#closed = this.#dead;
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    if (this.#dead) return;
+    for (const lease of this.#data.leases.values()) if (lease.holder === this) lease.holder = null;
+  }
+
+  /** What `kill -9` does to a process: from here on nothing reaches the data, and the leases are a dead one's. For tests. */
+  die(): void {
+    this.#closed = true;
+    this.#dead = true;
+  }
+
+  async append(threadId: string, events: readonly StampedEvent[], options: AppendOptions): Promise<AppendResult> {
+    this.#assertOpen();
+    const first = events[0];
+    const isNew = first?.type === "thread_created" || first?.type === "thread_cloned";
+    if (isNew && !this.#data.leases.has(threadId)) this.#create(threadId, first);
+    else {
+      const standing = this.#standing(threadId, events, options);
+      if (standing) return standing;
+    }
+    const thread = this.#thread(threadId);
+    const lease = this.#leaseOf(threadId);
+    if (options.take !== undefined) {
+      lease.epoch += 1;
+      lease.holder = this;
+    }
+    if (options.blobs) this.#keep(options.blobs, events);
+    let seq = options.afterSeq;
+    for (const event of events) this.#write(thread, event, ++seq);
+    if (options.release) lease.holder = null;
+    if (options.release && events.some(endsWork)) thread.active = false;
+    if (options.take !== undefined) thread.draft = [];
+    this.#changed(threadId);
+    return { kind: "appended", seq, epoch: lease.epoch };
+  }
+
+  /** Why this append may not be written, if it may not. */
+  #standing(threadId: string, events: readonly StampedEvent[], options: AppendOptions): AppendResult | undefined {
+    const thread = this.#thread(threadId);
+    const lease = this.#leaseOf(threadId);
+    const refused: AppendResult = { kind: "refused", lease: this.#status(threadId) };
+    if (options.epoch !== undefined && (lease.epoch !== options.epoch || lease.holder !== this)) return refused;
+    if (lastSeq(thread) > options.afterSeq) return { kind: "newer", events: this.#read(thread, options.afterSeq) };
+    const takeable = lease.holder === null || lease.holder.#dead;
+    if (options.take !== undefined && (lease.epoch !== options.take || !takeable)) return refused;
+    if (options.epoch === undefined && options.take === undefined && events.some(needsLease)) return refused;
+    return undefined;
+  }
+
+  #create(threadId: string, event: StampedEvent): void {
+    const journal: Row[] = [];
+    const own = { journal, from: 1, to: Infinity };
+    const record = { id: threadId, createdAt: event.at, updatedAt: event.at };
+    const rest = { journal, first: event, touched: ++this.#data.clock, active: false, draft: [], fold: undefined };
+    if (event.type === "thread_created") {
+      const { title, resourceId, metadata = {} } = event;
+      // A subagent's thread goes with its parent, so one that came later would never go.
+      if (event.parent) this.#thread(event.parent.threadId);
+      const parentId = event.parent?.threadId ?? null;
+      this.#data.threads.set(threadId, {
+        ...rest,
+        record: { ...record, title, resourceId, parentId, metadata },
+        segments: [own],
+      });
+    } else if (event.type === "thread_cloned") {
+      const parent = this.#thread(event.parent.threadId);
+      const { resourceId, metadata } = parent.record;
+      const segments = [...cut(parent.segments, event.parent.seq), { ...own, from: event.parent.seq + 1 }];
+      const clone = { ...record, title: event.title, resourceId, parentId: event.parent.threadId, metadata };
+      this.#data.threads.set(threadId, { ...rest, record: clone, segments });
+    }
+    this.#data.leases.set(threadId, { epoch: 0, holder: null });
+  }
+
+  #keep(blobs: readonly Blob[], events: readonly StampedEvent[]): void {
+    const referred = new Set(events.flatMap((event) => [...blobsIn(event)]));
+    for (const { hash, bytes } of blobs) if (referred.has(hash)) this.#data.blobs.set(hash, new Uint8Array(bytes));
+  }
+
+  #write(thread: MemoryThread, event: StampedEvent, seq: number): void {
+    thread.journal.push({ seq, json: JSON.stringify(event) });
+    const touch = () => {
+      thread.record = { ...thread.record, updatedAt: event.at };
+      thread.touched = ++this.#data.clock;
+    };
+    switch (event.type) {
+      case "thread_rewound":
+        thread.segments = [...cut(thread.segments, event.toSeq), { journal: thread.journal, from: seq, to: Infinity }];
+        return touch();
+      case "thread_renamed":
+        thread.record = { ...thread.record, title: event.title };
+        return touch();
+      case "input_accepted":
+        thread.active = true;
+        return touch();
+      case "agent_start":
+      case "tool_resumed":
+        thread.active = true;
+        return;
+      case "agent_end":
+        thread.draft = [];
+        return touch();
+      case "message_end":
+        thread.draft = [];
+        return;
+    }
+  }
+
+  async read(
+    threadId: string,
+    range: { after?: number; upTo?: number; limit?: number; last?: boolean } = {},
+  ): Promise<DurableEvent[]> {
+    this.#assertOpen();
+    const { after = 0, upTo = Infinity, limit = Infinity, last = false } = range;
+    const events = this.#read(this.#thread(threadId), after).filter((event) => event.seq <= upTo);
+    return last ? events.slice(Math.max(0, events.length - limit)) : events.slice(0, limit);
+  }
+
+  #read(thread: MemoryThread, after: number): DurableEvent[] {
+    const threadId = thread.record.id;
+    return thread.segments.flatMap((segment) =>
+      rowsOf(segment, after).map(({ json, seq }) => {
+        return { ...(JSON.parse(json) as StampedEvent), seq, threadId } as DurableEvent;
+      }),
+    );
+  }
+
+  async findInput(threadId: string, inputId: string): Promise<number | undefined> {
+    const { journal, segments } = this.#thread(threadId);
+    const own = segments.filter((segment) => segment.journal === journal).flatMap((segment) => rowsOf(segment));
+    const isIt = (event: StampedEvent) => event.type === "input_accepted" && event.named && event.inputId === inputId;
+    const text = JSON.stringify(inputId);
+    // Most rows are told apart without parsing them.
+    return own.findLast(({ json }) => json.includes(text) && isIt(JSON.parse(json) as StampedEvent))?.seq;
+  }
+
+  async thread(threadId: string): Promise<ThreadRecord | undefined> {
+    return this.#data.threads.get(threadId)?.record;
+  }
+
+  async threads(query: ThreadQuery = {}): Promise<ThreadRecord[]> {
+    const before = query.before === undefined ? Infinity : this.#placeOf(query.before);
+    return [...this.#data.threads.values()]
+      .filter((thread) => query.resourceId === undefined || thread.record.resourceId === query.resourceId)
+      .filter((thread) => !query.active || thread.active)
+      .filter((thread) => !query.topLevel || !isSubagent(thread.first))
+      .filter((thread) => thread.touched < before)
+      .filter((thread) => query.query === undefined || this.#mentions(thread, query.query))
+      .toSorted((a, b) => b.touched - a.touched)
+      .slice(0, query.limit)
+      .map((thread) => thread.record);
+  }
+
+  #placeOf(threadId: string): number {
+    return this.#data.threads.get(threadId)?.touched ?? this.#data.tombstones.get(threadId) ?? 0;
+  }
+
+  #mentions(thread: MemoryThread, query: string): boolean {
+    const title = fold(thread.record.title);
+    const words = wordsOf(query);
+    if (words.length === 0) return title.includes(fold(query.trim()));
+    const said = this.#read(thread, 0)
+      .filter(isWellFormed)
+      .flatMap((event) => {
+        if (event.type === "message_end") return wordsOf(textOf(event.message.content));
+        return event.type === "tool_end" ? wordsOf(textOf(event.result.content)) : [];
+      });
+    return words.every((word) => title.includes(word) || said.some((other) => other.startsWith(word)));
+  }
+
+  async deleteThread(threadId: string): Promise<void> {
+    this.#assertOpen();
+    const family = this.#family(this.#thread(threadId));
+    for (const { record, touched } of family) {
+      this.#data.threads.delete(record.id);
+      this.#data.tombstones.set(record.id, touched);
+      this.#data.leases.set(record.id, { epoch: this.#leaseOf(record.id).epoch + 1, holder: null });
+      this.#changed(record.id);
+    }
+    const freed = new Set(family.flatMap(keptBlobs));
+    if (freed.size === 0) return;
+    const kept = new Set([...this.#data.threads.values()].flatMap(keptBlobs));
+    for (const hash of freed.difference(kept)) this.#data.blobs.delete(hash);
+  }
+
+  /** The thread, its subagents' threads, and theirs. */
+  #family(thread: MemoryThread): MemoryThread[] {
+    const family = new Map([[thread.record.id, thread]]);
+    // A child is made after its parent, so one look in the order of making finds them all.
+    for (const child of this.#data.threads.values()) {
+      const { id, parentId } = child.record;
+      if (isSubagent(child.first) && parentId !== null && family.has(parentId)) family.set(id, child);
+    }
+    return [...family.values()];
+  }
+
+  async lease(threadId: string): Promise<Lease> {
+    this.#thread(threadId);
+    return this.#status(threadId);
+  }
+
+  async holds(threadId: string, epoch: number): Promise<boolean> {
+    const lease = this.#data.leases.get(threadId);
+    return lease?.epoch === epoch && lease.holder === this;
+  }
+
+  async release(threadId: string, epoch: number): Promise<void> {
+    const lease = this.#data.leases.get(threadId);
+    if (this.#dead || lease?.epoch !== epoch || lease.holder !== this) return;
+    lease.holder = null;
+    this.#changed(threadId);
+  }
+
+  async blob(hash: string): Promise<Uint8Array | undefined> {
+    return this.#data.blobs.get(hash)?.slice();
+  }
+
+  async saveDraft(threadId: string, epoch: number, pieces: readonly DraftPiece[]): Promise<void> {
+    if (this.#closed || !(await this.holds(threadId, epoch))) return;
+    this.#data.threads.get(threadId)?.draft.push(...pieces);
+    this.#changed(threadId);
+  }
+
+  async draft(threadId: string): Promise<DraftPiece[]> {
+    return [...(this.#data.threads.get(threadId)?.draft ?? [])];
+  }
+
+  async fold(threadId: string): Promise<SavedFold | undefined> {
+    return this.#data.threads.get(threadId)?.fold;
+  }
+
+  async saveFold(threadId: string, saved: SavedFold): Promise<void> {
+    const thread = this.#closed ? undefined : this.#data.threads.get(threadId);
+    const isOlder = thread?.fold?.fingerprint === saved.fingerprint && thread.fold.seq >= saved.seq;
+    if (thread && !isOlder) thread.fold = saved;
+  }
+
+  follow(threadId: string, changed: (seq?: number) => void): () => void {
+    const followers = this.#data.followers.get(threadId) ?? new Set();
+    const follower = () => changed();
+    this.#data.followers.set(threadId, followers.add(follower));
+    return () => void followers.delete(follower);
+  }
+
+  #changed(threadId: string): void {
+    for (const follower of this.#data.followers.get(threadId) ?? []) queueMicrotask(follower);
+  }
+
+  #thread(threadId: string): MemoryThread {
+    const thread = this.#data.threads.get(threadId);
+    if (!thread) throw threadNotFound(threadId);
+    return thread;
+  }
+
+  #leaseOf(threadId: string): { epoch: number; holder: MemoryStore | null } {
+    return this.#data.leases.get(threadId) ?? { epoch: 0, holder: null };
+  }
+
+  #status(threadId: string): Lease {
+    const { epoch, holder } = this.#leaseOf(threadId);
+    if (holder === null) return { epoch, status: "free" };
+    if (holder.#dead) return { epoch, status: "dead" };
+    return { epoch, status: holder === this ? "mine" : "held" };
+  }
+
+  #assertOpen(): void {
+    if (this.#closed) throw new CinchError("CLOSED", "The store is closed. Open a new one.");
+  }
+}
+
+export const threadNotFound = (threadId: string): CinchError =>
+  new CinchError("THREAD_NOT_FOUND", `There is no thread "${threadId}". listThreads() shows the ones there are.`);
+
+const lastSeq = (thread: MemoryThread): number => thread.journal.at(-1)?.seq ?? (thread.segments.at(-1)?.from ?? 1) - 1;
+
+const rowsOf = ({ journal, from, to }: Segment, after = 0): Row[] =>
+  journal.filter(({ seq }) => seq > after && seq >= from && seq <= to);
+
+/** The part of a segment list that lies at or before `seq`. */
+function cut(segments: readonly Segment[], seq: number): Segment[] {
+  return segments.filter(({ from }) => from <= seq).map((segment) => ({ ...segment, to: Math.min(segment.to, seq) }));
+}
+
+/** A thread that a tool call started. A clone made by a person is not one, even if what it was cloned from is. */
+const isSubagent = (event: StampedEvent): boolean =>
+  (event.type === "thread_created" && event.parent !== undefined) ||
+  (event.type === "thread_cloned" && event.parent.toolCallId !== undefined);
+
+/** After a rewind nothing is under way or queued. */
+const endsWork = ({ type }: StampedEvent): boolean => type === "agent_end" || type === "thread_rewound";
+
+/** The blobs of everything that a thread reads, and of what its rewinds took back. */
+function keptBlobs({ segments, journal }: MemoryThread): string[] {
+  const rows = segments.flatMap((segment) => rowsOf(segment)).concat(journal);
+  return rows
+    .filter(({ json }) => json.includes('"blob":'))
+    .flatMap(({ json }) => [...blobsIn(JSON.parse(json) as StampedEvent)]);
+}
+
+/** The strings under `blob`, at any depth. */
+function* blobsIn(value: unknown): Generator<string> {
+  if (typeof value !== "object" || value === null) return;
+  for (const [key, field] of Object.entries(value)) {
+    if (typeof field === "object") yield* blobsIn(field);
+    else if (key === "blob" && typeof field === "string") yield field;
+  }
+}

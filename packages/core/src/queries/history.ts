@@ -1,0 +1,66 @@
+import type { DurableEvent, HarnessEvent } from "../events/event-map.ts";
+import { setOutcome } from "../folds/display.ts";
+import type { HarnessMessage } from "../folds/display-state.ts";
+import type { Thread } from "../thread/thread.ts";
+import type { TurnResult } from "../thread/turn-results.ts";
+
+const CHUNK = 500;
+
+/** A page of messages, oldest first, that end before the event `before`. */
+export async function messagesOf(
+  thread: Thread,
+  { limit = 50, before = Infinity }: { limit?: number; before?: number },
+): Promise<HarnessMessage[]> {
+  let events: DurableEvent[] = [];
+  let upTo = Math.min(before - 1, thread.state.seq);
+  while (events.filter(isMessage).length < limit) {
+    const page = await thread.read({ upTo, limit: CHUNK, last: true });
+    events = [...page, ...events];
+    if (page.length < CHUNK) break;
+    upTo = page[0]!.seq - 1;
+  }
+  const messages: HarnessMessage[] = [];
+  const own = new Set<object>();
+  for (const event of events) {
+    if (event.type === "tool_end") setOutcome(messages, event as HarnessEvent & { type: "tool_end" }, own);
+    if (!isMessage(event)) continue;
+    const { message, at, seq, interrupted = false } = event;
+    messages.push({ ...message, at, seq, interrupted, outcomes: {} });
+  }
+  return messages.slice(-limit);
+}
+
+const isMessage = (event: DurableEvent): event is DurableEvent<"message_end"> => event.type === "message_end";
+
+/** How the turn ended that took the input which was accepted at `seq`, long ago. `undefined` if it has not ended. */
+export async function outcomeOf(thread: Thread, inputId: string, seq: number): Promise<TurnResult | undefined> {
+  // Looked at first: should it end while the journal is read, whoever waits for it is told.
+  const { inbox, turn } = thread.state;
+  if (inbox.some((item) => item.inputId === inputId) || turn?.inputIds.includes(inputId)) return undefined;
+  let turnId: string | undefined;
+  let result: TurnResult = { reason: "aborted", message: null };
+  for await (const event of eventsAfter(thread, seq)) {
+    if (event.type === "input_taken" && event.inputId === inputId) turnId = event.turnId;
+    if (event.type === "input_removed" && event.inputId === inputId) return result;
+    if (turnId === undefined || event.turnId !== turnId) continue;
+    if (event.type === "error")
+      result = { ...result, error: { code: event.code, message: event.message, retryable: event.retryable } };
+    if (event.type === "message_end" && event.message.role === "assistant" && !event.interrupted)
+      result = { ...result, message: event.message, finishReason: event.finishReason ?? "stop" };
+    if (event.type === "agent_end") {
+      const { error, ...rest } = { ...result, reason: event.reason };
+      const detail = event.detail === undefined ? {} : { detail: event.detail };
+      return { ...rest, ...detail, ...(event.reason === "error" && error ? { error } : {}) };
+    }
+  }
+  return result;
+}
+
+async function* eventsAfter(thread: Thread, seq: number): AsyncGenerator<DurableEvent> {
+  for (let after = seq; ;) {
+    const events = await thread.read({ after, limit: CHUNK });
+    yield* events;
+    if (events.length < CHUNK) return;
+    after = events.at(-1)!.seq;
+  }
+}

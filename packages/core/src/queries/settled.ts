@@ -1,0 +1,39 @@
+import type { PendingApproval, PendingSuspension } from "../folds/display-state.ts";
+import { isWaiting } from "../folds/state.ts";
+import { refuseForeign } from "../commands/input.ts";
+import { threadNotFound } from "../ports/memory-store.ts";
+import type { Thread } from "../thread/thread.ts";
+import { hasTrees } from "../turn/decide.ts";
+
+/** A thread at rest: nothing more happens without a person. */
+export interface Settled {
+  status: "idle" | "waiting" | "parked";
+  /** The calls that wait for an answer, the oldest question first. */
+  pending: readonly (PendingApproval | PendingSuspension)[];
+}
+
+/** Settles when the thread rests, from everything on that is in the journal by now. */
+export function settled(thread: Thread): Promise<Settled> {
+  return thread.waiters.during(atRest(thread));
+}
+
+async function atRest(thread: Thread): Promise<Settled> {
+  await thread.refresh();
+  await thread.reach(() => restOf(thread) !== null);
+  if (thread.isDeleted) throw threadNotFound(thread.id);
+  refuseForeign(thread.state.foreign);
+  const { pendingApprovals, pendingSuspensions } = thread.display;
+  const pending = [...Object.values(pendingApprovals), ...Object.values(pendingSuspensions)];
+  return { status: restOf(thread) ?? "idle", pending: pending.toSorted((a, b) => a.seq - b.seq) };
+}
+
+/** `null`: a driver has something to do. */
+function restOf({ state, ports, driving }: Thread): Settled["status"] | null {
+  const { turn, parked, inbox, held, files } = state;
+  if (state.foreign) return "idle";
+  if (ports.workspace?.undo && (files.restoring || hasTrees(state))) return null;
+  if (!turn) return inbox.length === 0 || held ? "idle" : null;
+  if (turn.aborting) return null;
+  if (parked) return "parked";
+  return isWaiting(turn) && !driving.declines ? "waiting" : null;
+}

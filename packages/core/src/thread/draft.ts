@@ -1,0 +1,49 @@
+import { MessageUpdate, type NewLive } from "../events/live-events.ts";
+import type { HarnessEvent } from "../events/event-map.ts";
+import type { Message } from "../events/message.ts";
+import type { DraftPiece } from "../ports/store.ts";
+
+/** The pieces of the newest message, put together. */
+export function messageOfDraft(pieces: readonly DraftPiece[]): Message | null {
+  const id = pieces.at(-1)?.messageId;
+  if (id === undefined) return null;
+  const content: { type: "text" | "reasoning"; text: string }[] = [];
+  for (const { messageId, index, part, text } of pieces) {
+    if (messageId !== id) continue;
+    const known = content[index];
+    if (known) known.text += text;
+    else content[index] = { type: part, text };
+  }
+  return { id, role: "assistant", content: content.filter(Boolean) };
+}
+
+interface Screen {
+  readonly id: string;
+  live(event: NewLive): void;
+  emit(event: HarnessEvent): void;
+}
+
+/** Shows what another process streams, from the draft that it saves. */
+export class DraftView {
+  #shown: Message = { id: "", role: "assistant", content: [] };
+
+  show(screen: Screen, pieces: readonly DraftPiece[], { turnId, at }: { turnId: string; at: number }): void {
+    const message = messageOfDraft(pieces);
+    if (!message) return;
+    const { id: messageId, content } = message;
+    if (this.#shown.id !== messageId) {
+      this.#shown = { ...message, content: [] };
+      screen.live({ type: "message_start", messageId, role: "assistant" });
+    }
+    for (const [index, part] of content.entries()) {
+      if (part.type !== "text" && part.type !== "reasoning") continue;
+      const before = this.#shown.content[index];
+      const delta = part.text.slice(before && "text" in before ? before.text.length : 0);
+      if (delta === "") continue;
+      this.#shown = { ...this.#shown, content: content.slice(0, index + 1) };
+      const where = { threadId: screen.id, turnId, messageId, at };
+      screen.emit(new MessageUpdate(where, { index, part: part.type, delta, content: this.#shown.content }));
+    }
+    this.#shown = message;
+  }
+}

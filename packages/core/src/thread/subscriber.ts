@@ -1,0 +1,175 @@
+import type { HarnessEvent } from "../events/event-map.ts";
+import type { Listener } from "./live-display.ts";
+import type { Thread } from "./thread.ts";
+
+/** Who is further behind than this is given the state instead of the events. */
+const REPLAY_LIMIT = 10_000;
+/** How many events a slow reader may leave unread before it is told to resync. */
+const QUEUE_LIMIT = 10_000;
+const CHUNK = 1_000;
+
+/** One listener. While it is still being given the past, what happens meanwhile waits its turn. */
+export class Subscriber {
+  readonly #listener: Listener;
+  readonly #report: (error: unknown) => void;
+  #waiting: HarnessEvent[] | null = null;
+  #reported = false;
+  #stopped = false;
+
+  constructor(listener: Listener, report: (error: unknown) => void) {
+    this.#listener = listener;
+    this.#report = report;
+  }
+
+  push(event: HarnessEvent): void {
+    if (this.#waiting) this.#waiting.push(event);
+    else this.#call(event);
+  }
+
+  stop(): void {
+    this.#stopped = true;
+  }
+
+  /** A listener's failure is its own: it must not reach the turn. It is told once, since telling is an event too. */
+  #call(event: HarnessEvent): void {
+    if (this.#stopped) return;
+    try {
+      const result: unknown = this.#listener(event);
+      if (result instanceof Promise) result.catch((error: unknown) => this.#failed(error));
+    } catch (error) {
+      this.#failed(error);
+    }
+  }
+
+  #failed(error: unknown): void {
+    if (this.#reported) return;
+    this.#reported = true;
+    queueMicrotask(() => this.#report(error));
+  }
+
+  /** Everything after `since`, once, in order; or one `resync` where that can't be given. */
+  async replay(thread: Thread, since: number): Promise<void> {
+    this.#waiting = [];
+    const now = thread.ports.clock.now();
+    const streaming = whatStreams(thread, now);
+    const resync = resyncOf(thread, now);
+    try {
+      const past = await eventsSince(thread, since, thread.state.seq);
+      if (past === null) this.#call(resync);
+      else for (const event of [...past, ...streaming]) this.#call(event);
+    } catch (error) {
+      this.#call(resync);
+      throw error;
+    } finally {
+      // The listener may cause events: those queue up behind the ones that waited.
+      for (let next = this.#waiting.shift(); next; next = this.#waiting.shift()) this.#call(next);
+      this.#waiting = null;
+    }
+  }
+}
+
+/** `null` if the events alone don't lead from `since` to now: a rewind lies between, or too much does. */
+async function eventsSince(thread: Thread, since: number, upTo: number): Promise<HarnessEvent[] | null> {
+  if (since > upTo || upTo - since > REPLAY_LIMIT) return null;
+  const past: HarnessEvent[] = [];
+  for (let after = since; after < upTo;) {
+    const events = await thread.read({ after, upTo, limit: CHUNK });
+    if (events.some((event) => event.type === "thread_rewound" && event.toSeq < since)) return null;
+    past.push(...(events as HarnessEvent[]));
+    if (events.length < CHUNK) break;
+    after = events.at(-1)!.seq;
+  }
+  return past;
+}
+
+/** The live events that tell a newcomer what is being said right now. */
+function whatStreams(thread: Thread, at: number): HarnessEvent[] {
+  const { currentMessage, toolInputBuffers, activeTools } = thread.display;
+  const turnId = thread.state.turn?.turnId;
+  const stamp = { threadId: thread.id, at, ...(turnId === undefined ? {} : { turnId }) };
+  const inputs = Object.entries(toolInputBuffers).flatMap(([toolCallId, { toolName, text }]): HarnessEvent[] => [
+    { type: "tool_input_start", toolCallId, toolName, ...stamp },
+    { type: "tool_input_delta", toolCallId, toolName, argsTextDelta: text, ...stamp },
+  ]);
+  const updates = Object.values(activeTools).flatMap(({ toolCallId, toolName, partialResult }): HarnessEvent[] => {
+    return partialResult === null ? [] : [{ type: "tool_update", toolCallId, toolName, partialResult, ...stamp }];
+  });
+  if (!currentMessage) return [...inputs, ...updates];
+  const { id: messageId, role } = currentMessage;
+  const texts = currentMessage.content.flatMap((part, index): HarnessEvent[] => {
+    if (part.type !== "text" && part.type !== "reasoning") return [];
+    const update = {
+      type: "message_update" as const,
+      messageId,
+      role,
+      index,
+      part: part.type,
+      delta: part.text,
+      ...stamp,
+    };
+    return [Object.defineProperty(update, "message", { value: currentMessage, enumerable: false }) as HarnessEvent];
+  });
+  return [{ type: "message_start", messageId, role, ...stamp }, ...texts, ...inputs, ...updates];
+}
+
+export const resyncOf = ({ id, state, display }: Thread, at: number): HarnessEvent => ({
+  type: "resync",
+  threadId: id,
+  at,
+  seq: state.seq,
+  displayState: display,
+});
+
+/** Events for somebody who reads at their own pace. Bounded: who falls too far behind is told to resync. */
+export class EventQueue {
+  readonly #resync: () => HarnessEvent | null;
+  #events: HarnessEvent[] = [];
+  #overflowed = false;
+  #ended = false;
+  #wake: (() => void) | undefined;
+
+  constructor(resync: () => HarnessEvent | null) {
+    this.#resync = resync;
+  }
+
+  push(event: HarnessEvent): void {
+    if (this.#events.length >= QUEUE_LIMIT) {
+      this.#events = [];
+      this.#overflowed = true;
+    }
+    // From here until the reader comes back, the state that it will be given covers everything.
+    if (!this.#overflowed) this.#events.push(event);
+    this.#wake?.();
+  }
+
+  end(): void {
+    this.#ended = true;
+    this.#wake?.();
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<HarnessEvent, void, undefined> {
+    for (;;) {
+      if (this.#overflowed) {
+        this.#overflowed = false;
+        const resync = this.#resync();
+        if (resync) yield resync;
+      }
+      const batch = this.#events;
+      this.#events = [];
+      yield* batch;
+      if (this.#events.length > 0 || this.#overflowed) continue;
+      if (this.#ended) return;
+      await new Promise<void>((resolve) => (this.#wake = resolve));
+      this.#wake = undefined;
+    }
+  }
+}
+
+/** The queue as an iterable that is left when it is no longer read. */
+export async function* readerOf(queue: EventQueue, left: () => void): AsyncGenerator<HarnessEvent, void, undefined> {
+  try {
+    yield* queue;
+  } finally {
+    left();
+  }
+}

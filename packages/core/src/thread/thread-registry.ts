@@ -1,0 +1,121 @@
+import { stamp } from "../events/event-map.ts";
+import type { FileJournal } from "../events/files.ts";
+import { threadNotFound } from "../ports/memory-store.ts";
+import type { Folds } from "../folds/folds.ts";
+import { Thread } from "./thread.ts";
+import { needsDriving, waitsForPerson } from "../turn/decide.ts";
+import type { DriverPorts } from "../turn/driver.ts";
+import { unansweredIn } from "./unanswered.ts";
+
+/** A thread that this process has open, or is opening. */
+interface Open {
+  thread: Promise<Thread>;
+  seats: number;
+  /** The thread, once it is open. */
+  opened?: Thread;
+}
+
+/** The threads that this process has open, each once, for as long as a session sits at it or it is being driven here. */
+export class ThreadRegistry {
+  readonly #ports: DriverPorts;
+  readonly #onRecover: "resume" | "pause";
+  readonly #open = new Map<string, Open>();
+  readonly #seated = new WeakMap<Thread, Open>();
+
+  constructor(ports: DriverPorts, onRecover: "resume" | "pause") {
+    this.#ports = ports;
+    this.#onRecover = onRecover;
+  }
+
+  /** Takes a seat. A turn that was cut off goes on now, or is parked, as `onRecover` says. */
+  async acquire(threadId: string, from?: Folds): Promise<Thread> {
+    for (;;) {
+      const open: Open = this.#open.get(threadId) ?? { thread: this.#opened(threadId, from), seats: 0 };
+      this.#open.set(threadId, open);
+      // The seat counts from here on, before anything is awaited: a session that leaves meanwhile does not close the thread.
+      open.seats++;
+      try {
+        const thread = await open.thread;
+        open.opened = thread;
+        this.#seated.set(thread, open);
+        if (!thread.isDeleted) return thread;
+      } catch (error) {
+        this.#forget(threadId, open);
+        throw error;
+      }
+      // A deleted thread is kept only for callers that still wait for something of it.
+      this.#forget(threadId, open);
+    }
+  }
+
+  #forget(threadId: string, open: Open): void {
+    if (this.#open.get(threadId) === open) this.#open.delete(threadId);
+  }
+
+  async #opened(threadId: string, from: Folds | undefined): Promise<Thread> {
+    if (!(await this.#ports.store.thread(threadId))) throw threadNotFound(threadId);
+    const thread = await Thread.open(threadId, this.#ports, from);
+    if (this.#onRecover === "pause" && thread.state.turn && needsDriving(thread.state)) await thread.driving.pause();
+    thread.wake();
+    return thread;
+  }
+
+  /** Leaves a seat. A turn that is driven here, or whose end a caller here waits for, goes on all the same. */
+  async release(thread: Thread): Promise<void> {
+    const open = this.#seated.get(thread);
+    if (!open || --open.seats > 0) return;
+    await thread.unneeded();
+    if (open.seats > 0) return;
+    this.#forget(thread.id, open);
+    await thread.close();
+  }
+
+  /** Does something at a thread without staying. */
+  async visit<T>(threadId: string, work: (thread: Thread) => Promise<T>): Promise<T> {
+    const thread = await this.acquire(threadId);
+    try {
+      return await work(thread);
+    } finally {
+      const left = this.release(thread);
+      left.catch(() => undefined);
+    }
+  }
+
+  /** The journal in which the threads of a resource keep the files that they share. It is a thread that nobody talks to. */
+  async shared(resourceId: string): Promise<FileJournal> {
+    const id = `files:${resourceId}`;
+    const { store, clock } = this.#ports;
+    if (!(await store.thread(id))) {
+      const made = stamp({ type: "thread_created", title: "", resourceId: id }, clock.now());
+      await store.append(id, [made], { afterSeq: 0 });
+    }
+    const thread = await this.acquire(id);
+    return {
+      held: async () => {
+        await thread.refresh();
+        return thread.state.files.held;
+      },
+      record: async (decide, blobs) => {
+        await thread.refresh();
+        return thread.appendAlone((state) => {
+          const changes = decide(state.files.held);
+          if (!changes || changes.length === 0) return null;
+          return changes.map((change) => ({ type: "file_changed" as const, ...change }));
+        }, blobs);
+      },
+      blob: (hash) => store.blob(hash),
+    };
+  }
+
+  /** The calls that wait for a person in the threads that are open here, and how to answer them. */
+  unanswered(): string[] {
+    const open = Array.from(this.#open.values());
+    return open.flatMap(({ opened }) => (opened && waitsForPerson(opened.state) ? unansweredIn(opened.display) : []));
+  }
+
+  async close(): Promise<void> {
+    const threads = [...this.#open.values()];
+    this.#open.clear();
+    await Promise.all(threads.map(async ({ thread }) => (await thread.catch(() => undefined))?.close()));
+  }
+}

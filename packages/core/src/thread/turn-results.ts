@@ -1,0 +1,98 @@
+import type { ThreadState } from "../folds/state.ts";
+import type { EndReason } from "../events/event-map.ts";
+import type { Message } from "../events/message.ts";
+
+/** What became of an input: how the turn that took it ended. */
+export interface TurnResult {
+  reason: EndReason;
+  /** The model's last whole answer in that turn. */
+  message: Message | null;
+  /** Why the model stopped there: an answer that was cut by length says `length`. Not there without an answer. */
+  finishReason?: string;
+  error?: { code: string; message: string; retryable: boolean };
+  /** With `budget`: which limit was reached. */
+  detail?: string;
+}
+
+interface Waiter {
+  /** Its input is in the journal. Until then it can't have been lost. */
+  accepted: boolean;
+  resolve(result: TurnResult): void;
+  reject(error: unknown): void;
+}
+
+/** Those who wait for what becomes of an input. */
+export class Waiters {
+  readonly #waiting = new Map<string, Waiter[]>();
+  readonly #left: () => void;
+  #others = 0;
+
+  /** `left` is called when a caller stops waiting without an event that says so. */
+  constructor(left: () => void) {
+    this.#left = left;
+  }
+
+  /** Settles when the turn that took this input has ended. Register before the input is appended. */
+  add(inputId: string): { result: Promise<TurnResult>; cancel(): void } {
+    const { promise, resolve, reject } = Promise.withResolvers<TurnResult>();
+    // Whoever asked may have gone by the time it is rejected.
+    promise.catch(() => undefined);
+    const waiter = { resolve, reject, accepted: false };
+    this.#waiting.set(inputId, [...(this.#waiting.get(inputId) ?? []), waiter]);
+    const cancel = () => {
+      const others = (this.#waiting.get(inputId) ?? []).filter((other) => other !== waiter);
+      if (others.length > 0) this.#waiting.set(inputId, others);
+      else this.#waiting.delete(inputId);
+      this.#left();
+    };
+    return { result: promise, cancel };
+  }
+
+  get size(): number {
+    return this.#waiting.size + this.#others;
+  }
+
+  /** Counts a caller that waits for something else of the thread. */
+  async during<T>(waited: Promise<T>): Promise<T> {
+    this.#others++;
+    return waited.finally(() => {
+      this.#others--;
+      this.#left();
+    });
+  }
+
+  accepted(inputId: string): void {
+    for (const waiter of this.#waiting.get(inputId) ?? []) waiter.accepted = true;
+  }
+
+  turnEnded({ ended, lastError }: ThreadState): void {
+    if (!ended) return;
+    const { reason, message, finishReason, detail } = ended;
+    const error = reason === "error" && lastError ? { error: lastError } : {};
+    const more = {
+      ...error,
+      ...(detail === null ? {} : { detail }),
+      ...(message === null ? {} : { finishReason }),
+    };
+    for (const inputId of ended.inputIds) this.#resolve(inputId, { reason, message, ...more });
+  }
+
+  /** Inputs that are neither queued nor in a turn will never be answered. */
+  dropLost({ inbox, turn }: ThreadState): void {
+    const alive = new Set([...inbox.map((item) => item.inputId), ...(turn?.inputIds ?? [])]);
+    const lost = [...this.#waiting].filter(([inputId, [first]]) => first?.accepted && !alive.has(inputId));
+    for (const [inputId] of lost) this.#resolve(inputId, { reason: "aborted", message: null });
+  }
+
+  rejectAll(error: unknown): void {
+    const waiting = [...this.#waiting.values()].flat();
+    this.#waiting.clear();
+    for (const waiter of waiting) waiter.reject(error);
+  }
+
+  #resolve(inputId: string, result: TurnResult): void {
+    const waiters = this.#waiting.get(inputId) ?? [];
+    this.#waiting.delete(inputId);
+    for (const waiter of waiters) waiter.resolve(result);
+  }
+}

@@ -1,0 +1,46 @@
+import { reasonOf } from "../errors.ts";
+import type { NewEvent } from "../events/event-map.ts";
+import type { RewoundFile } from "../events/files.ts";
+import type { Undo } from "../ports/workspace.ts";
+import { CallFiles } from "./call-files.ts";
+import { needsDriving, preview } from "./decide.ts";
+import { LeaseLost, type Driver } from "./driver.ts";
+
+/** Takes back the files of a rewind. If the process dies, the next driver begins again, and finds done what is done. */
+export async function restoreFiles(driver: Driver, undo: Undo): Promise<void> {
+  const { restoring } = driver.state.files;
+  if (!restoring) return;
+  const reach = { threadId: driver.journal.id, files: new CallFiles(driver), signal: driver.closing };
+  const restored = await undo.restore(restoring.files, reach).catch((error: unknown) => {
+    return restoring.files.map(({ path }): RewoundFile => ({ path, outcome: "failed", detail: reasonOf(error) }));
+  });
+  if (!driver.drives) return;
+  await driver.append((state) => {
+    if (state.files.restoring?.seq !== restoring.seq) return null;
+    const failed = new Set(restored.filter(isLeft).map(({ path }) => path));
+    const left = restoring.files.filter(({ path, rewound }) => rewound && failed.has(path));
+    const note = left.length > 0 ? { left } : {};
+    const events: NewEvent[] = [{ type: "checkpoint_created", reason: "restored", restored, ...note }];
+    return { events, release: !needsDriving(preview(state, events)) };
+  });
+}
+
+/** Records what commands did whose calls did not come to their end: with their process, or because they did not stop in time. */
+export async function settleCommands(driver: Driver, undo: Undo): Promise<void> {
+  for (const [call, tree] of Object.entries(driver.state.files.trees)) {
+    const files = new CallFiles(driver);
+    await undo.settle(tree, { threadId: driver.journal.id, files, signal: driver.closing }).catch((error: unknown) => {
+      if (error instanceof LeaseLost || !driver.drives) throw error;
+      const message = `What a command did to files before it was cut off can't be told, nor taken back: ${reasonOf(error)}`;
+      driver.journal.live({ type: "info", message });
+    });
+    await driver.append((state) => {
+      if (!Object.hasOwn(state.files.trees, call)) return null;
+      const turn = state.turn ? { turnId: state.turn.turnId } : {};
+      const events: NewEvent[] = [{ type: "checkpoint_created", ...turn, reason: "settled", call }];
+      return { events, release: !needsDriving(preview(state, events)) };
+    });
+  }
+}
+
+const isLeft = ({ outcome }: RewoundFile): boolean => outcome === "conflict" || outcome === "failed";
