@@ -1,0 +1,163 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { setImmediate as tick } from "node:timers/promises";
+import { defineTool, MemoryData, MemoryStore } from "@cinch/core";
+import { call, say, script } from "@cinch/testkit";
+import * as z from "zod";
+import { stillClock } from "../model/providers-clock.ts";
+import { asking, harness, next } from "../support.ts";
+
+const LIMIT = { timeout: 30_000 };
+
+/** A process that asked and is alive, and one that answers. The tool takes its time, and stops when it is told to. */
+async function seats() {
+  const data = new MemoryData();
+  const runs: string[] = [];
+  const act = defineTool({
+    description: "Acts",
+    input: z.object({}),
+    async execute(_, { signal }) {
+      runs.push("begun");
+      for (let n = 0; n < 5; n++) {
+        await tick();
+        signal.throwIfAborted();
+      }
+      return "done";
+    },
+  });
+  const open = async () => {
+    const model = script(call(["act", {}, "a"], ["ask", { question: "Which?" }, "b"]), say("done"));
+    const permissions = [{ toolName: "ask", policy: "allow" as const }];
+    return harness({ model, tools: { act, ask: asking }, storage: new MemoryStore(data), permissions });
+  };
+  const asks = await open();
+  const turn = asks.sendMessage({ content: "go" });
+  await asks.settled();
+  const answers = await open();
+  await answers.switchThread({ threadId: asks.getCurrentThreadId()! });
+  return { asks, answers, turn, runs };
+}
+
+test(
+  "a process that answers and leaves, however soon, leaves no call behind whose outcome is unknown",
+  LIMIT,
+  async () => {
+    for (let late = 0; late < 12; late++) {
+      const { asks, answers, turn, runs } = await seats();
+      await answers.respondToToolApproval({ decision: "approve" });
+      await answers.respondToToolSuspension({ resumeData: "this" });
+      for (let n = 0; n < late; n++) await tick();
+      await answers.close();
+      const { reason } = await turn;
+      const ends = asks.seen.filter((event) => event.type === "tool_end");
+      assert.deepEqual(
+        [reason, runs, ends.map(({ result, unknown = false }) => [result.content, unknown])],
+        [
+          "complete",
+          ["begun"],
+          [
+            ["done", false],
+            ["answer: this", false],
+          ].toSorted(),
+        ],
+        `left ${late} ticks after it had answered`,
+      );
+      await asks.close();
+    }
+  },
+);
+
+test("if the process that asked is gone, the one that answered goes on by itself", LIMIT, async () => {
+  const { asks, answers, turn, runs } = await seats();
+  turn.catch(() => undefined);
+  await asks.close();
+  const ended = next(answers, "agent_end");
+  await answers.respondToToolApproval({ decision: "approve" });
+  await answers.respondToToolSuspension({ resumeData: "this" });
+  assert.equal((await ended).reason, "complete");
+  assert.deepEqual(runs, ["begun"]);
+  await answers.close();
+});
+
+test("an answer to a thread that is open nowhere is acted on, although the process sits elsewhere", LIMIT, async () => {
+  const { asks, answers, turn, runs } = await seats();
+  turn.catch(() => undefined);
+  const threadId = asks.getCurrentThreadId()!;
+  await asks.close();
+  await answers.createThread();
+  await answers.respondToToolApproval({ threadId, decision: "approve" });
+  await answers.respondToToolSuspension({ threadId, resumeData: "this" });
+  await answers.switchThread({ threadId });
+  assert.equal((await answers.settled()).status, "idle");
+  assert.deepEqual(runs, ["begun"]);
+  await answers.close();
+});
+
+/** A process that asked for one thing, and how to open others like it. */
+async function asked(kind: "approval" | "suspension", options: object = {}) {
+  const data = new MemoryData();
+  const runs: string[] = [];
+  const act = defineTool({
+    description: "Acts",
+    input: z.object({}),
+    async execute(_, { signal, suspend, resumed }) {
+      if (kind === "suspension" && !resumed) return suspend({});
+      runs.push("begun");
+      for (let n = 0; n < 5; n++) {
+        await tick();
+        signal.throwIfAborted();
+      }
+      return "done";
+    },
+  });
+  const permissions = kind === "suspension" ? [{ toolName: "act", policy: "allow" as const }] : [];
+  const open = () => {
+    const model = script(call("act", {}, "a"), say("done"));
+    return harness({ model, tools: { act }, storage: new MemoryStore(data), permissions, ...options });
+  };
+  const asks = await open();
+  const turn = asks.sendMessage({ content: "go" });
+  await asks.settled();
+  const answer = async (from: typeof asks) => {
+    if (kind === "approval") await from.respondToToolApproval({ decision: "approve" });
+    else await from.respondToToolSuspension({ resumeData: "this" });
+  };
+  return { asks, turn, runs, answer, open };
+}
+
+for (const kind of ["approval", "suspension"] as const) {
+  test(`a process that answers one ${kind} and leaves does not cut off what it has answered`, LIMIT, async () => {
+    for (let late = 0; late < 12; late++) {
+      const { asks, turn, runs, answer, open } = await asked(kind);
+      const answers = await open();
+      await answers.switchThread({ threadId: asks.getCurrentThreadId()! });
+      await answer(answers);
+      for (let n = 0; n < late; n++) await tick();
+      await answers.close();
+      await turn;
+      const ends = asks.seen.flatMap((event) => (event.type === "tool_end" ? [event.result.content] : []));
+      assert.deepEqual([runs, ends], [["begun"], ["done"]], `left ${late} ticks after it had answered`);
+      await asks.close();
+    }
+  });
+
+  test(`one answered ${kind} is enough for a process to go on with, if the one that asked is gone`, LIMIT, async () => {
+    const { asks, turn, runs, answer, open } = await asked(kind);
+    turn.catch(() => undefined);
+    const threadId = asks.getCurrentThreadId()!;
+    await asks.close();
+    await using answers = await open();
+    await answers.switchThread({ threadId });
+    await answer(answers);
+    assert.equal((await answers.settled()).status, "idle");
+    assert.deepEqual(runs, ["begun"]);
+  });
+
+  test(`the process that asked goes on with its own answer (${kind}) without waiting for others`, LIMIT, async () => {
+    const { asks, turn, runs, answer } = await asked(kind, { clock: stillClock() });
+    await answer(asks);
+    assert.equal((await turn).reason, "complete");
+    assert.deepEqual(runs, ["begun"]);
+    await asks.close();
+  });
+}

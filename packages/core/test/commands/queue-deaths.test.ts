@@ -1,0 +1,89 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { MemoryData, memoryStore, type DurableEvent, type Harness } from "@cinch/core";
+import { DyingStore, type Moment } from "../dying-store.ts";
+import { assertDelivered, idle, isIdle, process, until } from "./queue-runs.ts";
+
+/** Everything that can be done to a queue, all at once while a turn begins. Which event each leaves, and whether it was answered. */
+async function useQueue(h: Harness) {
+  const post = (inputId: string, delivery: "send" | "steer" | "follow_up") => ({
+    leaves: `input_accepted ${inputId}`,
+    answer: h.post({ id: inputId, content: `${inputId}, look`, delivery }),
+  });
+  const commands = [
+    post("first", "send"),
+    post("steer", "steer"),
+    post("edited", "follow_up"),
+    post("removed", "follow_up"),
+    { leaves: "input_edited edited", answer: h.editInput({ inputId: "edited", content: "as edited" }) },
+    { leaves: "input_removed removed", answer: h.removeInput({ inputId: "removed" }) },
+    post("last", "follow_up"),
+    post("second steer", "steer"),
+  ];
+  const answers = await Promise.allSettled(commands.map(({ answer }) => answer));
+  return commands.map(({ leaves }) => leaves).filter((_, at) => answers[at]?.status === "fulfilled");
+}
+
+const leftBy = (journal: readonly DurableEvent[]) =>
+  journal.flatMap((event) => ("inputId" in event ? [`${event.type} ${event.inputId}`] : []));
+
+/** Drives until it dies, or is done. Returns whether it died. */
+async function live(storage: DyingStore, h: Harness, what: string): Promise<boolean> {
+  await until(() => storage.isDead || isIdle(h), `${what}: neither dead nor idle`);
+  await h.close();
+  return storage.isDead;
+}
+
+/** One process after another, each of which dies at its moment, and one at last that does not. False if not all of them died. */
+async function survive(deaths: Moment[]): Promise<boolean> {
+  const what = deaths.map(({ nth, place }) => `${place} ${nth}`).join(", then ");
+  const data = new MemoryData();
+  let answered: string[] = [];
+  for (const [at, death] of deaths.entries()) {
+    const storage = new DyingStore(data);
+    const h = process(storage);
+    if (at === 0) await h.createThread();
+    storage.dieAt(death);
+    if (at === 0) answered = await useQueue(h);
+    else await h.selectOrCreateThread().catch(() => undefined);
+    if (!(await live(storage, h, what))) return false;
+  }
+  const storage = memoryStore(data);
+  const h = process(storage);
+  const { id } = await h.selectOrCreateThread();
+  await idle(what, h);
+  const journal = await storage.read(id);
+  assert.deepEqual(assertDelivered(journal, what), [], `${what}: something was left`);
+  const left = leftBy(journal);
+  assert.deepEqual(
+    answered.filter((event) => !left.includes(event)),
+    [],
+    `${what}: what was answered is lost`,
+  );
+  await h.close();
+  return true;
+}
+
+const moments = (nth: number): Moment[] => [
+  { nth, place: "before" },
+  { nth, place: "after" },
+];
+
+test("whenever the process dies, the next one delivers what was queued, once and in order", async () => {
+  let nth = 1;
+  for (let died = true; died; nth++) for (const death of moments(nth)) died = (await survive([death])) && died;
+  assert.ok(nth > 30, `it only died ${nth} times`);
+});
+
+test("also when the next one dies as well", async () => {
+  let runs = 0;
+  for (let first = 1; await survive(moments(first).slice(0, 1)); first++) {
+    // Every third moment of the second, another third for each of the first.
+    for (let second = 1 + (first % 3); ; second += 3) {
+      const died = await survive([moments(first)[first % 2]!, moments(second)[second % 2]!]);
+      if (!died) break;
+      runs++;
+    }
+  }
+  assert.ok(runs > 200, `only ${runs} pairs`);
+});

@@ -1,0 +1,142 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Agent, CinchError, Harness, memoryStore } from "@cinch/core";
+import { say, script } from "@cinch/testkit";
+import * as z from "zod";
+import { harness } from "../support.ts";
+
+const refused = (code: string, says: RegExp) => (error: unknown) => {
+  assert.ok(error instanceof CinchError, String(error));
+  assert.equal(error.code, code);
+  assert.match(error.message, says);
+  return true;
+};
+const agent = new Agent({ name: "a", model: script(say("hi")) });
+
+test("what is no store, workspace or clock is refused with what to give instead", () => {
+  const made = (config: object) => () => new Harness({ id: "x", agent, ...config } as never);
+  const store = /must be a store: sqliteStore\(\{ path: "cinch\.db" \}\).*memoryStore\(\).*storage/s;
+  for (const storage of [{ path: "x.db" }, "x.db", {}, null, () => 1])
+    assert.throws(made({ storage }), refused("INVALID_CONFIG", store));
+  const half = Object.create(memoryStore(), { follow: { value: undefined } }) as object;
+  assert.throws(made({ storage: half }), refused("INVALID_CONFIG", /this one lacks follow/));
+  for (const workspace of [{ root: "." }, ".", {}])
+    assert.throws(made({ workspace }), refused("INVALID_CONFIG", /localWorkspace\(\{ root \}\)/));
+  for (const clock of [{}, { now: () => 1 }])
+    assert.throws(made({ clock }), refused("INVALID_CONFIG", /now\(\) and after\(\)/));
+});
+
+test("what is no model is refused with what a model is", () => {
+  const says = /must be a language model of the AI SDK, such as .*, or a string that resolveModel knows.*model/s;
+  for (const model of [{}, "", 5, null, () => 1, { modelId: "x" }]) {
+    assert.throws(() => new Agent({ name: "a", model: model as never }), refused("INVALID_CONFIG", says));
+    const modes = [{ id: "m", agent, model: model as never }];
+    assert.throws(() => new Harness({ id: "x", modes }), refused("INVALID_CONFIG", says));
+  }
+  assert.throws(
+    () => new Agent({ name: "a", instructions: 5 as never }),
+    refused("INVALID_CONFIG", /a text, or a function that returns one/),
+  );
+});
+
+test("a state that has no JSON is refused with the part of it, and nothing is changed", async () => {
+  await using h = await harness({ model: script(say("hi")) });
+  await h.setState({ kept: 1 });
+  const cycle: Record<string, unknown> = {};
+  cycle["self"] = cycle;
+  const wrong: [unknown, RegExp][] = [
+    [cycle, /"self\.self".*cycle.*ids/s],
+    [{ plan: { step: cycle } }, /"plan\.step\.self".*cycle/s],
+    [{ total: 10n }, /"total" is a BigInt/],
+    [{ users: new Map() }, /"users" is a Map/],
+    [{ at: new Date("never") }, /"at" is an invalid Date/],
+  ];
+  for (const [updates, says] of wrong) {
+    await assert.rejects(h.setState(updates as Record<string, unknown>), refused("INVALID_INPUT", says));
+    await assert.rejects(
+      h.setState(updates as Record<string, unknown>),
+      /^CinchError: setState .* nothing was changed/,
+    );
+    const config = { id: "x", agent, initialState: updates as Record<string, unknown> };
+    assert.throws(() => new Harness(config), refused("INVALID_CONFIG", says));
+  }
+  assert.deepEqual(h.getState(), { kept: 1, yolo: false });
+});
+
+test("a list of one and a half is refused with what a limit is", async () => {
+  await using h = await harness({ model: script(say("hi")) });
+  await assert.rejects(
+    h.listThreads({ limit: 1.5 }),
+    refused("INVALID_INPUT", /listThreads\(\).*whole number from 1.*limit/s),
+  );
+});
+
+test("instructions that throw end the turn as the configuration's fault, and the next turn may go well", async () => {
+  let broken: (() => never) | null = () => {
+    throw new Error("no such file");
+  };
+  const instructions = () => broken?.() ?? "Test.";
+  const model = script(say("hi"));
+  await using h = await harness({ model, agent: new Agent({ name: "writer", model, instructions }) });
+  const { reason, error } = await h.sendMessage({ content: "go" });
+  assert.equal(reason, "error");
+  assert.equal(error?.code, "INVALID_CONFIG");
+  assert.match(error.message, /instructions of agent "writer" threw: no such file\. Mend the function/);
+  broken = null;
+  assert.equal((await h.sendMessage({ content: "again" })).reason, "complete");
+});
+
+test("instructions that return no text are the configuration's fault too", async () => {
+  const model = script(say("hi"));
+  const instructions = (() => undefined) as never;
+  await using h = await harness({ model, agent: new Agent({ name: "writer", model, instructions }) });
+  const { error } = await h.sendMessage({ content: "go" });
+  assert.equal(error?.code, "INVALID_CONFIG");
+  assert.match(error.message, /returned undefined, not a text/);
+});
+
+test("what is not an object is refused with the keys that it should have", async () => {
+  await using h = await harness({ model: script(say("hi")) });
+  await assert.rejects(h.sendMessage("hello" as never), /sendMessage\(\).*object with the keys content, files, id/s);
+  assert.throws(() => new Harness("x" as never), /Harness.*object with the keys id, storage, agent/s);
+  assert.throws(() => new Agent(undefined as never), /Agent.*object with the keys name, description/s);
+});
+
+test("an interruptOn that is neither a yes nor a condition says what it may be", () => {
+  for (const deploy of ["always", { when: 5 }, { if: () => true }, { decisions: ["yes"] }])
+    assert.throws(
+      () => new Harness({ id: "x", agent, interruptOn: { deploy } as never }),
+      refused("INVALID_CONFIG", /(true, false, or an object with at most when|Unknown key "if").*interruptOn\.deploy/s),
+    );
+});
+
+test("an initialState that the stateSchema does not know is refused, and not left out without a word", () => {
+  const stateSchema = z.object({ project: z.string() });
+  assert.throws(
+    () => new Harness({ id: "x", agent, stateSchema, initialState: { project: "a", proyect: "b" } as never }),
+    refused("INVALID_CONFIG", /does not know "proyect": did you mean "project"\?/),
+  );
+  assert.throws(
+    () => new Harness({ id: "x", agent, stateSchema: { project: z.string() } as never }),
+    refused("INVALID_CONFIG", /z\.object\(\{ … \}\)/),
+  );
+});
+
+test("a store in memory takes no path", () => {
+  for (const data of ["x.db", {}, null])
+    assert.throws(() => memoryStore(data as never), refused("INVALID_CONFIG", /sqliteStore\(\{ path/));
+});
+
+test("a closed harness says so, whatever is asked of it", async () => {
+  const h = new Harness({ id: "x", agent });
+  await h.init();
+  const session = await h.createSession();
+  await h.close();
+  const closed = refused("CLOSED", /open it again/);
+  await assert.rejects(h.init(), closed);
+  await assert.rejects(h.createSession(), closed);
+  await assert.rejects(h.pendingApprovals(), closed);
+  await assert.rejects(h.sendMessage({ content: "x" }), closed);
+  await assert.rejects(session.createThread(), closed);
+  await h.close();
+});

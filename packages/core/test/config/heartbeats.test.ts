@@ -1,0 +1,247 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { setTimeout as pause } from "node:timers/promises";
+import { Agent, Harness, systemClock, type Heartbeat } from "@cinch/core";
+import { say, script } from "@cinch/testkit";
+import { stillClock } from "../model/providers-clock.ts";
+import { harness } from "../support.ts";
+
+/** An open harness on a clock that is wound by hand, and what it told those who listen. */
+async function beating(...heartbeats: Heartbeat[]) {
+  const clock = stillClock();
+  const h = await harness({ model: script(say("hi")), clock, heartbeats });
+  const told = () => h.seen.flatMap((event) => (event.type === "info" ? [event.message] : []));
+  return Object.assign(h, { clock, told });
+}
+
+/** Runs until it is told to stop, or that it is done. */
+function long() {
+  const runs: { done: () => void; signal: AbortSignal }[] = [];
+  const handler = ({ signal }: { signal: AbortSignal }) =>
+    new Promise<void>((done, fail) => {
+      runs.push({ done, signal });
+      signal.addEventListener("abort", () => fail(new Error("stopped")));
+    });
+  return { runs, handler };
+}
+
+test("a heartbeat comes after every interval, and an immediate one at once as well", async () => {
+  const beats: string[] = [];
+  await using h = await beating(
+    { id: "later", intervalMs: 1_000, handler: () => beats.push("later") },
+    { id: "now", intervalMs: 600, immediate: true, handler: async () => beats.push("now") },
+  );
+  assert.deepEqual(beats, ["now"]);
+  await h.clock.wind(999);
+  assert.deepEqual(beats, ["now", "now"]);
+  await h.clock.wind(1_001);
+  assert.deepEqual(beats, ["now", "now", "later", "now", "now", "later"]);
+  assert.deepEqual(h.told(), []);
+});
+
+test("heartbeats start with init, and those that are registered later start at once", async () => {
+  const beats: string[] = [];
+  const clock = stillClock();
+  const agent = new Agent({ name: "a", model: script(say("hi")) });
+  const h = new Harness({ id: "test", agent, clock });
+  await h.registerHeartbeat({ id: "a", intervalMs: 10, immediate: true, handler: () => beats.push("a") });
+  await clock.wind(100);
+  assert.equal(beats.length, 0);
+  await h.init();
+  assert.deepEqual(beats, ["a"]);
+  await h.registerHeartbeat({ id: "b", intervalMs: 10, handler: () => beats.push("b") });
+  await clock.wind(10);
+  assert.deepEqual(beats, ["a", "a", "b"]);
+  await h.close();
+});
+
+test("a handler that throws or rejects is told to every session, and keeps beating", async () => {
+  await using h = await beating(
+    {
+      id: "throws",
+      intervalMs: 100,
+      handler: () => {
+        throw new Error("no network");
+      },
+    },
+    { id: "rejects", intervalMs: 100, handler: () => Promise.reject(new Error("no disk")) },
+  );
+  const { id: threadId } = await h.createThread();
+  const elsewhere = await h.createSession();
+  const seen: unknown[] = [];
+  elsewhere.subscribe((event) => seen.push(event));
+  await h.clock.wind(200);
+  const twice = ['Heartbeat "throws" failed: no network', 'Heartbeat "rejects" failed: no disk'];
+  assert.deepEqual(h.told(), [...twice, ...twice]);
+  const info = { type: "info", at: h.clock.now() - 100, message: twice[0] };
+  assert.deepEqual(seen[0], { ...info, threadId: "" });
+  assert.deepEqual(
+    h.seen.find(({ type }) => type === "info"),
+    { ...info, threadId },
+  );
+});
+
+test("ticks that come while a run goes on are skipped, and told once per run", async () => {
+  const { runs, handler } = long();
+  await using h = await beating({ id: "slow", intervalMs: 100, handler });
+  await h.clock.wind(500);
+  assert.equal(runs.length, 1);
+  const late = 'Heartbeat "slow" takes longer than its 100 ms: it is skipped until it is done';
+  assert.deepEqual(h.told(), [late]);
+  runs[0]!.done();
+  await h.clock.wind(300);
+  assert.equal(runs.length, 2);
+  assert.deepEqual(h.told(), [late, late]);
+});
+
+test("a removed heartbeat is stopped and shut down once, and removing nothing is fine", async () => {
+  const { runs, handler } = long();
+  let shutdowns = 0;
+  const shutdown = async () => {
+    await pause(5);
+    shutdowns++;
+  };
+  await using h = await beating({ id: "a", intervalMs: 100, immediate: true, handler, shutdown });
+  await h.removeHeartbeat({ id: "a" });
+  assert.deepEqual([runs[0]!.signal.aborted, shutdowns, h.clock.waiting()], [true, 1, []]);
+  await h.removeHeartbeat({ id: "a" });
+  await h.removeHeartbeat({ id: "never there" });
+  await h.clock.wind(1_000);
+  assert.deepEqual([runs.length, shutdowns], [1, 1]);
+  // It ended because it was asked to: that is not a failure.
+  assert.deepEqual(h.told(), []);
+});
+
+test("registering an id that is there replaces it", async () => {
+  const beats: string[] = [];
+  const { runs, handler } = long();
+  const shutdown = () => beats.push("old is shut down");
+  await using h = await beating({ id: "a", intervalMs: 100, immediate: true, handler, shutdown });
+  await h.registerHeartbeat({ id: "a", intervalMs: 500, immediate: true, handler: () => beats.push("new") });
+  assert.deepEqual([runs.length, runs[0]!.signal.aborted, beats], [1, true, ["old is shut down", "new"]]);
+  await h.clock.wind(500);
+  assert.deepEqual([runs.length, beats], [1, ["old is shut down", "new", "new"]]);
+});
+
+test("a run may stop its own heartbeat, and one that has not begun", async () => {
+  const beats: string[] = [];
+  const box: { h?: Harness } = {};
+  const first = async () => {
+    beats.push("first");
+    await Promise.all(["first", "second"].map((id) => box.h!.removeHeartbeat({ id })));
+  };
+  const clock = stillClock();
+  const h = (box.h = new Harness({
+    id: "test",
+    agent: new Agent({ name: "a" }),
+    clock,
+    heartbeats: [
+      { id: "first", intervalMs: 100, immediate: true, handler: first },
+      { id: "second", intervalMs: 100, immediate: true, handler: () => beats.push("second") },
+    ],
+  }));
+  await h.init();
+  await clock.wind(5_000);
+  assert.deepEqual([beats, clock.waiting()], [["first"], []]);
+  await h.close();
+});
+
+test("close aborts what runs, shuts everything down, and waits for it", async () => {
+  const ends: string[] = [];
+  const ending = (name: string) => ({
+    id: name,
+    intervalMs: 100,
+    immediate: true,
+    handler: async ({ signal }: { signal: AbortSignal }) => {
+      await new Promise((resolve) => signal.addEventListener("abort", resolve));
+      await pause(5);
+      ends.push(`${name} ended`);
+    },
+    shutdown: () => ends.push(`${name} shut down`),
+  });
+  const h = await beating(ending("a"), ending("b"));
+  await h.close();
+  assert.deepEqual(ends, ["a shut down", "b shut down", "a ended", "b ended"]);
+  await h.clock.wind(1_000);
+  assert.deepEqual([ends.length, h.clock.waiting()], [4, []]);
+});
+
+test("close waits a second for who does not listen, no longer", async () => {
+  const never = () => new Promise<never>(() => undefined);
+  const h = await beating({ id: "a", intervalMs: 100, immediate: true, handler: never, shutdown: never });
+  const order: string[] = [];
+  const closed = h.close().then(() => order.push("closed"));
+  await h.clock.wind(999);
+  order.push("999 ms");
+  await h.clock.wind(1);
+  await closed;
+  assert.deepEqual(order, ["999 ms", "closed"]);
+});
+
+test("a shutdown that fails is told, and keeps nothing from closing", async () => {
+  const failing = (id: string, shutdown: () => unknown) => ({
+    id,
+    intervalMs: 100,
+    handler: () => undefined,
+    shutdown,
+  });
+  const throwing = () => {
+    throw new Error("stuck");
+  };
+  const h = await beating(
+    failing("a", () => Promise.reject(new Error("gone"))),
+    failing("b", throwing),
+  );
+  await h.removeHeartbeat({ id: "a" });
+  await h.close();
+  assert.deepEqual(h.told(), [
+    'Heartbeat "a" could not be shut down: gone',
+    'Heartbeat "b" could not be shut down: stuck',
+  ]);
+});
+
+test("nothing starts in a harness that is closed, even if it was still opening", async () => {
+  const beats: string[] = [];
+  const beat = { id: "a", intervalMs: 100, immediate: true, handler: () => beats.push("a") };
+  const clock = stillClock();
+  const h = new Harness({ id: "test", agent: new Agent({ name: "a" }), clock, heartbeats: [beat] });
+  await Promise.all([h.init(), h.close()]);
+  await assert.rejects(h.registerHeartbeat(beat), { code: "CLOSED" });
+  await clock.wind(1_000);
+  assert.deepEqual([beats, clock.waiting()], [[], []]);
+});
+
+test("mistakes in a heartbeat are told, by the constructor and by registerHeartbeat", async () => {
+  const agent = new Agent({ name: "a" });
+  const good: Heartbeat = { id: "a", intervalMs: 100, handler: () => undefined };
+  const cases: [object, RegExp][] = [
+    [{ intervalMs: 0 }, />=1[^]*intervalMs/],
+    [{ intervalMs: Infinity }, /intervalMs/],
+    [{ intervalMs: "100" }, /intervalMs/],
+    [{ handler: undefined }, /must be a function[^]*handler/],
+    [{ shutdown: 5 }, /must be a function[^]*shutdown/],
+    [{ id: "" }, /id/],
+    [{ every: 5 }, /every/],
+  ];
+  await using h = await beating();
+  for (const [wrong, message] of cases) {
+    const heartbeat = { ...good, ...wrong };
+    assert.throws(() => new Harness({ id: "x", agent, heartbeats: [good, heartbeat] }), {
+      code: "INVALID_CONFIG",
+      message: new RegExp(`^Harness: [^]*${message.source}`),
+    });
+    await assert.rejects(h.registerHeartbeat(heartbeat), { code: "INVALID_CONFIG", message });
+  }
+  assert.throws(() => new Harness({ id: "x", agent, heartbeats: [good, { ...good }] }), {
+    code: "INVALID_CONFIG",
+    message: /two heartbeats have the id "a"[^]*heartbeats/,
+  });
+});
+
+test("a wait that is longer than the timers of the platform can count is still a wait", async () => {
+  let called = false;
+  const cancel = systemClock.after(2 ** 31, () => (called = true));
+  await pause(20);
+  cancel();
+  assert.equal(called, false);
+});

@@ -1,0 +1,114 @@
+import assert from "node:assert/strict";
+import process from "node:process";
+import { test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { Agent, defineTool, Harness } from "@cinch/core";
+import { say, script } from "@cinch/testkit";
+import * as z from "zod";
+import { harness } from "../support.ts";
+
+type Warning = Error & { code?: string; detail?: string };
+
+/** The warnings of the process that have this code, while something is done. */
+async function warnings(code: string, work: () => Promise<unknown>): Promise<Warning[]> {
+  const seen: Warning[] = [];
+  const note = (warning: Warning) => warning.code === code && seen.push(warning);
+  process.on("warning", note);
+  try {
+    await work();
+    // Node tells of warnings in the next tick.
+    await sleep(1);
+    return seen;
+  } finally {
+    process.off("warning", note);
+  }
+}
+
+const deploy = defineTool({ description: "Deploys", input: z.object({}), execute: () => "done" });
+const model = script(say("hi"));
+
+test("a configuration that names tools that do not exist is warned about at init, once, with the name that is meant", async () => {
+  const agent = new Agent({
+    name: "builder",
+    model,
+    tools: { deploy },
+    permissions: [{ toolName: "depoly", policy: "deny" }],
+    availableTools: ["deploy", "ask_usr"],
+  });
+  const h = new Harness({
+    id: "x",
+    modes: [
+      { id: "build", agent, availableTools: ["deploy", "write_todo"] },
+      { id: "look", agent, availableTools: ["submit_plan", "zzz"] },
+    ],
+    permissions: [
+      { toolName: "Deploy", policy: "deny" },
+      { toolName: "deploy", policy: "allow" },
+      { category: "edit", policy: "deny" },
+    ],
+    interruptOn: { deploys: true, deploy: true },
+  });
+  const seen = await warnings("CINCH_UNKNOWN_TOOL", async () => {
+    await h.init();
+    await h.init();
+    await h.createSession();
+  });
+  assert.ok(seen.every(({ name }) => name === "CinchWarning"));
+  assert.deepEqual(
+    seen.map(({ message }) => message),
+    [
+      'Unknown tool "Deploy" in permissions of the harness: did you mean "deploy"?',
+      'Unknown tool "deploys" in interruptOn: did you mean "deploy"?',
+      'Unknown tool "depoly" in permissions of agent "builder": did you mean "deploy"?',
+      'Unknown tool "ask_usr" in availableTools of agent "builder": did you mean "ask_user"?',
+      'Unknown tool "write_todo" in availableTools of mode "build": did you mean "write_todos"?',
+      'Unknown tool "zzz" in availableTools of mode "look": there are "submit_plan", "deploy", "ask_user", "write_todos".',
+    ],
+  );
+  await h.close();
+});
+
+test("a configuration whose names are right is not warned about", async () => {
+  const agent = new Agent({ name: "a", model, tools: { deploy }, availableTools: ["deploy", "submit_plan"] });
+  const permissions = [{ toolName: "deploy", policy: "allow" as const }];
+  const h = new Harness({ id: "x", agent, permissions, interruptOn: { deploy: true } });
+  assert.deepEqual(await warnings("CINCH_UNKNOWN_TOOL", () => h.init()), []);
+  await h.close();
+});
+
+test("a listener that throws is an info event and a warning of the process, once, and the turn goes on", async () => {
+  await using h = await harness({ model: script(say("hi"), say("hi")) });
+  await h.createThread();
+  const seen = await warnings("CINCH_SUBSCRIBER", async () => {
+    h.subscribe(() => {
+      throw new Error("bad listener");
+    });
+    h.subscribe(async () => {
+      throw new Error("bad promise");
+    });
+    assert.equal((await h.sendMessage({ content: "one" })).reason, "complete");
+    assert.equal((await h.sendMessage({ content: "two" })).reason, "complete");
+  });
+  assert.deepEqual(seen.map(({ message }) => message).toSorted(), [
+    "A subscriber threw: bad listener",
+    "A subscriber threw: bad promise",
+  ]);
+  assert.match(seen[0]!.detail ?? "", /warnings\.test\.ts/);
+  const told = h.seen.flatMap((event) => (event.type === "info" ? [event.message] : []));
+  assert.deepEqual(told.toSorted(), ["A subscriber threw: bad listener", "A subscriber threw: bad promise"]);
+});
+
+test("a listener that throws what can't be shown is warned about, and ends neither the turn nor the process", async () => {
+  const { proxy, revoke } = Proxy.revocable({}, {});
+  revoke();
+  for (const thrown of [Object.create(null), proxy]) {
+    await using h = await harness({ model: script(say("hello")) });
+    h.subscribe(() => {
+      throw thrown;
+    });
+    const seen = await warnings("CINCH_SUBSCRIBER", async () => {
+      assert.equal((await h.sendMessage({ content: "hi" })).reason, "complete");
+    });
+    assert.equal(seen.length, 1);
+  }
+});

@@ -1,0 +1,94 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { emptyTranscript, reduceTranscript, toPrompt, type DurableEvent, type Transcript } from "@cinch/core";
+import * as fc from "fast-check";
+import { BLOB, journals, journalsOf, PROVIDERS } from "../../../testkit/src/journal.ts";
+
+const head = { system: "You are a test.", tools: [] };
+
+/** The prompt as the provider sees it, block by block, without the tail that is made anew each time. */
+async function blocks(transcript: Transcript): Promise<string[]> {
+  const prompt = await toPrompt(head, transcript, async () => BLOB);
+  const { role, content } = prompt.at(-1)!;
+  const isTail =
+    role === "user" && content.length === 1 && content[0]?.type === "text" && content[0].text === "Continue.";
+  return (isTail ? prompt.slice(0, -1) : prompt).flatMap((message) => {
+    if (message.role === "system") return [JSON.stringify(message)];
+    return message.content.map((part) => JSON.stringify([message.role, part]));
+  });
+}
+
+/** What each model request of this journal held. A request stands right before the answer to it. */
+async function requestsOf(events: readonly DurableEvent[]): Promise<{ by: string; asked: string[] }[][]> {
+  let transcript = emptyTranscript;
+  let requests: { by: string; asked: string[] }[] = [];
+  const untilCut = [requests];
+  for (const event of events) {
+    if (event.type === "message_end" && event.message.role === "assistant")
+      requests.push({ by: transcript.by, asked: await blocks(transcript) });
+    // A rewind takes something back on purpose.
+    if (event.type === "thread_rewound") untilCut.push((requests = []));
+    transcript = reduceTranscript(transcript, event);
+  }
+  return untilCut;
+}
+
+function assertGrowth(requests: readonly { by: string; asked: string[] }[]): void {
+  for (const [at, { by, asked }] of requests.entries()) {
+    const before = requests[at - 1];
+    if (before?.by === by) assert.deepEqual(asked.slice(0, before.asked.length), before.asked);
+  }
+}
+
+for (const provider of PROVIDERS) {
+  test(`each request to ${provider} begins with what the one before it held`, async () => {
+    await fc.assert(
+      fc.asyncProperty(journalsOf(provider), async (events) => {
+        for (const requests of await requestsOf(events)) assertGrowth(requests);
+      }),
+      { numRuns: 100 },
+    );
+  });
+}
+
+test("prompts only grow from request to request, until another provider is asked", async () => {
+  await fc.assert(
+    fc.asyncProperty(journals, async (events) => {
+      for (const requests of await requestsOf(events)) assertGrowth(requests);
+    }),
+    { numRuns: 100 },
+  );
+});
+
+test("the generated journals do hold several requests, so that there is growth to see", () => {
+  const several = fc
+    .sample(journals, { numRuns: 200, seed: 1 })
+    .map(
+      (events) => events.filter((event) => event.type === "message_end" && event.message.role === "assistant").length,
+    );
+  assert.ok(several.filter((count) => count >= 3).length > 60, `only ${several.filter((count) => count >= 3).length}`);
+});
+
+test(
+  "calls of a long thread that all have the same id are told apart, in time that grows with their number",
+  { timeout: 20_000 },
+  async () => {
+    const where = { v: 1, at: 0, threadId: "t", turnId: "turn" };
+    const call = { toolCallId: "call_0", toolName: "read_file" };
+    const steps = Array.from({ length: 30_000 }, (_, at): DurableEvent[] => [
+      {
+        type: "message_end",
+        message: { id: `m${at}`, role: "assistant", content: [{ type: "tool-call", ...call, input: {} }] },
+        seq: 2 * at + 1,
+        ...where,
+      },
+      { type: "tool_end", ...call, result: { content: "" }, isError: false, durationMs: 0, seq: 2 * at + 2, ...where },
+    ]);
+    const prompt = await toPrompt(head, steps.flat().reduce(reduceTranscript, emptyTranscript), async () => BLOB);
+    const ids = prompt.flatMap(({ role, content }) =>
+      role === "assistant" ? content.flatMap((part) => (part.type === "tool-call" ? [part.toolCallId] : [])) : [],
+    );
+    assert.equal(new Set(ids).size, 30_000);
+    assert.deepEqual([ids[0], ids[1], ids[29_999]], ["call_0", "call_0_2", "call_0_30000"]);
+  },
+);

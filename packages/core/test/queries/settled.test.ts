@@ -1,0 +1,236 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { setImmediate as tick } from "node:timers/promises";
+import { defineTool, MemoryData, MemoryStore, newDisplayState, reduceDisplay, type HarnessEvent } from "@cinch/core";
+import { call, hang, inTurn, say, script, scriptedBy } from "@cinch/testkit";
+import * as z from "zod";
+import { asking, gated, harness, next, noting } from "../support.ts";
+
+const LIMIT = { timeout: 20_000 };
+
+test("a thread at which nothing happens is settled", LIMIT, async () => {
+  await using h = await harness({ model: script() });
+  assert.deepEqual(await h.settled(), { status: "idle", pending: [] });
+});
+
+test("settled waits for everything that was accepted, with the turns that are queued", LIMIT, async () => {
+  await using h = await harness({ model: scriptedBy(() => say("yes", { delayMs: 2 })) });
+  for (const content of ["one", "two", "three"]) await h.post({ content, delivery: "follow_up" });
+  assert.deepEqual(await h.settled(), { status: "idle", pending: [] });
+  assert.equal(h.seen.filter(({ type }) => type === "agent_end").length, 3);
+});
+
+test("settled gives what waits for a person, the oldest question first", LIMIT, async () => {
+  const { note } = noting();
+  const model = script(call(["note", { what: "it" }, "a"], ["ask", { question: "Which?" }, "b"]), say("done"));
+  await using h = await harness({ model, tools: { note, ask: asking }, permissions: [] });
+  await h.setPermissionForTool({ toolName: "ask", policy: "allow" });
+  await h.post({ content: "go", delivery: "send" });
+  const { status, pending } = await h.settled();
+  assert.equal(status, "waiting");
+  const { pendingApprovals, pendingSuspensions } = h.getDisplayState();
+  assert.deepEqual(pending, [...Object.values(pendingApprovals), ...Object.values(pendingSuspensions)]);
+  assert.equal(pending.length, 2);
+  await h.respondToToolApproval({ decision: "approve" });
+  assert.deepEqual(
+    (await h.settled()).pending.map(({ toolCallId }) => toolCallId),
+    ["b"],
+  );
+  await h.respondToToolSuspension({ resumeData: "this" });
+  assert.deepEqual(await h.settled(), { status: "idle", pending: [] });
+});
+
+test("inputs that are held back after an abort are rest", LIMIT, async () => {
+  await using h = await harness({ model: script(inTurn(hang("well"), say("yes"))) });
+  const turn = h.sendMessage({ content: "go" });
+  await next(h, "message_update");
+  await h.followUp({ content: "later" });
+  await h.abort();
+  await turn;
+  assert.deepEqual(await h.settled(), { status: "idle", pending: [] });
+  assert.deepEqual([h.getDisplayState().status, h.getDisplayState().inbox.length], ["idle", 1]);
+  await h.resume();
+  await h.settled();
+  assert.equal(h.getDisplayState().inbox.length, 0);
+});
+
+test("a parked turn is rest, and says so", LIMIT, async () => {
+  const data = new MemoryData();
+  const dying = new MemoryStore(data);
+  const { gate, started } = gated("pure");
+  const dead = await harness({ model: script(call("gate")), storage: dying, tools: { gate } });
+  await dead.post({ content: "go", delivery: "send" });
+  await started;
+  dying.die();
+  const model = script(call("gate"));
+  await using h = await harness({ model, storage: new MemoryStore(data), tools: { gate }, onRecover: "pause" });
+  await h.selectOrCreateThread();
+  assert.deepEqual(await h.settled(), { status: "parked", pending: [] });
+  await h.abort();
+  assert.deepEqual(await h.settled(), { status: "idle", pending: [] });
+});
+
+test("settled rejects when the harness is closed first", LIMIT, async () => {
+  const { gate, started, open } = gated();
+  await using h = await harness({ model: script(call("gate")), tools: { gate } });
+  await h.post({ content: "go", delivery: "send" });
+  await started;
+  const rest = h.settled();
+  const closed = h.close();
+  open();
+  await assert.rejects(rest, { code: "CLOSED" });
+  await closed;
+});
+
+test("the thread that settled was asked of stays open for it when the session goes elsewhere", LIMIT, async () => {
+  const { gate, started, open } = gated();
+  await using h = await harness({ model: script(call("gate"), say("through")), tools: { gate } });
+  await h.post({ content: "go", delivery: "send" });
+  await started;
+  const rest = h.settled();
+  await h.createThread();
+  open();
+  assert.deepEqual(await rest, { status: "idle", pending: [] });
+});
+
+test("settled rejects when the thread is deleted, also while it waits", LIMIT, async () => {
+  const { gate, started } = gated();
+  await using h = await harness({ model: script(call("gate")), tools: { gate } });
+  const { id: threadId } = await h.createThread();
+  await h.post({ content: "go", delivery: "send" });
+  await started;
+  const rest = h.settled();
+  const rejected = assert.rejects(rest, { code: "THREAD_NOT_FOUND" });
+  await h.deleteThread({ threadId });
+  await rejected;
+});
+
+/** Counts the threads that are open. */
+class FollowedStore extends MemoryStore {
+  followed = 0;
+  override follow(...args: Parameters<MemoryStore["follow"]>): () => void {
+    const unfollow = super.follow(...args);
+    this.followed++;
+    return () => {
+      this.followed--;
+      unfollow();
+    };
+  }
+}
+
+test("a session that leaves while settled waits leaves no thread open once it has settled", LIMIT, async () => {
+  const data = new MemoryData();
+  const { gate, started, open } = gated();
+  const model = script(call("gate"), say("through"));
+  await using driving = await harness({ model, tools: { gate }, storage: new MemoryStore(data) });
+  await driving.post({ content: "go", delivery: "send" });
+  await started;
+  const storage = new FollowedStore(data);
+  await using h = await harness({ model, tools: { gate }, storage });
+  const session = await h.createSession({ threadId: driving.getCurrentThreadId()! });
+  const rest = session.settled();
+  // Commands come in order: by now the thread is waited for.
+  await session.listInbox();
+  await session.close();
+  open();
+  await rest;
+  while (storage.followed > 0) await new Promise((resolve) => setTimeout(resolve, 5));
+});
+
+test("from an accepted input on, until its turn rests, the status is running", LIMIT, async () => {
+  const { note } = noting();
+  const model = script(say("one"), call("note", { what: "it" }), say("two"));
+  await using h = await harness({ model, tools: { note }, permissions: [] });
+  const statuses: string[] = [];
+  h.subscribe((event: HarnessEvent) => "v" in event && statuses.push(`${event.type} ${h.getDisplayState().status}`));
+  await Promise.all([h.sendMessage({ content: "first" }), h.post({ content: "second", delivery: "follow_up" })]);
+  await h.settled();
+  const [before, after] = [
+    statuses.indexOf("input_accepted running"),
+    statuses.indexOf("tool_approval_required waiting"),
+  ];
+  assert.ok(before >= 0 && after > before, statuses.join("\n"));
+  for (const seen of statuses.slice(before, after)) assert.match(seen, / running$/);
+});
+
+test("an input that is removed before a turn takes it leaves the thread idle", () => {
+  const where = { v: 1, at: 1, threadId: "t" };
+  const accepted = { type: "input_accepted", inputId: "i", delivery: "send", content: "go", seq: 1, ...where } as const;
+  const queued = reduceDisplay(newDisplayState("t"), accepted);
+  const removed = reduceDisplay(queued, { type: "input_removed", inputId: "i", seq: 2, ...where });
+  assert.deepEqual(
+    [queued.status, queued.isRunning, removed.status, removed.isRunning],
+    ["running", true, "idle", false],
+  );
+});
+
+test("settled gives what waits by when it was asked, also where an approval came after a question", LIMIT, async () => {
+  const tools = { first: asking, second: asking };
+  const model = script(call(["first", { question: "1?" }, "a"], ["second", { question: "2?" }, "b"]), say("done"));
+  await using h = await harness({ model, tools });
+  await h.post({ content: "go", delivery: "send" });
+  await h.settled();
+  await h.setPermissionForTool({ toolName: "second", policy: "ask" });
+  await h.respondToToolSuspension({ toolCallId: "b", resumeData: "this" });
+  const { pending } = await h.settled();
+  assert.deepEqual(
+    pending.map(({ toolCallId }) => toolCallId),
+    ["a", "b"],
+  );
+});
+
+test(
+  "a seat that waits for another process to come to rest stays at that thread when its session goes elsewhere",
+  LIMIT,
+  async () => {
+    const data = new MemoryData();
+    const { gate, started, open } = gated();
+    await using drives = await harness({
+      model: script(call("gate"), say("through")),
+      tools: { gate },
+      storage: new MemoryStore(data),
+    });
+    await drives.post({ content: "go", delivery: "send" });
+    await started;
+    await using waits = await harness({ model: script(), storage: new MemoryStore(data) });
+    await waits.switchThread({ threadId: drives.getCurrentThreadId()! });
+    const rest = waits.settled();
+    await waits.createThread();
+    open();
+    assert.deepEqual(await rest, { status: "idle", pending: [] });
+  },
+);
+
+/** Keeps the end of a turn back for a while. */
+class SlowEnd extends MemoryStore {
+  override async append(...args: Parameters<MemoryStore["append"]>): ReturnType<MemoryStore["append"]> {
+    if (args[1].some(({ type }) => type === "agent_end")) for (let n = 0; n < 20; n++) await tick();
+    return super.append(...args);
+  }
+}
+
+test(
+  "a turn that is being aborted is not at rest before it has ended, although only a question is left of it",
+  LIMIT,
+  async () => {
+    const { note } = noting();
+    const begun = Promise.withResolvers<void>();
+    const slow = defineTool({
+      description: "Works until it is stopped",
+      input: z.object({}),
+      execute(_, { signal }) {
+        begun.resolve();
+        return new Promise<string>((resolve) => signal.addEventListener("abort", () => resolve("stopped")));
+      },
+    });
+    const model = script(call(["slow", {}, "a"], ["note", { what: "it" }, "b"]));
+    const permissions = [{ toolName: "slow", policy: "allow" as const }];
+    const storage = new SlowEnd(new MemoryData());
+    await using h = await harness({ model, tools: { note, slow }, permissions, storage });
+    await h.post({ content: "go", delivery: "send" });
+    await begun.promise;
+    const rest = h.settled();
+    await h.abort();
+    assert.deepEqual(await rest, { status: "idle", pending: [] });
+  },
+);

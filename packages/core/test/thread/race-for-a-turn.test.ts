@@ -1,0 +1,31 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { MemoryData, MemoryStore, type AppendOptions, type StampedEvent } from "@cinch/core";
+import { say, script } from "@cinch/testkit";
+import { harness, next } from "../support.ts";
+
+/** Begins a turn only after somebody else has. */
+class SlowStore extends MemoryStore {
+  begun = Promise.withResolvers<void>();
+  override async append(threadId: string, events: readonly StampedEvent[], options: AppendOptions) {
+    if (events[0]?.type === "agent_start") await this.begun.promise;
+    return super.append(threadId, events, options);
+  }
+}
+
+test("who loses the race for a turn neither asks the model nor shows anything of its own", async () => {
+  const data = new MemoryData();
+  const storage = new SlowStore(data);
+  const [winning, losing] = [script(say("a slow answer", { delayMs: 20 })), script(say("never asked for"))];
+  await using winner = await harness({ model: winning, storage: new MemoryStore(data) });
+  const { id } = await winner.createThread();
+  await using loser = await harness({ model: losing, storage });
+  await loser.switchThread({ threadId: id });
+  const started = next(winner, "agent_start");
+  const ended = next(loser, "agent_end");
+  await winner.post({ content: "go", delivery: "send" });
+  await started;
+  storage.begun.resolve();
+  await ended;
+  assert.equal(losing.requests.length, 0);
+});

@@ -1,0 +1,98 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import {
+  MemoryData,
+  MemoryStore,
+  type AppendOptions,
+  type Harness,
+  type Session,
+  type StampedEvent,
+} from "@cinch/core";
+import { say, scriptedBy } from "@cinch/testkit";
+import { harness } from "../support.ts";
+
+const talkative = () => scriptedBy(() => say("yes", { size: 10 }));
+const LIMIT = { timeout: 20_000 };
+
+/** As many awaits as lie between two steps of an arrival or a departure. */
+const STEPS = 40;
+
+async function awaits(count: number): Promise<void> {
+  for (let n = 0; n < count; n++) await Promise.resolve();
+}
+
+/** A seat at which nothing happens any more never answers. */
+async function answersAt(session: Session | Harness): Promise<string> {
+  return (await session.sendMessage({ content: "still there?" })).reason;
+}
+
+test(
+  "a session that enters a thread while another leaves it is answered there, whichever step meets which",
+  LIMIT,
+  async () => {
+    for (let late = 0; late < STEPS; late++) {
+      await using h = await harness({ model: talkative() });
+      const { id: threadId } = await h.createThread();
+      const leaving = await h.createSession({ threadId });
+      await h.createThread();
+      const entering = await h.createSession();
+      const left = leaving.close();
+      await awaits(late);
+      await entering.switchThread({ threadId });
+      await left;
+      assert.equal(await answersAt(entering), "complete", `entered ${late} awaits after the other began to leave`);
+    }
+  },
+);
+
+test("a session that leaves while another enters leaves it where it is", LIMIT, async () => {
+  for (let late = 0; late < STEPS; late++) {
+    await using h = await harness({ model: talkative() });
+    const { id: threadId } = await h.createThread();
+    const leaving = await h.createSession({ threadId });
+    await h.createThread();
+    const entering = await h.createSession();
+    const entered = entering.switchThread({ threadId });
+    await awaits(late);
+    await Promise.all([leaving.close(), entered]);
+    assert.equal(await answersAt(entering), "complete", `left ${late} awaits after the other began to enter`);
+  }
+});
+
+/** Tells when the end of a turn is written. */
+class TellingStore extends MemoryStore {
+  readonly ended = Promise.withResolvers<void>();
+  override async append(threadId: string, events: readonly StampedEvent[], options: AppendOptions) {
+    const result = await super.append(threadId, events, options);
+    if (events.some(({ type }) => type === "agent_end")) this.ended.resolve();
+    return result;
+  }
+}
+
+test("a thread that recover: all goes on with is open for a session that enters as its turn ends", LIMIT, async () => {
+  for (let late = 0; late < STEPS; late++) {
+    const data = new MemoryData();
+    await using first = await harness({ model: talkative(), storage: new MemoryStore(data) });
+    const { id: threadId } = await first.createThread();
+    const { seq: afterSeq } = first.getDisplayState();
+    await first.close();
+    const queued = { type: "input_accepted", v: 1, at: 1, inputId: "i", delivery: "send", content: "hello" } as const;
+    await new MemoryStore(data).append(threadId, [queued], { afterSeq });
+    const storage = new TellingStore(data);
+    await using h = await harness({ model: talkative(), storage, recover: "all" });
+    await storage.ended.promise;
+    await awaits(late);
+    await h.switchThread({ threadId });
+    assert.equal(await answersAt(h), "complete", `entered ${late} awaits after the turn had ended`);
+  }
+});
+
+test("who deletes a thread and makes room for another leaves the seats of others alone", LIMIT, async () => {
+  await using h = await harness({ model: talkative() });
+  const { id: threadId } = await h.createThread();
+  const other = await h.createSession({ threadId });
+  await h.deleteThread({ threadId });
+  await assert.rejects(other.switchThread({ threadId }), { code: "THREAD_NOT_FOUND" });
+  await h.createThread();
+  assert.equal(await answersAt(h), "complete");
+});

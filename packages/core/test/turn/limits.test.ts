@@ -1,0 +1,109 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Agent, Harness, memoryStore, type Budget, type HarnessEvent } from "@cinch/core";
+import { fail, finish, inTurn, parts, say, script, type Step } from "@cinch/testkit";
+import { stillClock } from "../model/providers-clock.ts";
+
+const LIMIT = { timeout: 20_000 };
+const prices = { script: { input: 1_000, output: 10_000 } };
+/** Each of these takes 100 tokens in and 10 out: 0.1 + 0.1 dollars. */
+const empty = parts(finish("stop"));
+const refused = parts(finish("content-filter"));
+const broken = parts({ type: "text-delta", id: "t", delta: "Well" }, { type: "error", error: "cut" }, finish("error"));
+const unpriced = fail(Object.assign(new Error("Busy"), { statusCode: 503 }));
+
+async function chat(budget: Budget | undefined, ...steps: Step[]) {
+  const clock = stillClock();
+  const model = script(...steps);
+  const agent = new Agent({ name: "a", model });
+  const h = new Harness({ id: "test", storage: memoryStore(), agent, clock, prices, ...(budget ? { budget } : {}) });
+  const seen: HarnessEvent[] = [];
+  h.subscribe((event) => seen.push(event));
+  const send = () => clock.windUntil(h.sendMessage({ content: "hi" }));
+  return { h, model, seen, send, [Symbol.asyncDispose]: () => h.close() };
+}
+
+const used = (h: Harness) => {
+  const { tokenUsage, cost } = h.getDisplayState();
+  return [tokenUsage.inputTokens, tokenUsage.outputTokens, cost === null ? null : Math.round(cost * 100) / 100];
+};
+
+test("what empty, refused and broken answers took counts, in tokens and in dollars", LIMIT, async () => {
+  for (const [step, tries, reason] of [
+    [empty, 2, "error"],
+    [refused, 1, "error"],
+    [inTurn(empty, say("Here.")), 2, "complete"],
+    [inTurn(broken, say("Here.")), 2, "complete"],
+  ] as const) {
+    await using at = await chat(undefined, step);
+    assert.equal((await at.send()).reason, reason);
+    assert.equal(at.model.requests.length, tries);
+    assert.deepEqual(used(at.h), [100 * tries, 10 * tries, Math.round(20 * tries) / 100]);
+  }
+});
+
+test("a try that took nothing leaves no trace of usage, and no try is a step", LIMIT, async () => {
+  await using at = await chat({ steps: 1 }, inTurn(unpriced, empty, say("Here.")));
+  assert.equal((await at.send()).reason, "complete");
+  const updates = at.seen.filter((event) => event.type === "usage_update");
+  assert.deepEqual(
+    updates.map(({ failed = false }) => failed),
+    [true, false],
+  );
+  const steps = at.seen.filter((event) => event.type === "step_end");
+  assert.deepEqual(
+    steps.map(({ usage }) => usage.inputTokens),
+    [100],
+  );
+});
+
+test("a budget of tokens or dollars ends the turn before the model is asked again", LIMIT, async () => {
+  for (const [budget, detail] of [
+    [{ tokens: 100 }, "110 of 100 tokens for a turn"],
+    [{ cost: 0.2 }, "0.2 of 0.2 dollars for a turn"],
+    [{ thread: { tokens: 110 } }, "110 of 110 tokens for the thread"],
+  ] as const) {
+    await using at = await chat(budget, broken);
+    const result = await at.send();
+    assert.deepEqual([result.reason, result.detail], ["budget", detail]);
+    assert.equal(at.model.requests.length, 1);
+    assert.ok(!at.seen.some(({ type }) => type === "retry_scheduled"));
+  }
+});
+
+test("a budget of time holds while a retry is waited for", LIMIT, async () => {
+  await using at = await chat({ wallMs: 2_000 }, unpriced);
+  const result = await at.send();
+  assert.equal(result.reason, "budget");
+  assert.match(result.detail!, /of 2000 ms of work for a turn$/);
+  assert.ok(at.model.requests.length < 5, `${at.model.requests.length} requests`);
+});
+
+test("a budget of time that passes before a retry ends the turn, and the model is not asked again", LIMIT, async () => {
+  const later = fail(Object.assign(new Error("Busy"), { statusCode: 503, responseHeaders: { "retry-after": "10" } }));
+  await using at = await chat({ wallMs: 2_000 }, inTurn(later, say("Never said.")));
+  assert.equal((await at.send()).reason, "budget");
+  assert.equal(at.model.requests.length, 1);
+});
+
+test("of a thread's steps, those that gave no answer are none", LIMIT, async () => {
+  await using at = await chat({ thread: { steps: 2 } }, inTurn(empty, say("One.")), say("Two."), say("Never said."));
+  assert.equal((await at.send()).reason, "complete");
+  assert.equal((await at.send()).reason, "complete");
+  assert.equal((await at.send()).reason, "budget");
+});
+
+test("a rewind gives nothing back of what was spent", LIMIT, async () => {
+  await using at = await chat({ thread: { cost: 0.2 } }, say("One."), say("Never said."));
+  assert.equal((await at.send()).reason, "complete");
+  await at.h.rewind({ toSeq: 1 });
+  const { reason, detail } = await at.send();
+  assert.deepEqual([reason, detail], ["budget", "0.2 of 0.2 dollars for the thread"]);
+});
+
+test("what a retry took is not given back when the next turn begins", LIMIT, async () => {
+  await using at = await chat({ thread: { tokens: 220 } }, inTurn(empty, say("Here.")), say("Never said."));
+  assert.equal((await at.send()).reason, "complete");
+  assert.equal((await at.send()).reason, "budget");
+  assert.equal(at.model.requests.length, 2);
+});
