@@ -73,7 +73,7 @@ describe("the packages, as installed", { concurrency: false }, () => {
       assert.deepEqual(engines, { node: ">=24" });
       const odd = globSync("**/*", { cwd: place, exclude: ["node_modules"] }).filter(
         (file) =>
-          statSync(join(place, file)).isFile() && !/\.(js|d\.ts)$|^(LICENSE|README\.md|package\.json)$/.test(file),
+          statSync(join(place, file)).isFile() && !/\.(c?js|d\.ts)$|^(LICENSE|README\.md|package\.json)$/.test(file),
       );
       assert.deepEqual(odd, [], name);
     }
@@ -82,7 +82,7 @@ describe("the packages, as installed", { concurrency: false }, () => {
   test("each declares every package that it imports, and our own at the version they have", () => {
     for (const name of names) {
       const { dependencies, peerDependencies = {} } = manifestOf(placeOf(name));
-      const files = globSync("{*.js,dist/**/*.{js,d.ts}}", { cwd: placeOf(name) });
+      const files = globSync("{*.js,dist/**/*.{js,cjs,d.ts}}", { cwd: placeOf(name) });
       const imported = new Set(files.flatMap((file) => importsOf(join(placeOf(name), file)).map(packageOf)));
       const known = new Set([...Object.keys(dependencies), ...Object.keys(peerDependencies), ".", "..", "#main"]);
       const missing = [...imported].filter((one) => !isBuiltin(one) && !known.has(one));
