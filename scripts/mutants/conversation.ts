@@ -53,14 +53,14 @@ export const conversation = inPackage("packages/core", [
   },
   {
     attacks: "P7/P8: a reader that never reads has no limit",
-    file: "thread/subscriber.ts",
+    file: "thread/event-queue.ts",
     find: "if (this.#events.length >= QUEUE_LIMIT) {",
     replace: "if (false) {",
     tests: ["thread/robust", "thread/reconnect", "turn/hostile", "thread/reconnect-live"],
   },
   {
     attacks: "P8: an overflow is not told",
-    file: "thread/subscriber.ts",
+    file: "thread/event-queue.ts",
     find: "if (resync) yield resync;",
     replace: "",
     tests: ["thread/robust", "thread/reconnect", "turn/hostile", "thread/reconnect-live"],
@@ -152,8 +152,8 @@ export const conversation = inPackage("packages/core", [
   {
     attacks: "a command decides by what was heard so far",
     file: "thread/thread.ts",
-    find: "return (await attempt()) ?? ((await behind()) ? await attempt() : null);",
-    replace: "return await attempt();",
+    find: "if (this.state.seq > seq) appended = await this.append(asOutcome(decide));",
+    replace: "",
     tests: ["thread/behind"],
   },
 ]);

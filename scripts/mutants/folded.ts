@@ -111,15 +111,15 @@ export const folded = [
     {
       attacks: "named inputs: only the newest ids are known",
       file: "commands/input.ts",
-      find: "let isKnown = known !== undefined;",
-      replace: "let isKnown = false;",
+      find: "known !== undefined || (event.named",
+      replace: "(event.named",
       tests: ["thread/fold-cache"],
     },
     {
       attacks: "named inputs: an id that came in since the store was asked is another input",
       file: "commands/input.ts",
-      find: "isKnown ||= event.named === true && named.includes(event.inputId);",
-      replace: "",
+      find: " || (event.named === true && named.includes(event.inputId));",
+      replace: ";",
       tests: ["commands/input-ids"],
     },
     {

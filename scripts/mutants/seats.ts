@@ -75,8 +75,8 @@ export const seats = inPackage("packages/core", [
   {
     attacks: "retry: two callers make two turns",
     file: "commands/retry.ts",
-    find: "if (turn && turn.retries !== null && turn.retries === meant) {",
-    replace: "if (false) {",
+    find: "if (turn && turn.retries !== null && turn.retries === meant) return",
+    replace: "if (false) return",
     tests: ["commands/retry"],
   },
   {
@@ -145,7 +145,7 @@ export const seats = inPackage("packages/core", [
   {
     attacks: "settled: what will be declined waits",
     file: "queries/settled.ts",
-    find: "isWaiting(turn) && !driving.declines",
+    find: "isWaiting(turn) && !supervisor.declines",
     replace: "isWaiting(turn)",
     tests: ["commands/unattended"],
   },
@@ -159,7 +159,7 @@ export const seats = inPackage("packages/core", [
   {
     attacks: "settled: it outlives the harness",
     file: "queries/settled.ts",
-    find: "thread.waiters.during(atRest(thread))",
+    find: "thread.results.during(atRest(thread))",
     replace: "atRest(thread)",
     tests: ["queries/settled"],
   },
@@ -334,8 +334,8 @@ export const seats = inPackage("packages/core", [
   {
     attacks: "stand-back: a process does not know that it has answered",
     file: "thread/thread.ts",
-    find: "answered = events?.some(isAnswer) ?? false;",
-    replace: "",
+    find: 'answered: appended.kind === "appended" && appended.events.some(isAnswer)',
+    replace: "answered: false",
     tests: ["commands/answer-and-leave"],
   },
   {

@@ -19,7 +19,7 @@ export const turns = inPackage("packages/core", [
   {
     attacks: "P3: another run of a call has another key",
     file: "turn/calls.ts",
-    find: "const key = before ?? `",
+    find: "const key = known.get(call.toolCallId)?.key ?? `",
     replace: "const key = `",
     tests: ["thread/recover"],
   },

@@ -168,7 +168,7 @@ export class Harness<Values = StateValues> {
   async #openWorkspace(): Promise<void> {
     if (!this.#workspace) return;
     const tell = (event: NewLive<"workspace_status_changed" | "workspace_ready" | "workspace_error">) => {
-      for (const session of this.#sessions) session.tell(event);
+      for (const session of this.#sessions) session.push(event);
     };
     tell({ type: "workspace_status_changed", status: "opening" });
     try {
@@ -203,7 +203,7 @@ export class Harness<Values = StateValues> {
   }
 
   #inform(message: string): void {
-    for (const session of this.#sessions) session.tell({ type: "info", message });
+    for (const session of this.#sessions) session.push({ type: "info", message });
   }
 
   /** Another seat, for another person or program. */

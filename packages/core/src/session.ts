@@ -1,6 +1,6 @@
 import { answerApproval, answerSuspension, type ApprovalAnswer, type SuspensionAnswer } from "./commands/answers.ts";
-import { Answering } from "./commands/answer-target.ts";
-import { Audience } from "./thread/subscribers.ts";
+import { AnswerTargets } from "./commands/answer-target.ts";
+import { Subscribers } from "./thread/subscribers.ts";
 import {
   addGrant,
   inherited,
@@ -21,16 +21,9 @@ import { newDisplayState, type HarnessDisplayState, type HarnessMessage } from "
 import type { NewLive } from "./events/live-events.ts";
 import type { InboxItem } from "./folds/inbox.ts";
 import { messagesOf } from "./queries/history.ts";
-import {
-  acceptedInput,
-  editQueued,
-  goOn,
-  post,
-  removeQueued,
-  requestAbort,
-  send,
-  type Input,
-} from "./commands/input.ts";
+import { abort } from "./commands/abort.ts";
+import { acceptedInput, editQueued, post, removeQueued, send, type Input } from "./commands/input.ts";
+import { resume } from "./commands/resume.ts";
 import type { Usage } from "./events/message.ts";
 import type { HarnessMode, Modes } from "./config/modes.ts";
 import { optionsOf } from "./commands/options.ts";
@@ -41,8 +34,7 @@ import { retry } from "./commands/retry.ts";
 import { diffSince, rewindThread, type RewindOptions, type RewindResult } from "./commands/rewind.ts";
 import type { StateShape, StateUpdates, StateValues, WholeState } from "./config/state-shape.ts";
 import type { Store, ThreadQuery, ThreadRecord } from "./ports/store.ts";
-import { resyncOf } from "./thread/subscriber.ts";
-import type { Listener } from "./thread/live-display.ts";
+import { resyncOf, type Listener } from "./thread/subscriber.ts";
 import { settled, type Settled } from "./queries/settled.ts";
 import type { Thread } from "./thread/thread.ts";
 import type { TurnResult } from "./thread/turn-results.ts";
@@ -68,16 +60,16 @@ export interface SessionPorts {
 export class Session<Values = StateValues> {
   readonly resourceId: string;
   readonly #ports: SessionPorts;
-  readonly #audience: Audience;
-  readonly #answering = new Answering();
+  readonly #subscribers: Subscribers;
+  readonly #answerTargets = new AnswerTargets();
   #thread: Thread | null = null;
-  #unlisten: (() => void) | undefined;
+  #offDeleted: (() => void) | undefined;
   #commands: Promise<unknown> = Promise.resolve();
   #closed = false;
 
   constructor(ports: SessionPorts, resourceId: string) {
     this.#ports = ports;
-    this.#audience = new Audience(() => this.#thread, ports.now);
+    this.#subscribers = new Subscribers(ports.now);
     this.resourceId = resourceId;
   }
 
@@ -85,12 +77,12 @@ export class Session<Values = StateValues> {
 
   /** Calls back for every event of the current thread, and of those that it is switched to. `since`: first what came after it. */
   subscribe(listener: Listener, options: { since?: number } = {}): () => void {
-    return this.#audience.subscribe(listener, optionsOf("subscribe", options).since);
+    return this.#subscribers.subscribe(listener, optionsOf("subscribe", options).since);
   }
 
   /** The same as an iterable, for a reader with its own pace. Ends with the session, or when the signal says so. */
   events(options: { since?: number; signal?: AbortSignal } = {}): AsyncGenerator<HarnessEvent, void, undefined> {
-    return this.#audience.events(optionsOf("events", options));
+    return this.#subscribers.events(optionsOf("events", options));
   }
 
   /** A snapshot that never changes. The same object as before if nothing has happened. */
@@ -106,15 +98,10 @@ export class Session<Values = StateValues> {
     return this.#thread?.id ?? null;
   }
 
-  /** For the harness: tells those who listen here what is not about a thread. */
-  tell(event: NewLive): void {
-    this.#audience.tell({ ...event, threadId: this.#thread?.id ?? "", at: this.#ports.now() } as HarnessEvent);
+  /** For the harness: delivers an event that is not about a thread. */
+  push(event: NewLive): void {
+    this.#subscribers.push({ ...event, threadId: this.#thread?.id ?? "", at: this.#ports.now() } as HarnessEvent);
   }
-
-  #relay = (event: HarnessEvent): void => {
-    this.#audience.tell(event);
-    if (event.type === "thread_deleted") this.#sit(null);
-  };
 
   // Input
 
@@ -154,13 +141,13 @@ export class Session<Values = StateValues> {
 
   /** Ends the turn. Queued inputs stay and wait for the next one, or for `resume()`; with `inbox` they are dropped too. */
   async abort(options: { inbox?: boolean } = {}): Promise<void> {
-    const thread = await this.#command((current) => requestAbort(current, optionsOf("abort", options)));
+    const thread = await this.#command((current) => abort(current, optionsOf("abort", options)));
     await thread.turnEnded();
   }
 
   /** Goes on with what is parked or queued. Otherwise nothing happens. */
   resume(): Promise<void> {
-    return this.#command(goOn);
+    return this.#command(resume);
   }
 
   /** Goes on after a turn that ended with an error, a limit or an abort, without a new message. Settles when that turn has ended. */
@@ -176,14 +163,14 @@ export class Session<Values = StateValues> {
   /** Gives a suspended call what it waits for. */
   async respondToToolSuspension(options: SuspensionAnswer): Promise<void> {
     const answer = optionsOf("respondToToolSuspension", options);
-    const bound = this.#answering.bind(this.#thread, "suspended", answer);
+    const bound = this.#answerTargets.bind(this.#thread, "suspended", answer);
     return bound.until(this.#command((thread) => answerSuspension(thread, answer, bound.find), answer.threadId));
   }
 
   /** Says yes or no to a call that waits for it. */
   async respondToToolApproval(options: ApprovalAnswer): Promise<void> {
     const answer = optionsOf("respondToToolApproval", options);
-    const bound = this.#answering.bind(this.#thread, "asking", answer);
+    const bound = this.#answerTargets.bind(this.#thread, "asking", answer);
     return bound.until(this.#command((thread) => answerApproval(thread, answer, bound.find), answer.threadId));
   }
 
@@ -330,9 +317,9 @@ export class Session<Values = StateValues> {
     if (this.#closed) return;
     this.#closed = true;
     await this.#commands;
-    this.#audience.close();
+    this.#subscribers.close();
     const thread = this.#thread;
-    this.#unlisten?.();
+    this.#offDeleted?.();
     this.#thread = null;
     this.#ports.left();
     // The seat is free at once; the thread stays open for as long as it is driven here.
@@ -342,7 +329,7 @@ export class Session<Values = StateValues> {
   /** For the harness, which closes its threads itself and does not wait for the turns in them. */
   abandon(): void {
     this.#closed = true;
-    this.#audience.close();
+    this.#subscribers.close();
   }
 
   #command<T>(work: (thread: Thread) => Promise<T>, threadId = this.#thread?.id): Promise<T> {
@@ -392,21 +379,22 @@ export class Session<Values = StateValues> {
     this.#sit(next);
   }
 
-  /** Changes the seat, and tells those who listen what they see from now on. */
+  /** Moves to another thread, and brings the subscribers up to date with it. */
   #sit(next: Thread | null): void {
     const previous = this.#thread;
-    this.#unlisten?.();
+    this.#offDeleted?.();
     this.#thread = next;
-    this.#unlisten = next?.listen(this.#relay);
+    this.#subscribers.attach(next);
+    this.#offDeleted = next?.onDeleted(() => this.#sit(null));
     if (previous) this.#ports.registry.release(previous).catch(() => undefined);
     if (!next) return;
     const at = this.#ports.now();
     const previousThreadId = previous?.id ?? null;
-    this.#audience.tell({ type: "thread_changed", threadId: next.id, previousThreadId, at });
-    this.#audience.tell(resyncOf(next, at));
-    const hindrance = this.#ports.modes.hindrance(next.state);
-    if (hindrance) next.report("The thread can't be driven from here", hindrance);
-    next.driving.seated();
+    this.#subscribers.push({ type: "thread_changed", threadId: next.id, previousThreadId, at });
+    this.#subscribers.push(resyncOf(next, at));
+    const blocked = this.#ports.modes.whyBlocked(next.state);
+    if (blocked) next.report("The thread can't be driven from here", blocked);
+    next.supervisor.seated();
   }
 }
 

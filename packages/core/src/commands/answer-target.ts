@@ -23,7 +23,7 @@ export type FindCall = (thread: Thread) => Promise<Call | undefined>;
  * What a seat is answering. An answer is for the call that the seat saw when it was given, whatever happens until it arrives; and who
  * answers "the oldest" twice, before the first answer has arrived, means two calls.
  */
-export class Answering {
+export class AnswerTargets {
   readonly #underWay = new Set<number>();
 
   bind(thread: Thread | null, waits: Waits, answer: Named | undefined): { find: FindCall; until: Keeper } {

@@ -3,13 +3,13 @@ import { CinchError } from "../errors.ts";
 import type { Decision, NewEvent } from "../events/event-map.ts";
 import type { Approval, Call } from "../folds/call.ts";
 import type { ThreadState } from "../folds/state.ts";
-import { refuseForeign } from "./input.ts";
+import { refuseForeign } from "./refuse-foreign.ts";
 import { NoJson, toJson } from "../events/json.ts";
 import type { Json, Message } from "../events/message.ts";
 import { changePolicies } from "../permissions/change.ts";
 import { checkDecision, digestOf } from "../permissions/gate.ts";
 import { BY_RULES } from "../permissions/rule.ts";
-import { soon } from "../ports/clock.ts";
+import { withTimeout } from "../ports/clock.ts";
 import type { ValueCheck } from "../tools/schema.ts";
 import type { Thread } from "../thread/thread.ts";
 import type { NamedTool } from "../tools/tool.ts";
@@ -54,16 +54,21 @@ export async function answerSuspension(thread: Thread, answer: SuspensionAnswer,
   const problem = await problemOf(thread, tool?.answers, resumeData);
   if (problem !== null)
     throw new CinchError("INVALID_INPUT", `${asked.toolName} does not take this resumeData:\n${problem}`);
-  let late = false;
-  await thread.command((state) => {
-    late = !state.turn || !isStill(state, asked);
-    if (!state.turn || late) return null;
-    const { turnId } = state.turn;
-    const { toolName } = asked;
+  const isAnswered = await thread.command(({ turn, ...state }) => {
+    if (!turn || !isStill({ turn, ...state }, asked)) return null;
+    const { toolCallId: id, toolName } = asked;
     const who = by === undefined ? {} : { by };
-    return [{ type: "tool_resumed", turnId, toolCallId: asked.toolCallId, toolName, resumeData, ...who }];
+    const resumed = {
+      type: "tool_resumed" as const,
+      turnId: turn.turnId,
+      toolCallId: id,
+      toolName,
+      resumeData,
+      ...who,
+    };
+    return { events: [resumed], result: true };
   });
-  if (late) throw await notPending(thread, "suspended", asked.toolCallId);
+  if (!isAnswered) throw await notPending(thread, "suspended", asked.toolCallId);
 }
 
 /** Says yes or no to a call. What runs is bound to what was shown; rules are held against it again when it runs. */
@@ -133,7 +138,7 @@ async function editOf(thread: Thread, call: Call, edited: unknown) {
 
 /** What is wrong with a value, as far as can be told here and now. It is checked again where the call runs. */
 async function problemOf(thread: Thread, check: ValueCheck | undefined, value: Json): Promise<string | null> {
-  const checked = check && (await soon(thread.ports.clock, check(structuredClone(value))));
+  const checked = check && (await withTimeout(thread.ports.clock, check(structuredClone(value))));
   return checked && !checked.ok ? checked.problem : null;
 }
 

@@ -96,7 +96,7 @@ export function undoing(history: FileHistory, now: LookedAt | undefined, overwri
 }
 
 /** What was to be restored, and can't be. */
-export const hindered = ({ file: { path }, left }: Undoing, detail: string): Undoing => ({
+export const blocked = ({ file: { path }, left }: Undoing, detail: string): Undoing => ({
   file: { path, outcome: "conflict", detail },
   restore: null,
   left,

@@ -1,4 +1,5 @@
 import { CinchError } from "../errors.ts";
+import { refuseForeign } from "./refuse-foreign.ts";
 import type { Delivery, NewEvent } from "../events/event-map.ts";
 import { NAMED_KEPT } from "../folds/state.ts";
 import { outcomeOf } from "../queries/history.ts";
@@ -77,22 +78,21 @@ async function accept(thread: Thread, { event, blobs }: Accepted): Promise<numbe
   const { id, ports } = thread;
   const asked = thread.state.seq;
   const known = event.named ? await ports.store.findInput(id, event.inputId) : undefined;
-  let isKnown = known !== undefined;
-  let isStale = false;
-  await thread.command(({ seq, foreign, inbox, named, title, control }) => {
+  const isAccepted = await thread.command(({ seq, foreign, inbox, named, title, control }) => {
     refuseForeign(foreign);
     // Refused before it is queued: no process with this configuration could answer it.
     ports.modes.current(control);
-    // What came in since the store was asked is in `named`, unless it was more than that holds.
-    isStale = event.named === true && seq - asked > NAMED_KEPT;
-    isKnown ||= event.named === true && named.includes(event.inputId);
+    // Ids that were accepted since the store was asked are in `named`, unless there are more than it holds.
+    const isStale = event.named === true && seq - asked > NAMED_KEPT;
+    const isKnown = known !== undefined || (event.named === true && named.includes(event.inputId));
     if (isKnown || isStale) return null;
     refuseFull(inbox.length);
     const made = title === "" ? titleOf(event.content) : "";
-    return made === "" ? [event] : [event, { type: "thread_renamed", title: made }];
-  }, blobs);
-  if (known !== undefined) return known;
-  return isKnown || isStale ? accept(thread, { event, blobs }) : undefined;
+    const rename: NewEvent[] = made === "" ? [] : [{ type: "thread_renamed", title: made }];
+    return { events: [event, ...rename], blobs, result: true };
+  });
+  if (isAccepted) return undefined;
+  return known ?? accept(thread, { event, blobs });
 }
 
 export async function post(thread: Thread, input: Accepted): Promise<{ inputId: string }> {
@@ -103,10 +103,10 @@ export async function post(thread: Thread, input: Accepted): Promise<{ inputId: 
 /** Accepts an input, and promises what becomes of it: a promise within one, since others may give orders meanwhile. */
 export async function send(thread: Thread, input: Accepted): Promise<{ turn: Promise<TurnResult> }> {
   const { inputId } = input.event;
-  const waiter = thread.waiters.add(inputId);
+  const waiter = thread.results.add(inputId);
   try {
     const known = await accept(thread, input);
-    if (known !== undefined) thread.waiters.accepted(inputId);
+    if (known !== undefined) thread.results.accepted(inputId);
     const settled = known === undefined ? undefined : await outcomeOf(thread, inputId, known);
     if (settled) waiter.cancel();
     return { turn: settled ? Promise.resolve(settled) : waiter.result };
@@ -129,8 +129,8 @@ export const removeQueued = (thread: Thread, { inputId }: { inputId: string }): 
 
 /** Edits or removes an input that has not been taken yet. */
 function changeQueued(thread: Thread, event: NewEvent<"input_edited" | "input_removed">): Promise<void> {
-  return thread.command(({ inbox }) => {
-    if (inbox.some((item) => item.inputId === event.inputId)) return [event];
+  return thread.command<void>(({ inbox }) => {
+    if (inbox.some((item) => item.inputId === event.inputId)) return { events: [event] };
     throw new CinchError(
       "NOT_PENDING",
       `Input "${event.inputId}" is not queued: it was taken or removed. listInbox() shows what is.`,
@@ -161,36 +161,4 @@ function refuseFull(queued: number): void {
     "INVALID_INPUT",
     `${queued} inputs are queued already. Wait for turns to end, or remove some with removeInput().`,
   );
-}
-
-/** A thread that a newer release has written to may be read, not driven. */
-export function refuseForeign(foreign: { type: string; v: number; seq: number } | null): void {
-  if (!foreign) return;
-  const { type, v, seq } = foreign;
-  throw new CinchError(
-    "STORE_NEWER",
-    `Event ${seq} of this thread ("${type}", version ${v}) was written by a newer Cinch. Upgrade to go on with it.`,
-  );
-}
-
-/** Asks the driver to end the turn, also one that an input is just about to begin. With `inbox`, what is queued is dropped. */
-export async function requestAbort(thread: Thread, { inbox = false }: { inbox?: boolean }): Promise<Thread> {
-  refuseForeign(thread.state.foreign);
-  await thread.begun();
-  await thread.command(({ turn, inbox: queued }) => {
-    const drop = inbox ? { inbox } : {};
-    if (turn) return turn.aborting && !inbox ? null : [{ type: "abort_requested", turnId: turn.turnId, ...drop }];
-    return inbox && queued.length > 0 ? [{ type: "abort_requested", inbox }] : null;
-  });
-  return thread;
-}
-
-/** Goes on with what is parked or held back. */
-export async function goOn(thread: Thread): Promise<void> {
-  await thread.refresh();
-  const { foreign, turn, parked, held, inbox } = thread.state;
-  refuseForeign(foreign);
-  const hindrance = turn && thread.ports.modes.hindrance(thread.state);
-  if (hindrance) throw hindrance;
-  if (turn ? parked : held && inbox.length > 0) thread.wake({ force: true });
 }

@@ -1,7 +1,7 @@
 import { CinchError } from "../errors.ts";
 import type { EndReason } from "../events/event-map.ts";
 import type { ThreadState } from "../folds/state.ts";
-import { refuseForeign } from "./input.ts";
+import { refuseForeign } from "./refuse-foreign.ts";
 import type { Thread } from "../thread/thread.ts";
 import type { TurnResult } from "../thread/turn-results.ts";
 
@@ -14,32 +14,35 @@ const RETRYABLE: ReadonlySet<EndReason> = new Set(["error", "max_steps", "budget
 export async function retry(thread: Thread): Promise<{ turn: Promise<TurnResult> }> {
   await thread.refresh();
   const meant = lastTurn(thread.state);
-  let waiter: ReturnType<Thread["waiters"]["add"]> | undefined;
-  const wait = (inputId: string) => {
-    waiter?.cancel();
-    waiter = thread.waiters.add(inputId);
-  };
+  const { modes, ids } = thread.ports;
+  const [turnId, inputId] = [ids("turn"), ids("input")];
+  const waiter = thread.results.add(inputId);
   try {
-    await thread.command((state) => {
+    const shared = await thread.command((state) => {
       refuseForeign(state.foreign);
       const { turn, control } = state;
-      if (turn && turn.retries !== null && turn.retries === meant) {
-        wait(turn.inputIds[0]!);
-        return null;
-      }
+      if (turn && turn.retries !== null && turn.retries === meant) return { events: [], result: turn.inputIds[0]! };
       refuseRetry(state, meant);
-      const { modes, ids } = thread.ports;
       const mode = modes.current(control);
       const last = { turnId: meant!, modeId: mode.id, modelId: modes.modelId(control, mode) };
-      const [turnId, inputId] = [ids("turn"), ids("input")];
-      wait(inputId);
-      return [{ type: "input_accepted", turnId, inputId, delivery: "send", content: "", retry: last }];
+      return { events: [{ type: "input_accepted", turnId, inputId, delivery: "send", content: "", retry: last }] };
     });
-    return { turn: waiter!.result };
+    if (shared === undefined) return { turn: waiter.result };
+    waiter.cancel();
+    return { turn: resultOf(thread, shared) };
   } catch (error) {
-    waiter?.cancel();
+    waiter.cancel();
     throw error;
   }
+}
+
+/** The result of a turn that another caller has retried, which may have ended since. */
+function resultOf(thread: Thread, inputId: string): Promise<TurnResult> {
+  const { result } = thread.results.add(inputId);
+  thread.results.accepted(inputId);
+  if (thread.state.ended?.inputIds.includes(inputId)) thread.results.turnEnded(thread.state);
+  else thread.results.dropLost(thread.state);
+  return result;
 }
 
 /** The turn that a caller has in mind: the last one that ended, also while it is being retried. */

@@ -1,5 +1,5 @@
 import { CinchError } from "../errors.ts";
-import { refuseForeign } from "./input.ts";
+import { refuseForeign } from "./refuse-foreign.ts";
 import type { NewEvent } from "../events/event-map.ts";
 import { yoloUpdate } from "../folds/control.ts";
 import { noFiles, reduceFiles, type FilesState } from "../folds/files.ts";
@@ -7,7 +7,7 @@ import type { ThreadState } from "../folds/state.ts";
 import type { FileDiff, HeldFiles, RewoundFile, ThreadFiles } from "../events/files.ts";
 import { hasTrees } from "../turn/decide.ts";
 import type { Thread } from "../thread/thread.ts";
-import { hindered, historiesOf, undoing, type FileHistory, type Undoing } from "./file-history.ts";
+import { blocked, historiesOf, undoing, type FileHistory, type Undoing } from "./file-history.ts";
 import type { FileReach, Undo } from "../ports/workspace.ts";
 
 export interface RewindOptions {
@@ -50,8 +50,7 @@ export async function rewindThread(thread: Thread, options: RewindOptions): Prom
     // If anything has happened meanwhile, it has to be looked at again.
     const done = await thread.appendAlone((state) => {
       if (state.seq !== seq || state.turn) return null;
-      const all = conversation ? [cut(state, { toSeq, files }), ...events] : events;
-      return all.length > 0 ? all : null;
+      return { events: conversation ? [cut(state, { toSeq, files }), ...events] : events };
     });
     if (!done && !(thread.state.seq === seq && !conversation)) continue;
     return { ...result, files: await taken(thread, found) };
@@ -123,7 +122,7 @@ async function stop(thread: Thread): Promise<void> {
   if (thread.state.files.restoring) undoOf(thread);
   const open = (state: ThreadState) => state.turn !== null || state.files.restoring !== null || hasTrees(state);
   await thread.command(({ turn }) => {
-    return turn && !turn.aborting ? [{ type: "abort_requested", turnId: turn.turnId }] : null;
+    return turn && !turn.aborting ? { events: [{ type: "abort_requested", turnId: turn.turnId }] } : null;
   });
   const isStopped = (state: ThreadState) => (thread.ports.workspace?.undo ? !open(state) : state.turn === null);
   if (!(await thread.until(isStopped))) throw notNow();
@@ -143,7 +142,7 @@ async function undoings(
   const obstacles = await undoOf(thread).obstacles(restores, reachOf(thread));
   return found.map((one) => {
     const why = one.restore && obstacles.get(one.file.path);
-    return why ? hindered(one, why) : one;
+    return why ? blocked(one, why) : one;
   });
 }
 

@@ -4,7 +4,7 @@ import { yoloUpdate, type Control } from "../folds/control.ts";
 import type { Modes } from "../config/modes.ts";
 import { changePolicies } from "../permissions/change.ts";
 import { plainRule, Rule, type ToolCategory } from "../permissions/rule.ts";
-import { soon } from "../ports/clock.ts";
+import { withTimeout } from "../ports/clock.ts";
 import { checkSeq } from "./rewind.ts";
 import type { StateShape } from "../config/state-shape.ts";
 import type { Folds } from "../folds/folds.ts";
@@ -18,12 +18,12 @@ export async function switchMode(thread: Thread, modeId: string): Promise<void> 
   await thread.command(({ control }) => {
     if (control.modeId === modeId) return null;
     const previousModeId = control.modeId ?? modes.default.id;
-    return [{ type: "mode_changed", modeId, previousModeId, modelId: modes.modelId(control, mode) }];
+    return { events: [{ type: "mode_changed", modeId, previousModeId, modelId: modes.modelId(control, mode) }] };
   });
 }
 
 export const rename = (thread: Thread, title: string): Promise<void> =>
-  thread.command(() => [{ type: "thread_renamed", title }]);
+  thread.command<void>(() => ({ events: [{ type: "thread_renamed", title }] }));
 
 export interface ModelSwitch {
   modelId: string;
@@ -33,9 +33,10 @@ export interface ModelSwitch {
 
 export async function switchModel(thread: Thread, { modelId, scope = "mode" }: ModelSwitch): Promise<void> {
   // A model that takes its time is taken on trust: the turn will tell.
-  await soon(thread.ports.clock, thread.ports.modes.checkModel(modelId));
+  await withTimeout(thread.ports.clock, thread.ports.modes.checkModel(modelId));
   await thread.command(({ control }) => {
-    return [{ type: "model_changed", modelId, scope, modeId: control.modeId ?? thread.ports.modes.default.id }];
+    const modeId = control.modeId ?? thread.ports.modes.default.id;
+    return { events: [{ type: "model_changed", modelId, scope, modeId }] };
   });
 }
 

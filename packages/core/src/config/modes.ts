@@ -123,7 +123,7 @@ export class Modes {
   }
 
   /** Why nothing goes on in a thread, if it is that a mode or a tool is not known here. */
-  hindrance(state: ThreadState): CinchError | null {
+  whyBlocked(state: ThreadState): CinchError | null {
     const { turn, control } = state;
     if (this.canAct(state)) return null;
     const modeId = turn?.phase === "calls" ? turn.modeId : control.modeId;

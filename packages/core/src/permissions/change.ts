@@ -2,7 +2,7 @@ import { CinchError } from "../errors.ts";
 import type { NewEvent } from "../events/event-map.ts";
 import type { Call } from "../folds/call.ts";
 import type { ThreadState } from "../folds/state.ts";
-import { soon } from "../ports/clock.ts";
+import { withTimeout } from "../ports/clock.ts";
 import type { Thread } from "../thread/thread.ts";
 import { preview } from "../turn/decide.ts";
 import { denial, rule } from "./gate.ts";
@@ -31,15 +31,14 @@ export async function changePolicies(
     const changed = after.control.policies !== before.control.policies;
     // A hint, so that nobody is asked in vain: whether a call may run is decided when it runs. Who takes long is not asked twice.
     const hinted: NewEvent[] | undefined =
-      changed && hints ? await soon(thread.ports.clock, answersTo(after, thread)) : [];
+      changed && hints ? await withTimeout(thread.ports.clock, answersTo(after, thread)) : [];
     if (!hinted) hints = false;
     const values = events.some(({ type }) => type === "state_changed");
-    let stands = true;
-    await thread.command((state) => {
-      stands = isSame(state, before) && (!values || state.control.values === before.control.values);
-      return stands ? [...events, ...(hinted ?? [])] : null;
+    const isDone = await thread.command((state) => {
+      const stands = isSame(state, before) && (!values || state.control.values === before.control.values);
+      return { events: stands ? [...events, ...(hinted ?? [])] : [], result: stands };
     });
-    if (stands) return;
+    if (isDone) return;
   }
 }
 

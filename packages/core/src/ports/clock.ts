@@ -48,7 +48,7 @@ export function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<
 const PATIENCE_MS = 1_000;
 
 /** What is promised, or `undefined` if it does not come soon. */
-export async function soon<T>(clock: Clock, promise: Promise<T>): Promise<T | undefined> {
+export async function withTimeout<T>(clock: Clock, promise: Promise<T>): Promise<T | undefined> {
   const over = new AbortController();
   try {
     return await Promise.race([promise, sleep(clock, PATIENCE_MS, over.signal).then(() => undefined)]);

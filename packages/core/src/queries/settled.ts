@@ -1,6 +1,6 @@
 import type { PendingApproval, PendingSuspension } from "../folds/display-state.ts";
 import { isWaiting } from "../folds/state.ts";
-import { refuseForeign } from "../commands/input.ts";
+import { refuseForeign } from "../commands/refuse-foreign.ts";
 import { threadNotFound } from "../ports/memory-store.ts";
 import type { Thread } from "../thread/thread.ts";
 import { hasTrees } from "../turn/decide.ts";
@@ -14,7 +14,7 @@ export interface Settled {
 
 /** Settles when the thread rests, from everything on that is in the journal by now. */
 export function settled(thread: Thread): Promise<Settled> {
-  return thread.waiters.during(atRest(thread));
+  return thread.results.during(atRest(thread));
 }
 
 async function atRest(thread: Thread): Promise<Settled> {
@@ -28,12 +28,12 @@ async function atRest(thread: Thread): Promise<Settled> {
 }
 
 /** `null`: a driver has something to do. */
-function restOf({ state, ports, driving }: Thread): Settled["status"] | null {
+function restOf({ state, ports, supervisor }: Thread): Settled["status"] | null {
   const { turn, parked, inbox, held, files } = state;
   if (state.foreign) return "idle";
   if (ports.workspace?.undo && (files.restoring || hasTrees(state))) return null;
   if (!turn) return inbox.length === 0 || held ? "idle" : null;
   if (turn.aborting) return null;
   if (parked) return "parked";
-  return isWaiting(turn) && !driving.declines ? "waiting" : null;
+  return isWaiting(turn) && !supervisor.declines ? "waiting" : null;
 }

@@ -17,7 +17,8 @@ export function messageOfDraft(pieces: readonly DraftPiece[]): Message | null {
   return { id, role: "assistant", content: content.filter(Boolean) };
 }
 
-interface Screen {
+/** Where the view emits its events. */
+interface Target {
   readonly id: string;
   live(event: NewLive): void;
   emit(event: HarnessEvent): void;
@@ -27,13 +28,13 @@ interface Screen {
 export class DraftView {
   #shown: Message = { id: "", role: "assistant", content: [] };
 
-  show(screen: Screen, pieces: readonly DraftPiece[], { turnId, at }: { turnId: string; at: number }): void {
+  show(target: Target, pieces: readonly DraftPiece[], { turnId, at }: { turnId: string; at: number }): void {
     const message = messageOfDraft(pieces);
     if (!message) return;
     const { id: messageId, content } = message;
     if (this.#shown.id !== messageId) {
       this.#shown = { ...message, content: [] };
-      screen.live({ type: "message_start", messageId, role: "assistant" });
+      target.live({ type: "message_start", messageId, role: "assistant" });
     }
     for (const [index, part] of content.entries()) {
       if (part.type !== "text" && part.type !== "reasoning") continue;
@@ -41,8 +42,8 @@ export class DraftView {
       const delta = part.text.slice(before && "text" in before ? before.text.length : 0);
       if (delta === "") continue;
       this.#shown = { ...this.#shown, content: content.slice(0, index + 1) };
-      const where = { threadId: screen.id, turnId, messageId, at };
-      screen.emit(new MessageUpdate(where, { index, part: part.type, delta, content: this.#shown.content }));
+      const where = { threadId: target.id, turnId, messageId, at };
+      target.emit(new MessageUpdate(where, { index, part: part.type, delta, content: this.#shown.content }));
     }
     this.#shown = message;
   }

@@ -1,51 +1,50 @@
 import type { HarnessEvent } from "../events/event-map.ts";
-import { reduceDisplayAll } from "../folds/display.ts";
-import { LazyFold } from "../folds/lazy-fold.ts";
-import { newDisplayState, type HarnessDisplayState } from "../folds/display-state.ts";
 import { DisplayStateChanged } from "../events/live-events.ts";
+import { reduceDisplayAll } from "../folds/display.ts";
+import { newDisplayState, type HarnessDisplayState } from "../folds/display-state.ts";
+import { LazyFold } from "../folds/lazy-fold.ts";
 import type { Clock } from "../ports/clock.ts";
 
 type Update = HarnessEvent & { type: "message_update" };
-export type Listener = (event: HarnessEvent) => void;
 
-/** What can be seen of a thread: its display state, and every event as it comes. */
-export class Screen {
+/** The display state of an open thread. Folds durable and live events, and announces changes at most once a tick. */
+export class LiveDisplay {
   readonly #clock: Clock;
-  readonly #listeners = new Set<Listener>();
+  readonly #announce: (event: HarnessEvent) => void;
   readonly #display: LazyFold<HarnessDisplayState, HarnessEvent>;
-  /** Deltas of one text that came since the display state was last asked for, as one. */
+  /** Deltas of one text that arrived since the state was last read, merged into one. */
   #delta: { event: Update; text: string } | null = null;
-  #tick: (() => void) | undefined;
+  #cancelTick: (() => void) | undefined;
 
-  constructor(threadId: string, clock: Clock) {
+  constructor(threadId: string, clock: Clock, announce: (event: HarnessEvent) => void) {
     this.#clock = clock;
+    this.#announce = announce;
     this.#display = new LazyFold(newDisplayState(threadId), reduceDisplayAll);
   }
 
-  get display(): HarnessDisplayState {
+  get state(): HarnessDisplayState {
     this.#endDelta();
     return this.#display.value;
   }
 
-  /** Starts anew from this state, without a word. */
-  set display(display: HarnessDisplayState) {
+  /** Replaces the state, without an announcement. */
+  set state(state: HarnessDisplayState) {
     this.#delta = null;
-    this.#display.value = display;
+    this.#display.value = state;
   }
 
-  emit(event: HarnessEvent): void {
-    if (event.type === "message_update") this.#keep(event);
+  add(event: HarnessEvent): void {
+    if (event.type === "message_update") this.#merge(event);
     else {
       this.#endDelta();
       this.#display.add(event);
     }
-    this.tell(event);
-    this.#tick ??= this.#clock.after(0, () => this.flush());
+    this.#cancelTick ??= this.#clock.after(0, () => this.flush());
   }
 
-  #keep(event: Update): void {
-    const kept = this.#delta?.event;
-    if (this.#delta && kept?.messageId === event.messageId && kept.index === event.index)
+  #merge(event: Update): void {
+    const last = this.#delta?.event;
+    if (this.#delta && last?.messageId === event.messageId && last.index === event.index)
       this.#delta.text += event.delta;
     else {
       this.#endDelta();
@@ -60,24 +59,14 @@ export class Screen {
     this.#display.add({ ...event, delta: text } as HarnessEvent);
   }
 
-  /** Tells of an event that is folded already. */
-  tell(event: HarnessEvent): void {
-    for (const listener of Array.from(this.#listeners)) listener(event);
-  }
-
+  /** Announces what has changed now, instead of at the next tick. */
   flush(): void {
     this.stop();
-    this.tell(new DisplayStateChanged(this.display, this.#clock.now()));
+    this.#announce(new DisplayStateChanged(this.state, this.#clock.now()));
   }
 
   stop(): void {
-    this.#tick?.();
-    this.#tick = undefined;
-  }
-
-  /** A listener must not throw. */
-  listen(listener: Listener): () => void {
-    this.#listeners.add(listener);
-    return () => void this.#listeners.delete(listener);
+    this.#cancelTick?.();
+    this.#cancelTick = undefined;
   }
 }

@@ -1,14 +1,13 @@
 import type { HarnessEvent } from "../events/event-map.ts";
-import type { Listener } from "./live-display.ts";
 import type { Thread } from "./thread.ts";
 
-/** Who is further behind than this is given the state instead of the events. */
+/** A subscriber that is further behind gets the display state instead of the events. */
 const REPLAY_LIMIT = 10_000;
-/** How many events a slow reader may leave unread before it is told to resync. */
-const QUEUE_LIMIT = 10_000;
 const CHUNK = 1_000;
 
-/** One listener. While it is still being given the past, what happens meanwhile waits its turn. */
+export type Listener = (event: HarnessEvent) => void;
+
+/** One listener. Events that arrive while past events are replayed to it are delivered after them. */
 export class Subscriber {
   readonly #listener: Listener;
   readonly #report: (error: unknown) => void;
@@ -30,7 +29,7 @@ export class Subscriber {
     this.#stopped = true;
   }
 
-  /** A listener's failure is its own: it must not reach the turn. It is told once, since telling is an event too. */
+  /** An exception of a listener must not reach the turn. It is reported once, since the report is an event too. */
   #call(event: HarnessEvent): void {
     if (this.#stopped) return;
     try {
@@ -47,11 +46,11 @@ export class Subscriber {
     queueMicrotask(() => this.#report(error));
   }
 
-  /** Everything after `since`, once, in order; or one `resync` where that can't be given. */
+  /** Delivers every event after `since`, once and in order; or one `resync` if the events alone don't lead there. */
   async replay(thread: Thread, since: number): Promise<void> {
     this.#waiting = [];
     const now = thread.ports.clock.now();
-    const streaming = whatStreams(thread, now);
+    const streaming = streamingNow(thread, now);
     const resync = resyncOf(thread, now);
     try {
       const past = await eventsSince(thread, since, thread.state.seq);
@@ -61,7 +60,7 @@ export class Subscriber {
       this.#call(resync);
       throw error;
     } finally {
-      // The listener may cause events: those queue up behind the ones that waited.
+      // The listener may cause events, which are delivered after those that waited.
       for (let next = this.#waiting.shift(); next; next = this.#waiting.shift()) this.#call(next);
       this.#waiting = null;
     }
@@ -82,8 +81,8 @@ async function eventsSince(thread: Thread, since: number, upTo: number): Promise
   return past;
 }
 
-/** The live events that tell a newcomer what is being said right now. */
-function whatStreams(thread: Thread, at: number): HarnessEvent[] {
+/** Live events that bring a new subscriber up to date with the answer that is streaming and the tools that run. */
+function streamingNow(thread: Thread, at: number): HarnessEvent[] {
   const { currentMessage, toolInputBuffers, activeTools } = thread.display;
   const turnId = thread.state.turn?.turnId;
   const stamp = { threadId: thread.id, at, ...(turnId === undefined ? {} : { turnId }) };
@@ -119,57 +118,3 @@ export const resyncOf = ({ id, state, display }: Thread, at: number): HarnessEve
   seq: state.seq,
   displayState: display,
 });
-
-/** Events for somebody who reads at their own pace. Bounded: who falls too far behind is told to resync. */
-export class EventQueue {
-  readonly #resync: () => HarnessEvent | null;
-  #events: HarnessEvent[] = [];
-  #overflowed = false;
-  #ended = false;
-  #wake: (() => void) | undefined;
-
-  constructor(resync: () => HarnessEvent | null) {
-    this.#resync = resync;
-  }
-
-  push(event: HarnessEvent): void {
-    if (this.#events.length >= QUEUE_LIMIT) {
-      this.#events = [];
-      this.#overflowed = true;
-    }
-    // From here until the reader comes back, the state that it will be given covers everything.
-    if (!this.#overflowed) this.#events.push(event);
-    this.#wake?.();
-  }
-
-  end(): void {
-    this.#ended = true;
-    this.#wake?.();
-  }
-
-  async *[Symbol.asyncIterator](): AsyncGenerator<HarnessEvent, void, undefined> {
-    for (;;) {
-      if (this.#overflowed) {
-        this.#overflowed = false;
-        const resync = this.#resync();
-        if (resync) yield resync;
-      }
-      const batch = this.#events;
-      this.#events = [];
-      yield* batch;
-      if (this.#events.length > 0 || this.#overflowed) continue;
-      if (this.#ended) return;
-      await new Promise<void>((resolve) => (this.#wake = resolve));
-      this.#wake = undefined;
-    }
-  }
-}
-
-/** The queue as an iterable that is left when it is no longer read. */
-export async function* readerOf(queue: EventQueue, left: () => void): AsyncGenerator<HarnessEvent, void, undefined> {
-  try {
-    yield* queue;
-  } finally {
-    left();
-  }
-}

@@ -10,17 +10,17 @@ const WATCH_MS = 1_000;
 /** How long a process that has answered a call leaves it to the process that asked, if that is alive. */
 const STAND_BACK_MS = 250;
 
-export interface DrivingThread extends Journal {
+export interface SupervisedThread extends Journal {
   report(what: string, error: unknown): void;
   /** Somebody else drives: what was said here since is not part of the conversation. */
-  overtaken(): void;
+  discardDraft(): void;
   /** The thread can't be driven from here: nobody need wait any longer. */
   failed(error: unknown): void;
 }
 
 /** Sees to it that a thread is driven: from here, if it has to be driven and nobody alive does; otherwise it stands by. */
-export class Driving {
-  readonly #thread: DrivingThread;
+export class Supervisor {
+  readonly #thread: SupervisedThread;
   readonly #ports: DriverPorts;
   #driver: Driver | undefined;
   #running: Promise<void> | undefined;
@@ -36,7 +36,7 @@ export class Driving {
   #drove: string | undefined;
   #declines = false;
 
-  constructor(thread: DrivingThread, ports: DriverPorts) {
+  constructor(thread: SupervisedThread, ports: DriverPorts) {
     this.#thread = thread;
     this.#ports = ports;
   }
@@ -51,7 +51,7 @@ export class Driving {
   }
 
   /** Somebody has asked for something: what failed before may work now. */
-  mended(): void {
+  clearFailure(): void {
     this.#broken = null;
   }
 
@@ -77,7 +77,7 @@ export class Driving {
   /** `force` also goes on with what is parked or held. `answered`: a call was answered from here. */
   wake({ force = false, answered = false } = {}): void {
     if (this.#closed) return;
-    if (!this.#isCalledFor(this.#thread.state, force)) return this.#tellHindrance();
+    if (!this.#isCalledFor(this.#thread.state, force)) return this.#reportBlocked();
     if (this.#running) {
       this.#again = { force: force || (this.#again?.force ?? false) };
       return;
@@ -108,12 +108,12 @@ export class Driving {
   }
 
   /** Told once, however often it is in the way. */
-  #tellHindrance(): void {
+  #reportBlocked(): void {
     const { state } = this.#thread;
-    const hindrance = needsDriving(state) ? this.#ports.modes.hindrance(state) : null;
-    const isNew = hindrance && hindrance.message !== this.#told;
-    this.#told = hindrance?.message;
-    if (isNew) this.#thread.report("The thread can't be driven from here", hindrance);
+    const blocked = needsDriving(state) ? this.#ports.modes.whyBlocked(state) : null;
+    const isNew = blocked && blocked.message !== this.#told;
+    this.#told = blocked?.message;
+    if (isNew) this.#thread.report("The thread can't be driven from here", blocked);
   }
 
   async #drive(force: boolean): Promise<void> {
@@ -129,7 +129,7 @@ export class Driving {
         declines: this.#declines,
       });
       await runTurns(this.#driver);
-      this.#tellHindrance();
+      this.#reportBlocked();
       // Somebody was faster: should they die, it is our turn.
       if (this.#isCalledFor(this.#thread.state, false)) this.#watch(force);
     } catch (error) {
@@ -160,7 +160,7 @@ export class Driving {
   /** What makes a driver stop in the middle. The turn ends with the error; if that can't be written, everybody is told here. */
   async #stopped(error: unknown, force: boolean): Promise<void> {
     if (this.#closed) return;
-    if (error instanceof LeaseLost) this.#thread.overtaken();
+    if (error instanceof LeaseLost) this.#thread.discardDraft();
     if (error instanceof LeaseLost || isPassing(error)) return this.#watch(force);
     if (this.#driver && this.#thread.state.turn) {
       try {

@@ -55,7 +55,7 @@ export class ThreadRegistry {
   async #opened(threadId: string, from: Folds | undefined): Promise<Thread> {
     if (!(await this.#ports.store.thread(threadId))) throw threadNotFound(threadId);
     const thread = await Thread.open(threadId, this.#ports, from);
-    if (this.#onRecover === "pause" && thread.state.turn && needsDriving(thread.state)) await thread.driving.pause();
+    if (this.#onRecover === "pause" && thread.state.turn && needsDriving(thread.state)) await thread.supervisor.pause();
     thread.wake();
     return thread;
   }
@@ -100,8 +100,11 @@ export class ThreadRegistry {
         return thread.appendAlone((state) => {
           const changes = decide(state.files.held);
           if (!changes || changes.length === 0) return null;
-          return changes.map((change) => ({ type: "file_changed" as const, ...change }));
-        }, blobs);
+          return {
+            events: changes.map((change) => ({ type: "file_changed" as const, ...change })),
+            blobs: blobs ?? [],
+          };
+        });
       },
       blob: (hash) => store.blob(hash),
     };

@@ -1,8 +1,8 @@
 import { DraftView } from "./draft.ts";
-import { Driving } from "./supervisor.ts";
+import { Supervisor } from "./supervisor.ts";
 import { CinchError, closedError, reasonOf } from "../errors.ts";
 import { readEvent } from "../events/read-event.ts";
-import { stamp, type DurableEvent, type HarnessEvent, type NewEvent } from "../events/event-map.ts";
+import { stamp, type DurableEvent, type HarnessEvent } from "../events/event-map.ts";
 import { FoldCache } from "./fold-cache.ts";
 import type { HarnessDisplayState } from "../folds/display-state.ts";
 import { newFolds, type Folds } from "../folds/folds.ts";
@@ -12,11 +12,12 @@ import { reduceTranscript, type Transcript } from "../folds/transcript.ts";
 import { heldInfo, type NewLive } from "../events/live-events.ts";
 import { loadFolds, loadTranscript } from "./load-folds.ts";
 import { sleep } from "../ports/clock.ts";
-import { Screen, type Listener } from "./live-display.ts";
-import type { AppendOptions, Blob } from "../ports/store.ts";
-import { needsDriving, type Decide } from "../turn/decide.ts";
+import { LiveDisplay } from "./live-display.ts";
+import type { Subscriber } from "./subscriber.ts";
+import type { AppendOptions } from "../ports/store.ts";
+import { needsDriving, type Appended, type Decide } from "../turn/decide.ts";
 import type { DriverPorts, Journal, LeaseUse } from "../turn/driver.ts";
-import { Waiters } from "./turn-results.ts";
+import { TurnResults } from "./turn-results.ts";
 
 /** How long until news are looked for again that could not be read. */
 const KEEP_UP_MS = 500;
@@ -33,11 +34,14 @@ export class Thread implements Journal, Folds {
   /** Folded when the model is first asked from here: a thread that is only looked at does not hold it. */
   #transcript: Transcript | undefined;
   readonly #cache: FoldCache;
-  readonly #screen: Screen;
+  readonly #display: LiveDisplay;
+  /** Those of all sessions at this thread: the one place from which events are delivered. */
+  readonly subscribers = new Set<Subscriber>();
+  readonly #onDeleted = new Set<() => void>();
   readonly ports: DriverPorts;
-  readonly driving: Driving;
+  readonly supervisor: Supervisor;
   readonly #draft = new DraftView();
-  readonly waiters = new Waiters(() => this.#changed());
+  readonly results = new TurnResults(() => this.#changed());
   isDeleted = false;
   #change = Promise.withResolvers<void>();
   #lock: Promise<unknown> = Promise.resolve();
@@ -48,12 +52,12 @@ export class Thread implements Journal, Folds {
     this.id = id;
     this.ports = ports;
     this.#cache = new FoldCache(id, ports);
-    this.#screen = new Screen(id, ports.clock);
-    this.driving = new Driving(this, ports);
+    this.#display = new LiveDisplay(id, ports.clock, (event) => this.#deliver(event));
+    this.supervisor = new Supervisor(this, ports);
   }
 
   get display(): HarnessDisplayState {
-    return this.#screen.display;
+    return this.#display.state;
   }
 
   get state(): ThreadState {
@@ -83,7 +87,7 @@ export class Thread implements Journal, Folds {
       upTo,
     });
     this.state = state;
-    this.#screen.display = display;
+    this.#display.state = display;
     this.#cache.changed(() => this);
   }
 
@@ -97,90 +101,64 @@ export class Thread implements Journal, Folds {
 
   // Journal
 
-  /** Deciding and appending are one step: if somebody was faster, the newer events are folded and the decision is made again. */
-  append(decide: Decide, lease?: LeaseUse): Promise<{ kind: "appended"; epoch: number } | { kind: "refused" } | null> {
+  /** Deciding and appending are one step: if another process has appended first, its events are folded and `decide` is asked again. */
+  append<Result>(decide: Decide<Result>, lease?: LeaseUse): Promise<Appended<Result>> {
     return this.#exclusively(async () => {
       for (;;) {
-        const decision = decide(this.state);
-        if (!decision) return null;
-        const events = decision.events.map((event) => stamp(event, this.ports.clock.now()));
-        const options: AppendOptions = { afterSeq: this.state.seq, ...lease };
-        if (decision.release) options.release = true;
-        if (decision.blobs) options.blobs = decision.blobs;
-        const result = await this.ports.store.append(this.id, events, options);
-        if (result.kind === "refused") return { kind: "refused" };
-        if (result.kind === "newer") {
-          await this.#ingest(result.events);
+        const { events: proposed = [], release = false, blobs, result } = decide(this.state) ?? {};
+        if (proposed.length === 0) return { kind: "nothing", result };
+        const events = proposed.map((event) => stamp(event, this.ports.clock.now()));
+        const options: AppendOptions = { afterSeq: this.state.seq, ...lease, release, ...(blobs && { blobs }) };
+        const stored = await this.ports.store.append(this.id, events, options);
+        if (stored.kind === "refused") return { kind: "refused" };
+        if (stored.kind === "newer") {
+          await this.#ingest(stored.events);
           continue;
         }
-        const { seq, epoch } = result;
+        const { seq, epoch } = stored;
         await this.#ingest(
           events.map(
             (event, at) => ({ ...event, seq: seq - events.length + at + 1, threadId: this.id }) as DurableEvent,
           ),
         );
-        return { kind: "appended", epoch };
+        return { kind: "appended", events, epoch, released: release, result };
       }
     });
   }
 
-  /** Appends a command, which needs no lease, and drives if that is called for. */
-  async command(decide: (state: ThreadState) => NewEvent[] | null, blobs?: readonly Blob[]): Promise<void> {
+  /** Appends a command, which needs no lease, and drives the thread if necessary. A decision refuses by throwing. */
+  async command<Result>(decide: Decide<Result>): Promise<Result | undefined> {
     if (this.#closed) throw closedError();
-    let refusal: unknown;
-    let answered = false;
-    const decided = (state: ThreadState) => {
-      try {
-        return decide(state);
-      } catch (error) {
-        refusal = error;
-        throw error;
-      }
-    };
-    const attempt = () =>
-      this.append((state) => {
-        const events = decided(state);
-        answered = events?.some(isAnswer) ?? false;
-        return events && { events, ...(blobs ? { blobs } : {}) };
-      });
-    // What the store throws is not tried again: it may have been written all the same.
-    const result = await this.#decided(attempt, (error) => error === refusal);
-    this.driving.mended();
-    if (result?.kind === "refused")
-      throw new CinchError("STORE_FAILED", "The store refused a command. This is a defect of the store.");
-    this.driving.wake({ answered });
-  }
-
-  /** That nothing is to be done, or can be, is decided by what is in the journal, not by what was heard of it so far. */
-  async #decided<T>(attempt: () => Promise<T | null>, isOurs: (error: unknown) => boolean): Promise<T | null> {
     const { seq } = this.state;
-    const behind = async () => {
+    let appended = await this.append(asOutcome(decide));
+    // The journal decides that there is nothing to do, or that a command is refused; this process may not have read all of it.
+    if (appended.kind === "nothing") {
       await this.refresh();
-      return this.state.seq > seq;
-    };
-    try {
-      return (await attempt()) ?? ((await behind()) ? await attempt() : null);
-    } catch (error) {
-      if (!isOurs(error) || !(await behind())) throw error;
-      return attempt();
+      if (this.state.seq > seq) appended = await this.append(asOutcome(decide));
     }
+    if (appended.kind === "refused")
+      throw new CinchError("STORE_FAILED", "The store refused a command. This is a defect of the store.");
+    if (appended.result && "refusal" in appended.result) throw appended.result.refusal;
+    this.supervisor.clearFailure();
+    this.supervisor.wake({ answered: appended.kind === "appended" && appended.events.some(isAnswer) });
+    return appended.result?.value;
   }
 
-  /** Appends a driver's event outside a turn, under a lease that is taken and let go for it. False if nothing was to be done. */
-  async appendAlone(decide: (state: ThreadState) => NewEvent[] | null, blobs: readonly Blob[] = []): Promise<boolean> {
+  /** Appends a driver's event outside a turn, under a lease that is acquired and released for it. False if there was nothing to append. */
+  async appendAlone(decide: Decide): Promise<boolean> {
     for (;;) {
       if (this.#closed) throw closedError();
       const { epoch, status } = await this.ports.store.lease(this.id);
       if (status === "free" || status === "dead") {
-        const take = (state: ThreadState) => {
-          const events = decide(state);
-          return events && { events, release: true, blobs };
+        const releasing: Decide = (state) => {
+          const proposal = decide(state);
+          return proposal && { ...proposal, release: true };
         };
-        const result = await this.append(take, { take: epoch });
-        if (result?.kind !== "refused") return result !== null;
+        const { kind } = await this.append(releasing, { take: epoch });
+        if (kind !== "refused") return kind === "appended";
       }
-      // Whoever drives may be doing what makes this needless, or what has to be stopped first.
-      if (decide(this.state) === null) return false;
+      // The driver may be doing what makes this unnecessary, or what has to be stopped first.
+      if (!decide(this.state)?.events.length) return false;
       await Promise.race([this.changed(), sleep(this.ports.clock, 20)]);
     }
   }
@@ -202,12 +180,19 @@ export class Thread implements Journal, Folds {
   }
 
   emit(event: HarnessEvent): void {
-    this.#screen.emit(event);
+    this.#display.add(event);
+    this.#deliver(event);
   }
 
-  /** For sessions. A listener must not throw. */
-  listen(listener: Listener): () => void {
-    return this.#screen.listen(listener);
+  #deliver(event: HarnessEvent): void {
+    // A copy: a listener that subscribes another one during this event has the event in that one's past.
+    for (const subscriber of Array.from(this.subscribers)) subscriber.push(event);
+  }
+
+  /** Calls back once if the thread is deleted. Gives back how to stop that. */
+  onDeleted(callback: () => void): () => void {
+    this.#onDeleted.add(callback);
+    return () => void this.#onDeleted.delete(callback);
   }
 
   /** Events of this thread after `since`, from the store. */
@@ -235,7 +220,7 @@ export class Thread implements Journal, Folds {
   async #reload(events: readonly DurableEvent[]): Promise<void> {
     this.#transcript = undefined;
     await this.#load(newFolds(this.id), events.at(-1)?.seq);
-    for (const event of events) this.#screen.tell(event as HarnessEvent);
+    for (const event of events) this.#deliver(event as HarnessEvent);
     this.live({ type: "resync", seq: this.state.seq, displayState: this.display });
     for (const event of events) this.#settle(event);
   }
@@ -245,7 +230,7 @@ export class Thread implements Journal, Folds {
     switch (event.type) {
       case "input_accepted": {
         const { delivery, inputId } = event;
-        this.waiters.accepted(inputId);
+        this.results.accepted(inputId);
         if (event.retry) return;
         const count = this.state.inbox.filter((item) => (item.delivery === "steer") === (delivery === "steer")).length;
         if (this.state.turn)
@@ -253,15 +238,15 @@ export class Thread implements Journal, Folds {
         return;
       }
       case "abort_requested":
-        if (event.turnId === this.state.turn?.turnId) this.driving.abortTurn();
-        return this.waiters.dropLost(this.state);
+        if (event.turnId === this.state.turn?.turnId) this.supervisor.abortTurn();
+        return this.results.dropLost(this.state);
       case "input_removed":
       case "thread_rewound":
-        return this.waiters.dropLost(this.state);
+        return this.results.dropLost(this.state);
       case "agent_end":
         if (this.state.held) this.live(heldInfo(this.state.inbox.length));
-        this.#screen.flush();
-        this.waiters.turnEnded(this.state);
+        this.#display.flush();
+        this.results.turnEnded(this.state);
     }
   }
 
@@ -273,13 +258,13 @@ export class Thread implements Journal, Folds {
 
   /** Settles when it is so; rejects if the thread is closed here first, or can't be driven. */
   async reach(isSo: (state: ThreadState) => boolean): Promise<void> {
-    if (!(await this.until(isSo))) throw this.driving.broken ?? closedError();
+    if (!(await this.until(isSo))) throw this.supervisor.broken ?? closedError();
   }
 
   /** Settles when it is so. False if nothing is done here any more that could make it so. */
   async until(isSo: (state: ThreadState) => boolean): Promise<boolean> {
     while (!isSo(this.state)) {
-      if (this.#closed || this.driving.broken) return false;
+      if (this.#closed || this.supervisor.broken) return false;
       await this.changed();
     }
     return true;
@@ -288,7 +273,7 @@ export class Thread implements Journal, Folds {
   /** Settles when an input that is about to be taken has been: who aborts then means the turn that begins with it. */
   async begun(): Promise<void> {
     const until = this.ports.clock.now() + BEGIN_MS;
-    const canBegin = () => !this.driving.broken && !this.#closed && this.ports.modes.canAct(this.state);
+    const canBegin = () => !this.supervisor.broken && !this.#closed && this.ports.modes.canAct(this.state);
     const begins = () => !this.state.turn && needsDriving(this.state) && canBegin();
     while (begins() && this.ports.clock.now() < until)
       await Promise.race([this.changed(), sleep(this.ports.clock, 50)]);
@@ -296,8 +281,8 @@ export class Thread implements Journal, Folds {
 
   /** Settles when nothing here depends on this thread any more: it is not driven here, and nobody waits for a turn of it. */
   async unneeded(): Promise<void> {
-    while (!this.#closed && (this.driving.running || this.waiters.size > 0)) {
-      await (this.driving.running ?? this.changed());
+    while (!this.#closed && (this.supervisor.running || this.results.size > 0)) {
+      await (this.supervisor.running ?? this.changed());
     }
   }
 
@@ -323,7 +308,7 @@ export class Thread implements Journal, Folds {
       if (this.#closed) return;
       try {
         await this.#ingest(await this.ports.store.read(this.id, { after: this.state.seq }));
-        if (!this.driving.running && this.state.turn) await this.#showDraft(this.state.turn.turnId);
+        if (!this.supervisor.running && this.state.turn) await this.#showDraft(this.state.turn.turnId);
       } catch (error) {
         if (!(error instanceof CinchError) || error.code !== "THREAD_NOT_FOUND") throw error;
         this.#deleted(error);
@@ -335,13 +320,14 @@ export class Thread implements Journal, Folds {
     this.isDeleted = true;
     this.state = newThreadState;
     this.#stopDriving();
-    this.waiters.rejectAll(error);
+    this.results.rejectAll(error);
     this.#changed();
     this.live({ type: "thread_deleted", previousThreadId: this.id });
+    for (const callback of Array.from(this.#onDeleted)) callback();
   }
 
   #stopDriving(): void {
-    const stopped = this.driving.close();
+    const stopped = this.supervisor.close();
     stopped.catch((failure: unknown) => this.report("The turn could not be stopped", failure));
   }
 
@@ -351,18 +337,18 @@ export class Thread implements Journal, Folds {
     if (pieces.length > 0) this.#draft.show(this, pieces, { turnId, at: this.ports.clock.now() });
   }
 
-  // Driving
+  // Supervisor
 
   /** Drives the thread if it has to be driven and nobody alive does. `force` also goes on with what is parked or held. */
   wake(options?: { force: boolean }): void {
-    this.driving.wake(options);
+    this.supervisor.wake(options);
   }
 
   report(what: string, error: unknown): void {
     this.live({ type: "info", message: `${what}: ${reasonOf(error)}` });
   }
 
-  overtaken(): void {
+  discardDraft(): void {
     const { currentMessage } = this.display;
     if (!currentMessage) return;
     const { id: messageId, role } = currentMessage;
@@ -370,7 +356,7 @@ export class Thread implements Journal, Folds {
   }
 
   failed(error: unknown): void {
-    this.waiters.rejectAll(error);
+    this.results.rejectAll(error);
     this.#changed();
   }
 
@@ -385,12 +371,26 @@ export class Thread implements Journal, Folds {
     if (this.#closed) return;
     this.#closed = true;
     this.#unfollow?.();
-    this.#screen.stop();
+    this.#display.stop();
     this.#changed();
-    await this.driving.close();
+    await this.supervisor.close();
     this.failed(closedError());
     if (!this.isDeleted) await this.#cache.close(this);
   }
 }
 
-const isAnswer = ({ type }: NewEvent): boolean => type === "tool_approval_resolved" || type === "tool_resumed";
+type Outcome<Result> = { value: Result | undefined } | { refusal: unknown };
+
+/** A refusal as a value, so that it is told apart from a failure of the store, after which the events may be there all the same. */
+const asOutcome =
+  <Result>(decide: Decide<Result>): Decide<Outcome<Result>> =>
+  (state) => {
+    try {
+      const proposal = decide(state);
+      return proposal && { ...proposal, result: { value: proposal.result } };
+    } catch (refusal) {
+      return { events: [], result: { refusal } };
+    }
+  };
+
+const isAnswer = ({ type }: { type: string }): boolean => type === "tool_approval_resolved" || type === "tool_resumed";

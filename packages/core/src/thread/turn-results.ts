@@ -22,7 +22,7 @@ interface Waiter {
 }
 
 /** Those who wait for what becomes of an input. */
-export class Waiters {
+export class TurnResults {
   readonly #waiting = new Map<string, Waiter[]>();
   readonly #left: () => void;
   #others = 0;

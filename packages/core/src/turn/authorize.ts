@@ -14,7 +14,7 @@ import type { Driver, Ready } from "./driver.ts";
 import type { Setup } from "./setup.ts";
 
 /** What is to be done with a call that was asked for. */
-export type Prepared = {
+export type Authorized = {
   toolCallId: string;
   /** The rules that it was judged by. `null`: it does not depend on any. */
   policies: Policies | null;
@@ -33,11 +33,11 @@ export function refusal(answer: Answer, toolCallId: string): string | undefined 
 }
 
 /** Whatever runs, for the first time or again, has come through here. */
-export async function prepare(
+export async function authorize(
   driver: Driver,
   call: Call,
   { setup, refused }: { setup: Setup; refused?: string | undefined },
-): Promise<Prepared> {
+): Promise<Authorized> {
   const { toolCallId } = call;
   if (call.state === "declined")
     return { kind: "refuse", toolCallId, policies: null, event: (turnId) => declined(call, turnId) };
@@ -51,7 +51,7 @@ export async function prepare(
 }
 
 /** The one permission check. */
-async function judged({ state, journal, signal }: Driver, call: Call, setup: Setup): Promise<Prepared> {
+async function judged({ state, journal, signal }: Driver, call: Call, setup: Setup): Promise<Authorized> {
   const { resourceId, control } = state;
   const { policies } = control;
   const { toolCallId, toolName, input: args } = call;
@@ -97,7 +97,7 @@ async function resumption({ answered, payload, data }: Call, tool: NamedTool) {
 }
 
 /** `by`: the rules that refuse it, if it is they. What had begun before a crash may have had its effect all the same. */
-function refuse(call: Call, content: string, by: Policies | null = null): Prepared {
+function refuse(call: Call, content: string, by: Policies | null = null): Authorized {
   const wasCut = call.state === "started";
   const told = wasCut ? `${content} It had begun before: its outcome is unknown.` : content;
   const more = {
@@ -115,15 +115,16 @@ export const NO_ANSWER =
   "Declined: this call waits for a person's answer, and no person is there to give it. Decide for yourself, and say what you assumed.";
 
 /** Whether the rules are still those that the call was judged by. */
-export const stands = ({ policies }: Prepared, { control }: ThreadState): boolean =>
+export const stands = ({ policies }: Authorized, { control }: ThreadState): boolean =>
   policies === null || policies === control.policies;
 
-/** The event that a prepared call begins with. What may run is noted: the driver runs nothing else. */
-export function begun(driver: Driver, call: Prepared, { turnId, key }: { turnId: string; key: string }): NewEvent {
-  if (call.kind !== "run") return call.event(turnId);
-  driver.ready.set(call.toolCallId, call.ready);
-  return call.event(turnId, key);
-}
+/** The event with which an authorized call begins, waits or ends. */
+export const firstEvent = (call: Authorized, { turnId, key }: { turnId: string; key: string }): NewEvent =>
+  call.kind === "run" ? call.event(turnId, key) : call.event(turnId);
+
+/** Those of these calls that may run. */
+export const readyOf = (calls: readonly Authorized[]): ReadonlyMap<string, Ready> =>
+  new Map(calls.flatMap((call) => (call.kind === "run" ? [[call.toolCallId, call.ready] as const] : [])));
 
 async function question(
   { toolCallId, toolName, input: args }: Call,

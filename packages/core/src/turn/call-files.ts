@@ -41,17 +41,14 @@ export class CallFiles implements ThreadFiles {
     decide: (held: HeldFiles) => readonly FileChange[] | null,
     blobs: readonly Blob[] = [],
   ): Promise<boolean> {
-    let recorded = false;
-    await this.#driver.append((state) => {
-      recorded = false;
+    const isRecorded = await this.#driver.append((state) => {
       const about = this.#about(state);
       const changes = about && decide(state.files.held);
       if (!changes || changes.length === 0) return null;
-      recorded = true;
       const events = changes.map((change): NewEvent => ({ type: "file_changed", ...about, ...change }));
-      return { events: [...firstOfTurn(state, about), ...events], blobs };
+      return { events: [...firstOfTurn(state, about), ...events], blobs, result: true };
     });
-    return recorded;
+    return isRecorded ?? false;
   }
 
   async checkpoint(what: { tree: string } | { untold: string }): Promise<void> {

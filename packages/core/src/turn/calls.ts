@@ -7,7 +7,7 @@ import { CallState } from "./call-state.ts";
 import { runCall, type CallOutcome } from "./run-call.ts";
 import { afterCall, endTurn, notDone } from "./decide.ts";
 import type { Driver } from "./driver.ts";
-import { begun, NO_ANSWER, prepare, stands } from "./authorize.ts";
+import { authorize, firstEvent, NO_ANSWER, readyOf, stands } from "./authorize.ts";
 import { clip, failed } from "./tool-result.ts";
 import type { Setup } from "./setup.ts";
 
@@ -82,26 +82,28 @@ async function startRequested(driver: Driver, setup: Setup, running: ReadonlyMap
   const calls = (open?.calls ?? []).filter(isDue);
   if (calls.length === 0 || driver.signal.aborted) return;
   const stateOf = new Map(calls.map(({ toolCallId, state }) => [toolCallId, state]));
-  const prepared = await Promise.all(calls.map((call) => prepare(driver, call, { setup })));
-  await driver.append((state) => {
-    // If this is asked again, what was ready the first time need not be so now.
-    for (const { toolCallId } of prepared) driver.ready.delete(toolCallId);
+  const authorized = await Promise.all(calls.map((call) => authorize(driver, call, { setup })));
+  for (const { toolCallId } of authorized) driver.ready.delete(toolCallId);
+  const ready = await driver.append((state) => {
     const { turn } = state;
     if (!turn || driver.signal.aborted) return null;
     const { turnId } = turn;
-    const events: NewEvent[] = [];
     const known = new Map(turn.calls.map((call) => [call.toolCallId, call]));
-    // What was judged by rules that have changed meanwhile is judged again, the next time round.
-    for (const call of prepared.filter((one) => stands(one, state))) {
-      const { state: now, key: before } = known.get(call.toolCallId) ?? {};
-      if (turn.declined && now !== "declined") continue;
-      // A person was faster than the driver that was to decline it.
-      if (now !== stateOf.get(call.toolCallId)) continue;
-      const key = before ?? `${driver.journal.id}:${state.seq + events.length + 1}`;
-      events.push(begun(driver, call, { turnId, key }));
-    }
-    return events.length > 0 ? afterCall(state, events) : null;
+    // Calls that were judged by rules which have changed since are judged again, the next time round.
+    const begin = authorized.filter((call) => {
+      const { state: now } = known.get(call.toolCallId) ?? {};
+      // A person may have answered before the driver that was to decline the call.
+      const isAsJudged = now === stateOf.get(call.toolCallId);
+      return stands(call, state) && isAsJudged && (!turn.declined || now === "declined");
+    });
+    if (begin.length === 0) return null;
+    const events = begin.map((call, at) => {
+      const key = known.get(call.toolCallId)?.key ?? `${driver.journal.id}:${state.seq + at + 1}`;
+      return firstEvent(call, { turnId, key });
+    });
+    return { ...afterCall(state, events), result: readyOf(begin) };
   });
+  for (const [toolCallId, one] of ready ?? []) driver.ready.set(toolCallId, one);
 }
 
 const DUE: ReadonlySet<Call["state"]> = new Set(["requested", "resumed", "declined"]);

@@ -1,5 +1,4 @@
-import type { DurableEvent, NewEvent } from "../events/event-map.ts";
-import type { EndReason } from "../events/event-map.ts";
+import type { DurableEvent, EndReason, NewEvent, StampedEvent } from "../events/event-map.ts";
 import type { InboxItem } from "../folds/inbox.ts";
 import type { Call } from "../folds/call.ts";
 import { isWaiting, reduceThreadAll, type ThreadState, type Turn } from "../folds/state.ts";
@@ -8,14 +7,30 @@ import type { Ids } from "../ports/ids.ts";
 import type { Blob } from "../ports/store.ts";
 import type { Setup } from "./setup.ts";
 
-/** What a driver wants to append, having looked at the state. It may be asked again if somebody else was faster. */
-export interface Proposal {
-  events: NewEvent[];
+/** What a decision asks for. `result` is for the caller, and holds for the state that the decision was made from. */
+export interface Proposal<Result = void> {
+  /** Without any, nothing is appended. */
+  events: readonly NewEvent[];
   blobs?: readonly Blob[];
+  /** Whether the driver's lease is released in the same append. */
   release?: boolean;
+  result?: Result;
 }
 
-export type Decide = (state: ThreadState) => Proposal | null;
+/** Must be pure: it is asked again, with the newer state, when another process has appended first. */
+export type Decide<Result = void> = (state: ThreadState) => Proposal<Result> | null;
+
+/** What became of a decision. `nothing`: there was nothing to append. `refused`: the lease is not valid any more. */
+export type Appended<Result = void> =
+  | {
+      kind: "appended";
+      events: readonly StampedEvent[];
+      epoch: number;
+      released: boolean;
+      result: Result | undefined;
+    }
+  | { kind: "nothing"; result: Result | undefined }
+  | { kind: "refused" };
 
 /** Three drivers that died without getting anywhere: a fourth would only die too. */
 export const MAX_TAKEOVERS = 3;

@@ -13,7 +13,7 @@ import type { StateShape } from "../config/state-shape.ts";
 import type { Store } from "../ports/store.ts";
 import type { NamedTool, ToolContext } from "../tools/tool.ts";
 import type { Workspace } from "../ports/workspace.ts";
-import { handBack, type Decide } from "./decide.ts";
+import { handBack, type Appended, type Decide } from "./decide.ts";
 import type { Setup } from "./setup.ts";
 
 /** What a driver needs of its thread. */
@@ -21,8 +21,7 @@ export interface Journal {
   readonly id: string;
   readonly state: ThreadState;
   transcript(): Promise<Transcript>;
-  /** `null` if the decision was to do nothing. */
-  append(decide: Decide, lease: LeaseUse): Promise<{ kind: "appended"; epoch: number } | { kind: "refused" } | null>;
+  append<Result>(decide: Decide<Result>, lease: LeaseUse): Promise<Appended<Result>>;
   live(event: NewLive): void;
   emit(event: HarnessEvent): void;
   /** Settles after the next durable event. */
@@ -134,26 +133,24 @@ export class Driver {
     this.#turn.abort();
   }
 
-  async append(decide: Decide): Promise<void> {
-    if (!this.#lease) throw new LeaseLost();
-    let release = false;
-    let asked = 0;
-    const noting: Decide = (state) => {
-      const decision = decide(state);
-      release = decision?.release ?? false;
-      asked = this.ports.clock.now();
-      return decision;
-    };
-    const result = await this.#persist(() => this.journal.append(noting, this.#lease!));
-    if (result === null) return;
-    if (result.kind === "refused") {
-      this.#lease = null;
-      throw new LeaseLost();
+  /** Gives back the result of the decision. */
+  async append<Result>(decide: Decide<Result>): Promise<Result | undefined> {
+    const lease = this.#lease;
+    if (!lease) throw new LeaseLost();
+    const appended = await this.#persist(() => this.journal.append(decide, lease));
+    switch (appended.kind) {
+      case "nothing":
+        return appended.result;
+      case "refused":
+        this.#lease = null;
+        throw new LeaseLost();
+      case "appended":
+        this.#hasDriven = true;
+        // When the events were made, not when the store answered: the process may have been stopped in between, and replaced.
+        this.#confirmedAt = appended.events[0]!.at;
+        this.#lease = appended.released ? null : { epoch: appended.epoch };
+        return appended.result;
     }
-    this.#hasDriven = true;
-    // Not the time of the answer: the process may have been stopped between the two, and replaced.
-    this.#confirmedAt = asked;
-    this.#lease = release ? null : { epoch: result.epoch };
   }
 
   /** What a driver has to write can't be said to anybody who would try again, so it waits for the store to recover. */

@@ -30,7 +30,7 @@ import {
   type Proposal,
 } from "./decide.ts";
 import { LeaseLost, type Driver } from "./driver.ts";
-import { begun, prepare, refusal, stands } from "./authorize.ts";
+import { authorize, firstEvent, readyOf, refusal, stands } from "./authorize.ts";
 import { restoreFiles, settleCommands } from "./restore-files.ts";
 import type { Setup } from "./setup.ts";
 
@@ -39,7 +39,7 @@ import type { Setup } from "./setup.ts";
  * What comes next is read from the journal each time round, so going on after a crash is the same code as going on.
  */
 export async function runTurns(driver: Driver): Promise<void> {
-  await goOn(driver);
+  await takeOver(driver);
   const { undo } = driver.ports.workspace ?? {};
   while (driver.drives) {
     const { turn, files } = driver.state;
@@ -72,8 +72,8 @@ function notHere(driver: Driver): Promise<void> {
 const setupOf = (driver: Driver, modeId?: string): Promise<Setup> =>
   driver.ports.modes.setup(driver.state.control, modeId);
 
-/** Takes over a turn that is under way: what was streaming is kept for the reader, and the count of deaths goes up. */
-async function goOn(driver: Driver): Promise<void> {
+/** Takes over a turn that is under way. What was streaming is kept for readers, and a dead driver counts as a takeover. */
+async function takeOver(driver: Driver): Promise<void> {
   const { turn } = driver.state;
   if (!turn) return;
   const { id } = driver.journal;
@@ -247,33 +247,38 @@ async function accept(
 ): Promise<void> {
   const { message, blobs } = await messageOf(messageId, answer);
   const calls = await Promise.all(
-    callsOf(message).map((call) => prepare(driver, call, { setup, refused: refusal(answer, call.toolCallId) })),
+    callsOf(message).map((call) => authorize(driver, call, { setup, refused: refusal(answer, call.toolCallId) })),
   );
   const { finishReason } = answer;
   const { ids } = driver.ports;
   const used = usageOf(driver, setup, answer.usage);
-  await driver.append((state) => {
+  const ready = await driver.append((state) => {
     const { turn } = state;
     if (!turn) return null;
     const { turnId } = turn;
-    const events: NewEvent[] = [
+    const said: NewEvent[] = [
       { type: "message_end", turnId, message, finishReason },
       { ...used, turnId },
     ];
-    driver.ready.clear();
-    // After an abort nothing begins any more; and what was judged by rules that have changed is judged again. Both stay asked for.
-    for (const call of driver.signal.aborted ? [] : calls.filter((one) => stands(one, state)))
-      events.push(begun(driver, call, { turnId, key: `${driver.journal.id}:${state.seq + events.length + 1}` }));
+    // After an abort no call begins; and a call that was judged by rules which have changed since is judged again. Both stay requested.
+    const starting = driver.signal.aborted ? [] : calls.filter((call) => stands(call, state));
+    const firstSeq = state.seq + said.length + 1;
+    const begun = starting.map((call, at) =>
+      firstEvent(call, { turnId, key: `${driver.journal.id}:${firstSeq + at}` }),
+    );
+    const events = [...said, ...begun];
     const after = preview(state, events);
-    if (after.turn?.phase !== "done") return { ...afterCall(state, events), blobs };
+    if (after.turn?.phase !== "done") return { ...afterCall(state, events), blobs, result: readyOf(starting) };
     events.push(stepEnd(after.turn));
-    // Calls give the reason in their results. An answer without any is told by a note, and the model answers again.
+    // Calls give the reason in their results. For an answer without calls a note gives it, and the model answers again.
     if (answer.problem !== undefined)
-      return { events: [...events, noteMessage({ turnId, text: answer.problem }, ids)] };
+      return { events: [...events, noteMessage({ turnId, text: answer.problem }, ids)], blobs };
     if (state.inbox.some((item) => item.delivery === "steer")) return { events, blobs };
     events.push({ type: "agent_end", turnId, reason: "complete" });
     return { events, blobs, release: !needsDriving(preview(state, events)) };
   });
+  driver.ready.clear();
+  for (const [toolCallId, one] of ready ?? []) driver.ready.set(toolCallId, one);
 }
 
 /** The answer as the journal keeps it: bytes of files apart, under their hash. */

@@ -1,0 +1,15 @@
+import type { Thread } from "../thread/thread.ts";
+import { refuseForeign } from "./refuse-foreign.ts";
+
+/** Asks the driver to end the turn, also a turn that a queued input is about to begin. With `inbox`, queued inputs are dropped. */
+export async function abort(thread: Thread, { inbox = false }: { inbox?: boolean }): Promise<Thread> {
+  refuseForeign(thread.state.foreign);
+  await thread.begun();
+  await thread.command(({ turn, inbox: queued }) => {
+    const drop = inbox ? { inbox } : {};
+    if (turn?.aborting && !inbox) return null;
+    if (turn) return { events: [{ type: "abort_requested", turnId: turn.turnId, ...drop }] };
+    return inbox && queued.length > 0 ? { events: [{ type: "abort_requested", inbox }] } : null;
+  });
+  return thread;
+}
