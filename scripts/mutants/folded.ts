@@ -4,6 +4,20 @@ import { inPackage } from "./mutant.ts";
 export const folded = [
   ...inPackage("packages/core", [
     {
+      attacks: "folds: a record is copied whole for each event",
+      file: "folds/trie.ts",
+      find: "size <= LEAF_KEYS || depth === DEEPEST",
+      replace: "true",
+      tests: ["folds/cost"],
+    },
+    {
+      attacks: "folds: a trie that shrinks keeps its branches",
+      file: "folds/trie.ts",
+      find: "return size > LEAF_KEYS ?",
+      replace: "return size > 0 ?",
+      tests: ["folds/trie"],
+    },
+    {
       attacks: "fold cache: what other code has folded is used",
       file: "thread/fold-cache.ts",
       find: "if (saved?.fingerprint !== FOLDS_FINGERPRINT) return undefined;",

@@ -173,8 +173,8 @@ export const values = inPackage("packages/core", [
   {
     attacks: "state in tools: a tool does not see what it has set",
     file: "turn/call-state.ts",
-    find: "this.#shape.whole({ ...values, ...this.#updates }, policies.yolo)",
-    replace: "this.#shape.whole({ ...values }, policies.yolo)",
+    find: "this.#shape.whole({ ...trieRecord(values), ...this.#updates }, policies.yolo)",
+    replace: "this.#shape.whole({ ...trieRecord(values) }, policies.yolo)",
     tests: ["tools/tool-state"],
   },
   {
@@ -194,7 +194,7 @@ export const values = inPackage("packages/core", [
   {
     attacks: "state in tools: a change is not checked when the call ends",
     file: "turn/call-state.ts",
-    find: "const updates = this.#shape.checked(control.values, this.#updates);",
+    find: "const updates = this.#shape.checked(trieRecord(control.values), this.#updates);",
     replace: "const updates = this.#updates;",
     tests: ["tools/tool-state"],
   },

@@ -17,6 +17,7 @@ import { stamp, type Delivery, type HarnessEvent, type NewEvent } from "./events
 import type { FileDiff } from "./events/files.ts";
 import { newControl, type Control } from "./folds/control.ts";
 import type { Folds } from "./folds/folds.ts";
+import { trieRecord } from "./folds/trie.ts";
 import { newDisplayState, type HarnessDisplayState, type HarnessMessage } from "./folds/display-state.ts";
 import type { NewLive } from "./events/live-events.ts";
 import type { InboxItem } from "./folds/inbox.ts";
@@ -229,7 +230,7 @@ export class Session<Values = StateValues> {
   }
 
   getState(): WholeState<Values> {
-    return this.#ports.shape.whole(this.#control.values, this.#control.policies.yolo) as WholeState<Values>;
+    return this.#ports.shape.whole(trieRecord(this.#control.values), this.#control.policies.yolo) as WholeState<Values>;
   }
 
   /** Changes what is given and leaves the rest. */

@@ -1,6 +1,7 @@
 import { CinchError } from "../errors.ts";
 import type { EndReason } from "../events/event-map.ts";
 import type { ThreadState } from "../folds/state.ts";
+import { trieEntries, trieGet } from "../folds/trie.ts";
 import { refuseForeign } from "./refuse-foreign.ts";
 import type { Thread } from "../thread/thread.ts";
 import type { TurnResult } from "../thread/turn-results.ts";
@@ -21,7 +22,8 @@ export async function retry(thread: Thread): Promise<{ turn: Promise<TurnResult>
     const shared = await thread.command((state) => {
       refuseForeign(state.foreign);
       const { turn, control } = state;
-      if (turn && turn.retries !== null && turn.retries === meant) return { events: [], result: turn.inputIds[0]! };
+      if (turn && turn.retries !== null && turn.retries === meant)
+        return { events: [], result: trieEntries(turn.inputIds).next().value![0] };
       refuseRetry(state, meant);
       const mode = modes.current(control);
       const last = { turnId: meant!, modeId: mode.id, modelId: modes.modelId(control, mode) };
@@ -40,7 +42,7 @@ export async function retry(thread: Thread): Promise<{ turn: Promise<TurnResult>
 function resultOf(thread: Thread, inputId: string): Promise<TurnResult> {
   const { result } = thread.results.add(inputId);
   thread.results.accepted(inputId);
-  if (thread.state.ended?.inputIds.includes(inputId)) thread.results.turnEnded(thread.state);
+  if (thread.state.ended && trieGet(thread.state.ended.inputIds, inputId)) thread.results.turnEnded(thread.state);
   else thread.results.dropLost(thread.state);
   return result;
 }

@@ -4,6 +4,7 @@ import type { NewEvent } from "../events/event-map.ts";
 import { yoloUpdate } from "../folds/control.ts";
 import { noFiles, reduceFiles, type FilesState } from "../folds/files.ts";
 import type { ThreadState } from "../folds/state.ts";
+import { trieGet, trieRecord } from "../folds/trie.ts";
 import type { FileDiff, HeldFiles, RewoundFile, ThreadFiles } from "../events/files.ts";
 import { hasTrees } from "../turn/decide.ts";
 import type { Thread } from "../thread/thread.ts";
@@ -83,7 +84,7 @@ async function plan(thread: Thread, options: RewindOptions): Promise<Plan> {
     .flatMap(({ restore: one }) => (one ? { ...one, rewound: conversation } : []))
     .map((one) => {
       // What it has only read goes by the name that a backend gave it, which is another one by now.
-      const known = Object.hasOwn(then.seen, one.path) && then.seen[one.path] === one.to?.hash;
+      const known = trieGet(then.seen, one.path) === (one.to?.hash ?? null);
       return known ? { ...one, seen: true } : one;
     });
   const left = conversation ? found.flatMap((one) => (one.restore ? [] : (one.left ?? []))) : [];
@@ -151,8 +152,8 @@ const filesAt = async (thread: Thread, seq: number): Promise<FilesState> =>
 
 /** Files of the journal go back with it. Where only the conversation is to go back, they are put where they were. */
 async function heldSince(thread: Thread, toSeq: number): Promise<NewEvent[]> {
-  const now = thread.state.files.held;
-  const { held: then } = await filesAt(thread, toSeq);
+  const now = trieRecord(thread.state.files.held);
+  const then = trieRecord((await filesAt(thread, toSeq)).held);
   const paths = [...new Set([...Object.keys(now), ...Object.keys(then)])];
   const differs = (path: string) => now[path]?.seq !== then[path]?.seq;
   return paths.filter(differs).map((path): NewEvent => {
@@ -186,7 +187,7 @@ const notNow = (): CinchError =>
 function reachOf(thread: Thread): FileReach {
   const files: ThreadFiles = {
     resourceId: thread.state.resourceId,
-    held: async () => thread.state.files.held,
+    held: async () => trieRecord(thread.state.files.held),
     blob: (hash) => thread.ports.store.blob(hash),
     seen: () => undefined,
     read: () => undefined,

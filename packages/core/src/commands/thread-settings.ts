@@ -1,6 +1,7 @@
 import { checked } from "../config/check.ts";
 import { stamp, type NewEvent } from "../events/event-map.ts";
 import { yoloUpdate, type Control } from "../folds/control.ts";
+import { trieRecord } from "../folds/trie.ts";
 import type { Modes } from "../config/modes.ts";
 import { changePolicies } from "../permissions/change.ts";
 import { plainRule, Rule, type ToolCategory } from "../permissions/rule.ts";
@@ -55,7 +56,7 @@ const checkedRule = (rule: Rule): Rule => checked(Rule, rule, "INVALID_INPUT", "
 
 export function setState(thread: Thread, shape: StateShape, updates: unknown): Promise<void> {
   return changePolicies(thread, async ({ control }): Promise<NewEvent[]> => {
-    const valid = shape.checked(control.values, updates);
+    const valid = shape.checked(trieRecord(control.values), updates);
     return Object.keys(valid).length > 0 ? [{ type: "state_changed", updates: valid }] : [];
   });
 }
@@ -63,7 +64,7 @@ export function setState(thread: Thread, shape: StateShape, updates: unknown): P
 /** What a new thread takes over from the one that its session sits at: mode, models, rules and state. Not grants, not usage. */
 export function inherited({ modeId, models, model, policies, values }: Control, modes: Modes): NewEvent[] {
   const previousModeId = modes.default.id;
-  const updates = { ...values, ...yoloUpdate(policies) };
+  const updates = { ...trieRecord(values), ...yoloUpdate(policies) };
   return [
     ...(modeId === null || !modes.has(modeId) ? [] : [{ type: "mode_changed" as const, modeId, previousModeId }]),
     ...(model === null

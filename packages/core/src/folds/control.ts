@@ -1,6 +1,7 @@
 import type { DurableEvent, Task } from "../events/event-map.ts";
 import type { Json } from "../events/message.ts";
 import { withoutTarget, type HeldRule } from "../permissions/rule.ts";
+import { emptyTrie, trieSet, type Trie } from "./trie.ts";
 
 /** What may run, as far as this thread has a say in it. The same object as long as nothing of it changes. */
 export interface Policies {
@@ -19,7 +20,7 @@ export interface Control {
   model: string | null;
   policies: Policies;
   /** What `setState` has set. */
-  values: { readonly [key: string]: Json };
+  values: Trie<Json>;
   tasks: readonly Task[];
   /** The highest number that an item was ever given as its id. */
   lastTaskNo: number;
@@ -34,7 +35,7 @@ export const newControl: Control = {
   models: {},
   model: null,
   policies: { rules: [], grants: [], yolo: null },
-  values: {},
+  values: emptyTrie,
   tasks: [],
   lastTaskNo: 0,
   sinceTasks: 0,
@@ -96,7 +97,8 @@ function withMessage(control: Control, { message, about, interrupted }: DurableE
 function withState(control: Control, updates: { [key: string]: Json }): Control {
   const { yolo, ...values } = updates;
   const policies = typeof yolo === "boolean" ? { ...control.policies, yolo } : control.policies;
-  return { ...control, policies, values: { ...control.values, ...values } };
+  const set = (all: Trie<Json>, [key, value]: [string, Json]) => trieSet(all, key, value);
+  return { ...control, policies, values: Object.entries(values).reduce(set, control.values) };
 }
 
 /** YOLO as an update of the state, if anybody has said anything of it. */

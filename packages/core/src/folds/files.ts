@@ -1,23 +1,31 @@
 import type { DurableEvent } from "../events/event-map.ts";
-import type { FileRestore, HeldFiles, RewoundFile } from "../events/files.ts";
+import type { FileRestore, HeldFile, RewoundFile } from "../events/files.ts";
+import { emptyTrie, trieDelete, trieSet, type Trie } from "./trie.ts";
 
-/** What a thread has to do with files. */
+/** The files of a thread. */
 export interface FilesState {
-  /** Those that live in its journal. */
-  held: HeldFiles;
-  /** The versions that it has last read or written. */
-  seen: Readonly<Record<string, string>>;
+  /** By path, the files that live in its journal. */
+  held: Trie<HeldFile>;
+  /** By path, the version that the thread has last read or written. */
+  seen: Trie<string>;
   /** The turn whose first change has its checkpoint. */
   checkpoint: string | null;
-  /** By call, what files were before a command of which nobody knows yet what it did. */
+  /** By call, the snapshot before a command whose changes are not recorded yet. */
   trees: Readonly<Record<string, string>>;
-  /** Files that are to be taken back, before anything else is done. */
+  /** Files that have to be reverted before the thread goes on. */
   restoring: { seq: number; files: readonly FileRestore[] } | null;
-  /** What became of those that were taken back last. */
+  /** The outcome of the last revert. */
   restored: { seq: number; files: readonly RewoundFile[] } | null;
 }
 
-export const noFiles: FilesState = { held: {}, seen: {}, checkpoint: null, trees: {}, restoring: null, restored: null };
+export const noFiles: FilesState = {
+  held: emptyTrie,
+  seen: emptyTrie,
+  checkpoint: null,
+  trees: {},
+  restoring: null,
+  restored: null,
+};
 
 export function reduceFiles(files: FilesState, event: DurableEvent): FilesState {
   switch (event.type) {
@@ -25,16 +33,18 @@ export function reduceFiles(files: FilesState, event: DurableEvent): FilesState 
     case "thread_rewound":
       return { ...files, checkpoint: null, trees: {}, restoring: null, restored: null };
     case "tool_end": {
-      const seen = event.reads ? { ...files.seen, ...event.reads } : files.seen;
-      // Where the outcome is not known, neither is what became of the files.
+      const reads = Object.entries(event.reads ?? {});
+      const seen = reads.reduce<Trie<string>>((all, [path, version]) => trieSet(all, path, version), files.seen);
+      // If the outcome of the call is unknown, so is what it did to files.
       const trees = event.unknown ? files.trees : without(files.trees, event.toolCallId);
       return seen === files.seen && trees === files.trees ? files : { ...files, seen, trees };
     }
     case "file_changed": {
       const { path, after, version, held, seq, at, operation } = event;
+      // The thread has not seen what a command wrote: `seen` stays at the version that it read last, which the file no longer has.
       const seen = operation === "command" ? files.seen : seenAfter(files.seen, path, version);
       if (!held) return { ...files, seen };
-      const now = after ? { ...files.held, [path]: { version: after, seq, at } } : without(files.held, path);
+      const now = after ? trieSet(files.held, path, { version: after, seq, at }) : trieDelete(files.held, path);
       return { ...files, held: now, seen };
     }
     case "checkpoint_created":
@@ -44,9 +54,8 @@ export function reduceFiles(files: FilesState, event: DurableEvent): FilesState 
   }
 }
 
-/** A command does not tell the thread what it wrote: what the thread has seen stays what it read last, and no longer fits the file. */
-const seenAfter = (seen: FilesState["seen"], path: string, version: string | undefined): FilesState["seen"] =>
-  version === undefined ? without(seen, path) : { ...seen, [path]: version };
+const seenAfter = (seen: Trie<string>, path: string, version: string | undefined): Trie<string> =>
+  version === undefined ? trieDelete(seen, path) : trieSet(seen, path, version);
 
 function reduceCheckpoint(files: FilesState, event: DurableEvent<"checkpoint_created">): FilesState {
   const { reason, call = "", tree, turnId = null, seq } = event;

@@ -5,6 +5,7 @@ import { newControl, reduceControl, type Control } from "./control.ts";
 import { noFiles, reduceFiles, type FilesState } from "./files.ts";
 import { reduceInbox, type InboxItem } from "./inbox.ts";
 import { elapsed, nothingSpent, tokensOf, type Stopwatch } from "./spent.ts";
+import { emptyTrie, trieSet, type Trie } from "./trie.ts";
 
 /** What a turn has to do next: ask the model, see to the calls of its last message, or end. */
 export type Phase = "model" | "calls" | "done";
@@ -20,7 +21,8 @@ export interface Turn {
   phase: Phase;
   steps: number;
   calls: readonly Call[];
-  inputIds: readonly string[];
+  /** The ids of the inputs that the turn has taken. */
+  inputIds: Trie<true>;
   aborting: boolean;
   /** A call was declined without a word: the turn ends when what runs beside it is done. */
   declined: boolean;
@@ -44,7 +46,7 @@ export interface Ended {
   message: Message | null;
   /** Why the model stopped in its last whole answer; empty if there is none. */
   finishReason: string;
-  inputIds: readonly string[];
+  inputIds: Trie<true>;
 }
 
 /** What a driver decides from. Folded from the journal alone, so every process decides alike. */
@@ -198,12 +200,20 @@ function retried(
   { turnId: retries, modeId, modelId }: { turnId: string; modeId: string; modelId: string },
 ): ThreadState {
   if (state.turn) return state;
-  const turn = { ...newTurn(at), turnId, modeId, modelId, retries, begun: false, inputIds: [inputId] };
+  const turn = {
+    ...newTurn(at),
+    turnId,
+    modeId,
+    modelId,
+    retries,
+    begun: false,
+    inputIds: trieSet<true>(emptyTrie, inputId, true),
+  };
   return { ...state, held: false, lastError: null, turn };
 }
 
 function newTurn(at: number): Omit<Turn, "turnId" | "modeId" | "modelId"> {
-  const fresh = { retries: null, begun: true, phase: "model" as const, steps: 0, calls: [], inputIds: [] };
+  const fresh = { retries: null, begun: true, phase: "model" as const, steps: 0, calls: [], inputIds: emptyTrie };
   const unhindered = { aborting: false, declined: false, wanted: false };
   const silent = { message: null, finishReason: "", usage: noUsage };
   return { ...fresh, ...unhindered, ...silent, tokens: 0, cost: 0, watch: { at, ms: 0 } };
@@ -211,7 +221,7 @@ function newTurn(at: number): Omit<Turn, "turnId" | "modeId" | "modelId"> {
 
 function ended(state: ThreadState, event: DurableEvent<"agent_end">): ThreadState {
   const { turnId = "", reason, detail = null } = event;
-  const { message = null, finishReason = "", inputIds = [] } = state.turn ?? {};
+  const { message = null, finishReason = "", inputIds = emptyTrie } = state.turn ?? {};
   const held = reason === "aborted" && state.inbox.length > 0 && !state.turn?.wanted;
   return {
     ...state,
@@ -226,7 +236,7 @@ function ended(state: ThreadState, event: DurableEvent<"agent_end">): ThreadStat
 function reduceTurn(state: ThreadState, turn: Turn, event: DurableEvent, draft: CallsDraft): ThreadState {
   switch (event.type) {
     case "input_taken":
-      return { ...state, turn: { ...turn, inputIds: [...turn.inputIds, event.inputId] } };
+      return { ...state, turn: { ...turn, inputIds: trieSet(turn.inputIds, event.inputId, true) } };
     case "abort_requested":
       return event.turnId === turn.turnId ? { ...state, turn: { ...turn, aborting: true } } : state;
     case "message_end":

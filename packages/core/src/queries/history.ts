@@ -1,3 +1,4 @@
+import { trieGet } from "../folds/trie.ts";
 import type { DurableEvent, HarnessEvent } from "../events/event-map.ts";
 import { setOutcome } from "../folds/display.ts";
 import type { HarnessMessage } from "../folds/display-state.ts";
@@ -36,7 +37,7 @@ const isMessage = (event: DurableEvent): event is DurableEvent<"message_end"> =>
 export async function outcomeOf(thread: Thread, inputId: string, seq: number): Promise<TurnResult | undefined> {
   // Looked at first: should it end while the journal is read, whoever waits for it is told.
   const { inbox, turn } = thread.state;
-  if (inbox.some((item) => item.inputId === inputId) || turn?.inputIds.includes(inputId)) return undefined;
+  if (inbox.some((item) => item.inputId === inputId) || (turn && trieGet(turn.inputIds, inputId))) return undefined;
   let turnId: string | undefined;
   let result: TurnResult = { reason: "aborted", message: null };
   for await (const event of eventsAfter(thread, seq)) {

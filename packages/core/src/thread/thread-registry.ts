@@ -2,6 +2,7 @@ import { stamp } from "../events/event-map.ts";
 import type { FileJournal } from "../events/files.ts";
 import { threadNotFound } from "../ports/memory-store.ts";
 import type { Folds } from "../folds/folds.ts";
+import { trieRecord } from "../folds/trie.ts";
 import { Thread } from "./thread.ts";
 import { needsDriving, waitsForPerson } from "../turn/decide.ts";
 import type { DriverPorts } from "../turn/driver.ts";
@@ -93,12 +94,12 @@ export class ThreadRegistry {
     return {
       held: async () => {
         await thread.refresh();
-        return thread.state.files.held;
+        return trieRecord(thread.state.files.held);
       },
       record: async (decide, blobs) => {
         await thread.refresh();
         return thread.appendAlone((state) => {
-          const changes = decide(state.files.held);
+          const changes = decide(trieRecord(state.files.held));
           if (!changes || changes.length === 0) return null;
           return {
             events: changes.map((change) => ({ type: "file_changed" as const, ...change })),

@@ -1,4 +1,5 @@
 import type { ThreadState } from "../folds/state.ts";
+import { trieEntries, trieGet } from "../folds/trie.ts";
 import type { EndReason } from "../events/event-map.ts";
 import type { Message } from "../events/message.ts";
 
@@ -74,13 +75,14 @@ export class TurnResults {
       ...(detail === null ? {} : { detail }),
       ...(message === null ? {} : { finishReason }),
     };
-    for (const inputId of ended.inputIds) this.#resolve(inputId, { reason, message, ...more });
+    for (const [inputId] of trieEntries(ended.inputIds)) this.#resolve(inputId, { reason, message, ...more });
   }
 
   /** Inputs that are neither queued nor in a turn will never be answered. */
   dropLost({ inbox, turn }: ThreadState): void {
-    const alive = new Set([...inbox.map((item) => item.inputId), ...(turn?.inputIds ?? [])]);
-    const lost = [...this.#waiting].filter(([inputId, [first]]) => first?.accepted && !alive.has(inputId));
+    const queued = new Set(inbox.map((item) => item.inputId));
+    const isAlive = (inputId: string) => queued.has(inputId) || (turn && trieGet(turn.inputIds, inputId));
+    const lost = [...this.#waiting].filter(([inputId, [first]]) => first?.accepted && !isAlive(inputId));
     for (const [inputId] of lost) this.#resolve(inputId, { reason: "aborted", message: null });
   }
 

@@ -1,5 +1,6 @@
 import type { NewEvent } from "../events/event-map.ts";
 import type { ThreadState } from "../folds/state.ts";
+import { trieGet, trieRecord } from "../folds/trie.ts";
 import type { FileChange, HeldFiles, ThreadFiles } from "../events/files.ts";
 import type { Blob } from "../ports/store.ts";
 import type { Driver } from "./driver.ts";
@@ -20,12 +21,11 @@ export class CallFiles implements ThreadFiles {
   }
 
   async held(): Promise<HeldFiles> {
-    return this.#driver.state.files.held;
+    return trieRecord(this.#driver.state.files.held);
   }
 
   seen(path: string): string | undefined {
-    const { seen } = this.#driver.state.files;
-    return this.#reads.get(path) ?? (Object.hasOwn(seen, path) ? seen[path] : undefined);
+    return this.#reads.get(path) ?? trieGet(this.#driver.state.files.seen, path);
   }
 
   read(path: string, version: string): void {
@@ -43,7 +43,7 @@ export class CallFiles implements ThreadFiles {
   ): Promise<boolean> {
     const isRecorded = await this.#driver.append((state) => {
       const about = this.#about(state);
-      const changes = about && decide(state.files.held);
+      const changes = about && decide(trieRecord(state.files.held));
       if (!changes || changes.length === 0) return null;
       const events = changes.map((change): NewEvent => ({ type: "file_changed", ...about, ...change }));
       return { events: [...firstOfTurn(state, about), ...events], blobs, result: true };

@@ -2,6 +2,7 @@ import { CinchError } from "../errors.ts";
 import type { NewEvent } from "../events/event-map.ts";
 import type { Control } from "../folds/control.ts";
 import type { ThreadState } from "../folds/state.ts";
+import { trieRecord } from "../folds/trie.ts";
 import type { State, StateShape, WholeState } from "../config/state-shape.ts";
 
 /**
@@ -22,7 +23,7 @@ export class CallState {
   /** A copy, with what this call has set. */
   get whole(): WholeState {
     const { values, policies } = this.#control();
-    return this.#shape.whole({ ...values, ...this.#updates }, policies.yolo);
+    return this.#shape.whole({ ...trieRecord(values), ...this.#updates }, policies.yolo);
   }
 
   /** Throws `INVALID_INPUT` if the state would not fit its schema; then nothing of these updates is kept. */
@@ -30,7 +31,7 @@ export class CallState {
     if (this.#isOver)
       throw new CinchError("INVALID_INPUT", "setState came after the end of its call. Await everything in execute.");
     const { values, policies } = this.#control();
-    const { yolo, ...own } = this.#shape.checked({ ...values, ...this.#updates }, updates);
+    const { yolo, ...own } = this.#shape.checked({ ...trieRecord(values), ...this.#updates }, updates);
     // What a model can bring about by a call must not widen what is permitted.
     if (yolo !== undefined && yolo !== (policies.yolo ?? this.#shape.yolo))
       throw new CinchError("INVALID_INPUT", "A tool can't change yolo: that is for setState of a session.");
@@ -42,7 +43,7 @@ export class CallState {
     this.#isOver = true;
     if (Object.keys(this.#updates).length === 0) return { events: [], problem: null };
     try {
-      const updates = this.#shape.checked(control.values, this.#updates);
+      const updates = this.#shape.checked(trieRecord(control.values), this.#updates);
       const turnId = turn ? { turnId: turn.turnId } : {};
       return { events: [{ type: "state_changed", ...turnId, updates }], problem: null };
     } catch (error) {
