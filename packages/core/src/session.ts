@@ -1,19 +1,12 @@
 import { answerApproval, answerSuspension, type ApprovalAnswer, type SuspensionAnswer } from "./commands/answers.ts";
 import { AnswerTargets } from "./commands/answer-target.ts";
 import { Subscribers } from "./thread/subscribers.ts";
-import {
-  addGrant,
-  inherited,
-  makeClone,
-  rename,
-  setRule,
-  setState,
-  switchMode,
-  switchModel,
-} from "./commands/thread-settings.ts";
-import type { CloneOptions, ModelSwitch } from "./commands/thread-settings.ts";
+import { clone, type CloneOptions } from "./commands/clone.ts";
+import { createThread } from "./commands/create-thread.ts";
+import { addGrant, rename, setRule, setState, switchMode, switchModel } from "./commands/thread-settings.ts";
+import type { ModelSwitch } from "./commands/thread-settings.ts";
 import { closedError } from "./errors.ts";
-import { stamp, type Delivery, type HarnessEvent, type NewEvent } from "./events/event-map.ts";
+import type { Delivery, HarnessEvent } from "./events/event-map.ts";
 import type { FileDiff } from "./events/files.ts";
 import { newControl, type Control } from "./folds/control.ts";
 import type { Folds } from "./folds/folds.ts";
@@ -281,12 +274,12 @@ export class Session<Values = StateValues> {
   /** A thread that begins as this one was at `atSeq`, and goes on under its own id. It becomes the current one. */
   async cloneThread(options: CloneOptions = {}): Promise<ThreadRecord> {
     const { sourceThreadId, ...cut } = optionsOf("cloneThread", options);
-    const clone = async (source: Thread) => {
-      const { id, folds } = await makeClone(source, cut);
+    const cloneAndEnter = async (source: Thread) => {
+      const { id, folds } = await clone(source, cut);
       await this.#enter(id, folds);
       return this.#record(id);
     };
-    return this.#command(clone, sourceThreadId);
+    return this.#command(cloneAndEnter, sourceThreadId);
   }
 
   /** Newest first. Threads of subagents are not among them. */
@@ -359,13 +352,10 @@ export class Session<Values = StateValues> {
   }
 
   async #create(title: string): Promise<ThreadRecord> {
-    const id = this.#ports.ids("thread");
     await this.#thread?.refresh();
     const shown = { modeId: this.getCurrentModeId(), modelId: this.getCurrentModelId() };
-    const created: NewEvent = { type: "thread_created", title, resourceId: this.resourceId, ...shown };
-    const events = [created, ...inherited(this.#control, this.#ports.modes)];
-    const stamped = events.map((event) => stamp(event, this.#ports.now()));
-    await this.#ports.store.append(id, stamped, { afterSeq: 0 });
+    const { resourceId } = this;
+    const id = await createThread(this.#ports, { title, resourceId, ...shown, control: this.#control });
     await this.#enter(id);
     return this.#record(id);
   }

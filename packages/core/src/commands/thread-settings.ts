@@ -1,14 +1,10 @@
 import { checked } from "../config/check.ts";
-import { stamp, type NewEvent } from "../events/event-map.ts";
-import { yoloUpdate, type Control } from "../folds/control.ts";
+import type { NewEvent } from "../events/event-map.ts";
 import { trieRecord } from "../folds/trie.ts";
-import type { Modes } from "../config/modes.ts";
 import { changePolicies } from "../permissions/change.ts";
-import { plainRule, Rule, type ToolCategory } from "../permissions/rule.ts";
+import { Rule, type ToolCategory } from "../permissions/rule.ts";
 import { withTimeout } from "../ports/clock.ts";
-import { checkSeq } from "./rewind.ts";
 import type { StateShape } from "../config/state-shape.ts";
-import type { Folds } from "../folds/folds.ts";
 import type { Thread } from "../thread/thread.ts";
 
 /** What people set on a thread: mode, model, rules, state. Each is a command, durable when it settles. */
@@ -59,48 +55,4 @@ export function setState(thread: Thread, shape: StateShape, updates: unknown): P
     const valid = shape.checked(trieRecord(control.values), updates);
     return Object.keys(valid).length > 0 ? [{ type: "state_changed", updates: valid }] : [];
   });
-}
-
-/** What a new thread takes over from the one that its session sits at: mode, models, rules and state. Not grants, not usage. */
-export function inherited({ modeId, models, model, policies, values }: Control, modes: Modes): NewEvent[] {
-  const previousModeId = modes.default.id;
-  const updates = { ...trieRecord(values), ...yoloUpdate(policies) };
-  return [
-    ...(modeId === null || !modes.has(modeId) ? [] : [{ type: "mode_changed" as const, modeId, previousModeId }]),
-    ...(model === null
-      ? []
-      : [{ type: "model_changed" as const, modelId: model, scope: "thread" as const, modeId: "" }]),
-    ...Object.entries(models).map(([id, modelId]) => {
-      return { type: "model_changed" as const, modelId, scope: "mode" as const, modeId: id };
-    }),
-    ...policies.rules.map((rule) => ({ type: "permission_changed" as const, rule: plainRule(rule) })),
-    ...(Object.keys(updates).length === 0 ? [] : [{ type: "state_changed" as const, updates }]),
-  ];
-}
-
-export interface CloneOptions {
-  /** Without it the current thread is cloned. */
-  sourceThreadId?: string;
-  /** The last event that the clone inherits. Without it, all. */
-  atSeq?: number;
-  title?: string;
-}
-
-/** Makes a clone, which begins as its source was at `atSeq`, under the rules of now. `folds`: what it inherits, if that is folded. */
-export async function makeClone(
-  source: Thread,
-  { atSeq, title }: CloneOptions,
-): Promise<{ id: string; folds: Folds | undefined }> {
-  // Rules that another process has set by now hold in the clone.
-  await source.refresh();
-  const { state, display, ports } = source;
-  const seq = atSeq ?? state.seq;
-  checkSeq("atSeq", seq, state.seq);
-  const id = ports.ids("thread");
-  const { policies } = state.control;
-  const now = { rules: [...policies.rules], state: yoloUpdate(policies) };
-  const parent = { threadId: source.id, seq };
-  const event: NewEvent = { type: "thread_cloned", title: title ?? state.title, parent, ...now };
-  await ports.store.append(id, [stamp(event, ports.clock.now())], { afterSeq: seq });
-  return { id, folds: seq === state.seq ? { state, display } : undefined };
 }

@@ -1,0 +1,51 @@
+import type { Modes } from "../config/modes.ts";
+import { stamp, type NewEvent } from "../events/event-map.ts";
+import { yoloUpdate, type Control } from "../folds/control.ts";
+import { trieRecord } from "../folds/trie.ts";
+import { plainRule } from "../permissions/rule.ts";
+import type { Ids } from "../ports/ids.ts";
+import type { Store } from "../ports/store.ts";
+
+interface CreatePorts {
+  store: Store;
+  modes: Modes;
+  ids: Ids;
+  now(): number;
+}
+
+interface NewThread {
+  title: string;
+  resourceId: string;
+  /** What the session's current thread has set, which the new one begins with. */
+  control: Control;
+  /** For display. */
+  modeId: string;
+  modelId: string;
+}
+
+/** Makes a thread, and gives back its id. */
+export async function createThread({ store, modes, ids, now }: CreatePorts, thread: NewThread): Promise<string> {
+  const { control, ...shown } = thread;
+  const id = ids("thread");
+  const created: NewEvent = { type: "thread_created", ...shown };
+  const events = [created, ...inherited(control, modes)].map((event) => stamp(event, now()));
+  await store.append(id, events, { afterSeq: 0 });
+  return id;
+}
+
+/** A new thread begins with mode, models, rules and state of the current one; not with its grants or usage. */
+function inherited({ modeId, models, model, policies, values }: Control, modes: Modes): NewEvent[] {
+  const previousModeId = modes.default.id;
+  const updates = { ...trieRecord(values), ...yoloUpdate(policies) };
+  return [
+    ...(modeId === null || !modes.has(modeId) ? [] : [{ type: "mode_changed" as const, modeId, previousModeId }]),
+    ...(model === null
+      ? []
+      : [{ type: "model_changed" as const, modelId: model, scope: "thread" as const, modeId: "" }]),
+    ...Object.entries(models).map(([id, modelId]) => {
+      return { type: "model_changed" as const, modelId, scope: "mode" as const, modeId: id };
+    }),
+    ...policies.rules.map((rule) => ({ type: "permission_changed" as const, rule: plainRule(rule) })),
+    ...(Object.keys(updates).length === 0 ? [] : [{ type: "state_changed" as const, updates }]),
+  ];
+}
