@@ -109,16 +109,16 @@ export const conversation = inPackage("packages/core", [
   },
   {
     attacks: "a clone goes on with the turn of its source",
-    file: "folds/state.ts",
+    file: "folds/progress.ts",
     find: "...settled(state), title: event.title, usage",
     replace: "...state, title: event.title, usage",
     tests: ["thread/threads"],
   },
   {
     attacks: "a rewind leaves a pending approval on the screen",
-    file: "folds/display.ts",
-    find: "Object.assign(state, settled, { lastError: null, tokenUsage: event.usage });",
-    replace: "Object.assign(state, { lastError: null, tokenUsage: event.usage });",
+    file: "folds/progress.ts",
+    find: "...settled(state), title, usage, spent",
+    replace: "...state, title, usage, spent",
     tests: ["folds/folds"],
   },
   {
@@ -144,9 +144,9 @@ export const conversation = inPackage("packages/core", [
   },
   {
     attacks: "held inputs are taken without being asked for",
-    file: "folds/state.ts",
-    find: 'const held = reason === "aborted" && state.inbox.length > 0',
-    replace: "const held = false && state.inbox.length > 0",
+    file: "folds/progress.ts",
+    find: "held: held && state.inbox.length > 0,",
+    replace: "held: false,",
     tests: ["commands/abort", "turn/turn", "commands/queue-offsets", "folds/folds"],
   },
   {

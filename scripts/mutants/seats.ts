@@ -25,14 +25,14 @@ export const seats = inPackage("packages/core", [
   },
   {
     attacks: "hand-back: a call that was handed back stays started",
-    file: "folds/state.ts",
+    file: "folds/progress.ts",
     find: "event.unstarted ? unstarted(state.turn.calls, event.unstarted) : state.turn.calls",
     replace: "state.turn.calls",
     tests: ["turn/handed-back"],
   },
   {
     attacks: "hand-back: calls that were not handed back are run again",
-    file: "folds/state.ts",
+    file: "folds/progress.ts",
     find: 'call.state === "started" && ids.includes(call.toolCallId)',
     replace: 'call.state === "started"',
     tests: ["turn/handed-back"],
@@ -47,8 +47,8 @@ export const seats = inPackage("packages/core", [
   {
     attacks: "hand-back: a call that was handed back is shown as running",
     file: "folds/display.ts",
-    find: 'for (const id of event.unstarted ?? []) setStatus(draft, id, "pending");',
-    replace: "",
+    find: 'requested: "pending"',
+    replace: 'requested: "running"',
     tests: ["turn/handed-back"],
   },
   {
@@ -88,14 +88,14 @@ export const seats = inPackage("packages/core", [
   },
   {
     attacks: "retry: what failed is shown until the retry begins",
-    file: "folds/display.ts",
-    find: '{ turnId: event.turnId ?? "", lastError: null });\n      return;',
-    replace: '{ turnId: event.turnId ?? "" });\n      return;',
+    file: "folds/progress.ts",
+    find: "held: false, lastError: null, turn };",
+    replace: "held: false, turn };",
     tests: ["commands/retry"],
   },
   {
     attacks: "retry: the turn is never begun",
-    file: "folds/state.ts",
+    file: "folds/progress.ts",
     find: "begun: false,",
     replace: "begun: true,",
     tests: ["commands/retry"],
@@ -103,8 +103,8 @@ export const seats = inPackage("packages/core", [
   {
     attacks: "retry: it is shown as idle until it begins",
     file: "folds/display.ts",
-    find: 'if (state.status === "idle") state.status = "running";',
-    replace: "",
+    find: 'return inbox.length > 0 && !held ? "running" : "idle";',
+    replace: 'return "idle";',
     tests: ["queries/settled"],
   },
   {
@@ -263,7 +263,7 @@ export const seats = inPackage("packages/core", [
   },
   {
     attacks: "budget: a try that failed is a step",
-    file: "folds/state.ts",
+    file: "folds/progress.ts",
     find: "(failed ? 0 : 1)",
     replace: "1",
     tests: ["turn/limits"],

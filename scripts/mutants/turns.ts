@@ -68,8 +68,8 @@ export const turns = inPackage("packages/core", [
   {
     attacks: "takeovers: progress does not reset the count",
     file: "folds/state.ts",
-    find: "return { ...state, takeovers: 0, turn: withCall(turn, event, draft) };",
-    replace: "return { ...state, turn: withCall(turn, event, draft) };",
+    find: "return turn ? 0 : takeovers;",
+    replace: "return takeovers;",
     tests: ["turn/decisions"],
   },
   {
@@ -81,7 +81,7 @@ export const turns = inPackage("packages/core", [
   },
   {
     attacks: "P6: an abort of an earlier turn ends this one",
-    file: "folds/state.ts",
+    file: "folds/progress.ts",
     find: "event.turnId === turn.turnId ? { ...state, turn: { ...turn, aborting: true } } : state",
     replace: "{ ...state, turn: { ...turn, aborting: true } }",
     tests: ["turn/decisions"],
@@ -144,9 +144,9 @@ export const turns = inPackage("packages/core", [
   },
   {
     attacks: "budget: a rewind gives back what was spent",
-    file: "folds/state.ts",
-    find: "spent: event.spent ?? nothingSpent,",
-    replace: "spent: nothingSpent,",
+    file: "folds/progress.ts",
+    find: "event.spent ?? {",
+    replace: "{",
     tests: ["turn/limits"],
   },
   {

@@ -22,6 +22,7 @@ export type { Heartbeat } from "./config/heartbeats.ts";
 export type { Input, InputFile } from "./commands/input.ts";
 export { MemoryData, MemoryStore, memoryStore, threadNotFound } from "./ports/memory-store.ts";
 export * from "./events/message.ts";
+export { addUsage, noUsage } from "./events/usage.ts";
 export type { LanguageModel } from "./model/compat.ts";
 export { toPrompt, type Head } from "./model/prompt.ts";
 export { randomIds, type Ids } from "./ports/ids.ts";

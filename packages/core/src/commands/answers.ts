@@ -8,7 +8,7 @@ import { NoJson, toJson } from "../events/json.ts";
 import type { Json, Message } from "../events/message.ts";
 import { changePolicies } from "../permissions/change.ts";
 import { checkDecision, digestOf } from "../permissions/gate.ts";
-import { BY_RULES } from "../permissions/rule.ts";
+import { BY_RULES } from "../permissions/by-rules.ts";
 import { withTimeout } from "../ports/clock.ts";
 import type { ValueCheck } from "../tools/schema.ts";
 import type { Thread } from "../thread/thread.ts";

@@ -19,7 +19,7 @@ export async function clone(
 ): Promise<{ id: string; folds: Folds | undefined }> {
   // Rules that another process has set by now hold in the clone.
   await source.refresh();
-  const { state, display, ports } = source;
+  const { state, folds, ports } = source;
   const seq = atSeq ?? state.seq;
   checkSeq("atSeq", seq, state.seq);
   const id = ports.ids("thread");
@@ -28,5 +28,5 @@ export async function clone(
   const parent = { threadId: source.id, seq };
   const event: NewEvent = { type: "thread_cloned", title: title ?? state.title, parent, ...now };
   await ports.store.append(id, [stamp(event, ports.clock.now())], { afterSeq: seq });
-  return { id, folds: seq === state.seq ? { state, display } : undefined };
+  return { id, folds: seq === state.seq ? folds : undefined };
 }

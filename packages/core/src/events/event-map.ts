@@ -3,6 +3,7 @@ import { checked } from "../config/check.ts";
 import { CinchError } from "../errors.ts";
 import { FileChange, FileRestore, RewoundFile } from "./files.ts";
 import { FilePart, Json, Message, Role, ToolResult, Usage } from "./message.ts";
+import type { HarnessDisplayState } from "../folds/display-state.ts";
 import { HeldRule, Rule, ToolCategory } from "../permissions/rule.ts";
 
 /**
@@ -270,8 +271,8 @@ export type LiveEvent<T extends LiveType = LiveType> = T extends LiveType
 export type HarnessEvent =
   | Exclude<DurableEvent | LiveEvent, { type: "message_update" | "display_state_changed" | "resync" }>
   | (LiveEvent<"message_update"> & { readonly message: Message })
-  | (LiveEvent<"display_state_changed"> & { readonly displayState: unknown })
-  | LiveEvent<"resync">;
+  | (LiveEvent<"display_state_changed"> & { readonly displayState: HarnessDisplayState })
+  | (Omit<LiveEvent<"resync">, "displayState"> & { displayState: HarnessDisplayState });
 
 /** Without a prototype: a type that is named like a method of objects is unknown like any other. */
 const entries: Record<string, EventEntry | undefined> = Object.assign(Object.create(null) as object, eventMap);

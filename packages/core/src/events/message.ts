@@ -76,22 +76,6 @@ export const Usage = z.object({
 });
 export type Usage = z.infer<typeof Usage>;
 
-export const noUsage: Usage = {
-  inputTokens: 0,
-  outputTokens: 0,
-  cacheReadTokens: 0,
-  cacheWriteTokens: 0,
-  reasoningTokens: 0,
-};
-
-export const addUsage = (a: Usage, b: Usage): Usage => ({
-  inputTokens: a.inputTokens + b.inputTokens,
-  outputTokens: a.outputTokens + b.outputTokens,
-  cacheReadTokens: a.cacheReadTokens + b.cacheReadTokens,
-  cacheWriteTokens: a.cacheWriteTokens + b.cacheWriteTokens,
-  reasoningTokens: a.reasoningTokens + b.reasoningTokens,
-});
-
 /** The text a reader would see of a message or a tool's result. */
 export function textOf(content: string | readonly Part[]): string {
   if (typeof content === "string") return content;

@@ -1,6 +1,7 @@
 import type { Decision, DurableEvent, Effect } from "../events/event-map.ts";
 import type { Json, Message } from "../events/message.ts";
-import { BY_RULES, type ToolCategory } from "../permissions/rule.ts";
+import { BY_RULES } from "../permissions/by-rules.ts";
+import type { ToolCategory } from "../permissions/rule.ts";
 
 /** What a call asks a person for. */
 export interface Approval {
@@ -10,7 +11,6 @@ export interface Approval {
   decisions: readonly Decision[];
   interrupt: boolean;
   path: readonly string[];
-  at: number;
 }
 
 /** A tool call that the model asked for in the newest message of the turn. */
@@ -30,8 +30,9 @@ export interface Call {
   /** The same for every run of this call: what an idempotent tool gives to the outside to be recognised. */
   key: string | null;
   effect: Effect | null;
-  /** The `seq` of the event with which it last asked for something. */
+  /** The `seq` and the time of the event with which it last asked for something. */
   asked: number;
+  askedAt: number;
   /** What the call asked for when it was suspended, and what it was answered. */
   payload: Json;
   data: Json;
@@ -43,11 +44,12 @@ export function callsOf({ content }: Message): Call[] {
   return content.flatMap((part): Call[] => {
     if (part.type !== "tool-call" || part.providerExecuted) return [];
     const { toolCallId, toolName, input } = part;
-    return [{ toolCallId, toolName, input, ...unstarted }];
+    return [{ ...requestedCall, toolCallId, toolName, input }];
   });
 }
 
-const unstarted = {
+/** A call that the model has just made. */
+export const requestedCall = {
   state: "requested" as const,
   approval: null,
   approved: null,
@@ -56,6 +58,7 @@ const unstarted = {
   key: null,
   effect: null,
   asked: 0,
+  askedAt: 0,
   payload: null,
   data: null,
   answered: false,
@@ -71,11 +74,17 @@ export function changedCall(event: CallEvent): Partial<Call> {
     case "tool_start":
       return { state: "started", key: event.key, effect: event.effect };
     case "tool_approval_required":
-      return { state: "asking", approval: approvalOf(event), asked: event.seq };
+      return { state: "asking", approval: approvalOf(event), asked: event.seq, askedAt: event.at };
     case "tool_approval_resolved":
       return answeredCall(event);
     case "tool_suspended":
-      return { state: "suspended", payload: event.suspendPayload, answered: false, asked: event.seq };
+      return {
+        state: "suspended",
+        payload: event.suspendPayload,
+        answered: false,
+        asked: event.seq,
+        askedAt: event.at,
+      };
     case "tool_resumed":
       return { state: "resumed", data: event.resumeData, answered: true };
     case "tool_end":
@@ -84,8 +93,8 @@ export function changedCall(event: CallEvent): Partial<Call> {
 }
 
 function approvalOf(event: DurableEvent<"tool_approval_required">): Approval {
-  const { category, digest, suggestion = null, decisions, interrupt = false, path, at } = event;
-  return { category, digest, suggestion, decisions, interrupt, path, at };
+  const { category, digest, suggestion = null, decisions, interrupt = false, path } = event;
+  return { category, digest, suggestion, decisions, interrupt, path };
 }
 
 /** What an answer makes of the call that asked. */

@@ -21,7 +21,6 @@ export interface Control {
   policies: Policies;
   /** What `setState` has set. */
   values: Trie<Json>;
-  tasks: readonly Task[];
   /** The highest number that an item was ever given as its id. */
   lastTaskNo: number;
   /** Answers of the model since the task list was last written, or spoken of. */
@@ -36,7 +35,6 @@ export const newControl: Control = {
   model: null,
   policies: { rules: [], grants: [], yolo: null },
   values: emptyTrie,
-  tasks: [],
   lastTaskNo: 0,
   sinceTasks: 0,
   modeNote: null,
@@ -75,7 +73,7 @@ export function reduceControl(control: Control, event: DurableEvent): Control {
       return { ...control, policies: { ...control.policies, grants } };
     }
     case "task_updated":
-      return { ...control, tasks: event.tasks, lastTaskNo: highest(control.lastTaskNo, event.tasks), sinceTasks: 0 };
+      return { ...control, lastTaskNo: highest(control.lastTaskNo, event.tasks), sinceTasks: 0 };
     case "message_end":
       return withMessage(control, event);
     default:

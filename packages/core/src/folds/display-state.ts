@@ -1,5 +1,6 @@
 import type { Decision, Task } from "../events/event-map.ts";
-import { noUsage, type Json, type Message, type ToolResult, type Usage } from "../events/message.ts";
+import { noUsage } from "../events/usage.ts";
+import type { Json, Message, ToolResult, Usage } from "../events/message.ts";
 import type { ToolCategory } from "../permissions/rule.ts";
 import type { ModifiedFile } from "./modified.ts";
 import type { InboxItem } from "./inbox.ts";

@@ -1,327 +1,195 @@
-import { isForeign, type HarnessEvent } from "../events/event-map.ts";
-import { addUsage, noUsage, type Part } from "../events/message.ts";
-import {
-  MESSAGES_SHOWN,
-  type ActiveTool,
-  type HarnessDisplayState,
-  type HarnessMessage,
-  type PendingApproval,
-} from "./display-state.ts";
-import { reduceModified } from "./modified.ts";
-import { reduceInbox } from "./inbox.ts";
-import { addCost, tokensOf } from "./spent.ts";
+import type { DurableEvent, HarnessEvent } from "../events/event-map.ts";
+import { isNewer } from "../events/versions.ts";
+import { CallsDraft, requestedCall, type Call } from "./call.ts";
+import type { ActiveTool, HarnessDisplayState, PendingApproval, PendingSuspension } from "./display-state.ts";
+import { reduceParts, reducePartsAll, type DisplayParts } from "./display-parts.ts";
+import { isWaiting, newProgress, newTurn, reduceProgress, type Progress, type Turn } from "./progress.ts";
+import { nothingSpent, tokensOf } from "./spent.ts";
 
-type Durable = Extract<HarnessEvent, { v: number }>;
-type Of<T extends HarnessEvent["type"]> = Extract<HarnessEvent, { type: T }>;
+/** What a display state is made of. */
+interface Sources {
+  progress: Progress;
+  parts: DisplayParts;
+}
 
-/** Pure, and O(1) for a text delta whatever the thread's length. Events of a newer release are passed over. */
+/** The sources of display states that were made here. Those of others are read off the state itself. */
+const known = new WeakMap<HarnessDisplayState, Sources>();
+
+/** Pure, and O(1) for a text delta whatever the thread's length. Events of a newer release are skipped. */
 export function reduceDisplay(before: HarnessDisplayState, event: HarnessEvent): HarnessDisplayState {
-  if (event.type === "resync") return event.displayState as HarnessDisplayState;
-  if (event.type === "message_update") return grow(before, event);
   return reduceDisplayAll(before, [event]);
 }
 
-/** The same for many events, as they come when a thread is opened. Nobody sees what lies between, so that is not copied. */
+/** Gives the same as one event after the other. What no caller sees in between is not copied. */
 export function reduceDisplayAll(before: HarnessDisplayState, events: readonly HarnessEvent[]): HarnessDisplayState {
-  let draft = new Draft(before);
-  for (const event of events) {
-    if (event.type === "resync") draft = new Draft(event.displayState as HarnessDisplayState);
-    else if (event.type === "message_update") Object.assign(draft.state, grow(draft.state, event));
-    else if ("v" in event) applyDurable(draft, event);
-    else applyLive(draft, event);
+  const resync = events.findLastIndex(({ type }) => type === "resync");
+  if (resync >= 0) {
+    const { displayState } = events[resync] as HarnessEvent & { type: "resync" };
+    return resync === events.length - 1 ? displayState : reduceDisplayAll(displayState, events.slice(resync + 1));
   }
-  return draft.done();
+  const { progress, parts } = known.get(before) ?? sourcesOf(before);
+  const draft = new CallsDraft();
+  const durable = events.filter((event): event is DurableEvent & HarnessEvent => "v" in event && !isNewer(event));
+  const next = durable.reduce((state, event) => reduceProgress(state, event, draft), progress);
+  const [only] = events;
+  return displayOf(next, events.length === 1 ? reduceParts(parts, only!) : reducePartsAll(parts, events));
 }
 
-/** The fields that hold a record by the id of a call. */
-type Keyed = "activeTools" | "toolInputBuffers" | "pendingApprovals" | "pendingSuspensions";
-
-/**
- * A state that no caller has seen yet. What was not changed is shared with the one before; a record is copied once for all events of a
- * batch, so that a thousand calls cost a thousand steps and not a million.
- */
-class Draft {
-  readonly state: { -readonly [K in keyof HarnessDisplayState]: HarnessDisplayState[K] };
-  readonly #own = new Set<object>();
-  #messages: HarnessMessage[] | undefined;
-
-  constructor(before: HarnessDisplayState) {
-    this.state = { ...before };
-  }
-
-  /** The messages, to be changed in place. */
-  get messages(): HarnessMessage[] {
-    return (this.#messages ??= [...this.state.messages]);
-  }
-
-  set<K extends Keyed>(field: K, id: string, value: HarnessDisplayState[K][string]): void {
-    this.#mutable(field)[id] = value;
-  }
-
-  delete(field: Keyed, id: string): void {
-    if (Object.hasOwn(this.state[field], id)) delete this.#mutable(field)[id];
-  }
-
-  setOutcome(event: Of<"tool_end">): void {
-    setOutcome(this.messages, event, this.#own);
-  }
-
-  #mutable<K extends Keyed>(field: K): Record<string, HarnessDisplayState[K][string]> {
-    const record = this.state[field];
-    const own = (this.#own.has(record) ? record : { ...record }) as HarnessDisplayState[K];
-    this.#own.add(own);
-    this.state[field] = own;
-    return own as Record<string, HarnessDisplayState[K][string]>;
-  }
-
-  done(): HarnessDisplayState {
-    const { state } = this;
-    if (this.#messages) state.messages = this.#messages.slice(-MESSAGES_SHOWN);
-    if (
-      state.pendingApproval === null ||
-      state.pendingApprovals[state.pendingApproval.toolCallId] !== state.pendingApproval
-    )
-      state.pendingApproval = oldest(Object.values(state.pendingApprovals));
-    if (state.status !== "parked") Object.assign(state, status(statusOf(state)));
-    return state;
-  }
+/** The display of a thread: a view of its progress, with what is folded for display alone. */
+export function displayOf(progress: Progress, parts: DisplayParts): HarnessDisplayState {
+  const { partialResults, ...shown } = parts;
+  const view = viewOf(progress, parts.threadId);
+  const state = { ...view, ...shown, activeTools: withPartial(view.activeTools, partialResults) };
+  known.set(state, { progress, parts });
+  return state;
 }
 
-function statusOf({ status: now, turnId, inbox, activeTools }: HarnessDisplayState): HarnessDisplayState["status"] {
-  // What is queued and not held back begins a turn; removed, it does not.
-  if (turnId === null) return inbox.length === 0 ? "idle" : now;
-  const tools = Object.values(activeTools);
-  // A turn waits when each call that has not ended waits for a person.
-  return tools.length > 0 && tools.every((tool) => tool.status === "waiting") ? "waiting" : "running";
+type View = Omit<HarnessDisplayState, keyof DisplayParts>;
+
+/** Between two durable events the progress is the same object, and so is all that is seen of it. */
+const views = new WeakMap<Progress, { threadId: string | null; view: View }>();
+
+function viewOf(progress: Progress, threadId: string | null): View {
+  const last = views.get(progress);
+  if (last?.threadId === threadId) return last.view;
+  const view = newView(progress, threadId ?? "");
+  views.set(progress, { threadId, view });
+  return view;
 }
 
-const oldest = (pending: readonly PendingApproval[]): PendingApproval | null =>
-  pending.reduce<PendingApproval | null>(
-    (first, next) => (first === null || next.seq < first.seq ? next : first),
-    null,
-  );
-
-function applyDurable(draft: Draft, event: Durable): void {
-  const { state } = draft;
-  state.seq = event.seq;
-  const inbox = reduceInbox(state.inbox, event);
-  if (inbox !== state.inbox) {
-    state.inbox = inbox;
-    state.queuedFollowUps = inbox.filter((item) => item.delivery !== "steer").length;
-  }
-  if (isForeign(event)) return;
-  switch (event.type) {
-    case "thread_created": {
-      const { title, modeId = null, modelId = null } = event;
-      Object.assign(state, { title, modeId, modelId });
-      return;
-    }
-    case "thread_renamed":
-      state.title = event.title;
-      return;
-    case "thread_cloned":
-      Object.assign(state, settled, { threadId: event.threadId, title: event.title, tokenUsage: noUsage, cost: null });
-      state.lastError = null;
-      return;
-    case "thread_rewound":
-      Object.assign(state, settled, { lastError: null, tokenUsage: event.usage });
-      state.cost = event.spent && !event.spent.unpriced ? event.spent.cost : null;
-      state.title = event.title ?? state.title;
-      return;
-    case "mode_changed":
-      state.modeId = event.modeId;
-      state.modelId = event.modelId ?? state.modelId;
-      return;
-    case "model_changed":
-      if (event.scope === "thread" || event.modeId === state.modeId) state.modelId = event.modelId;
-      return;
-    case "file_changed": {
-      state.modifiedFiles = reduceModified(state.modifiedFiles, event);
-      return;
-    }
-    case "task_updated":
-      Object.assign(state, { previousTasks: state.tasks, tasks: event.tasks });
-      return;
-    case "input_accepted":
-      if (state.status === "idle") state.status = "running";
-      if (event.retry && state.turnId === null) Object.assign(state, { turnId: event.turnId ?? "", lastError: null });
-      return;
-    case "agent_start": {
-      Object.assign(state, status("running"), { turnId: event.turnId ?? "", lastError: null });
-      // Who goes on with a turn names the mode of its step; meanwhile another may have been switched to.
-      if (!event.resumed || state.modeId === null)
-        Object.assign(state, { modeId: event.modeId, modelId: event.modelId });
-      for (const id of event.unstarted ?? []) setStatus(draft, id, "pending");
-      return;
-    }
-    case "agent_end": {
-      // After an abort, what is queued is held back, unless something was said since.
-      const { reason, held = reason === "aborted" } = event;
-      Object.assign(state, settled, status(state.inbox.length > 0 && !held ? "running" : "idle"));
-      return;
-    }
-    case "error": {
-      const { code, message, retryable } = event;
-      state.lastError = { code, message, retryable };
-      if (event.parked) Object.assign(state, status("parked"), { currentMessage: null });
-      return;
-    }
-    case "message_end":
-      return applyMessage(draft, event);
-    case "usage_update":
-      state.cost = tokensOf(state.tokenUsage) === 0 ? event.cost : addCost(state.cost, event.cost);
-      state.tokenUsage = addUsage(state.tokenUsage, event.usage);
-      return;
-    default:
-      return applyTool(draft, event);
-  }
+function newView(progress: Progress, threadId: string): View {
+  const { title, turn, inbox, tasks, previousTasks, usage, spent, lastError } = progress;
+  const status = statusOf(progress);
+  return {
+    title,
+    status,
+    isRunning: status === "running",
+    turnId: turn?.turnId ?? null,
+    activeTools: byId(openCalls(turn).map(activeTool)),
+    ...pendingIn(turn, threadId),
+    inbox,
+    queuedFollowUps: inbox.filter((item) => item.delivery !== "steer").length,
+    activeSubagents: {},
+    tasks,
+    previousTasks,
+    tokenUsage: usage,
+    cost: spent.unpriced || tokensOf(usage) === 0 ? null : spent.cost,
+    omProgress: null,
+    lastError,
+  };
 }
 
-function applyMessage(draft: Draft, { message, interrupted = false, at, seq }: Of<"message_end">): void {
-  const { state, messages } = draft;
-  const { id, role, content } = message;
-  messages.push({ id, role, content, at, seq, interrupted, outcomes: {} });
-  if (messages.length > 4 * MESSAGES_SHOWN) messages.splice(0, messages.length - MESSAGES_SHOWN);
-  if (role !== "assistant") return;
-  state.currentMessage = null;
-  state.toolInputBuffers = {};
-  const calls = interrupted ? [] : content.filter(isOwnCall);
-  state.activeTools = Object.fromEntries(calls.map((call) => [call.toolCallId, pendingTool(call)]));
+/** `running` from an accepted input on, until its turn ends, waits for a person, or is parked. */
+function statusOf({ turn, inbox, held, parked }: Progress): HarnessDisplayState["status"] {
+  if (parked) return "parked";
+  if (turn) return isWaiting(turn) ? "waiting" : "running";
+  return inbox.length > 0 && !held ? "running" : "idle";
 }
 
-function applyTool(draft: Draft, event: Durable): void {
-  const { state } = draft;
-  switch (event.type) {
-    case "tool_start": {
-      const { toolCallId, toolName, args } = event;
-      return setTool(draft, { toolCallId, toolName, args, status: "running", partialResult: null });
-    }
-    case "tool_approval_required":
-      return setApproval(draft, event);
-    case "tool_approval_resolved":
-      draft.delete("pendingApprovals", event.toolCallId);
-      // Declined without a word: the turn is about to end, and nothing in it waits for an answer any more.
-      if (event.decision === "decline" && event.message === undefined)
-        Object.assign(state, { pendingApprovals: {}, pendingSuspensions: {} });
-      return setStatus(draft, event.toolCallId, "pending");
-    case "tool_end":
-      draft.delete("pendingApprovals", event.toolCallId);
-      draft.delete("activeTools", event.toolCallId);
-      draft.delete("pendingSuspensions", event.toolCallId);
-      return draft.setOutcome(event);
-    case "tool_suspended": {
-      const { toolCallId, toolName, args, suspendPayload, seq, at } = event;
-      draft.set("pendingSuspensions", toolCallId, { toolCallId, toolName, args, suspendPayload, seq, at });
-      return setTool(draft, { toolCallId, toolName, args, status: "waiting", partialResult: null });
-    }
-    case "tool_resumed":
-      draft.delete("pendingSuspensions", event.toolCallId);
-      return setStatus(draft, event.toolCallId, "pending");
-  }
-}
+const openCalls = (turn: Turn | null): readonly Call[] => turn?.calls.filter(({ state }) => state !== "ended") ?? [];
 
-function setApproval(draft: Draft, event: Of<"tool_approval_required">): void {
-  const { threadId, toolCallId, toolName, args, category, digest, suggestion = null, decisions, path, seq, at } = event;
-  const pending = { threadId, toolCallId, toolName, args, category, digest, suggestion, decisions, path, seq, at };
-  draft.delete("pendingApprovals", toolCallId);
-  draft.set("pendingApprovals", toolCallId, pending);
-  setTool(draft, { toolCallId, toolName, args, status: "waiting", partialResult: null });
-}
+const STATUS = {
+  requested: "pending",
+  declined: "pending",
+  resumed: "pending",
+  started: "running",
+  asking: "waiting",
+  suspended: "waiting",
+} as const;
 
-function grow(state: HarnessDisplayState, event: Of<"message_update">): HarnessDisplayState {
-  const current = state.currentMessage;
-  if (current?.id !== event.messageId) return state;
-  const content = current.content.slice();
-  while (content.length < event.index) content.push({ type: "text", text: "" });
-  const part = content[event.index];
-  if (part?.type === "text" || part?.type === "reasoning") {
-    content[event.index] = { type: part.type, text: part.text + event.delta };
-  } else content[event.index] = { type: event.part, text: event.delta };
-  return { ...state, currentMessage: { id: current.id, role: current.role, content } };
-}
-
-function applyLive(draft: Draft, event: HarnessEvent): void {
-  const { state } = draft;
-  switch (event.type) {
-    case "message_start":
-      state.currentMessage = { id: event.messageId, role: event.role, content: [] };
-      return;
-    case "message_discarded":
-      state.currentMessage = null;
-      state.toolInputBuffers = {};
-      return;
-    case "tool_input_start": {
-      draft.set("toolInputBuffers", event.toolCallId, { toolName: event.toolName, text: "" });
-      return;
-    }
-    case "tool_input_delta": {
-      const buffer = state.toolInputBuffers[event.toolCallId];
-      if (!buffer) return;
-      draft.set("toolInputBuffers", event.toolCallId, { ...buffer, text: buffer.text + event.argsTextDelta });
-      return;
-    }
-    case "tool_update": {
-      const tool = state.activeTools[event.toolCallId];
-      if (tool) setTool(draft, { ...tool, partialResult: event.partialResult });
-    }
-  }
-}
-
-type OwnCall = Extract<Part, { type: "tool-call" }>;
-const isOwnCall = (part: Part): part is OwnCall => part.type === "tool-call" && !part.providerExecuted;
-
-const pendingTool = ({ toolCallId, toolName, input }: OwnCall): ActiveTool => ({
+const activeTool = ({ toolCallId, toolName, input, state }: Call): ActiveTool => ({
   toolCallId,
   toolName,
   args: input,
-  status: "pending",
+  status: state === "ended" ? "pending" : STATUS[state],
   partialResult: null,
 });
 
-/** The calls of our own tools in a message, looked up once: contents never change. */
-const ownCalls = new WeakMap<readonly Part[], ReadonlySet<string>>();
-
-function callsIn(content: readonly Part[]): ReadonlySet<string> {
-  const known = ownCalls.get(content) ?? new Set(content.filter(isOwnCall).map(({ toolCallId }) => toolCallId));
-  ownCalls.set(content, known);
-  return known;
+function withPartial(tools: View["activeTools"], partial: DisplayParts["partialResults"]): View["activeTools"] {
+  const updated = Object.entries(partial).filter(([id]) => Object.hasOwn(tools, id));
+  if (updated.length === 0) return tools;
+  return {
+    ...tools,
+    ...Object.fromEntries(updated.map(([id, partialResult]) => [id, { ...tools[id]!, partialResult }])),
+  };
 }
 
-/**
- * Changes the list, not the message. The call is in one of the newest, so this looks from the end. `own`: the outcomes that the caller
- * may change in place, because no other has seen them; new ones are added.
- */
-export function setOutcome(messages: HarnessMessage[], event: Of<"tool_end">, own: Set<object>): void {
-  const { toolCallId, result, isError, unknown = false, durationMs } = event;
-  const index = messages.findLastIndex(({ interrupted, content }) => !interrupted && callsIn(content).has(toolCallId));
-  const message = messages[index];
-  if (!message) return;
-  const outcomes = own.has(message.outcomes) ? message.outcomes : { ...message.outcomes };
-  outcomes[toolCallId] = { result, isError, unknown, durationMs };
-  if (own.has(outcomes)) return;
-  own.add(outcomes);
-  messages[index] = { ...message, outcomes };
+type Pending = Pick<HarnessDisplayState, "pendingApproval" | "pendingApprovals" | "pendingSuspensions">;
+
+/** The calls that wait for a person, the oldest question first. None does once a call was declined without a reason: the turn ends. */
+function pendingIn(turn: Turn | null, threadId: string): Pending {
+  const calls = turn && !turn.declined ? openCalls(turn).toSorted((a, b) => a.asked - b.asked) : [];
+  const approvals = calls.filter(({ state }) => state === "asking").map((call) => pendingApproval(call, threadId));
+  const suspensions = calls.filter(({ state }) => state === "suspended").map(pendingSuspension);
+  return {
+    pendingApproval: approvals[0] ?? null,
+    pendingApprovals: byId(approvals),
+    pendingSuspensions: byId(suspensions),
+  };
 }
 
-function setTool(draft: Draft, tool: ActiveTool): void {
-  draft.set("activeTools", tool.toolCallId, tool);
+function pendingApproval(call: Call, threadId: string): PendingApproval {
+  const { toolCallId, toolName, input: args, asked: seq, askedAt: at } = call;
+  const { category, digest, suggestion, decisions, path } = call.approval!;
+  return { threadId, toolCallId, toolName, args, category, digest, suggestion, decisions, path, seq, at };
 }
 
-function setStatus(draft: Draft, toolCallId: string, value: ActiveTool["status"]): void {
-  const tool = draft.state.activeTools[toolCallId];
-  if (tool) setTool(draft, { ...tool, status: value });
+const pendingSuspension = (call: Call): PendingSuspension => {
+  const { toolCallId, toolName, input: args, payload: suspendPayload, asked: seq, askedAt: at } = call;
+  return { toolCallId, toolName, args, suspendPayload, seq, at };
+};
+
+const byId = <T extends { toolCallId: string }>(items: readonly T[]): Readonly<Record<string, T>> =>
+  Object.fromEntries(items.map((item) => [item.toolCallId, item]));
+
+/** What a display state was made of, as far as a display can be made of it again: it may have come over a wire. */
+function sourcesOf(display: HarnessDisplayState): Sources {
+  const { threadId, seq, messages, modifiedFiles, modeId, modelId, currentMessage, toolInputBuffers } = display;
+  const { title, inbox, tasks, previousTasks, tokenUsage: usage, lastError, status, cost, activeTools } = display;
+  const results = Object.values(activeTools).flatMap(({ toolCallId, partialResult }) =>
+    partialResult === null ? [] : [[toolCallId, partialResult] as const],
+  );
+  const partialResults = Object.fromEntries(results);
+  const shown = { threadId, seq, messages, modifiedFiles, modeId, modelId, currentMessage, toolInputBuffers };
+  const held = status === "idle" && inbox.length > 0;
+  const spent = { ...nothingSpent, cost: cost ?? 0, unpriced: cost === null && tokensOf(usage) > 0 };
+  const turn = turnOf(display);
+  const counted = { tasks, previousTasks, usage, spent };
+  const progress = { ...newProgress, title, turn, lastError, inbox, held, parked: status === "parked", ...counted };
+  return { progress, parts: { ...shown, partialResults } };
 }
 
-const status = (value: HarnessDisplayState["status"]) => ({ status: value, isRunning: value === "running" });
+function turnOf({ turnId, activeTools, pendingApprovals, pendingSuspensions }: HarnessDisplayState): Turn | null {
+  if (turnId === null) return null;
+  const isPending = (id: string) => Object.hasOwn(pendingApprovals, id) || Object.hasOwn(pendingSuspensions, id);
+  const calls = Object.values(activeTools).map((tool) =>
+    callOf(tool, pendingApprovals[tool.toolCallId], pendingSuspensions[tool.toolCallId]),
+  );
+  // A call that waits and is not pending: another one was declined without a reason.
+  const declined = Object.values(activeTools).some((tool) => tool.status === "waiting" && !isPending(tool.toolCallId));
+  const phase = calls.length > 0 ? "calls" : "model";
+  return { ...newTurn(0), turnId, modeId: "", modelId: "", calls, phase, declined };
+}
 
-/** What is left of a turn when it is over. Its last error stays until the next one begins. */
-const settled = {
-  ...status("idle"),
-  turnId: null,
-  currentMessage: null,
-  activeTools: {},
-  toolInputBuffers: {},
-  pendingApproval: null,
-  pendingApprovals: {},
-  pendingSuspensions: {},
-} as const;
+function callOf(
+  { toolCallId, toolName, args: input, status }: ActiveTool,
+  asking: PendingApproval | undefined,
+  suspended: PendingSuspension | undefined,
+): Call {
+  const call: Call = { ...requestedCall, toolCallId, toolName, input };
+  if (asking) {
+    const { category, digest, suggestion, decisions, path, seq, at } = asking;
+    const approval = { category, digest, suggestion, decisions, interrupt: false, path };
+    return { ...call, state: "asking", approval, asked: seq, askedAt: at };
+  }
+  if (suspended)
+    return {
+      ...call,
+      state: "suspended",
+      payload: suspended.suspendPayload,
+      asked: suspended.seq,
+      askedAt: suspended.at,
+    };
+  if (status === "waiting") return { ...call, state: "asking" };
+  return { ...call, state: status === "running" ? "started" : "requested" };
+}

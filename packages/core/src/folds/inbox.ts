@@ -1,4 +1,4 @@
-import { isForeign, type Delivery, type HarnessEvent } from "../events/event-map.ts";
+import type { Delivery, DurableEvent } from "../events/event-map.ts";
 import type { FilePart } from "../events/message.ts";
 
 /** An input that was accepted and not yet taken. */
@@ -10,9 +10,8 @@ export interface InboxItem {
   at: number;
 }
 
-/** What waits to be taken, in the order in which it was accepted. The same array comes back when nothing changed. */
-export function reduceInbox(inbox: readonly InboxItem[], event: HarnessEvent): readonly InboxItem[] {
-  if ("v" in event && isForeign(event)) return inbox;
+/** The inputs that wait to be taken, in the order in which they were accepted. Without a change, the same array comes back. */
+export function reduceInbox(inbox: readonly InboxItem[], event: DurableEvent): readonly InboxItem[] {
   switch (event.type) {
     case "input_accepted": {
       const { inputId, delivery, content, files = [], at } = event;

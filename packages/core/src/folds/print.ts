@@ -1,5 +1,6 @@
 import type { HarnessMessage } from "./display-state.ts";
-import { withoutLive, type Folds } from "./folds.ts";
+import { withoutLive } from "./display-parts.ts";
+import type { Folds } from "./folds.ts";
 
 /** How many characters are printed or parsed before other work gets its turn. */
 const PIECE = 256 * 1024;
@@ -8,22 +9,22 @@ const PIECE = 256 * 1024;
 export type Pause = () => Promise<void>;
 
 /** Folds as text: a line for everything but the messages, and one for each of those. Folds never change, so this may take its time. */
-export async function printFolds({ state, display }: Folds, pause: Pause): Promise<string> {
-  const { messages, ...rest } = withoutLive(display);
-  const lines = [JSON.stringify({ state, display: rest })];
+export async function printFolds({ state, parts }: Folds, pause: Pause): Promise<string> {
+  const { messages, ...rest } = withoutLive(parts);
+  const lines = [JSON.stringify({ state, parts: rest })];
   await inPieces(messages, pause, (message) => lines[lines.push(JSON.stringify(message)) - 1]!.length);
   return lines.join("\n");
 }
 
 export async function parseFolds(text: string, pause: Pause): Promise<Folds> {
   const [first = "", ...lines] = text.split("\n");
-  const { state, display } = JSON.parse(first) as Folds;
+  const { state, parts } = JSON.parse(first) as Folds;
   const messages: HarnessMessage[] = [];
   await inPieces(lines, pause, (line) => {
     messages.push(JSON.parse(line) as HarnessMessage);
     return line.length;
   });
-  return { state, display: { ...display, messages } };
+  return { state, parts: { ...parts, messages } };
 }
 
 /** `handle` returns how many characters an item took. */

@@ -1,6 +1,7 @@
 import type { LanguageModelV4StreamPart, LanguageModelV4Usage } from "@ai-sdk/provider";
 import { fromBase64 } from "../events/base64.ts";
-import { noUsage, Part as PartSchema, type Json, type Part, type Usage } from "../events/message.ts";
+import { noUsage } from "../events/usage.ts";
+import { Part as PartSchema, type Json, type Part, type Usage } from "../events/message.ts";
 import { asText } from "../tools/tool.ts";
 import type { AnswerSink, Outcome } from "./answer.ts";
 import { AnswerSize, cutDown, MAX_CALLS } from "./answer-limits.ts";

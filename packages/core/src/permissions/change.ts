@@ -6,7 +6,7 @@ import { withTimeout } from "../ports/clock.ts";
 import type { Thread } from "../thread/thread.ts";
 import { preview } from "../turn/decide.ts";
 import { denial, rule } from "./gate.ts";
-import { BY_RULES } from "./rule.ts";
+import { BY_RULES } from "./by-rules.ts";
 
 /** How many rules a thread can have. */
 const MOST_RULES = 1_000;

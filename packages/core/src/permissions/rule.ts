@@ -6,9 +6,6 @@ export type Policy = z.infer<typeof Policy>;
 export const ToolCategory = z.enum(["read", "edit", "execute", "mcp", "other", "control"]);
 export type ToolCategory = z.infer<typeof ToolCategory>;
 
-/** Who answered, where no person did: the rules changed, and the call needs no answer any more. */
-export const BY_RULES = "rules";
-
 const name = z.string().check(z.minLength(1), z.maxLength(200));
 export const Pattern = z.string().check(z.minLength(1), z.maxLength(1_000));
 

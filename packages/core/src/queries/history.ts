@@ -1,6 +1,6 @@
 import { trieGet } from "../folds/trie.ts";
 import type { DurableEvent, HarnessEvent } from "../events/event-map.ts";
-import { setOutcome } from "../folds/display.ts";
+import { setOutcome } from "../folds/display-parts.ts";
 import type { HarnessMessage } from "../folds/display-state.ts";
 import type { Thread } from "../thread/thread.ts";
 import type { TurnResult } from "../thread/turn-results.ts";

@@ -1,5 +1,5 @@
 import type { PendingApproval, PendingSuspension } from "../folds/display-state.ts";
-import { isWaiting } from "../folds/state.ts";
+import { isWaiting } from "../folds/progress.ts";
 import { refuseForeign } from "../commands/refuse-foreign.ts";
 import { threadNotFound } from "../ports/memory-store.ts";
 import type { Thread } from "../thread/thread.ts";

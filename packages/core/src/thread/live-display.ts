@@ -1,45 +1,60 @@
 import type { HarnessEvent } from "../events/event-map.ts";
 import { DisplayStateChanged } from "../events/live-events.ts";
-import { reduceDisplayAll } from "../folds/display.ts";
-import { newDisplayState, type HarnessDisplayState } from "../folds/display-state.ts";
+import { displayOf } from "../folds/display.ts";
+import { newParts, reducePartsAll, type DisplayParts } from "../folds/display-parts.ts";
+import type { HarnessDisplayState } from "../folds/display-state.ts";
 import { LazyFold } from "../folds/lazy-fold.ts";
+import type { Progress } from "../folds/progress.ts";
 import type { Clock } from "../ports/clock.ts";
 
 type Update = HarnessEvent & { type: "message_update" };
 
-/** The display state of an open thread. Folds durable and live events, and announces changes at most once a tick. */
+interface LiveDisplayPorts {
+  clock: Clock;
+  progress(): Progress;
+  announce(event: HarnessEvent): void;
+}
+
+/** The display state of an open thread: a view of its progress, and the parts that are folded here. Announces changes once a tick. */
 export class LiveDisplay {
-  readonly #clock: Clock;
-  readonly #announce: (event: HarnessEvent) => void;
-  readonly #display: LazyFold<HarnessDisplayState, HarnessEvent>;
+  readonly #ports: LiveDisplayPorts;
+  readonly #parts: LazyFold<DisplayParts, HarnessEvent>;
+  #last: { progress: Progress; parts: DisplayParts; state: HarnessDisplayState } | undefined;
   /** Deltas of one text that arrived since the state was last read, merged into one. */
   #delta: { event: Update; text: string } | null = null;
   #cancelTick: (() => void) | undefined;
 
-  constructor(threadId: string, clock: Clock, announce: (event: HarnessEvent) => void) {
-    this.#clock = clock;
-    this.#announce = announce;
-    this.#display = new LazyFold(newDisplayState(threadId), reduceDisplayAll);
+  constructor(threadId: string, ports: LiveDisplayPorts) {
+    this.#ports = ports;
+    this.#parts = new LazyFold(newParts(threadId), reducePartsAll);
   }
 
+  /** The same object as before if nothing has happened. */
   get state(): HarnessDisplayState {
-    this.#endDelta();
-    return this.#display.value;
+    const [progress, { parts }] = [this.#ports.progress(), this];
+    if (this.#last?.progress !== progress || this.#last.parts !== parts)
+      this.#last = { progress, parts, state: displayOf(progress, parts) };
+    return this.#last.state;
   }
 
-  /** Replaces the state, without an announcement. */
-  set state(state: HarnessDisplayState) {
+  get parts(): DisplayParts {
+    this.#endDelta();
+    return this.#parts.value;
+  }
+
+  /** Replaces the parts, without an announcement. */
+  set parts(parts: DisplayParts) {
     this.#delta = null;
-    this.#display.value = state;
+    this.#parts.value = parts;
   }
 
   add(event: HarnessEvent): void {
     if (event.type === "message_update") this.#merge(event);
     else {
       this.#endDelta();
-      this.#display.add(event);
+      this.#parts.add(event);
     }
-    this.#cancelTick ??= this.#clock.after(0, () => this.flush());
+    this.#cancelTick ??= this.#ports.clock.after(0, () => this.flush());
   }
 
   #merge(event: Update): void {
@@ -56,13 +71,13 @@ export class LiveDisplay {
     if (!this.#delta) return;
     const { event, text } = this.#delta;
     this.#delta = null;
-    this.#display.add({ ...event, delta: text } as HarnessEvent);
+    this.#parts.add({ ...event, delta: text } as HarnessEvent);
   }
 
   /** Announces what has changed now, instead of at the next tick. */
   flush(): void {
     this.stop();
-    this.#announce(new DisplayStateChanged(this.state, this.#clock.now()));
+    this.#ports.announce(new DisplayStateChanged(this.state, this.#ports.clock.now()));
   }
 
   stop(): void {

@@ -28,7 +28,7 @@ const BEGIN_MS = 2_000;
  * One thread as this process sees it: its folds, kept up to date, and those who listen. All seats at a thread in one harness share
  * it. It drives the thread whenever that has to be driven and nobody else does.
  */
-export class Thread implements Journal, Folds {
+export class Thread implements Journal {
   readonly id: string;
   readonly #state = new LazyFold(newThreadState, reduceThreadAll);
   /** Folded when the model is first asked from here: a thread that is only looked at does not hold it. */
@@ -52,7 +52,11 @@ export class Thread implements Journal, Folds {
     this.id = id;
     this.ports = ports;
     this.#cache = new FoldCache(id, ports);
-    this.#display = new LiveDisplay(id, ports.clock, (event) => this.#deliver(event));
+    this.#display = new LiveDisplay(id, {
+      clock: ports.clock,
+      progress: () => this.state,
+      announce: (event) => this.#deliver(event),
+    });
     this.supervisor = new Supervisor(this, ports);
   }
 
@@ -68,6 +72,10 @@ export class Thread implements Journal, Folds {
     this.#state.value = state;
   }
 
+  get folds(): Folds {
+    return { state: this.state, parts: this.#display.parts };
+  }
+
   /** `from`: what a clone inherits, if that is folded already. */
   static async open(id: string, ports: DriverPorts, from?: Folds): Promise<Thread> {
     const thread = new Thread(id, ports);
@@ -81,14 +89,14 @@ export class Thread implements Journal, Folds {
   }
 
   async #load(from: Folds, upTo = Infinity): Promise<void> {
-    const { state, display } = await loadFolds((range) => this.read(range), {
+    const { state, parts } = await loadFolds((range) => this.read(range), {
       from,
       empty: newFolds(this.id),
       upTo,
     });
     this.state = state;
-    this.#display.state = display;
-    this.#cache.changed(() => this);
+    this.#display.parts = parts;
+    this.#cache.changed(() => this.folds);
   }
 
   /** The fold that becomes the prompt, as far as `state` reaches. */
@@ -205,7 +213,7 @@ export class Thread implements Journal, Folds {
     if (fresh.length === 0) return;
     if (fresh.some((event) => event.type === "thread_rewound")) await this.#reload(fresh);
     else for (const event of fresh) this.#fold(readEvent(event));
-    this.#cache.changed(() => this);
+    this.#cache.changed(() => this.folds);
     this.#changed();
   }
 
@@ -375,7 +383,7 @@ export class Thread implements Journal, Folds {
     this.#changed();
     await this.supervisor.close();
     this.failed(closedError());
-    if (!this.isDeleted) await this.#cache.close(this);
+    if (!this.isDeleted) await this.#cache.close(this.folds);
   }
 }
 

@@ -1,7 +1,8 @@
 import type { DurableEvent, EndReason, NewEvent, StampedEvent } from "../events/event-map.ts";
 import type { InboxItem } from "../folds/inbox.ts";
 import type { Call } from "../folds/call.ts";
-import { isWaiting, reduceThreadAll, type ThreadState, type Turn } from "../folds/state.ts";
+import { isWaiting, type Turn } from "../folds/progress.ts";
+import { reduceThreadAll, type ThreadState } from "../folds/state.ts";
 import type { Json } from "../events/message.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { Blob } from "../ports/store.ts";
@@ -85,7 +86,7 @@ export function enterStep(state: ThreadState, setup: Setup, ids: Ids): Proposal 
   if (control.modeNote === null ? note.needed : control.modeNote !== note.text)
     events.push(noteMessage({ turnId, about: "mode", text: note.text }, ids));
   events.push(...(takeSteers(state, ids)?.events ?? []));
-  const open = control.tasks.filter(({ status }) => status !== "completed");
+  const open = state.tasks.filter(({ status }) => status !== "completed");
   const due = turn.steps === 0 ? control.sinceTasks > 0 : control.sinceTasks >= REMIND_AFTER;
   if (open.length > 0 && due && setup.gate.isAvailable("write_todos")) {
     const items = open.map(({ status, content }) => `- [${status}] ${content}`);

@@ -41,7 +41,7 @@ test("every fold is pure, and its states are JSON", () => {
     fc.property(streams, (events) => {
       const durable = events.filter((event): event is HarnessEvent & DurableEvent => "v" in event);
       foldsPurely(newDisplayState("thread_a"), reduceDisplay, events);
-      foldsPurely<readonly InboxItem[], HarnessEvent>([], reduceInbox, events);
+      foldsPurely<readonly InboxItem[], DurableEvent>([], reduceInbox, durable);
       foldsPurely(newThreadState, reduceThread, durable);
       foldsPurely(emptyTranscript, reduceTranscript, durable);
     }),
@@ -68,6 +68,18 @@ test("the display keeps step with the journal, and with the fold that drives", (
       }
     }),
     { numRuns: 100 },
+  );
+});
+
+test("a display state that came over a wire at any event folds on like the one that it was copied from", () => {
+  fc.assert(
+    fc.property(streams, fc.nat(), (events, place) => {
+      const at = place % (events.length + 1);
+      const here = events.slice(0, at).reduce(reduceDisplay, newDisplayState("thread_a"));
+      const there = JSON.parse(JSON.stringify(here)) as typeof here;
+      assert.deepEqual(events.slice(at).reduce(reduceDisplay, there), events.slice(at).reduce(reduceDisplay, here));
+    }),
+    { numRuns: 300 },
   );
 });
 
@@ -136,15 +148,17 @@ test("a block that streams out of its place leaves no hole", () => {
 test("a turn that is taken up while everything in it waits for a person is shown as waiting", () => {
   const durable = { v: 1, at: 1, threadId: "thread_a", turnId: "turn_1" };
   const start = { type: "agent_start", modeId: "default", modelId: "m", ...durable } as const;
+  const called = { id: "m", role: "assistant" as const, content: [{ type: "tool-call" as const, ...tool, input: {} }] };
   const asked = { type: "tool_suspended", ...tool, args: {}, suspendPayload: "Which?", ...durable } as const;
   const events: HarnessEvent[] = [
     { ...start, seq: 1, resumed: false },
-    { ...asked, seq: 2 },
-    { ...start, seq: 3, resumed: true },
+    { type: "message_end", message: called, ...durable, seq: 2 },
+    { ...asked, seq: 3 },
+    { ...start, seq: 4, resumed: true },
   ];
   assert.deepEqual(
     events.map((_, at) => events.slice(0, at + 1).reduce(reduceDisplay, newDisplayState("thread_a")).status),
-    ["running", "waiting", "waiting"],
+    ["running", "running", "waiting", "waiting"],
   );
 });
 

@@ -12,7 +12,7 @@ import {
 } from "@cinch/core";
 import { call, hang, say, script, scriptedBy, type ScriptedModel } from "@cinch/testkit";
 import * as fc from "fast-check";
-import { reduceDisplay } from "../../src/folds/display.ts";
+import { reduceParts } from "../../src/folds/display-parts.ts";
 import { newFolds, reduceAll } from "../../src/folds/folds.ts";
 import { parseFolds, printFolds } from "../../src/folds/print.ts";
 import { loadFolds, type ReadEvents } from "../../src/thread/load-folds.ts";
@@ -28,9 +28,9 @@ test("what is saved at any moment, and the events after it, fold to what the who
       const cut = Math.floor(share * stream.length);
       const [before, after] = [stream.slice(0, cut), stream.slice(cut).filter(isDurable)];
       // Live events have left their traces in the display that is saved.
-      const display = before.reduce(reduceDisplay, newFolds("thread_a").display);
+      const parts = before.reduce(reduceParts, newFolds("thread_a").parts);
       const { state } = reduceAll(newFolds("thread_a"), before.filter(isDurable));
-      const restored = await parseFolds(await printFolds({ state, display }, atOnce), atOnce);
+      const restored = await parseFolds(await printFolds({ state, parts }, atOnce), atOnce);
       const whole = reduceAll(newFolds("thread_a"), stream.filter(isDurable));
       assert.deepStrictEqual(reduceAll(restored, after), whole);
     }),
@@ -53,10 +53,10 @@ test("what only live events have said is not saved", async () => {
     { type: "tool_update", ...tool, partialResult: "half" },
   ].map((event) => ({ ...event, ...where }) as unknown as HarnessEvent);
   const whole = reduceAll(newFolds("thread_a"), durable);
-  const display = live.reduce(reduceDisplay, whole.display);
-  const { currentMessage, toolInputBuffers, activeTools } = display;
-  assert.ok(currentMessage && toolInputBuffers["call_2"] && activeTools["call_1"]?.partialResult, "all left traces");
-  assert.deepStrictEqual(await parseFolds(await printFolds({ ...whole, display }, atOnce), atOnce), whole);
+  const parts = live.reduce(reduceParts, whole.parts);
+  const { currentMessage, toolInputBuffers, partialResults } = parts;
+  assert.ok(currentMessage && toolInputBuffers["call_2"] && partialResults["call_1"], "all left traces");
+  assert.deepStrictEqual(await parseFolds(await printFolds({ ...whole, parts }, atOnce), atOnce), whole);
 });
 
 test("a journal of many pages is folded whole", async () => {
@@ -65,8 +65,8 @@ test("a journal of many pages is folded whole", async () => {
   });
   const read: ReadEvents = async ({ after, limit }) => events.slice(after, after + limit);
   const empty = newFolds("thread_a");
-  const { state, display } = await loadFolds(read, { from: empty, empty, upTo: Infinity });
-  assert.deepEqual([state.seq, state.title, display.title], [5_000, "5000", "5000"]);
+  const { state, parts } = await loadFolds(read, { from: empty, empty, upTo: Infinity });
+  assert.deepEqual([state.seq, state.title, parts.seq], [5_000, "5000", 5_000]);
 });
 
 test("printing and parsing megabytes lets other work in between", async () => {

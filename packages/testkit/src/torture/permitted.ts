@@ -93,7 +93,8 @@ const isAnswer = (event: DurableEvent): boolean =>
 export function notLeftAsMeant(events: readonly DurableEvent[]): string[] {
   if (!events.some(({ type }) => type === "mode_changed")) return [];
   const isClone = events.some(({ type }) => type === "thread_cloned");
-  const { modeId, models, policies, tasks } = events.reduce(reduceThread, newThreadState).control;
+  const { control, tasks } = events.reduce(reduceThread, newThreadState);
+  const { modeId, models, policies } = control;
   const left = {
     modeId,
     models,

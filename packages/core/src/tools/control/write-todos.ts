@@ -28,8 +28,8 @@ Each item: content ("Run the tests"), status (pending, in_progress or completed;
   execute({ todos }) {
     const active = todos.filter(({ status }) => status === "in_progress").length;
     if (active > 1) throw new Error(`${active} items are in progress; at most one may be. The list was not changed.`);
-    return new ControlResult(({ control, turn }) => {
-      const tasks = identified(todos, control);
+    return new ControlResult(({ control, turn, tasks: before }) => {
+      const tasks = identified(todos, before, control);
       const turnId = turn ? { turnId: turn.turnId } : {};
       return { content: summary(tasks), details: { tasks }, events: [{ type: "task_updated", ...turnId, tasks }] };
     });
@@ -37,7 +37,7 @@ Each item: content ("Run the tests"), status (pending, in_progress or completed;
 });
 
 /** An item keeps its id for as long as it is given with it, or with the same content. */
-function identified(todos: readonly Todo[], { tasks: before, lastTaskNo }: Control): Task[] {
+function identified(todos: readonly Todo[], before: readonly Task[], { lastTaskNo }: Control): Task[] {
   const used = new Set<string>();
   const take = (id: string | undefined): string | undefined => {
     if (id === undefined || id === "" || used.has(id)) return undefined;
