@@ -13,6 +13,7 @@ import { heldInfo, type NewLive } from "../events/live-events.ts";
 import { loadFolds, loadTranscript } from "./load-folds.ts";
 import { sleep } from "../ports/clock.ts";
 import { LiveDisplay } from "./live-display.ts";
+import { asOutcome } from "./outcome.ts";
 import type { Subscriber } from "./subscriber.ts";
 import type { AppendOptions } from "../ports/store.ts";
 import { needsDriving, type Appended, type Decide } from "../turn/decide.ts";
@@ -386,19 +387,5 @@ export class Thread implements Journal {
     if (!this.isDeleted) await this.#cache.close(this.folds);
   }
 }
-
-type Outcome<Result> = { value: Result | undefined } | { refusal: unknown };
-
-/** A refusal as a value, so that it is told apart from a failure of the store, after which the events may be there all the same. */
-const asOutcome =
-  <Result>(decide: Decide<Result>): Decide<Outcome<Result>> =>
-  (state) => {
-    try {
-      const proposal = decide(state);
-      return proposal && { ...proposal, result: { value: proposal.result } };
-    } catch (refusal) {
-      return { events: [], result: { refusal } };
-    }
-  };
 
 const isAnswer = ({ type }: { type: string }): boolean => type === "tool_approval_resolved" || type === "tool_resumed";
