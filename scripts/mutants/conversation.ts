@@ -110,15 +110,15 @@ export const conversation = inPackage("packages/core", [
   {
     attacks: "a clone goes on with the turn of its source",
     file: "folds/progress.ts",
-    find: "...settled(state), title: event.title, usage",
-    replace: "...state, title: event.title, usage",
+    find: "...settled, title: event.title, usage",
+    replace: "title: event.title, usage",
     tests: ["thread/threads"],
   },
   {
     attacks: "a rewind leaves a pending approval on the screen",
     file: "folds/progress.ts",
-    find: "...settled(state), title, usage, spent",
-    replace: "...state, title, usage, spent",
+    find: "...settled, title, usage, spent",
+    replace: "title, usage, spent",
     tests: ["folds/folds"],
   },
   {
@@ -145,7 +145,7 @@ export const conversation = inPackage("packages/core", [
   {
     attacks: "held inputs are taken without being asked for",
     file: "folds/progress.ts",
-    find: "held: held && state.inbox.length > 0,",
+    find: "held: held && inbox.length > 0,",
     replace: "held: false,",
     tests: ["commands/abort", "turn/turn", "commands/queue-offsets", "folds/folds"],
   },

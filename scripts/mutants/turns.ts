@@ -82,8 +82,8 @@ export const turns = inPackage("packages/core", [
   {
     attacks: "P6: an abort of an earlier turn ends this one",
     file: "folds/progress.ts",
-    find: "event.turnId === turn.turnId ? { ...state, turn: { ...turn, aborting: true } } : state",
-    replace: "{ ...state, turn: { ...turn, aborting: true } }",
+    find: "event.turnId === turn.turnId ? { ...turn, aborting: true } : turn",
+    replace: "{ ...turn, aborting: true }",
     tests: ["turn/decisions"],
   },
   {
@@ -151,7 +151,7 @@ export const turns = inPackage("packages/core", [
   },
   {
     attacks: "budget: time in which no process drove counts",
-    file: "folds/spent.ts",
+    file: "folds/stopwatch.ts",
     find: 'case "agent_start":\n      return { ...watch, at: event.at };',
     replace: "",
     tests: ["turn/decisions"],

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import type { ThreadState } from "../folds/state.ts";
-import { tokensOf } from "../folds/spent.ts";
+import { tokensOf } from "../events/usage.ts";
 
 const limit = z.optional(z.number().check(z.gt(0)));
 const limits = { steps: limit, tokens: limit, cost: limit, wallMs: limit };

@@ -1,10 +1,10 @@
 import type { DurableEvent, HarnessEvent } from "../events/event-map.ts";
+import { tokensOf } from "../events/usage.ts";
 import { isNewer } from "../events/versions.ts";
 import { CallsDraft, requestedCall, type Call } from "./call.ts";
 import type { ActiveTool, HarnessDisplayState, PendingApproval, PendingSuspension } from "./display-state.ts";
 import { reduceParts, reducePartsAll, type DisplayParts } from "./display-parts.ts";
-import { isWaiting, newProgress, newTurn, reduceProgress, type Progress, type Turn } from "./progress.ts";
-import { nothingSpent, tokensOf } from "./spent.ts";
+import { isWaiting, newProgress, newTurn, reduceProgress, type OpenTurn, type Progress } from "./progress.ts";
 
 /** What a display state is made of. */
 interface Sources {
@@ -86,7 +86,8 @@ function statusOf({ turn, inbox, held, parked }: Progress): HarnessDisplayState[
   return inbox.length > 0 && !held ? "running" : "idle";
 }
 
-const openCalls = (turn: Turn | null): readonly Call[] => turn?.calls.filter(({ state }) => state !== "ended") ?? [];
+const openCalls = (turn: OpenTurn | null): readonly Call[] =>
+  turn?.calls.filter(({ state }) => state !== "ended") ?? [];
 
 const STATUS = {
   requested: "pending",
@@ -117,7 +118,7 @@ function withPartial(tools: View["activeTools"], partial: DisplayParts["partialR
 type Pending = Pick<HarnessDisplayState, "pendingApproval" | "pendingApprovals" | "pendingSuspensions">;
 
 /** The calls that wait for a person, the oldest question first. None does once a call was declined without a reason: the turn ends. */
-function pendingIn(turn: Turn | null, threadId: string): Pending {
+function pendingIn(turn: OpenTurn | null, threadId: string): Pending {
   const calls = turn && !turn.declined ? openCalls(turn).toSorted((a, b) => a.asked - b.asked) : [];
   const approvals = calls.filter(({ state }) => state === "asking").map((call) => pendingApproval(call, threadId));
   const suspensions = calls.filter(({ state }) => state === "suspended").map(pendingSuspension);
@@ -130,8 +131,8 @@ function pendingIn(turn: Turn | null, threadId: string): Pending {
 
 function pendingApproval(call: Call, threadId: string): PendingApproval {
   const { toolCallId, toolName, input: args, asked: seq, askedAt: at } = call;
-  const { category, digest, suggestion, decisions, path } = call.approval!;
-  return { threadId, toolCallId, toolName, args, category, digest, suggestion, decisions, path, seq, at };
+  const { interrupt: _, ...approval } = call.approval!;
+  return { threadId, toolCallId, toolName, args, ...approval, seq, at };
 }
 
 const pendingSuspension = (call: Call): PendingSuspension => {
@@ -144,52 +145,45 @@ const byId = <T extends { toolCallId: string }>(items: readonly T[]): Readonly<R
 
 /** What a display state was made of, as far as a display can be made of it again: it may have come over a wire. */
 function sourcesOf(display: HarnessDisplayState): Sources {
-  const { threadId, seq, messages, modifiedFiles, modeId, modelId, currentMessage, toolInputBuffers } = display;
-  const { title, inbox, tasks, previousTasks, tokenUsage: usage, lastError, status, cost, activeTools } = display;
-  const results = Object.values(activeTools).flatMap(({ toolCallId, partialResult }) =>
-    partialResult === null ? [] : [[toolCallId, partialResult] as const],
-  );
-  const partialResults = Object.fromEntries(results);
-  const shown = { threadId, seq, messages, modifiedFiles, modeId, modelId, currentMessage, toolInputBuffers };
+  const { status, cost, tokenUsage: usage, inbox, activeTools } = display;
+  const spent = { ...newProgress.spent, cost: cost ?? 0, unpriced: cost === null && tokensOf(usage) > 0 };
   const held = status === "idle" && inbox.length > 0;
-  const spent = { ...nothingSpent, cost: cost ?? 0, unpriced: cost === null && tokensOf(usage) > 0 };
-  const turn = turnOf(display);
-  const counted = { tasks, previousTasks, usage, spent };
-  const progress = { ...newProgress, title, turn, lastError, inbox, held, parked: status === "parked", ...counted };
+  const progress = {
+    ...newProgress,
+    ...display,
+    turn: turnOf(display),
+    held,
+    parked: status === "parked",
+    usage,
+    spent,
+  };
+  const partial = Object.values(activeTools).filter(({ partialResult }) => partialResult !== null);
+  const partialResults = Object.fromEntries(partial.map((tool) => [tool.toolCallId, tool.partialResult]));
+  const { threadId, seq, messages, modifiedFiles, modeId, modelId, currentMessage, toolInputBuffers } = display;
+  const shown = { threadId, seq, messages, modifiedFiles, modeId, modelId, currentMessage, toolInputBuffers };
   return { progress, parts: { ...shown, partialResults } };
 }
 
-function turnOf({ turnId, activeTools, pendingApprovals, pendingSuspensions }: HarnessDisplayState): Turn | null {
+function turnOf({ turnId, activeTools, pendingApprovals, pendingSuspensions }: HarnessDisplayState): OpenTurn | null {
   if (turnId === null) return null;
-  const isPending = (id: string) => Object.hasOwn(pendingApprovals, id) || Object.hasOwn(pendingSuspensions, id);
   const calls = Object.values(activeTools).map((tool) =>
     callOf(tool, pendingApprovals[tool.toolCallId], pendingSuspensions[tool.toolCallId]),
   );
   // A call that waits and is not pending: another one was declined without a reason.
-  const declined = Object.values(activeTools).some((tool) => tool.status === "waiting" && !isPending(tool.toolCallId));
-  const phase = calls.length > 0 ? "calls" : "model";
-  return { ...newTurn(0), turnId, modeId: "", modelId: "", calls, phase, declined };
+  const declined = calls.some(({ state, asked }) => state === "asking" && asked === 0);
+  return { ...newTurn(turnId), calls, phase: calls.length > 0 ? "calls" : "model", declined };
 }
+
+const STATES = { pending: "requested", running: "started", waiting: "asking" } as const;
 
 function callOf(
   { toolCallId, toolName, args: input, status }: ActiveTool,
-  asking: PendingApproval | undefined,
-  suspended: PendingSuspension | undefined,
+  asking?: PendingApproval,
+  suspended?: PendingSuspension,
 ): Call {
-  const call: Call = { ...requestedCall, toolCallId, toolName, input };
-  if (asking) {
-    const { category, digest, suggestion, decisions, path, seq, at } = asking;
-    const approval = { category, digest, suggestion, decisions, interrupt: false, path };
-    return { ...call, state: "asking", approval, asked: seq, askedAt: at };
-  }
-  if (suspended)
-    return {
-      ...call,
-      state: "suspended",
-      payload: suspended.suspendPayload,
-      asked: suspended.seq,
-      askedAt: suspended.at,
-    };
-  if (status === "waiting") return { ...call, state: "asking" };
-  return { ...call, state: status === "running" ? "started" : "requested" };
+  const call: Call = { ...requestedCall, toolCallId, toolName, input, state: STATES[status] };
+  if (asking) return { ...call, approval: { ...asking, interrupt: false }, asked: asking.seq, askedAt: asking.at };
+  if (!suspended) return call;
+  const { suspendPayload: payload, seq: asked, at: askedAt } = suspended;
+  return { ...call, state: "suspended", payload, asked, askedAt };
 }

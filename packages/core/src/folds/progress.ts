@@ -1,51 +1,22 @@
-import type { DurableEvent, EndReason, Spent, Task } from "../events/event-map.ts";
-import type { Message, Usage } from "../events/message.ts";
-import { addUsage, noUsage } from "../events/usage.ts";
+import type { DurableEvent, Spent, Task } from "../events/event-map.ts";
+import type { Usage } from "../events/message.ts";
+import { addUsage, noUsage, tokensOf } from "../events/usage.ts";
 import { CallsDraft, callsOf, changedCall, type Call, type CallEvent } from "./call.ts";
 import { reduceInbox, type InboxItem } from "./inbox.ts";
-import { elapsed, nothingSpent, tokensOf, type Stopwatch } from "./spent.ts";
-import { emptyTrie, trieSet, type Trie } from "./trie.ts";
 
 /** What a turn has to do next: ask the model, see to the calls of its last message, or end. */
 export type Phase = "model" | "calls" | "done";
 
-export interface Turn {
+/** A turn that is under way, as far as a display needs to know it. */
+export interface OpenTurn {
   turnId: string;
-  /** The turn that this one is a retry of. */
-  retries: string | null;
-  /** A driver has begun it. */
-  begun: boolean;
-  modeId: string;
-  modelId: string;
   phase: Phase;
-  steps: number;
   calls: readonly Call[];
-  /** The ids of the inputs that the turn has taken. */
-  inputIds: Trie<true>;
   aborting: boolean;
-  /** A call was declined without a word: the turn ends when what runs beside it is done. */
+  /** A call was declined without a reason: the turn ends when the calls that run beside it have ended. */
   declined: boolean;
-  /** Something was said after the abort: then nothing is held back. */
+  /** An input was accepted after the abort: then none is held back. */
   wanted: boolean;
-  /** The newest whole answer of the model, why it stopped there, and what it took. */
-  message: Message | null;
-  finishReason: string;
-  usage: Usage;
-  tokens: number;
-  /** As far as prices are known. */
-  cost: number;
-  watch: Stopwatch;
-}
-
-export interface Ended {
-  turnId: string;
-  reason: EndReason;
-  /** Which limit was reached. */
-  detail: string | null;
-  message: Message | null;
-  /** Why the model stopped in its last whole answer; empty if there is none. */
-  finishReason: string;
-  inputIds: Trie<true>;
 }
 
 /**
@@ -54,9 +25,7 @@ export interface Ended {
  */
 export interface Progress {
   title: string;
-  turn: Turn | null;
-  /** How the last turn ended. */
-  ended: Ended | null;
+  turn: OpenTurn | null;
   /** Of the turn that is under way, or of the last one. */
   lastError: { code: string; message: string; retryable: boolean } | null;
   inbox: readonly InboxItem[];
@@ -70,10 +39,11 @@ export interface Progress {
   spent: Spent;
 }
 
+const nothingSpent: Spent = { steps: 0, ms: 0, cost: 0, unpriced: false };
+
 export const newProgress: Progress = {
   title: "",
   turn: null,
-  ended: null,
   lastError: null,
   inbox: [],
   held: false,
@@ -85,163 +55,99 @@ export const newProgress: Progress = {
 };
 
 /** `draft` is shared by the events of a batch. */
-export function reduceProgress<P extends Progress>(before: P, event: DurableEvent, draft = new CallsDraft()): P {
+export function reduceProgress(before: Progress, event: DurableEvent, draft = new CallsDraft()): Progress {
   const inbox = reduceInbox(before.inbox, event);
-  const state = timed(inbox === before.inbox ? before : { ...before, inbox }, event);
+  const state = inbox === before.inbox ? before : { ...before, inbox };
+  const { turn } = state;
   switch (event.type) {
     case "thread_created":
     case "thread_renamed":
       return { ...state, title: event.title };
     case "thread_cloned":
-      return { ...settled(state), title: event.title, usage: noUsage, spent: nothingSpent };
+      return { ...state, ...settled, title: event.title, usage: noUsage, spent: nothingSpent };
     case "thread_rewound": {
       const { title = state.title, usage } = event;
       // A release that did not carry along what was spent leaves the cost unknown.
       const spent = event.spent ?? { ...nothingSpent, unpriced: tokensOf(usage) > 0 };
-      return { ...settled(state), title, usage, spent };
+      return { ...state, ...settled, title, usage, spent };
     }
     case "input_accepted":
-      if (event.retry) return retried(state, event, event.retry);
-      return { ...state, held: false, turn: state.turn?.aborting ? { ...state.turn, wanted: true } : state.turn };
+      if (!event.retry) return { ...state, held: false, turn: turn?.aborting ? { ...turn, wanted: true } : turn };
+      return turn ? state : { ...state, held: false, lastError: null, turn: newTurn(event.turnId) };
     case "task_updated":
       return { ...state, previousTasks: state.tasks, tasks: event.tasks };
     case "usage_update":
-      return used(state, event);
+      return { ...state, usage: addUsage(state.usage, event.usage), spent: spentAfter(state.spent, event) };
     case "error": {
-      const { code, message, retryable, parked = false } = event;
-      return { ...state, lastError: { code, message, retryable }, parked: state.parked || parked };
+      const { code, message, retryable, parked = state.parked } = event;
+      return { ...state, lastError: { code, message, retryable }, parked };
     }
     case "agent_start":
-      return started(state, event);
-    case "agent_end":
-      return ended(state, event);
+      return { ...state, parked: false, held: false, lastError: null, turn: started(turn, event) };
+    case "agent_end": {
+      const { held = event.reason === "aborted" && !turn?.wanted } = event;
+      return { ...state, turn: null, held: held && inbox.length > 0, parked: false };
+    }
     default:
-      return state.turn ? reduceTurn(state, state.turn, event, draft) : state;
+      return turn ? { ...state, turn: reduceTurn(turn, event, draft) } : state;
   }
 }
 
-function timed<P extends Progress>(state: P, event: DurableEvent): P {
-  const { turn, spent } = state;
-  if (!turn) return state;
-  const watch = elapsed(turn.watch, event, () => isWaiting(turn));
-  if (watch === turn.watch) return state;
-  const ms = spent.ms + watch.ms - turn.watch.ms;
-  return { ...state, turn: { ...turn, watch }, spent: { ...spent, ms } };
-}
+const settled = { turn: null, lastError: null, held: false, parked: false };
 
-function used<P extends Progress>(state: P, { usage, cost, failed = false }: DurableEvent<"usage_update">): P {
-  const { turn, spent } = state;
-  const known = cost ?? 0;
-  const step = failed ? {} : { usage };
-  const next = turn && { ...turn, ...step, tokens: turn.tokens + tokensOf(usage), cost: turn.cost + known };
+export const newTurn = (turnId = ""): OpenTurn => ({
+  turnId,
+  phase: "model",
+  calls: [],
+  aborting: false,
+  declined: false,
+  wanted: false,
+});
+
+function spentAfter(spent: Spent, { usage, cost, failed = false }: DurableEvent<"usage_update">): Spent {
   const unpriced = spent.unpriced || (cost === null && tokensOf(usage) > 0);
-  const total = { ...spent, steps: spent.steps + (failed ? 0 : 1), cost: spent.cost + known, unpriced };
-  return { ...state, usage: addUsage(state.usage, usage), spent: total, turn: next };
+  return { ...spent, steps: spent.steps + (failed ? 0 : 1), cost: spent.cost + (cost ?? 0), unpriced };
 }
 
-const unstarted = (calls: readonly Call[], ids: readonly string[]): Call[] =>
-  calls.map((call) =>
-    call.state === "started" && ids.includes(call.toolCallId) ? { ...call, state: "requested" } : call,
-  );
-
-function started<P extends Progress>(state: P, event: DurableEvent<"agent_start">): P {
-  const { turnId = "", modeId, modelId } = event;
-  const next = { ...state, parked: false, held: false, lastError: null };
-  if (state.turn?.turnId === turnId) {
-    const calls = event.unstarted ? unstarted(state.turn.calls, event.unstarted) : state.turn.calls;
-    return { ...next, turn: { ...state.turn, modeId, modelId, calls, begun: true } };
-  }
-  return { ...next, turn: { ...newTurn(event.at), turnId, modeId, modelId } };
+function started(turn: OpenTurn | null, { turnId = "", unstarted = [] }: DurableEvent<"agent_start">): OpenTurn {
+  if (turn?.turnId !== turnId) return newTurn(turnId);
+  if (unstarted.length === 0) return turn;
+  const isHandedBack = (call: Call) => call.state === "started" && unstarted.includes(call.toolCallId);
+  return { ...turn, calls: turn.calls.map((call) => (isHandedBack(call) ? { ...call, state: "requested" } : call)) };
 }
 
-/** The last turn is to go on as another one. A driver begins it. */
-function retried<P extends Progress>(
-  state: P,
-  { turnId = "", inputId, at }: DurableEvent<"input_accepted">,
-  { turnId: retries, modeId, modelId }: { turnId: string; modeId: string; modelId: string },
-): P {
-  if (state.turn) return state;
-  const turn = {
-    ...newTurn(at),
-    turnId,
-    modeId,
-    modelId,
-    retries,
-    begun: false,
-    inputIds: trieSet<true>(emptyTrie, inputId, true),
-  };
-  return { ...state, held: false, lastError: null, turn };
-}
-
-export function newTurn(at: number): Omit<Turn, "turnId" | "modeId" | "modelId"> {
-  const fresh = { retries: null, begun: true, phase: "model" as const, steps: 0, calls: [], inputIds: emptyTrie };
-  const unhindered = { aborting: false, declined: false, wanted: false };
-  const silent = { message: null, finishReason: "", usage: noUsage };
-  return { ...fresh, ...unhindered, ...silent, tokens: 0, cost: 0, watch: { at, ms: 0 } };
-}
-
-function ended<P extends Progress>(state: P, event: DurableEvent<"agent_end">): P {
-  const { turnId = "", reason, detail = null } = event;
-  const { message = null, finishReason = "", inputIds = emptyTrie } = state.turn ?? {};
-  const { held = reason === "aborted" && !state.turn?.wanted } = event;
-  return {
-    ...state,
-    turn: null,
-    held: held && state.inbox.length > 0,
-    parked: false,
-    ended: { turnId, reason, detail, message, finishReason, inputIds },
-  };
-}
-
-function reduceTurn<P extends Progress>(state: P, turn: Turn, event: DurableEvent, draft: CallsDraft): P {
+function reduceTurn(turn: OpenTurn, event: DurableEvent, draft: CallsDraft): OpenTurn {
   switch (event.type) {
-    case "input_taken":
-      return { ...state, turn: { ...turn, inputIds: trieSet(turn.inputIds, event.inputId, true) } };
     case "abort_requested":
-      return event.turnId === turn.turnId ? { ...state, turn: { ...turn, aborting: true } } : state;
-    case "message_end":
-      if (event.interrupted) return state;
-      if (event.message.role !== "assistant") return { ...state, turn: { ...turn, phase: "model" } };
-      return { ...state, turn: answered(turn, event) };
+      return event.turnId === turn.turnId ? { ...turn, aborting: true } : turn;
+    case "message_end": {
+      if (event.interrupted) return turn;
+      if (event.message.role !== "assistant") return { ...turn, phase: "model" };
+      const calls = callsOf(event.message);
+      return { ...turn, calls, phase: calls.length > 0 ? "calls" : "done" };
+    }
     case "tool_end":
     case "tool_start":
     case "tool_approval_required":
     case "tool_suspended":
     case "tool_resumed":
-      return { ...state, turn: withCall(turn, event, draft) };
+      return withCall(turn, event, draft);
     case "tool_approval_resolved": {
       const next = withCall(turn, event, draft);
-      const isOver = event.decision === "decline" && event.message === undefined;
-      return { ...state, turn: isOver ? { ...next, declined: true } : next };
+      return event.decision === "decline" && event.message === undefined ? { ...next, declined: true } : next;
     }
     default:
-      return state;
+      return turn;
   }
 }
 
-function answered(turn: Turn, { message, finishReason = "stop" }: DurableEvent<"message_end">): Turn {
-  const calls = callsOf(message);
-  const steps = turn.steps + 1;
-  return { ...turn, message, finishReason, calls, steps, phase: calls.length > 0 ? "calls" : "done" };
-}
-
-function withCall(turn: Turn, event: CallEvent, draft: CallsDraft): Turn {
+function withCall(turn: OpenTurn, event: CallEvent, draft: CallsDraft): OpenTurn {
   const { calls, allEnded } = draft.change(turn.calls, event.toolCallId, changedCall(event));
   return { ...turn, calls, phase: turn.phase === "calls" && allEnded ? "model" : turn.phase };
 }
 
-/** What a cut leaves: nothing open is inherited. */
-const settled = <P extends Progress>(state: P): P => ({
-  ...state,
-  turn: null,
-  ended: null,
-  lastError: null,
-  held: false,
-  parked: false,
-});
-
 /** True when only a person can move the turn on. */
-export const isWaiting = (turn: Turn): boolean =>
-  turn.phase === "calls" && !turn.declined && turn.calls.every(({ state }) => RESTS.has(state));
+export const isWaiting = (turn: OpenTurn): boolean =>
+  turn.phase === "calls" && !turn.declined && turn.calls.every(({ state }) => RESTS.includes(state));
 
-const RESTS: ReadonlySet<Call["state"]> = new Set(["ended", "suspended", "asking"]);
+const RESTS: readonly Call["state"][] = ["ended", "suspended", "asking"];

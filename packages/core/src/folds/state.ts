@@ -1,12 +1,32 @@
-import { isForeign, type DurableEvent } from "../events/event-map.ts";
+import { isForeign, type DurableEvent, type EndReason } from "../events/event-map.ts";
+import type { Message } from "../events/message.ts";
 import { CallsDraft } from "./call.ts";
 import { newControl, reduceControl, type Control } from "./control.ts";
 import { noFiles, reduceFiles, type FilesState } from "./files.ts";
 import { newProgress, reduceProgress, type Progress } from "./progress.ts";
+import { emptyTrie, type Trie } from "./trie.ts";
+import { workAfter, type Turn } from "./turn-work.ts";
+
+export type { Turn };
+
+/** How a turn ended. */
+export interface Ended {
+  turnId: string;
+  reason: EndReason;
+  /** Which limit was reached. */
+  detail: string | null;
+  /** The model's last whole answer, and why it stopped there; null and empty if there is none. */
+  message: Message | null;
+  finishReason: string;
+  inputIds: Trie<true>;
+}
 
 /** What a driver decides from. Folded from the journal alone, so that every process decides alike. */
 export interface ThreadState extends Progress {
   seq: number;
+  turn: Turn | null;
+  /** How the last turn ended. */
+  ended: Ended | null;
   resourceId: string;
   /** Drivers that died since the thread last made progress: a `message_end` or a `tool_end`. */
   takeovers: number;
@@ -24,6 +44,8 @@ export const NAMED_KEPT = 100;
 export const newThreadState: ThreadState = {
   ...newProgress,
   seq: 0,
+  turn: null,
+  ended: null,
   resourceId: "",
   takeovers: 0,
   named: [],
@@ -46,8 +68,15 @@ export function reduceThread(before: ThreadState, event: DurableEvent): ThreadSt
 function reduceOne(before: ThreadState, event: DurableEvent, draft: CallsDraft): ThreadState {
   const { type, v, seq } = event;
   if (isForeign(event)) return { ...before, seq, foreign: before.foreign ?? { type, v, seq } };
+  const work = workAfter(before.turn, event);
+  const progress = reduceProgress(before, event, draft);
+  const turn = progress.turn && { ...progress.turn, ...work(progress.turn.turnId) };
   const state = {
-    ...reduceProgress(before, event, draft),
+    ...before,
+    ...progress,
+    turn,
+    ended: endedAfter(before, event),
+    spent: { ...progress.spent, ms: progress.spent.ms + workedMs(before.turn, turn) },
     seq,
     takeovers: takeoversAfter(before, event),
     control: reduceControl(before.control, event),
@@ -66,6 +95,25 @@ function reduceOne(before: ThreadState, event: DurableEvent, draft: CallsDraft):
     }
     default:
       return state;
+  }
+}
+
+/** How long a driver was at work on the turn since the event before. */
+const workedMs = (before: Turn | null, now: Turn | null): number =>
+  before && now && before.turnId === now.turnId ? now.watch.ms - before.watch.ms : 0;
+
+function endedAfter({ turn, ended }: ThreadState, event: DurableEvent): Ended | null {
+  switch (event.type) {
+    case "thread_cloned":
+    case "thread_rewound":
+      return null;
+    case "agent_end": {
+      const { turnId = "", reason, detail = null } = event;
+      const { message = null, finishReason = "", inputIds = emptyTrie } = turn ?? {};
+      return { turnId, reason, detail, message, finishReason, inputIds };
+    }
+    default:
+      return ended;
   }
 }
 

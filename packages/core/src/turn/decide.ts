@@ -1,7 +1,8 @@
 import type { DurableEvent, EndReason, NewEvent, StampedEvent } from "../events/event-map.ts";
 import type { InboxItem } from "../folds/inbox.ts";
 import type { Call } from "../folds/call.ts";
-import { isWaiting, type Turn } from "../folds/progress.ts";
+import { isWaiting } from "../folds/progress.ts";
+import type { Turn } from "../folds/state.ts";
 import { reduceThreadAll, type ThreadState } from "../folds/state.ts";
 import type { Json } from "../events/message.ts";
 import type { Ids } from "../ports/ids.ts";

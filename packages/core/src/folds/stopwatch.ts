@@ -1,14 +1,6 @@
-import type { DurableEvent, Spent } from "../events/event-map.ts";
-import type { Usage } from "../events/message.ts";
+import type { DurableEvent } from "../events/event-map.ts";
 
-export const nothingSpent: Spent = { steps: 0, ms: 0, cost: 0, unpriced: false };
-
-/** What is not known in one part is not known of the whole. */
-export const addCost = (a: number | null, b: number | null): number | null => (a === null || b === null ? null : a + b);
-
-export const tokensOf = ({ inputTokens, outputTokens }: Usage): number => inputTokens + outputTokens;
-
-/** Time that the thread was at work: not while it waited for a person, and not while nobody drove it. */
+/** Counts the time in which the thread was driven and did not wait for a person. */
 export interface Stopwatch {
   at: number;
   ms: number;

@@ -1,0 +1,83 @@
+import type { DurableEvent } from "../events/event-map.ts";
+import type { Message, Usage } from "../events/message.ts";
+import { noUsage, tokensOf } from "../events/usage.ts";
+import { isWaiting, type OpenTurn } from "./progress.ts";
+import { elapsed, type Stopwatch } from "./stopwatch.ts";
+import { emptyTrie, trieSet, type Trie } from "./trie.ts";
+
+/** What only a driver needs to know of a turn. */
+export interface TurnWork {
+  /** The turn that this one is a retry of. */
+  retries: string | null;
+  /** A driver has begun it. */
+  begun: boolean;
+  modeId: string;
+  modelId: string;
+  steps: number;
+  /** The ids of the inputs that the turn has taken. */
+  inputIds: Trie<true>;
+  /** The model's newest whole answer, why it stopped there, and what it used. */
+  message: Message | null;
+  finishReason: string;
+  usage: Usage;
+  tokens: number;
+  /** As far as prices are known. */
+  cost: number;
+  watch: Stopwatch;
+}
+
+export type Turn = OpenTurn & TurnWork;
+
+/** The work on a turn after this event, for the turn `turnId` that is under way then. Must be asked before the event is folded into calls. */
+export function workAfter(turn: Turn | null, event: DurableEvent): (turnId: string) => TurnWork {
+  const watch = turn && elapsed(turn.watch, event, () => isWaiting(turn));
+  return (turnId) =>
+    turn && watch && turn.turnId === turnId ? { ...workOf(turn), watch, ...changedWork(turn, event) } : newWork(event);
+}
+
+function workOf({ retries, begun, modeId, modelId, steps, inputIds, message, finishReason, ...turn }: Turn): TurnWork {
+  const { usage, tokens, cost, watch } = turn;
+  return { retries, begun, modeId, modelId, steps, inputIds, message, finishReason, usage, tokens, cost, watch };
+}
+
+function changedWork(turn: Turn, event: DurableEvent): Partial<TurnWork> {
+  switch (event.type) {
+    case "agent_start":
+      return { modeId: event.modeId, modelId: event.modelId, begun: true };
+    case "input_taken":
+      return { inputIds: trieSet(turn.inputIds, event.inputId, true) };
+    case "usage_update": {
+      const { usage, cost, failed } = event;
+      const step = failed ? {} : { usage };
+      return { ...step, tokens: turn.tokens + tokensOf(usage), cost: turn.cost + (cost ?? 0) };
+    }
+    case "message_end": {
+      const { message, interrupted, finishReason = "stop" } = event;
+      return interrupted || message.role !== "assistant" ? {} : { message, finishReason, steps: turn.steps + 1 };
+    }
+    default:
+      return {};
+  }
+}
+
+/** A turn begins with `agent_start`; one that is a retry is accepted first, and begun by a driver later. */
+function newWork(event: DurableEvent): TurnWork {
+  const work = {
+    retries: null,
+    begun: true,
+    modeId: "",
+    modelId: "",
+    steps: 0,
+    inputIds: emptyTrie,
+    message: null,
+    finishReason: "",
+    usage: noUsage,
+    tokens: 0,
+    cost: 0,
+    watch: { at: event.at, ms: 0 },
+  };
+  if (event.type === "agent_start") return { ...work, modeId: event.modeId, modelId: event.modelId };
+  if (event.type !== "input_accepted" || !event.retry) return work;
+  const { turnId: retries, modeId, modelId } = event.retry;
+  return { ...work, retries, begun: false, modeId, modelId, inputIds: trieSet<true>(emptyTrie, event.inputId, true) };
+}
