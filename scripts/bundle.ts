@@ -6,6 +6,7 @@ import { build, type Plugin } from "esbuild";
  */
 const entries = [
   { from: "packages/core/src/index.ts", to: "packages/core/dist/index.js" },
+  { from: "packages/core/src/display.ts", to: "packages/core/dist/display.js" },
   { from: "packages/sqlite/src/index.ts", to: "packages/sqlite/dist/index.js" },
   // Without `import` in it, a thread starts in two thirds of the time.
   { from: "packages/sqlite/src/worker.ts", to: "packages/sqlite/dist/worker.cjs" },

@@ -6,13 +6,13 @@ export * from "./events/event-map.ts";
 export { reduceDisplay } from "./folds/display.ts";
 export {
   MESSAGES_SHOWN,
-  newDisplayState,
   type HarnessDisplayState,
   type HarnessMessage,
   type ActiveTool,
   type PendingApproval,
   type PendingSuspension,
 } from "./folds/display-state.ts";
+export { newDisplayState } from "./folds/display.ts";
 export { reduceInbox, type InboxItem } from "./folds/inbox.ts";
 export { newThreadState, reduceThread, type ThreadState } from "./folds/state.ts";
 export { emptyTranscript, reduceTranscript, type Transcript } from "./folds/transcript.ts";

@@ -1,5 +1,4 @@
 import type { Decision, Task } from "../events/event-map.ts";
-import { noUsage } from "../events/usage.ts";
 import type { Json, Message, ToolResult, Usage } from "../events/message.ts";
 import type { ToolCategory } from "../permissions/rule.ts";
 import type { ModifiedFile } from "./modified.ts";
@@ -82,31 +81,3 @@ export interface HarnessDisplayState {
 
 /** Older messages come by page, with `listMessages`. */
 export const MESSAGES_SHOWN = 200;
-
-export const newDisplayState = (threadId: string | null): HarnessDisplayState => ({
-  threadId,
-  title: "",
-  status: "idle",
-  isRunning: false,
-  turnId: null,
-  currentMessage: null,
-  messages: [],
-  activeTools: {},
-  toolInputBuffers: {},
-  pendingApproval: null,
-  pendingApprovals: {},
-  pendingSuspensions: {},
-  inbox: [],
-  queuedFollowUps: 0,
-  activeSubagents: {},
-  tasks: [],
-  previousTasks: [],
-  modifiedFiles: {},
-  modeId: null,
-  modelId: null,
-  tokenUsage: noUsage,
-  cost: null,
-  omProgress: null,
-  lastError: null,
-  seq: 0,
-});

@@ -3,7 +3,7 @@ import { tokensOf } from "../events/usage.ts";
 import { isNewer } from "../events/versions.ts";
 import { CallsDraft, requestedCall, type Call } from "./call.ts";
 import type { ActiveTool, HarnessDisplayState, PendingApproval, PendingSuspension } from "./display-state.ts";
-import { reduceParts, reducePartsAll, type DisplayParts } from "./display-parts.ts";
+import { newParts, reduceParts, reducePartsAll, type DisplayParts } from "./display-parts.ts";
 import { isWaiting, newProgress, newTurn, reduceProgress, type OpenTurn, type Progress } from "./progress.ts";
 
 /** What a display state is made of. */
@@ -14,6 +14,9 @@ interface Sources {
 
 /** The sources of display states that were made here. Those of others are read off the state itself. */
 const known = new WeakMap<HarnessDisplayState, Sources>();
+
+export const newDisplayState = (threadId: string | null): HarnessDisplayState =>
+  displayOf(newProgress, newParts(threadId));
 
 /** Pure, and O(1) for a text delta whatever the thread's length. Events of a newer release are skipped. */
 export function reduceDisplay(before: HarnessDisplayState, event: HarnessEvent): HarnessDisplayState {

@@ -2,7 +2,8 @@ import { CinchError } from "../errors.ts";
 import { readEvent } from "../events/read-event.ts";
 import type { DurableEvent, HarnessEvent } from "../events/event-map.ts";
 import { reduceDisplayAll } from "../folds/display.ts";
-import { newDisplayState, type PendingApproval } from "../folds/display-state.ts";
+import { newDisplayState } from "../folds/display.ts";
+import type { PendingApproval } from "../folds/display-state.ts";
 import type { Store } from "../ports/store.ts";
 
 /** A call that waits for a yes, and where. */
