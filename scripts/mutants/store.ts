@@ -46,7 +46,7 @@ export const store = inPackage("packages/sqlite", [
   },
   {
     attacks: "P1: a log without its file is dropped",
-    file: "schema.ts",
+    file: "database-file.ts",
     find: "if (!size && hasLog) {",
     replace: "if (!size && hasLog && false) {",
     tests: ["files"],
@@ -68,14 +68,14 @@ export const store = inPackage("packages/sqlite", [
   {
     attacks: "P11: a file of a newer release is written",
     file: "writer.ts",
-    find: "if (version !== SCHEMA_VERSION) throw newer(this.#options.path, version);",
+    find: "if (version !== SCHEMA_VERSION) throw newerRelease(this.#options.path, version);",
     replace: "",
     tests: ["files"],
   },
   {
     attacks: "P11: a file of a newer release is read",
     file: "connection.ts",
-    find: "if (version !== SCHEMA_VERSION) throw newer(this.path, version);",
+    find: "if (version !== SCHEMA_VERSION) throw newerRelease(this.path, version);",
     replace: "",
     tests: ["files"],
   },
@@ -103,8 +103,8 @@ export const store = inPackage("packages/sqlite", [
   {
     attacks: "checksum: a row that is missing is passed over",
     file: "reader.ts",
-    find: "row[0] === next ? eventIn(row) : undefined",
-    replace: "eventIn(row)",
+    find: "row[0] === next ? decodeEvent(row) : undefined",
+    replace: "decodeEvent(row)",
     tests: ["damage"],
   },
   {
@@ -313,15 +313,15 @@ export const store = inPackage("packages/sqlite", [
   {
     attacks: "modes: a store that others can read stays so",
     file: "private-file.ts",
-    find: "for (const file of files) narrowOne(file, PRIVATE_FILE);",
+    find: "for (const file of files) restrict(file, PRIVATE_FILE);",
     replace: "",
     tests: ["modes"],
   },
   {
     attacks: "modes: the folder of Cinch that others can read stays so",
     file: "private-file.ts",
-    find: "if (basename(folder) === OWN_FOLDER) narrowOne",
-    replace: "if (false) narrowOne",
+    find: "if (basename(folder) === OWN_FOLDER) restrict",
+    replace: "if (false) restrict",
     tests: ["modes"],
   },
   {

@@ -54,14 +54,14 @@ describe("a store in a process", { concurrency: 3, timeout: 60_000 }, () => {
     await using place = new Place();
     await place.store();
     const connection = await Connection.open(place.path, { busyMs: 1000 });
-    const search = connection.aside(async (other) => {
+    const search = connection.withSecondConnection(async (other) => {
       connection.close();
       assert.equal(other.db.isOpen, false);
-      return other.ask(() => "not asked");
+      return other.read(() => "not asked");
     });
     await assert.rejects(search, code("CLOSED"));
     await assert.rejects(
-      connection.aside((other) => other.ask(() => "too late")),
+      connection.withSecondConnection((other) => other.read(() => "too late")),
       code("CLOSED"),
     );
   });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
-import { startIn } from "../src/holder.ts";
+import { startTimeIn } from "../src/holder.ts";
 import { Observer } from "../src/observer.ts";
 
 const RENEW = 1000;
@@ -23,7 +23,7 @@ class Watchtower {
     for (let now = times.from; now <= times.to; now += RENEW / 2) {
       if (times.beats && now % RENEW === 0) this.#db.exec(`UPDATE holders SET counter = ${++this.counter}`);
       this.#observer.watch("h", now);
-      if (this.#observer.look(now) && times.canWrite !== false) this.#observer.probe(now)();
+      if (this.#observer.readCounters(now) && times.canWrite !== false) this.#observer.probe(now)();
       if (this.#observer.isDead("h", this.counter, now)) dead.push(now);
     }
     return dead;
@@ -61,7 +61,7 @@ test("a holder that beats again is alive again", () => {
 
 test("a process is known by its start, whatever its name, and not while it waits to be reaped", () => {
   const rest = Array.from({ length: 30 }, (_, at) => `${at + 4}`).join(" ");
-  assert.equal(startIn(`12 (node) S ${rest}`), "22");
-  assert.equal(startIn(`12 (a) Z 1 (b) R ${rest}`), "22");
-  assert.equal(startIn(`12 (node) Z ${rest}`), "");
+  assert.equal(startTimeIn(`12 (node) S ${rest}`), "22");
+  assert.equal(startTimeIn(`12 (a) Z 1 (b) R ${rest}`), "22");
+  assert.equal(startTimeIn(`12 (node) Z ${rest}`), "");
 });

@@ -3,7 +3,7 @@ import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import type { StampedEvent } from "@cinch/core";
 import { Observer } from "../src/observer.ts";
-import { rowOf } from "../src/row.ts";
+import { serializeEvent } from "../src/serialized-event.ts";
 import { Writer } from "../src/writer.ts";
 import { created, event, Place, says } from "./support.ts";
 
@@ -14,7 +14,14 @@ function otherProcess(path: string) {
   const writer = new Writer(db, options, new Observer(db, options));
   const append = (threadId: string, events: StampedEvent[], afterSeq: number) => {
     const lease = { take: 1, epoch: undefined, release: true, driver: true };
-    const work = { kind: "append" as const, threadId, rows: events.map(rowOf), afterSeq, blobs: [], ...lease };
+    const work = {
+      kind: "append" as const,
+      threadId,
+      events: events.map(serializeEvent),
+      afterSeq,
+      blobs: [],
+      ...lease,
+    };
     return writer.commit([{ id: 1, work }])[0]!.outcome;
   };
   return { append, [Symbol.dispose]: () => db.close() };

@@ -1,75 +1,82 @@
 import { Worker } from "node:worker_threads";
 import { CinchError } from "@cinch/core";
-import type { Failure, FromWriter, Outcome, ToWriter, Work, WriterOptions } from "./protocol.ts";
+import type { FromWriter, Outcome, ToWriter, Work, WriterOptions } from "./protocol.ts";
+import { storeClosed, toCinchError } from "./store-error.ts";
 
 interface Pending {
   resolve(outcome: Outcome): void;
   reject(error: Error): void;
 }
 
-/** How long after opening a file that needs nothing the writer is started, if nobody has asked for it by then. */
-const LATE_MS = 50;
+/** How long after the opening of an up-to-date file the writer starts, if no request has started it by then. */
+const DEFERRED_START_MS = 50;
 
-/** The main thread's end of the writer. The process stays alive for what it has asked, and for nothing else. */
-export class Link {
+/** The main thread's side of the writer. Only a pending request keeps the process alive. */
+export class WriterClient {
   #options: WriterOptions | undefined;
   readonly #pending = new Map<number, Pending>();
   #worker: Worker | undefined;
-  #late: NodeJS.Timeout | undefined;
+  #deferredStart: NodeJS.Timeout | undefined;
   #exited: Promise<void> = Promise.resolve();
   #dead: readonly [holder: string, counter: number][] = [];
   #failure: CinchError | undefined;
   #nextId = 1;
 
-  /** Starts the thread, which takes longer than all else that makes a new store. It waits for `open`, and touches nothing until then. */
-  boot(): void {
-    this.#worker ??= this.#boot();
+  /** Starts the worker thread, which is the slowest part of creating a store. The worker does nothing until `open`. */
+  prestart(): void {
+    this.#worker ??= this.#startWorker();
   }
 
-  /** To be called once, before anything is asked. */
+  /** Must be called once, before the first request. */
   open(options: WriterOptions): void {
     this.#options = options;
-    if (this.#worker) this.#tell({ open: options });
+    if (this.#worker) this.#post({ open: options });
   }
 
-  /** Settles when the file has today's schema. */
+  /** Settles when the file has the current schema. */
   ready(): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#pending.set(0, { resolve: () => resolve(), reject });
-      this.#started().ref();
+      this.#ensureWorker().ref();
     });
   }
 
-  /** Starts the writer soon: who only reads is not kept waiting by it. What is wrong with it comes with the first request. */
-  startLate(): void {
-    if (!this.#worker) this.#late = setTimeout(() => this.#started(), LATE_MS).unref();
+  /** Starts the writer a little later, so that it does not slow down the first reads. The first request reports its failure. */
+  startDeferred(): void {
+    if (!this.#worker) this.#deferredStart = setTimeout(() => this.#ensureWorker(), DEFERRED_START_MS).unref();
   }
 
-  #started(): Worker {
-    clearTimeout(this.#late);
+  #ensureWorker(): Worker {
+    clearTimeout(this.#deferredStart);
     if (!this.#worker) {
-      this.#worker = this.#boot();
-      if (this.#options) this.#tell({ open: this.#options });
+      this.#worker = this.#startWorker();
+      if (this.#options) this.#post({ open: this.#options });
     }
     return this.#worker;
   }
 
-  #tell(message: ToWriter): void {
+  #post(message: ToWriter): void {
     this.#worker?.postMessage(message, []);
   }
 
-  #boot(): Worker {
+  #startWorker(): Worker {
     const file = import.meta.url.endsWith(".ts") ? "./worker.ts" : "./worker.cjs";
-    // The writer imports nothing that depends on how this process was started.
+    // The worker needs none of this process's flags.
     const worker = new Worker(new URL(file, import.meta.url), {
       name: "cinch-sqlite",
       execArgv: [],
     });
     this.#exited = new Promise((resolve) => worker.once("exit", () => resolve()));
     worker.on("error", (error) =>
-      this.#fail(new CinchError("STORE_FAILED", `The writer of "${this.#options?.path}" died.`, error)),
+      this.#fail(
+        new CinchError(
+          "STORE_FAILED",
+          `The writer of "${this.#options?.path}" crashed. Close the store and open it again.`,
+          error,
+        ),
+      ),
     );
-    worker.on("exit", () => this.#fail(new CinchError("CLOSED", "The store is closed. Open a new one.")));
+    worker.on("exit", () => this.#fail(storeClosed()));
     worker.on("message", (message: FromWriter) => this.#receive(message));
     worker.unref();
     return worker;
@@ -80,16 +87,16 @@ export class Link {
       if (this.#failure) return reject(this.#failure);
       const id = this.#nextId++;
       this.#pending.set(id, { resolve, reject });
-      this.#started().ref();
-      this.#tell({ id, work });
+      this.#ensureWorker().ref();
+      this.#post({ id, work });
     });
   }
 
-  /** Asks for a verdict on a holder, which comes later, if at all. */
+  /** Asks the writer to observe a holder. If it turns out to be dead, `isDead` says so later. */
   watch(holder: string): void {
     if (this.#failure) return;
-    this.#started();
-    this.#tell({ watch: holder });
+    this.#ensureWorker();
+    this.#post({ watch: holder });
   }
 
   isDead(holder: string, counter: number): boolean {
@@ -97,7 +104,7 @@ export class Link {
   }
 
   async close(): Promise<void> {
-    clearTimeout(this.#late);
+    clearTimeout(this.#deferredStart);
     if (!this.#worker) return;
     if (!this.#options) await this.#worker.terminate();
     else if (!this.#failure) await this.request({ kind: "close" });
@@ -110,7 +117,7 @@ export class Link {
       case "ready":
         return this.#settle(0, { kind: "done" });
       case "unusable":
-        return this.#fail(errorOf(message.failure));
+        return this.#fail(toCinchError(message.failure));
       case "replies":
         for (const { id, outcome } of message.replies) this.#settle(id, outcome);
         return;
@@ -123,7 +130,7 @@ export class Link {
     const pending = this.#pending.get(id);
     this.#pending.delete(id);
     if (this.#pending.size === 0) this.#worker?.unref();
-    if (outcome.kind === "failed") pending?.reject(errorOf(outcome.failure));
+    if (outcome.kind === "failed") pending?.reject(toCinchError(outcome.failure));
     else pending?.resolve(outcome);
   }
 
@@ -134,5 +141,3 @@ export class Link {
     this.#worker?.unref();
   }
 }
-
-export const errorOf = ({ code, message, cause }: Failure): CinchError => new CinchError(code, message, cause);
