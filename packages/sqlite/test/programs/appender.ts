@@ -1,11 +1,11 @@
 import { writeSync } from "node:fs";
 import { sqliteStore } from "@cinch/sqlite";
-import { created, event, input } from "./support.ts";
+import { created, event, input } from "../events.ts";
 
-/** Large enough that the log is moved into the file while drafts are saved, not while events are appended. */
+/** Large enough that checkpoints happen while drafts are saved, not while events are appended. */
 const LARGE = 450_000;
 
-/** Says so, in one system call, whenever an append is answered. Between appends it saves drafts, which need not be synced. */
+/** Prints a line, in one system call, after each append. Between appends it saves drafts, which need no sync. */
 const store = sqliteStore({ path: process.argv[2]!, indexMs: 100_000 });
 await store.open();
 await store.append("t", [created(), event("agent_start")], { afterSeq: 0, take: 0 });

@@ -5,16 +5,16 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, test } from "node:test";
 import { migrate, versionOf } from "../src/schema.ts";
-import { Place } from "./support.ts";
+import { Place } from "./place.ts";
 
 const PROCESSES = 6;
-/** How many new stores they open together. A defect that shows once in 150 openings needs more: ROUNDS=100. */
+/** How many new stores they open together. `ROUNDS=100` finds a race that fails once in 150 openings. */
 const ROUNDS = Number(process.env["ROUNDS"] ?? 5);
 
-describe("a new store", { timeout: 300_000 + ROUNDS * 5_000 }, () => {
-  test("is opened by six processes at once", async () => {
+describe("the creation of a store", { timeout: 300_000 + ROUNDS * 5_000 }, () => {
+  test("six processes open a new store at once", async () => {
     await using place = new Place();
-    const program = join(import.meta.dirname, "opener.ts");
+    const program = join(import.meta.dirname, "programs/opener.ts");
     const openers = Array.from({ length: PROCESSES }, () => fork(program, { execArgv: ["-C", "@cinch/source"] }));
     try {
       await Promise.all(openers.map((opener) => once(opener, "spawn")));
@@ -33,15 +33,15 @@ describe("a new store", { timeout: 300_000 + ROUNDS * 5_000 }, () => {
   });
 
   for (const nth of [1, 2, 3, 4, 5]) {
-    test(`that another process makes at look ${nth} of an opening is not another program's`, async () => {
+    test(`a store that another process creates before query ${nth} of an opening is recognised as ours`, async () => {
       await using place = new Place();
       using maker = new DatabaseSync(place.path);
       maker.exec("PRAGMA journal_mode = WAL");
       using opener = new DatabaseSync(place.path);
-      let looks = 0;
+      let queries = 0;
       const between = new Proxy(opener, {
         get(db, key) {
-          if (key === "prepare" && ++looks === nth) migrate(maker, place.path);
+          if (key === "prepare" && ++queries === nth) migrate(maker, place.path);
           const value = db[key as keyof DatabaseSync] as unknown;
           return typeof value === "function" ? (value.bind(db) as unknown) : value;
         },

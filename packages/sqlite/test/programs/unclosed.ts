@@ -1,7 +1,7 @@
 import { sqliteStore } from "@cinch/sqlite";
-import { created, event, input } from "./support.ts";
+import { created, event, input } from "../events.ts";
 
-/** Opens a store, holds a lease, follows, asks for something, and neither waits for it nor closes. */
+/** Opens a store, takes a lease, follows a thread, starts an append, and ends without awaiting it or closing the store. */
 const store = sqliteStore({ path: process.argv[2]! });
 await store.open();
 await store.append("t", [created(), event("agent_start")], { afterSeq: 0, take: 0 });

@@ -4,12 +4,14 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { promisify } from "node:util";
-import { Place, code, created, input, until } from "./support.ts";
+import { created, input } from "./events.ts";
+import { Place } from "./place.ts";
+import { until } from "./until.ts";
 
 const run = promisify(execFile);
 
-describe("under pressure", { concurrency: 3, timeout: 60_000 }, () => {
-  test("a lock that somebody holds is waited for, and the process goes on meanwhile", async () => {
+describe("contention", { concurrency: 3, timeout: 60_000 }, () => {
+  test("an append waits for a lock of another program without blocking its process", async () => {
     await using place = new Place();
     const store = await place.store();
     await store.append("t", [created()], { afterSeq: 0 });
@@ -27,17 +29,17 @@ describe("under pressure", { concurrency: 3, timeout: 60_000 }, () => {
     clearInterval(ticking);
   });
 
-  test("a lock that nobody lets go ends in STORE_BUSY, and the store is as good as before", async () => {
+  test("an append that waits too long for a lock fails with STORE_BUSY, and the store stays usable", async () => {
     await using place = new Place();
     const store = await place.store({ busyMs: 300 });
     await store.append("t", [created()], { afterSeq: 0 });
     const unlock = place.lock();
-    await assert.rejects(store.append("t", [input("x")], { afterSeq: 1 }), code("STORE_BUSY"));
+    await assert.rejects(store.append("t", [input("x")], { afterSeq: 1 }), { code: "STORE_BUSY" });
     unlock();
     assert.deepEqual(await store.append("t", [input("y")], { afterSeq: 1 }), { kind: "appended", seq: 2, epoch: 0 });
   });
 
-  test("a search does not wait for a lock that somebody holds", async () => {
+  test("a search does not wait for a lock of another program", async () => {
     await using place = new Place();
     const store = await place.store();
     await store.append("t", [created()], { afterSeq: 0 });
@@ -48,7 +50,7 @@ describe("under pressure", { concurrency: 3, timeout: 60_000 }, () => {
     assert.equal((await append).kind, "appended");
   });
 
-  test("a request that fails does not touch those that share its transaction", async () => {
+  test("a request that fails does not affect the others in its transaction", async () => {
     await using place = new Place();
     const store = await place.store();
     await store.append("t", [created()], { afterSeq: 0 });
@@ -67,9 +69,9 @@ describe("under pressure", { concurrency: 3, timeout: 60_000 }, () => {
     assert.equal((await store.read("t")).length, 3);
   });
 
-  test("a full disk is STORE_FULL, and the same process goes on when there is space again", async (t) => {
+  test("a full disk is STORE_FULL, and appends succeed again when there is space", async (t) => {
     await using place = new Place();
-    const program = join(import.meta.dirname, "full-disk.ts");
+    const program = join(import.meta.dirname, "programs/full-disk.ts");
     const mount = 'mount -t tmpfs -o size=2m cinch "$1" && exec "$2" -C @cinch/source "$3" "$1"';
     const inNamespace = ["--user", "--map-root-user", "--mount", "sh", "-c", mount, "sh", place.folder];
     try {

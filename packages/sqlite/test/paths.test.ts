@@ -3,9 +3,10 @@ import { existsSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { sqliteStore } from "@cinch/sqlite";
-import { Place, created, input } from "./support.ts";
+import { created, input } from "./events.ts";
+import { Place } from "./place.ts";
 
-test("a link to a store is that store, also while somebody else has it open", async () => {
+test("a link to a store opens that store, even while it is open under its own path", async () => {
   await using place = new Place();
   mkdirSync(join(place.folder, "real"));
   const real = sqliteStore({ path: join(place.folder, "real", "c.db") });
@@ -21,7 +22,7 @@ test("a link to a store is that store, also while somebody else has it open", as
 });
 
 test(
-  "names that are not paths, and paths that can't be, are refused with what is wrong",
+  "names that are not paths, and paths that cannot exist, are refused with a reason",
   { timeout: 10_000 },
   async () => {
     await using place = new Place();

@@ -1,7 +1,7 @@
 import { flushCompileCache } from "node:module";
 import { sqliteStore } from "@cinch/sqlite";
 
-/** A process that opens and closes the stores whose paths it is sent, and says how that went. */
+/** Opens and closes the store at each path that it receives, and reports the result. */
 flushCompileCache();
 process.on("message", (path: string) => {
   const store = sqliteStore({ path });

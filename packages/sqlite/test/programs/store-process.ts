@@ -1,14 +1,14 @@
 import { flushCompileCache } from "node:module";
 import { sqliteStore, type SqliteOptions } from "@cinch/sqlite";
 
-/** A process with a store of its own, which does what its parent says. */
+/** A call of a method of the store, sent by the parent process. */
 interface Call {
   id: number;
   method: "append" | "close" | "deleteThread" | "draft" | "holds" | "lease" | "open" | "read" | "saveDraft" | "threads";
   args: never[];
 }
 
-// Most children are killed, and would leave the work of compiling to the next.
+// Most of these processes are killed, which would lose the compile cache.
 flushCompileCache();
 if (process.env["UMASK"] !== undefined) process.umask(process.env["UMASK"]);
 const store = sqliteStore(JSON.parse(process.argv[2]!) as SqliteOptions);

@@ -2,9 +2,9 @@ import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { sqliteStore } from "@cinch/sqlite";
-import { created, input } from "./support.ts";
+import { created, input } from "../events.ts";
 
-/** Fills the disk it is given under an open store, makes space again, and tells what happened. */
+/** Fills the disk at the given path while a store is open, frees space again, and prints what happened. */
 const folder = process.argv[2]!;
 const path = join(folder, "cinch.db");
 const ballast = join(folder, "ballast");
@@ -31,7 +31,7 @@ for (const bytes of [20_000, 1000, 10]) {
 const events = await store.read("t");
 rmSync(ballast);
 const after = await append(50_000);
-// Two that share a transaction, of which one is too large for the disk.
+// Two appends share a transaction, and one of them is too large for the disk.
 const both = await Promise.allSettled([
   store.append("t", [input("x".repeat(5_000_000))], { afterSeq: seq + 1 }),
   store.append("u", [created()], { afterSeq: 0 }),
