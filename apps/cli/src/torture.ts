@@ -11,7 +11,7 @@ export async function torture(): Promise<number> {
     points.map((point) => [point]),
     {
       cores: availableParallelism(),
-      told: ({ points: [point], problems }) => {
+      onVerdict: ({ points: [point], problems }) => {
         const verdict = problems.length === 0 ? "ok" : problems.join("; ");
         process.stdout.write(`${String(++done).padStart(3)}/${points.length}  ${point?.padEnd(28)} ${verdict}\n`);
       },

@@ -128,6 +128,6 @@ describe("cinch run", { concurrency: 4 }, () => {
     await using place = new Place();
     const { code, stderr } = await place.run(["run", "hello"], { env: { CRASH_AT: "foo:bar" } });
     assert.equal(code, 1);
-    assert.match(stderr, /CRASH_AT=foo:bar is no crash point.*before, inside, after, emitted.*tool_end/s);
+    assert.match(stderr, /CRASH_AT=foo:bar is not a crash point.*before, inside, after, emitted.*tool_end/s);
   });
 });

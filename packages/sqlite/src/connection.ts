@@ -2,7 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { CinchError } from "@cinch/core";
 import { failureOf, isBusy } from "./failure.ts";
 import { DatabaseSync } from "./node-sqlite.ts";
-import { SCHEMA_VERSION, newerRelease, prepareForWriting, versionOf } from "./schema.ts";
+import { SCHEMA_VERSION, newerRelease, prepareForWriting, schemaVersionOf } from "./schema.ts";
 import { sql, type Query } from "./sql.ts";
 import { storeClosed, toCinchError } from "./store-error.ts";
 
@@ -31,7 +31,7 @@ export class Connection {
     try {
       if (isNew) prepareForWriting(this.db, path);
       this.db.exec("PRAGMA query_only = ON");
-      this.version = versionOf(this.db, path);
+      this.version = schemaVersionOf(this.db, path);
       this.#userVersion = sql(this.db, "PRAGMA user_version");
       this.#dataVersion = sql(this.db, "PRAGMA data_version");
     } catch (error) {

@@ -10,7 +10,7 @@ import { INPUT_ID, IS_INPUT } from "./schema.ts";
 import { sql, sqlArrays } from "./sql.ts";
 import { threadNotFound } from "./store-error.ts";
 
-export interface Range {
+export interface EventRange {
   after?: number;
   upTo?: number;
   limit?: number;
@@ -103,7 +103,7 @@ export class Reader {
     );
   }
 
-  async events(threadId: string, range: Range = {}): Promise<DurableEvent[]> {
+  async events(threadId: string, range: EventRange = {}): Promise<DurableEvent[]> {
     const { last = false, limit = Infinity } = range;
     const spans = await this.#spans(threadId, range);
     const read = last ? this.#newest : this.#oldest;
@@ -196,7 +196,7 @@ export class Reader {
     return this.#changeMarker.get(threadId);
   }
 
-  async #spans(threadId: string, { after = 0, upTo = Infinity }: Range): Promise<Span[]> {
+  async #spans(threadId: string, { after = 0, upTo = Infinity }: EventRange): Promise<Span[]> {
     const segments = await this.#connection.read(() => this.#segments.all(threadId));
     const newest = segments.at(-1);
     if (!newest) throw threadNotFound(threadId);

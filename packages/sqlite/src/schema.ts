@@ -80,19 +80,19 @@ const migrations: readonly string[] = [
 export const SCHEMA_VERSION = migrations.length;
 
 /** The schema version of an open file; 0 if it is empty. Throws for a file of another program or of a newer release. */
-export function versionOf(db: DatabaseSync, path: string): number {
-  if (db.isTransaction) return versionIn(db, path);
+export function schemaVersionOf(db: DatabaseSync, path: string): number {
+  if (db.isTransaction) return readSchemaVersion(db, path);
   // One transaction: otherwise another process could create the schema between two queries, and the file would look foreign.
   db.exec("BEGIN");
   try {
-    return versionIn(db, path);
+    return readSchemaVersion(db, path);
   } finally {
     // After some failures SQLite has rolled back already.
     if (db.isTransaction) db.exec("COMMIT");
   }
 }
 
-function versionIn(db: DatabaseSync, path: string): number {
+function readSchemaVersion(db: DatabaseSync, path: string): number {
   const id = pragma(db, "application_id");
   const version = pragma(db, "user_version");
   const isEmpty = db.prepare("SELECT 1 FROM sqlite_schema LIMIT 1").get() === undefined;
@@ -122,7 +122,7 @@ export function prepareForWriting(db: DatabaseSync, path: string): void {
   // EXTRA: after a power loss the rollback journal of a new file must not reappear and undo its first page.
   db.exec("PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON; PRAGMA synchronous = EXTRA");
   // Throws before anything is changed if the file is neither ours nor empty.
-  versionOf(db, path);
+  schemaVersionOf(db, path);
   // A commit changes a few hundred bytes in two or three pages: small pages halve the bytes written per step.
   db.exec("PRAGMA page_size = 2048; PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 2000");
   db.exec("PRAGMA journal_size_limit = 16777216");
@@ -132,10 +132,10 @@ export function prepareForWriting(db: DatabaseSync, path: string): void {
 
 /** Upgrades the file in one transaction, so that several processes may do so at once. */
 export function migrate(db: DatabaseSync, path: string): void {
-  if (versionOf(db, path) === SCHEMA_VERSION) return;
+  if (schemaVersionOf(db, path) === SCHEMA_VERSION) return;
   db.exec("BEGIN IMMEDIATE");
   try {
-    for (const step of migrations.slice(versionOf(db, path))) db.exec(step);
+    for (const step of migrations.slice(schemaVersionOf(db, path))) db.exec(step);
     db.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${SCHEMA_VERSION}; COMMIT`);
   } catch (error) {
     if (db.isTransaction) db.exec("ROLLBACK");

@@ -26,7 +26,7 @@ import { Listing } from "./listing.ts";
 import { restrictToOwner } from "./private-file.ts";
 import type { Outcome, Work } from "./protocol.ts";
 import { withDefaults, type SqliteOptions } from "./options.ts";
-import { Reader, type Range } from "./reader.ts";
+import { Reader, type EventRange } from "./reader.ts";
 import { SCHEMA_VERSION } from "./schema.ts";
 import { createsThread, serializeEvent } from "./serialized-event.ts";
 
@@ -127,7 +127,7 @@ class SqliteStore implements Store {
     }
   }
 
-  async read(threadId: string, range?: Range): Promise<DurableEvent[]> {
+  async read(threadId: string, range?: EventRange): Promise<DurableEvent[]> {
     return this.#assertOpen().reader.events(threadId, range);
   }
 

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, test } from "node:test";
-import { migrate, versionOf } from "../src/schema.ts";
+import { migrate, schemaVersionOf } from "../src/schema.ts";
 import { Place } from "./place.ts";
 
 const PROCESSES = 6;
@@ -46,7 +46,7 @@ describe("the creation of a store", { timeout: 300_000 + ROUNDS * 5_000 }, () =>
           return typeof value === "function" ? (value.bind(db) as unknown) : value;
         },
       });
-      assert.ok(versionOf(between, place.path) >= 0);
+      assert.ok(schemaVersionOf(between, place.path) >= 0);
       migrate(opener, place.path);
     });
   }

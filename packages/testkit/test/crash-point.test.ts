@@ -19,7 +19,7 @@ test("a crash point that there is not is refused with the list of those that the
       (error: unknown) =>
         error instanceof CinchError &&
         error.code === "INVALID_CONFIG" &&
-        error.message.startsWith(`CRASH_AT=${crashAt} is no crash point`) &&
+        error.message.startsWith(`CRASH_AT=${crashAt} is not a crash point`) &&
         /before, inside, after, emitted.*tool_start.*tool_end/s.test(error.message),
       crashAt,
     );

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { FileError } from "@cinch/workspace";
-import { all, bytes as bytesOf, type Check, rejects } from "./sample.ts";
+import { all, bytes as bytesOf, type Check, rejects } from "./files.ts";
 
-/** What undo needs: a look at everything, and deletions that depend on what is there. */
-export function picturing(check: Check): void {
-  check("a file is deleted only if it is still of the version that is given", async (files) => {
+/** What undo needs: the state of all files, and writes and deletions that depend on it. */
+export function undo(check: Check): void {
+  check("a file is deleted only if it has the expected version", async (files) => {
     const { version } = await files.write("/a", "one");
     await files.write("/a", "two");
     await rejects(files.backend.delete("/a", files.reach, { ifVersion: version }), "changed");
@@ -15,26 +15,26 @@ export function picturing(check: Check): void {
     assert.equal(await files.stat("/a"), null);
   });
 
-  check("what has to be empty to be deleted stays if it is not", async (files) => {
+  check("with ifEmpty, a file or a directory with contents is not deleted", async (files) => {
     await files.writeAll({ "/full/a": "x", "/file": "y" });
     for (const path of ["/full", "/file", "/none"])
       await rejects(files.backend.delete(path, files.reach, { ifEmpty: true }), "changed");
     assert.deepEqual([await files.text("/full/a"), await files.text("/file")], ["x", "y"]);
   });
 
-  check("a directory in which nothing but directories is counts as empty", async (files) => {
+  check("a directory that contains only directories counts as empty", async (files) => {
     const { backend, reach } = files;
     await files.writeAll({ "/top/a/b/file": "x", "/top/c/file": "y" });
     for (const path of ["/top/a/b/file", "/top/c/file"]) {
       await rejects(backend.delete("/top", reach, { ifEmpty: true }), "changed");
       await backend.delete(path, reach);
     }
-    // Not every backend has directories with nothing in them.
+    // Not every backend has empty directories.
     if (await files.stat("/top")) await backend.delete("/top", reach, { ifEmpty: true });
     assert.equal(await files.stat("/top"), null);
   });
 
-  check("a look tells what stands under each path, and what blocks the way to it", async (files) => {
+  check("look reports what is at each path, or what blocks it", async (files) => {
     const { backend, reach } = files;
     if (!backend.look) return;
     await files.writeAll({ "/file": "x", "/top/deep/other": "yy" });
@@ -57,14 +57,14 @@ export function picturing(check: Check): void {
     });
   });
 
-  check("what is inside of a directory is told at any depth", async (files) => {
+  check("inside lists the files of a directory at any depth", async (files) => {
     const { backend, reach } = files;
     if (!backend.inside) return;
     await files.writeAll({ "/top/a/b/file": "x", "/top/.git/config": "y", "/other": "z" });
     assert.deepEqual((await all(backend.inside("/top", reach))).toSorted(), ["/top/.git/config", "/top/a/b/file"]);
   });
 
-  check("many files are written and deleted at once, each only if it is of its version", async (files) => {
+  check("writeAll writes and deletes many files, each only if it has the expected version", async (files) => {
     const { backend, reach } = files;
     if (!backend.writeAll) return;
     await files.writeAll({ "/old/a": "1", "/old/b": "1", "/old/c": "1", "/old/d": "1" });
@@ -92,7 +92,7 @@ export function picturing(check: Check): void {
     assert.deepEqual([await files.stat("/old/b"), await files.stat("/none")], [null, null]);
   });
 
-  check("a tree has every file that no ignore file excludes, with its version and contents", async (files) => {
+  check("tree has every file that no ignore file excludes, with its version and contents", async (files) => {
     const { backend, reach } = files;
     if (!backend.tree) return;
     await files.writeAll({

@@ -1,44 +1,44 @@
 import { isDeepStrictEqual } from "node:util";
 import { newThreadState, reduceThread, type DurableEvent, type HeldRule } from "@cinch/core";
-import { leftBehind } from "./control.ts";
+import { finalControl } from "./control.ts";
 
-export interface Row {
+export interface JournalRow {
   journal: number;
   seq: number;
   event: DurableEvent;
 }
 
 /** A line of the ledger. */
-export interface Run {
+export interface ToolRun {
   tool: string;
   key: string;
   what: string;
 }
 
-/** What the oracle judges by: the journals, and what has really run. */
+/** What the oracle checks: the journals, and the runs of tools. */
 export interface Evidence {
-  rows: Row[];
-  runs: Run[];
+  rows: JournalRow[];
+  runs: ToolRun[];
 }
 
-/** Nothing ran that was not in the journal before, and nothing that nobody had allowed. */
+/** No tool ran before the journal had its call, and none without permission. */
 export function unpermitted({ rows, runs }: Evidence): string[] {
   return runs.flatMap(({ tool, key, what }) => {
     const run = `${tool} ${key} (${what})`;
-    if (tool === "forbidden") return [`denied, and ran: ${run}`];
+    if (tool === "forbidden") return [`ran although it is denied: ${run}`];
     const at = rows.findIndex(({ event }) => event.type === "tool_start" && event.key === key);
     const start = rows[at]?.event;
     if (start?.type !== "tool_start") return [`ran before the journal had it: ${run}`];
     if (!isDeepStrictEqual(start.args, { what })) return [`ran with other arguments than the journal has: ${run}`];
     const before = rows.slice(0, at).filter(({ journal }) => journal === rows[at]!.journal);
-    return tool !== "guarded" || mayRun(start, before) ? [] : [`ran without a yes: ${run}`];
+    return tool !== "guarded" || mayRun(start, before) ? [] : [`ran without permission: ${run}`];
   });
 }
 
 type Start = Extract<DurableEvent, { type: "tool_start" }>;
 
-/** By an answer to this very call and these arguments, by a grant for them, or by YOLO. */
-function mayRun({ turnId, toolCallId, args }: Start, before: readonly Row[]): boolean {
+/** By an answer to this call with these arguments, by a grant for them, or by YOLO. */
+function mayRun({ turnId, toolCallId, args }: Start, before: readonly JournalRow[]): boolean {
   const events = before.map(({ event }) => event);
   const isYolo = events.map(yoloIn).findLast((yolo) => yolo !== undefined) === true;
   const isGranted = events.some(
@@ -61,7 +61,7 @@ function yoloIn(event: DurableEvent): unknown {
   return event.type === "thread_cloned" || event.type === "thread_rewound" ? event.state?.["yolo"] : undefined;
 }
 
-/** Whatever was asked for was answered once, if at all. */
+/** Each approval was answered at most once. */
 export function answeredTwice({ rows }: Evidence): string[] {
   const open = new Set<string>();
   return rows.flatMap(({ journal, event }) => {
@@ -73,28 +73,29 @@ export function answeredTwice({ rows }: Evidence): string[] {
   });
 }
 
-/** A plan that was approved leads into the next mode, in the append that ends the call, and the turn goes on there. */
-export function leftMode({ rows }: Evidence): string[] {
+/** The append that ends an approved `submit_plan` switches the mode, and the turn continues in that mode. */
+export function wrongModeAfterPlan({ rows }: Evidence): string[] {
   return rows.flatMap(({ event }, at) => {
     if (event.type !== "tool_end" || event.toolName !== "submit_plan") return [];
     const before = rows[at - 1]?.event;
-    if (before?.type !== "mode_changed" || before.modeId !== leftBehind.modeId) return ["approved, and no other mode"];
+    if (before?.type !== "mode_changed" || before.modeId !== finalControl.modeId)
+      return ["the approved plan did not switch the mode"];
     const answer = rows.findIndex((row, later) => later > at && isAnswer(row.event));
     const acts = rows.slice(0, Math.max(answer, 0)).findLast((row) => row.event.type === "agent_start")?.event;
-    const isThere = acts?.type !== "agent_start" || acts.modeId === leftBehind.modeId;
-    return isThere ? [] : [`after the plan the turn went on in mode ${acts.modeId}`];
+    const isInMode = acts?.type !== "agent_start" || acts.modeId === finalControl.modeId;
+    return isInMode ? [] : [`after the plan the turn continued in mode ${acts.modeId}`];
   });
 }
 
 const isAnswer = (event: DurableEvent): boolean =>
   event.type === "message_end" && event.message.role === "assistant" && !event.interrupted;
 
-/** What was set on the thread is there at its end, if anything was. */
-export function notLeftAsMeant(events: readonly DurableEvent[]): string[] {
+/** At the end, the thread has the control state that the scenario set, if it came that far. */
+export function wrongFinalControl(events: readonly DurableEvent[]): string[] {
   if (!events.some(({ type }) => type === "mode_changed")) return [];
   const isClone = events.some(({ type }) => type === "thread_cloned");
   const { modeId, models, policies, tasks } = events.reduce(reduceThread, newThreadState).control;
-  const left = {
+  const actual = {
     modeId,
     models,
     yolo: policies.yolo,
@@ -102,8 +103,9 @@ export function notLeftAsMeant(events: readonly DurableEvent[]): string[] {
     grants: policies.grants.map(inWords),
     tasks: tasks.map(({ content, status }) => `${content}: ${status}`),
   };
-  const meant = isClone ? { ...leftBehind, grants: [] } : leftBehind;
-  return isDeepStrictEqual(left, meant) ? [] : [`left as ${JSON.stringify(left)}, not as ${JSON.stringify(meant)}`];
+  const expected = isClone ? { ...finalControl, grants: [] } : finalControl;
+  if (isDeepStrictEqual(actual, expected)) return [];
+  return [`the control state is ${JSON.stringify(actual)}, not ${JSON.stringify(expected)}`];
 }
 
 const inWords = ({ toolName, policy, match }: HeldRule): string =>

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { setTimeout as pause } from "node:timers/promises";
 import type { AppendResult, DurableType, Store, StampedEvent, ThreadQuery } from "@cinch/core";
 
-/** One promise of the port, as a sentence, and how it is shown. `another` is a second store object on the same data. */
+/** Registers the test of one promise of the port. `another` opens a second store on the same data. */
 export type Check = (sentence: string, body: (store: Store, another: () => Promise<Store>) => Promise<void>) => void;
 
 let clock = 1_700_000_000_000;
@@ -36,19 +36,24 @@ export async function write(
   events: StampedEvent[],
   options: { afterSeq: number; epoch?: number },
 ) {
-  // The lease is taken for the moment of the append, as core does outside a turn.
+  // Takes the lease for this append only, as core does outside a turn.
   const lease = (await store.thread(id)) ? await store.lease(id) : { epoch: 0 };
   const result = await store.append(id, events, { ...options, take: lease.epoch, release: true });
   assert.equal(result.kind, "appended");
 }
 
-export const clone = (store: Store, id: string, parent: string, seq: number) =>
+interface CloneSource {
+  parent: string;
+  seq: number;
+}
+
+export const clone = (store: Store, id: string, { parent, seq }: CloneSource) =>
   store.append(id, [cloned(parent, seq)], { afterSeq: seq });
 /** A clone that a tool call made: the thread of a subagent. */
-export const fork = (store: Store, id: string, parent: string, seq: number) =>
+export const fork = (store: Store, id: string, { parent, seq }: CloneSource) =>
   store.append(id, [cloned(parent, seq, { toolCallId: "call" })], { afterSeq: seq });
-export const rewind = (store: Store, id: string, from: number, to: number) =>
-  write(store, id, [rewound(to)], { afterSeq: from });
+export const rewind = (store: Store, id: string, { afterSeq, toSeq }: { afterSeq: number; toSeq: number }) =>
+  write(store, id, [rewound(toSeq)], { afterSeq });
 
 export const seqs = async (store: Store, id: string) => (await store.read(id)).map(({ seq }) => seq);
 export const texts = async (store: Store, id: string) =>

@@ -1,17 +1,15 @@
 import assert from "node:assert/strict";
 import { FileError, type Backend, type Entry, type FileProblem, type GrepMatch, type Reach } from "@cinch/workspace";
 
-/** One promise of the interface, as a sentence, and how it is shown. */
-export type Check = (sentence: string, body: (files: Files, about: About) => Promise<unknown>) => void;
+/** Registers the test of one promise of the interface. */
+export type Check = (sentence: string, body: (files: Files, context: CheckContext) => Promise<unknown>) => void;
 
-export interface About {
+export interface CheckContext {
   inMemory: boolean;
-  skip(why: string): void;
 }
 
 export const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 
-/** A stream of these chunks. */
 export async function* streamOf(...chunks: (string | Uint8Array)[]): AsyncGenerator<Uint8Array> {
   for (const chunk of chunks) yield typeof chunk === "string" ? bytes(chunk) : chunk;
 }
@@ -22,7 +20,7 @@ export async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
   return list;
 }
 
-/** Rejects with a `FileError` of one of these kinds. */
+/** Asserts a rejection with a `FileError` of one of these problems. */
 export const rejects = (work: Promise<unknown>, ...problems: FileProblem[]): Promise<void> =>
   assert.rejects(work, (error) => {
     assert.ok(error instanceof FileError, `a FileError, not ${String(error)}`);
@@ -33,7 +31,7 @@ export const rejects = (work: Promise<unknown>, ...problems: FileProblem[]): Pro
     return true;
   });
 
-/** A backend, in the words of the tests. */
+/** A backend under test, with shorter calls. */
 export class Files {
   readonly backend: Backend;
   readonly reach: Reach;
@@ -66,13 +64,13 @@ export class Files {
     return this.backend.stat(path, this.reach);
   }
 
-  /** Without what is always there. */
+  /** Without the directories that always exist. */
   async list(path: string): Promise<Entry[]> {
     const entries = await this.backend.list(path, this.reach);
     return entries.filter((entry) => !this.#always.includes(entry.path));
   }
 
-  /** "path type", in order. */
+  /** "path type", sorted. */
   async names(path: string): Promise<string[]> {
     return (await this.list(path)).map((entry) => `${entry.path} ${entry.type}`).toSorted();
   }
@@ -91,7 +89,7 @@ export class Files {
     return all(this.backend.grep({ pattern, path, regex, ignoreCase, ...rest }, this.reach));
   }
 
-  /** "path:line:text", in order. */
+  /** "path:line:text", sorted. */
   async hits(pattern: string, query: Parameters<Files["grep"]>[1] = {}): Promise<string[]> {
     const matches = await this.grep(pattern, query);
     return matches.map(({ path, line, text }: GrepMatch) => `${path}:${line}:${text}`).toSorted();
