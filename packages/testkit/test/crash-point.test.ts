@@ -5,7 +5,7 @@ import { crashPoints, crashWhenEmitted } from "@cinch/testkit";
 
 const session = { subscribe: () => () => undefined };
 
-test("a crash point that there is not is refused with the list of those that there are", () => {
+test("an unknown crash point is refused, with the list of positions and events", () => {
   for (const crashAt of [
     "foo:bar",
     "tool_end",
@@ -25,6 +25,6 @@ test("a crash point that there is not is refused with the list of those that the
     );
 });
 
-test("every crash point of the list is taken", () => {
+test("every crash point of the list is accepted", () => {
   for (const crashAt of crashPoints()) crashWhenEmitted(session, crashAt);
 });

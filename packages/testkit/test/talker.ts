@@ -13,7 +13,7 @@ const look = defineTool({
   execute: () => "seen",
 });
 
-/** Says half of something, and the rest when there is a file of that name. */
+/** Streams half of a text, and the rest when the file exists. */
 const halves = (file: string): Step =>
   async function* ({ abortSignal }) {
     yield { type: "text-start", id: "t" };
@@ -25,8 +25,8 @@ const halves = (file: string): Step =>
   };
 
 /**
- * Looks something up for each user message and then answers, to "wait for FILE" in two halves. Every process that sits at the thread
- * of this folder would drive it alike.
+ * A harness whose model calls a tool for each user message and then answers; "wait for FILE" in two halves. Every process uses the
+ * same one, so any of them may drive the thread.
  */
 export function talker(folder: string): Harness {
   const model = scriptedBy(({ prompt }) => {

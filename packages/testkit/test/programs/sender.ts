@@ -6,8 +6,8 @@ import { call, say, scriptedBy } from "@cinch/testkit";
 import * as z from "zod";
 
 /**
- * A process with a seat at the one thread of a store: `seat FOLDER NAME INPUT_ID TOOL_MS`. It posts one message, whose turn runs one
- * tool with an effect, waits for the end of that turn, and prints what it saw as JSON lines.
+ * Sends one message to the only thread of a store: `sender FOLDER NAME INPUT_ID TOOL_MS`. The turn runs one tool with an effect. The
+ * process waits for the end of the turn, and prints what it receives as JSON lines.
  */
 const [folder = "", name = "", id = "", toolMs = "0"] = process.argv.slice(2);
 const print = (value: unknown) => process.stdout.write(`${JSON.stringify(value)}\n`);
@@ -24,7 +24,7 @@ const once = defineTool({
   },
 });
 
-/** For each user message: first the tool, then a word. */
+/** Answers each user message with a call of the tool, then with a text. */
 const model = scriptedBy(({ prompt }) => {
   const at = prompt.findLastIndex((message) => message.role === "user");
   const order =

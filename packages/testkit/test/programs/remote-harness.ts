@@ -8,8 +8,8 @@ import { call, say, scriptedBy, type Step } from "@cinch/testkit";
 import * as z from "zod";
 
 /**
- * A process with a seat at the one thread of a store, for a test that says what it does: `desk FOLDER`. Each line that comes in is a
- * method of the harness and its argument; each line that goes out is an answer, or what a tool has done.
+ * A harness that a test controls: `remote-harness FOLDER`. It enters the only thread of the store. Each line of its input is a method
+ * and its argument; each line of its output is a result, or reports that a tool ran.
  */
 const [folder = ""] = process.argv.slice(2);
 const print = (value: unknown) => process.stdout.write(`${JSON.stringify(value)}\n`);
@@ -30,12 +30,12 @@ const guarded = defineTool({
   execute: ({ what }) => acted("guarded", what),
 });
 const slow = defineTool({
-  description: "Goes on until it is let go",
+  description: "Runs until a file named go exists",
   input,
   async execute({ what }, { signal }) {
     acted("slow", what);
     while (!existsSync(`${folder}/go`) && !signal.aborted) await pause(10);
-    return "let go";
+    return "done";
   },
 });
 
@@ -83,22 +83,22 @@ const h = new Harness({
   permissions: [{ category: "other", policy: "allow" }],
 });
 
-/** Settles when the thread has come to this status, with nothing left in its inbox. */
+/** Settles when the thread has this status and its inbox is empty. */
 function until(status: string): Promise<void> {
   return new Promise((resolve) => {
-    const look = (event?: HarnessEvent) => {
+    const check = (event?: HarnessEvent) => {
       const now = h.getDisplayState();
       if (event?.type === "display_state_changed" || now.status !== status || now.inbox.length > 0) return;
       off();
       resolve();
     };
-    const off = h.subscribe(look);
-    look();
+    const off = h.subscribe(check);
+    check();
   });
 }
 
-const { id: _, ...talking } = h;
-const methods = { ...talking, until, pendingApprovals: () => h.pendingApprovals(), close: () => h.close() };
+const { id: _, ...commands } = h;
+const methods = { ...commands, until, pendingApprovals: () => h.pendingApprovals(), close: () => h.close() };
 
 await h.init();
 const [thread] = await h.listThreads();

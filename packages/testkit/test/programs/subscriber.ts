@@ -1,7 +1,7 @@
 import process from "node:process";
-import { talker } from "./seats-talker.ts";
+import { talker } from "../talker.ts";
 
-/** A process with a seat at thread "t": `seats-process FOLDER SINCE`. It tells its parent what it sees, and does what it is told. */
+/** A session at thread "t": `subscriber FOLDER SINCE`. It sends the events to its parent, and runs the commands of its parent. */
 const [folder = "", since = ""] = process.argv.slice(2);
 const harness = talker(folder);
 const session = await harness.createSession({ threadId: "t" });
