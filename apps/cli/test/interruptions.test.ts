@@ -3,12 +3,12 @@ import { readdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, test } from "node:test";
-import { eventsOf, Place, type Ran } from "./cli.ts";
+import { eventsOf, Place, type LedgerEntry } from "./cli.ts";
 
-/** How often each number was begun, and how often it was counted to its end. */
-function counted(ran: readonly Ran[]): Record<string, [begun: number, ended: number]> {
+/** For each number, how often the counter began and ended. */
+function counted(entries: readonly LedgerEntry[]): Record<string, [begun: number, ended: number]> {
   const numbers: Record<string, [number, number]> = {};
-  for (const { what, tool, args } of ran) {
+  for (const { what, tool, args } of entries) {
     if (tool !== "counter") continue;
     const number = (numbers[String(args["number"])] ??= [0, 0]);
     number[what === "begin" ? 0 : 1]++;
@@ -16,7 +16,7 @@ function counted(ran: readonly Ran[]): Record<string, [begun: number, ended: num
   return numbers;
 }
 
-describe("what a run survives", { concurrency: 4 }, () => {
+describe("interruptions of a run", { concurrency: 4 }, () => {
   test("the demonstration shows a turn that survives kill -9, checks itself, and cleans up", async () => {
     await using place = new Place();
     const running = place.start([]);
@@ -34,40 +34,40 @@ describe("what a run survives", { concurrency: 4 }, () => {
     );
   });
 
-  test("Ctrl-C aborts the turn and ends with 130; the thread goes on afterwards", async () => {
+  test("Ctrl-C aborts the turn and exits with 130, and the thread can be continued", async () => {
     await using place = new Place();
     const running = place.start(["run", "wait 30 seconds"]);
-    await running.says(/→ wait/);
+    await running.prints(/→ wait/);
     running.child.kill("SIGINT");
     const { code, stderr } = await running.finished;
     assert.equal(code, 130);
-    assert.match(stderr, /stopping … \(Ctrl-C again leaves at once\)\n✗ wait: .*\naborted\n/);
+    assert.match(stderr, /stopping … \(press Ctrl-C again to exit at once\)\n✗ wait: .*\naborted\n/);
     const next = await place.run(["run", "--continue", "what did I say first?"]);
     assert.deepEqual([next.code, next.stdout], [0, 'First you said: "wait 30 seconds"\n']);
     assert.doesNotMatch(next.stderr, /recovered/);
   });
 
-  test("the Ctrl-C that npm passes on beside the terminal's own counts once", async () => {
+  test("a Ctrl-C that arrives from the terminal and from npm counts once", async () => {
     await using place = new Place();
     const running = place.start(["run", "wait 30 seconds"]);
-    await running.says(/→ wait/);
+    await running.prints(/→ wait/);
     running.child.kill("SIGINT");
-    await running.says(/stopping/);
+    await running.prints(/stopping/);
     running.child.kill("SIGINT");
     const { code, stderr } = await running.finished;
     assert.equal(code, 130);
     assert.match(stderr, /\naborted\n/);
   });
 
-  test("Ctrl-C twice leaves at once, even from a process that can't abort", async () => {
+  test("a second Ctrl-C exits at once, even if the turn can't be aborted", async () => {
     await using place = new Place();
     const other = place.start(["run", "wait 30 seconds"]);
-    await other.says(/→ wait/);
+    await other.prints(/→ wait/);
     other.child.kill("SIGSTOP");
     const running = place.start(["run", "--continue"]);
-    await running.says(/following/);
+    await running.prints(/following/);
     running.child.kill("SIGINT");
-    await running.says(/stopping/);
+    await running.prints(/stopping/);
     await sleep(250);
     running.child.kill("SIGINT");
     const { code, stderr } = await running.finished;
@@ -75,10 +75,10 @@ describe("what a run survives", { concurrency: 4 }, () => {
     assert.doesNotMatch(stderr, /\naborted\n/);
   });
 
-  test("SIGTERM closes; the next process goes on with the turn", async () => {
+  test("SIGTERM closes the run, and the next process continues the turn", async () => {
     await using place = new Place();
     const running = place.start(["run", "wait 0.7 seconds then what is 6*7?"]);
-    await running.says(/→ wait/);
+    await running.prints(/→ wait/);
     running.child.kill("SIGTERM");
     const { code, stderr } = await running.finished;
     assert.equal(code, 143);
@@ -88,10 +88,10 @@ describe("what a run survives", { concurrency: 4 }, () => {
     assert.match(next.stderr, /^recovered: this turn was left unfinished; kept: 2 messages/m);
   });
 
-  test("a reader that goes away ends the run quietly, and loses nothing", async () => {
+  test("a closed stdout ends the run without an error, and nothing is lost", async () => {
     await using place = new Place();
     const running = place.start(["run", "tell me a story"], { env: { CINCH_OFFLINE_DELAY_MS: "5" } });
-    await running.says(/Once/, "stdout");
+    await running.prints(/Once/, "stdout");
     running.child.stdout.destroy();
     const { code, stderr } = await running.finished;
     assert.equal(code, 141);
@@ -100,10 +100,10 @@ describe("what a run survives", { concurrency: 4 }, () => {
     assert.match(next.stdout, /here I do not know\.\n$/);
   });
 
-  test("after kill -9 in the middle of a turn, --continue goes on and no tool that has ended runs again", async () => {
+  test("after kill -9 in the middle of a turn, --continue resumes it and no finished call runs again", async () => {
     await using place = new Place();
     const running = place.start(["run", "count to 4 slowly, then what is 6*7?"]);
-    await running.says(/→ counter \{"number":3/);
+    await running.prints(/→ counter \{"number":3/);
     running.child.kill("SIGKILL");
     assert.equal((await running.finished).signal, "SIGKILL");
     const next = await place.run(["run", "--continue", "what did I say first?"]);
@@ -113,22 +113,22 @@ describe("what a run survives", { concurrency: 4 }, () => {
       /^recovered: the process of this turn died; kept: 4 messages, 2 tool results of this turn/m,
     );
     assert.match(next.stderr, /^\? counter: outcome unknown/m);
-    const answer = "I counted 1, 2, 3 (outcome unknown: it was cut off, and I did not repeat it), 4. 6*7 = 42.";
+    const answer = "I counted 1, 2, 3 (outcome unknown: it was interrupted, and I did not repeat it), 4. 6*7 = 42.";
     assert.equal(next.stdout, `${answer}\nFirst you said: "count to 4 slowly, then what is 6*7?"\n`);
-    const { 3: cut, ...whole } = counted(place.ran());
+    const { 3: cut, ...whole } = counted(place.ledgerEntries());
     assert.deepEqual(whole, { 1: [1, 1], 2: [1, 1], 4: [1, 1] });
     assert.ok(cut === undefined || (cut[0] === 1 && cut[1] === 0));
   });
 
-  test("a run follows the process that drives its thread, and its own prompt comes after", async () => {
+  test("a run follows the process that drives its thread, and its own prompt is answered afterwards", async () => {
     await using place = new Place();
-    // Long enough for the other process to start, however busy the machine is.
+    // Takes long enough for the other process to start, even on a busy machine.
     const driver = place.start(["run", "count to 5 slowly"]);
-    await driver.says(/→ counter \{"number":1/);
+    await driver.prints(/→ counter \{"number":1/);
     const follower = await place.run(["run", "--continue", "count to 2 slowly", "--json"]);
     assert.deepEqual([(await driver.finished).code, follower.code], [0, 0]);
     const ended = eventsOf(follower.stdout).flatMap(({ type, isError }) => (type === "tool_end" ? [isError] : []));
     assert.deepEqual(ended.slice(-5), [false, false, false, false, false]);
-    assert.deepEqual(counted(place.ran()), { 1: [2, 2], 2: [2, 2], 3: [1, 1], 4: [1, 1], 5: [1, 1] });
+    assert.deepEqual(counted(place.ledgerEntries()), { 1: [2, 2], 2: [2, 2], 3: [1, 1], 4: [1, 1], 5: [1, 1] });
   });
 });

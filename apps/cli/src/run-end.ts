@@ -1,41 +1,41 @@
 import type { Session } from "@cinch/core";
 import { DEFAULT_DB, type RunOptions } from "./args.ts";
 import { Exit, exitOf } from "./exit.ts";
-import type { Seat } from "./seat.ts";
+import type { EnteredThread } from "./entered-thread.ts";
 import { cinch } from "./invocation.ts";
 import { short } from "./terminal/plain.ts";
 import type { Screen } from "./terminal/screen.ts";
-import type { TurnEnd } from "./turn-end.ts";
+import type { TurnEnd } from "./turn-watch.ts";
 
-/** How a run ends: as its thread says, because it had to close, or because there was nothing to do. */
+/** How a run ended: with its turn, because the process was told to close, or because there was nothing to do. */
 export type RunEnd = TurnEnd | { kind: "closed"; code: number } | { kind: "nothing" };
 
-export interface Ending {
+export interface RunContext {
   screen: Screen;
   session: Session;
   options: RunOptions;
-  seat: Seat;
+  entered: EnteredThread;
 }
 
-/** Tells how it went and how to go on, and gives the exit code. */
-export function finish(end: RunEnd, { screen, session, options, seat }: Ending): number {
+/** Prints how the run ended and how to continue. Returns the exit code. */
+export function finish(end: RunEnd, { screen, session, options, entered }: RunContext): number {
   const { db, json } = options;
   const place = db === DEFAULT_DB ? "" : ` --db ${quoted(db)}`;
-  const goOn = `${cinch} run --thread ${seat.threadId}${place}`;
+  const command = `${cinch} run --thread ${entered.threadId}${place}`;
   const queued = session.getDisplayState().inbox.length;
   if (queued > 0)
     screen.note(
-      `${queued} queued and not answered yet${answersOn(end) ? "; that is done before leaving (Ctrl-C leaves)" : ""}`,
+      `${queued} queued and not answered yet${answersQueued(end) ? "; cinch answers before it exits (Ctrl-C exits now)" : ""}`,
     );
   switch (end.kind) {
     case "ended":
       if (end.reason !== "complete" && end.reason !== "error") screen.note(reasons[end.reason]);
       break;
     case "waiting":
-      screen.note("the turn waits for a person's answer, which can't be given here yet");
+      screen.note("the turn waits for a person's answer, which the command line can't give yet");
       break;
     case "parked":
-      screen.note(`the thread is parked; to go on all the same: ${goOn}`);
+      screen.note(`the thread is parked; to resume it: ${command}`);
       break;
     case "failed":
       screen.note(`error: ${short(end.message, 500)}`);
@@ -44,11 +44,11 @@ export function finish(end: RunEnd, { screen, session, options, seat }: Ending):
       screen.note("closed; the turn is kept");
       break;
     case "nothing":
-      screen.note("there is nothing to go on with");
+      screen.note("there is nothing to continue");
   }
   if (!json)
     screen.note(
-      `thread ${seat.threadId} · ${unfinished(end) ? "go on" : "continue"}: ${goOn}${unfinished(end) ? "" : ' "…"'}`,
+      `thread ${entered.threadId} · ${isUnfinished(end) ? "resume" : "continue"}: ${command}${isUnfinished(end) ? "" : ' "…"'}`,
     );
   return codeOf(end);
 }
@@ -60,9 +60,9 @@ const reasons = {
   budget: "stopped: the budget is used up",
 } as const;
 
-/** After an abort what is queued is held back. */
-const answersOn = (end: RunEnd): boolean => end.kind === "ended" && end.reason !== "aborted";
-const unfinished = ({ kind }: RunEnd): boolean => kind === "closed" || kind === "failed";
+/** After an abort, queued messages stay in the inbox. */
+const answersQueued = (end: RunEnd): boolean => end.kind === "ended" && end.reason !== "aborted";
+const isUnfinished = ({ kind }: RunEnd): boolean => kind === "closed" || kind === "failed";
 
 function codeOf(end: RunEnd): number {
   switch (end.kind) {

@@ -5,14 +5,14 @@ import { UsageError } from "./exit.ts";
 import { cinch } from "./invocation.ts";
 import { short } from "./terminal/plain.ts";
 
-/** Where a run sits down: the thread as it was at that moment, and whether somebody else is driving it. */
-export interface Seat {
+/** The thread of a run, its state when the run entered it, and whether another process was driving it. */
+export interface EnteredThread {
   threadId: string;
   before: HarnessDisplayState;
   driven: boolean;
 }
 
-export interface SeatRequest {
+export interface EnterRequest {
   session: Session;
   store: Store;
   options: Pick<RunOptions, "thread" | "db">;
@@ -20,28 +20,28 @@ export interface SeatRequest {
   listener(event: HarnessEvent): void;
 }
 
-/** `--thread` and `--continue` must not leave an empty database behind where there was none. */
+/** `--thread` and `--continue` must not create an empty database. */
 export function checkDatabase({ thread, db }: Pick<RunOptions, "thread" | "db">): void {
   if (thread.kind === "new" || existsSync(db)) return;
   throw new UsageError(`There are no threads yet: ${short(db)} does not exist. Start one: ${cinch} run "…"`);
 }
 
-/** Takes the seat, and from then on tells the listener everything. Throws `UsageError` if there is no such thread. */
-export async function takeSeat(request: SeatRequest): Promise<Seat> {
-  return request.options.thread.kind === "new" ? newSeat(request) : knownSeat(request);
+/** Enters the thread. The listener receives all events from then on. Throws `UsageError` if there is no such thread. */
+export async function enterThread(request: EnterRequest): Promise<EnteredThread> {
+  return request.options.thread.kind === "new" ? createThread(request) : openThread(request);
 }
 
-async function newSeat({ session, title, listener }: SeatRequest): Promise<Seat> {
+async function createThread({ session, title, listener }: EnterRequest): Promise<EnteredThread> {
   const { id: threadId } = await session.createThread({ title: short(title, 60) });
   session.subscribe(listener, { since: 0 });
   return { threadId, before: session.getDisplayState(), driven: false };
 }
 
-async function knownSeat({ session, store, options, listener }: SeatRequest): Promise<Seat> {
+async function openThread({ session, store, options, listener }: EnterRequest): Promise<EnteredThread> {
   const threadId = await threadOf({ session, store, options });
   const { status } = await store.lease(threadId);
   let before: HarnessDisplayState | undefined;
-  // A cut-off turn goes on as soon as somebody sits down, so the listener has to be there before that.
+  // Entering a thread resumes its interrupted turn, so the listener must subscribe first.
   session.subscribe((event) => {
     if (event.type === "resync") before ??= event.displayState as HarnessDisplayState;
     listener(event);
@@ -50,7 +50,7 @@ async function knownSeat({ session, store, options, listener }: SeatRequest): Pr
   return { threadId, before: before ?? session.getDisplayState(), driven: status === "held" };
 }
 
-async function threadOf({ session, store, options }: Pick<SeatRequest, "session" | "store" | "options">) {
+async function threadOf({ session, store, options }: Pick<EnterRequest, "session" | "store" | "options">) {
   const { thread, db } = options;
   const recent = await store.threads({ resourceId: session.resourceId, topLevel: true, limit: 3 });
   if (thread.kind === "id") {

@@ -59,7 +59,7 @@ class Terminal {
   }
 }
 
-/** The lines of the blocks of a document that are commands. */
+/** The lines in code blocks of a document that are commands. */
 function commandsIn(document: string): string[] {
   const text = readFileSync(join(root, document), "utf8");
   return [...text.matchAll(/^```\n(.*?)^```$/gms)]
@@ -67,18 +67,18 @@ function commandsIn(document: string): string[] {
     .filter((line) => /^(cinch|CRASH_AT|git|npm start)\b/.test(line));
 }
 
-/** What the line has to print, where it says more than that it works. */
+/** What a command must print; for the others the exit code is enough. */
 const printed: Record<string, RegExp> = {
   'cinch run "what time is it and what is 3*7?"': /3\*7 = 21/,
   'cinch run --continue "what did I say first?"': /First you said: "what time is it and what is 3\*7\?"/,
-  "cinch run --continue": /there is nothing to go on with/,
+  "cinch run --continue": /there is nothing to continue/,
 };
 
 const isCrash = (line: string | undefined): boolean => line?.startsWith("CRASH_AT=") ?? false;
 
 async function check(terminal: Terminal, line: string, before: string | undefined): Promise<void> {
   const command = line.replace(/\s+#.*$/, "");
-  // It takes minutes, and has a test of its own: here it only has to begin.
+  // It takes minutes and has its own test, so here it only has to start.
   if (command.endsWith("torture")) {
     assert.match((await terminal.type(line, { until: /^ *1\/\d+ .* ok$/m })).output, /^ *1\/\d+ .* ok$/m);
     return;
@@ -88,8 +88,8 @@ async function check(terminal: Terminal, line: string, before: string | undefine
   assert.match(output, isCrash(before) ? /3\*7 = 21/ : (printed[command] ?? /^/), line);
 }
 
-describe("what is printed and documented can be typed", { concurrency: 2 }, () => {
-  test("every command of docs/cli.md, one after the other in one folder", { timeout: 240_000 }, async () => {
+describe("printed and documented commands", { concurrency: 2 }, () => {
+  test("every command of docs/cli.md works, one after the other in one folder", { timeout: 240_000 }, async () => {
     using terminal = new Terminal();
     const lines = commandsIn("docs/cli.md");
     assert.ok(lines.length >= 10, lines.join("\n"));
@@ -98,7 +98,7 @@ describe("what is printed and documented can be typed", { concurrency: 2 }, () =
     assert.equal((JSON.parse(events.at(-1)!) as { type: string }).type, "agent_end");
   });
 
-  test("the last lines of the demonstration, as npm start prints them", { timeout: 240_000 }, async () => {
+  test("the commands that the demonstration suggests work as npm start prints them", { timeout: 240_000 }, async () => {
     using terminal = new Terminal();
     const { code, output } = await terminal.type("npm start");
     assert.equal(code, 0, output);
@@ -109,20 +109,24 @@ describe("what is printed and documented can be typed", { concurrency: 2 }, () =
       [true, true, true, true],
       last,
     );
-    const [dies = "", goesOn = "", ...others] = lines;
-    assert.equal((await terminal.type(dies)).code, 137);
-    assert.match((await terminal.type(goesOn)).output, /I counted 1, 2, 3 \(outcome unknown[^]*\), 4, 5, 6\./);
+    const [crash = "", resume = "", ...others] = lines;
+    assert.equal((await terminal.type(crash)).code, 137);
+    assert.match((await terminal.type(resume)).output, /I counted 1, 2, 3 \(outcome unknown[^]*\), 4, 5, 6\./);
     for (const line of others) assert.equal((await terminal.type(line)).code, 0, line);
   });
 
-  test("the commands of the README, and the way on that a run prints", { timeout: 120_000 }, async () => {
-    using terminal = new Terminal();
-    const [command = "", ...more] = commandsIn("README.md");
-    assert.deepEqual(more, []);
-    const { code, output } = await terminal.type(command);
-    assert.equal(code, 0, output);
-    assert.match(output, /3 \* 7 = 21/);
-    const [, next = ""] = /continue: (npm start .*)$/m.exec(output) ?? [];
-    assert.equal((await terminal.type(next)).code, 0, next);
-  });
+  test(
+    "the command of the README works, and so does the command that it prints to continue",
+    { timeout: 120_000 },
+    async () => {
+      using terminal = new Terminal();
+      const [command = "", ...more] = commandsIn("README.md");
+      assert.deepEqual(more, []);
+      const { code, output } = await terminal.type(command);
+      assert.equal(code, 0, output);
+      assert.match(output, /3 \* 7 = 21/);
+      const [, next = ""] = /continue: (npm start .*)$/m.exec(output) ?? [];
+      assert.equal((await terminal.type(next)).code, 0, next);
+    },
+  );
 });

@@ -1,24 +1,25 @@
 import type { EndReason, HarnessEvent, Session, Store, TurnResult } from "@cinch/core";
+import { messageOf } from "./error-message.ts";
 
-/** How a run ends, as far as the thread is concerned. */
+/** How the turn of a run ended, or why it can't continue. */
 export type TurnEnd =
   | { kind: "ended"; reason: EndReason }
-  /** Only a person can go on. */
+  /** The turn needs an answer. */
   | { kind: "waiting" }
   | { kind: "parked" }
-  /** The turn stands, and nobody drives it any more. */
+  /** The turn has not ended, and no process drives it. */
   | { kind: "failed"; message: string };
 
-/** How long a turn may be without a driver after something went wrong, before it is given up. */
+/** How long after a notice a turn may be without a driver before the run gives up. */
 const ORPHAN_MS = 500;
 
-/** Watches a session until what was asked of it is done, or can't go on. */
+/** Watches a session until its turn has ended or can't continue. */
 export class TurnWatch {
   readonly end: Promise<TurnEnd>;
   readonly #session: Session;
   readonly #store: Store;
   #settle!: (end: TurnEnd) => void;
-  /** Whether the end of the last queued turn is the end; otherwise one certain turn is waited for. */
+  /** Wait for all queued turns, not only for one. */
   #untilIdle = false;
 
   constructor(session: Session, store: Store) {
@@ -27,12 +28,12 @@ export class TurnWatch {
     this.end = new Promise((resolve) => (this.#settle = resolve));
   }
 
-  see(event: HarnessEvent): void {
+  handle(event: HarnessEvent): void {
     switch (event.type) {
       case "agent_end": {
         const { reason } = event;
         const queued = this.#session.getDisplayState().inbox.length;
-        // After an abort, what is queued is held back, and with it whatever we wait for.
+        // After an abort, queued messages stay in the inbox, so there is nothing left to wait for.
         if (reason === "aborted" ? queued > 0 || this.#untilIdle : queued === 0 && this.#untilIdle)
           this.#settle({ kind: "ended", reason });
         return;
@@ -71,5 +72,3 @@ export class TurnWatch {
     );
   }
 }
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -1,11 +1,11 @@
 import { Exit } from "./exit.ts";
 
-/** `npm start` passes a Ctrl-C on that the terminal has sent to us as well: within this time two are one. */
+/** With `npm start`, one Ctrl-C arrives twice: from the terminal and from npm. Two within this time count as one. */
 const SAME_KEY_MS = 200;
 
-/** What can end a run from outside. Until somebody takes interrupts, each of them leaves at once: nothing has been started. */
-export class Stops {
-  /** Settles with an exit code when the process has to close: it was told to, or nobody reads on. */
+/** The signals and the closed stdout that end a run. Before `onInterrupt` is set nothing has started, so the process exits at once. */
+export class Shutdown {
+  /** Settles with an exit code when the process must close: after a signal, or because stdout was closed. */
   readonly closed: Promise<number>;
   #close!: (code: number) => void;
   #interrupt: (() => void) | undefined;
@@ -27,7 +27,7 @@ export class Stops {
     this.#close(code);
   }
 
-  /** The first interrupt calls this, the second leaves at once. */
+  /** The first interrupt calls this; the second exits at once. */
   onInterrupt(interrupt: () => void): void {
     this.#interrupt = interrupt;
   }

@@ -3,35 +3,35 @@ import { plain, short } from "../terminal/plain.ts";
 
 const INDENT = " ".repeat(10);
 
-/** Tells what happens in a run, a line for each thing. Remembers calls over processes, as the journal does. */
-export class Show {
+/** Prints the events of all runs of the demonstration. Calls are remembered across processes, as in the journal. */
+export class DemoView {
   readonly #calls = new Map<string, string>();
-  #speaking = false;
+  #isStreaming = false;
 
   heading(text: string): void {
     process.stdout.write(`\n${text}\n`);
   }
 
   line(who: string, text: string): void {
-    if (this.#speaking) process.stdout.write("\n");
-    this.#speaking = false;
+    if (this.#isStreaming) process.stdout.write("\n");
+    this.#isStreaming = false;
     process.stdout.write(`  ${who.padEnd(6)}  ${plain(text)}\n`);
   }
 
   event(event: HarnessEvent): void {
     switch (event.type) {
       case "agent_start":
-        if (event.resumed) this.line("", "it finds the turn unfinished in the journal, and takes it over");
+        if (event.resumed) this.line("", "the journal has an unfinished turn, which this process takes over");
         return;
       case "message_update":
-        if (!this.#speaking) process.stdout.write("  model   ");
-        this.#speaking = true;
-        process.stdout.write(plain(event.delta).trimEnd() === "" ? "" : spaced(event.delta));
+        if (!this.#isStreaming) process.stdout.write("  model   ");
+        this.#isStreaming = true;
+        process.stdout.write(plain(event.delta).trimEnd() === "" ? "" : indented(event.delta));
         return;
       case "message_end":
         if (event.message.role === "user") this.line("you", textOf(event.message.content));
-        else if (this.#speaking) process.stdout.write("\n");
-        this.#speaking = false;
+        else if (this.#isStreaming) process.stdout.write("\n");
+        this.#isStreaming = false;
         return;
       case "tool_start":
         this.#calls.set(event.toolCallId, callText(event.toolName, event.args));
@@ -42,7 +42,7 @@ export class Show {
   }
 }
 
-const spaced = (delta: string): string => plain(delta).replace(/\n+$/, "").replaceAll("\n", `\n${INDENT}`);
+const indented = (delta: string): string => plain(delta).replace(/\n+$/, "").replaceAll("\n", `\n${INDENT}`);
 
 export function callText(toolName: string, args: unknown): string {
   const values = Object.entries((args ?? {}) as Record<string, unknown>).filter(([name]) => name !== "seconds");
@@ -52,5 +52,5 @@ export function callText(toolName: string, args: unknown): string {
 }
 
 function outcome({ result, unknown }: Extract<HarnessEvent, { type: "tool_end" }>): string {
-  return unknown ? `told the model: "${short(textOf(result.content), 200)}"` : short(textOf(result.content));
+  return unknown ? `reported to the model: "${short(textOf(result.content), 200)}"` : short(textOf(result.content));
 }
