@@ -89,7 +89,7 @@ describe("the reference", { concurrency: false }, () => {
   });
 
   for (const name of ["core", "sqlite", "workspace", "testkit"]) {
-    test(`the reference has every export of @cinch/${name}`, async () => {
+    test(`has everything that @cinch/${name} exports`, async () => {
       const exported = Object.keys((await import(`@cinch/${name}`)) as object);
       const documented = sectionOf("Exports", `@cinch/${name}`).rows.map((row) => row.name);
       assert.deepEqual(documented.toSorted(), exported.toSorted());
