@@ -8,7 +8,7 @@ const run = promisify(execFile);
 export const root = join(import.meta.dirname, "..");
 export const folders = ["packages/core", "packages/sqlite", "packages/workspace", "packages/testkit", "apps/cli"];
 
-export interface Manifest {
+interface Manifest {
   name: string;
   version: string;
   bin?: Record<string, string>;

@@ -1,5 +1,5 @@
 /** A row of a table of docs/reference.md. */
-export interface Row {
+interface Row {
   /** Without its parameters. */
   name: string;
   /** The keys of each parameter that is written as an object, with a "?" for an optional one; `null` for any other parameter. */
@@ -57,7 +57,7 @@ function rowOf(code: string, rest: string): Row {
 }
 
 /** A line of a program that compiles only if the reference is correct. */
-export interface Check {
+interface Check {
   /** What to change if the line does not compile. `NAMES` is replaced by the names in the error. */
   advice: string;
   line: string;

@@ -15,7 +15,7 @@ const RESULT = /result n=(\d+)/;
 /** One simulated network packet has this many deltas. */
 const DELTAS_PER_PACKET = 10;
 
-export const toolArgs = (n) => ({ n, note: `${"x".repeat(60)}${String(n).padStart(6, "0")}` });
+const toolArgs = (n) => ({ n, note: `${"x".repeat(60)}${String(n).padStart(6, "0")}` });
 
 /** A small result by default; with `bytes`, a text of that length with many different words. */
 export const toolResult = (n, bytes = 0) =>

@@ -51,7 +51,13 @@ export default async function undo({ folder, now, times = 9 }) {
   const { before: nextMs } = await watched(next);
   await next.close();
   const durations = snapshots.flatMap(({ before, after }) => [before, after]);
-  return { firstMs, snapshotMs: median(durations), worstMs: Math.max(...durations), changedMs: median(changed), nextMs };
+  return {
+    firstMs,
+    snapshotMs: median(durations),
+    worstMs: Math.max(...durations),
+    changedMs: median(changed),
+    nextMs,
+  };
 }
 
 const fileAt = (place, at, no) => join(place, "src", `part${at}`, `file${no}.ts`);

@@ -12,7 +12,7 @@ export interface EnteredThread {
   driven: boolean;
 }
 
-export interface EnterRequest {
+interface EnterRequest {
   session: Session;
   store: Store;
   options: Pick<RunOptions, "thread" | "db">;

@@ -10,7 +10,7 @@ import type { TurnEnd } from "./turn-watch.ts";
 /** How a run ended: with its turn, because the process was told to close, or because there was nothing to do. */
 export type RunEnd = TurnEnd | { kind: "closed"; code: number } | { kind: "nothing" };
 
-export interface RunContext {
+interface RunContext {
   screen: Screen;
   session: Session;
   options: RunOptions;

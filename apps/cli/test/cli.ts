@@ -69,7 +69,7 @@ export class Place {
   }
 }
 
-export class Running {
+class Running {
   readonly child: ChildProcessByStdio<Writable, Readable, Readable>;
   readonly finished: Promise<Finished>;
   #stdout = "";

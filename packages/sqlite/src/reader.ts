@@ -17,7 +17,7 @@ export interface EventRange {
   last?: boolean;
 }
 
-export interface LeaseState extends Holder {
+interface LeaseState extends Holder {
   epoch: number;
   holder: string | null;
   /** Null if the holder has no row. */

@@ -8,7 +8,7 @@ import { toolSkills, wordCount } from "./tool-skills.ts";
 const whole: readonly Skill[] = [wordCount, remember];
 const skills: readonly Skill[] = [...memory, ...toolSkills, ...talk];
 
-export type Move = { kind: "call"; text: string; calls: readonly Call[] } | { kind: "say"; text: string };
+type Move = { kind: "call"; text: string; calls: readonly Call[] } | { kind: "say"; text: string };
 
 /** The next move. It depends only on the conversation: the plan is rebuilt each time, and the steps already taken are skipped. */
 export function nextMove({ ask, said, steps }: Conversation, offered: ReadonlySet<string>): Move {

@@ -1,6 +1,6 @@
 import { saying, type Skill } from "./intent.ts";
 
-export const WHO = "I am the offline model that comes with Cinch: rule-based, without a network, and not intelligent.";
+const WHO = "I am the offline model that comes with Cinch: rule-based, without a network, and not intelligent.";
 
 const HELP = `${WHO} I answer from fixed rules, but the tools that I call are real. Try:
 

@@ -4,7 +4,7 @@ import { FileError, type Backend, type Entry, type FileProblem, type GrepMatch, 
 /** Registers the test of one promise of the interface. */
 export type Check = (sentence: string, body: (files: Files, context: CheckContext) => Promise<unknown>) => void;
 
-export interface CheckContext {
+interface CheckContext {
   inMemory: boolean;
 }
 

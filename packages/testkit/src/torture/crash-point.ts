@@ -3,14 +3,14 @@ import { CinchError, durableTypes, type Session } from "@cinch/core";
 
 export const positions = ["before", "inside", "after", "emitted"] as const;
 
-export interface CrashPoint {
+interface CrashPoint {
   type: string;
   position: (typeof positions)[number];
   nth: number;
 }
 
 /** Parses `EVENT:POSITION[:N]`. Throws `INVALID_CONFIG` for an unknown point: a test that never crashes would prove nothing. */
-export function crashPointOf(text: string): CrashPoint {
+function crashPointOf(text: string): CrashPoint {
   const [type = "", position = "", nth = "1", ...rest] = text.split(":");
   const at = positions.find((one) => one === position);
   const isKnown = (durableTypes as string[]).includes(type) && at && /^[1-9]\d*$/.test(nth) && rest.length === 0;
