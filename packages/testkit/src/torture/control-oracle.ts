@@ -95,7 +95,7 @@ export function wrongFinalControl(events: readonly DurableEvent[]): string[] {
   if (!events.some(({ type }) => type === "mode_changed")) return [];
   const isClone = events.some(({ type }) => type === "thread_cloned");
   const { modeId, models, policies, tasks } = events.reduce(reduceThread, newThreadState).control;
-  const actual = {
+  const left = {
     modeId,
     models,
     yolo: policies.yolo,
@@ -104,8 +104,8 @@ export function wrongFinalControl(events: readonly DurableEvent[]): string[] {
     tasks: tasks.map(({ content, status }) => `${content}: ${status}`),
   };
   const expected = isClone ? { ...finalControl, grants: [] } : finalControl;
-  if (isDeepStrictEqual(actual, expected)) return [];
-  return [`the control state is ${JSON.stringify(actual)}, not ${JSON.stringify(expected)}`];
+  if (isDeepStrictEqual(left, expected)) return [];
+  return [`the control state is ${JSON.stringify(left)}, not ${JSON.stringify(expected)}`];
 }
 
 const inWords = ({ toolName, policy, match }: HeldRule): string =>
