@@ -1,8 +1,8 @@
 /**
  * node bench/run.mjs [--peers all|NAME,…] [--rows TEXT] [--reps 5]
  *
- * Every measurement is a fresh process. Products are interleaved within a repetition, so that what else the machine does
- * hits all alike. Without --peers only those are measured beside Cinch that a row's target is relative to.
+ * Every measurement is a fresh process. Products are interleaved within a repetition, so that other load on the machine
+ * affects all of them. Without --peers, only the peers that a target is relative to are measured beside Cinch.
  */
 import { appendFileSync, mkdirSync } from "node:fs";
 import { cpus } from "node:os";
@@ -51,7 +51,7 @@ function besideUs({ beside }, { only }) {
   return [US, ...peers.filter((name) => values.peers || beside.includes(name))];
 }
 
-/** One run, and those that go on with the files it leaves. */
+/** One run, and the runs that continue with its files. */
 async function perform(product, { key, scenario, parameters, next: following = [] }, rep) {
   await inFolder(async (data) => {
     const given = { ...parameters, folder: data };

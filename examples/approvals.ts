@@ -20,7 +20,7 @@ const deploy = defineTool({
   },
 });
 
-/** Both processes have the same configuration: whichever gets the answer goes on with the turn. */
+/** Both processes have the same configuration, so either can continue the turn. */
 const newHarness = () =>
   new Harness({
     id: "approvals",
@@ -37,9 +37,9 @@ const print = (text: string) => console.log(`[process ${process.pid}] ${text}`);
 async function ask(): Promise<void> {
   const harness = newHarness();
   await harness.createThread({ title: "Release" });
-  // `post` settles when the message is durable; `sendMessage` would wait for the end of the turn, which waits for a person.
+  // `post` settles when the message is durable. `sendMessage` would wait for the end of the turn, and the turn waits for a person.
   await harness.post({ content: "Release it.", delivery: "send" });
-  const { pending } = await harness.settled(); // nothing more happens without a person
+  const { pending } = await harness.settled(); // settles when only a person can continue
   print(`${pending[0]?.toolName} waits for a yes; this process ends`);
   await harness.close();
 }
@@ -49,17 +49,17 @@ async function answer(): Promise<void> {
   for (const { threadId, title, toolCallId, toolName, args, digest } of await harness.pendingApprovals()) {
     print(`"${title}" waits: ${toolName} ${JSON.stringify(args)}`);
     const session = await harness.createSession({ threadId });
-    // `digest` binds the answer to the arguments that were shown. `edit` runs the call with others.
+    // `digest` binds the answer to the arguments that were shown. `edit` runs the call with other arguments.
     const edited = { target: "production", build: 42 };
     await session.respondToToolApproval({ toolCallId, digest, decision: "edit", args: edited, by: "ada" });
     await session.settled();
     const last = session.getDisplayState().messages.at(-1);
     print(`the turn went on here: ${textOf(last?.content ?? [])}`);
-    // The first answer stands.
+    // Only the first answer counts.
     const again = session.respondToToolApproval({ toolCallId, decision: "approve" });
     print(
       `a second answer is ${await again.then(
-        () => "taken",
+        () => "accepted",
         (error: { code: string }) => error.code,
       )}`,
     );

@@ -7,12 +7,12 @@ import * as z from "zod";
 
 const add = defineTool({
   description: "Adds two numbers",
-  category: "read", // changes nothing: it runs without asking, and after a crash it is run again
+  category: "read", // changes nothing: runs without approval, and runs again after a crash
   input: z.object({ a: z.number(), b: z.number() }),
   execute: ({ a, b }) => `${a + b}`,
 });
 
-// Without a key: calls the tool, then says a sentence.
+// Used without a key: calls the tool, then answers.
 const scripted = scriptedBy(({ prompt }) =>
   prompt.at(-1)?.role === "tool" ? say("2 + 3 is 5.") : call("add", { a: 2, b: 3 }),
 );
@@ -21,7 +21,7 @@ const model = process.env["ANTHROPIC_API_KEY"] ? anthropic("claude-sonnet-5") : 
 
 const harness = new Harness({
   id: "first",
-  storage: sqliteStore({ path: ".cinch/cinch.db" }), // left out: in memory
+  storage: sqliteStore({ path: ".cinch/cinch.db" }), // default: in memory
   agent: new Agent({ name: "helper", model, instructions: "Be brief.", tools: { add } }),
 });
 await harness.init();
@@ -30,7 +30,7 @@ harness.subscribe((event) => {
   if (event.type === "tool_start") console.log(`${event.toolName} ${JSON.stringify(event.args)}`);
   if (event.type === "message_update") process.stdout.write(event.delta);
 });
-await harness.selectOrCreateThread(); // a turn that a crash cut off goes on from here
+await harness.selectOrCreateThread(); // resumes a turn that a crash interrupted
 const { reason, error } = await harness.sendMessage({ content: "What is 2 + 3?" });
 console.log(`\n(${error?.message ?? reason})`);
 await harness.close();

@@ -25,7 +25,7 @@ interface StoredObject {
   modified: number;
 }
 
-/** Stands for the storage service: keys, bytes, and an etag that changes with each put. */
+/** Simulates the storage service: keys, bytes, and an etag that changes with each put. */
 class Bucket {
   readonly objects = new Map<string, StoredObject>();
   #puts = 0;
@@ -39,7 +39,7 @@ class Bucket {
 
 const CHUNK = 64 * 1024;
 
-/** Keys are paths. There are no folders: one is there as long as a key below it is. */
+/** Keys are paths. A folder exists as long as there is a key below it. */
 class BucketBackend implements Backend {
   readonly #bucket: Bucket;
 
@@ -64,12 +64,12 @@ class BucketBackend implements Backend {
     return this.#look(path);
   }
 
-  /** Copies, so that a reader can't change what is stored. One version of the file, even if it is replaced meanwhile. */
+  /** Yields copies, so that a reader can't change what is stored, of one version, even if the file is replaced meanwhile. */
   async *read(path: string, { start = 0, end = Infinity }: Range, { signal }: Reach): AsyncGenerator<Uint8Array> {
     signal?.throwIfAborted();
     for (const at of [start, end])
       if (!(at >= 0 && (Number.isInteger(at) || at === Infinity)))
-        throw new FileError("invalid", path, `${path}: a range has whole numbers from 0 on.`);
+        throw new FileError("invalid", path, `${path}: a range needs whole numbers from 0.`);
     const bytes = this.#object(path).bytes;
     const stop = Math.min(end, bytes.length);
     for (let at = start; at < stop; at += CHUNK) {
@@ -91,7 +91,7 @@ class BucketBackend implements Backend {
     const chunks: Uint8Array[] = [];
     for await (const chunk of content) {
       signal?.throwIfAborted();
-      chunks.push(new Uint8Array(chunk)); // a copy: the caller may use its buffer again
+      chunks.push(new Uint8Array(chunk)); // a copy: the caller may reuse its buffer
     }
     signal?.throwIfAborted();
     this.#check(path, options);
@@ -102,7 +102,7 @@ class BucketBackend implements Backend {
   async delete(path: string, { signal }: Reach, { ifVersion, ifEmpty, ifLink }: DeleteOptions = {}): Promise<void> {
     signal?.throwIfAborted();
     const { objects } = this.#bucket;
-    // There are neither empty folders nor links here.
+    // A bucket has neither empty folders nor links.
     if (ifEmpty || ifLink || (ifVersion !== undefined && objects.get(path)?.etag !== ifVersion)) throw changed(path);
     if (path === "/") throw new FileError("denied", path, "The root can't be deleted. Delete what is in it.");
     const keys = objects.has(path) ? [path] : this.#below(path);
@@ -153,11 +153,11 @@ class BucketBackend implements Backend {
   }
 }
 
-// The messages are for the model: they name the path, and say what to do next.
+// The model reads these messages: they name the path, and say what to do next.
 const notFound = (path: string) => new FileError("not_found", path, `${path}: there is no such file.`);
 const changed = (path: string) => new FileError("changed", path, `${path}: it has changed. Read it again.`);
 
-// The bucket under /reports, everything else in memory.
+// The bucket is at /reports, everything else is in memory.
 const bucket = new Bucket();
 const workspace = createWorkspace({
   backend: compositeBackend({ default: memoryBackend(), routes: { "/reports/": new BucketBackend(bucket) } }),
@@ -180,7 +180,7 @@ for (const [key, { bytes, etag }] of bucket.objects)
   console.log(`${key} ${etag}: ${new TextDecoder().decode(bytes).trim()}`);
 await harness.close();
 
-// Everything that a backend has to promise, as a test each.
+// Tests everything that a backend must promise.
 backendConformance("a bucket", async () => ({
   backend: new BucketBackend(new Bucket()),
   reach: { threadId: "thread", resourceId: "default" },

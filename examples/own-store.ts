@@ -1,8 +1,8 @@
 /**
  * A store of your own: a text file with a JSON object in each line, checked by the conformance suite.
  *
- * It keeps everything in memory, as `memoryStore` does, and writes down each call that changed something. Opening it makes these calls
- * again. It is for one process at a time: another one would not see its lines. `sqliteStore` is for several.
+ * It keeps everything in memory, as `memoryStore` does, and logs each call that changes something. Opening it replays these calls. It is
+ * for one process at a time: another one would not see its changes. `sqliteStore` is for several.
  */
 import { randomUUID } from "node:crypto";
 import { appendFileSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -22,16 +22,16 @@ import {
 } from "@cinch/core";
 import { say, script, storeConformance } from "@cinch/testkit";
 
-/** A call that changed something, and the store object that it was made on. `start`: a process opened the file. */
+/** A call that changed something, and the store object on which it was made. `start`: a process opened the file. */
 type Line =
   | { call: "start" }
-  | { call: "append"; seat: string; threadId: string; events: readonly StampedEvent[]; options: Options }
-  | { call: "deleteThread"; seat: string; threadId: string }
-  | { call: "release"; seat: string; threadId: string; epoch: number }
-  | { call: "close"; seat: string };
+  | { call: "append"; storeId: string; threadId: string; events: readonly StampedEvent[]; options: Options }
+  | { call: "deleteThread"; storeId: string; threadId: string }
+  | { call: "release"; storeId: string; threadId: string; epoch: number }
+  | { call: "close"; storeId: string };
 type Options = Omit<AppendOptions, "blobs"> & { blobs: { hash: string; base64: string }[] };
 
-/** The file, and in memory what it says. Several store objects of a process may share it. */
+/** The file, and its contents in memory. Several store objects of a process may share it. */
 class JsonLinesFile {
   readonly path: string;
   readonly data = new MemoryData();
@@ -57,7 +57,7 @@ class JsonLinesFile {
   async #load(): Promise<FileHandle> {
     const file = await open(this.path, "a+", 0o600);
     const text = await file.readFile("utf8");
-    // A process that died while it wrote leaves half a line. No call was answered for that one: it is cut off.
+    // A process that died during a write leaves an incomplete line. Its call was not answered, so the line is removed.
     const whole = text.slice(0, text.lastIndexOf("\n") + 1);
     await file.truncate(Buffer.byteLength(whole));
     await replay(whole.split("\n").slice(0, -1), this.data);
@@ -65,7 +65,7 @@ class JsonLinesFile {
     return file;
   }
 
-  /** Settles when the line is on disk. Lines that come while others are being synced share the next sync. */
+  /** Settles when the line is on disk. Lines that arrive during a sync share the next one. */
   write(line: Line): Promise<void> {
     this.#waiting.push(line);
     this.#written = this.#written.then(() => this.#flush());
@@ -81,12 +81,12 @@ class JsonLinesFile {
   }
 }
 
-/** Makes the calls again. A store object of a process that is gone is dead: its leases can be taken. */
+/** Replays the calls. The store objects of an ended process are dead: their leases can be taken. */
 async function replay(lines: readonly string[], data: MemoryData): Promise<void> {
-  const seats = new Map<string, MemoryStore>();
-  const seatOf = (name: string) => seats.get(name) ?? seats.set(name, new MemoryStore(data)).get(name)!;
+  const stores = new Map<string, MemoryStore>();
+  const storeOf = (name: string) => stores.get(name) ?? stores.set(name, new MemoryStore(data)).get(name)!;
   const end = () => {
-    for (const seat of seats.values()) seat.die();
+    for (const store of stores.values()) store.die();
   };
   for (const text of lines) {
     const line = JSON.parse(text) as Line;
@@ -99,28 +99,28 @@ async function replay(lines: readonly string[], data: MemoryData): Promise<void>
           hash,
           bytes: new Uint8Array(Buffer.from(base64, "base64")),
         }));
-        await seatOf(line.seat).append(line.threadId, line.events, { ...line.options, blobs });
+        await storeOf(line.storeId).append(line.threadId, line.events, { ...line.options, blobs });
         break;
       }
       case "deleteThread":
-        await seatOf(line.seat).deleteThread(line.threadId);
+        await storeOf(line.storeId).deleteThread(line.threadId);
         break;
       case "release":
-        await seatOf(line.seat).release(line.threadId, line.epoch);
+        await storeOf(line.storeId).release(line.threadId, line.epoch);
         break;
       case "close":
-        await seatOf(line.seat).close();
+        await storeOf(line.storeId).close();
     }
   }
   end();
 }
 
-/** Decides in memory, at once; answers when the line is on disk. Drafts and signs of life need not be there. */
+/** Decides in memory, and answers when the line is on disk. Drafts and lease renewals are not written. */
 class JsonLinesStore extends MemoryStore {
-  /** Told to the workspace, so that no tool and no command touches it. */
+  /** The workspace denies tools and commands access to these. */
   readonly files: readonly string[];
   readonly #file: JsonLinesFile;
-  readonly #seat = randomUUID();
+  readonly #storeId = randomUUID();
   #isOpen = false;
 
   constructor(file: JsonLinesFile) {
@@ -139,7 +139,7 @@ class JsonLinesStore extends MemoryStore {
     if (!this.#isOpen) return;
     this.#isOpen = false;
     await super.close();
-    await this.#write({ call: "close", seat: this.#seat });
+    await this.#write({ call: "close", storeId: this.#storeId });
     await this.#file.close();
   }
 
@@ -154,32 +154,36 @@ class JsonLinesStore extends MemoryStore {
       hash,
       base64: Buffer.from(bytes).toString("base64"),
     }));
-    await this.#write({ call: "append", seat: this.#seat, threadId, events, options: { ...options, blobs } });
+    await this.#write({ call: "append", storeId: this.#storeId, threadId, events, options: { ...options, blobs } });
     return result;
   }
 
   override async deleteThread(threadId: string): Promise<void> {
     await super.deleteThread(threadId);
-    await this.#write({ call: "deleteThread", seat: this.#seat, threadId });
+    await this.#write({ call: "deleteThread", storeId: this.#storeId, threadId });
   }
 
   override async release(threadId: string, epoch: number): Promise<void> {
     await super.release(threadId, epoch);
-    if (this.#isOpen) await this.#write({ call: "release", seat: this.#seat, threadId, epoch });
+    if (this.#isOpen) await this.#write({ call: "release", storeId: this.#storeId, threadId, epoch });
   }
 
   async #write(line: Line): Promise<void> {
     try {
       await this.#file.write(line);
     } catch (cause) {
-      // Memory is ahead of the disk now. Nothing more is accepted; the next process begins with what is on disk.
+      // Memory is now ahead of the disk. Nothing more is accepted, and the next process starts from the disk.
       this.die();
-      throw new CinchError("STORE_FAILED", `${this.#file.path} can't be written. Make room, and start again.`, cause);
+      throw new CinchError(
+        "STORE_FAILED",
+        `${this.#file.path} can't be written. Free disk space, and start again.`,
+        cause,
+      );
     }
   }
 }
 
-// Two processes, one after the other: the second one finds what the first one said.
+// Simulates two processes, one after the other: the second one reads the messages of the first.
 const path = "threads.jsonl";
 for (const content of ["Hello", "And again"]) {
   const agent = new Agent({ name: "talker", model: script(say("Hello to you."), say("Hello for the second time.")) });
@@ -188,10 +192,10 @@ for (const content of ["Hello", "And again"]) {
   for (const message of await harness.listMessages()) console.log(`${message.role}: ${textOf(message.content)}`);
   await harness.close();
   console.log(`(closed; ${readFileSync(path, "utf8").trim().split("\n").length} lines in the file)`);
-  appendFileSync(path, '{"call":"app'); // a line that was cut off by a crash
+  appendFileSync(path, '{"call":"app'); // a line that a crash left incomplete
 }
 
-// Everything that a store has to promise, as a test each. `another` is a second store object on the same data.
+// Tests everything that a store must promise. `another` opens a second store on the same data.
 storeConformance("a file of JSON lines", async () => {
   const folder = mkdtempSync(join(tmpdir(), "own-store-"));
   const file = new JsonLinesFile(join(folder, "threads.jsonl"));

@@ -1,4 +1,4 @@
-/** Plan mode: one agent plans and may change nothing, a person approves the plan, another agent carries it out. */
+/** Plan mode: one agent plans and can't change anything, a person approves the plan, another agent carries it out. */
 import { Agent, defineTool, Harness, isSuspendedBy, textOf } from "@cinch/core";
 import { call, say, script } from "@cinch/testkit";
 import * as z from "zod";
@@ -23,7 +23,7 @@ const writeSetting = defineTool({
 // Both agents answer from this script, one after the other.
 const model = script(
   call("read_setting", { name: "theme" }),
-  call("write_setting", { name: "theme", value: "dark" }), // refused: not in plan mode
+  call("write_setting", { name: "theme", value: "dark" }), // denied: not available in plan mode
   call("submit_plan", { title: "Theme", plan: "1. Set the theme to black." }),
   call("submit_plan", { title: "Theme", plan: "1. Set the theme to dark." }),
   call("write_setting", { name: "theme", value: "dark" }),
@@ -37,7 +37,7 @@ const harness = new Harness({
       id: "plan",
       metadata: { default: true },
       agent: new Agent({ name: "planner", model, instructions: "Investigate, then propose." }),
-      availableTools: ["read_setting", "ask_user", "submit_plan"], // nothing else runs here, not even under YOLO
+      availableTools: ["read_setting", "ask_user", "submit_plan"], // no other tool runs, not even under YOLO
       transitionsTo: "build", // the mode after an approved plan
     },
     { id: "build", agent: new Agent({ name: "builder", model, instructions: "Carry out the plan." }) },
@@ -56,7 +56,7 @@ harness.subscribe((event) => {
       break;
     case "tool_suspended": {
       if (!isSuspendedBy(event, "submit_plan")) break;
-      const { plan } = event.suspendPayload; // has the type of what submit_plan asks
+      const { plan } = event.suspendPayload; // typed as the payload of submit_plan
       const isGood = plan.includes("dark");
       console.log(`plan: ${plan}\nyou: ${isGood ? "approved" : "not black, dark"}`);
       const resumeData = isGood ? { action: "approved" } : { action: "rejected", feedback: "Not black, dark." };

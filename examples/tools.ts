@@ -14,11 +14,11 @@ const findOrders = defineTool({
   },
 });
 
-// What a thread remembers, besides its messages: for programs, UIs and tools.
+// The state of a thread, beside its messages: for programs, UIs and tools.
 const stateSchema = z.object({ refunded: z.array(z.int()).default([]) });
 
-// Changes something, so it has a category that asks. `idempotent`: after a crash it runs again with the same `key`,
-// by which the bank recognises a repetition. With `once`, the default, the model is told that the outcome is unknown.
+// Has an effect, so its category needs approval. `idempotent`: after a crash it runs again with the same `key`, by which
+// the bank recognises a repetition. With `once`, the default, it would be reported to the model as unknown.
 const refunds = new Map<string, number>();
 const refund = defineTool({
   description: "Refunds an order",
@@ -30,12 +30,12 @@ const refund = defineTool({
     emit("calling the bank"); // subscribers see it as tool_update
     signal.throwIfAborted(); // aborted with the turn, at the timeout, and when the harness closes
     refunds.set(key, amount);
-    setState({ refunded: [...state.refunded, order] }); // written with the result: both, or neither
+    setState({ refunded: [...state.refunded, order] }); // written together with the result
     return `Refunded ${amount} euros for order ${order}.`;
   },
 });
 
-// A plain JSON Schema will do, too. `suspend` parks the call, durably; the answer may come in another process.
+// A plain JSON Schema works, too. `suspend` suspends the call durably; the answer may come in another process.
 const pickCarrier = defineTool({
   description: "Lets the person pick a carrier",
   category: "control",
@@ -47,7 +47,7 @@ const pickCarrier = defineTool({
 });
 
 const model = script(
-  call(["find_orders", { customer: "Ada" }, "a"], ["refund", { order: "17", amount: 40 }, "b"]), // "17" is no number
+  call(["find_orders", { customer: "Ada" }, "a"], ["refund", { order: "17", amount: 40 }, "b"]), // "17" is not a number
   call("refund", { order: 17, amount: 40 }),
   call("pick_carrier"),
   say("Refunded, and the parcel comes back by train."),

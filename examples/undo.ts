@@ -1,4 +1,4 @@
-/** Undo: what tools and commands did to files is shown as diffs and reverted, except for files that a person changed since. */
+/** Undo: changes of tools and commands are shown as diffs and reverted, except in files that a person has changed since. */
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { Agent, Harness } from "@cinch/core";
 import { call, say, script } from "@cinch/testkit";
@@ -18,11 +18,11 @@ const harness = new Harness({
   id: "undo",
   agent: new Agent({ name: "editor", model }),
   workspace,
-  initialState: { yolo: true }, // nothing asks
+  initialState: { yolo: true }, // no call needs approval
 });
 await harness.init();
 await harness.selectOrCreateThread();
-const { seq } = harness.getDisplayState(); // the moment to go back to
+const { seq } = harness.getDisplayState(); // the event to rewind to
 await harness.sendMessage({ content: "Use digits." });
 
 const show = () => {
@@ -35,11 +35,12 @@ show();
 for (const { path, status, diff } of await harness.diff({ since: seq })) console.log(`${status} ${path}\n${diff}`);
 
 writeFileSync("project/b.txt", "mine\n"); // a person changes a file that the agent has changed, too
-const look = await harness.rewind({ toSeq: seq, files: true, dryRun: true });
+const preview = await harness.rewind({ toSeq: seq, files: true, dryRun: true });
 console.log("a rewind would leave:");
-for (const { path, outcome, detail } of look.files) console.log(`  ${path}: ${outcome}${detail ? ` (${detail})` : ""}`);
+for (const { path, outcome, detail } of preview.files)
+  console.log(`  ${path}: ${outcome}${detail ? ` (${detail})` : ""}`);
 
-// `overwrite: ["/b.txt"]` would revert that one, too; `conversation: false` would keep the messages.
+// `overwrite: ["/b.txt"]` would revert that file, too; `conversation: false` would keep the messages.
 await harness.rewind({ toSeq: seq, files: true });
 console.log("after the rewind:");
 show();

@@ -1,4 +1,4 @@
-/** A workspace: a folder with file tools, path rules, and commands in whatever sandbox works on this machine. */
+/** A workspace: a folder with file tools, path rules, and commands in the sandbox of this machine, if it has one. */
 import { mkdirSync, readFileSync } from "node:fs";
 import { Agent, Harness, textOf } from "@cinch/core";
 import { call, say, script } from "@cinch/testkit";
@@ -7,17 +7,17 @@ import { localWorkspace } from "@cinch/workspace";
 mkdirSync("project");
 const workspace = localWorkspace({
   root: "project",
-  cache: "cache", // snapshots and whole outputs; left out: among the temporary files
+  cache: "cache", // snapshots and outputs of commands; default: a temporary folder
   permissions: [
     { operations: ["read", "write"], paths: ["**/.env*"], mode: "deny" }, // for every tool, and for commands in a sandbox
-    { operations: ["write"], paths: ["/src/**"], mode: "allow" }, // without asking
+    { operations: ["write"], paths: ["/src/**"], mode: "allow" }, // without approval
   ],
 });
 await workspace.upload({ "/src/greet.ts": "export const greeting = 'Hello';\n", "/README.md": "A project.\n" });
 
 const model = script(
   call("grep", { pattern: "greeting", output_mode: "content" }),
-  call("write_file", { file_path: "/src/greet.ts", content: "" }), // refused: it was not read yet
+  call("write_file", { file_path: "/src/greet.ts", content: "" }), // refused: the file was not read yet
   call("read_file", { file_path: "/src/greet.ts" }),
   call("edit_file", { file_path: "/src/greet.ts", old_string: "Hello", new_string: "Good morning" }),
   call("write_file", { file_path: "/.env", content: "KEY=1" }), // denied by the first rule
@@ -37,7 +37,7 @@ harness.subscribe((event) => {
       console.log(`protection: ${event.protection}`); // "os" or "none"; event.description says more
       break;
     case "tool_approval_required":
-      // The rule covers `wc`, not what else stands in the line. Without a sandbox every command asks.
+      // The rule allows `wc`, but not the rest of the line. Without a sandbox every command needs approval.
       console.log(`? ${event.toolName} ${JSON.stringify(event.args)}: approved`);
       harness.respondToToolApproval({ toolCallId: event.toolCallId, decision: "approve" }).catch(console.error);
       break;

@@ -1,6 +1,6 @@
 import process from "node:process";
 
-/** Keeps one core busy, for as long as the process that started it lives. */
+/** Keeps one core busy until the parent process ends. */
 process.on("disconnect", () => process.exit());
 function spin(): void {
   for (const end = performance.now() + 50; performance.now() < end;);

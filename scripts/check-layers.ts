@@ -1,8 +1,7 @@
-import { readFileSync } from "node:fs";
-import { globSync } from "node:fs";
+import { globSync, readFileSync } from "node:fs";
 import process from "node:process";
 
-/** Which of our packages each one may import, and whether it may touch the machine it runs on. */
+/** Which of our packages each package may import, and whether it may import modules of Node. */
 const layers: Record<string, { imports: string[]; node: boolean }> = {
   "packages/core": { imports: [], node: false },
   "packages/sqlite": { imports: ["@cinch/core"], node: true },
@@ -21,12 +20,12 @@ for (const [folder, { imports, node }] of Object.entries(layers)) {
       if (specifier.startsWith("@cinch/") && !imports.includes(specifier))
         problems.push(`${file}: ${folder} may not import ${specifier}`);
       if (/^(\.\.\/)+(packages|apps)\//.test(specifier))
-        problems.push(`${file}: import ${specifier} by the package's name`);
+        problems.push(`${file}: import ${specifier} by the name of its package`);
     }
   }
 }
 for (const folder of [...globSync("packages/*"), ...globSync("apps/*")]) {
-  if (!layers[folder]) problems.push(`${folder}: say in scripts/check-layers.ts what it may import`);
+  if (!layers[folder]) problems.push(`${folder}: add it to scripts/check-layers.ts, with what it may import`);
 }
 
 for (const problem of problems) console.error(problem);

@@ -1,8 +1,8 @@
 /**
  * npm run example [NAME [ARGUMENTS]]
  *
- * Runs one of the programs in `examples/`, in a temporary folder that is deleted afterwards, so that a program may write to relative
- * paths as it would in a project of its own. Without a name: lists them, each with the first sentence of its first comment.
+ * Runs one of the programs in `examples/` in a temporary folder that is deleted afterwards, so that it may write to relative paths as in
+ * a project of its own. Without a name, it lists them, each with the first sentence of its first comment.
  */
 import { spawn } from "node:child_process";
 import { globSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -10,7 +10,7 @@ import { constants, tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 
-/** In the order in which they are best read. */
+/** The recommended reading order. */
 const ORDER = ["first", "tools", "approvals", "plan-mode", "workspace", "undo", "sse-server", "slack-bot"];
 
 interface Example {
@@ -26,11 +26,11 @@ const examples = globSync(["*.ts", "*/main.ts"], { cwd: folder })
     file: join(folder, file),
     about: aboutOf(join(folder, file)),
   }))
-  .toSorted((a, b) => placeOf(a) - placeOf(b) || a.name.localeCompare(b.name));
+  .toSorted((a, b) => positionOf(a) - positionOf(b) || a.name.localeCompare(b.name));
 
 const [wanted, ...args] = process.argv.slice(2);
-const fitting = examples.filter(({ name }) => name === wanted);
-const similar = fitting.length > 0 ? fitting : examples.filter(({ name }) => wanted && name.includes(wanted));
+const exact = examples.filter(({ name }) => name === wanted);
+const similar = exact.length > 0 ? exact : examples.filter(({ name }) => wanted && name.includes(wanted));
 
 if (wanted === undefined) {
   console.log("npm run example NAME runs one of these, with a scripted model: no key, no network.\n");
@@ -38,7 +38,7 @@ if (wanted === undefined) {
 } else if (similar.length === 1) {
   process.exitCode = await run(similar[0]!);
 } else {
-  console.error(`There is no example "${wanted}". These are there:\n\n${listed(examples)}`);
+  console.error(`There is no example "${wanted}". The examples are:\n\n${listed(examples)}`);
   process.exitCode = 2;
 }
 
@@ -58,7 +58,7 @@ async function run({ file }: Example): Promise<number> {
   }
 }
 
-function placeOf({ name }: Example): number {
+function positionOf({ name }: Example): number {
   const at = ORDER.indexOf(name);
   return at === -1 ? ORDER.length : at;
 }

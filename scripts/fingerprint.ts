@@ -2,8 +2,8 @@
  * npm run fingerprint            writes the fingerprint of the folds
  * npm run check:fingerprint      fails if it is out of date
  *
- * Folded state is cached with the thread, and code that folds differently must not use it. So the fingerprint is a hash of every source
- * file that can change what an event folds into: the folds, and all that they import.
+ * Folds are saved with their thread, and code that folds differently must not use them. So the fingerprint is a hash of every source
+ * file that can change the result of a fold: the folds, and all that they import.
  */
 import { createHash } from "node:crypto";
 import { globSync, readFileSync, writeFileSync } from "node:fs";
@@ -20,18 +20,18 @@ const hash = createHash("sha256");
 for (const file of [...files].toSorted()) hash.update(`${file}\n${readFileSync(file, "utf8")}\n`);
 const fingerprint = hash.digest("hex").slice(0, 16);
 const written = readFileSync(TARGET, "utf8");
-const today = written.replace(/(FOLDS_FINGERPRINT = ")[^"]*"/, `$1${fingerprint}"`);
+const updated = written.replace(/(FOLDS_FINGERPRINT = ")[^"]*"/, `$1${fingerprint}"`);
 
-if (written === today) console.log(`fingerprint: of ${files.size} files, up to date`);
+if (written === updated) console.log(`fingerprint: up to date, of ${files.size} files`);
 else if (process.argv.includes("--check")) {
-  console.error("The folds have changed, and what was folded before must not be used: npm run fingerprint");
+  console.error("The folds have changed, so saved folds must not be used any more. Run: npm run fingerprint");
   process.exit(1);
 } else {
-  writeFileSync(TARGET, today);
+  writeFileSync(TARGET, updated);
   console.log(`fingerprint: ${fingerprint}, of ${files.size} files`);
 }
 
-/** With everything that it imports from here, but for types. */
+/** Adds the file and everything of ours that it imports, except for types. */
 function add(file: string): void {
   if (files.has(file) || file === TARGET) return;
   files.add(file);

@@ -1,8 +1,8 @@
 /**
  * npm run mutants [-- PATTERN…]
  *
- * Makes one small change at a time to the code behind the promises, and runs the tests that must notice. A change that no test notices
- * within a minute is a missing test. PATTERNs pick those whose file, text or promise contains one of them.
+ * Makes one small change at a time to the code behind the promises, and runs the tests that must fail. If no test fails within a minute,
+ * a test is missing. PATTERNs select the mutants whose file, text or promise contains one of them.
  */
 import { readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
@@ -12,7 +12,7 @@ import { mutants } from "./mutants/index.ts";
 import { occurrences, type Mutant } from "./mutants/mutant.ts";
 import { root, Tree } from "./mutants/tree.ts";
 
-const MOST_AT_ONCE = 2;
+const MAX_TREES = 2;
 const patterns = process.argv.slice(2).map((pattern) => pattern.toLowerCase());
 const chosen = mutants.filter(({ file, attacks, find }) => {
   const text = `${file}\n${attacks}\n${find}`.toLowerCase();
@@ -26,25 +26,25 @@ const applying = chosen.filter((mutant) => {
   if (times !== 1) problems.push(`does not apply (found ${times} times): ${nameOf(mutant)}`);
   return times === 1;
 });
-const trees = Array.from({ length: Math.min(availableParallelism(), MOST_AT_ONCE) }, () => new Tree());
+const trees = Array.from({ length: Math.min(availableParallelism(), MAX_TREES) }, () => new Tree());
 process.once("exit", () => trees.forEach((tree) => tree.remove()));
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
 
 const sets = Map.groupBy(applying, ({ tests }) => tests.join(" "));
-/** How long tests take without any change, of those that pass. */
-const sound = new Map<string, number>();
+/** How long the tests that pass take without any change. */
+const baseline = new Map<string, number>();
 await inParallel([...sets], async (tree, [set, some]) => {
   const started = performance.now();
   const outcome = await tree.run(some[0]!.tests);
-  if (outcome === "passed") sound.set(set, performance.now() - started);
+  if (outcome === "passed") baseline.set(set, performance.now() - started);
   else problems.push(`tests ${outcome} without any change: ${set}`);
 });
 
 let caught = 0;
-const waiting = applying.filter(({ tests }) => sound.has(tests.join(" ")));
+const waiting = applying.filter(({ tests }) => baseline.has(tests.join(" ")));
 await inParallel(waiting, async (tree, mutant) => {
   const started = performance.now();
-  const outcome = await tree.withMutant(mutant, sound.get(mutant.tests.join(" "))!);
+  const outcome = await tree.withMutant(mutant, baseline.get(mutant.tests.join(" "))!);
   const seconds = ((performance.now() - started) / 1000).toFixed(1);
   if (outcome === "failed") caught++;
   else problems.push(`${outcome === "passed" ? "survived" : "hung for a minute"}: ${nameOf(mutant)}`);
@@ -57,7 +57,7 @@ console.log(`${caught} of ${chosen.length} mutants were caught`);
 for (const problem of problems) console.error(problem);
 process.exit(problems.length > 0 ? 1 : 0);
 
-/** Each tree takes one after the other. */
+/** Each tree works on one item at a time. */
 async function inParallel<T>(items: readonly T[], work: (tree: Tree, item: T) => Promise<void>): Promise<void> {
   const left = [...items];
   await Promise.all(

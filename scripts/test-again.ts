@@ -1,24 +1,23 @@
 /**
  * npm run test:again N [FILE…]
  *
- * Runs the tests N times, with a busy loop beside them for each core, and says which tests failed, and how often. A test that fails
- * once in twenty runs is a defect, of the test or of what it tests.
+ * Runs the tests N times, with a busy loop beside them for each core, and prints which tests failed, and how often. A test that fails
+ * once in twenty runs is a defect, of the test or of the code.
  */
 import { fork, spawn, type ChildProcess } from "node:child_process";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 
-/** A test that waits for ever must not keep the summary from being printed. */
+/** Without a timeout, a test that waits for ever would prevent the summary. */
 const TIMEOUT = "--test-timeout=300000";
 const [count = "", ...files] = process.argv.slice(2);
 const runs = Number(count);
 if (!Number.isInteger(runs) || runs < 1) {
-  console.error("Say how often: npm run test:again 20 [FILE…]");
+  console.error("The number of runs is missing. Write: npm run test:again 20 [FILE…]");
   process.exit(1);
 }
 const children = new Set<ChildProcess>();
-/** Whatever way this ends, nothing of it goes on. */
 process.once("exit", () => children.forEach((child) => child.kill()));
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
 for (let core = 0; core < availableParallelism(); core++) keepBusy();
@@ -37,7 +36,7 @@ console.log(`${passed} of ${runs} runs passed`);
 for (const [name, times] of failures) console.log(`  ${times} ×  ${name}`);
 process.exit(passed === runs ? 0 : 1);
 
-/** Should it be ended from outside, another begins. */
+/** Restarts the loop if it ends. */
 function keepBusy(): void {
   const loop = fork(join(import.meta.dirname, "busy.ts"));
   children.add(loop);
@@ -65,7 +64,7 @@ function test(): Promise<{ ok: boolean; output: string; seconds: string }> {
   });
 }
 
-/** The reporter repeats each failed test at the end of its group, with the place where it stands. */
+/** The reporter repeats each failed test at the end of its group, with its file and line. */
 function failedIn(output: string): string[] {
   return Array.from(
     output.matchAll(/^test at (\S+?):\d+:\d+\n✖ (.*) \([\d.]+ms\)$/gm),

@@ -1,9 +1,9 @@
 /**
  * npm test [-- FILE… --test-…=…]
  *
- * Node runs all tests of a process one after the other, and a process for each file would spend most of its time in starting. So files
- * run in groups, each group in one process, and as many of those at a time as there are cores. What a group prints is shown when it
- * is done, of those that failed at the end.
+ * Node runs all tests of a process one after the other, and a process for each file would spend most of its time starting. So files run
+ * in groups, with one process for each group and as many groups at a time as there are cores. The output of a group is printed when it
+ * is done; that of failed groups at the end.
  */
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
@@ -15,14 +15,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 const ALL = ["{packages,apps}/*/test/**/*.test.ts", "test/**/*.test.ts"];
 const GROUP = 16;
-const MOST_AT_ONCE = 4;
-/** Tests start many processes: without a cache, most of the time would go into stripping the same types again. */
+const MAX_PROCESSES = 4;
+/** Tests start many processes. Without a cache, most of the time would be spent stripping the same types. */
 const COMPILE_CACHE = join(process.cwd(), "node_modules/.cache/compile");
-/** Whatever tests leave behind, processes that were killed among them, is neither found by the next run nor by other programs. */
+/** Files that tests leave behind, for example because a process was killed, are removed with this folder. */
 const TEMPORARY = mkdtempSync(join(tmpdir(), "cinch-test-"));
-// As /tmp itself: some tests act as another user.
+// The mode of /tmp, because some tests run as another user.
 chmodSync(TEMPORARY, 0o1777);
-/** A file that measures its process has one for itself. */
+/** A file that measures its process runs in its own. */
 const ALONE = /\.alone\.test\.ts$/;
 
 interface Outcome {
@@ -34,7 +34,7 @@ const given = process.argv.slice(2);
 const options = given.filter((arg) => arg.startsWith("-"));
 const paths = given.filter((arg) => !arg.startsWith("-"));
 const files = globSync(paths.length > 0 ? paths : ALL).toSorted();
-if (files.length === 0) throw new Error(`There is no test file ${paths.join(" ")}.`);
+if (files.length === 0) throw new Error(`No test file matches ${paths.join(" ")}.`);
 const groups = groupsOf(files);
 const waiting = [...groups];
 const running = new Set<ChildProcess>();
@@ -47,13 +47,12 @@ for (const signal of ["SIGINT", "SIGTERM"] as const)
     for (const child of running) child.kill(signal);
     process.exit(1);
   });
-await Promise.all(Array.from({ length: Math.min(availableParallelism(), MOST_AT_ONCE, groups.length) }, work));
+await Promise.all(Array.from({ length: Math.min(availableParallelism(), MAX_PROCESSES, groups.length) }, work));
 for (const output of failed) process.stdout.write(output);
 const seconds = ((performance.now() - started) / 1000).toFixed(0);
 console.log(`${files.length} files in ${groups.length} groups, ${failed.length} of them failed, ${seconds} s`);
 process.exit(failed.length > 0 ? 1 : 0);
 
-/** Takes one group after the other. */
 async function work(): Promise<void> {
   for (let group = waiting.shift(); group; group = waiting.shift()) {
     const { ok, output } = await run(group);
@@ -86,7 +85,7 @@ function run(group: readonly string[]): Promise<Outcome> {
     child.once("error", reject);
     child.once("exit", async (code) => {
       running.delete(child);
-      // What a test that failed has left running may keep the pipes open for ever.
+      // A process that a failed test has left running may keep the pipes open for ever.
       await Promise.race([once(child, "close"), sleep(1_000)]);
       resolve({ ok: code === 0, output: Buffer.concat(chunks).toString("utf8") });
     });

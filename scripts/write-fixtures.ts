@@ -5,32 +5,32 @@ import { join } from "node:path";
 import process from "node:process";
 import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
-import { seenIn } from "../test/fixture.ts";
+import { displayOf } from "../test/fixture.ts";
 
 /**
- * Writes the journals that a release leaves behind, for `test/fixtures.test.ts`: run it once, before a release, with the version as its
- * argument. What is there already is never written again.
+ * Writes the journals of a release, for `test/fixtures.test.ts`. Run it once before a release, with the version as its argument.
+ * It never overwrites existing fixtures.
  */
 const version = process.argv[2];
-if (!version) throw new Error("Say which release: node -C @cinch/source scripts/write-fixtures.ts 0.2.0");
+if (!version) throw new Error("The version is missing. Write: node -C @cinch/source scripts/write-fixtures.ts 0.2.0");
 const target = join(import.meta.dirname, "..", "test", "fixtures", version);
 mkdirSync(target);
 
-/** The torture scenario, cut off at a certain point: what is open there is what a later release must be able to go on with. */
+/** The crash points at which the torture scenario is killed. A later release must be able to continue from each. */
 const journals = {
   finished: undefined,
   "cut-off-in-a-tool": "tool_start:after:3",
   waiting: "tool_suspended:after",
   queued: "input_edited:after",
-  // A tool has recorded what it is about to do to a file.
+  // A tool has recorded a change of a file that it has not made yet.
   "file-changed": "file_changed:after",
   "plan-submitted": "tool_suspended:after:2",
-  // With a rule, a task list and another mode; the question is asked beside the approval.
+  // With a rule, a task list, another mode, and a question beside the approval.
   "approval-and-question": "tool_suspended:after:3",
   "arguments-changed": "tool_approval_resolved:after:2",
   granted: "grant_added:after",
   "declined-without-a-word": "tool_approval_resolved:after:5",
-  // With all of that, and another model.
+  // With all of the above, and another model.
   yolo: "state_changed:after",
 };
 
@@ -41,12 +41,12 @@ for (const [name, crashAt] of Object.entries(journals)) {
   await new Promise((resolve) =>
     spawn(process.execPath, [...process.execArgv, child, folder], { env, stdio: "inherit" }).on("close", resolve),
   );
-  // Everything into the one file that is kept.
+  // Only the database file is kept, so the log must be empty.
   const db = new DatabaseSync(join(folder, "cinch.db"));
   db.exec("PRAGMA wal_checkpoint(TRUNCATE)");
   db.close();
   copyFileSync(join(folder, "cinch.db"), join(target, `${name}.db`));
-  const seen = await seenIn(join(target, `${name}.db`));
-  writeFileSync(join(target, `${name}.json`), `${JSON.stringify(seen, null, 1)}\n`);
+  const display = await displayOf(join(target, `${name}.db`));
+  writeFileSync(join(target, `${name}.json`), `${JSON.stringify(display, null, 1)}\n`);
   rmSync(folder, { recursive: true });
 }

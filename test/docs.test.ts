@@ -7,7 +7,7 @@ import { after, test } from "node:test";
 import { promisify } from "node:util";
 import { LLMock } from "@copilotkit/aimock";
 
-/** The programs in the documents run as they stand there. Where one talks to a provider, that is a local server. */
+/** Runs the programs in the documents unchanged. Their provider is a local server. */
 const root = join(import.meta.dirname, "..");
 const pages = ["README.md", ...globSync("docs/*.md", { cwd: root })];
 const folder = mkdtempSync(join(root, "test", ".docs-"));
@@ -16,7 +16,7 @@ after(() => rmSync(folder, { recursive: true, force: true }));
 for (const page of pages) {
   const text = readFileSync(join(root, page), "utf8");
   for (const [at, [, code = ""]] of [...text.matchAll(/^```ts\n(.*?)^```$/gms)].entries()) {
-    test(`${page}, program ${at + 1}, runs as it stands there`, { timeout: 60_000 }, async () => {
+    test(`program ${at + 1} of ${page} runs without an error`, { timeout: 60_000 }, async () => {
       const file = join(folder, `${page.replaceAll("/", "-")}-${at + 1}.ts`);
       writeFileSync(file, code);
       const provider = new LLMock({ port: 0 });
@@ -34,7 +34,7 @@ for (const page of pages) {
   }
 }
 
-/** As a page's headings are linked to. */
+/** The anchors of the headings of a page. */
 const anchors = (page: string): string[] =>
   [...page.matchAll(/^#+ (.*)$/gm)].map(([, title = ""]) =>
     title
@@ -44,7 +44,7 @@ const anchors = (page: string): string[] =>
   );
 
 for (const page of [...pages, "SECURITY.md"]) {
-  test(`every link in ${page} leads to a page, a heading or a file that is there`, () => {
+  test(`every link in ${page} points to an existing page, heading or file`, () => {
     const text = readFileSync(join(root, page), "utf8").replaceAll(/^```.*?^```$/gms, "");
     const links = [...text.matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = ""]) => link);
     for (const link of links.filter((one) => !/^https?:/.test(one))) {
@@ -56,14 +56,14 @@ for (const page of [...pages, "SECURITY.md"]) {
   });
 }
 
-test("every test that the README names for a promise is there", () => {
+test("every test that the README names for a promise exists", () => {
   const rows = readFileSync(join(root, "README.md"), "utf8")
     .split("\n")
     .filter((line) => line.startsWith("| "));
   const named = rows.slice(1).map((row) => {
     let beside = "";
     return [...row.matchAll(/`([\w/-]+\.test\.ts)`/g)].map(([, file = ""]) => {
-      // A name without a folder is in that of the one before it.
+      // A name without a folder is in the folder of the previous one.
       if (file.includes("/")) beside = dirname(file);
       return file.includes("/") ? file : join(beside, file);
     });

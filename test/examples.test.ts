@@ -1,32 +1,20 @@
 import assert from "node:assert/strict";
-import { execFile } from "node:child_process";
 import { globSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { after, test } from "node:test";
-import { promisify } from "node:util";
+import { run, type RunResult } from "./run.ts";
 
 const root = join(import.meta.dirname, "..");
-/** Where the programs put what they leave behind, which should be nothing. */
+/** The temporary folder of the programs, which must be empty when they have ended. */
 const temporary = mkdtempSync(join(tmpdir(), "cinch-examples-test-"));
 after(() => rmSync(temporary, { recursive: true, force: true }));
 
-interface Ran {
-  code: number;
-  stdout: string;
-  stderr: string;
-}
-
-/** As `npm run example` does, without a key of this machine. */
-async function example(...args: string[]): Promise<Ran> {
+/** Does what `npm run example` does, without the keys of this machine. */
+function example(...args: string[]): Promise<RunResult> {
   const env = { PATH: process.env["PATH"] ?? "", HOME: temporary, TMPDIR: temporary };
-  const program = [join(root, "scripts/example.ts"), ...args];
-  const running = promisify(execFile)(process.execPath, program, { cwd: root, env, timeout: 120_000 });
-  return running.then(
-    ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
-    ({ code, stdout, stderr }: Ran) => ({ code, stdout, stderr }),
-  );
+  return run(process.execPath, [join(root, "scripts/example.ts"), ...args], { cwd: root, env });
 }
 
 /** What each program must print, in this order. */
@@ -110,20 +98,20 @@ const expected: Record<string, RegExp[]> = {
 };
 
 for (const [name, patterns] of Object.entries(expected)) {
-  test(`the example ${name} does what it says, ends with 0 and leaves nothing behind`, async () => {
+  test(`the example ${name} prints what it should, exits with 0 and leaves no files`, async () => {
     const { code, stdout, stderr } = await example(name);
     assert.deepEqual({ code, stderr }, { code: 0, stderr: "" }, stdout);
     let rest = stdout;
     for (const pattern of patterns) {
       const found = pattern.exec(rest);
-      assert.ok(found, `${pattern} is not (or too early) in:\n${stdout}`);
+      assert.ok(found, `${pattern} is missing, or too early, in:\n${stdout}`);
       rest = rest.slice(found.index + found[0].length);
     }
     assert.deepEqual(readdirSync(temporary), []);
   });
 }
 
-test("without a name the examples are listed, each with a sentence; all of them are tested", async () => {
+test("without a name the examples are listed, each with a sentence, and all of them are tested", async () => {
   const { code, stdout } = await example();
   const listed = [...stdout.matchAll(/^ {2}([\w-]+) {2,}[A-Z].*\.$/gm)].map(([, name]) => name);
   assert.deepEqual([code, listed.toSorted()], [0, Object.keys(expected).toSorted()]);
@@ -131,7 +119,7 @@ test("without a name the examples are listed, each with a sentence; all of them 
   assert.equal(files.length, listed.length);
 });
 
-test("a part of a name is enough; an unknown or ambiguous one is answered with the list", async () => {
+test("a part of a name is enough, and for an unknown or ambiguous one the examples are listed", async () => {
   assert.match((await example("plan")).stdout, /in mode build/);
   for (const name of ["nonsense", "own"]) {
     const { code, stdout, stderr } = await example(name);
@@ -140,7 +128,7 @@ test("a part of a name is enough; an unknown or ambiguous one is answered with t
   }
 });
 
-test("the README shows the first example, word for word, and says how to run it", () => {
+test("the README shows the first example verbatim, and how to run it", () => {
   const readme = readFileSync(join(root, "README.md"), "utf8");
   const [, shown] = /^```ts\n(.*?)^```$/ms.exec(readme) ?? [];
   const program = readFileSync(join(root, "examples/first.ts"), "utf8").replace(/^\/\*\*.*\*\/\n/, "");
@@ -148,7 +136,7 @@ test("the README shows the first example, word for word, and says how to run it"
   assert.match(readme, /^npm run example first$/m);
 });
 
-test("the examples use nothing of the packages but what they export", () => {
+test("the examples import only what the packages export", () => {
   const files = globSync("examples/**/*.ts", { cwd: root });
   const imported = files.flatMap((file) => {
     const text = readFileSync(join(root, file), "utf8");

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { sqliteStore } from "@cinch/sqlite";
 import { mainThread, tortureHarness } from "@cinch/testkit";
 
-/** What a person sees who opens this journal. A copy is opened, and a turn that was cut off is parked there, not driven. */
-export async function seenIn(path: string) {
+/** The display state and settings of this journal. Opens a copy, in which an interrupted turn is parked, not driven. */
+export async function displayOf(path: string) {
   const folder = mkdtempSync(join(tmpdir(), "cinch-fixture-"));
   try {
     copyFileSync(path, join(folder, "cinch.db"));
@@ -15,7 +15,7 @@ export async function seenIn(path: string) {
     await mainThread(h);
     const { title, messages, inbox, pendingSuspensions, tokenUsage } = h.getDisplayState();
     const { pendingApprovals, tasks, modeId, modelId } = h.getDisplayState();
-    // Those of the thread: what the configuration of the test says is no part of the journal.
+    // Only the rules of the thread: those of the configuration are not in the journal.
     const rules = h.getPermissionRules().filter((rule) => "toolName" in rule);
     const set = { tasks, modeId, modelId, rules, grants: h.getSessionGrants(), state: h.getState() };
     await h.close();

@@ -8,25 +8,25 @@ import { sqliteStore } from "@cinch/sqlite";
 import { mainThread, playScenario, tortureHarness } from "@cinch/testkit";
 import { newFolds, reduceAll } from "../packages/core/src/folds/folds.ts";
 import { parseFolds, printFolds } from "../packages/core/src/folds/print.ts";
-import { seenIn } from "./fixture.ts";
+import { displayOf } from "./fixture.ts";
 
-const atOnce = () => Promise.resolve();
+const noPause = () => Promise.resolve();
 
-/** Journals that releases have written. They must open in every later one, with everything that is pending in them. */
+/** Journals of releases. They must open in every later release, with everything that is pending in them. */
 const fixtures = globSync("fixtures/*/*.db", { cwd: import.meta.dirname });
 
-test("there are journals of a release to open", () => {
+test("there are fixtures", () => {
   assert.ok(fixtures.length > 0);
 });
 
 for (const fixture of fixtures) {
   const path = join(import.meta.dirname, fixture);
-  test(`${fixture} shows what it showed when it was written`, async () => {
-    // Later releases show more; what was shown is shown still.
-    assert.partialDeepStrictEqual(await seenIn(path), JSON.parse(readFileSync(path.replace(/db$/, "json"), "utf8")));
+  test(`${fixture} has the display state that it had when it was written`, async () => {
+    // A later release may add fields.
+    assert.partialDeepStrictEqual(await displayOf(path), JSON.parse(readFileSync(path.replace(/db$/, "json"), "utf8")));
   });
 
-  test(`${fixture} folds alike from any saved fold on`, async () => {
+  test(`${fixture} folds to the same state from any saved fold`, async () => {
     const folder = mkdtempSync(join(tmpdir(), "cinch-fixture-"));
     const store = sqliteStore({ path: join(folder, "cinch.db") });
     try {
@@ -38,7 +38,7 @@ for (const fixture of fixtures) {
         let folds = newFolds(id);
         for (const [at, event] of events.entries()) {
           folds = reduceAll(folds, [event]);
-          const restored = await parseFolds(await printFolds(folds, atOnce), atOnce);
+          const restored = await parseFolds(await printFolds(folds, noPause), noPause);
           assert.deepStrictEqual(reduceAll(restored, events.slice(at + 1)), whole);
         }
       }
@@ -48,7 +48,7 @@ for (const fixture of fixtures) {
     }
   });
 
-  test(`${fixture} goes on to the end, and does nothing twice`, { timeout: 60_000 }, async () => {
+  test(`${fixture} can be continued to the end, and no finished call runs again`, { timeout: 60_000 }, async () => {
     const folder = mkdtempSync(join(tmpdir(), "cinch-fixture-"));
     try {
       copyFileSync(path, join(folder, "cinch.db"));
@@ -63,7 +63,7 @@ for (const fixture of fixtures) {
       const { status, messages } = h.getDisplayState();
       assert.deepEqual([status, messages.at(-1)?.content], ["idle", [{ type: "text", text: "cloned" }]]);
       await mainThread(h);
-      assert.deepEqual(leftBy(h), asMeant);
+      assert.deepEqual(controlOf(h), finalControl);
       const isForbidden = h.getPermissionRules().some((rule) => "toolName" in rule && rule.toolName === "forbidden");
       await h.close();
       const runs = readFileSync(join(folder, "ledger"), "utf8").split("\n");
@@ -78,7 +78,7 @@ for (const fixture of fixtures) {
   });
 }
 
-/** What nobody said yes to as it was. */
+/** The arguments that were declined or edited. */
 const DECLINED = /to be changed|rather not|no more/;
 
 /** The keys of calls that have ended. */
@@ -91,8 +91,8 @@ function finished(events: readonly DurableEvent[]): string[] {
   });
 }
 
-/** What the scenario has set on its thread when it is over. */
-const leftBy = (h: Harness) => ({
+/** The settings that the scenario changes. */
+const controlOf = (h: Harness) => ({
   modeId: h.getCurrentModeId(),
   modelId: h.getCurrentModelId(),
   yolo: h.getState().yolo,
@@ -100,7 +100,7 @@ const leftBy = (h: Harness) => ({
   tasks: h.getDisplayState().tasks.map(({ content, status }) => `${content}: ${status}`),
 });
 
-const asMeant = {
+const finalControl = {
   modeId: "build",
   modelId: "scripted/another",
   yolo: true,

@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { execFile } from "node:child_process";
 import {
   cpSync,
   existsSync,
@@ -17,25 +16,18 @@ import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import process from "node:process";
 import { after, before, describe, test } from "node:test";
-import { promisify } from "node:util";
 import { build, folders, importsOf, install, manifestOf, packageOf, root } from "./packages.ts";
+import { run as runWith, type RunResult } from "./run.ts";
 
-interface Ran {
-  code: number;
-  stdout: string;
-  stderr: string;
+/** Runs a program with a minimal environment: no conditions, no options, no keys. */
+function run(file: string, args: readonly string[], cwd: string): Promise<RunResult> {
+  return runWith(file, args, {
+    cwd,
+    env: { PATH: process.env["PATH"] ?? "", HOME: cwd, CINCH_OFFLINE_DELAY_MS: "0" },
+  });
 }
 
-/** With nothing of this process: no conditions, no options, no keys. */
-function run(file: string, args: readonly string[], cwd: string): Promise<Ran> {
-  const env = { PATH: process.env["PATH"] ?? "", HOME: cwd, CINCH_OFFLINE_DELAY_MS: "0" };
-  return promisify(execFile)(file, args, { cwd, env, timeout: 120_000 }).then(
-    ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
-    ({ code, stdout, stderr }: Ran) => ({ code, stdout, stderr }),
-  );
-}
-
-describe("the packages, as installed", { concurrency: false }, () => {
+describe("the installed packages", { concurrency: false }, () => {
   const folder = mkdtempSync(join(tmpdir(), "cinch-packages-"));
   const installed = join(folder, "installed");
   const app = join(installed, "app");
@@ -47,7 +39,7 @@ describe("the packages, as installed", { concurrency: false }, () => {
     await build(join(folder, "built"));
     await install(join(folder, "built"), installed);
     rmSync(join(folder, "built"), { recursive: true });
-    // A project of a user, beside them: what it uses itself it has declared itself.
+    // The project of a user beside the packages, with its own dependencies.
     mkdirSync(app);
     writeFileSync(join(app, "package.json"), '{ "type": "module" }');
     for (const name of ["zod", "@ai-sdk/anthropic", "@types/node"]) {
@@ -57,7 +49,7 @@ describe("the packages, as installed", { concurrency: false }, () => {
   });
   after(() => rmSync(folder, { recursive: true, force: true }));
 
-  test("each has what its package.json names, its licence and a README, and nothing that is of use only here", () => {
+  test("each has the files that its package.json names, a licence and a README, and no other files", () => {
     for (const name of names) {
       const place = placeOf(name);
       const { exports = {}, bin = {}, engines } = manifestOf(place);
@@ -79,7 +71,7 @@ describe("the packages, as installed", { concurrency: false }, () => {
     }
   });
 
-  test("each declares every package that it imports, and our own at the version they have", () => {
+  test("each declares every package that it imports, and our own packages at their current version", () => {
     for (const name of names) {
       const { dependencies, peerDependencies = {} } = manifestOf(placeOf(name));
       const files = globSync("{*.js,dist/**/*.{js,cjs,d.ts}}", { cwd: placeOf(name) });
@@ -94,11 +86,11 @@ describe("the packages, as installed", { concurrency: false }, () => {
   });
 
   test(
-    "the examples compile against them under strict, and plain Node runs the result",
+    "the examples compile against them in strict mode, and plain Node runs the result",
     { timeout: 240_000 },
     async () => {
       cpSync(join(root, "examples"), join(app, "src"), { recursive: true });
-      // The declarations of the AI SDK name these types, and its package does not bring them along.
+      // The declarations of the AI SDK use these types, which its package does not depend on.
       writeFileSync(
         join(app, "src/shim.d.ts"),
         'declare module "json-schema" { export type JSONSchema7 = object; export type JSONSchema7Definition = object }',
@@ -132,7 +124,7 @@ describe("the packages, as installed", { concurrency: false }, () => {
     },
   );
 
-  test("they can be required, too", async () => {
+  test("they can be loaded with require", async () => {
     const text =
       'const { Harness } = require("@cinch/core"); const { sqliteStore } = require("@cinch/sqlite"); console.log(typeof Harness, typeof sqliteStore)';
     writeFileSync(join(app, "required.cjs"), text);
@@ -143,7 +135,7 @@ describe("the packages, as installed", { concurrency: false }, () => {
     });
   });
 
-  test("the command talks, goes on, and says by which words it was called", async () => {
+  test("the command answers, continues a thread, and prints the command to continue", async () => {
     const place = mkdtempSync(join(folder, "run-"));
     const first = await run(process.execPath, [cinch, "run", "what is 3*7?"], place);
     assert.equal(first.code, 0, first.stderr);
@@ -159,7 +151,7 @@ describe("the packages, as installed", { concurrency: false }, () => {
 
   const ofTheCommand =
     /^cinch needs Node 24 or newer, and this is Node 20\.[\d.]+\. Install a newer one from [^\n]+\.\n$/;
-  // The testkit needs the other two, and leaves it to them to say so.
+  // The testkit imports the other two, which throw first.
   const ofPackages: Record<string, RegExp> = {
     "@cinch/sqlite": sentenceOf("sqlite"),
     "@cinch/workspace": sentenceOf("workspace"),
@@ -178,19 +170,19 @@ describe("the packages, as installed", { concurrency: false }, () => {
     }
   };
 
-  test("a Node that says it is 20 gets a sentence, not a stack", async () => {
+  test("a simulated Node 20 gets an error message without a stack trace", async () => {
     const old = 'Object.defineProperty(process, "versions", { value: { ...process.versions, node: "20.1.0" } });';
     await checkOld(process.execPath, ["--import", `data:text/javascript,${encodeURIComponent(old)}`]);
   });
 
-  test("so does a real one, where there is one", async (t) => {
+  test("a real Node 20, if there is one, gets an error message without a stack trace", async (t) => {
     const found = await oldNode();
     if (!found) return t.skip("there is no Node 20 on PATH");
     await checkOld(found, []);
   });
 });
 
-/** What a package says to a Node that is too old for it. */
+/** The error of a package in a Node that is too old. */
 function sentenceOf(name: string): RegExp {
   const said = String.raw`@cinch/${name} needs Node 24 or newer, and this is Node 20\.[\d.]+\. Install a newer one\.`;
   return new RegExp(String.raw`^\[?Error: ${said}\]?$`, "m");

@@ -8,7 +8,7 @@ const run = promisify(execFile);
 export const root = join(import.meta.dirname, "..");
 export const folders = ["packages/core", "packages/sqlite", "packages/workspace", "packages/testkit", "apps/cli"];
 
-export interface Manifest {
+interface Manifest {
   name: string;
   version: string;
   bin?: Record<string, string>;
@@ -21,7 +21,7 @@ export interface Manifest {
 export const manifestOf = (folder: string): Manifest =>
   JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as Manifest;
 
-/** Builds all packages in an empty folder, from their sources alone: nothing is there that an earlier build left behind. */
+/** Builds all packages from their sources in an empty folder, so that no file of an earlier build is used. */
 export async function build(into: string): Promise<void> {
   for (const file of ["tsconfig.base.json", "package.json", "scripts"])
     cpSync(join(root, file), join(into, file), { recursive: true });
@@ -52,8 +52,8 @@ function link(to: string, at: string): void {
 }
 
 /**
- * Packs what was built, and installs the tarballs into an empty folder. Each package finds the third-party packages that it declares, and
- * no others. No network: these come from the repository.
+ * Packs the built packages, and installs the tarballs into an empty folder. Each package finds only the third-party packages that it
+ * declares. They are linked from the repository, so no network is needed.
  */
 export async function install(built: string, into: string): Promise<void> {
   mkdirSync(into, { recursive: true });
@@ -81,7 +81,7 @@ export function importsOf(file: string): string[] {
   return [...found].map(([, specifier = ""]) => specifier);
 }
 
-/** `@scope/name/sub/path` is of the package `@scope/name`. */
+/** `@scope/name/sub/path` belongs to the package `@scope/name`. */
 export const packageOf = (specifier: string): string =>
   specifier
     .split("/")

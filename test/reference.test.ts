@@ -7,12 +7,12 @@ import { eventMap } from "@cinch/core";
 import * as z from "zod/mini";
 import { programOf, sectionsOf, type Section } from "./reference.ts";
 
-/** docs/reference.md against the types, the event map and what the packages export. What is wrong is told as what to do. */
+/** Compares docs/reference.md with the types, the event map and the exports. Failures say what to change. */
 const root = join(import.meta.dirname, "..");
 const text = readFileSync(join(root, "docs/reference.md"), "utf8");
 const sections = sectionsOf(text);
 
-/** What the compiler finds: for each line that does not compile, its advice with the names in it. */
+/** The advice for each line of the program that does not compile. */
 async function differences(all: readonly Section[]): Promise<string[]> {
   const folder = mkdtempSync(join(root, "test", ".reference-"));
   try {
@@ -42,11 +42,11 @@ const sectionOf = (heading: string, packageName = "@cinch/core"): Section => {
 };
 
 describe("the reference", { concurrency: false }, () => {
-  test("has every option, method, parameter, field and value that the types have, and no other", async () => {
+  test("the reference has exactly the options, methods, parameters, fields and values of the types", async () => {
     assert.deepEqual(await differences(sections), []);
   });
 
-  test("is not taken for right when it is wrong", async () => {
+  test("a wrong reference is detected", async () => {
     const wrong = text
       .replace(/^\| `onAsk` .*\n/m, "")
       .replace("`editInput({ inputId, content })`", "`editInput({ inputId?, text })`")
@@ -61,7 +61,7 @@ describe("the reference", { concurrency: false }, () => {
     ]);
   });
 
-  test("has every event, with its fields and with those who may append it", () => {
+  test("the reference has every event, with its fields and who may append it", () => {
     const documented = sectionOf("Events").rows.map(({ name, cells: [by, fields = ""] }) => {
       const listed = [...fields.matchAll(/`([^`]+)`/g)].map(([, field = ""]) => field);
       return [name, by, ...listed.toSorted()].join(" ");
@@ -75,7 +75,7 @@ describe("the reference", { concurrency: false }, () => {
     assert.deepEqual(documented.toSorted(), actual.toSorted());
   });
 
-  test("has every code that names what a provider did", () => {
+  test("the reference has every PROVIDER_ code", () => {
     const sources = globSync("packages/core/src/**/*.ts", { cwd: root }).map((file) =>
       readFileSync(join(root, file), "utf8"),
     );
@@ -96,7 +96,7 @@ describe("the reference", { concurrency: false }, () => {
     });
   }
 
-  test("says a sentence about each", () => {
+  test("the reference explains each entry in a sentence", () => {
     const silent = sections.flatMap(({ heading, rows }) =>
       rows.flatMap(({ name, cells }) => (/[.:]$/.test(cells.at(-1) ?? "") ? [] : [`${heading}: ${name}`])),
     );

@@ -1,18 +1,18 @@
 /** A row of a table of docs/reference.md. */
-export interface Row {
+interface Row {
   /** Without its parameters. */
   name: string;
-  /** The keys of each parameter that is written as an object, with a "?" where it may be left out; `null` for any other. */
+  /** The keys of each parameter that is written as an object, with a "?" for an optional one; `null` for any other parameter. */
   parameters: (string[] | null)[];
-  /** What stands in the other cells. */
+  /** The other cells. */
   cells: string[];
 }
 
-/** A table, and what its names are compared with. */
+/** A table, and the type or function with which it is compared. */
 export interface Section {
   packageName: string;
   heading: string;
-  /** `keys` of a type, `options` of a function, `values` of a union; `events` and `exports` are looked up in the running program. */
+  /** `keys` of a type, `options` of a function, `values` of a union. `events` and `exports` are compared at run time. */
   kind: "keys" | "options" | "values" | "events" | "exports";
   /** The type, or the function. */
   of: string;
@@ -21,21 +21,21 @@ export interface Section {
   rows: Row[];
 }
 
-/** Reads the tables. Throws for a heading that no table can be compared with. */
+/** Parses the tables. Throws for an unknown kind of heading. */
 export function sectionsOf(text: string): Section[] {
   const sections: Section[] = [];
   let packageName = "";
   for (const line of text.split("\n")) {
     packageName = /^## `(.+)`$/.exec(line)?.[1] ?? packageName;
     const heading = /^### (.+)$/.exec(line)?.[1];
-    if (heading !== undefined) sections.push({ packageName, heading, ...meantBy(heading), rows: [] });
+    if (heading !== undefined) sections.push({ packageName, heading, ...targetOf(heading), rows: [] });
     const row = /^\| `([^`]+)` \|(.*)\|$/.exec(line);
     if (row) sections.at(-1)!.rows.push(rowOf(row[1]!, row[2]!));
   }
   return sections;
 }
 
-function meantBy(heading: string): Pick<Section, "kind" | "of" | "besides"> {
+function targetOf(heading: string): Pick<Section, "kind" | "of" | "besides"> {
   if (heading === "Events") return { kind: "events", of: "", besides: undefined };
   if (heading === "Exports") return { kind: "exports", of: "", besides: undefined };
   const values = /^Values of `(\w+)`$/.exec(heading)?.[1];
@@ -56,9 +56,9 @@ function rowOf(code: string, rest: string): Row {
   return { name, parameters, cells: rest.split("|").map((cell) => cell.trim()) };
 }
 
-/** A line of a program that compiles only if the reference is right. */
-export interface Check {
-  /** What to do if the compiler finds these names in the type: `NAMES` stands for them. */
+/** A line of a program that compiles only if the reference is correct. */
+interface Check {
+  /** What to change if the line does not compile. `NAMES` is replaced by the names in the error. */
   advice: string;
   line: string;
 }
@@ -69,7 +69,7 @@ type Optional<T> = T extends unknown ? { [K in keyof T]-?: {} extends Pick<T, K>
 type Parameter<F, At extends number> = NonNullable<Parameters<Extract<F, (...args: never) => unknown>>[At]>;
 `;
 
-/** The program, and what each of its lines is about. A line that is not about anything has no advice. */
+/** The program, and the advice for each of its lines. */
 export function programOf(sections: readonly Section[]): { text: string; advice: (string | undefined)[] } {
   const packages = [...new Set(sections.map(({ packageName }) => packageName))];
   const head = [...packages.map((one) => `import type * as ${aliasOf(one)} from "${one}";`), ...HELPERS.split("\n")];
@@ -91,7 +91,7 @@ function checksOf(section: Section): Check[] {
   const names = {
     keys: `Exclude<keyof ${type}, ${others}>`,
     options: `Keys<Parameter<typeof ${type}, 0>>`,
-    // What follows a fixed beginning can't be listed by the compiler: it is looked for in the sources.
+    // The compiler can't list the values of a template; a test finds them in the sources.
     values: `Exclude<${type}, \`PROVIDER_\${string}\`>`,
   }[kind];
   const all = { keys: `keyof ${type}`, options: names, values: type }[kind];
@@ -102,7 +102,7 @@ function checksOf(section: Section): Check[] {
   ];
 }
 
-/** Types of core are extended in other packages. */
+/** Other packages extend `CinchError` of core. */
 const typeNamed = (name: string, packageName: string): string =>
   `${aliasOf(name === "CinchError" ? "@cinch/core" : packageName)}.${name}`;
 
@@ -123,9 +123,9 @@ function parameterChecks(where: string, type: string, { name, parameters }: Row)
 interface Comparison {
   where: string;
   what: string;
-  /** What must be documented. */
+  /** The names that must be documented. */
   code: string;
-  /** What may be. */
+  /** The names that may be documented. */
   all?: string;
   documented: string;
 }

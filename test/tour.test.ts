@@ -9,8 +9,8 @@ import { call, say, script, scriptedBy } from "@cinch/testkit";
 import * as z from "zod";
 
 /**
- * What a harness was announced to do, call by call: watching, state, persistence, approvals, YOLO and deny, questions, modes. Each
- * on a real store, opened again where it says that something persists.
+ * The features of the announcement, call by call: subscribing, state, persistence, approvals, YOLO and deny, questions, modes. Each runs
+ * on a real store, which is reopened where something must persist.
  */
 
 const folder = mkdtempSync(join(tmpdir(), "cinch-tour-"));
@@ -42,7 +42,7 @@ const tools = {
   dangerous_tool: tool("dangerous_tool", "execute"),
 };
 
-test("subscribe once, send messages in, and read everything that comes back; several clients at once", async () => {
+test("several sessions subscribe to a thread and receive the same events", async () => {
   await using harnessDemo = harnessOf({ agent: new Agent({ name: "a", model: script(say("Hello to you!")) }) });
   await harnessDemo.init();
   const shown: string[] = [];
@@ -63,7 +63,7 @@ test("subscribe once, send messages in, and read everything that comes back; sev
   assert.ok(seen[0]!.some((event) => event.type === "message_update"));
 });
 
-test("deltas are folded into one state: whether it runs, and the live task list", async () => {
+test("the display state has the running status and the live task list", async () => {
   const todos = [{ content: "Look", status: "in_progress", activeForm: "Looking" }];
   const model = script(call("write_todos", { todos }), say("looking"));
   await using harnessDemo = harnessOf({ agent: new Agent({ name: "a", model }) });
@@ -81,7 +81,7 @@ test("deltas are folded into one state: whether it runs, and the live task list"
   assert.deepEqual(lists.at(-1), [{ id: "1", content: "Look", status: "in_progress", activeForm: "Looking" }]);
 });
 
-test("history, mode, model, usage and state persist, by thread", async () => {
+test("history, mode, model, usage and state of a thread persist", async () => {
   const path = newPath();
   const config = {
     modes: [
@@ -116,7 +116,7 @@ test("history, mode, model, usage and state persist, by thread", async () => {
   );
 });
 
-test("an approval carries across the session: approve, decline, always_allow_category", async () => {
+test("approve, decline and always_allow_category have their effect on later calls", async () => {
   const expected: Record<string, { runs: string[]; asked: number; reason: string }> = {
     approve: { runs: ["write_it 1", "move_it 2"], asked: 2, reason: "complete" },
     decline: { runs: [], asked: 1, reason: "declined" },
@@ -138,7 +138,7 @@ test("an approval carries across the session: approve, decline, always_allow_cat
   }
 });
 
-test("rules up front, YOLO, and a tool that can never run, even under YOLO", async () => {
+test("under YOLO every tool runs except a denied one", async () => {
   ran.length = 0;
   const all = call(
     ["read_it", { path: "1" }, "a"],
@@ -148,7 +148,7 @@ test("rules up front, YOLO, and a tool that can never run, even under YOLO", asy
   const model = script(all, say("done"));
   const path = newPath();
   await using harnessDemo = harnessOf({ agent: new Agent({ name: "a", model, tools }) }, path);
-  // As it stands in the announcement: not awaited, and still in order.
+  // Not awaited, as in the announcement; the order still holds.
   const first = harnessDemo.setPermissionForCategory({ category: "read", policy: "allow" });
   await harnessDemo.setState({ yolo: true });
   const second = harnessDemo.setPermissionForTool({ toolName: "dangerous_tool", policy: "deny" });
@@ -161,7 +161,7 @@ test("rules up front, YOLO, and a tool that can never run, even under YOLO", asy
   assert.equal(outcomes["c"]?.isError, true);
 });
 
-test("ask_user pauses the run, emits tool_suspended, and waits for an answer", async () => {
+test("ask_user suspends the call, emits tool_suspended, and waits for an answer", async () => {
   const model = script(call("ask_user", { question: "Tabs or spaces?" }), say("Spaces it is."));
   await using harnessDemo = harnessOf({ agent: new Agent({ name: "a", model }) });
   const asked: unknown[] = [];
@@ -176,7 +176,7 @@ test("ask_user pauses the run, emits tool_suspended, and waits for an answer", a
   assert.deepEqual([asked, textOf(message!.content)], [["Tabs or spaces?"], "Spaces it is."]);
 });
 
-test("modes: approve the plan, and the session flips to execute on its own; the conversation carries straight over", async () => {
+test("an approved plan switches the mode, and the turn continues with the same conversation", async () => {
   const planAgent = new Agent({
     name: "planner",
     model: script(call("submit_plan", { plan: "1. write it" })),

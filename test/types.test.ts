@@ -18,7 +18,7 @@ function compile(config: object): string {
   return stdout + stderr;
 }
 
-/** The packages as a user has them in `node_modules`: a package.json and declarations. */
+/** Puts the packages into `node_modules` as a user has them: a package.json and declarations. */
 before(() => {
   const out = join(folder, "out");
   const emitted = compile({
@@ -49,7 +49,7 @@ before(() => {
 });
 
 for (const isExact of [false, true])
-  test(`the types of all packages compile under strict, without skipLibCheck, ${isExact ? "with" : "without"} exactOptionalPropertyTypes`, () => {
+  test(`the types of all packages compile in strict mode, without skipLibCheck, ${isExact ? "with" : "without"} exactOptionalPropertyTypes`, () => {
     const problems = compile({
       compilerOptions: {
         target: "es2024",

@@ -1,4 +1,4 @@
-/** The floor: bare `streamText` of ai 7, messages in memory, appended to a JSONL file after each turn by this adapter. */
+/** The baseline: `streamText` of ai 7 alone. This adapter keeps messages in memory and appends them to a JSONL file after each turn. */
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { aiSdkModel } from "../lib/ai-sdk-model.mjs";

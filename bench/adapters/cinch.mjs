@@ -1,4 +1,4 @@
-/** Cinch: the built packages, a store on disk, everything at its default but the limit of steps. */
+/** Cinch: the built packages, a store on disk, all defaults except for the limit of steps. */
 import { DatabaseSync } from "node:sqlite";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
@@ -7,7 +7,7 @@ import { aiSdkModel } from "../lib/ai-sdk-model.mjs";
 import { prose } from "../lib/prose.mjs";
 import { runTool } from "../lib/script.mjs";
 
-/** Another checkout can be measured by naming it in CINCH_ROOT. */
+/** CINCH_ROOT selects another checkout. */
 const root = process.env.CINCH_ROOT ?? join(import.meta.dirname, "../..");
 const built = (name) => import(pathToFileURL(join(root, "packages", name, "dist/index.js")).href);
 
@@ -44,7 +44,7 @@ async function start({ Agent, Harness, defineTool, sqliteStore, textOf }, { fold
   const session = (id) => sessions.get(id);
 
   return {
-    /** The name of a thread here is the resource that it belongs to, so that another process finds it. */
+    /** `id` is the resource of the thread, so that another process finds it. */
     async open(id) {
       const opened = await harness.createSession({ resourceId: id });
       sessions.set(id, opened);
@@ -57,7 +57,7 @@ async function start({ Agent, Harness, defineTool, sqliteStore, textOf }, { fold
       return { text: textOf(message.content) };
     },
     displayedText: (id) => textOf(session(id).getDisplayState().messages.at(-1).content),
-    /** What is in the journal, read past the harness, which would go on with a cut turn as soon as it sees it. */
+    /** Reads the journal directly: the harness would resume an interrupted turn when it opens the thread. */
     async kept(id) {
       const [thread] = await store.threads({ resourceId: id });
       return (await store.read(thread.id)).flatMap(asMessages);
@@ -66,12 +66,12 @@ async function start({ Agent, Harness, defineTool, sqliteStore, textOf }, { fold
       return (await store.read(session(id).getCurrentThreadId())).flatMap(asMessages);
     },
     eventCount: (id) => session(id).getDisplayState().seq,
-    async clone(id) {
+    async cloner(id) {
       const sourceThreadId = session(id).getCurrentThreadId();
-      const seat = await harness.createSession({ resourceId: id });
-      return { clone: () => seat.cloneThread({ sourceThreadId }), close: () => seat.close() };
+      const other = await harness.createSession({ resourceId: id });
+      return { clone: () => other.cloneThread({ sourceThreadId }), close: () => other.close() };
     },
-    /** Threads of a few messages, written past the harness: turn by turn it would take minutes. */
+    /** Writes threads of a few messages directly to the store: real turns would take minutes. */
     async fill(threads, messages) {
       const ids = Array.from({ length: threads }, (_, at) => at);
       for (let at = 0; at < threads; at += 500) await Promise.all(ids.slice(at, at + 500).map(write));
@@ -84,7 +84,7 @@ async function start({ Agent, Harness, defineTool, sqliteStore, textOf }, { fold
         await store.append(`t${n}`, [first, ...said], { afterSeq: 0, take: 0, release: true });
       }
     },
-    /** One thread of at least so many events, written past the harness like those above: turns of three steps with a call each. */
+    /** Writes one thread of at least this many events directly to the store: turns of three steps with one call each. */
     async write(id, events) {
       await store.append(id, [eventOf("thread_created", { title: "Long", resourceId: id })], { afterSeq: 0, take: 0 });
       let seq = 1;
@@ -96,12 +96,12 @@ async function start({ Agent, Harness, defineTool, sqliteStore, textOf }, { fold
       await store.release(id, 1);
     },
     list: (query) => harness.listThreads(query),
-    /** The turn goes on by itself when its thread is opened. */
+    /** The harness resumes the turn when it opens the thread. */
     async resume(id) {
       while (session(id).getDisplayState().status !== "idle") await pause(5);
     },
     resumesByItself: true,
-    /** Settles when the search index has everything. */
+    /** Settles when the search index is complete. */
     async indexed() {
       const db = new DatabaseSync(path, { readOnly: true });
       while (db.prepare("SELECT 1 FROM dirty LIMIT 1").get()) await pause(20);

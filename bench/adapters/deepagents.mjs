@@ -1,6 +1,6 @@
 /**
- * deepagents on LangGraph, with its SQLite checkpointer. The checkpointer gets the small part of better-sqlite3 that it
- * uses over node:sqlite: better-sqlite3 needs a compiler, and its build for this Node aborts when statements are collected.
+ * deepagents on LangGraph, with its SQLite checkpointer. The part of better-sqlite3 that the checkpointer uses is
+ * implemented on node:sqlite: better-sqlite3 needs a compiler, and its build for this Node aborts when statements are collected.
  */
 import { createRequire } from "node:module";
 import { join } from "node:path";
@@ -154,7 +154,7 @@ function flatten(messages, tools) {
 
 function database(path) {
   const db = new DatabaseSync(path);
-  // What better-sqlite3 is compiled with.
+  // The compiled-in default of better-sqlite3.
   db.exec("PRAGMA synchronous = NORMAL");
   const given = (values) => values.map((value) => value ?? null);
   const transaction =

@@ -1,4 +1,4 @@
-/** Mastra: one AgentController, one session per thread, libSQL in a file; its model sees the last messages only (default). */
+/** Mastra: one AgentController, one session per thread, libSQL in a file. By default its model sees only the last messages. */
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";

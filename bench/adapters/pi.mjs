@@ -1,4 +1,4 @@
-/** pi: AgentHarness of pi-agent-core, one SQLite file per session (its durable layout), or one JSONL file. */
+/** pi: AgentHarness of pi-agent-core, with one SQLite file per session (its durable layout) or one JSONL file. */
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { plan, respond, runTool } from "../lib/script.mjs";
@@ -148,7 +148,7 @@ function flatten({ tools = [], systemPrompt = "", messages }) {
   return blocks;
 }
 
-/** The scripted model in pi's own stream protocol: each event carries the message so far. */
+/** The scripted model in the stream protocol of pi: each event has the message so far. */
 function scriptedStream(ai, hooks) {
   const memo = {};
   return (model, context, options) => {

@@ -51,7 +51,7 @@ function* newestFirst(prompt) {
   }
 }
 
-/** One string per block of the prompt, as a provider would be sent it. */
+/** One string per block of the prompt, in the order in which a provider receives them. */
 function flatten({ tools = [], prompt }) {
   const blocks = [`TOOLS ${JSON.stringify(tools.map((tool) => [tool.name, tool.description, tool.inputSchema]))}`];
   let lastRole = "";

@@ -1,4 +1,4 @@
-/** One scenario of one product in a fresh process: `node child.mjs PRODUCT SCENARIO JSON`. Prints "RESULT {…}". */
+/** Runs one scenario of one product: `node child.mjs PRODUCT SCENARIO JSON`. Prints "RESULT {…}". */
 import { performance } from "node:perf_hooks";
 import { products } from "./products.mjs";
 
@@ -7,7 +7,7 @@ const parameters = JSON.parse(json);
 const { adapter, options } = products[product];
 const { default: measure } = await import(`../scenarios/${scenario}.mjs`);
 
-/** Imports the product. Apart from `start`, because some scenarios count the import and some do not. */
+/** Imports the product. Separate from `start`, because only some scenarios measure the import. */
 const load = () => import(`../adapters/${adapter}.mjs`).then(({ load: loadProduct }) => loadProduct(options));
 
 const hooksOf = (hooks) => ({ runTag: process.pid, ...hooks });
@@ -16,7 +16,7 @@ const bench = {
   ...parameters,
   now: () => performance.now(),
   load,
-  /** A running product, its files in `folder`. `hooks` see what the scripted model is asked and what the tool does. */
+  /** Starts the product with its files in `folder`. `hooks` are called for requests to the model and runs of the tool. */
   async start(hooks = {}, folder = parameters.folder) {
     const start = await load();
     return start({ folder, hooks: hooksOf(hooks) });

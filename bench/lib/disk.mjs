@@ -1,8 +1,8 @@
-/** What this process, with all its threads, has written, and what is in a folder. */
+/** The bytes that this process, with all its threads, has written, and the size of a folder. */
 import { existsSync, readFileSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 
-/** `wchar`: bytes given to write calls. `write_bytes`: bytes that this caused on the block device. */
+/** `wchar`: bytes passed to write calls. `write_bytes`: bytes sent to the block device. */
 export function written() {
   if (!existsSync("/proc/self/io")) return { wchar: NaN, write_bytes: NaN, syscw: NaN };
   const lines = readFileSync("/proc/self/io", "utf8").trim().split("\n");

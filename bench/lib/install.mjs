@@ -5,7 +5,7 @@ import { products } from "./products.mjs";
 
 const BENCH = join(import.meta.dirname, "..");
 
-/** Installs, once, what a product's lock file names. Returns the names of the products that can be measured. */
+/** Installs the packages of each product from its lock file, once. Returns the names of the products that can be measured. */
 export function installed(names) {
   return names.filter((name) => {
     const { install } = products[name];
@@ -16,7 +16,7 @@ export function installed(names) {
       stdio: ["ignore", "ignore", "inherit"],
       shell: process.platform === "win32",
     });
-    if (status !== 0) console.error(`${name} could not be installed and is left out.`);
+    if (status !== 0) console.error(`${name} could not be installed and is not measured.`);
     return status === 0;
   });
 }

@@ -5,7 +5,7 @@ import { join } from "node:path";
 
 const CHILD = join(import.meta.dirname, "child.mjs");
 
-/** Runs one scenario in a process of its own. Never rejects: what went wrong is in `failed`. */
+/** Runs one scenario in a process of its own. Never rejects: the reason of a failure is in `failed`. */
 export function measure(product, scenario, parameters, { limitMs = 300_000 } = {}) {
   return new Promise((resolve) => {
     const args = ["--no-warnings", CHILD, product, scenario, JSON.stringify(parameters)];

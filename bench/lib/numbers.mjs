@@ -7,7 +7,7 @@ export function median(values) {
   return sorted.length % 2 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
 }
 
-/** As many digits as mean something. */
+/** With the significant digits only. */
 export function show(value) {
   if (!Number.isFinite(value)) return "–";
   if (Number.isInteger(value) && Math.abs(value) < 1000) return String(value);

@@ -1,6 +1,6 @@
 /**
- * What is measured. `adapter`: the file in adapters/. `options`: given to its `start`. `install`: the folder whose lock
- * file says what the product needs. To add a product, write an adapter (README.md says how) and add a line.
+ * The products. `adapter`: the file in adapters/. `options`: passed to its `load`. `install`: the folder with the lock
+ * file of its packages. To add a product, write an adapter (README.md says how) and add a line.
  */
 export const products = {
   cinch: { adapter: "cinch", options: {} },

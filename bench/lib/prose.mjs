@@ -1,6 +1,6 @@
 /**
- * Text like the output of a search over source code: many different words, some of them often. A search index is as
- * large as the words in it are different, so a result of "yyyy…" would flatter it.
+ * Text like the output of a search over source code: many different words, some of them frequent. The size of a search
+ * index depends on the number of different words, so a result of "yyyy…" would flatter it.
  */
 const SYLLABLES = "ba ce di fo gu ha ki lo mu na pe ri so tu va we xi yo za len".split(" ");
 
@@ -24,7 +24,7 @@ function word(random) {
   return text;
 }
 
-/** The same numbers for the same seed, so that every run and every peer says the same. */
+/** Deterministic, so that every run and every product uses the same text. */
 function generator(seed) {
   let state = (seed * 2654435761) >>> 0 || 1;
   return () => {

@@ -1,6 +1,6 @@
 import { median } from "./numbers.mjs";
 
-/** What was measured, by product and key. */
+/** The measurements, by product and key. */
 export class Results {
   #runs = new Map();
 
@@ -9,7 +9,7 @@ export class Results {
     this.#runs.set(name, [...(this.#runs.get(name) ?? []), result]);
   }
 
-  /** The median of each number over the repetitions; of anything else, the newest. */
+  /** The median of each number over the repetitions, and the newest of all other values. */
   medians(product, key) {
     const runs = (this.#runs.get(`${product} ${key}`) ?? []).filter(({ failed }) => failed === undefined);
     const fields = Object.entries(runs.at(-1) ?? {});
@@ -20,12 +20,12 @@ export class Results {
     );
   }
 
-  /** Why our own part of a row could not be measured. */
+  /** Why a row could not be measured for Cinch. */
   failureOf(row) {
     for (const { key, next: following = [] } of row.runs) {
       for (const name of [key, ...following.map((next) => `${key}.${next}`)]) {
         const failed = (this.#runs.get(`cinch ${name}`) ?? []).find((run) => run.failed !== undefined);
-        // A crash is meant to fail: what counts is what is found after it.
+        // The crash scenario always fails; the recovery after it is what is measured.
         if (failed && !(name === key && following.includes("recover"))) return failed.failed.split("\n")[0];
       }
     }

@@ -1,7 +1,7 @@
 /**
- * The rows of the table: which scenarios each runs, beside whom, and what it must reach. `needs`: rows whose runs it judges too. A row's `judge` gets `us` and
- * `peer(name)`, medians over the repetitions, and answers with lines of { measured, target, ok }; `ok` is undefined where
- * a peer that the target is relative to was not measured.
+ * The rows of the table: the scenarios of each, the peers that run beside it, and its targets. `needs`: rows whose runs it
+ * also uses. `judge` gets `us(key)` and `peer(name, key)`, which return medians over the repetitions, and returns lines of
+ * { measured, target, ok }. `ok` is undefined if there is no target, or if the peer of the target was not measured.
  */
 import { show, show1024 } from "./numbers.mjs";
 
@@ -10,13 +10,13 @@ const line = (measured, target, ok) => ({ measured, target, ok });
 const atMost = (value, limit, unit, what = "") =>
   line(`${what}${show(value)}${unit}`, `${what}at most ${show(limit)}${unit}`, value <= limit);
 
-/** `peer` is undefined where it was not measured. */
+/** `peer` is undefined if it was not measured. */
 const share = (us, peer, limit, name) => {
   if (!Number.isFinite(peer)) return line(`${name} not measured`, `at most ${show(limit)} × ${name}`, undefined);
   return line(`${show(us / peer)} × ${name} (${show(peer)})`, `at most ${show(limit)} × ${name}`, us <= limit * peer);
 };
 
-/** Of the same thing at a thousand events. */
+/** Relative to the same measurement at a thousand events. */
 const times = (value, base, limit, unit, what) =>
   line(
     `${what}${show(value)}${unit}, ${show(value / base)} × 1,000 events`,
@@ -47,7 +47,7 @@ export const rows = [
     judge: ({ us, peer }) => [
       ...stepLines(us("steps2k"), peer("pi", "steps2k"), peer("pi-jsonl", "steps2k")),
       line(
-        `file grows ${show(us("steps2k").growth)} × what was said`,
+        `file grows by ${show(us("steps2k").growth)} × arguments + results`,
         "at most 4 ×, search index included",
         us("steps2k").growth <= 4,
       ),
@@ -84,7 +84,7 @@ export const rows = [
       times(us("million.reopen").openMs, us("thousand.reopen").openMs, 2, " ms", "1,000,000 events: "),
       times(us("million.reopen").heapMB, us("thousand.reopen").heapMB, 1.1, " MB", "memory with 1,000,000 events: "),
       line(
-        `the first time, without folds: ${show(us("million").firstMs)} ms, 1,000 events ${show(us("thousand").firstMs)} ms`,
+        `the first time, without saved folds: ${show(us("million").firstMs)} ms, 1,000 events ${show(us("thousand").firstMs)} ms`,
         "",
         undefined,
       ),
@@ -134,15 +134,15 @@ export const rows = [
     ],
   },
   {
-    name: "watching a command, 5,000 files",
+    name: "recording a command, 5,000 files",
     beside: [],
     runs: [{ key: "undo", scenario: "undo", parameters: {}, only: "cinch" }],
     judge: ({ us }) => [
-      atMost(us("undo").lookMs, 150, " ms", "nothing changed: "),
-      line(`the worst of all looks ${show(us("undo").worstMs)} ms`, "", undefined),
+      atMost(us("undo").snapshotMs, 150, " ms", "nothing changed: "),
+      line(`the slowest snapshot: ${show(us("undo").worstMs)} ms`, "", undefined),
       line(`ten files changed: ${show(us("undo").changedMs)} ms`, "", undefined),
       line(
-        `the first look of all: ${show(us("undo").firstMs)} ms, of the next process ${show(us("undo").nextMs)} ms`,
+        `the first snapshot: ${show(us("undo").firstMs)} ms, of the next process ${show(us("undo").nextMs)} ms`,
         "",
         undefined,
       ),
@@ -155,7 +155,7 @@ export const rows = [
     judge: ({ us }) => [
       atMost(us("rewind").changedMs, 1, " ms a file", "changed: "),
       atMost(us("rewind").deletedMs, 1, " ms a file", "deleted: "),
-      atMost(us("rewind").madeMs, 1, " ms a file", "made: "),
+      atMost(us("rewind").madeMs, 1, " ms a file", "created: "),
       line(`a dry run: ${show(us("rewind").changedDryMs)} ms a file`, "", undefined),
     ],
   },
@@ -167,7 +167,7 @@ export const rows = [
       share(us("many").totalMs, peer("ai7", "many").totalMs, 1, "ai 7"),
       atMost(us("many").maxLagMs, 100, " ms", "loop lag: "),
       atMost(us("many").kbPerThread, 150, " KB a thread"),
-      line(`${show(us("many").heapKbPerThread)} KB of it live on the heap`, "", undefined),
+      line(`${show(us("many").heapKbPerThread)} KB of it is live on the heap`, "", undefined),
     ],
   },
   {
@@ -201,7 +201,7 @@ export const rows = [
   },
 ];
 
-/** Without and with path rules. */
+/** One line without and one with path rules. */
 function besideRipgrep(us, key, what, limit = 1.5) {
   const rg = us[`${key}RgMs`];
   const judged = (ms, how) =>
@@ -213,7 +213,7 @@ function besideRipgrep(us, key, what, limit = 1.5) {
   return [judged(us[`${key}Ms`], ""), judged(us[`${key}RuledMs`], ", with path rules")];
 }
 
-/** Beside ripgrep that need not say which of the files are the newest. */
+/** Compared with a ripgrep that does not sort by time. */
 function unsorted(us, key, what) {
   const [ms, rg] = [us[`${key}Ms`], us[`${key}UnsortedMs`]];
   return line(`${what}: ${show(ms / rg)} × rg that does not sort (${show(rg)})`, "", undefined);
@@ -223,7 +223,7 @@ function stepLines(us, pi, piJsonl) {
   return [
     line(`${show(us.msPerStep)} ms a step`, "", undefined),
     share(us.msPerStep, pi.msPerStep, 1 / 3, "pi on SQLite"),
-    // It does not sync, so it keeps less of a promise; it is the faster of the two all the same, and so it is judged.
+    // It never syncs, so it promises less; it is a target because it is the faster of the two.
     share(us.msPerStep, piJsonl.msPerStep, 1 / 3, "pi on JSONL"),
     line(
       `last 50 steps ${show(us.lastMs / us.firstMs)} × the first 50`,
@@ -240,7 +240,7 @@ function stepLines(us, pi, piJsonl) {
 }
 
 function crashLines(found, mode) {
-  // Inside the tool the 50th was not finished: it can't be kept, and it must be reported.
+  // In "intool" the 50th call was not finished: it has no result, and must be reported as unknown.
   const finished = mode === "intool" ? found.executed - 1 : found.executed;
   const lines = [
     line(
@@ -248,8 +248,8 @@ function crashLines(found, mode) {
       "all",
       found.resultsKept === finished && found.userMessageKept,
     ),
-    line(`the turn goes on ${found.how}`, "by itself, in place", found.how === "by itself" && found.finished),
-    line(`${found.executedTwiceByItself} run twice without being asked`, "0", found.executedTwiceByItself === 0),
+    line(`the turn continues ${found.how}`, "by itself, in place", found.how === "by itself" && found.finished),
+    line(`${found.executedTwiceByItself} calls run twice by the harness`, "0", found.executedTwiceByItself === 0),
   ];
   if (mode !== "intool") return lines;
   return [...lines, line(`${found.unknownReported} reported as unknown`, "1", found.unknownReported === 1)];

@@ -1,30 +1,30 @@
 /**
- * The scripted model: what the fake model of every peer says. It decides from the prompt alone, so a thread that is
- * reopened or resumed goes on where its visible history stops.
+ * The scripted model of every product. It depends only on the prompt, so a thread that is reopened or resumed continues
+ * where its visible history ends.
  *
  *   user "DELTAS n"   n text deltas of 4 characters
  *   user "STEPS n"    n steps of one tool call each, then a short text
  *   user "CHAT n"     a text of about 40 characters in 4 deltas
- *   user "CONTINUE"   passed over: the model goes on with the directive before it
+ *   user "CONTINUE"   skipped: the model continues with the previous directive
  */
 import { prose } from "./prose.mjs";
 
 const DIRECTIVE = /^(DELTAS|STEPS|CHAT) (\d+)/;
 const RESULT = /result n=(\d+)/;
 
-/** One "network packet" carries this many deltas. */
+/** One simulated network packet has this many deltas. */
 const DELTAS_PER_PACKET = 10;
 
-export const toolArgs = (n) => ({ n, note: `${"x".repeat(60)}${String(n).padStart(6, "0")}` });
+const toolArgs = (n) => ({ n, note: `${"x".repeat(60)}${String(n).padStart(6, "0")}` });
 
-/** A small result by default; with `bytes`, about that much text of many different words. */
+/** A small result by default; with `bytes`, a text of that length with many different words. */
 export const toolResult = (n, bytes = 0) =>
   bytes > 0 ? `result n=${n} ${prose(n, bytes)}` : `result n=${n} ${"y".repeat(100)}`;
 
-/** Bytes of new information in a step: what the model asked and what the tool answered. */
+/** The new information in a step, in bytes: the arguments of the call and its result. */
 export const bytesSaid = (n, bytes) => JSON.stringify(toolArgs(n)).length + toolResult(n, bytes).length;
 
-/** What the model does next. `blocks` come newest first: `{ user }` or `{ toolResult }`, each a text. */
+/** What the model does next. `blocks`: `{ user }` or `{ toolResult }`, each a text, newest first. */
 export function plan(blocks, memo) {
   let done = 0;
   for (const { user, toolResult: result } of blocks) {
@@ -54,7 +54,7 @@ export async function* respond({ kind, n, done }, hooks) {
   }
 }
 
-/** What `bench_tool` does, whichever product calls it. */
+/** The implementation of `bench_tool`, for every product. */
 export async function runTool({ n }, hooks) {
   await hooks.onTool?.(n);
   return toolResult(n, hooks.resultBytes);

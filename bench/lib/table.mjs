@@ -1,9 +1,9 @@
-/** Markdown, from medians. */
+/** Markdown tables of the medians. */
 import { show } from "./numbers.mjs";
 
 const verdict = (ok) => (ok === undefined ? "" : ok ? "ok" : "**missed**");
 
-/** One table of our own rows: measured, must reach, verdict. */
+/** The rows of Cinch: measured, must reach, verdict. */
 export function ownTable(rows, results) {
   const lines = rows.flatMap((row) => {
     const judged = judge(row, results);
@@ -18,7 +18,7 @@ function judge(row, results) {
   return row.judge({ us: (key) => results.medians("cinch", key), peer: (name, key) => results.medians(name, key) });
 }
 
-/** What is worth comparing, beside every product that was measured. */
+/** The measurements that are compared between products. */
 const columns = [
   ["deltas", "µs a delta", "usPerDelta"],
   ["steps", "ms a step", "msPerStep"],

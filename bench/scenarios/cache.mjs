@@ -1,4 +1,4 @@
-/** Whether each prompt begins with the bytes of the one before, so that a provider's cache holds. */
+/** Whether each prompt begins with the bytes of the previous one, so that a provider can cache it. */
 export default async function cache({ kind, n, start }) {
   const prompts = [];
   const host = await start({ onRequest: (blocks) => prompts.push(blocks.join("\n")) });

@@ -1,4 +1,4 @@
-/** From nothing to ready for the first message: import, start, a new thread. */
+/** Everything before the first message: import, start, a new thread. */
 export default async function cold({ load, hooksOf, folder, now }) {
   const from = now();
   const start = await load();

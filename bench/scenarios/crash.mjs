@@ -1,6 +1,6 @@
 /**
- * Dies on purpose at step `at`, by SIGKILL. `grace`: two seconds after its result, `sharp`: as soon as the model is asked
- * again, `intool`: inside the tool. What was executed is in a ledger that no product knows of.
+ * Kills its own process at step `at` with SIGKILL. `grace`: two seconds after its result. `sharp`: at the next request to the
+ * model. `intool`: inside the tool. A ledger that the products don't know records which calls ran.
  */
 import { appendFileSync } from "node:fs";
 import { join } from "node:path";

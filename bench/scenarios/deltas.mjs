@@ -1,4 +1,4 @@
-/** One long answer: what a text delta costs from the model to a subscriber. */
+/** One long answer: the cost of a text delta from the model to a subscriber. */
 export default async function deltas({ n, start, now }) {
   const host = await start();
   await host.open("s1");

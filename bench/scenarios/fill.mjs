@@ -1,4 +1,4 @@
-/** Makes many threads of a few messages each. Nothing is measured. */
+/** Creates many threads of a few messages each. Measures nothing. */
 export default async function fill({ threads, messages, start }) {
   const host = await start();
   await host.fill(threads, messages);

@@ -1,4 +1,4 @@
-/** Lists of the threads that `fill` has made, in a process that has just opened the store. */
+/** Lists and searches the threads of `fill`, in a process that has just opened the store. */
 import { median } from "../lib/numbers.mjs";
 
 export default async function list({ threads, start, now, times = 9 }) {

@@ -1,4 +1,4 @@
-/** Makes a thread of at least so many events, through the product's own face. Nothing is measured. */
+/** Creates a thread of at least this many events through the API of the product. Measures nothing. */
 export default async function long({ events, start }) {
   const host = await start();
   await host.open("s1");

@@ -1,4 +1,4 @@
-/** Many threads of one process at once: total time, how long the event loop is held up, memory. */
+/** Many threads of one process at once: total time, the longest block of the event loop, memory. */
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { setTimeout as pause } from "node:timers/promises";
 import { collectGarbage } from "../lib/garbage.mjs";
@@ -40,26 +40,26 @@ export default async function many({ threads, n, start, now }) {
     maxLagMs,
     p99LagMs: delay.percentile(99) / 1e6,
     kbPerThread: (after.rss - before.rss) / 1024 / threads,
-    /** Without the room that V8 keeps for the next burst: what the threads themselves hold. */
+    /** Without the free memory that V8 keeps: only what the threads themselves hold. */
     heapKbPerThread: (after.heapUsed - before.heapUsed) / 1024 / threads,
     peakRssMB: process.resourceUsage().maxRSS / 1024,
   };
 }
 
-/** `monitorEventLoopDelay` can miss a stall that ends the measurement; a timer of our own does not. */
+/** `monitorEventLoopDelay` can miss a stall at the end of the measurement; this timer does not. */
 function watchLag(now) {
   let longest = 0;
   let last = now();
-  const look = () => {
+  const sample = () => {
     const at = now();
     longest = Math.max(longest, at - last - RESOLUTION_MS);
     last = at;
   };
-  const timer = setInterval(look, RESOLUTION_MS);
+  const timer = setInterval(sample, RESOLUTION_MS);
   return {
     stop() {
       clearInterval(timer);
-      look();
+      sample();
       return longest;
     },
   };

@@ -1,4 +1,4 @@
-/** What a new process finds after `crash`, and how the turn goes on. */
+/** What a new process finds after `crash`, and how the turn continues. */
 import { appendFileSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -16,7 +16,7 @@ export default async function recover({ mode, steps, folder, start }) {
   const kept = host.kept ? await host.kept("s1") : undefined;
   await host.open("s1");
   const found = kept ?? (await host.messages("s1"));
-  const how = await goOn(host, () => Math.max(...ledger()) === steps, steps);
+  const how = await continueTurn(host, () => Math.max(...ledger()) === steps, steps);
   const all = ledger();
   const twice = all.length - new Set(all).size;
   const after = await host.messages("s1");
@@ -27,15 +27,15 @@ export default async function recover({ mode, steps, folder, start }) {
     resultsKept: found.filter(({ toolResult }) => toolResult).length,
     how,
     executedTwice: twice,
-    /** Without the model having asked for it again. */
+    /** Repetitions that the model did not request. */
     executedTwiceByItself: Math.max(0, twice - askedAgain),
     unknownReported: after.filter(({ unknown }) => unknown).length,
     finished: Math.max(...all) === steps,
   };
 }
 
-/** The best way that the product has; then what a user would try. */
-async function goOn(host, isDone, steps) {
+/** Tries the product's own way first, then what a user would try. */
+async function continueTurn(host, isDone, steps) {
   const tried = [];
   const ways = [
     ...(host.resume ? [[host.resumesByItself ? "by itself" : "native resume", () => host.resume("s1")]] : []),

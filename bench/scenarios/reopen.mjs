@@ -1,6 +1,6 @@
 import { collectGarbage } from "../lib/garbage.mjs";
 
-/** A thread that another process has written, from after the import to what a UI draws. */
+/** Opens a thread that another process has written: the time from the import to the state that a UI draws. */
 export default async function reopen({ load, hooksOf, folder, now }) {
   const from = now();
   const start = await load();

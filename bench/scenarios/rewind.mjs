@@ -1,4 +1,4 @@
-/** What it costs to take back what a command did to 5,000 files: changed, deleted, and made. A store on disk, every default. */
+/** The cost of reverting a command that changed, deleted or created 5,000 files, with a store on disk and all defaults. */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -49,7 +49,8 @@ export default async function rewind({ folder, now, files = 5_000 }) {
     result[`${name}DryMs`] = (middle - from) / done.files.length;
     result[`${name}Ms`] = taken / done.files.length;
   }
-  if (readFileSync(fileAt(7), "utf8") !== "export const x = 7;\n".repeat(100)) throw new Error("not what it was");
+  if (readFileSync(fileAt(7), "utf8") !== "export const x = 7;\n".repeat(100))
+    throw new Error("a file was not restored");
   await harness.close();
   return result;
 }

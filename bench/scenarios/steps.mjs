@@ -51,7 +51,7 @@ export default async function steps({ n, resultBytes, folder, start, now }) {
   };
 }
 
-/** What the product puts on disk before anything is said. */
+/** The size of an empty store. */
 async function sizeOfEmpty(start, folder) {
   const host = await start({});
   await host.open("warm");

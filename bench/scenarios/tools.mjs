@@ -1,6 +1,6 @@
 /**
- * The file tools as a model calls them, on a folder, beside the plain binary of ripgrep that is asked the same. Both run in one process,
- * in turns, so that what else the machine does hits both alike.
+ * The file tools as a model calls them, compared with the plain binary of ripgrep for the same search. Both run alternately, so that
+ * other load on the machine affects both.
  */
 import { spawn } from "node:child_process";
 import { appendFileSync, mkdirSync, writeFileSync } from "node:fs";
@@ -33,7 +33,7 @@ export default async function tools({ folder, now, times = 7 }) {
     const result = await work();
     return { ms: now() - from, result };
   };
-  /** Medians of a tool with and without path rules, of ripgrep, and maybe of one that is asked for less. What they find is compared. */
+  /** Medians of a tool with and without path rules, of ripgrep, and optionally of a simpler search. Throws if the results differ. */
   const beside = async (tool, args, rg, found, less) => {
     const taken = { free: [], ruled: [], rg: [], less: [] };
     for (let turn = 0; turn <= times; turn++) {
@@ -44,7 +44,7 @@ export default async function tools({ folder, now, times = 7 }) {
       const lines = raw.result.split("\n").length - 1;
       if (found(one.result) !== lines || found(other.result) !== lines)
         throw new Error(`${tool} found ${found(one.result)} and ${found(other.result)}, ripgrep ${lines}`);
-      // The first time everything is compiled and read from the disk.
+      // The first turn compiles the code and fills the disk cache, so it does not count.
       if (turn === 0) continue;
       taken.free.push(one.ms);
       taken.ruled.push(other.ms);
@@ -73,7 +73,7 @@ export default async function tools({ folder, now, times = 7 }) {
     );
     keep(`${amount}Count`, await beside("grep", { pattern, output_mode: "count" }, ["--count", ...text], files));
   }
-  // The newest come first, for which ripgrep has to ask the disk about every file too. Without that it is another question.
+  // `glob` sorts by time, so ripgrep must, too. The unsorted search is measured as well, for comparison.
   const total = ({ details }) => details.total;
   const globs = [
     ["glob", "**/*7.ts", ["--files", "--glob=**/*7.ts"]],
@@ -96,7 +96,7 @@ export default async function tools({ folder, now, times = 7 }) {
   return { ...results, readMs: median(reads), editMs: median(edits) };
 }
 
-/** 10,000 files of some 2 KB, of which twenty hold the needle, and each three lines with what is common. */
+/** 10,000 files of about 2 KB. Twenty of them contain the needle; each has three lines with the common text. */
 function makeTree(folder) {
   for (let at = 0; at < FOLDERS; at++) {
     const path = join(folder, "src", `part${at}`, "lib");
@@ -122,7 +122,7 @@ const threadFiles = {
   },
 };
 
-/** As the harness does it: judged first, then run. */
+/** Checks the policy and then runs the tool, as the harness does. */
 async function call(tool, args) {
   const signal = new AbortController().signal;
   const context = { threadId: "t", resourceId: "bench", toolCallId: "c", key: "k", signal, files: threadFiles };

@@ -1,4 +1,4 @@
-/** Many short turns on one thread, the whole history in every prompt. */
+/** Many short turns of one thread, with the whole history in every prompt. */
 import { written } from "../lib/disk.mjs";
 import { median } from "../lib/numbers.mjs";
 

@@ -1,4 +1,4 @@
-/** What it costs to know what a command did to files: a look at 5,000 of them before it and after it, as `execute` does. */
+/** The cost of recording what a command changes: snapshots of 5,000 files before and after it, as `execute` takes them. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -36,8 +36,8 @@ export default async function undo({ folder, now, times = 9 }) {
   const open = () => localWorkspace({ root: place, sandbox: "none", cache: join(folder, "cache") });
   const first = open();
   const { before: firstMs } = await watched(first);
-  const looks = [];
-  for (let turn = 0; turn < times; turn++) looks.push(await watched(first));
+  const snapshots = [];
+  for (let turn = 0; turn < times; turn++) snapshots.push(await watched(first));
   const changed = [];
   for (let turn = 0; turn < times; turn++) {
     const change = () => {
@@ -50,8 +50,14 @@ export default async function undo({ folder, now, times = 9 }) {
   const next = open();
   const { before: nextMs } = await watched(next);
   await next.close();
-  const looksMs = looks.flatMap(({ before, after }) => [before, after]);
-  return { firstMs, lookMs: median(looksMs), worstMs: Math.max(...looksMs), changedMs: median(changed), nextMs };
+  const durations = snapshots.flatMap(({ before, after }) => [before, after]);
+  return {
+    firstMs,
+    snapshotMs: median(durations),
+    worstMs: Math.max(...durations),
+    changedMs: median(changed),
+    nextMs,
+  };
 }
 
 const fileAt = (place, at, no) => join(place, "src", `part${at}`, `file${no}.ts`);

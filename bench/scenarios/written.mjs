@@ -1,4 +1,4 @@
-/** Makes a thread of so many events past the product's own face, and opens it once. Nothing is measured but that first opening. */
+/** Writes a thread of this many events directly to the store, and measures its first opening. */
 export default async function written({ events, start, now }) {
   const host = await start();
   await host.write("s1", events);

@@ -1,17 +1,17 @@
-/** A place in the chat: a thread under a message of a channel. */
+/** A thread of the chat, in a channel. */
 export interface Place {
   channel: string;
   thread: string;
 }
 
 export interface ChatMessage extends Place {
-  /** The same when the service delivers a message a second time. */
+  /** Stays the same if the service delivers the message again. */
   id: string;
   user: string;
   text: string;
 }
 
-/** What a button carries: a few strings that come back when a person presses it. */
+/** `value` comes back when a person presses the button. */
 export interface Button {
   label: string;
   value: Record<string, string>;
@@ -22,20 +22,20 @@ export interface Press extends Place {
   value: Record<string, string>;
 }
 
-/** Who receives what people do. */
+/** Receives the messages and button presses of people. */
 export interface Receiver {
   message(message: ChatMessage): Promise<void>;
   press(press: Press): Promise<void>;
 }
 
-/** Stands for the service and for the people in it: prints what is said, and remembers the buttons. */
+/** Simulates the chat service and its users: prints the messages, and remembers the buttons. */
 export class Chat {
   receiver: Receiver | undefined;
   readonly #buttons = new Map<string, Button>();
   readonly #posts: string[] = [];
   #next = Promise.withResolvers<void>();
 
-  /** What a bot may do. */
+  /** Called by the bot. */
   post({ channel, thread }: Place, text: string, buttons: readonly Button[] = []): void {
     const shown = buttons.map(({ label }) => ` [${label}]`).join("");
     console.log(`#${channel} ${thread} bot: ${text}${shown}`);
@@ -49,7 +49,7 @@ export class Chat {
     console.log(`#${channel} ${thread} bot, to ${user} only: ${text}`);
   }
 
-  /** What people do. */
+  /** Called for people. */
   async say(message: ChatMessage): Promise<void> {
     console.log(`#${message.channel} ${message.thread} ${message.user}: ${message.text}`);
     await this.receiver?.message(message);
@@ -61,7 +61,7 @@ export class Chat {
     await this.receiver?.press({ ...place, user, value });
   }
 
-  /** Settles when the bot has posted this, here or before. */
+  /** Settles when the bot has posted this text. */
   async posted(text: string): Promise<void> {
     while (!this.#posts.some((post) => post.includes(text))) await this.#next.promise;
   }

@@ -1,5 +1,5 @@
 /**
- * A bot for a team chat: several people, a Cinch thread for each chat thread, approvals and retries by buttons that survive a restart.
+ * A bot for a team chat: several people, a Cinch thread for each chat thread, and buttons for approvals and retries that survive a restart.
  *
  * The chat is simulated in chat.ts. With a real one, its SDK calls `message` and `press` of the bot, and the bot calls its API.
  */
@@ -14,12 +14,12 @@ const MAY_APPROVE = ["ada"];
 const refunded: number[] = [];
 const refund = defineTool({
   description: "Refunds an order",
-  category: "execute", // asks
+  category: "execute", // needs approval
   input: z.object({ order: z.int() }),
   execute: ({ order }) => `Order ${order} is refunded (refund ${refunded.push(order)}).`,
 });
 
-// Calls the tool when a person says "refund", then repeats the result. Fails once. A real model goes here.
+// Calls the tool when a message says "refund", then repeats the result. Fails once. Replace it by a real model.
 const failures = [fail(Object.assign(new Error("No credit left"), { statusCode: 402 }))];
 const model = scriptedBy(({ prompt }) => {
   const last = prompt.at(-1);
@@ -49,7 +49,7 @@ class Bot implements Receiver {
     });
   }
 
-  /** The chat may deliver a message twice: with its id, the second one does nothing. */
+  /** The chat may deliver a message twice. Because of its id, it is accepted once. */
   async message({ id, user, text, ...place }: ChatMessage): Promise<void> {
     const session = await this.#sessionOf(place);
     await session.post({ id, content: `${user}: ${text}`, delivery: "send" });
@@ -58,7 +58,7 @@ class Bot implements Receiver {
   async press({ user, value, ...place }: Press): Promise<void> {
     const session = await this.#sessionOf(place);
     try {
-      if (value["action"] === "retry") return void (await session.retry()); // nothing has to be said again
+      if (value["action"] === "retry") return void (await session.retry()); // the message need not be sent again
       if (!MAY_APPROVE.includes(user)) return this.#chat.whisper(place, user, "You may not answer this.");
       const { toolCallId, digest, decision } = value as { toolCallId: string; digest: string; decision: Decision };
       await session.respondToToolApproval({ toolCallId, digest, decision, by: user });
@@ -69,7 +69,7 @@ class Bot implements Receiver {
     }
   }
 
-  /** A resource of its own for each chat thread: its newest Cinch thread is the conversation, in this process and the next. */
+  /** Each chat thread is a resource of its own. Its newest Cinch thread is the conversation, in this process and the next. */
   #sessionOf(place: Place): Promise<Session> {
     const key = `${place.channel}/${place.thread}`;
     const known = this.#sessions.get(key) ?? this.#open(key, place);
@@ -104,7 +104,7 @@ class Bot implements Receiver {
     return session;
   }
 
-  /** What waits for a person goes on waiting, without a process. */
+  /** Pending approvals stay pending without a process. */
   stop(): Promise<void> {
     return this.#harness.close();
   }
@@ -123,7 +123,7 @@ await chat.say({ ...two, id: "m2", user: "cleo", text: "what can you do?" });
 await chat.posted("Sorry");
 await chat.press("cleo", two, "Retry");
 await chat.posted("I can refund orders");
-await chat.receiver!.message(request); // delivered once more
+await chat.receiver!.message(request); // delivered again
 
 await bot.stop();
 console.log("(the bot restarts)");

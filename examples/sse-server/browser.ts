@@ -5,7 +5,7 @@ interface Frame {
   event: HarnessEvent;
 }
 
-/** The frames of a stream of server-sent events, for as long as they are read. */
+/** The frames of a stream of server-sent events. */
 async function* framesOf(url: string, lastEventId: number): AsyncGenerator<Frame> {
   const { body } = await fetch(url, { headers: { "last-event-id": String(lastEventId) } });
   let text = "";
@@ -19,7 +19,7 @@ async function* framesOf(url: string, lastEventId: number): AsyncGenerator<Frame
   }
 }
 
-/** What a browser does: follows, loses its connection in the middle of an answer, posts, and reconnects where it was. */
+/** Simulates a browser: follows the thread, loses its connection during an answer, posts a message, and reconnects. */
 export async function playBrowser(address: string): Promise<void> {
   const headers = { "content-type": "application/json" };
   const send = (id: string, content: string) =>

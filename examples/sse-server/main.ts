@@ -1,7 +1,7 @@
 /**
  * An SSE server: a page that follows a thread, reconnects without a gap, and posts messages.
  *
- * The program then plays a browser that loses its connection, and ends. To open the page yourself:
+ * The program then simulates a browser that loses its connection, and ends. To open the page yourself:
  * npm run example sse-server -- --serve
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
@@ -12,7 +12,7 @@ import { sqliteStore } from "@cinch/sqlite";
 import { say, scriptedBy } from "@cinch/testkit";
 import { playBrowser } from "./browser.ts";
 
-// The page: EventSource sends the last id that it saw as Last-Event-ID when it reconnects.
+// When EventSource reconnects, it sends the last id that it received as Last-Event-ID.
 const PAGE = `<!doctype html><meta charset="utf-8"><title>Cinch</title>
 <form><input name="content" autofocus><button>Send</button></form><pre></pre>
 <script>
@@ -32,7 +32,7 @@ const PAGE = `<!doctype html><meta charset="utf-8"><title>Cinch</title>
   };
 </script>`;
 
-// Says back what it heard. A real model goes here.
+// Repeats the message. Replace it by a real model.
 const model = scriptedBy(({ prompt }) => {
   const heard = prompt.at(-1)?.content.at(0);
   return say(`You said: ${typeof heard === "object" && "text" in heard ? heard.text : ""}`, { delayMs: 5 });
@@ -44,7 +44,7 @@ const harness = new Harness({
 });
 const { id: threadId } = await harness.selectOrCreateThread();
 
-/** Streams events. Durable ones have an id, their `seq`; live ones (deltas) have none, so a reconnect never asks for them. */
+/** Streams events. The id of a durable event is its `seq`. Live events (deltas) have none, so a reconnect never asks for them. */
 async function stream(request: IncomingMessage, response: ServerResponse, url: URL): Promise<void> {
   const since = Number(request.headers["last-event-id"] ?? url.searchParams.get("since") ?? NaN);
   const closed = new AbortController();
@@ -56,7 +56,7 @@ async function stream(request: IncomingMessage, response: ServerResponse, url: U
     for await (const event of session.events(options)) {
       if (event.type === "display_state_changed") continue;
       const id = "seq" in event ? `id: ${event.seq}\n` : "";
-      // The iterator has its own bounds: a reader that stops reading gets one `resync` later, not a growing queue here.
+      // The iterator is bounded: for a client that stops reading, the queue does not grow; it gets a `resync` later.
       if (!response.write(`${id}data: ${JSON.stringify(event)}\n\n`)) await drained(response);
     }
   } finally {
@@ -71,9 +71,9 @@ const drained = (response: ServerResponse) =>
     response.once("close", resolve);
   });
 
-/** Accepts a message. Sent twice with one id, it is accepted once. */
+/** Accepts a message. If it is sent twice with the same id, it is accepted once. */
 async function post(request: IncomingMessage, response: ServerResponse): Promise<void> {
-  // A page of another site can't send this type without asking first, and this server never says yes.
+  // A page of another site can't send this type without a preflight request, which this server does not allow.
   if (request.headers["content-type"] !== "application/json") return void response.writeHead(415).end("send JSON");
   const { id, content } = (await json(request)) as { id?: string; content: string };
   const { inputId } = await harness.post({ content, delivery: "send", ...(id ? { id } : {}) });
@@ -105,5 +105,5 @@ if (wanted === 0) {
   server.close();
   await harness.close();
 } else {
-  console.log(`open ${address}; Ctrl-C ends it`);
+  console.log(`open ${address} (Ctrl-C stops the server)`);
 }

@@ -10,7 +10,7 @@ import { turns } from "./turns.ts";
 import { values } from "./values.ts";
 import { walls } from "./walls.ts";
 
-/** A handful for each promise and each wall. */
+/** A few for each promise and each protection. */
 export const mutants: readonly Mutant[] = [
   ...store,
   ...folded,

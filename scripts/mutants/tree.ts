@@ -18,12 +18,12 @@ import { applied, type Mutant } from "./mutant.ts";
 
 export const root = resolve(import.meta.dirname, "../..");
 const LIMIT_MS = 60_000;
-/** A test that a mutant makes wait for ever fails then, or after twice what all of them took without one. */
+/** The least timeout of a test: a mutant may make it wait for ever. */
 const TEST_LIMIT_MS = 20_000;
 
 export type Outcome = "passed" | "failed" | "hung";
 
-/** A copy of the sources, in which one mutant at a time is applied. Packages that are not ours are linked. */
+/** A copy of the sources, in which one mutant at a time is applied. Third-party packages are linked. */
 export class Tree {
   readonly #folder = mkdtempSync(join(tmpdir(), "cinch-mutants-"));
 
@@ -37,7 +37,7 @@ export class Tree {
     for (const modules of ["node_modules", "packages/workspace/node_modules"]) this.#link(modules);
   }
 
-  /** Our own packages are links that lead to the tree they are in: those must lead to the copy. */
+  /** The links of our own packages are relative and are copied, so that they point to the copy of the sources. */
   #link(modules: string): void {
     if (!existsSync(join(root, modules))) return;
     mkdirSync(join(this.#folder, modules), { recursive: true });
@@ -49,19 +49,19 @@ export class Tree {
     }
   }
 
-  /** `soundMs`: how long its tests take without it. */
-  async withMutant(mutant: Mutant, soundMs: number): Promise<Outcome> {
+  /** `baselineMs`: how long its tests take without the mutant. */
+  async withMutant(mutant: Mutant, baselineMs: number): Promise<Outcome> {
     const path = join(this.#folder, mutant.file);
     const source = readFileSync(path, "utf8");
     writeFileSync(path, applied(source, mutant));
     try {
-      return await this.run(mutant.tests, Math.max(TEST_LIMIT_MS, 2 * soundMs));
+      return await this.run(mutant.tests, Math.max(TEST_LIMIT_MS, 2 * baselineMs));
     } finally {
       writeFileSync(path, source);
     }
   }
 
-  /** Ends with the first test that fails: the others have nothing to add. */
+  /** Ends with the first test that fails. */
   run(tests: readonly string[], testLimitMs = LIMIT_MS): Promise<Outcome> {
     const flags = [
       "-C",
@@ -81,7 +81,7 @@ export class Tree {
     return new Promise((settle, reject) => {
       const end = (outcome: Outcome) => {
         clearTimeout(limit);
-        // Tests start processes of their own, which must not outlive them.
+        // Also kills the processes that the tests have started.
         if (child.pid !== undefined) killGroup(child.pid);
         settle(outcome);
       };

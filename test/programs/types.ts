@@ -1,4 +1,4 @@
-/** A program of a user. It is compiled against what is published, under every strictness that a user may have. */
+/** A user's program. It is compiled against the published types, with every compiler option that a user may have. */
 import {
   Agent,
   defineTool,
@@ -23,7 +23,7 @@ import * as z from "zod";
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
 const isTrue = <T extends true>(value?: T): T | undefined => value;
 
-// The state of a thread is what the stateSchema says.
+// The state of a thread has the type of the stateSchema.
 const stateSchema = z.object({ project: z.string(), budget: z.number().default(10) });
 type ProjectState = z.infer<typeof stateSchema>;
 const agent = new Agent({ name: "a", model: script(call("count"), say("done")), instructions: async () => "Count." });
@@ -40,16 +40,16 @@ export const wrongKey = () => harness.setState({ proyect: "x" });
 export const wrongStart = () => new Harness({ id: "x", agent, stateSchema, initialState: { project: 5 } });
 export const session = async (): Promise<string> => (await harness.createSession()).getState().project;
 
-// A harness with a schema is a harness, and so is its session a session.
+// A harness with a schema is a Harness, and its session is a Session.
 export const any: Harness = harness;
-export const seat = async (): Promise<Session> => harness.createSession();
+export const anySession = async (): Promise<Session> => harness.createSession();
 
-// Without a schema, it is JSON by name.
+// Without a schema, the state is a record of JSON values.
 const plain = new Harness({ id: "plain", agent, initialState: { count: 1 } });
 export const counted: Json | undefined = plain.getState()["count"];
 export const more = (): Promise<void> => plain.setState({ anything: [1, "x"] });
 
-// What a resume schema lets through is what the tool is given.
+// The tool receives data with the type of its resume schema.
 const Seat = z.object({ row: z.number(), letter: z.enum(["A", "B"]) });
 export const reserve = defineTool({
   description: "Reserves a seat",
@@ -74,7 +74,7 @@ export const untyped = defineTool({
     return { content: "done", details: data, isError: false };
   },
 });
-// A tool that is made for one kind of state says so by its context.
+// A tool for one type of state declares it with its context.
 export const count = defineTool({
   description: "Counts",
   input: z.object({ by: z.number() }),
@@ -88,7 +88,7 @@ export const count = defineTool({
 export const wrongTool = defineTool({ description: "x", input: z.object({ a: z.string() }), execute: ({ b }) => b });
 export const tools: ToolSet = { reserve, untyped, count };
 
-// What a person is asked has its type.
+// isSuspendedBy narrows the payload.
 export function draw(event: HarnessEvent): string {
   if (event.type !== "tool_suspended") return event.type;
   isTrue<Same<typeof event.suspendPayload, Json>>();
@@ -101,7 +101,7 @@ export function draw(event: HarnessEvent): string {
     const plan: SubmitPlanPayload = event.suspendPayload;
     return `${plan.title ?? ""} ${event.suspendPayload.plan}`;
   }
-  // A tool of one's own is compared by name, and its payload is JSON.
+  // The payload of any other tool is JSON.
   return event.toolName === "reserve" ? JSON.stringify(event.suspendPayload) : event.toolName;
 }
 for (const pending of Object.values(harness.getDisplayState().pendingSuspensions))

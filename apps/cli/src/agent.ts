@@ -6,7 +6,7 @@ const INSTRUCTIONS = `You are a helpful assistant in a terminal. Answer in plain
 Use the tools where they help; call several at once when they do not depend on each other.
 When the outcome of a call is unknown, verify before you repeat it, or say that it is unknown.`;
 
-/** Who answers in `cinch run`. */
+/** The agent of `cinch run`. */
 export function cliAgent({ model, ledger }: { model: string; ledger: string | undefined }): Agent {
   const own = ledger === undefined ? tools : withLedger(tools, ledger);
   return new Agent({ name: "cinch", instructions: INSTRUCTIONS, model, tools: own });

@@ -3,7 +3,7 @@ import { UsageError } from "./exit.ts";
 import { cinch } from "./invocation.ts";
 
 export interface RunOptions {
-  /** `undefined`: none was given. "-": it comes from stdin. */
+  /** `undefined` if none was given; "-" for stdin. */
   prompt: string | undefined;
   thread: { kind: "new" } | { kind: "newest" } | { kind: "id"; id: string };
   model: string | undefined;
@@ -33,7 +33,7 @@ const options = {
 /** Throws `UsageError`. */
 export function commandOf(args: readonly string[]): Command {
   if (args.length === 0) return { kind: "demo" };
-  const { values, positionals } = parsed(args);
+  const { values, positionals } = parse(args);
   if (values.help) return { kind: "help" };
   if (values.version) return { kind: "version" };
   const [name, ...words] = positionals;
@@ -42,7 +42,7 @@ export function commandOf(args: readonly string[]): Command {
   if (name === undefined)
     throw new UsageError(`A command is missing. Perhaps you meant: ${cinch} run ${args.join(" ")}`);
   if (name !== "run")
-    throw new UsageError(`There is no command "${name}". To say something to a model: ${cinch} run "${name}"`);
+    throw new UsageError(`There is no command "${name}". To send it to a model: ${cinch} run "${name}"`);
   const { model, json = false, db = DEFAULT_DB } = values;
   for (const [flag, value] of Object.entries({ thread: values.thread, model, db })) {
     if (value?.trim() === "") throw new UsageError(`--${flag} is empty.`);
@@ -58,18 +58,18 @@ function threadOf({ thread: id, continue: newest }: { thread?: string; continue?
   return { kind: newest ? "newest" : "new" };
 }
 
-function parsed(args: readonly string[]) {
+function parse(args: readonly string[]) {
   try {
     return parseArgs({ args: [...args], options, allowPositionals: true });
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
-    // Node's own words for it are about how to escape what begins with a dash.
+    // Node's own message explains how to escape a leading dash, which is rarely the problem.
     const unknown = /^Unknown option '--?([^']*)'/.exec(error.message)?.[1];
-    throw new UsageError(unknown === undefined ? error.message : noOption(unknown), { cause: error });
+    throw new UsageError(unknown === undefined ? error.message : unknownOption(unknown), { cause: error });
   }
 }
 
-function noOption(name: string): string {
+function unknownOption(name: string): string {
   const meant = Object.keys(options).find((known) => name.length > 1 && known.startsWith(name.slice(0, 3)));
   return `There is no option "${name}".${meant ? ` Perhaps you meant: --${meant}` : ""}`;
 }

@@ -1,4 +1,4 @@
-/** What a person wrote is not an expression that can be worked out. */
+/** The text is not an expression that can be evaluated. */
 export class ArithmeticError extends Error {
   override readonly name = "ArithmeticError";
 }
@@ -21,7 +21,7 @@ const functions: Readonly<Record<string, (value: number) => number>> = {
   tan: Math.tan,
 };
 
-/** Works out `2 * (3 + 4) ^ 2`. A parser of its own, so that no text is ever run as a program. */
+/** Evaluates expressions like `2 * (3 + 4) ^ 2`, with a parser of its own, so that no text is ever run as code. */
 export function evaluate(expression: string): number {
   if (expression.length > MAX_LENGTH) throw new ArithmeticError(`Too long: at most ${MAX_LENGTH} characters.`);
   const value = new Parser(tokensOf(expression)).whole();
@@ -55,7 +55,7 @@ class Parser {
   whole(): number {
     const value = this.#sum();
     const rest = this.#tokens[this.#at];
-    if (rest !== undefined) throw new ArithmeticError(`"${rest}" does not belong there.`);
+    if (rest !== undefined) throw new ArithmeticError(`"${rest}" is not expected there.`);
     return value;
   }
 
@@ -101,7 +101,7 @@ class Parser {
 
   #atom(): number {
     const token = this.#tokens[this.#at++];
-    if (token === undefined) throw new ArithmeticError("Something is missing at the end.");
+    if (token === undefined) throw new ArithmeticError("The end of the expression is missing.");
     if (token === "(") return this.#closed();
     const value = Number(token);
     if (!Number.isNaN(value)) return value;

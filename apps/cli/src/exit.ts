@@ -1,10 +1,10 @@
 import type { EndReason } from "@cinch/core";
 
-/** What a script learns from how `cinch` ends. `--help` prints them. */
+/** Exit codes. `--help` explains them. */
 export const Exit = {
   complete: 0,
   error: 1,
-  /** What was asked for can't be started; nothing was written. */
+  /** The command can't be started, and nothing was written. */
   usage: 2,
   waiting: 3,
   limit: 4,
@@ -29,7 +29,7 @@ export function exitOf(reason: EndReason): number {
   }
 }
 
-/** The command line, or what it refers to, is wrong. The message is for the person who typed it. */
+/** The command line is wrong, or refers to something that does not exist. The message says what to type. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
 }

@@ -7,34 +7,34 @@ const listed = providers.map(({ name, about }) => `  ${`${name}/<id>`.padEnd(24)
 export const help = `cinch: conversations that survive anything
 
 Usage
-${usage('run "prompt" [options]', "talk to a model; the answer goes to stdout, all else to stderr")}
-${usage("run --continue [options]", "go on with what was cut off or is queued")}
+${usage('run "prompt" [options]', "talk to a model; the answer goes to stdout, everything else to stderr")}
+${usage("run --continue [options]", "continue an interrupted turn, or answer queued messages")}
 ${usage("", "a demonstration (needs no key and no network)")}
 ${usage("torture", "kill a process at every event that reaches the disk, and check what is left (a minute or two)")}
 
 Options of run
-  --thread ID          go on with this thread
-  --continue           go on with the newest thread (default: a new one)
+  --thread ID          continue this thread
+  --continue           continue the newest thread (default: a new one)
   --model NAME         provider/id, or offline (default: $CINCH_MODEL, else the first provider that has a key, else offline)
-  --db PATH            where threads are kept (default: .cinch/cinch.db)
+  --db PATH            the file of the threads (default: .cinch/cinch.db)
   --json               print every event as one line of JSON, and nothing else, to stdout
   -h, --help           this text
   -v, --version        the version
 
-  The prompt is read from stdin if it is "-", or if it is left out and something is piped in.
-  Ctrl-C ends the turn; Ctrl-C again leaves at once. Either way the thread goes on with the next prompt.
+  The prompt is read from stdin if it is "-", or if it is omitted and stdin is a pipe or a file.
+  Ctrl-C aborts the turn; a second Ctrl-C exits at once. Either way the next prompt can continue the thread.
 
 Models
   offline                 built in, rule-based, no network
 ${listed}
 
 Environment
-  CINCH_MODEL             the model, where --model is not given
+  CINCH_MODEL             the model, if --model is not given
   CINCH_BASE_URL          the server of openai-compatible/…, vllm/… and llamacpp/…
-  CINCH_API_KEY           its key, if it wants one
-  CINCH_LEDGER            a file that gets a line when a tool begins and when it ends: what really ran
-  CRASH_AT                EVENT:before|inside|after|emitted[:N], kill this process when its Nth such event gets there
-  CINCH_OFFLINE_DELAY_MS  how long the offline model takes for a word (default 15)
+  CINCH_API_KEY           its key, if it needs one
+  CINCH_LEDGER            a file to which each tool appends a line when it begins and when it ends
+  CRASH_AT                EVENT:before|inside|after|emitted[:N], kill this process when its Nth such event reaches that point
+  CINCH_OFFLINE_DELAY_MS  how long the offline model takes per word (default 15)
 
 Exit codes
   ${pad(Exit.complete)} the turn is complete, or there was nothing to do

@@ -1,4 +1,4 @@
-/** The words that start this program where it was started, so that what it prints can be typed. */
+/** The command by which this program was started, so that the commands it prints can be typed. */
 export const cinch = invocationOf(process.env["npm_lifecycle_event"]);
 
 function invocationOf(event: string | undefined): string {

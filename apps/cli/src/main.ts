@@ -2,11 +2,12 @@
 import { readFileSync } from "node:fs";
 import { enableCompileCache } from "node:module";
 import { commandOf, type Command } from "./args.ts";
+import { messageOf } from "./error-message.ts";
 import { Exit, UsageError } from "./exit.ts";
 import { cinch } from "./invocation.ts";
 import { plain } from "./terminal/plain.ts";
 
-// What a command needs is loaded with it: the start of the others stays quick.
+// Each command imports its own modules, so that the others start quickly.
 async function perform(command: Command): Promise<number> {
   switch (command.kind) {
     case "help":
@@ -31,18 +32,18 @@ function version(): string {
   return number;
 }
 
-// Halves the time that a start takes, from the second on.
+// Halves the start time from the second start on.
 enableCompileCache();
 
-// A reader that went away ends a run (see stops.ts); it is no reason for a stack trace anywhere.
+// A closed stdout ends a run (see shutdown.ts), and must not print a stack trace.
 process.stdout.on("error", () => undefined);
-// Notices that nobody can read any more are no reason to stop.
+// A closed stderr is no reason to stop.
 process.stderr.on("error", () => undefined);
 
 try {
   process.exitCode = await perform(commandOf(process.argv.slice(2)));
 } catch (error) {
   process.exitCode = error instanceof UsageError ? Exit.usage : Exit.error;
-  const hint = error instanceof UsageError ? `\n${cinch} --help tells more.` : "";
-  process.stderr.write(`cinch: ${plain(error instanceof Error ? error.message : String(error))}${hint}\n`);
+  const hint = error instanceof UsageError ? `\nRun ${cinch} --help for all commands and options.` : "";
+  process.stderr.write(`cinch: ${plain(messageOf(error))}${hint}\n`);
 }

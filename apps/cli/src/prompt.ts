@@ -4,15 +4,15 @@ import { UsageError } from "./exit.ts";
 import { cinch } from "./invocation.ts";
 import type { RunOptions } from "./args.ts";
 
-/** When nothing has come in after this long, the person is told what is waited for. */
-const PATIENCE_MS = 1_000;
+/** After this long without input, a note says that stdin is being read. */
+const NOTE_AFTER_MS = 1_000;
 
-/** What to say to the model, or `null` to only go on with the thread. */
+/** The prompt, or `null` to only resume the thread. */
 export async function promptOf({ prompt, thread }: RunOptions, note: (line: string) => void): Promise<string | null> {
   if (prompt !== undefined && prompt !== "-") return prompt;
-  // A program that starts us with an open pipe must not make `--continue` wait for it: there "-" asks for stdin.
-  const goesOn = prompt === undefined && thread.kind !== "new";
-  if (goesOn) return null;
+  // With `--continue`, an open pipe is read only for "-": a program may have started us with a pipe that it never closes.
+  const isResume = prompt === undefined && thread.kind !== "new";
+  if (isResume) return null;
   if (prompt === undefined && !isPiped()) {
     throw new UsageError(`A prompt is missing: ${cinch} run "what time is it?" (or pipe one in).`);
   }
@@ -22,7 +22,7 @@ export async function promptOf({ prompt, thread }: RunOptions, note: (line: stri
 }
 
 async function readStdin(note: (line: string) => void): Promise<string> {
-  const timer = setTimeout(() => note("reading the prompt from stdin …"), PATIENCE_MS);
+  const timer = setTimeout(() => note("reading the prompt from stdin …"), NOTE_AFTER_MS);
   try {
     return await text(process.stdin);
   } finally {

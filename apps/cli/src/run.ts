@@ -2,21 +2,21 @@ import { Harness, type HarnessEvent, type Session } from "@cinch/core";
 import { sqliteStore } from "@cinch/sqlite";
 import { cliAgent } from "./agent.ts";
 import type { RunOptions } from "./args.ts";
-import { finish, type RunEnd } from "./ending.ts";
+import { finish, type RunEnd } from "./run-end.ts";
 import { Exit } from "./exit.ts";
 import { Interrupt } from "./interrupt.ts";
 import { chooseModel } from "./models/choice.ts";
 import { promptOf } from "./prompt.ts";
-import { checkDatabase, takeSeat, type Seat } from "./seat.ts";
-import { Stops } from "./stops.ts";
+import { checkDatabase, enterThread, type EnteredThread } from "./entered-thread.ts";
+import { Shutdown } from "./shutdown.ts";
 import { jsonView } from "./terminal/json-view.ts";
 import { Screen } from "./terminal/screen.ts";
 import { TextView } from "./terminal/text-view.ts";
-import { TurnWatch } from "./turn-end.ts";
+import { TurnWatch } from "./turn-watch.ts";
 
-/** `cinch run`: says something to a thread, shows what happens, and ends with a code that tells how it went. */
+/** `cinch run`: sends a prompt to a thread, prints what happens, and returns the exit code. */
 export async function run(options: RunOptions): Promise<number> {
-  using stops = new Stops();
+  using shutdown = new Shutdown();
   const screen = new Screen();
   const model = chooseModel(options.model, process.env);
   checkDatabase(options);
@@ -31,7 +31,7 @@ export async function run(options: RunOptions): Promise<number> {
     storage: store,
     agent,
     resolveModel: () => model.load(),
-    // Dice, a counter and a pause: nothing that anybody need be asked for.
+    // The tools are harmless: dice, a counter, a pause.
     permissions: [{ category: "other", policy: "allow" }],
   });
   try {
@@ -42,43 +42,44 @@ export async function run(options: RunOptions): Promise<number> {
     const interrupt = new Interrupt(session, screen);
     const listener = (event: HarnessEvent) => {
       view.show(event);
-      interrupt.see(event);
-      watch.see(event);
+      interrupt.handle(event);
+      watch.handle(event);
     };
-    const seat = await takeSeat({ session, store, options, title: prompt ?? "", listener });
-    stops.onInterrupt(() => interrupt.begin());
-    if (seat.driven && seat.before.status === "running") screen.note("another process drives this thread: following");
-    const early = await begin({ session, watch, seat, prompt });
-    const closed = stops.closed.then((code) => ({ kind: "closed" as const, code }));
-    const end = early ?? (await Promise.race([watch.end, closed]));
+    const entered = await enterThread({ session, store, options, title: prompt ?? "", listener });
+    shutdown.onInterrupt(() => interrupt.start());
+    if (entered.driven && entered.before.status === "running")
+      screen.note("another process drives this thread: following");
+    const immediate = await begin({ session, watch, entered, prompt });
+    const closed = shutdown.closed.then((code) => ({ kind: "closed" as const, code }));
+    const end = immediate ?? (await Promise.race([watch.end, closed]));
     screen.endLine();
-    const code = finish(end, { screen, session, options, seat });
-    // Somebody else's message may be in its turn here by now: to cut that off would cost them the outcome of its calls.
-    stops.onInterrupt(() => stops.close(Exit.aborted));
-    if (end.kind === "ended") await Promise.race([idle(session), stops.closed]);
+    const code = finish(end, { screen, session, options, entered });
+    // This process may now drive the turn of another session's message. Aborting it would lose the outcome of its calls.
+    shutdown.onInterrupt(() => shutdown.close(Exit.aborted));
+    if (end.kind === "ended") await Promise.race([idle(session), shutdown.closed]);
     return code;
   } finally {
     await harness.close();
   }
 }
 
-/** Settles when the thread has nothing more to do. */
+/** Settles when no turn is running. */
 async function idle(session: Session): Promise<void> {
   const isBusy = () => session.getDisplayState().status === "running";
   if (!isBusy()) return;
   for await (const event of session.events()) if (event.type === "agent_end" || !isBusy()) return;
 }
 
-interface Beginning {
+interface BeginOptions {
   session: Session;
   watch: TurnWatch;
-  seat: Seat;
+  entered: EnteredThread;
   prompt: string | null;
 }
 
-/** Sets going what was asked for. Comes back with the end if there is nothing to wait for. */
-async function begin({ session, watch, seat, prompt }: Beginning): Promise<RunEnd | undefined> {
-  const { status, inbox } = seat.before;
+/** Sends the prompt or resumes the thread. Returns an end if there is nothing to wait for. */
+async function begin({ session, watch, entered, prompt }: BeginOptions): Promise<RunEnd | undefined> {
+  const { status, inbox } = entered.before;
   if (prompt === null) {
     if (status === "waiting") return { kind: "waiting" };
     if (status === "idle" && inbox.length === 0) return { kind: "nothing" };

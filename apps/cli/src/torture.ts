@@ -2,23 +2,24 @@ import { availableParallelism } from "node:os";
 import { crashPoints, tortureAll } from "@cinch/testkit";
 import { Exit } from "./exit.ts";
 
-/** `cinch torture`: shows on this very machine, with its disk and its kernel, that nothing is lost. */
+/** `cinch torture`: shows that nothing is lost on this machine, with its disk and its kernel. */
 export async function torture(): Promise<number> {
   const points = crashPoints();
-  process.stdout.write(`killing a process at each of ${points.length} points of its way to the disk\n`);
+  process.stdout.write(`killing a process at each of ${points.length} crash points\n`);
   let done = 0;
   const verdicts = await tortureAll(
     points.map((point) => [point]),
     {
       cores: availableParallelism(),
-      told: ({ points: [point], problems }) => {
+      onVerdict: ({ points: [point], problems }) => {
         const verdict = problems.length === 0 ? "ok" : problems.join("; ");
         process.stdout.write(`${String(++done).padStart(3)}/${points.length}  ${point?.padEnd(28)} ${verdict}\n`);
       },
     },
   );
   const failed = verdicts.filter(({ problems }) => problems.length > 0).length;
-  const summary = failed === 0 ? "nothing lost, nothing run twice, every thread went on" : `${failed} of them failed`;
+  const summary =
+    failed === 0 ? "nothing was lost, nothing ran twice, every thread continued" : `${failed} of them failed`;
   process.stdout.write(`${points.length} kills: ${summary}\n`);
   return failed === 0 ? Exit.complete : Exit.error;
 }

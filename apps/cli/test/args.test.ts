@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { commandOf } from "../src/args.ts";
 import { UsageError } from "../src/exit.ts";
 
-test("commands and options are read in any order", () => {
+test("commands and options may come in any order", () => {
   const options = { prompt: undefined, thread: { kind: "new" }, model: undefined, db: ".cinch/cinch.db", json: false };
   assert.deepEqual(commandOf([]), { kind: "demo" });
   assert.deepEqual(commandOf(["-h"]), { kind: "help" });
@@ -23,7 +23,7 @@ test("commands and options are read in any order", () => {
   });
 });
 
-test("what can't be meant is refused, with what is wrong", () => {
+test("a wrong command line is refused, with the reason", () => {
   const cases: [string[], RegExp][] = [
     [["run", "--bogus"], /^There is no option "bogus"\.$/],
     [["run", "--continu", "hi"], /^There is no option "continu"\. Perhaps you meant: --continue$/],

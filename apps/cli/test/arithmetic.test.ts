@@ -3,7 +3,7 @@ import { test } from "node:test";
 import * as fc from "fast-check";
 import { ArithmeticError, evaluate } from "../src/arithmetic.ts";
 
-test("expressions are worked out by the usual rules", () => {
+test("expressions are evaluated by the usual rules", () => {
   const cases: [string, number][] = [
     ["3*7", 21],
     ["2 + 3 * 4", 14],
@@ -21,7 +21,7 @@ test("expressions are worked out by the usual rules", () => {
   for (const [expression, value] of cases) assert.equal(evaluate(expression), value, expression);
 });
 
-test("anything else is refused, whatever it is", () => {
+test("any other text is refused", () => {
   const deep = `${"(".repeat(200)}1${")".repeat(200)}`;
   const wrong = [
     "",

@@ -22,20 +22,20 @@ export interface Event {
   [field: string]: unknown;
 }
 
-export interface Ran {
+export interface LedgerEntry {
   what: "begin" | "end" | "fail";
   tool: string;
   key: string;
   args: Record<string, unknown>;
 }
 
-/** A folder of its own, and `cinch` in it: the real program, in real processes. */
+/** A temporary folder in which `cinch` runs: the real program, in real processes. */
 export class Place {
   readonly folder = mkdtempSync(join(tmpdir(), "cinch-cli-"));
   readonly ledger = join(this.folder, "ledger.jsonl");
   readonly #running = new Set<Running>();
 
-  /** No key of the machine that runs the tests gets in. */
+  /** The environment is empty but for `env`, so that no key of this machine is used. */
   start(args: readonly string[], { env = {} }: { env?: Record<string, string> } = {}): Running {
     const child = spawn(process.execPath, ["-C", "@cinch/source", MAIN, ...args], {
       cwd: this.folder,
@@ -57,10 +57,9 @@ export class Place {
     return running.finished;
   }
 
-  /** What the tools say of themselves. */
-  ran(): Ran[] {
+  ledgerEntries(): LedgerEntry[] {
     const lines = readFileSync(this.ledger, "utf8").trim().split("\n");
-    return lines.map((line) => JSON.parse(line) as Ran);
+    return lines.map((line) => JSON.parse(line) as LedgerEntry);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -70,7 +69,7 @@ export class Place {
   }
 }
 
-export class Running {
+class Running {
   readonly child: ChildProcessByStdio<Writable, Readable, Readable>;
   readonly finished: Promise<Finished>;
   #stdout = "";
@@ -88,11 +87,11 @@ export class Running {
     return { code, signal, stdout: this.#stdout, stderr: this.#stderr };
   }
 
-  /** Settles when the program has said this. */
-  async says(pattern: RegExp, from: "stdout" | "stderr" = "stderr"): Promise<void> {
-    const said = () => pattern.test(from === "stdout" ? this.#stdout : this.#stderr);
-    while (!said()) {
-      if (this.child.exitCode !== null) throw new Error(`It ended without saying ${pattern}: ${this.#stderr}`);
+  /** Settles when the program has printed this. */
+  async prints(pattern: RegExp, from: "stdout" | "stderr" = "stderr"): Promise<void> {
+    const isPrinted = () => pattern.test(from === "stdout" ? this.#stdout : this.#stderr);
+    while (!isPrinted()) {
+      if (this.child.exitCode !== null) throw new Error(`It ended without printing ${pattern}: ${this.#stderr}`);
       await Promise.race([once(this.child[from], "data"), this.finished]);
     }
   }

@@ -15,7 +15,7 @@ test("the flag decides, then CINCH_MODEL, then the first key, then the built-in 
   assert.equal(idOf(undefined, {}), "offline");
 });
 
-test("a name that can't be meant says what could be", () => {
+test("a wrong model name is refused, with a suggestion", () => {
   const cases: [string, RegExp][] = [
     ["gpt-5", /Perhaps you meant: --model openai\/gpt-5$/],
     ["claude-sonnet-5", /--model anthropic\/claude-sonnet-5$/],
@@ -36,7 +36,7 @@ test("a name that can't be meant says what could be", () => {
   }
 });
 
-test("every provider's package is there, and gives a model", async () => {
+test("every provider's package is installed and returns a model", async () => {
   const env = {
     ANTHROPIC_API_KEY: "k",
     OPENAI_API_KEY: "k",
@@ -60,7 +60,7 @@ test("every provider's package is there, and gives a model", async () => {
   await assert.rejects(chooseModel("vllm/x", { CINCH_BASE_URL: "nonsense" }).load(), { code: "INVALID_CONFIG" });
 });
 
-test("OLLAMA_HOST is understood in all its forms", () => {
+test("OLLAMA_HOST may be a host, a port, both, or a URL", () => {
   assert.equal(ollamaUrl(undefined), "http://localhost:11434/v1");
   assert.equal(ollamaUrl("0.0.0.0"), "http://localhost:11434/v1");
   assert.equal(ollamaUrl(":1234"), "http://localhost:1234/v1");

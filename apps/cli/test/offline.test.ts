@@ -4,13 +4,13 @@ import { Agent, Harness, type HarnessEvent, textOf } from "@cinch/core";
 import { offlineModel } from "../src/offline/model.ts";
 import { tools } from "../src/tools/index.ts";
 
-async function conversation(...says: string[]) {
+async function conversation(...prompts: string[]) {
   const agent = new Agent({ name: "test", model: offlineModel({ delayMs: 0 }), tools: { ...tools } });
   const harness = new Harness({ id: "test", agent, permissions: [{ category: "other", policy: "allow" }] });
   const events: HarnessEvent[] = [];
   harness.subscribe((event) => events.push(event));
   const answers: string[] = [];
-  for (const content of says) {
+  for (const content of prompts) {
     const { message } = await harness.sendMessage({ content });
     answers.push(textOf(message?.content ?? []));
   }
@@ -23,13 +23,13 @@ async function conversation(...says: string[]) {
   return { answers, steps };
 }
 
-test("two questions in one message are two calls in one step", async () => {
+test("two questions in one message become two calls in one step", async () => {
   const { answers, steps } = await conversation("What time is it and what is 3*7?");
   assert.deepEqual(steps, [["current_time", "calculate"]]);
   assert.match(answers[0]!, /^It is .*20\d\d.* 3\*7 = 21\.$/);
 });
 
-test("counting takes a step for each number, and what follows comes after it", async () => {
+test("counting takes a step for each number, and the next request runs after it", async () => {
   const { answers, steps } = await conversation(
     "Count to 5 with the counter tool, then roll 3d8 and what is two plus 2?",
   );
@@ -40,12 +40,12 @@ test("counting takes a step for each number, and what follows comes after it", a
   );
 });
 
-test("a call that fails is told as it is", async () => {
+test("the answer reports a call that failed", async () => {
   const { answers } = await conversation("what is 1/0?");
   assert.equal(answers[0], "calculate failed: Division by zero.");
 });
 
-test("it remembers what was said", async () => {
+test("the model remembers earlier messages", async () => {
   const { answers } = await conversation(
     "My name is Ada Lovelace and my favourite colour is green.",
     "remember that tea and cake are at four",
@@ -68,7 +68,7 @@ test("it remembers what was said", async () => {
   ]);
 });
 
-test("other tools, and words that are only words", async () => {
+test("quoted words and words after say are not requests", async () => {
   const { answers, steps } = await conversation(
     'How many words are in "one and two, then three"?',
     "wait 5 ms",
@@ -78,7 +78,7 @@ test("other tools, and words that are only words", async () => {
   assert.deepEqual(answers, ["That is 5 words, 18 letters.", "I waited for 0.005 s.", "what time is it and then 3*7"]);
 });
 
-test("it says what it is, and what it can do", async () => {
+test("the model says what it is and what it can do", async () => {
   const { answers } = await conversation("hello", "help", "who are you?", "Compose a sonata.");
   for (const answer of answers) assert.match(answer, /offline model .*rule-based/);
   assert.match(answers[1]!, /count to 5 with the counter tool/);

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import * as fc from "fast-check";
 import { plain, PlainText, short } from "../src/terminal/plain.ts";
 
-test("sequences and control characters go, text stays", () => {
+test("escape sequences and control characters are removed, and text is kept", () => {
   const cases: [string, string][] = [
     ["\u001b[1;31mred\u001b[0m", "red"],
     ["\u009b2Jclear", "clear"],
@@ -19,7 +19,7 @@ test("sequences and control characters go, text stays", () => {
   for (const [text, left] of cases) assert.equal(plain(text), left, JSON.stringify(text));
 });
 
-test("wherever a stream is cut, the same is left, and nothing in it controls a terminal", () => {
+test("wherever a stream is split, the result is the same and has no control characters", () => {
   const unit = fc.oneof(
     fc.constantFrom("\u001b", "[", "]", "\u009b", "\u0007", "\\", "\n", "m", "1", ";"),
     fc.string(),
@@ -35,7 +35,7 @@ test("wherever a stream is cut, the same is left, and nothing in it controls a t
   );
 });
 
-test("a short form is one line", () => {
+test("short returns one line, truncated to its length", () => {
   assert.equal(short(" a\n\tb \u001b[31mc "), "a b c");
   assert.equal(short("abcdef", 4), "abc…");
 });

@@ -19,7 +19,7 @@ const cases: Case[] = [
 ];
 const compatible: Case = { model: "openai-compatible/some/model", key: "CINCH_API_KEY", url: "CINCH_BASE_URL" };
 
-/** Says it in a place of its own, or goes on in one. */
+/** Runs `cinch run` with this provider, served by the mock. */
 async function say({ model, key, url }: Case, place: Place, ...args: string[]): Promise<Finished> {
   return place.run(["run", ...args, "--model", model], { env: { [key]: "a-key", [url]: mock.url } });
 }
@@ -28,7 +28,7 @@ describe("providers", { concurrency: 4 }, () => {
   for (const provider of [...cases, compatible]) {
     const { model } = provider;
 
-    test(`${model} answers, and knows what was said before`, async () => {
+    test(`${model} answers, and gets the earlier messages`, async () => {
       mock.onMessage(`hello ${model}`, { content: "Hello from the other side." });
       mock.on({ userMessage: `again ${model}`, turnIndex: 1 }, { content: "Welcome back." });
       await using place = new Place();
@@ -47,7 +47,7 @@ describe("providers", { concurrency: 4 }, () => {
       assert.deepEqual([stdout, code], ["It is 42.\n", 0], stderr);
       assert.match(stderr, /→ calculate \{"expression":"6\*7"\}\n← calculate: 42\n/);
       assert.deepEqual(
-        place.ran().map(({ what }) => what),
+        place.ledgerEntries().map(({ what }) => what),
         ["begin", "end"],
       );
     });
@@ -56,7 +56,7 @@ describe("providers", { concurrency: 4 }, () => {
   for (const provider of cases) {
     const { model } = provider;
 
-    test(`${model} is asked again when its answer breaks off at the beginning`, async () => {
+    test(`a request to ${model} is retried when its answer is cut off at the beginning`, async () => {
       const userMessage = `break early ${model}`;
       mock.on({ userMessage, sequenceIndex: 0 }, { content: "This is cut off." }, { truncateAfterChunks: 1 });
       mock.on({ userMessage }, { content: "Whole." });
@@ -66,7 +66,7 @@ describe("providers", { concurrency: 4 }, () => {
       assert.match(stderr, /^retry 1 in \d\.\d s: /m);
     });
 
-    test(`${model} is asked again when its answer breaks off after some of it was shown`, async () => {
+    test(`a request to ${model} is retried when its answer is cut off after some of it was printed`, async () => {
       const userMessage = `break late ${model}`;
       const broken = { chunkSize: 4, latency: 30, disconnectAfterMs: 200 };
       mock.on({ userMessage, sequenceIndex: 0 }, { content: "This is cut off somewhere in the middle." }, broken);
@@ -75,11 +75,11 @@ describe("providers", { concurrency: 4 }, () => {
       const { stdout, stderr, code } = await say(provider, place, userMessage);
       assert.equal(code, 0, stderr);
       assert.match(stdout, /^This .*\nWhole\.\n$/);
-      assert.match(stderr, /that answer broke off and is begun again/);
+      assert.match(stderr, /the answer was interrupted and starts again/);
     });
   }
 
-  test("a key that the provider refuses is an error, with what to check", async () => {
+  test("a key that the provider refuses is an error that says what to check", async () => {
     await using place = new Place();
     const userMessage = "refuse me";
     mock.on({ userMessage }, { error: { message: "invalid x-api-key", type: "authentication_error" }, status: 401 });

@@ -5,7 +5,7 @@ import { describe, test } from "node:test";
 import { eventsOf, Place, threadIn } from "./cli.ts";
 
 describe("cinch run", { concurrency: 4 }, () => {
-  test("the answer is on stdout, the rest on stderr, the thread in .cinch", async () => {
+  test("the answer goes to stdout, the rest to stderr, and the thread to .cinch", async () => {
     await using place = new Place();
     const { code, stdout, stderr } = await place.run(["run", "what is 3*7 and what is 2+2?"]);
     assert.deepEqual([code, stdout], [0, "I use calculate for that.\n3*7 = 21. 2+2 = 4.\n"]);
@@ -16,17 +16,17 @@ describe("cinch run", { concurrency: 4 }, () => {
     assert.ok(existsSync(join(place.folder, ".cinch", "cinch.db")));
   });
 
-  test("text comes as it is said, not at the end", async () => {
+  test("text is printed as it streams, not at the end", async () => {
     await using place = new Place();
     const running = place.start(["run", "tell me a story"], { env: { CINCH_OFFLINE_DELAY_MS: "5" } });
-    await running.says(/Once there was/, "stdout");
+    await running.prints(/Once there was/, "stdout");
     assert.ok(!running.stdout.includes("here I do not know"));
     const { code, stdout } = await running.finished;
     assert.equal(code, 0);
     assert.match(stdout, /^Once there was .* here I do not know\.\n$/);
   });
 
-  test("--json prints every event as a line, with dense seqs, over several runs", async () => {
+  test("--json prints every event as a line, with dense seqs across runs", async () => {
     await using place = new Place();
     const first = await place.run(["run", "--json", "count to 2"]);
     const second = await place.run(["run", "--json", "--continue", "what did I say first?"]);
@@ -43,18 +43,18 @@ describe("cinch run", { concurrency: 4 }, () => {
     assert.equal(said.join(""), 'First you said: "count to 2"');
   });
 
-  test("--continue takes the newest thread, --thread a certain one, and without them there is a new one", async () => {
+  test("--continue uses the newest thread, --thread a given one, and otherwise a new one is created", async () => {
     await using place = new Place();
     const first = await place.run(["run", "my name is Ada"]);
     const second = await place.run(["run", "what is my name?"]);
     assert.equal(second.stdout, "You have not told me your name.\n");
     const newest = await place.run(["run", "--continue", "what did I say first?"]);
     assert.equal(newest.stdout, 'First you said: "what is my name?"\n');
-    const certain = await place.run(["run", "--thread", threadIn(first), "what is my name?"]);
-    assert.equal(certain.stdout, "Your name is Ada.\n");
+    const given = await place.run(["run", "--thread", threadIn(first), "what is my name?"]);
+    assert.equal(given.stdout, "Your name is Ada.\n");
     const nothing = await place.run(["run", "--continue"]);
     assert.deepEqual([nothing.code, nothing.stdout], [0, ""]);
-    assert.match(nothing.stderr, /nothing to go on with/);
+    assert.match(nothing.stderr, /nothing to continue/);
     const missing = await place.run(["run", "--thread", "thread_nowhere", "hello"]);
     assert.deepEqual([missing.code, missing.stdout], [2, ""]);
     assert.match(
@@ -63,7 +63,7 @@ describe("cinch run", { concurrency: 4 }, () => {
     );
   });
 
-  test("the prompt comes from stdin when it is left out or a dash", async () => {
+  test("the prompt is read from stdin if it is omitted or a dash", async () => {
     await using place = new Place();
     const piped = await place.run(["run"], { input: "what is 2^10?\n" });
     assert.match(piped.stdout, /2\^10 = 1024\./);
@@ -73,7 +73,7 @@ describe("cinch run", { concurrency: 4 }, () => {
     assert.deepEqual([empty.code, empty.stderr.split("\n")[0]], [2, "cinch: The prompt from stdin is empty."]);
   });
 
-  test("what can't be started says why, ends with 2 and leaves nothing behind", async () => {
+  test("a command that can't be started says why, exits with 2 and writes nothing", async () => {
     await using place = new Place();
     const wrong: [string[], RegExp][] = [
       [["run", "--modle", "offline", "hi"], /There is no option "modle"\. Perhaps you meant: --model/],
@@ -89,21 +89,21 @@ describe("cinch run", { concurrency: 4 }, () => {
     assert.ok(!existsSync(join(place.folder, ".cinch")));
   });
 
-  test("a database that is none is an error that says so", async () => {
+  test("a file that is not a database is an error that says so", async () => {
     await using place = new Place();
     const { code, stderr } = await place.run(["run", "hi", "--db", process.execPath]);
     assert.equal(code, 1);
     assert.match(stderr, /^cinch: .*cannot be opened.*damaged or not a SQLite database/m);
   });
 
-  test("a turn that needs too many steps ends with 4", async () => {
+  test("a turn that needs too many steps exits with 4", async () => {
     await using place = new Place();
     const { code, stderr } = await place.run(["run", "count to 201"]);
     assert.equal(code, 4);
     assert.match(stderr, /limit of steps/);
   });
 
-  test("--help tells the exit codes, --version the version", async () => {
+  test("--help prints the exit codes, and --version the version", async () => {
     await using place = new Place();
     const [help, version] = await Promise.all([place.run(["run", "--help"]), place.run(["--version"])]);
     assert.deepEqual([help.code, version.code, version.stdout], [0, 0, "0.3.0\n"]);
@@ -124,10 +124,10 @@ describe("cinch run", { concurrency: 4 }, () => {
     assert.match(JSON.stringify(eventsOf(json.stdout)), /\\u001b\[31m/);
   });
 
-  test("a CRASH_AT that there is not is refused with the list of those that there are", async () => {
+  test("an unknown CRASH_AT is refused, with the list of positions and events", async () => {
     await using place = new Place();
     const { code, stderr } = await place.run(["run", "hello"], { env: { CRASH_AT: "foo:bar" } });
     assert.equal(code, 1);
-    assert.match(stderr, /CRASH_AT=foo:bar is no crash point.*before, inside, after, emitted.*tool_end/s);
+    assert.match(stderr, /CRASH_AT=foo:bar is not a crash point.*before, inside, after, emitted.*tool_end/s);
   });
 });

@@ -12,7 +12,7 @@ const question = defineTool({
   execute: (_input, { suspend }) => suspend({ question: "May I?" }),
 });
 
-/** Another program on the same file. */
+/** Another program that uses the same file. */
 function program(place: Place, { onRecover = "resume" }: { onRecover?: "resume" | "pause" } = {}): Harness {
   const model = script(call("question", {}), say("done"));
   const agent = new Agent({ name: "other", model, tools: { question } });
@@ -20,8 +20,8 @@ function program(place: Place, { onRecover = "resume" }: { onRecover?: "resume" 
   return new Harness({ id: "other", storage, agent, onRecover, permissions: [{ category: "other", policy: "allow" }] });
 }
 
-describe("a thread that only a person can move", { concurrency: 2 }, () => {
-  test("waits for an answer: 3, and what was said is queued", async () => {
+describe("threads that need a person", { concurrency: 2 }, () => {
+  test("a run at a thread that waits for an answer exits with 3, and queues its prompt", async () => {
     await using place = new Place();
     const other = program(place);
     const waiting = new Promise<void>((resolve) => {
@@ -38,10 +38,10 @@ describe("a thread that only a person can move", { concurrency: 2 }, () => {
     assert.match(said.stderr, /1 queued and not answered yet/);
   });
 
-  test("is parked: 3 for a message, and --continue without one goes on", async () => {
+  test("a prompt for a parked thread exits with 3, and --continue without one resumes it", async () => {
     await using place = new Place();
     const running = place.start(["run", "wait 0.5 seconds"]);
-    await running.says(/→ wait/);
+    await running.prints(/→ wait/);
     running.child.kill("SIGKILL");
     await running.finished;
     const other = program(place, { onRecover: "pause" });
@@ -50,7 +50,7 @@ describe("a thread that only a person can move", { concurrency: 2 }, () => {
     await other.close();
     const said = await place.run(["run", "--continue", "what is 6*7?"]);
     assert.deepEqual([said.code, said.stdout], [3, ""]);
-    assert.match(said.stderr, /parked; to go on all the same: cinch run --thread thread_\w+/);
+    assert.match(said.stderr, /parked; to resume it: cinch run --thread thread_\w+/);
     const on = await place.run(["run", "--continue"]);
     assert.deepEqual([on.code, on.stdout], [0, "I waited for 0.5 s.\nI use calculate for that.\n6*7 = 42.\n"]);
     assert.match(on.stderr, /> what is 6\*7\?/);

@@ -3,6 +3,7 @@ import type { JournalRows } from "./journal-rows.ts";
 import type { LeaseRow, LeaseRows } from "./lease-rows.ts";
 import { StoreFailure } from "./failure.ts";
 import type { AppendWork, Outcome } from "./protocol.ts";
+import { createsThread } from "./serialized-event.ts";
 import { threadChange, type ThreadRow, type ThreadRows } from "./thread-rows.ts";
 
 export interface Tables {
@@ -12,10 +13,11 @@ export interface Tables {
   folds: FoldRows;
 }
 
-/** One append, inside a transaction that somebody else begins and ends. */
+/** Runs one append. The caller begins and ends the transaction. */
 export function append(tables: Tables, work: AppendWork, now: number): Outcome {
   const found = tables.threads.find(work.threadId);
-  const creates = work.rows[0]?.type === "thread_created" || work.rows[0]?.type === "thread_cloned";
+  const [first] = work.events;
+  const creates = first !== undefined && createsThread(first);
   const thread = found || !creates ? tables.threads.get(work.threadId) : undefined;
   const lease = thread ? tables.leases.row(thread.no) : { epoch: 0, holder: null };
 
@@ -24,13 +26,13 @@ export function append(tables: Tables, work: AppendWork, now: number): Outcome {
   if (thread && (creates || tables.journals.lastSeq(thread.no) > work.afterSeq)) return { kind: "newer" };
   if (work.take !== undefined && (lease.epoch !== work.take || !mayBeTaken(refused.lease.status))) return refused;
   if (work.driver && work.epoch === undefined && work.take === undefined) return refused;
-  return write(tables, work, thread ?? create(tables, work), lease);
+  return write(tables, work, { thread: thread ?? create(tables, work), lease });
 }
 
 const mayBeTaken = (status: string): boolean => status === "free" || status === "dead";
 
-function create({ threads, journals }: Tables, { threadId, rows, afterSeq }: AppendWork): ThreadRow {
-  const first = rows[0]!;
+function create({ threads, journals }: Tables, { threadId, events, afterSeq }: AppendWork): ThreadRow {
+  const first = events[0]!;
   const { parent } = JSON.parse(first.body) as { parent?: { seq: number } };
   const expected = first.type === "thread_cloned" ? parent?.seq : 0;
   if (afterSeq !== expected) {
@@ -43,36 +45,44 @@ function create({ threads, journals }: Tables, { threadId, rows, afterSeq }: App
   return threads.get(threadId);
 }
 
-function write({ threads, leases, journals }: Tables, work: AppendWork, thread: ThreadRow, lease: LeaseRow): Outcome {
-  const { rows, afterSeq, take, release } = work;
+function write(
+  { threads, leases, journals }: Tables,
+  work: AppendWork,
+  { thread, lease }: { thread: ThreadRow; lease: LeaseRow },
+): Outcome {
+  const { events, afterSeq, take, release } = work;
   const { no } = thread;
-  const last = Math.max(journals.lastSeq(no), rows[0]?.type === "thread_cloned" ? afterSeq : 0);
+  const last = Math.max(journals.lastSeq(no), events[0]?.type === "thread_cloned" ? afterSeq : 0);
   if (last < afterSeq) {
-    throw new StoreFailure("INVALID_INPUT", `"${work.threadId}" ends at ${last}; nothing can follow ${afterSeq}.`);
+    throw new StoreFailure(
+      "INVALID_INPUT",
+      `"${work.threadId}" ends at ${last}, so nothing can be appended after ${afterSeq}.`,
+    );
   }
   const epoch = lease.epoch + (take === undefined ? 0 : 1);
   if (take !== undefined) leases.take(no, lease);
   if (release) leases.free(no, epoch);
 
-  journals.write(no, afterSeq, rows, work.blobs);
-  for (const [at, row] of rows.entries()) {
-    if (row.type !== "thread_rewound") continue;
-    const { toSeq } = JSON.parse(row.body) as { toSeq: number };
+  journals.write(no, work);
+  for (const [at, { type, body }] of events.entries()) {
+    if (type !== "thread_rewound") continue;
+    const { toSeq } = JSON.parse(body) as { toSeq: number };
     const seq = afterSeq + 1 + at;
     if (toSeq >= seq) throw new StoreFailure("INVALID_INPUT", `Event ${seq} cannot rewind to ${toSeq}.`);
     for (const journal of threads.rewind(no, { toSeq, seq })) journals.purge(journal);
   }
-  threads.update(thread, threadChange(rows, release), afterSeq + rows.length);
-  if (take !== undefined || rows.some(({ type }) => endsDraft(type))) journals.dropDraft(no);
-  return { kind: "appended", seq: afterSeq + rows.length, epoch };
+  const seq = afterSeq + events.length;
+  threads.update(thread, threadChange(events, { release }), seq);
+  if (take !== undefined || events.some(({ type }) => endsDraft(type))) journals.dropDraft(no);
+  return { kind: "appended", seq, epoch };
 }
 
 const endsDraft = (type: string): boolean => type === "message_end" || type === "agent_end";
 
-/** Returns the ids of all that are gone now. */
+/** Deletes the thread and its subagents' threads. Returns their ids. */
 export function deleteThread({ threads, leases, journals, folds }: Tables, threadId: string): string[] {
   const family = threads.family(threadId);
-  for (const journal of threads.bury(family)) journals.purge(journal);
+  for (const journal of threads.leaveTombstones(family)) journals.purge(journal);
   for (const { no } of family) {
     journals.dropDraft(no);
     folds.drop(no);

@@ -1,6 +1,6 @@
 type Position = "before" | "inside" | "after";
 
-/** `CRASH_AT="tool_end:inside:2"` kills the process inside the transaction that writes the second `tool_end`. */
+/** For tests: `CRASH_AT="tool_end:inside:2"` kills the process inside the transaction that writes the second `tool_end`. */
 const wanted = parse(process.env["CRASH_AT"]);
 let seen = 0;
 
@@ -15,5 +15,6 @@ export function crashPoint(position: Position, types: () => string[]): void {
   seen += types().filter((type) => type === wanted.type).length;
   if (before >= wanted.nth || seen < wanted.nth) return;
   process.kill(process.pid, "SIGKILL");
+  // The signal may arrive late, and nothing may run until then.
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
 }

@@ -14,7 +14,7 @@ const CANTOPEN = 14;
 const PROTOCOL = 15;
 const NOTADB = 26;
 
-/** Thrown where a transaction must not go on; crosses to the main thread as a `Failure`. */
+/** Aborts a transaction in the writer. It crosses to the main thread as a `Failure`. */
 export class StoreFailure extends Error {
   readonly code: ErrorCode;
 
@@ -29,12 +29,16 @@ export function sqliteCode(error: unknown): number | undefined {
   return error.errcode & 0xff;
 }
 
+/** The `code` of an error from the operating system, such as `ENOENT`; otherwise "". */
+export const systemCodeOf = (error: unknown): string =>
+  error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
+
 export const isBusy = (error: unknown): boolean => {
   const code = sqliteCode(error);
   return code === BUSY || code === LOCKED || code === PROTOCOL;
 };
 
-/** What went wrong, in words that say what to do next. */
+/** Maps any error to a code and a message that says what to do next. */
 export function failureOf(error: unknown, path: string): Failure {
   if (error instanceof StoreFailure) {
     return { code: error.code, message: error.message, ...(error.cause ? { cause: String(error.cause) } : {}) };
@@ -44,10 +48,10 @@ export function failureOf(error: unknown, path: string): Failure {
 }
 
 function explain(error: unknown, path: string): [ErrorCode, string] {
-  // Everything that is parsed here was once written as JSON.
+  // The store parses only JSON that it wrote itself.
   if (error instanceof SyntaxError) return ["CORRUPT", corruptMessage(path, "it holds broken JSON")];
   if (error instanceof Error && "syscall" in error) {
-    const code = "code" in error ? String(error.code) : "";
+    const code = systemCodeOf(error);
     if (code === "ENOSPC") return ["STORE_FULL", fullMessage(path)];
     if (code === "EACCES" || code === "EPERM" || code === "EROFS") return ["STORE_FAILED", notWritableMessage(path)];
     return ["STORE_FAILED", `"${path}" cannot be opened (${error.message}). Give another path.`];
@@ -58,14 +62,14 @@ function explain(error: unknown, path: string): [ErrorCode, string] {
     case BUSY:
     case LOCKED:
     case PROTOCOL:
-      return ["STORE_BUSY", `Another program keeps "${path}" locked. Close it, or try again later.`];
+      return ["STORE_BUSY", `Another program has "${path}" locked. Close that program, or try again later.`];
     case CORRUPT:
     case NOTADB:
       return ["CORRUPT", corruptMessage(path, "it is damaged or not a SQLite database")];
     case IOERR:
       return isFull(path)
         ? ["STORE_FULL", fullMessage(path)]
-        : ["STORE_FAILED", `The disk failed under "${path}": ${error}`];
+        : ["STORE_FAILED", `Reading or writing "${path}" failed: ${error}. Check the disk.`];
     case READONLY:
     case CANTOPEN:
     case PERM:
@@ -76,15 +80,18 @@ function explain(error: unknown, path: string): [ErrorCode, string] {
 }
 
 const fullMessage = (path: string): string =>
-  `No space is left for "${path}". Free some and try again: nothing is lost, and nothing was written by half.`;
+  `No disk space is left for "${path}". Free some and try again. Nothing is lost, and nothing was written in part.`;
 
 export const corruptMessage = (path: string, what: string): string =>
-  `"${path}" cannot be opened: ${what}. It was left as it is. Restore it from a backup, or move it and its -wal file away to start anew.`;
+  `"${path}" cannot be opened: ${what}. It was not changed. Restore it from a backup, or move it and its -wal file away to start with an empty store.`;
 
 const notWritableMessage = (path: string): string =>
   `"${path}" cannot be written. Check the permissions of the file and of its folder, or give another path.`;
 
-/** Where SQLite grows its shared memory or makes a file, a full disk looks like any other failure. */
+export const threadNotFoundMessage = (threadId: string): string =>
+  `There is no thread "${threadId}". listThreads() shows the existing ones.`;
+
+/** When SQLite grows its shared memory or creates a file, it does not report a full disk as such. */
 function isFull(path: string): boolean {
   const folder = dirname(path);
   if (!existsSync(folder)) return false;

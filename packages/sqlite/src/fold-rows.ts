@@ -3,7 +3,7 @@ import type { DatabaseSync } from "node:sqlite";
 import type { SavedFold } from "@cinch/core";
 import { sql } from "./sql.ts";
 
-/** Folded state of threads, one each: a cache that may go at any time. */
+/** Saved folds, at most one per thread: a cache that may be lost at any time. */
 export class FoldRows {
   readonly #save;
   readonly #drop;

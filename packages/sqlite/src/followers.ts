@@ -1,20 +1,20 @@
 import type { Connection } from "./connection.ts";
 import { isBusy, sqliteCode } from "./failure.ts";
-import type { Pulse, Reader } from "./reader.ts";
+import type { ChangeMarker, Reader } from "./reader.ts";
 import { SEQS } from "./protocol.ts";
 
 const POLL_MS = 20;
 
-interface Followed {
+interface FollowedThread {
   callbacks: Set<{ changed: (seq?: number) => void }>;
-  pulse: Pulse | undefined;
+  changeMarker: ChangeMarker | undefined;
 }
 
-/** Who wants to know when a thread changes. One cheap question to the file, 50 times a second, serves them all. */
+/** Calls back when a thread changes. One cheap query of the file, 50 times a second, serves all followers. */
 export class Followers {
   readonly #connection: Connection;
   readonly #reader: Reader;
-  readonly #followed = new Map<string, Followed>();
+  readonly #followed = new Map<string, FollowedThread>();
   #dataVersion = 0;
   #timer: NodeJS.Timeout | undefined;
 
@@ -24,7 +24,10 @@ export class Followers {
   }
 
   follow(threadId: string, changed: (seq?: number) => void): () => void {
-    const followed = this.#followed.get(threadId) ?? { callbacks: new Set(), pulse: this.#pulse(threadId) };
+    const followed = this.#followed.get(threadId) ?? {
+      callbacks: new Set(),
+      changeMarker: this.#changeMarker(threadId),
+    };
     const follower = { changed };
     this.#followed.set(threadId, followed);
     followed.callbacks.add(follower);
@@ -36,8 +39,8 @@ export class Followers {
     };
   }
 
-  /** Something has changed. `seq`: nothing but that the journal reaches this far now. */
-  tell(threadId: string, seq?: number): void {
+  /** With `seq`, the only change is that the journal now ends at `seq`. */
+  notify(threadId: string, seq?: number): void {
     for (const { changed } of this.#followed.get(threadId)?.callbacks ?? []) queueMicrotask(() => changed(seq));
   }
 
@@ -52,22 +55,22 @@ export class Followers {
       if (dataVersion === this.#dataVersion) return;
       this.#dataVersion = dataVersion;
     } catch (error) {
-      // It may pass. If the file has gone bad, whoever follows learns how when it reads.
+      // A lock is temporary. After any other failure the followers are notified, and their next read reports it.
       if (isBusy(error)) return;
     }
     for (const [threadId, followed] of this.#followed) {
-      const { pulse: before } = followed;
-      const now = this.#pulse(threadId);
-      followed.pulse = now;
-      if (!now || !before || before.other !== now.other) this.tell(threadId);
-      else if (before.event !== now.event) this.tell(threadId, (now.event ?? 0) % SEQS);
+      const { changeMarker: before } = followed;
+      const now = this.#changeMarker(threadId);
+      followed.changeMarker = now;
+      if (!now || !before || before.other !== now.other) this.notify(threadId);
+      else if (before.event !== now.event) this.notify(threadId, (now.event ?? 0) % SEQS);
     }
   }
 
-  /** A thread that cannot be looked at has no pulse, which is never equal to another. */
-  #pulse(threadId: string): Pulse | undefined {
+  /** `undefined` if the thread cannot be read, which counts as a change at every poll. */
+  #changeMarker(threadId: string): ChangeMarker | undefined {
     try {
-      return this.#reader.pulse(threadId);
+      return this.#reader.changeMarker(threadId);
     } catch (error) {
       if (sqliteCode(error) === undefined) throw error;
       return undefined;

@@ -1,7 +1,8 @@
 import { readFileSync, readlinkSync } from "node:fs";
 import { hostname } from "node:os";
+import { systemCodeOf } from "./failure.ts";
 
-/** Who holds leases: one per store object. With these four, a process on the same machine can be told dead at once. */
+/** The process behind a store object that holds leases. A process on the same machine can see at once that it is dead. */
 export interface Holder {
   boot: string;
   pidns: string;
@@ -9,8 +10,8 @@ export interface Holder {
   start: string;
 }
 
-/** Where there is no /proc, a pid may have been given to another process meanwhile: then only the counter tells. */
-export function thisHolder(): Holder {
+/** Without /proc a reused pid can't be recognised: then only the counter of the holder shows that it is dead. */
+export function currentHolder(): Holder {
   const proc = procIdentity();
   return { pid: process.pid, ...(proc ?? { boot: hostname(), pidns: "", start: "" }) };
 }
@@ -19,20 +20,20 @@ function procIdentity(): Omit<Holder, "pid"> | undefined {
   if (process.platform !== "linux") return undefined;
   try {
     const boot = readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
-    const start = startOf(process.pid);
+    const start = startTimeOf(process.pid);
     return start === undefined ? undefined : { boot, pidns: readlinkSync("/proc/self/ns/pid"), start };
   } catch (error) {
-    if (hasCode(error, ["ENOENT", "EACCES", "EPERM"])) return undefined;
+    if (["ENOENT", "EACCES", "EPERM"].includes(systemCodeOf(error))) return undefined;
     throw error;
   }
 }
 
-/** True only if that process is certainly gone. */
+/** True only if that process has certainly ended. */
 export function isGone(holder: Holder, me: Holder): boolean {
   if (holder.boot !== me.boot || holder.pidns !== me.pidns) return false;
   if (!holder.start) return !exists(holder.pid);
-  const start = startOf(holder.pid);
-  // Other users' processes may be hidden in /proc: what is not seen there is gone only if the kernel says so too.
+  const start = startTimeOf(holder.pid);
+  // /proc may hide the processes of other users, so the kernel is asked as well.
   return start === undefined ? !exists(holder.pid) : start !== holder.start;
 }
 
@@ -40,30 +41,27 @@ function exists(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch (error) {
-    return !hasCode(error, ["ESRCH"]);
+    return systemCodeOf(error) !== "ESRCH";
   }
 }
 
-function startOf(pid: number): string | undefined {
+function startTimeOf(pid: number): string | undefined {
   try {
-    return startIn(readFileSync(`/proc/${pid}/stat`, "utf8"));
+    return startTimeIn(readFileSync(`/proc/${pid}/stat`, "utf8"));
   } catch (error) {
-    // ESRCH: the process ended between opening and reading its file. EACCES, EPERM: it is hidden.
-    if (hasCode(error, ["ENOENT", "ESRCH", "EACCES", "EPERM"])) return undefined;
+    // ESRCH: the process ended between the opening and the reading of its file. EACCES, EPERM: it is hidden.
+    if (["ENOENT", "ESRCH", "EACCES", "EPERM"].includes(systemCodeOf(error))) return undefined;
     throw error;
   }
 }
 
-/** When a process began, in clock ticks since boot. Dead but not yet reaped is "", which equals no start. */
-export function startIn(stat: string): string | undefined {
-  // The second field is the program's name, which may hold spaces and parentheses: count from its end.
+/** The start time of a process, in clock ticks since boot. "" for a process that is dead but not yet reaped. */
+export function startTimeIn(stat: string): string | undefined {
+  // The second field is the name of the program, which may contain spaces and parentheses: count from its end.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   return fields[0] === "Z" || fields[0] === "X" ? "" : fields[19];
 }
 
-const hasCode = (error: unknown, codes: string[]): boolean =>
-  error instanceof Error && "code" in error && typeof error.code === "string" && codes.includes(error.code);
-
-/** Tells store objects apart. Not a secret, so it does without the platform's crypto, which takes 3 ms to load. */
+/** Identifies a store object. Not a secret, and loading the crypto module would take 3 ms. */
 export const newHolderId = (): string =>
   [process.pid, Date.now(), Math.random(), Math.random()].map((part) => part.toString(36).replace("0.", "")).join("-");

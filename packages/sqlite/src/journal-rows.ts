@@ -1,10 +1,9 @@
 import type { DatabaseSync } from "node:sqlite";
-import type { Blob } from "@cinch/core";
 import { checksumOf } from "./event-row.ts";
-import { SEQS, keyOf, type Row } from "./protocol.ts";
+import { SEQS, keyOf, type AppendWork } from "./protocol.ts";
 import { sql } from "./sql.ts";
 
-/** Events, and what hangs on them: the blobs they refer to, the draft of the next one, their place in the search index. */
+/** Events, the blobs they refer to, the draft of the next message, and which journals must be indexed for search. */
 export class JournalRows {
   readonly #last;
   readonly #insert;
@@ -15,9 +14,9 @@ export class JournalRows {
   readonly #dropBlob;
   readonly #addDraft;
   readonly #dropDraft;
-  readonly #soil;
+  readonly #markDirty;
   readonly #purges;
-  readonly #clean;
+  readonly #clearDirty;
 
   constructor(db: DatabaseSync) {
     this.#last = sql<{ key: number | null }>(db, "SELECT max(key) AS key FROM events WHERE key BETWEEN ? AND ?");
@@ -36,7 +35,7 @@ export class JournalRows {
        VALUES ((SELECT coalesce(max(key), ?1) + 1 FROM drafts WHERE key BETWEEN ?1 AND ?2), ?3)`,
     );
     this.#dropDraft = sql(db, "DELETE FROM drafts WHERE key BETWEEN ? AND ?");
-    this.#soil = sql(db, "INSERT OR IGNORE INTO dirty (journal, from_seq) VALUES (?, ?)");
+    this.#markDirty = sql(db, "INSERT OR IGNORE INTO dirty (journal, from_seq) VALUES (?, ?)");
     const isRead = (seq: string) =>
       `EXISTS (SELECT 1 FROM segments WHERE journal = ?3 AND ${seq} BETWEEN from_seq AND coalesce(to_seq, ${SEQS}))`;
     this.#purges = [
@@ -46,30 +45,30 @@ export class JournalRows {
     ].map(([table, key]) =>
       sql(db, `DELETE FROM ${table} WHERE ${key} BETWEEN ?1 AND ?2 AND NOT ${isRead(`${key} % ${SEQS}`)}`),
     );
-    this.#clean = sql(
+    this.#clearDirty = sql(
       db,
       "DELETE FROM dirty WHERE journal = ?1 AND NOT EXISTS (SELECT 1 FROM segments WHERE journal = ?1)",
     );
   }
 
-  /** The newest `seq` of a thread is always in its own journal, because a thread begins, and begins again, with an event. */
+  /** The newest event of a thread is always in its own journal: a creation, a clone and a rewind each append one to it. */
   lastSeq(journal: number): number {
     const key = this.#last.get(...rangeOf(journal))?.key;
     return key ? key % SEQS : 0;
   }
 
-  write(journal: number, after: number, rows: readonly Row[], blobs: readonly Blob[]): void {
+  write(journal: number, { afterSeq, events, blobs }: AppendWork): void {
     const sent = new Map(blobs.map((blob) => [blob.hash, blob.bytes]));
-    for (const [at, { body, hashes }] of rows.entries()) {
-      const key = keyOf(journal, after + 1 + at);
+    for (const [at, { body, hashes }] of events.entries()) {
+      const key = keyOf(journal, afterSeq + 1 + at);
       this.#insert.run(key, body, checksumOf(key, body));
-      for (const hash of hashes) if (this.#keep(hash, sent.get(hash))) this.#addRef.run(key, hash);
+      for (const hash of hashes) if (this.#storeBlob(hash, sent.get(hash))) this.#addRef.run(key, hash);
     }
-    if (rows.some(({ type }) => isSearched(type))) this.#soil.run(journal, after + 1);
+    if (events.some(({ type }) => isSearched(type))) this.#markDirty.run(journal, afterSeq + 1);
   }
 
-  /** Whether these bytes are in the store now. A `blob` field may hold anything, so that not every one names a blob. */
-  #keep(hash: string, bytes: Uint8Array | undefined): boolean {
+  /** Returns whether the store has this blob now. A `blob` field may contain any text, so not every one names a blob. */
+  #storeBlob(hash: string, bytes: Uint8Array | undefined): boolean {
     if (bytes) this.#addBlob.run(hash, bytes);
     return bytes !== undefined || this.#hasBlob.get(hash) !== undefined;
   }
@@ -82,13 +81,13 @@ export class JournalRows {
     this.#dropDraft.run(...rangeOf(journal));
   }
 
-  /** Drops what nobody reads of a journal. */
+  /** Deletes the events of a journal that are in no segment, with their blobs. */
   purge(journal: number): void {
     const range = rangeOf(journal);
     const hashes = this.#refs.all(...range);
-    // A JavaScript number is bound as a float, which the search index does not take for a bound of its rowid.
+    // A JavaScript number is bound as a float, which the search index does not accept as a bound of its rowid.
     for (const purge of this.#purges) purge.run(...range.map(BigInt), journal);
-    this.#clean.run(journal);
+    this.#clearDirty.run(journal);
     for (const { hash } of hashes) this.#dropBlob.run(hash);
   }
 }

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Lease } from "@cinch/core";
-import { isGone, thisHolder, type Holder } from "./holder.ts";
+import { isGone, currentHolder, type Holder } from "./holder.ts";
 import type { Observer } from "./observer.ts";
 import { sql } from "./sql.ts";
 
@@ -9,18 +9,18 @@ export interface LeaseRow {
   holder: string | null;
 }
 
-/** Leases, and the row of this store object among their holders. Everything here runs inside a transaction. */
+/** Leases, and the row of this store object among their holders. Every method runs inside a transaction. */
 export class LeaseRows {
   readonly #me: string;
-  readonly #identity: Holder = thisHolder();
+  readonly #identity: Holder = currentHolder();
   readonly #observer: Observer;
   readonly #lease;
   readonly #setLease;
   readonly #holder;
-  readonly #arrive;
-  readonly #beat;
-  readonly #forget;
-  readonly #forgetIdle;
+  readonly #addHolder;
+  readonly #incrementCounter;
+  readonly #dropHolder;
+  readonly #dropIdleHolders;
   readonly #freeAll;
 
   constructor(db: DatabaseSync, me: string, observer: Observer) {
@@ -35,13 +35,16 @@ export class LeaseRows {
       db,
       "SELECT boot, pidns, pid, start, counter FROM holders WHERE id = ?",
     );
-    this.#arrive = sql(
+    this.#addHolder = sql(
       db,
       "INSERT OR IGNORE INTO holders (id, boot, pidns, pid, start, counter) VALUES (?, ?, ?, ?, ?, 0)",
     );
-    this.#beat = sql(db, "UPDATE holders SET counter = counter + 1 WHERE id = ?");
-    this.#forget = sql(db, "DELETE FROM holders WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM leases WHERE holder = ?1)");
-    this.#forgetIdle = sql(
+    this.#incrementCounter = sql(db, "UPDATE holders SET counter = counter + 1 WHERE id = ?");
+    this.#dropHolder = sql(
+      db,
+      "DELETE FROM holders WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM leases WHERE holder = ?1)",
+    );
+    this.#dropIdleHolders = sql(
       db,
       "DELETE FROM holders WHERE id <> ? AND id NOT IN (SELECT holder FROM leases WHERE holder IS NOT NULL)",
     );
@@ -63,29 +66,29 @@ export class LeaseRows {
   }
 
   take(thread: number, { epoch, holder }: LeaseRow): void {
-    this.#appear();
+    this.#register();
     this.#setLease.run(thread, epoch + 1, this.#me);
-    if (holder !== null) this.#forget.run(holder);
+    if (holder !== null) this.#dropHolder.run(holder);
   }
 
   free(thread: number, epoch: number): void {
     this.#setLease.run(thread, epoch, null);
   }
 
-  beat(): void {
-    this.#appear();
-    this.#beat.run(this.#me);
+  renew(): void {
+    this.#register();
+    this.#incrementCounter.run(this.#me);
   }
 
-  leave(): void {
+  releaseAll(): void {
     this.#freeAll.run(this.#me);
-    this.#forget.run(this.#me);
+    this.#dropHolder.run(this.#me);
   }
 
-  /** A holder without a lease may be forgotten even if it lives: with its next lease it appears again. */
-  #appear(): void {
+  /** The row of a live holder without leases may have been dropped by another process, so each lease registers it again. */
+  #register(): void {
     const { boot, pidns, pid, start } = this.#identity;
-    if (this.#arrive.run(this.#me, boot, pidns, pid, start)) this.#forgetIdle.run(this.#me);
+    if (this.#addHolder.run(this.#me, boot, pidns, pid, start)) this.#dropIdleHolders.run(this.#me);
   }
 
   #isDead(holder: string, now: number): boolean {

@@ -1,10 +1,10 @@
 import { setImmediate as pause } from "node:timers/promises";
 import type { ThreadQuery, ThreadRecord } from "@cinch/core";
 import { Connection } from "./connection.ts";
-import { parsed } from "./event-row.ts";
+import { tryParse } from "./event-row.ts";
 import { SEQS } from "./protocol.ts";
 import { sql } from "./sql.ts";
-import { fold, wordsOf } from "./words.ts";
+import { normalizeText, wordsOf } from "./words.ts";
 
 interface ListRow {
   no: number;
@@ -20,24 +20,24 @@ interface ListRow {
 
 const COLUMNS = "no, id, title, resource, parent, created_at, updated_at, touched, metadata";
 const ROWS_AT_ONCE = 1000;
-/** How long a search may keep others from their work before it lets them in between. */
-const BREATH_MS = 5;
-const SAYING = `SELECT DISTINCT thread FROM search JOIN segments ON journal = search.rowid / ${SEQS}
+/** How long a search may block the event loop before it yields. */
+const YIELD_AFTER_MS = 5;
+const THREADS_WITH_WORD = `SELECT DISTINCT thread FROM search JOIN segments ON journal = search.rowid / ${SEQS}
   AND search.rowid % ${SEQS} BETWEEN from_seq AND coalesce(to_seq, ${SEQS}) WHERE search MATCH ?`;
 
-/** Which threads there are. */
+/** The list of threads, and the search in it. */
 export class Listing {
   readonly #connection: Connection;
   readonly #one;
-  readonly #place;
+  readonly #position;
   readonly #page;
 
   constructor(connection: Connection) {
     this.#connection = connection;
     const { db } = connection;
     this.#one = sql<ListRow>(db, `SELECT ${COLUMNS} FROM threads WHERE id = ? AND deleted = 0`);
-    // A page may go on from a thread that was deleted since: its tombstone stands where it stood.
-    this.#place = sql<{ touched: number }>(db, "SELECT touched FROM threads WHERE id = ?");
+    // A page may start after a thread that was deleted meanwhile: its tombstone keeps the position.
+    this.#position = sql<{ touched: number }>(db, "SELECT touched FROM threads WHERE id = ?");
     this.#page = sql<ListRow>(
       db,
       `SELECT ${COLUMNS} FROM threads
@@ -47,7 +47,7 @@ export class Listing {
   }
 
   async thread(threadId: string): Promise<ThreadRecord | undefined> {
-    return this.#connection.ask(() => {
+    return this.#connection.read(() => {
       const row = this.#one.get(threadId);
       return row && recordOf(row);
     });
@@ -55,12 +55,12 @@ export class Listing {
 
   async threads(query: ThreadQuery): Promise<ThreadRecord[]> {
     const limit = query.limit ?? Infinity;
-    const mentions = query.query?.trim() ? await this.#mentions(query.query) : () => true;
+    const matches = query.query?.trim() ? await this.#matcher(query.query) : () => true;
     const found: ThreadRecord[] = [];
-    let touched = await this.#connection.ask(() => this.#start(query.before));
+    let touched = await this.#connection.read(() => this.#start(query.before));
     while (found.length < limit) {
       const most = query.query ? ROWS_AT_ONCE : Math.min(limit, ROWS_AT_ONCE);
-      const rows = await this.#connection.ask(() => {
+      const rows = await this.#connection.read(() => {
         const page = this.#page.all(
           touched,
           query.resourceId ?? null,
@@ -68,7 +68,7 @@ export class Listing {
           query.topLevel ? 0 : 1,
           most,
         );
-        found.push(...page.filter(mentions).map(recordOf));
+        found.push(...page.filter(matches).map(recordOf));
         return page;
       });
       if (rows.length < most) break;
@@ -79,37 +79,37 @@ export class Listing {
   }
 
   #start(before: string | undefined): number {
-    return before === undefined ? Number.MAX_SAFE_INTEGER : (this.#place.get(before)?.touched ?? 0);
+    return before === undefined ? Number.MAX_SAFE_INTEGER : (this.#position.get(before)?.touched ?? 0);
   }
 
-  /** Each word must be in the title or in something that was said; not all in the same place. */
-  async #mentions(query: string): Promise<(row: ListRow) => boolean> {
+  /** Each word must occur in the title or in an event of the thread. Not all need to occur in the same one. */
+  async #matcher(query: string): Promise<(row: ListRow) => boolean> {
     const words = [...new Set(wordsOf(query))];
-    // A query of nothing but signs can only be meant for titles: signs are not indexed.
-    if (words.length === 0) return ({ title }) => fold(title).includes(fold(query.trim()));
-    const saying = await this.#saying(words);
+    // Punctuation is not indexed, so a query without words is compared with titles only.
+    if (words.length === 0) return ({ title }) => normalizeText(title).includes(normalizeText(query.trim()));
+    const found = await this.#threadsByWord(words);
     return ({ no, title }) => {
-      const folded = fold(title);
-      return saying.every(({ word, threads }) => threads.has(no) || folded.includes(word));
+      const text = normalizeText(title);
+      return found.every(({ word, threads }) => threads.has(no) || text.includes(word));
     };
   }
 
-  /** Which threads have which of these words. Asked aside: a connection with an open cursor sees nothing new. */
-  #saying(words: readonly string[]): Promise<{ word: string; threads: Set<number> }[]> {
-    return this.#connection.aside(async (connection) => {
-      const saying = words.map((word) => ({ word, threads: new Set<number>() }));
-      for (const { word, threads } of saying) await collect(connection, word, threads);
-      return saying;
+  /** On a second connection, because a connection with an open cursor does not see newer commits. */
+  #threadsByWord(words: readonly string[]): Promise<{ word: string; threads: Set<number> }[]> {
+    return this.#connection.withSecondConnection(async (connection) => {
+      const found = words.map((word) => ({ word, threads: new Set<number>() }));
+      for (const { word, threads } of found) await collectThreads(connection, word, threads);
+      return found;
     });
   }
 }
 
-/** In one pass: each would have to put together anew where all the words with this beginning stand. */
-async function collect(connection: Connection, word: string, threads: Set<number>): Promise<void> {
-  const cursor = await connection.ask(() => connection.db.prepare(SAYING).iterate(`"${word}"*`));
+/** With one cursor: each new query would have to merge all words with this prefix again. */
+async function collectThreads(connection: Connection, word: string, threads: Set<number>): Promise<void> {
+  const cursor = await connection.read(() => connection.db.prepare(THREADS_WITH_WORD).iterate(`"${word}"*`));
   for (let isDone = false; !isDone; await pause()) {
-    isDone = await connection.ask(() => {
-      for (const end = performance.now() + BREATH_MS; performance.now() < end;) {
+    isDone = await connection.read(() => {
+      for (const end = performance.now() + YIELD_AFTER_MS; performance.now() < end;) {
         const { value, done } = cursor.next();
         if (done) return true;
         threads.add(value["thread"] as number);
@@ -129,8 +129,8 @@ const recordOf = (row: ListRow): ThreadRecord => ({
   metadata: metadataIn(row.metadata),
 });
 
-/** One damaged row must not keep the others from being listed. */
+/** Empty if the row is damaged, so that the other threads can still be listed. */
 function metadataIn(text: string): Record<string, unknown> {
-  const metadata = parsed(text);
+  const metadata = tryParse(text);
   return typeof metadata === "object" && metadata !== null ? (metadata as Record<string, unknown>) : {};
 }

@@ -3,9 +3,9 @@ import { sql } from "./sql.ts";
 
 interface Watch {
   counter: number;
-  /** When it was seen to move. */
+  /** When the counter was last seen to change. */
   movedAt: number;
-  /** The first and the newest of our own commits, without a long gap between them, that found the counter unmoved. */
+  /** The first and the newest commit of this process that found the counter unchanged, without a long gap in between. */
   stillFrom?: number;
   stillTo: number;
   askedAt: number;
@@ -14,8 +14,8 @@ interface Watch {
 const UNSEEN = -1;
 
 /**
- * Tells a holder that stands still from one that is alive, where the process cannot be asked. A holder that could not write, because
- * the disk was full or the file locked, has done nothing wrong: so only time counts in which this process was able to write.
+ * Detects dead holders by their counters, where the process itself can't be checked. While the disk is full or the file is locked, a
+ * live holder can't renew either, so only time in which this process was able to write counts.
  */
 export class Observer {
   readonly #watches = new Map<string, Watch>();
@@ -39,8 +39,8 @@ export class Observer {
     else this.#watches.set(holder, { counter: UNSEEN, movedAt: -Infinity, stillTo: 0, askedAt: now });
   }
 
-  /** Reads the counters. Returns whether one of them is suspect, so that it is worth a write to find out. */
-  look(now: number): boolean {
+  /** Returns whether a holder is suspect, so that a write is worthwhile to confirm it. */
+  readCounters(now: number): boolean {
     for (const [holder, watch] of this.#watches) {
       const counter = this.#counter.get(holder)?.counter;
       if (counter === undefined || now - watch.askedAt > 3 * this.#periodMs) this.#watches.delete(holder);
@@ -50,7 +50,7 @@ export class Observer {
     return this.#suspects(now).length > 0;
   }
 
-  /** Inside a transaction that writes. What it returns is to be called when that transaction is committed. */
+  /** Must be called inside a transaction that writes. The caller calls the returned function after the commit. */
   probe(now: number): () => void {
     const counters = this.#suspects(now).map(([holder, watch]) => ({
       watch,

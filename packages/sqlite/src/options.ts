@@ -1,22 +1,22 @@
 import { checkKeys, CinchError } from "@cinch/core";
 
 export interface SqliteOptions {
-  /** The database file. It and its folders are made if they are not there. */
+  /** The database file. It and its folders are created if they do not exist. */
   path: string;
-  /** How long to wait for another program that has the file locked, before `STORE_BUSY`. Default 30 s. */
+  /** How long to wait while another program has the file locked, before `STORE_BUSY`. Default 30 s. */
   busyMs?: number;
-  /** How often a driver shows that it is alive. Default 1 s. */
+  /** How often a driver renews its leases. Default 1 s. */
   renewMs?: number;
-  /** How long a driver on another machine, or a stopped one, must have shown no life before it may be replaced. Default 5 s. */
+  /** After how long without a renewal a driver on another machine, or a stopped one, may be replaced. Default 5 s. */
   periodMs?: number;
-  /** How long after the last write the search index is brought up to date. Default 200 ms. */
+  /** How long after the last write the search index is updated. Default 200 ms. */
   indexMs?: number;
 }
 
 const DEFAULTS = { busyMs: 30_000, renewMs: 1000, periodMs: 5000, indexMs: 200 };
 const TIMES = Object.keys(DEFAULTS) as (keyof typeof DEFAULTS)[];
 
-/** The options with what was left out. Throws `INVALID_CONFIG`. */
+/** Throws `INVALID_CONFIG`. */
 export function withDefaults(options: SqliteOptions): Required<SqliteOptions> {
   if (typeof options === "string") throw wrong(`takes an object: sqliteStore({ path: ${JSON.stringify(options)} }).`);
   checkKeys("sqliteStore", options, ["path", ...TIMES]);
@@ -28,7 +28,7 @@ export function withDefaults(options: SqliteOptions): Required<SqliteOptions> {
     const ms: unknown = options[key];
     if (ms === undefined) continue;
     if (typeof ms !== "number" || !(ms >= 0) || !Number.isFinite(ms))
-      throw wrong(`takes milliseconds as ${key}, from 0.`);
+      throw wrong(`takes milliseconds as ${key}: a finite number from 0.`);
     all[key] = ms;
   }
   return all;

@@ -1,28 +1,28 @@
 import type { Blob, ErrorCode, Lease, SavedFold } from "@cinch/core";
 
-/** An event on its way to the writer: already JSON, so that the writer parses only what it must understand. */
-export interface Row {
+/** An event for the writer. It is already JSON, so that the writer parses only the few events whose fields it needs. */
+export interface SerializedEvent {
   type: string;
   at: number;
   body: string;
-  /** Every string under a `blob` field: some of them may be no hashes at all. */
+  /** Every string in a `blob` field. Not each of them is a hash. */
   hashes: string[];
 }
 
 export interface AppendWork {
   kind: "append";
   threadId: string;
-  rows: Row[];
+  events: SerializedEvent[];
   afterSeq: number;
   epoch?: number;
   take?: number;
   release: boolean;
-  /** Whether there is an event in it that only a driver may append. */
+  /** Whether one of the events needs the lease. */
   driver: boolean;
   blobs: Blob[];
 }
 
-/** What the main thread asks of the writer. All but `catch_up` and `close` share a transaction with whatever else waits. */
+/** A request of the main thread. All but `catch_up` and `close` share a transaction with the other requests that wait. */
 export type Work =
   | AppendWork
   | { kind: "delete"; threadId: string }
@@ -40,7 +40,7 @@ export type Outcome =
   | { kind: "done" }
   | { kind: "failed"; failure: Failure };
 
-/** A `CinchError` on its way between threads. */
+/** A `CinchError` as it is sent between threads. */
 export interface Failure {
   code: ErrorCode;
   message: string;
@@ -59,14 +59,14 @@ export interface Reply {
 
 export type Instruction = Request | { watch: string };
 
-/** `open` comes once, before all others. */
+/** `open` is sent once, before all other messages. */
 export type ToWriter = { open: WriterOptions } | Instruction;
 
 export type FromWriter =
   | { kind: "ready" }
   | { kind: "unusable"; failure: Failure }
   | { kind: "replies"; replies: Reply[] }
-  /** Holders whose counter, at this value, has stood still for a whole period. Replaces what was said before. */
+  /** All holders that are dead by their counters, with the counter that did not change. Replaces the previous list. */
   | { kind: "verdicts"; dead: [holder: string, counter: number][] };
 
 export interface WriterOptions {
@@ -78,6 +78,6 @@ export interface WriterOptions {
   indexMs: number;
 }
 
-/** An event's key is its journal and its `seq` in one safe integer, so that a journal is one range of one table. */
+/** The key of an event combines its journal and `seq` in one safe integer, so that a journal is one range of the table. */
 export const SEQS = 2 ** 28;
 export const keyOf = (journal: number, seq: number): number => journal * SEQS + seq;

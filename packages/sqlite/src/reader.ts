@@ -2,34 +2,35 @@ import { setImmediate as pause } from "node:timers/promises";
 import { crc32 } from "node:zlib";
 import { CinchError, type DraftPiece, type DurableEvent, type SavedFold } from "@cinch/core";
 import type { Connection } from "./connection.ts";
-import { eventIn, parsed, type EventRow } from "./event-row.ts";
+import { decodeEvent, tryParse, type EventRow } from "./event-row.ts";
 import type { Holder } from "./holder.ts";
 import { rangeOf } from "./journal-rows.ts";
 import { SEQS, keyOf } from "./protocol.ts";
 import { INPUT_ID, IS_INPUT } from "./schema.ts";
 import { sql, sqlArrays } from "./sql.ts";
+import { threadNotFound } from "./store-error.ts";
 
-export interface Range {
+export interface EventRange {
   after?: number;
   upTo?: number;
   limit?: number;
   last?: boolean;
 }
 
-export interface LeaseState extends Holder {
+interface LeaseState extends Holder {
   epoch: number;
   holder: string | null;
   /** Null if the holder has no row. */
   counter: number | null;
 }
 
-/** What a follower may want to hear about: how far the journal reaches, and everything else. */
-export interface Pulse {
+/** Two equal markers mean that the thread has not changed. `event` is the newest key; `other` covers everything else. */
+export interface ChangeMarker {
   event: number | null;
   other: string;
 }
 
-/** A segment of a thread. `last` is the newest event that the thread's row knows of. */
+/** `last` is the newest event according to the row of the thread, which may lag behind. */
 interface Segment {
   no: number;
   last: number;
@@ -38,7 +39,7 @@ interface Segment {
   to_seq: number | null;
 }
 
-/** A run of keys: what a thread reads of one journal. Everything up to `known` was written once, so it must be there. */
+/** The keys that a thread reads of one journal. Every event up to `known` must exist: a missing one is damage. */
 interface Span {
   from: number;
   to: number;
@@ -46,10 +47,10 @@ interface Span {
 }
 
 const EVENTS_AT_ONCE = 250;
-/** How long a read may keep others from their work before it lets them in between. */
-const BREATH_MS = 10;
+/** How long a read may block the event loop before it yields. */
+const YIELD_AFTER_MS = 10;
 
-/** What is in one thread. */
+/** Reads the contents of single threads. */
 export class Reader {
   readonly #connection: Connection;
   readonly #no;
@@ -61,7 +62,7 @@ export class Reader {
   readonly #fold;
   readonly #inputs;
   readonly #lease;
-  readonly #pulse;
+  readonly #changeMarker;
 
   constructor(connection: Connection) {
     this.#connection = connection;
@@ -69,7 +70,7 @@ export class Reader {
     const events = "SELECT key, body, sum FROM events WHERE key BETWEEN ? AND ? ORDER BY key";
     const own = `BETWEEN no * ${SEQS} AND (no + 1) * ${SEQS} - 1`;
     this.#no = sql<{ no: number }>(db, "SELECT no FROM threads WHERE id = ? AND deleted = 0");
-    // One statement, because between two the thread may be deleted, and a thread without segments is a damaged one.
+    // One statement: between two the thread could be deleted, and would then look like a damaged one without segments.
     this.#segments = sql<Segment>(
       db,
       `SELECT no, last, journal, from_seq, to_seq FROM threads LEFT JOIN segments ON thread = no
@@ -94,7 +95,7 @@ export class Reader {
        FROM threads LEFT JOIN leases ON thread = no LEFT JOIN holders ON holders.id = holder
        WHERE threads.id = ? AND deleted = 0`,
     );
-    this.#pulse = sql<Pulse>(
+    this.#changeMarker = sql<ChangeMarker>(
       db,
       `SELECT (SELECT max(key) FROM events WHERE key ${own}) AS event,
          json_array(deleted, epoch, holder, (SELECT max(key) FROM drafts WHERE key ${own})) AS other
@@ -102,7 +103,7 @@ export class Reader {
     );
   }
 
-  async events(threadId: string, range: Range = {}): Promise<DurableEvent[]> {
+  async events(threadId: string, range: EventRange = {}): Promise<DurableEvent[]> {
     const { last = false, limit = Infinity } = range;
     const spans = await this.#spans(threadId, range);
     const read = last ? this.#newest : this.#oldest;
@@ -113,7 +114,7 @@ export class Reader {
     let since = performance.now();
     const next = () => (last ? spans.pop() : spans.shift());
     for (let span = next(); span && damaged === undefined && events.length < limit;) {
-      if (chunks++ > 0 && performance.now() - since > BREATH_MS) {
+      if (chunks++ > 0 && performance.now() - since > YIELD_AFTER_MS) {
         await pause();
         since = performance.now();
       }
@@ -125,8 +126,8 @@ export class Reader {
       if (rows.length < most || end === undefined) span = next();
       else span = last ? { from, to: end - 1, known: end - 1 } : { ...span, from: end + 1 };
     }
-    // Between two looks the thread may have been cut or deleted: what is left would look like the whole, or damaged, and a cut would
-    // come after what it cut off.
+    // Between two queries the thread may have been rewound or deleted. The events read so far would then look complete or damaged, or
+    // contain both a rewind and the events that it removed.
     const isCertain = chunks <= 1 && damaged === undefined && !events.some(({ type }) => type === "thread_rewound");
     if (!isCertain && placesOf(await this.#spans(threadId, range)) !== asked) return this.events(threadId, range);
     if (damaged !== undefined) throw this.#damaged(threadId, damaged);
@@ -135,7 +136,7 @@ export class Reader {
 
   async input(threadId: string, inputId: string): Promise<number | undefined> {
     const spans = await this.#spans(threadId, {});
-    return this.#connection.ask(() => {
+    return this.#connection.read(() => {
       const no = this.#no.get(threadId)?.no;
       const own = spans.filter(({ from }) => Math.floor(from / SEQS) === no).toReversed();
       const found = own.flatMap(({ from, to }) => this.#inputs.get(inputId, from, to) ?? [])[0];
@@ -143,10 +144,10 @@ export class Reader {
     });
   }
 
-  /** A page that SQLite itself finds damaged is told as what it means for the thread. */
+  /** If SQLite finds a damaged page, the error names the thread and the event. */
   async #read(threadId: string, read: () => EventRow[], key: number): Promise<EventRow[]> {
     try {
-      return await this.#connection.ask(read);
+      return await this.#connection.read(read);
     } catch (error) {
       throw error instanceof CinchError && error.code === "CORRUPT" ? this.#damaged(threadId, key, error) : error;
     }
@@ -163,7 +164,7 @@ export class Reader {
   }
 
   async blob(hash: string): Promise<Uint8Array | undefined> {
-    const bytes = await this.#connection.ask(() => this.#blob.get(hash)?.bytes);
+    const bytes = await this.#connection.read(() => this.#blob.get(hash)?.bytes);
     if (!bytes || !isSha256(hash) || (await sha256(bytes)) === hash) return bytes;
     throw new CinchError(
       "CORRUPT",
@@ -172,35 +173,34 @@ export class Reader {
   }
 
   async draft(threadId: string): Promise<DraftPiece[]> {
-    return this.#connection.ask(() => {
+    return this.#connection.read(() => {
       const no = this.#no.get(threadId)?.no;
       return no === undefined ? [] : this.#draft.all(...rangeOf(no)).flatMap(({ body }) => piecesIn(body));
     });
   }
 
-  /** Nothing if it is not as it was written. */
+  /** `undefined` if it is damaged. */
   async fold(threadId: string): Promise<SavedFold | undefined> {
-    const row = await this.#connection.ask(() => this.#fold.get(threadId));
+    const row = await this.#connection.read(() => this.#fold.get(threadId));
     if (!row || row.crc !== crc32(row.body)) return undefined;
     const { seq, fingerprint, body } = row;
     return { seq, fingerprint, body };
   }
 
-  /** Nothing for a thread that is not there. */
+  /** `undefined` if there is no such thread. */
   async lease(threadId: string): Promise<LeaseState | undefined> {
-    return this.#connection.ask(() => this.#lease.get(threadId));
+    return this.#connection.read(() => this.#lease.get(threadId));
   }
 
-  /** Two equal answers: nothing has happened in between. */
-  pulse(threadId: string): Pulse | undefined {
-    return this.#pulse.get(threadId);
+  changeMarker(threadId: string): ChangeMarker | undefined {
+    return this.#changeMarker.get(threadId);
   }
 
-  async #spans(threadId: string, { after = 0, upTo = Infinity }: Range): Promise<Span[]> {
-    const segments = await this.#connection.ask(() => this.#segments.all(threadId));
+  async #spans(threadId: string, { after = 0, upTo = Infinity }: EventRange): Promise<Span[]> {
+    const segments = await this.#connection.read(() => this.#segments.all(threadId));
     const newest = segments.at(-1);
     if (!newest) throw threadNotFound(threadId);
-    // Every thread ends in a segment of its own that is open.
+    // The last segment of every thread is open and in its own journal.
     if (newest.journal !== newest.no || newest.to_seq !== null) throw this.#damaged(threadId, 1);
     return segments
       .map(({ last, journal, from_seq: from, to_seq: to }): Span => {
@@ -216,16 +216,16 @@ export class Reader {
   }
 }
 
-/** Adds the events of a chunk. Returns the key of the first that is missing or not what was written. */
+/** Adds the events of a chunk. Returns the key of the first event that is missing or damaged. */
 function collect(
   rows: readonly EventRow[],
   { from, to, known }: Span,
   { into, threadId, last, isEnd }: { into: DurableEvent[]; threadId: string; last: boolean; isEnd: boolean },
 ): number | undefined {
-  // Read from its end, a thread may reach further than what is known of it.
+  // A thread that is read from its end may have events after `known`.
   let next = last ? Math.min(to, Math.max(known, rows[0]?.[0] ?? known)) : from;
   for (const row of rows) {
-    const event = row[0] === next ? eventIn(row) : undefined;
+    const event = row[0] === next ? decodeEvent(row) : undefined;
     if (!event) return next;
     event.threadId = threadId;
     into.push(event);
@@ -237,18 +237,15 @@ function collect(
 
 const placesOf = (spans: readonly Span[]): string => JSON.stringify(spans.map(({ from, to }) => [from, to]));
 
-/** A draft may be lost, so one that is damaged is. */
+/** Empty if the draft is damaged: a draft may be lost. */
 function piecesIn(body: string): DraftPiece[] {
-  const pieces = parsed(body);
+  const pieces = tryParse(body);
   return Array.isArray(pieces) ? (pieces as DraftPiece[]) : [];
 }
 
-/** Core names blobs by this hash; a store may be given other names, and then it has nothing to compare with. */
+/** Core names blobs by their SHA-256. Another caller may use other names, and those blobs are not verified. */
 const isSha256 = (hash: string): boolean => /^[0-9a-f]{64}$/.test(hash);
-/** By the platform's own crypto: loading `node:crypto` would be a tenth of what opening a store costs. */
+/** With the global `crypto`: loading `node:crypto` would take a tenth of the time of opening a store. */
 async function sha256(bytes: Uint8Array): Promise<string> {
   return Buffer.from(await crypto.subtle.digest("SHA-256", new Uint8Array(bytes))).toString("hex");
 }
-
-export const threadNotFound = (threadId: string): CinchError =>
-  new CinchError("THREAD_NOT_FOUND", `There is no thread "${threadId}". listThreads() shows the ones there are.`);

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { DurableEvent } from "@cinch/core";
-import { eventIn, type EventRow } from "./event-row.ts";
+import { decodeEvent, type EventRow } from "./event-row.ts";
 import { isSearched } from "./journal-rows.ts";
 import { SEQS, keyOf } from "./protocol.ts";
 import { sql, sqlArrays } from "./sql.ts";
@@ -9,22 +9,23 @@ import type { Writer } from "./writer.ts";
 
 const JOURNALS_AT_ONCE = 100;
 const EVENTS_AT_ONCE = 200;
-/** A journal whose turn goes on is left alone until so many events wait: small batches cost more to write than to say. */
-const BACKLOG = 400;
-/** How much of a text can be found: all that people and models write, the beginning of what tools print. */
-const MOST_SAID = 100_000;
-const MOST_PRINTED = 8_000;
-/** Longer ones are data, not words. */
-const LONGEST_WORD = 40;
+/** While a thread is being driven, its journal is indexed only after this many new events: small batches are expensive. */
+const MAX_BACKLOG = 400;
+/** How much of a text is indexed: practically all of a message, the beginning of a tool result. */
+const MAX_MESSAGE_CHARS = 100_000;
+const MAX_RESULT_CHARS = 8_000;
+/** Longer words are data, and are not indexed. */
+const MAX_WORD_CHARS = 40;
 
-interface Dirty {
+/** A journal with events that are not indexed yet. */
+interface DirtyJournal {
   journal: number;
   from_seq: number;
   last: number;
 }
 
-/** The part of a journal that is indexed next: from the first `seq` that is not yet, up to `done`. */
-interface Piece extends Dirty {
+/** The events of a journal that are indexed next, from `from_seq` to `done`. */
+interface Batch extends DirtyJournal {
   done: number;
   entries: Entry[];
 }
@@ -35,8 +36,8 @@ interface Entry {
 }
 
 /**
- * The search index follows the journals: an append only notes that a journal has grown. Whoever has time reads what is new and
- * indexes it, in small transactions; several processes may do so at once, and after a crash the note is still there.
+ * The search index lags behind the journals: an append only marks its journal as dirty. Any process that has the store open indexes
+ * dirty journals later, in small transactions. Several may do so at once, and a mark survives a crash.
  */
 export class SearchIndex {
   readonly #writer: Writer;
@@ -45,79 +46,79 @@ export class SearchIndex {
   readonly #events;
   readonly #insert;
   readonly #advance;
-  readonly #clean;
+  readonly #clearDirty;
 
   constructor(db: DatabaseSync, writer: Writer) {
     this.#writer = writer;
     const last = `(SELECT max(key) % ${SEQS} FROM events WHERE key BETWEEN journal * ${SEQS} AND (journal + 1) * ${SEQS} - 1)`;
-    this.#dirty = sql<Dirty>(
+    this.#dirty = sql<DirtyJournal>(
       db,
       `SELECT journal, from_seq, ${last} AS last FROM dirty LEFT JOIN leases ON thread = journal
-       WHERE ?1 OR holder IS NULL OR ${last} - from_seq >= ${BACKLOG} LIMIT ${JOURNALS_AT_ONCE}`,
+       WHERE ?1 OR holder IS NULL OR ${last} - from_seq >= ${MAX_BACKLOG} LIMIT ${JOURNALS_AT_ONCE}`,
     );
-    this.#state = sql<Dirty>(db, `SELECT journal, from_seq, ${last} AS last FROM dirty WHERE journal = ?`);
+    this.#state = sql<DirtyJournal>(db, `SELECT journal, from_seq, ${last} AS last FROM dirty WHERE journal = ?`);
     this.#events = sqlArrays<EventRow>(db, "SELECT key, body, sum FROM events WHERE key BETWEEN ? AND ? LIMIT ?");
     this.#insert = sql(db, "INSERT INTO search (rowid, words) VALUES (?, ?)");
     this.#advance = sql(db, "UPDATE dirty SET from_seq = ?2 WHERE journal = ?1");
-    this.#clean = sql(db, "DELETE FROM dirty WHERE journal = ?");
+    this.#clearDirty = sql(db, "DELETE FROM dirty WHERE journal = ?");
   }
 
-  /** Indexes one batch. Returns whether there may be more to do. */
-  step(options: { everything: boolean }): boolean {
-    const journals = this.#dirty.all(Number(options.everything));
+  /** Indexes a limited number of events. Returns whether there may be more. `includeHeld`: also threads that are being driven. */
+  indexBatch(options: { includeHeld: boolean }): boolean {
+    const journals = this.#dirty.all(Number(options.includeHeld));
     if (journals.length === 0) return false;
-    const pieces = this.#read(journals);
+    const batches = this.#read(journals);
     this.#writer.transaction({ durable: false }, () => {
-      for (const piece of pieces) this.#write(piece);
+      for (const batch of batches) this.#write(batch);
     });
     return (
       journals.length === JOURNALS_AT_ONCE ||
-      pieces.length < journals.length ||
-      pieces.at(-1)!.done < pieces.at(-1)!.last
+      batches.length < journals.length ||
+      batches.at(-1)!.done < batches.at(-1)!.last
     );
   }
 
-  #read(journals: readonly Dirty[]): Piece[] {
-    const pieces: Piece[] = [];
-    for (let room = EVENTS_AT_ONCE; room > 0 && pieces.length < journals.length;) {
-      const dirty = journals[pieces.length]!;
+  #read(journals: readonly DirtyJournal[]): Batch[] {
+    const batches: Batch[] = [];
+    for (let room = EVENTS_AT_ONCE; room > 0 && batches.length < journals.length;) {
+      const dirty = journals[batches.length]!;
       const { journal, from_seq: from, last } = dirty;
       const events = this.#events(keyOf(journal, from), keyOf(journal, last), room);
       const done = events.length < room ? last : events.at(-1)![0] % SEQS;
-      pieces.push({ ...dirty, done, entries: events.flatMap(entryOf) });
+      batches.push({ ...dirty, done, entries: events.flatMap(entryOf) });
       room -= events.length;
     }
-    return pieces;
+    return batches;
   }
 
-  #write({ journal, from_seq: from, done, entries }: Piece): void {
+  #write({ journal, from_seq: from, done, entries }: Batch): void {
     const now = this.#state.get(journal);
-    // Somebody else may have done it, or the thread may be gone, since this was read.
+    // Since this was read, another process may have indexed it or deleted the thread.
     if (now?.from_seq !== from) return;
     for (const { key, words } of entries) this.#insert.run(BigInt(key), words);
-    if (done >= now.last) this.#clean.run(journal);
+    if (done >= now.last) this.#clearDirty.run(journal);
     else this.#advance.run(journal, done + 1);
   }
 }
 
-/** What is damaged is not found. That it is damaged is told to the caller that opens its thread; other threads are indexed. */
+/** Skips damaged rows, so that other threads are still indexed. A read of the thread reports the damage. */
 function entryOf(row: EventRow): Entry[] {
-  const event = eventIn(row);
+  const event = decodeEvent(row);
   if (!event || !isSearched(event.type)) return [];
   const [key] = row;
-  const words = new Set(wordsOf(textIn(event)).filter((word) => word.length <= LONGEST_WORD));
+  const words = new Set(wordsOf(textIn(event)).filter((word) => word.length <= MAX_WORD_CHARS));
   return words.size > 0 ? [{ key, words: [...words].join(" ") }] : [];
 }
 
 function textIn(event: DurableEvent): string {
-  // Events are checked when they are appended and when they are folded, not here: nothing of their shape is certain.
+  // Events are validated by core, not by the store, so their shape is unknown here.
   const { message, result } = event as {
     message?: { content?: unknown } | null;
     result?: { content?: unknown } | null;
   };
   return event.type === "message_end"
-    ? text(message?.content).slice(0, MOST_SAID)
-    : text(result?.content).slice(0, MOST_PRINTED);
+    ? text(message?.content).slice(0, MAX_MESSAGE_CHARS)
+    : text(result?.content).slice(0, MAX_RESULT_CHARS);
 }
 
 function text(content: unknown): string {

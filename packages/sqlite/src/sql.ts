@@ -7,7 +7,7 @@ export interface Query<T> {
   run(...values: SQLInputValue[]): number;
 }
 
-/** A statement that knows the shape of its rows. It is prepared when it is first used: most of them never are. */
+/** A statement with typed rows. It is prepared at its first use: most processes use only a few. */
 export function sql<T extends object>(db: DatabaseSync, text: string): Query<T> {
   let prepared: StatementSync | undefined;
   const statement = () => (prepared ??= db.prepare(text));
@@ -18,7 +18,7 @@ export function sql<T extends object>(db: DatabaseSync, text: string): Query<T> 
   };
 }
 
-/** The same for large reads: rows come as arrays, which are half the work. */
+/** For large reads: rows are returned as arrays, which takes half the time. */
 export function sqlArrays<T extends unknown[]>(db: DatabaseSync, text: string): (...values: SQLInputValue[]) => T[] {
   let statement: StatementSync | undefined;
   return (...values) => {

@@ -14,18 +14,21 @@ import {
   type ThreadQuery,
   type ThreadRecord,
 } from "@cinch/core";
+import { checkAppend } from "./append-check.ts";
 import { Connection } from "./connection.ts";
+import { isPath, prepareFile } from "./database-file.ts";
 import { failureOf } from "./failure.ts";
 import { Followers } from "./followers.ts";
-import { isGone, newHolderId, thisHolder } from "./holder.ts";
-import { Link, errorOf } from "./link.ts";
+import { currentHolder, isGone, newHolderId } from "./holder.ts";
+import { storeClosed, threadNotFound, toCinchError } from "./store-error.ts";
+import { WriterClient } from "./writer-client.ts";
 import { Listing } from "./listing.ts";
-import { narrow } from "./private-file.ts";
+import { restrictToOwner } from "./private-file.ts";
 import type { Outcome, Work } from "./protocol.ts";
 import { withDefaults, type SqliteOptions } from "./options.ts";
-import { Reader, threadNotFound, type Range } from "./reader.ts";
-import { checkAppend, creates, rowOf } from "./row.ts";
-import { SCHEMA_VERSION, isPath, prepareFile } from "./schema.ts";
+import { Reader, type EventRange } from "./reader.ts";
+import { SCHEMA_VERSION } from "./schema.ts";
+import { createsThread, serializeEvent } from "./serialized-event.ts";
 
 /** Threads in one SQLite file. Several processes may have it open. */
 export function sqliteStore(options: SqliteOptions): Store {
@@ -33,7 +36,7 @@ export function sqliteStore(options: SqliteOptions): Store {
 }
 
 interface Opened {
-  link: Link;
+  writer: WriterClient;
   connection: Connection;
   reader: Reader;
   listing: Listing;
@@ -43,9 +46,9 @@ interface Opened {
 class SqliteStore implements Store {
   readonly #options: Required<SqliteOptions>;
   readonly #id = newHolderId();
-  readonly #holder = thisHolder();
-  /** Of a store that is not open yet, and will need its writer at once. */
-  #booting: Link | undefined;
+  readonly #holder = currentHolder();
+  /** Set until `open` if there is no file yet: a new store needs its writer at once. */
+  #prestarted: WriterClient | undefined;
   #opened: Opened | undefined;
   #files: readonly string[] = [];
   #closing: Promise<void> | undefined;
@@ -54,8 +57,8 @@ class SqliteStore implements Store {
     const all = withDefaults(options);
     this.#options = isPath(all.path) ? { ...all, path: resolve(all.path) } : all;
     if (isPath(all.path) && !existsSync(all.path)) {
-      this.#booting = new Link();
-      this.#booting.boot();
+      this.#prestarted = new WriterClient();
+      this.#prestarted.prestart();
     }
   }
 
@@ -64,42 +67,42 @@ class SqliteStore implements Store {
   }
 
   async open(): Promise<void> {
-    if (this.#opened) throw new CinchError("INVALID_INPUT", "The store is open already.");
+    if (this.#opened) throw new CinchError("INVALID_INPUT", "The store is already open. Use it, or close it first.");
     const { busyMs } = this.#options;
     const { path, isNew } = this.#prepare();
-    // A rollback journal is never written, but one that somebody puts there would be played back.
+    // SQLite never writes a rollback journal for this file, but would replay one that another program puts there.
     this.#files = ["", "-wal", "-shm", "-journal"].map((ending) => path + ending);
-    const link = this.#booting ?? new Link();
-    this.#booting = undefined;
+    const writer = this.#prestarted ?? new WriterClient();
+    this.#prestarted = undefined;
     let connection: Connection | undefined;
     try {
-      // A new file is made here while the writer starts; one of an older format is the writer's to change.
+      // This thread creates the schema of a new file while the writer starts. Only the writer upgrades an older file.
       connection = await Connection.open(path, { busyMs, isNew });
-      // Not before it is certain that the file is ours.
-      narrow(this.#files);
-      link.open({ ...this.#options, path, holder: this.#id });
-      if (connection.version === SCHEMA_VERSION) link.startLate();
+      // Only after the open has shown that the file is ours.
+      restrictToOwner(this.#files);
+      writer.open({ ...this.#options, path, holder: this.#id });
+      if (connection.version === SCHEMA_VERSION) writer.startDeferred();
       else {
         connection.close();
-        await link.ready();
+        await writer.ready();
         connection = await Connection.open(path, { busyMs });
       }
-      this.#opened = await openWith(link, connection);
+      this.#opened = await openWith(writer, connection);
     } catch (error) {
       connection?.close();
-      await link.close();
+      await writer.close();
       throw error;
     }
   }
 
   async close(): Promise<void> {
-    const { link, connection, followers } = this.#opened ?? {};
+    const { writer, connection, followers } = this.#opened ?? {};
     this.#opened = undefined;
     followers?.stop();
-    // The writer must be the last to close: it moves the log into the file, which a reader cannot.
+    // The writer must close last: it checkpoints the log into the file, which a read-only connection can't.
     connection?.close();
-    const last = link ?? this.#booting;
-    this.#booting = undefined;
+    const last = writer ?? this.#prestarted;
+    this.#prestarted = undefined;
     if (last) this.#closing = last.close();
     await this.#closing;
   }
@@ -108,10 +111,10 @@ class SqliteStore implements Store {
     const { reader } = this.#assertOpen();
     const { afterSeq, epoch, take, release = false, blobs = [] } = options;
     checkAppend(threadId, events, options);
-    const rows = events.map(rowOf);
-    const driver = events.some((event, at) => needsLease(event) && !(at === 0 && creates(event)));
-    const work: Work = { kind: "append", threadId, rows, afterSeq, epoch, take, release, driver, blobs: [...blobs] };
-    const outcome = await this.#request(threadId, work);
+    const driver = events.some((event, at) => needsLease(event) && !(at === 0 && createsThread(event)));
+    const lease = { epoch, take, release, driver };
+    const content = { events: events.map(serializeEvent), blobs: [...blobs] };
+    const outcome = await this.#request(threadId, { kind: "append", threadId, afterSeq, ...lease, ...content });
     switch (outcome.kind) {
       case "appended":
       case "refused":
@@ -124,7 +127,7 @@ class SqliteStore implements Store {
     }
   }
 
-  async read(threadId: string, range?: Range): Promise<DurableEvent[]> {
+  async read(threadId: string, range?: EventRange): Promise<DurableEvent[]> {
     return this.#assertOpen().reader.events(threadId, range);
   }
 
@@ -137,8 +140,8 @@ class SqliteStore implements Store {
   }
 
   async threads(query: ThreadQuery = {}): Promise<ThreadRecord[]> {
-    const { link, listing } = this.#assertOpen();
-    if (query.query?.trim()) await link.request({ kind: "catch_up" });
+    const { writer, listing } = this.#assertOpen();
+    if (query.query?.trim()) await writer.request({ kind: "catch_up" });
     return listing.threads(query);
   }
 
@@ -147,15 +150,15 @@ class SqliteStore implements Store {
   }
 
   async lease(threadId: string): Promise<Lease> {
-    const { reader, link } = this.#assertOpen();
+    const { reader, writer } = this.#assertOpen();
     const lease = await reader.lease(threadId);
     if (!lease) throw threadNotFound(threadId);
     const { epoch, holder, counter } = lease;
     if (holder === null) return { epoch, status: "free" };
     if (holder === this.#id) return { epoch, status: "mine" };
     if (counter === null || isGone(lease, this.#holder)) return { epoch, status: "dead" };
-    link.watch(holder);
-    return { epoch, status: link.isDead(holder, counter) ? "dead" : "held" };
+    writer.watch(holder);
+    return { epoch, status: writer.isDead(holder, counter) ? "dead" : "held" };
   }
 
   async holds(threadId: string, epoch: number): Promise<boolean> {
@@ -184,19 +187,19 @@ class SqliteStore implements Store {
   }
 
   async saveFold(threadId: string, fold: SavedFold): Promise<void> {
-    await this.#assertOpen().link.request({ kind: "fold", threadId, fold });
+    await this.#assertOpen().writer.request({ kind: "fold", threadId, fold });
   }
 
   follow(threadId: string, changed: (seq?: number) => void): () => void {
     return this.#assertOpen().followers.follow(threadId, changed);
   }
 
-  /** Followers hear of a change after the one who made it. */
+  /** Followers are notified after the caller has its result. */
   async #request(threadId: string, work: Work): Promise<Outcome> {
-    const outcome = await this.#assertOpen().link.request(work);
+    const outcome = await this.#assertOpen().writer.request(work);
     if (outcome.kind === "appended" || outcome.kind === "done") {
       const seq = outcome.kind === "appended" ? outcome.seq : undefined;
-      setImmediate(() => this.#opened?.followers.tell(threadId, seq));
+      setImmediate(() => this.#opened?.followers.notify(threadId, seq));
     }
     return outcome;
   }
@@ -205,25 +208,25 @@ class SqliteStore implements Store {
     try {
       return prepareFile(this.#options.path);
     } catch (error) {
-      throw errorOf(failureOf(error, this.#options.path));
+      throw toCinchError(failureOf(error, this.#options.path));
     }
   }
 
   #assertOpen(): Opened {
-    if (!this.#opened) throw new CinchError("CLOSED", "The store is not open. Open a new one.");
+    if (!this.#opened) throw storeClosed();
     return this.#opened;
   }
 }
 
-function openWith(link: Link, connection: Connection): Promise<Opened> {
-  return connection.ask(() => {
+function openWith(writer: WriterClient, connection: Connection): Promise<Opened> {
+  return connection.read(() => {
     const reader = new Reader(connection);
     const followers = new Followers(connection, reader);
-    return { link, connection, reader, listing: new Listing(connection), followers };
+    return { writer, connection, reader, listing: new Listing(connection), followers };
   });
 }
 
-/** For a thread that was to be made and exists: what it says from there on, or all of it. */
+/** If an append was to create a thread that exists, there may be no event after `after`: then all of them. */
 async function newerEvents(reader: Reader, threadId: string, after: number): Promise<DurableEvent[]> {
   const events = await reader.events(threadId, { after });
   return events.length > 0 ? events : reader.events(threadId);

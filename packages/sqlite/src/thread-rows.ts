@@ -1,7 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { StampedEvent } from "@cinch/core";
-import { StoreFailure } from "./failure.ts";
-import type { Row } from "./protocol.ts";
+import { StoreFailure, threadNotFoundMessage } from "./failure.ts";
+import type { SerializedEvent } from "./protocol.ts";
 import { sql } from "./sql.ts";
 
 export interface ThreadRow {
@@ -23,26 +23,26 @@ interface Segment {
   to_seq: number | null;
 }
 
-/** What an append changes in the row that lists show. */
+/** The columns of a thread's row that an append changes. */
 interface ThreadChange {
   title?: string;
   updatedAt?: number;
   active?: boolean;
 }
 
-/** Threads and the journal segments they read. A thread's own journal has the thread's number. */
+/** Threads and the journal segments they read. The journal of a thread has the number of the thread. */
 export class ThreadRows {
   readonly #find;
   readonly #insert;
   readonly #touch;
   readonly #activate;
-  readonly #bury;
+  readonly #setTombstone;
   readonly #segments;
   readonly #addSegment;
   readonly #dropSegments;
   readonly #closeSegments;
   readonly #isRead;
-  readonly #isBuried;
+  readonly #isTombstone;
   readonly #family;
 
   constructor(db: DatabaseSync) {
@@ -58,7 +58,7 @@ export class ThreadRows {
       `UPDATE threads SET title = coalesce(?2, title), updated_at = ?3, touched = ${nextTouch}, active = ?4, last = ?5 WHERE no = ?1`,
     );
     this.#activate = sql(db, "UPDATE threads SET active = ?2 WHERE no = ?1");
-    this.#bury = sql(
+    this.#setTombstone = sql(
       db,
       "UPDATE threads SET title = '', resource = '', parent = NULL, metadata = '{}', active = 0, deleted = 1 WHERE no = ?",
     );
@@ -74,7 +74,7 @@ export class ThreadRows {
       "UPDATE segments SET to_seq = ?2 WHERE thread = ?1 AND (to_seq IS NULL OR to_seq > ?2)",
     );
     this.#isRead = sql(db, "SELECT 1 FROM segments WHERE journal = ? LIMIT 1");
-    this.#isBuried = sql(db, "SELECT 1 FROM threads WHERE no = ? AND deleted = 1");
+    this.#isTombstone = sql(db, "SELECT 1 FROM threads WHERE no = ? AND deleted = 1");
     this.#family = sql<Member>(
       db,
       `WITH RECURSIVE family (no, id) AS (
@@ -85,32 +85,29 @@ export class ThreadRows {
     );
   }
 
-  /** A deleted thread is found too: it is a tombstone, and its id is never given again. */
+  /** Also finds the tombstone of a deleted thread, whose id is never used again. */
   find(threadId: string): ThreadRow | undefined {
     return this.#find.get(threadId);
   }
 
-  /** The live thread of this id. */
+  /** Throws `THREAD_NOT_FOUND` if the thread does not exist or was deleted. */
   get(threadId: string): ThreadRow {
     const row = this.find(threadId);
     if (!row || row.deleted) {
-      throw new StoreFailure(
-        "THREAD_NOT_FOUND",
-        `There is no thread "${threadId}". listThreads() shows the ones there are.`,
-      );
+      throw new StoreFailure("THREAD_NOT_FOUND", threadNotFoundMessage(threadId));
     }
     return row;
   }
 
-  /** `lastSeq` tells how far a thread reaches. */
-  create(threadId: string, first: Row, lastSeq: (no: number) => number): number {
+  /** `lastSeq` returns the newest `seq` of a journal. */
+  create(threadId: string, first: SerializedEvent, lastSeq: (no: number) => number): number {
     const event = JSON.parse(first.body) as StampedEvent;
     if (event.type === "thread_created") {
       const { title, resourceId, parent, metadata = {}, at } = event;
-      // A subagent's thread goes with its parent, so one that came later would never go.
+      // A deletion of the parent deletes its subagents, so one that is created afterwards would never be deleted.
       if (parent) this.get(parent.threadId);
       const subagent = Number(parent !== undefined);
-      const no = this.#make(threadId, [
+      const no = this.#insertThread(threadId, [
         title,
         resourceId,
         parent?.threadId ?? null,
@@ -122,14 +119,17 @@ export class ThreadRows {
       return no;
     }
     if (event.type !== "thread_cloned")
-      throw new StoreFailure("INVALID_INPUT", `"${event.type}" does not make a thread.`);
+      throw new StoreFailure(
+        "INVALID_INPUT",
+        `"${event.type}" does not create a thread. Append "thread_created" or "thread_cloned" first.`,
+      );
     const { title, parent, at } = event;
     const source = this.get(parent.threadId);
     if (parent.seq > lastSeq(source.no)) {
       throw new StoreFailure("INVALID_INPUT", `"${parent.threadId}" has no event ${parent.seq} to clone at.`);
     }
     const subagent = Number(parent.toolCallId !== undefined);
-    const no = this.#make(threadId, [title, source.resource, parent.threadId, subagent, at, source.metadata]);
+    const no = this.#insertThread(threadId, [title, source.resource, parent.threadId, subagent, at, source.metadata]);
     for (const { journal, from_seq: from, to_seq: to } of this.#segments.all(source.no)) {
       if (from <= parent.seq) this.#addSegment.run(no, journal, from, Math.min(to ?? parent.seq, parent.seq));
     }
@@ -137,18 +137,18 @@ export class ThreadRows {
     return no;
   }
 
-  #make(threadId: string, columns: (string | number | null)[]): number {
+  #insertThread(threadId: string, columns: (string | number | null)[]): number {
     return this.#insert.get(threadId, ...columns)!.no;
   }
 
-  /** `last`: the newest event. Noted only where the row changes anyway: an append need not write another page for it. */
+  /** `last`: the newest event. Written only when the row changes anyway, to save an append the write of another page. */
   update({ no, active }: ThreadRow, change: ThreadChange, last: number): void {
     const next = Number(change.active ?? active);
     if (change.updatedAt !== undefined) this.#touch.run(no, change.title ?? null, change.updatedAt, next, last);
     else if (next !== active) this.#activate.run(no, next);
   }
 
-  /** Returns the journals that nobody reads any more. */
+  /** Returns the journals that no thread reads any more. */
   rewind(no: number, { toSeq, seq }: { toSeq: number; seq: number }): number[] {
     const before = this.#journals(no);
     this.#dropSegments.run(no, toSeq);
@@ -157,19 +157,19 @@ export class ThreadRows {
     return this.#unread(before);
   }
 
-  /** The thread, its subagents' threads, and theirs. */
+  /** The thread and all threads of its subagents, at any depth. */
   family(threadId: string): Member[] {
     return this.#family.all(this.get(threadId).no);
   }
 
-  /** Leaves tombstones. Returns the journals that are nobody's own any more: only what clones read of them is needed. */
-  bury(family: readonly Member[]): number[] {
+  /** Returns the journals whose own thread is deleted: only the events that clones read are still needed. */
+  leaveTombstones(family: readonly Member[]): number[] {
     const before = new Set(family.flatMap(({ no }) => this.#journals(no)));
     for (const { no } of family) {
       this.#dropSegments.run(no, -1);
-      this.#bury.run(no);
+      this.#setTombstone.run(no);
     }
-    return [...before].filter((journal) => this.#isBuried.get(journal));
+    return [...before].filter((journal) => this.#isTombstone.get(journal));
   }
 
   #journals(no: number): number[] {
@@ -181,10 +181,10 @@ export class ThreadRows {
   }
 }
 
-/** What the events of one append do to the thread's row. `release`: the lease is let go with them. */
-export function threadChange(rows: readonly Row[], release: boolean): ThreadChange {
+/** `release`: the append releases the lease. */
+export function threadChange(events: readonly SerializedEvent[], { release }: { release: boolean }): ThreadChange {
   const change: ThreadChange = {};
-  for (const { type, at, body } of rows) {
+  for (const { type, at, body } of events) {
     switch (type) {
       case "thread_renamed":
         change.title = (JSON.parse(body) as { title: string }).title;

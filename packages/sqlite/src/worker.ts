@@ -4,32 +4,32 @@ import type { ErrorCode } from "@cinch/core";
 import { failureOf, isBusy, sqliteCode } from "./failure.ts";
 import { Observer } from "./observer.ts";
 import type { FromWriter, Instruction, Outcome, Request, ToWriter, WriterOptions } from "./protocol.ts";
-import { setUp } from "./schema.ts";
+import { prepareForWriting } from "./schema.ts";
 import { SearchIndex } from "./search-index.ts";
 import { Writer } from "./writer.ts";
 
 const port = parentPort!;
 const post = (message: FromWriter) => port.postMessage(message);
 
-/** How long one attempt to lock the file may take; between attempts, requests that have waited too long are answered. */
+/** How long one attempt to lock the file may take. Between attempts, requests that have waited too long fail. */
 const LOCK_ATTEMPT_MS = 100;
-const MOST_AT_ONCE = 500;
+const MAX_BATCH = 500;
 /** How long a search may wait for the index. */
 const CATCH_UP_MS = 200;
 const RETRY_INDEX_MS = 1000;
-/** How long closing tries to let go of its leases. What it could not let go, others take after a while. */
-const LEAVE_MS = 2000;
+/** How long `close` tries to release the leases. Another process can take an unreleased one after a while. */
+const RELEASE_ALL_MS = 2000;
 
 interface Waiting extends Request {
   since: number;
-  /** Shared a transaction that failed as a whole, maybe because of another. */
-  alone?: boolean;
+  /** Set after it shared a transaction that failed as a whole, possibly because of another request. */
+  runAlone?: boolean;
 }
 
 function open(path: string): DatabaseSync {
   const db = new DatabaseSync(path, { timeout: LOCK_ATTEMPT_MS });
   try {
-    setUp(db, path);
+    prepareForWriting(db, path);
     return db;
   } catch (error) {
     db.close();
@@ -37,14 +37,14 @@ function open(path: string): DatabaseSync {
   }
 }
 
-class Service {
+class WriterService {
   readonly #db: DatabaseSync;
   readonly #options: WriterOptions;
   readonly #observer: Observer;
   readonly #writer: Writer;
   readonly #index: SearchIndex;
   readonly #queue: Waiting[] = [];
-  /** Searches that wait for the index. They hold up nobody, and are held up by nobody. */
+  /** Searches that wait for the index. They neither delay the queue nor wait for it. */
   #searches: Waiting[] = [];
   #verdicts = "[]";
   #ticking: NodeJS.Timeout | undefined;
@@ -83,8 +83,8 @@ class Service {
   }
 
   #commit(): void {
-    const end = this.#queue.findIndex(({ work, alone }) => alone || work.kind === "close");
-    const batch = this.#queue.splice(0, Math.max(1, Math.min(end < 0 ? this.#queue.length : end, MOST_AT_ONCE)));
+    const end = this.#queue.findIndex(({ work, runAlone }) => runAlone || work.kind === "close");
+    const batch = this.#queue.splice(0, Math.max(1, Math.min(end < 0 ? this.#queue.length : end, MAX_BATCH)));
     try {
       post({ kind: "replies", replies: this.#writer.commit(batch) });
       this.#indexIn(this.#options.indexMs);
@@ -99,13 +99,13 @@ class Service {
     const isOver = isBusy(error) ? isLate : () => batch.length === 1;
     for (const request of batch.filter(isOver)) answer(request, failed);
     const again = batch.filter((request) => !isOver(request));
-    if (!isBusy(error)) for (const request of again) request.alone = true;
+    if (!isBusy(error)) for (const request of again) request.runAlone = true;
     this.#queue.unshift(...again);
   }
 
   #catchUp(): void {
     let more = false;
-    this.#attempt(() => void (more = this.#index.step({ everything: true })));
+    this.#attempt(() => void (more = this.#index.indexBatch({ includeHeld: true })));
     const isOver = ({ since }: Waiting) => !more || performance.now() - since > CATCH_UP_MS;
     for (const request of this.#searches.filter(isOver)) answer(request, { kind: "done" });
     this.#searches = this.#searches.filter((request) => !isOver(request));
@@ -114,15 +114,16 @@ class Service {
   #close(request: Waiting): void {
     clearInterval(this.#ticking);
     clearTimeout(this.#indexing);
-    const end = performance.now() + Math.min(LEAVE_MS, this.#options.busyMs);
-    while (this.#attempt(() => this.#writer.leave()) === "STORE_BUSY" && performance.now() < end);
+    const end = performance.now() + Math.min(RELEASE_ALL_MS, this.#options.busyMs);
+    while (this.#attempt(() => this.#writer.releaseAll()) === "STORE_BUSY" && performance.now() < end);
     this.#db.close();
     answer(request, { kind: "done" });
     port.close();
   }
 
   #tick(): void {
-    if (this.#writer.holdsLeases || this.#observer.look(performance.now())) this.#attempt(() => this.#writer.renew());
+    if (this.#writer.holdsLeases || this.#observer.readCounters(performance.now()))
+      this.#attempt(() => this.#writer.renew());
     const dead = this.#observer.dead(performance.now());
     if (JSON.stringify(dead) !== this.#verdicts) post({ kind: "verdicts", dead });
     this.#verdicts = JSON.stringify(dead);
@@ -135,13 +136,13 @@ class Service {
     clearTimeout(this.#indexing);
     this.#indexing = setTimeout(() => {
       const failure = this.#attempt(() => {
-        if (this.#index.step({ everything: false })) this.#indexIn(1);
+        if (this.#index.indexBatch({ includeHeld: false })) this.#indexIn(1);
       });
       if (failure) this.#indexIn(RETRY_INDEX_MS);
     }, ms);
   }
 
-  /** For what may wait: if the store cannot do it now, it is done another time. Returns why not. */
+  /** Runs a task that can be repeated later. Returns the code of a failure of the store; throws for a defect. */
   #attempt(task: () => void): ErrorCode | undefined {
     try {
       task();
@@ -158,8 +159,8 @@ const answer = ({ id }: Request, outcome: Outcome) => post({ kind: "replies", re
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Making a file, or bringing it up to date, meets others that do the same: they are soon done. */
-async function openSoon({ path, busyMs }: WriterOptions, since: number): Promise<DatabaseSync> {
+/** Another process that creates or upgrades the file at the same time locks it briefly. */
+async function openWithRetry({ path, busyMs }: WriterOptions, since: number): Promise<DatabaseSync> {
   for (;;) {
     try {
       return open(path);
@@ -170,24 +171,24 @@ async function openSoon({ path, busyMs }: WriterOptions, since: number): Promise
   }
 }
 
-let service: Service | undefined;
-/** What is asked before the file is open. */
-const early: Instruction[] = [];
+let service: WriterService | undefined;
+/** Instructions that arrived before the file was open. */
+const beforeOpen: Instruction[] = [];
 
 async function begin(options: WriterOptions): Promise<void> {
   try {
-    service = new Service(await openSoon(options, performance.now()), options);
+    service = new WriterService(await openWithRetry(options, performance.now()), options);
   } catch (error) {
     post({ kind: "unusable", failure: failureOf(error, options.path) });
     return port.close();
   }
   post({ kind: "ready" });
-  service.receive(early);
+  service.receive(beforeOpen);
 }
 
-// A failure of `begin` that it does not tell itself ends the thread, which the main thread notices.
+// If `begin` throws, the worker exits, and the main thread receives its error.
 port.on("message", (message: ToWriter) => {
   if ("open" in message) return begin(message.open);
   if (service) service.receive([message]);
-  else early.push(message);
+  else beforeOpen.push(message);
 });

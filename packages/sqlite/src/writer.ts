@@ -8,11 +8,11 @@ import { JournalRows } from "./journal-rows.ts";
 import { LeaseRows } from "./lease-rows.ts";
 import type { Observer } from "./observer.ts";
 import type { Outcome, Reply, Request, Work, WriterOptions } from "./protocol.ts";
-import { SCHEMA_VERSION, newer } from "./schema.ts";
+import { SCHEMA_VERSION, newerRelease } from "./schema.ts";
 import { sql } from "./sql.ts";
 import { ThreadRows } from "./thread-rows.ts";
 
-/** The one connection of a store object that writes. */
+/** The only connection of a store object that writes. */
 export class Writer {
   readonly db: DatabaseSync;
   readonly #options: WriterOptions;
@@ -20,10 +20,10 @@ export class Writer {
   readonly #tables: Tables;
   readonly #inode: number | undefined;
   readonly #version;
-  /** Threads whose lease this store object has taken. May name one that was taken from it meanwhile. */
+  /** Threads whose lease this store object has taken. Another process may have taken one of them meanwhile. */
   readonly #held = new Set<string>();
   #isDurable = true;
-  #lastBeat = -Infinity;
+  #renewedAt = -Infinity;
   #onCommit: (() => void)[] = [];
 
   constructor(db: DatabaseSync, options: WriterOptions, observer: Observer) {
@@ -45,13 +45,13 @@ export class Writer {
   }
 
   /**
-   * All requests in one transaction, and each for itself: one that fails leaves no trace and does not touch the others.
-   * Throws if the transaction as a whole could not be, and then none of them has happened.
+   * Runs all requests in one transaction. A request that fails is rolled back alone and does not affect the others.
+   * Throws if the transaction as a whole fails; then none of them has happened.
    */
   commit(requests: readonly Request[]): Reply[] {
     const types = () => requests.flatMap(({ work }) => typesOf(work));
     crashPoint("before", types);
-    const replies = this.transaction({ durable: requests.some(({ work }) => mustLast(work)) }, () => {
+    const replies = this.transaction({ durable: requests.some(({ work }) => mustSync(work)) }, () => {
       const done = requests.map(({ id, work }) => ({ id, outcome: this.#attempt(work) }));
       crashPoint("inside", types);
       return done;
@@ -60,7 +60,7 @@ export class Writer {
     return replies;
   }
 
-  /** Renews the leases and watches those of others on the way, where that is due. */
+  /** Also renews the leases and checks the watched holders, when that is due. */
   transaction<T>(options: { durable: boolean }, body: () => T): T {
     if (options.durable) this.#assertInPlace();
     this.#setDurable(options.durable);
@@ -68,9 +68,9 @@ export class Writer {
     this.db.exec("BEGIN IMMEDIATE");
     try {
       const version = this.#version.get()?.user_version ?? 0;
-      if (version !== SCHEMA_VERSION) throw newer(this.#options.path, version);
+      if (version !== SCHEMA_VERSION) throw newerRelease(this.#options.path, version);
       const result = body();
-      this.#beat();
+      this.#renewIfDue();
       this.db.exec("COMMIT");
       for (const then of this.#onCommit) then();
       return result;
@@ -81,16 +81,16 @@ export class Writer {
     }
   }
 
-  /** Nothing but what every transaction does on the way. */
+  /** An empty transaction, for its side effect. */
   renew(): void {
     this.transaction({ durable: false }, () => {});
   }
 
-  /** Lets go of everything this store object holds. */
-  leave(): void {
+  /** Releases all leases of this store object. */
+  releaseAll(): void {
     this.transaction({ durable: false }, () => {
       this.#held.clear();
-      this.#tables.leases.leave();
+      this.#tables.leases.releaseAll();
     });
   }
 
@@ -113,7 +113,7 @@ export class Writer {
     switch (work.kind) {
       case "append": {
         const outcome = append(this.#tables, work, performance.now());
-        this.#remember(work, outcome);
+        this.#trackLease(work, outcome);
         return outcome;
       }
       case "delete": {
@@ -144,7 +144,7 @@ export class Writer {
     }
   }
 
-  /** The number of the thread, if this epoch is the one in force, and ours. */
+  /** The number of the thread, if this store object holds its lease under this epoch. */
   #heldUnder({ threadId, epoch }: { threadId: string; epoch: number }): number | undefined {
     const { threads, leases } = this.#tables;
     const thread = threads.find(threadId);
@@ -152,7 +152,7 @@ export class Writer {
     return lease?.epoch === epoch && leases.isMine(lease) ? thread?.no : undefined;
   }
 
-  #remember(work: Work & { kind: "append" }, outcome: Outcome): void {
+  #trackLease(work: Work & { kind: "append" }, outcome: Outcome): void {
     const { threadId, take, release } = work;
     const isTaken = outcome.kind === "appended" && take !== undefined && !release;
     const isLost =
@@ -161,26 +161,26 @@ export class Writer {
     if (isLost) this.#onCommit.push(() => this.#held.delete(threadId));
   }
 
-  #beat(): void {
+  #renewIfDue(): void {
     const now = performance.now();
-    const isWatching = this.#observer.look(now);
+    const isWatching = this.#observer.readCounters(now);
     const everyMs = this.#options.renewMs * (isWatching ? 0.5 : 0.9);
-    if ((!this.holdsLeases && !isWatching) || now - this.#lastBeat < everyMs) return;
-    this.#tables.leases.beat();
+    if ((!this.holdsLeases && !isWatching) || now - this.#renewedAt < everyMs) return;
+    this.#tables.leases.renew();
     const confirm = this.#observer.probe(now);
     this.#onCommit.push(() => {
-      this.#lastBeat = now;
+      this.#renewedAt = now;
       confirm();
     });
   }
 
-  /** SQLite writes on into a file that was deleted, and nobody would ever see it again. */
+  /** SQLite would keep writing into a deleted file, and the events would be lost. */
   #assertInPlace(): void {
     const { path } = this.#options;
     if (inodeOf(path) === this.#inode) return;
     throw new StoreFailure(
       "STORE_FAILED",
-      `"${path}" was moved or deleted while it was open. Put it back, or open it anew.`,
+      `"${path}" was moved or deleted while it was open. Put it back, or close the store and open it again.`,
     );
   }
 
@@ -193,12 +193,12 @@ export class Writer {
 
 const inodeOf = (path: string): number | undefined => statSync(path, { throwIfNoEntry: false })?.ino;
 
-/** What crash points call it. */
+/** The names that crash points use. */
 function typesOf(work: Work): string[] {
-  if (work.kind === "append") return work.rows.map(({ type }) => type);
+  if (work.kind === "append") return work.events.map(({ type }) => type);
   if (work.kind === "fold") return ["fold_saved"];
   return work.kind === "delete" ? ["thread_deleted"] : [];
 }
 
-/** A draft, a cached fold and a renewed lease mean nothing after a power loss: they need not wait for the disk. */
-const mustLast = (work: Work): boolean => work.kind === "append" || work.kind === "delete";
+/** A draft, a saved fold and a renewed lease may be lost in a power loss, so they need no sync. */
+const mustSync = (work: Work): boolean => work.kind === "append" || work.kind === "delete";

@@ -1,5 +1,5 @@
 import { storeConformance } from "@cinch/testkit";
-import { Place } from "./support.ts";
+import { Place } from "./place.ts";
 
 storeConformance("sqlite", async () => {
   const place = new Place();

@@ -5,17 +5,18 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { promisify } from "node:util";
-import { Place, created, event, input, says } from "./support.ts";
+import { created, event, input, says } from "./events.ts";
+import { Place } from "./place.ts";
 
 const run = promisify(execFile);
 
-describe("a crash", { concurrency: 3, timeout: 60_000 }, () => {
+describe("crashes", { concurrency: 3, timeout: 60_000 }, () => {
   for (const { position, written } of [
     { position: "before", written: 2 },
     { position: "inside", written: 2 },
     { position: "after", written: 4 },
   ]) {
-    test(`${position} the transaction leaves all of the append or nothing of it`, async () => {
+    test(`a crash ${position} the transaction leaves all of the append or nothing of it`, async () => {
       await using place = new Place();
       const child = await place.child({}, { env: { CRASH_AT: `message_end:${position}:2` } });
       const blobs = [{ hash: "h", bytes: new Uint8Array(5000) }];
@@ -49,7 +50,7 @@ describe("a crash", { concurrency: 3, timeout: 60_000 }, () => {
     { position: "inside", seq: 1 },
     { position: "after", seq: 2 },
   ]) {
-    test(`${position} the transaction of a saved fold leaves the one before or the whole of it`, async () => {
+    test(`a crash ${position} the transaction of a saved fold leaves the previous fold or the whole new one`, async () => {
       await using place = new Place();
       const child = await place.child({}, { env: { CRASH_AT: `fold_saved:${position}:2` } });
       await child.call("append", "t", [created(), says("said")], { afterSeq: 0, take: 0, release: true });
@@ -62,7 +63,7 @@ describe("a crash", { concurrency: 3, timeout: 60_000 }, () => {
     });
   }
 
-  test("any byte of a saved fold that has changed on the disk makes it none", async () => {
+  test("a saved fold with any byte changed on disk is not returned", async () => {
     await using place = new Place();
     const store = await place.store();
     await store.append("t", [created()], { afterSeq: 0 });
@@ -71,7 +72,7 @@ describe("a crash", { concurrency: 3, timeout: 60_000 }, () => {
     assert.equal((await store.fold?.("t"))?.body, body);
     for (let at = 0; at < body.length; at++) {
       const flipped = body.slice(0, at) + String.fromCharCode(body.charCodeAt(at) ^ 1) + body.slice(at + 1);
-      place.look((db) => db.prepare("UPDATE folds SET body = ?").run(flipped));
+      place.query((db) => db.prepare("UPDATE folds SET body = ?").run(flipped));
       assert.equal(await store.fold?.("t"), undefined);
     }
   });
@@ -81,7 +82,7 @@ describe("a crash", { concurrency: 3, timeout: 60_000 }, () => {
     { position: "inside", isGone: false },
     { position: "after", isGone: true },
   ]) {
-    test(`${position} the transaction of a deletion leaves the thread and its subagents, or none of them`, async () => {
+    test(`a crash ${position} the transaction of a deletion leaves the thread and its subagents, or none of them`, async () => {
       await using place = new Place();
       const store = await place.store();
       const family = ["p", "p/c", "p/c/c"];
@@ -111,7 +112,7 @@ describe("a crash", { concurrency: 3, timeout: 60_000 }, () => {
     });
   }
 
-  test("is not needed: an append that turns out to be impossible in its middle leaves nothing either", async () => {
+  test("an append that fails in its middle leaves nothing either, without a crash", async () => {
     await using place = new Place();
     const store = await place.store();
     await store.append("t", [created()], { afterSeq: 0 });
@@ -124,7 +125,7 @@ describe("a crash", { concurrency: 3, timeout: 60_000 }, () => {
     assert.deepEqual((await store.threads()).map(({ id }) => id).toSorted(), ["a", "b", "t"]);
   });
 
-  test("at any moment takes nothing that was answered, and leaves no gap", async () => {
+  test("a crash at any moment loses no append that was answered, and leaves no gap", async () => {
     await using place = new Place();
     const store = await place.store();
     const threads = ["a", "b", "c", "d"];
@@ -157,8 +158,8 @@ describe("a crash", { concurrency: 3, timeout: 60_000 }, () => {
     });
   });
 
-  // A process that is killed loses nothing that the kernel has; only the calls themselves show what a power cut would take.
-  test("of the machine too: everything that an answer stands for was synced before the answer", async (t) => {
+  // After a kill the kernel still has all writes, so only the system calls show what a power loss would lose.
+  test("a crash of the machine loses no append that was answered: each was synced before its answer", async (t) => {
     await using place = new Place();
     try {
       await run("strace", ["-V"]);
@@ -166,7 +167,7 @@ describe("a crash", { concurrency: 3, timeout: 60_000 }, () => {
       return t.skip("strace is not installed");
     }
     const trace = join(place.folder, "trace");
-    const program = join(import.meta.dirname, "answers.ts");
+    const program = join(import.meta.dirname, "programs/appender.ts");
     const what = ["-f", "-y", "-o", trace, "-e", "trace=pwrite64,fdatasync,fsync,write"];
     await run("strace", [...what, process.execPath, "-C", "@cinch/source", program, place.path]);
 
@@ -174,7 +175,7 @@ describe("a crash", { concurrency: 3, timeout: 60_000 }, () => {
     let answers = 0;
     for (const line of readFileSync(trace, "utf8").split("\n")) {
       if (/pwrite64\(\d+<[^>]*cinch\.db-wal>/.test(line)) unsynced++;
-      // A call that another thread interrupts is printed twice: it is over with the second line.
+      // strace prints a call that another thread interrupts twice. The second line is its end.
       if (/(fdatasync|fsync)(\(\d+<[^>]*cinch\.db-wal>\)| resumed>).* = 0/.test(line)) unsynced = 0;
       if (!line.includes("answered")) continue;
       answers++;

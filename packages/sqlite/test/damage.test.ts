@@ -6,9 +6,10 @@ import { DatabaseSync } from "node:sqlite";
 import { describe, test } from "node:test";
 import type { DurableEvent, Store } from "@cinch/core";
 import { sqliteStore } from "@cinch/sqlite";
-import { Place, code, created, event, input, says } from "./support.ts";
+import { created, event, input, says } from "./events.ts";
+import { Place } from "./place.ts";
 
-/** Thorough: every bit instead of one in each byte. */
+/** `EVERY_BIT=1` flips every bit instead of one in each byte. */
 const BITS = process.env["EVERY_BIT"] ? [0, 1, 2, 3, 4, 5, 6, 7] : undefined;
 const bitsAt = (at: number): number[] => BITS ?? [at % 8];
 
@@ -25,7 +26,7 @@ async function twoThreads(place: Place): Promise<Store> {
   return store;
 }
 
-/** What a read gives: the events, or an error that says which thread and event it is about, and what to do. */
+/** The events that a read returns, or "CORRUPT" if it fails with an error that names the thread, the event and what to do. */
 async function outcomeOf(store: Store, id: string): Promise<DurableEvent[] | "CORRUPT"> {
   try {
     return await store.read(id);
@@ -37,12 +38,12 @@ async function outcomeOf(store: Store, id: string): Promise<DurableEvent[] | "CO
   }
 }
 
-function assertNeverAnother(outcome: DurableEvent[] | "CORRUPT", whole: DurableEvent[], what: string): void {
+function assertCorruptOrEqual(outcome: DurableEvent[] | "CORRUPT", whole: DurableEvent[], what: string): void {
   if (outcome !== "CORRUPT") assert.deepEqual(outcome, whole, what);
 }
 
 describe("damage", { concurrency: 3, timeout: 300_000 }, () => {
-  test("of any byte of an event's row is CORRUPT, never another text, and harms no other thread", async () => {
+  test("a change of any byte in the row of an event is CORRUPT, never another text, and does not affect other threads", async () => {
     await using place = new Place();
     const store = await twoThreads(place);
     const [whole, other] = [await store.read("t"), await store.read("other")];
@@ -77,18 +78,18 @@ describe("damage", { concurrency: 3, timeout: 300_000 }, () => {
     ["a row that is missing in the middle", "DELETE FROM events WHERE key = 1 << 28 | 2"],
     ["a row that is missing at the beginning", "DELETE FROM events WHERE key = 1 << 28 | 1"],
     ["a row that is missing at the end", "DELETE FROM events WHERE key = 1 << 28 | 4"],
-    ["all rows missing", "DELETE FROM events WHERE key < 2 << 28"],
-    ["a thread that nothing says where to read", "DELETE FROM segments WHERE thread = 1"],
-    ["a body that is bytes", "UPDATE events SET body = CAST(body AS BLOB) WHERE key = 1 << 28 | 3"],
-    ["a row without a checksum that is no JSON", "UPDATE events SET body = '{', sum = NULL WHERE key = 1 << 28 | 3"],
+    ["a thread without rows", "DELETE FROM events WHERE key < 2 << 28"],
+    ["a thread without segments", "DELETE FROM segments WHERE thread = 1"],
+    ["a body that is a blob", "UPDATE events SET body = CAST(body AS BLOB) WHERE key = 1 << 28 | 3"],
+    ["a row without a checksum that is not JSON", "UPDATE events SET body = '{', sum = NULL WHERE key = 1 << 28 | 3"],
     ["a row without a checksum that is a list", "UPDATE events SET body = '[]', sum = NULL WHERE key = 1 << 28 | 3"],
   ] as const) {
-    test(`such as ${what} is noticed, from either end`, async () => {
+    test(`${what} is detected from either end of the thread`, async () => {
       await using place = new Place();
       const store = await twoThreads(place);
-      place.look((db) => db.exec(sql));
+      place.query((db) => db.exec(sql));
       assert.equal(await outcomeOf(store, "t"), "CORRUPT");
-      await assert.rejects(store.read("t", { last: true, limit: 4 }), code("CORRUPT"));
+      await assert.rejects(store.read("t", { last: true, limit: 4 }), { code: "CORRUPT" });
       const pages = await Promise.allSettled([0, 1, 2, 3].map((after) => store.read("t", { after, limit: 1 })));
       for (const [at, page] of pages.entries())
         if (page.status === "fulfilled") assert.deepEqual([page.value[0]?.seq, page.value.length], [at + 1, 1]);
@@ -102,7 +103,7 @@ describe("damage", { concurrency: 3, timeout: 300_000 }, () => {
     });
   }
 
-  test("of any byte of the page of events in the file is CORRUPT or does not show", async () => {
+  test("a change of any byte in the page of the events is CORRUPT or has no effect", async () => {
     await using place = new Place();
     const store = await twoThreads(place);
     const [whole, other] = [await store.read("t"), await store.read("other")];
@@ -121,15 +122,15 @@ describe("damage", { concurrency: 3, timeout: 300_000 }, () => {
         const what = `bit ${bit} of byte ${at - page}`;
         const outcome = await outcomeOf(damaged, "t");
         if (outcome === "CORRUPT") noticed++;
-        assertNeverAnother(outcome, whole, what);
-        assertNeverAnother(await outcomeOf(damaged, "other"), other, what);
+        assertCorruptOrEqual(outcome, whole, what);
+        assertCorruptOrEqual(await outcomeOf(damaged, "other"), other, what);
         await damaged.close();
       }
     }
     assert.ok(noticed > 300, `only ${noticed} were noticed`);
   });
 
-  test("of a blob is CORRUPT, whichever byte it is", async () => {
+  test("a change of any byte of a blob is CORRUPT", async () => {
     await using place = new Place();
     const store = await place.store();
     const bytes = Buffer.from("the bytes of an image");
@@ -139,47 +140,47 @@ describe("damage", { concurrency: 3, timeout: 300_000 }, () => {
     await store.append("t", [created(), shown], { afterSeq: 0, blobs: [{ hash, bytes }] });
     assert.deepEqual(Buffer.from((await store.blob(hash))!), bytes);
     for (const at of bytes.keys()) {
-      place.look((db) => db.prepare("UPDATE blobs SET bytes = ?").run(bytes.with(at, bytes[at]! ^ 1)));
+      place.query((db) => db.prepare("UPDATE blobs SET bytes = ?").run(bytes.with(at, bytes[at]! ^ 1)));
       await assert.rejects(store.blob(hash), { code: "CORRUPT", message: new RegExp(`${hash}.*backup`) });
     }
   });
 
-  test("in one thread does not keep others from being indexed and found", async () => {
+  test("while one thread is damaged, the others are indexed and found", async () => {
     await using place = new Place();
     const store = await place.store({ indexMs: 100_000 });
     await store.append("t", [created(), says("zebra one")], { afterSeq: 0, take: 0, release: true });
     await store.append("broken", [created(), says("zebra two")], { afterSeq: 0, take: 0, release: true });
     await store.append("shapeless", [created(), event("message_end")], { afterSeq: 0, take: 0, release: true });
     await store.append("later", [created(), says("zebra three")], { afterSeq: 0, take: 0, release: true });
-    place.look((db) => db.exec("UPDATE events SET body = '{', sum = NULL WHERE key = 2 << 28 | 2"));
-    place.look((db) => db.exec("UPDATE threads SET metadata = '{' WHERE id = 'broken'"));
+    place.query((db) => db.exec("UPDATE events SET body = '{', sum = NULL WHERE key = 2 << 28 | 2"));
+    place.query((db) => db.exec("UPDATE threads SET metadata = '{' WHERE id = 'broken'"));
     const found = (await store.threads({ query: "zebra" })).map(({ id }) => id);
     assert.deepEqual(found, ["later", "t"]);
     assert.equal((await store.threads()).length, 4);
     assert.deepEqual(await store.append("t", [input("on")], { afterSeq: 2 }), { kind: "appended", seq: 3, epoch: 1 });
   });
 
-  test("of a draft loses the draft, not the thread", async () => {
+  test("a damaged draft is lost, but not its thread", async () => {
     await using place = new Place();
     const store = await place.store();
     await store.append("t", [created(), event("agent_start")], { afterSeq: 0, take: 0 });
     await store.saveDraft("t", 1, [{ messageId: "m", index: 0, part: "text", text: "half" }]);
-    place.look((db) => db.exec("UPDATE drafts SET body = '{'"));
+    place.query((db) => db.exec("UPDATE drafts SET body = '{'"));
     assert.deepEqual(await store.draft("t"), []);
   });
 });
 
-test("rows of an earlier release have no checksum and open; what is written beside them has one", async () => {
+test("rows of an earlier release open without a checksum, and new rows beside them have one", async () => {
   await using place = new Place();
   copyFileSync(join(import.meta.dirname, "../../../test/fixtures/0.2.0/finished.db"), place.path);
-  const before = place.look((db) => db.prepare("SELECT count(*) AS count FROM events").get()!["count"]);
+  const before = place.query((db) => db.prepare("SELECT count(*) AS count FROM events").get()!["count"]);
   const store = await place.store();
   const [thread] = await store.threads();
   const events = await store.read(thread!.id);
   const { seq } = events.at(-1)!;
   await store.append(thread!.id, [input("on")], { afterSeq: seq });
   assert.equal((await store.read(thread!.id)).length, events.length + 1);
-  const sums = place.look((db) =>
+  const sums = place.query((db) =>
     db.prepare("SELECT count(*) AS rows, count(sum) AS sums, max(sum) AS sum FROM events").get(),
   );
   assert.deepEqual([sums!["rows"], sums!["sums"]], [Number(before) + 1, 1]);

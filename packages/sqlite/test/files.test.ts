@@ -13,9 +13,10 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, test } from "node:test";
 import { sqliteStore } from "@cinch/sqlite";
-import { Place, code, created, input } from "./support.ts";
+import { created, input } from "./events.ts";
+import { Place } from "./place.ts";
 
-/** Writes enough to fill many pages, and closes. */
+/** Fills many pages and closes the store. */
 async function fill(place: Place): Promise<void> {
   const store = await place.store();
   const inputs = Array.from({ length: 200 }, (_, at) => input(`${at} ${"x".repeat(500)}`));
@@ -25,8 +26,8 @@ async function fill(place: Place): Promise<void> {
 
 const open = (path: string) => sqliteStore({ path }).open();
 
-describe("the file", { concurrency: 4, timeout: 60_000 }, () => {
-  test("is made with its folders, and opened again with everything in it", async () => {
+describe("files", { concurrency: 4, timeout: 60_000 }, () => {
+  test("a file is created with its folders, and contains everything when it is opened again", async () => {
     await using place = new Place();
     const path = join(place.folder, "a", "b", "c.db");
     const first = sqliteStore({ path });
@@ -40,13 +41,13 @@ describe("the file", { concurrency: 4, timeout: 60_000 }, () => {
     await second.close();
   });
 
-  test("of no length is a new one", async () => {
+  test("an empty file is opened as a new store", async () => {
     await using place = new Place();
     writeFileSync(place.path, "");
     assert.deepEqual(await (await place.store()).threads(), []);
   });
 
-  test("that is not a database is refused and left as it is", async () => {
+  test("a file that is not a database is refused and not changed", async () => {
     await using place = new Place();
     for (const content of ["hello", "x".repeat(10_000), "SQLite format 3\0 and then nonsense".padEnd(5000, "?")]) {
       writeFileSync(place.path, content);
@@ -58,18 +59,18 @@ describe("the file", { concurrency: 4, timeout: 60_000 }, () => {
     }
   });
 
-  test("of another program is refused and left as it is", async () => {
+  test("a database of another program is refused and not changed", async () => {
     await using place = new Place();
-    place.look((db) => db.exec("CREATE TABLE theirs (a); INSERT INTO theirs VALUES (1)"));
+    place.query((db) => db.exec("CREATE TABLE theirs (a); INSERT INTO theirs VALUES (1)"));
     const before = readFileSync(place.path);
-    await assert.rejects(open(place.path), code("CORRUPT"));
+    await assert.rejects(open(place.path), { code: "CORRUPT" });
     assert.deepEqual(readFileSync(place.path), before);
     rmSync(place.path);
-    place.look((db) => db.exec("PRAGMA application_id = 7"));
-    await assert.rejects(open(place.path), code("CORRUPT"));
+    place.query((db) => db.exec("PRAGMA application_id = 7"));
+    await assert.rejects(open(place.path), { code: "CORRUPT" });
   });
 
-  test("that was cut short is refused, not replaced", async () => {
+  test("a truncated file is refused, not replaced", async () => {
     await using place = new Place();
     await fill(place);
     const { size } = statSync(place.path);
@@ -78,20 +79,20 @@ describe("the file", { concurrency: 4, timeout: 60_000 }, () => {
     for (const length of [100, 2048, size - 1000]) {
       copyFileSync(whole, place.path);
       truncateSync(place.path, length);
-      await assert.rejects(open(place.path), code("CORRUPT"));
+      await assert.rejects(open(place.path), { code: "CORRUPT" });
     }
   });
 
-  test("with torn pages is told from a sound one", async () => {
+  test("a file with torn pages is CORRUPT", async () => {
     await using place = new Place();
     await fill(place);
     const bytes = readFileSync(place.path);
     for (let at = 20 * 2048; at < bytes.length; at += 2048) bytes.fill(0xff, at, at + 64);
     writeFileSync(place.path, bytes);
-    await assert.rejects(readAll(place), code("CORRUPT"));
+    await assert.rejects(readAll(place), { code: "CORRUPT" });
   });
 
-  test("whose log was torn opens with all that was answered before the tear", async () => {
+  test("a file whose log was torn opens with everything that was answered before the tear", async () => {
     await using place = new Place();
     const store = await place.store();
     await store.append("t", [created()], { afterSeq: 0 });
@@ -115,32 +116,32 @@ describe("the file", { concurrency: 4, timeout: 60_000 }, () => {
     }
   });
 
-  test("that is gone while its log is there is not begun anew", async () => {
+  test("a missing file whose log still exists is not replaced by a new one", async () => {
     await using place = new Place();
     const store = await place.store();
     await store.append("t", [created()], { afterSeq: 0 });
     const copy = join(place.folder, "copy.db");
     copyFileSync(`${place.path}-wal`, `${copy}-wal`);
     const log = readFileSync(`${copy}-wal`);
-    await assert.rejects(open(copy), code("CORRUPT"));
+    await assert.rejects(open(copy), { code: "CORRUPT" });
     assert.deepEqual(readFileSync(`${copy}-wal`), log);
   });
 
-  test("that was taken away is missed, and found again when it is back", async () => {
+  test("appends to a file that was moved away fail, and succeed when it is back", async () => {
     await using place = new Place();
     const store = await place.store();
     await store.append("t", [created()], { afterSeq: 0 });
     renameSync(place.path, `${place.path}.away`);
-    await assert.rejects(store.append("t", [input("lost")], { afterSeq: 1 }), code("STORE_FAILED"));
+    await assert.rejects(store.append("t", [input("lost")], { afterSeq: 1 }), { code: "STORE_FAILED" });
     renameSync(`${place.path}.away`, place.path);
     assert.deepEqual(await store.append("t", [input("x")], { afterSeq: 1 }), { kind: "appended", seq: 2, epoch: 0 });
   });
 
-  test("of an older release is brought up to date, and everything in it is found", async () => {
+  test("a file of an older release is upgraded, and searches find everything in it", async () => {
     await using place = new Place();
     copyFileSync(join(import.meta.dirname, "../../../test/fixtures/0.1.0/finished.db"), place.path);
-    // As it is when everything has been indexed.
-    place.look((db) => db.exec("DELETE FROM dirty"));
+    // The state after everything has been indexed.
+    place.query((db) => db.exec("DELETE FROM dirty"));
     const store = await place.store();
     const found = async (query: string) => (await store.threads({ query })).map(({ title }) => title);
     assert.deepEqual(await found("worked"), ["Clone", "Torture"]);
@@ -148,18 +149,18 @@ describe("the file", { concurrency: 4, timeout: 60_000 }, () => {
     place.assertSound();
   });
 
-  test("of a newer release is refused, also when it becomes one while it is open", async () => {
+  test("a file of a newer release is refused, even if it is upgraded while it is open", async () => {
     await using place = new Place();
     const store = await place.store();
     await store.append("t", [created()], { afterSeq: 0 });
-    place.look((db) => db.exec("PRAGMA user_version = 99"));
-    await assert.rejects(store.append("t", [input("x")], { afterSeq: 1 }), code("STORE_NEWER"));
-    await assert.rejects(store.deleteThread("t"), code("STORE_NEWER"));
-    await assert.rejects(store.read("t"), code("STORE_NEWER"));
-    await assert.rejects(open(place.path), code("STORE_NEWER"));
+    place.query((db) => db.exec("PRAGMA user_version = 99"));
+    await assert.rejects(store.append("t", [input("x")], { afterSeq: 1 }), { code: "STORE_NEWER" });
+    await assert.rejects(store.deleteThread("t"), { code: "STORE_NEWER" });
+    await assert.rejects(store.read("t"), { code: "STORE_NEWER" });
+    await assert.rejects(open(place.path), { code: "STORE_NEWER" });
   });
 
-  test("can be made by many processes at once", async () => {
+  test("several processes can create a file at once", async () => {
     await using place = new Place();
     const children = await Promise.all(Array.from({ length: 3 }, () => place.child()));
     const appends = children.map((child, at) => child.call("append", `t${at}`, [created()], { afterSeq: 0 }));
@@ -170,37 +171,37 @@ describe("the file", { concurrency: 4, timeout: 60_000 }, () => {
     place.assertSound();
   });
 
-  test("whose making was cut short is finished by the next", async () => {
+  test("a file whose creation was interrupted is completed by the next store", async () => {
     await using place = new Place();
-    place.look((db) => db.exec("PRAGMA journal_mode = WAL"));
+    place.query((db) => db.exec("PRAGMA journal_mode = WAL"));
     assert.deepEqual(await (await place.store()).threads(), []);
   });
 
-  test("that cannot be one is a clear failure", async () => {
+  test("a path that is a folder, or below a file, is STORE_FAILED", async () => {
     await using place = new Place();
     writeFileSync(join(place.folder, "plain"), "");
-    await assert.rejects(open(place.folder), code("STORE_FAILED"));
-    await assert.rejects(open(join(place.folder, "plain", "x.db")), code("STORE_FAILED"));
+    await assert.rejects(open(place.folder), { code: "STORE_FAILED" });
+    await assert.rejects(open(join(place.folder, "plain", "x.db")), { code: "STORE_FAILED" });
   });
 
-  test("that may not be written is a clear failure", async () => {
+  test("a file or folder without write permission is STORE_FAILED", async () => {
     await using place = new Place();
     await fill(place);
-    // Root may write anything.
+    // Permissions do not apply to root.
     const uid = process.getuid?.() === 0 ? 65_534 : undefined;
     chmodSync(place.path, 0o444);
-    await assert.rejects(place.child({}, { uid }), code("STORE_FAILED"));
+    await assert.rejects(place.child({}, { uid }), { code: "STORE_FAILED" });
     chmodSync(place.path, 0o666);
     chmodSync(place.folder, 0o555);
-    await assert.rejects(place.child({}, { uid }), code("STORE_FAILED"));
-    await assert.rejects(place.child({ path: join(place.folder, "new.db") }, { uid }), code("STORE_FAILED"));
+    await assert.rejects(place.child({}, { uid }), { code: "STORE_FAILED" });
+    await assert.rejects(place.child({ path: join(place.folder, "new.db") }, { uid }), { code: "STORE_FAILED" });
     chmodSync(place.folder, 0o755);
   });
 
-  test("does not take an id that it could not tell from another", async () => {
+  test("an id that is not well-formed text is refused", async () => {
     await using place = new Place();
     const store = await place.store();
-    await assert.rejects(store.append("a\ud800", [created()], { afterSeq: 0 }), code("INVALID_INPUT"));
+    await assert.rejects(store.append("a\ud800", [created()], { afterSeq: 0 }), { code: "INVALID_INPUT" });
   });
 });
 

@@ -2,10 +2,12 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Lease, Store } from "@cinch/core";
-import { Place, created, event, input, until } from "./support.ts";
+import { created, event, input } from "./events.ts";
+import { Place } from "./place.ts";
+import { until } from "./until.ts";
 
 /** Long enough for a busy machine, short enough for a test. */
-const brisk = { renewMs: 100, periodMs: 1000 };
+const shortTimes = { renewMs: 100, periodMs: 1000 };
 
 const take = { afterSeq: 1, take: 0 };
 const start = () => [event("agent_start")];
@@ -22,10 +24,10 @@ async function writeTwenty(name: string, append: Store["append"]): Promise<void>
 }
 
 describe("leases between processes", { concurrency: 4, timeout: 60_000 }, () => {
-  test("a healthy driver is not robbed although nobody could write for longer than a period", async () => {
+  test("a live driver keeps its lease while the file is locked for longer than a period", async () => {
     await using place = new Place();
-    const store = await place.store(brisk);
-    const child = await place.child(brisk);
+    const store = await place.store(shortTimes);
+    const child = await place.child(shortTimes);
     await store.append("t", [created()], { afterSeq: 0 });
     await child.call("append", "t", start(), take);
     const seen = new Set<string>();
@@ -56,9 +58,9 @@ describe("leases between processes", { concurrency: 4, timeout: 60_000 }, () => 
     });
   });
 
-  test("what a dead driver leaves behind is cleaned up", async () => {
+  test("the row of a dead driver is removed when its last lease is taken", async () => {
     await using place = new Place();
-    const holders = () => place.look((db) => db.prepare("SELECT count(*) AS n FROM holders").get()?.["n"]);
+    const holders = () => place.query((db) => db.prepare("SELECT count(*) AS n FROM holders").get()?.["n"]);
     const store = await place.store();
     for (const id of ["t", "u"]) await store.append(id, [created()], { afterSeq: 0 });
     for (const id of ["t", "u"]) {
@@ -75,32 +77,32 @@ describe("leases between processes", { concurrency: 4, timeout: 60_000 }, () => 
     assert.equal(holders(), 0);
   });
 
-  test("a process that was given a dead driver's pid is not taken for the driver", async () => {
+  test("a process that reuses the pid of a dead driver is not mistaken for it", async () => {
     await using place = new Place();
     const store = await place.store();
     const child = await place.child();
     await child.call("append", "t", [created(), ...start()], { afterSeq: 0, take: 0 });
     assert.deepEqual(await store.lease("t"), { epoch: 1, status: "held" });
-    place.look((db) => db.exec("UPDATE holders SET start = '1'"));
+    place.query((db) => db.exec("UPDATE holders SET start = '1'"));
     assert.deepEqual(await store.lease("t"), { epoch: 1, status: "dead" });
   });
 
   test("a driver on another machine is replaced after a period", async () => {
     await using place = new Place();
-    const store = await place.store(brisk);
-    const child = await place.child(brisk);
+    const store = await place.store(shortTimes);
+    const child = await place.child(shortTimes);
     await child.call("append", "t", [created(), ...start()], { afterSeq: 0, take: 0 });
-    place.look((db) => db.exec("UPDATE holders SET boot = 'elsewhere'"));
+    place.query((db) => db.exec("UPDATE holders SET boot = 'elsewhere'"));
     await child.kill();
     assert.deepEqual(await store.lease("t"), { epoch: 1, status: "held" });
     await becomes(store, { epoch: 1, status: "dead" });
     assert.deepEqual(await store.append("t", [], { afterSeq: 2, take: 1 }), { kind: "appended", seq: 2, epoch: 2 });
   });
 
-  test("a driver that is stopped is replaced after a period, and refused when it wakes", async () => {
+  test("a stopped driver is replaced after a period, and refused when it continues", async () => {
     await using place = new Place();
-    const store = await place.store(brisk);
-    const child = await place.child(brisk);
+    const store = await place.store(shortTimes);
+    const child = await place.child(shortTimes);
     await store.append("t", [created()], { afterSeq: 0 });
     await child.call("append", "t", start(), take);
     child.signal("SIGSTOP");
@@ -123,10 +125,10 @@ describe("leases between processes", { concurrency: 4, timeout: 60_000 }, () => 
     );
   });
 
-  test("a driver that wakes up before it is replaced keeps its lease", async () => {
+  test("a stopped driver that continues before it is replaced keeps its lease", async () => {
     await using place = new Place();
-    const store = await place.store(brisk);
-    const child = await place.child(brisk);
+    const store = await place.store(shortTimes);
+    const child = await place.child(shortTimes);
     await store.append("t", [created()], { afterSeq: 0 });
     await child.call("append", "t", start(), take);
     child.signal("SIGSTOP");
@@ -138,19 +140,19 @@ describe("leases between processes", { concurrency: 4, timeout: 60_000 }, () => 
     assert.equal(await child.call("holds", "t", 1), true);
   });
 
-  test("a driver goes on showing that it lives after letting go of an epoch that was over", async () => {
+  test("a driver keeps renewing its lease after a release of an earlier epoch", async () => {
     await using place = new Place();
-    const store = await place.store(brisk);
-    const counter = () => place.look((db) => Number(db.prepare("SELECT counter FROM holders").get()?.["counter"]));
+    const store = await place.store(shortTimes);
+    const counter = () => place.query((db) => Number(db.prepare("SELECT counter FROM holders").get()?.["counter"]));
     await store.append("t", [created()], { afterSeq: 0, take: 0, release: true });
     await store.append("t", [], { afterSeq: 1, take: 1 });
     await store.release("t", 1);
     await store.append("t", start(), { afterSeq: 1, epoch: 1 });
     const before = counter();
-    await until(() => counter() > before + 1, "a sign of life");
+    await until(() => counter() > before + 1, "a renewal");
   });
 
-  test("of processes that race for a dead driver's lease exactly one gets it", async () => {
+  test("when several processes race for the lease of a dead driver, exactly one gets it", async () => {
     await using place = new Place();
     const [first, ...racers] = await Promise.all(Array.from({ length: 4 }, () => place.child()));
     await first!.call("append", "t", [created(), ...start()], { afterSeq: 0, take: 0 });

@@ -6,12 +6,14 @@ import { describe, test } from "node:test";
 import { promisify } from "node:util";
 import { sqliteStore } from "@cinch/sqlite";
 import { Connection } from "../src/connection.ts";
-import { Place, code, created, until } from "./support.ts";
+import { created } from "./events.ts";
+import { Place } from "./place.ts";
+import { until } from "./until.ts";
 
-describe("a store in a process", { concurrency: 3, timeout: 60_000 }, () => {
-  test("a process ends by itself with a store open, but not before what it asked for is on disk", async () => {
+describe("the lifetime of a store", { concurrency: 3, timeout: 60_000 }, () => {
+  test("an open store does not keep its process alive, but a pending append does until it is on disk", async () => {
     await using place = new Place();
-    const program = join(import.meta.dirname, "careless.ts");
+    const program = join(import.meta.dirname, "programs/unclosed.ts");
     await promisify(execFile)(process.execPath, ["-C", "@cinch/source", program, place.path], {
       timeout: 20_000,
     });
@@ -23,19 +25,19 @@ describe("a store in a process", { concurrency: 3, timeout: 60_000 }, () => {
     assert.deepEqual(await store.lease("t"), { epoch: 1, status: "dead" });
   });
 
-  test("closing waits for what was asked, twice is once, and a closed store can be opened again", async () => {
+  test("closing waits for pending requests, may be repeated, and a closed store can be opened again", async () => {
     await using place = new Place();
     const store = await place.store();
     const append = store.append("t", [created()], { afterSeq: 0 });
     await Promise.all([store.close(), store.close()]);
     assert.deepEqual(await append, { kind: "appended", seq: 1, epoch: 0 });
-    await assert.rejects(store.threads(), code("CLOSED"));
-    assert.throws(() => store.follow("t", () => undefined), code("CLOSED"));
+    await assert.rejects(store.threads(), { code: "CLOSED" });
+    assert.throws(() => store.follow("t", () => undefined), { code: "CLOSED" });
     await store.open();
     assert.equal((await store.read("t")).length, 1);
   });
 
-  test("a new store that is never opened makes no file, can be closed, and keeps no process alive", async () => {
+  test("a new store that is never opened creates no file, can be closed, and does not keep its process alive", async () => {
     await using place = new Place();
     const store = sqliteStore({ path: place.path });
     await store.close();
@@ -50,29 +52,29 @@ describe("a store in a process", { concurrency: 3, timeout: 60_000 }, () => {
     await store.close();
   });
 
-  test("closing in the middle of a search closes what the search has open", async () => {
+  test("closing during a search closes the connection of the search", async () => {
     await using place = new Place();
     await place.store();
     const connection = await Connection.open(place.path, { busyMs: 1000 });
-    const search = connection.aside(async (other) => {
+    const search = connection.withSecondConnection(async (other) => {
       connection.close();
       assert.equal(other.db.isOpen, false);
-      return other.ask(() => "not asked");
+      return other.read(() => "not asked");
     });
-    await assert.rejects(search, code("CLOSED"));
+    await assert.rejects(search, { code: "CLOSED" });
     await assert.rejects(
-      connection.aside((other) => other.ask(() => "too late")),
-      code("CLOSED"),
+      connection.withSecondConnection((other) => other.read(() => "too late")),
+      { code: "CLOSED" },
     );
   });
 
-  test("followers hear of another process within a moment", async () => {
+  test("followers are notified of an append by another process", async () => {
     await using place = new Place();
     const store = await place.store();
     const child = await place.child();
-    let heard = 0;
-    store.follow("t", () => heard++);
+    let notified = 0;
+    store.follow("t", () => notified++);
     await child.call("append", "t", [created()], { afterSeq: 0 });
-    await until(() => heard > 0, "news");
+    await until(() => notified > 0, "a notification");
   });
 });

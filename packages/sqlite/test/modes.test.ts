@@ -3,7 +3,9 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSyn
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
-import { Child, created, Place } from "./support.ts";
+import { created } from "./events.ts";
+import { Place } from "./place.ts";
+import { StoreProcess } from "./store-process.ts";
 
 /** The mode of a folder, and of everything in it. */
 function modesIn(folder: string): Record<string, string> {
@@ -14,13 +16,13 @@ function modesIn(folder: string): Record<string, string> {
 
 const PRIVATE = { ".": "700", "cinch.db": "600", "cinch.db-shm": "600", "cinch.db-wal": "600" };
 
-/** A process that gives everybody everything. */
-const generous = (path: string) => new Child({ path }, { env: { UMASK: "0" } });
+/** A process whose umask allows every access. */
+const openUmask = (path: string) => new StoreProcess({ path }, { env: { UMASK: "0" } });
 
-test("a store and its folders are for this user alone, whatever the umask", async () => {
+test("only this user can access a store and its folders, whatever the umask is", async () => {
   await using place = new Place();
   const folder = join(place.folder, "deep", ".cinch");
-  const child = generous(join(folder, "cinch.db"));
+  const child = openUmask(join(folder, "cinch.db"));
   await child.call("open");
   await child.call("append", "t", [created()], { afterSeq: 0 });
   assert.deepEqual(modesIn(folder), PRIVATE);
@@ -30,7 +32,7 @@ test("a store and its folders are for this user alone, whatever the umask", asyn
   await child.kill();
 });
 
-test("a store that others can read is taken from them when it is opened, and a folder that is not Cinch's own stays as it is", async () => {
+test("opening a store removes the access of other users, but does not change a folder that is not Cinch's own", async () => {
   await using place = new Place();
   for (const [name, expected] of [
     [".cinch", "700"],
@@ -48,7 +50,7 @@ test("a store that others can read is taken from them when it is opened, and a f
   }
 });
 
-test("a file that is not a store is left as it is, and so are its folder and its mode", async () => {
+test("a file that is not a store, its mode and its folder are not changed", async () => {
   await using place = new Place();
   const folder = join(place.folder, ".cinch");
   mkdirSync(folder);

@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
-import { startIn } from "../src/holder.ts";
+import { startTimeIn } from "../src/holder.ts";
 import { Observer } from "../src/observer.ts";
 
 const RENEW = 1000;
 const PERIOD = 5000;
 
-/** Looks at the holder `h` twice per second, from one time to another, and tells when it was dead. */
-class Watchtower {
+/** Observes the holder `h` on a simulated clock. */
+class Simulation {
   readonly #db = new DatabaseSync(":memory:");
   readonly #observer: Observer;
   counter = 1;
@@ -18,50 +18,51 @@ class Watchtower {
     this.#observer = new Observer(this.#db, { renewMs: RENEW, periodMs: PERIOD });
   }
 
-  watch(times: { from: number; to: number; canWrite?: boolean; beats?: boolean }): number[] {
+  /** Checks twice per second. Returns the times at which the holder was dead. */
+  watch(times: { from: number; to: number; canWrite?: boolean; renews?: boolean }): number[] {
     const dead: number[] = [];
     for (let now = times.from; now <= times.to; now += RENEW / 2) {
-      if (times.beats && now % RENEW === 0) this.#db.exec(`UPDATE holders SET counter = ${++this.counter}`);
+      if (times.renews && now % RENEW === 0) this.#db.exec(`UPDATE holders SET counter = ${++this.counter}`);
       this.#observer.watch("h", now);
-      if (this.#observer.look(now) && times.canWrite !== false) this.#observer.probe(now)();
+      if (this.#observer.readCounters(now) && times.canWrite !== false) this.#observer.probe(now)();
       if (this.#observer.isDead("h", this.counter, now)) dead.push(now);
     }
     return dead;
   }
 }
 
-test("a holder is dead after it stood still for a period in which the observer wrote", () => {
-  assert.deepEqual(new Watchtower().watch({ from: 0, to: 6000 }), [5000, 5500, 6000]);
+test("a holder is dead after a period in which the observer wrote and it did not renew", () => {
+  assert.deepEqual(new Simulation().watch({ from: 0, to: 6000 }), [5000, 5500, 6000]);
 });
 
-test("a holder that beats is alive, and dead a period after its last beat was noticed to be the last", () => {
-  const tower = new Watchtower();
-  assert.deepEqual(tower.watch({ from: 0, to: 9000, beats: true }), []);
-  assert.deepEqual(tower.watch({ from: 9500, to: 15_500 }), [15_500]);
+test("a holder that renews is alive, and is dead a period after it became suspect", () => {
+  const simulation = new Simulation();
+  assert.deepEqual(simulation.watch({ from: 0, to: 9000, renews: true }), []);
+  assert.deepEqual(simulation.watch({ from: 9500, to: 15_500 }), [15_500]);
 });
 
 test("time in which the observer could not write does not count", () => {
-  const tower = new Watchtower();
-  assert.deepEqual(tower.watch({ from: 0, to: 3000 }), []);
-  assert.deepEqual(tower.watch({ from: 3500, to: 60_000, canWrite: false }), []);
-  assert.deepEqual(tower.watch({ from: 60_500, to: 65_500 }), [65_500]);
+  const simulation = new Simulation();
+  assert.deepEqual(simulation.watch({ from: 0, to: 3000 }), []);
+  assert.deepEqual(simulation.watch({ from: 3500, to: 60_000, canWrite: false }), []);
+  assert.deepEqual(simulation.watch({ from: 60_500, to: 65_500 }), [65_500]);
 });
 
-test("a verdict lapses when the observer cannot write any more", () => {
-  const tower = new Watchtower();
-  assert.deepEqual(tower.watch({ from: 0, to: 5000 }), [5000]);
-  assert.deepEqual(tower.watch({ from: 5500, to: 60_000, canWrite: false }), [5500, 6000, 6500, 7000]);
+test("a holder is no longer dead when the observer cannot write any more", () => {
+  const simulation = new Simulation();
+  assert.deepEqual(simulation.watch({ from: 0, to: 5000 }), [5000]);
+  assert.deepEqual(simulation.watch({ from: 5500, to: 60_000, canWrite: false }), [5500, 6000, 6500, 7000]);
 });
 
-test("a holder that beats again is alive again", () => {
-  const tower = new Watchtower();
-  assert.deepEqual(tower.watch({ from: 0, to: 5000 }), [5000]);
-  assert.deepEqual(tower.watch({ from: 6000, to: 30_000, beats: true }), []);
+test("a holder that renews again is alive again", () => {
+  const simulation = new Simulation();
+  assert.deepEqual(simulation.watch({ from: 0, to: 5000 }), [5000]);
+  assert.deepEqual(simulation.watch({ from: 6000, to: 30_000, renews: true }), []);
 });
 
-test("a process is known by its start, whatever its name, and not while it waits to be reaped", () => {
+test("the start time of a process is found whatever its name is, and is empty until a dead process is reaped", () => {
   const rest = Array.from({ length: 30 }, (_, at) => `${at + 4}`).join(" ");
-  assert.equal(startIn(`12 (node) S ${rest}`), "22");
-  assert.equal(startIn(`12 (a) Z 1 (b) R ${rest}`), "22");
-  assert.equal(startIn(`12 (node) Z ${rest}`), "");
+  assert.equal(startTimeIn(`12 (node) S ${rest}`), "22");
+  assert.equal(startTimeIn(`12 (a) Z 1 (b) R ${rest}`), "22");
+  assert.equal(startTimeIn(`12 (node) Z ${rest}`), "");
 });

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { CinchError } from "@cinch/core";
 import { sqliteStore } from "@cinch/sqlite";
 
-test("what is no option of a store is refused at once, with what to write", () => {
+test("an invalid option is refused at once, with the valid form", () => {
   const wrong: [unknown, RegExp][] = [
     ["x.db", /takes an object: sqliteStore\(\{ path: "x\.db" \}\)/],
     [undefined, /takes an object with the keys path/],

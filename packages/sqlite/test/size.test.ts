@@ -2,19 +2,21 @@ import assert from "node:assert/strict";
 import { statSync } from "node:fs";
 import { describe, test } from "node:test";
 import type { Store } from "@cinch/core";
-import { Place, created, event, input, says, until } from "./support.ts";
+import { created, event, input, says } from "./events.ts";
+import { Place } from "./place.ts";
+import { until } from "./until.ts";
 
 const WORDS =
   "the quick brown fox reads src index and writes tests while seven lazy dogs review every line of it".split(" ");
 
-/** Text with as many different words as code has. */
+/** Text with about as many different words as code. */
 function prose(length: number, seed: number): string {
   let text = "";
   for (let at = seed; text.length < length; at += 7) text += `${WORDS[at % WORDS.length]}${at % 3 === 0 ? at : ""} `;
   return text.slice(0, length);
 }
 
-/** Steps as an agent makes them: two commits each. Returns how many bytes were said. */
+/** Appends steps like those of an agent, with two commits each. Returns the size of their events. */
 async function steps(store: Store, count: number): Promise<number> {
   await store.append("t", [created(), event("agent_start")], { afterSeq: 0, take: 0 });
   let said = 0;
@@ -33,7 +35,7 @@ async function steps(store: Store, count: number): Promise<number> {
   return said;
 }
 
-describe("what is written", { concurrency: 3, timeout: 60_000 }, () => {
+describe("the size of a store", { concurrency: 3, timeout: 60_000 }, () => {
   test("a step with a result of 2 KB writes less than 19 KB", async () => {
     await using place = new Place();
     const store = await place.store();
@@ -43,7 +45,7 @@ describe("what is written", { concurrency: 3, timeout: 60_000 }, () => {
     assert.ok((statSync(`${place.path}-wal`).size - before) / 100 < 19_000);
   });
 
-  test("the file, with its search index, is at most four times what was said", async () => {
+  test("the file, with its search index, is at most four times as large as the events", async () => {
     await using place = new Place();
     const store = await place.store({ indexMs: 10 });
     const said = await steps(store, 200);
@@ -52,12 +54,12 @@ describe("what is written", { concurrency: 3, timeout: 60_000 }, () => {
     assert.ok(statSync(place.path).size < 4 * said);
   });
 
-  test("a clone of a long thread copies none of it", async () => {
+  test("a clone of a long thread copies no events", async () => {
     await using place = new Place();
     const store = await place.store();
     await store.append("t", [created(), ...Array.from({ length: 3000 }, (_, at) => input(`${at}`))], { afterSeq: 0 });
     const rows = () =>
-      place.look((db) =>
+      place.query((db) =>
         db.prepare("SELECT (SELECT count(*) FROM events) AS events, (SELECT count(*) FROM segments) AS segments").get(),
       );
     const parent = { threadId: "t", seq: 3001 };
@@ -66,7 +68,7 @@ describe("what is written", { concurrency: 3, timeout: 60_000 }, () => {
     assert.equal((await store.read("c")).length, 3002);
   });
 
-  test("nothing of a deleted thread is left, and its tombstone says nothing", async () => {
+  test("a deleted thread leaves only an empty tombstone", async () => {
     await using place = new Place();
     const store = await place.store({ indexMs: 10 });
     await store.append("t", [created(), event("agent_start"), says("secret")], { afterSeq: 0, take: 0 });
@@ -83,17 +85,17 @@ describe("what is written", { concurrency: 3, timeout: 60_000 }, () => {
     await store.saveFold?.("t", fold);
     await store.deleteThread("t");
     await store.saveFold?.("t", { ...fold, seq: 5 });
-    const left = place.look((db) =>
+    const left = place.query((db) =>
       ["events", "segments", "blobs", "blob_refs", "drafts", "folds", "dirty", "search_docsize"].map(
         (table) => db.prepare(`SELECT count(*) AS n FROM ${table}`).get()?.["n"],
       ),
     );
     assert.deepEqual(left, [0, 0, 0, 0, 0, 0, 0, 0]);
-    const tombstone = place.look((db) => db.prepare("SELECT title, resource, metadata, deleted FROM threads").get());
+    const tombstone = place.query((db) => db.prepare("SELECT title, resource, metadata, deleted FROM threads").get());
     assert.deepEqual({ ...tombstone }, { title: "", resource: "", metadata: "{}", deleted: 1 });
   });
 
-  test("the search index is brought up to date by whoever has time, once", async () => {
+  test("stores in other processes index each event of a dead process exactly once", async () => {
     await using place = new Place();
     const stores = await Promise.all([1, 2, 3].map(() => place.store({ indexMs: 10 })));
     const child = await place.child({ indexMs: 100_000 });
@@ -102,7 +104,7 @@ describe("what is written", { concurrency: 3, timeout: 60_000 }, () => {
     await child.kill();
     for (const [at, store] of stores.entries()) await store.append(`t${at}`, [created()], { afterSeq: 0 });
     const rows = () =>
-      place.look((db) => ({
+      place.query((db) => ({
         ...db
           .prepare("SELECT (SELECT count(*) FROM dirty) AS dirty, (SELECT count(*) FROM search_docsize) AS found")
           .get(),
@@ -112,7 +114,7 @@ describe("what is written", { concurrency: 3, timeout: 60_000 }, () => {
     assert.equal((await stores[0]!.threads({ query: "word249" })).length, 1);
   });
 
-  test("words are found without their case and accents, and one by one where there are no spaces", async () => {
+  test("searches ignore case and accents, and match single characters of scripts without spaces", async () => {
     await using place = new Place();
     const store = await place.store();
     await store.append("t", [created(), says("Die Straße nach Łódź, ΟΔΟΣ, 東京都, snake_case")], {

@@ -8,27 +8,27 @@ import { grepping } from "./backend-conformance/grepping.ts";
 import { hostile } from "./backend-conformance/hostile.ts";
 import { listing } from "./backend-conformance/listing.ts";
 import { naming } from "./backend-conformance/naming.ts";
-import { picturing } from "./backend-conformance/picturing.ts";
+import { undo } from "./backend-conformance/undo.ts";
 import { reading } from "./backend-conformance/reading.ts";
-import { Files, type Check } from "./backend-conformance/sample.ts";
+import { Files, type Check } from "./backend-conformance/files.ts";
 import { streaming } from "./backend-conformance/streaming.ts";
 import { writing } from "./backend-conformance/writing.ts";
 
 /** A backend under test, with nothing in it. */
 export interface BackendUnderTest {
   backend: Backend;
-  /** Who acts. */
+  /** Passed to every call of the backend. */
   reach: Reach;
-  /** Directories in the root that are there before anything is, such as the routes of a composite. */
+  /** Directories in the root that always exist, such as the routes of a composite. */
   always?: readonly string[];
-  /** It keeps contents in memory, so that large files take as much as they are large. */
+  /** The backend keeps contents in memory, so the tests do not limit what a large file takes. */
   inMemory?: boolean;
   dispose?(): Promise<void>;
 }
 
 /**
- * Registers a test for everything that the interface `Backend` promises. `streams: false` leaves out those that measure memory: in a
- * process with many other tests they are better called by themselves, with `backendStreams` in a process of their own.
+ * Registers tests for everything that the interface `Backend` promises. `streams: false` omits those that measure memory: beside many
+ * other tests they belong in a process of their own, with `backendStreams`.
  */
 export function backendConformance(
   name: string,
@@ -42,9 +42,9 @@ export function backendConformance(
   if (streams) backendStreams(name, make);
 }
 
-/** Registers tests that large files pass through, without being held. */
+/** Registers tests that large files are streamed, without being held in memory. */
 export function backendStreams(name: string, make: () => Promise<BackendUnderTest>): void {
-  // One after the other: what is held in memory is measured.
+  // Not concurrent, because the tests measure memory.
   describe(`${name} streams`, () => streaming(checkOn(make)));
 }
 
@@ -54,7 +54,7 @@ const GROUPS = [
   conditions,
   listing,
   deleting,
-  picturing,
+  undo,
   naming,
   globbing,
   ignoring,
@@ -66,10 +66,10 @@ const GROUPS = [
 const checkOn =
   (make: () => Promise<BackendUnderTest>): Check =>
   (sentence, body) => {
-    test(sentence, { timeout: 30_000 }, async (t) => {
+    test(sentence, { timeout: 30_000 }, async () => {
       const made = await make();
       try {
-        await body(new Files(made), { inMemory: made.inMemory ?? false, skip: (why) => t.skip(why) });
+        await body(new Files(made), { inMemory: made.inMemory ?? false });
       } finally {
         await made.backend.close?.();
         await made.dispose?.();

@@ -1,8 +1,8 @@
-/** What tests of agents need: a scripted model, suites that any store must pass, provider validators, and crash points. */
+/** For tests of agents, stores and backends: a scripted model, conformance suites, provider validators, and crash points. */
 export * from "./model.ts";
 export * from "./providers/index.ts";
 export { storeConformance } from "./store-conformance.ts";
 export { crashPoints, torture, tortureAll, type Verdict } from "./torture/torture.ts";
 export { mainThread, playScenario, tortureHarness } from "./torture/scenario.ts";
-export { crashWhenEmitted } from "./torture/emitted.ts";
+export { crashWhenEmitted } from "./torture/crash-point.ts";
 export { backendConformance, backendStreams, type BackendUnderTest } from "./backend-conformance.ts";

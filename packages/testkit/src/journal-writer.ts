@@ -15,19 +15,19 @@ import type { Act, OutcomePlan, PartPlan, ProviderName, StepPlan, UserPlan } fro
 
 type Call = Extract<Part, { type: "tool-call" }>;
 
-/** What becomes of a call that asks before it runs. */
+/** The outcomes of a call that needs an approval. */
 export const ASKING = ["asks", "approved", "edited", "granted", "declined", "declined silently"] as const;
 type Asking = (typeof ASKING)[number];
 const asks = (kind: OutcomePlan["kind"]): kind is Asking => (ASKING as readonly string[]).includes(kind);
 
-/** Writes the events of a plan as a driver would, or as one that was cut off did. */
+/** Writes the events of a plan as a driver would, or as a driver that crashed did. */
 export class JournalWriter {
   events: DurableEvent[] = [];
   #threadId: string;
   #seq = 0;
   #serial = 0;
   #turnId = "";
-  /** Results that come when the conversation has moved on. */
+  /** Results that arrive only in a later step. */
   #late: NewEvent[] = [];
 
   constructor(threadId: string) {
@@ -44,13 +44,13 @@ export class JournalWriter {
       case "command":
         return this.#add(act.event);
       case "rewind": {
-        const inForce = this.#inForce();
-        const toSeq = this.#keep(act.at);
-        return this.#add({ type: "thread_rewound", toSeq, files: false, ...inForce });
+        const carried = this.#carried();
+        const toSeq = this.#truncate(act.at);
+        return this.#add({ type: "thread_rewound", toSeq, files: false, ...carried });
       }
       case "clone": {
-        const { rules, state } = this.#inForce();
-        const seq = this.#keep(act.at);
+        const { rules, state } = this.#carried();
+        const seq = this.#truncate(act.at);
         const parent = { threadId: this.#threadId, seq };
         this.#threadId = this.#id("thread");
         this.#seq = seq;
@@ -60,16 +60,16 @@ export class JournalWriter {
     }
   }
 
-  /** What a cut must not change. */
-  #inForce() {
+  /** What a rewind or a clone carries over. */
+  #carried() {
     const { control, usage, spent } = this.events.reduce(reduceThread, newThreadState);
     const { rules, grants, yolo } = control.policies;
     const state: Record<string, Json> = yolo === null ? {} : { yolo };
     return { rules: [...rules], grants: [...grants], state, usage, spent };
   }
 
-  /** Takes back what stands after a place in the journal, and says which `seq` is the last to stay. */
-  #keep(share: number): number {
+  /** Removes the events after this share of the journal. Returns the last `seq` that is kept. */
+  #truncate(share: number): number {
     const last = this.events[Math.floor(share * (this.events.length - 1))]!.seq;
     this.events = this.events.filter(({ seq }) => seq <= last);
     this.#late = [];
@@ -99,11 +99,11 @@ export class JournalWriter {
     this.#start(provider, { resumed: false });
     this.#inTurn({ type: "prompt_head", blob: "blob-head", key: provider, reason: "first use" });
     this.#taken(input);
-    let speaks = provider;
+    let current = provider;
     for (const step of steps) {
-      if (step.switched) this.#start((speaks = step.switched), { resumed: true });
-      this.#step(step, speaks);
-      if (step.takeover) this.#start(speaks, { resumed: true, takeover: true });
+      if (step.switched) this.#start((current = step.switched), { resumed: true });
+      this.#step(step, current);
+      if (step.takeover) this.#start(current, { resumed: true, takeover: true });
     }
     if (end === "cut") return;
     if (end === "error") this.#inTurn({ type: "error", code: "PROVIDER_ERROR", message: "Broken.", retryable: false });
@@ -281,7 +281,7 @@ export class JournalWriter {
     }
   }
 
-  /** A call that the provider ran itself, in the shape in which that provider's SDK reports it. */
+  /** A call that the provider ran itself, as its SDK reports it. */
   #hosted({ answered, failed }: Extract<PartPlan, { kind: "hosted" }>, provider: ProviderName): Part[] {
     const hosted = HOSTED[provider];
     if (!hosted) return [];

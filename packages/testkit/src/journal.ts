@@ -3,15 +3,15 @@ import * as fc from "fast-check";
 import { ASKING, JournalWriter } from "./journal-writer.ts";
 
 /**
- * Journals as drivers write them, and as crashes, rewinds, clones and careless models leave them behind: what a store gives back
- * for a thread. Every event passes `stamp`. Results may be missing, late, twice or out of order.
+ * Arbitrary journals, as drivers write them and as crashes, rewinds, clones and faulty models leave them. Every event passes `stamp`.
+ * Results may be missing, late, duplicated or out of order.
  */
 
-/** What speaks in a turn, as `agent_start` names it. */
+/** The providers, as `agent_start` names them. */
 export const PROVIDERS = ["anthropic.messages", "openai.chat", "openai.responses", "google.generative-ai"] as const;
 export type ProviderName = (typeof PROVIDERS)[number];
 
-/** Bytes under every hash that a generated journal refers to: the beginning of a PNG. */
+/** The contents of every blob that a generated journal refers to: the beginning of a PNG. */
 export const BLOB = Uint8Array.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
 
 export type PartPlan =
@@ -20,11 +20,11 @@ export type PartPlan =
   | { kind: "hosted"; answered: boolean; failed: boolean }
   | { kind: "source" | "custom" | "file" | "reasoning-file" };
 
-const TROUBLED = ["fails", "unknown", "suspends", "resumes", "missing", "twice", "refused", "late"] as const;
+const IRREGULAR = ["fails", "unknown", "suspends", "resumes", "missing", "twice", "refused", "late"] as const;
 const CONTROL = ["plans", "lists tasks"] as const;
 
 export interface OutcomePlan {
-  kind: "ends" | (typeof TROUBLED | typeof ASKING | typeof CONTROL)[number];
+  kind: "ends" | (typeof IRREGULAR | typeof ASKING | typeof CONTROL)[number];
   result: ToolResult;
   rank: number;
 }
@@ -35,11 +35,11 @@ export interface StepPlan {
   outcomes: OutcomePlan[];
   steers: UserPlan[];
   takeover: boolean;
-  /** What the harness says before the model is asked. */
+  /** Notes of the harness before the model call. */
   notes: { about: "mode" | "tasks"; text: string }[];
-  /** What somebody decides while the calls run. */
+  /** A command that is accepted while the calls run. */
   command: NewEvent | null;
-  /** The model that speaks from here on. */
+  /** The provider from this step on. */
   switched: ProviderName | null;
 }
 
@@ -77,7 +77,7 @@ const user: fc.Arbitrary<UserPlan> = fc.record({
   files: fc.oneof(fc.constant<FilePart[]>([]), fc.array(file, { maxLength: 2 })),
 });
 
-/** Ids as they are after they were taken in, few enough to meet again in later messages. */
+/** Ids as core normalises them. There are only a few, so that they occur again in later messages. */
 const callId = fc.constantFrom("call_1", "call_2", "toolu_01A", "0", "1", "-", "_", "call_constructor", "x".repeat(60));
 
 const part: fc.Arbitrary<PartPlan> = fc.oneof(
@@ -107,7 +107,7 @@ const result: fc.Arbitrary<ToolResult> = fc.record({
 const outcome: fc.Arbitrary<OutcomePlan> = fc.record({
   kind: fc.oneof(
     { weight: 6, arbitrary: fc.constant("ends" as const) },
-    { weight: 5, arbitrary: fc.constantFrom(...TROUBLED) },
+    { weight: 5, arbitrary: fc.constantFrom(...IRREGULAR) },
     { weight: 4, arbitrary: fc.constantFrom(...ASKING) },
     { weight: 1, arbitrary: fc.constantFrom(...CONTROL) },
   ),
@@ -218,14 +218,13 @@ const written = (acts: readonly Act[]): DurableEvent[] => {
   return writer.events;
 };
 
-/** Any journal. */
 export const journals: fc.Arbitrary<DurableEvent[]> = fc.array(act, { maxLength: 5 }).map(written);
 
-/** Journals in which one provider speaks throughout. */
+/** Journals with a single provider. */
 export const journalsOf = (provider: ProviderName): fc.Arbitrary<DurableEvent[]> =>
-  fc.array(act, { maxLength: 5 }).map((acts) => written(acts.map((next) => spokenBy(provider, next))));
+  fc.array(act, { maxLength: 5 }).map((acts) => written(acts.map((next) => withProvider(provider, next))));
 
-function spokenBy(provider: ProviderName, next: Act): Act {
+function withProvider(provider: ProviderName, next: Act): Act {
   if (next.kind !== "turn") return next;
   const steps = next.steps.map((one) => ({ ...one, switched: one.switched && provider }));
   return { ...next, provider, steps };

@@ -1,11 +1,11 @@
 import type { LanguageModelV4, LanguageModelV4CallOptions, LanguageModelV4StreamPart } from "@ai-sdk/provider";
 
 type Part = LanguageModelV4StreamPart;
-/** What the scripted model does when it is asked: the parts it streams. It may wait, throw, or never end. */
+/** One answer of the scripted model: the parts that it streams. It may wait, throw, or never end. */
 export type Step = (options: LanguageModelV4CallOptions) => AsyncIterable<Part> | Iterable<Part>;
 
 export interface ScriptedModel extends LanguageModelV4 {
-  /** What it was asked, in order. */
+  /** The requests that it received, in order. */
   readonly requests: LanguageModelV4CallOptions[];
 }
 
@@ -20,7 +20,7 @@ export const finish = (reason: "stop" | "tool-calls" | "length" | "content-filte
   usage: usage(100, 10),
 });
 
-/** Says something, in deltas of a few letters. */
+/** Streams a text, in deltas of `size` characters. */
 export const say = (text: string, { size = 5, delayMs = 0 } = {}): Step =>
   async function* () {
     yield { type: "stream-start", warnings: [] };
@@ -58,14 +58,14 @@ export const parts = (...stream: Part[]): Step =>
     yield* stream;
   };
 
-/** Fails before it says anything, as a provider's SDK does. */
+/** Fails before the first part, as the SDK of a provider does. */
 export const fail = (error: unknown): Step =>
   // oxlint-disable-next-line require-yield
   function* () {
     throw error;
   };
 
-/** Says something and then nothing, until it is aborted. */
+/** Streams a text and then nothing, until it is aborted. */
 export const hang = (text = ""): Step =>
   async function* ({ abortSignal }) {
     yield { type: "text-start", id: "t" };
@@ -73,15 +73,15 @@ export const hang = (text = ""): Step =>
     await new Promise((resolve) => abortSignal?.addEventListener("abort", resolve));
   };
 
-/** One step after another for the same place in the conversation: what a retry meets. */
+/** Another step at each try: a retry of a request gets the next one. */
 export function inTurn(...steps: Step[]): Step {
   let tries = 0;
   return (options) => steps[Math.min(tries++, steps.length - 1)]!(options);
 }
 
 /**
- * A model that answers from a script. Which step it takes depends only on how many answers its prompt holds already, so a second
- * process that goes on with a thread gets the step that comes next.
+ * A model that answers from a script. The step depends only on the number of answers in the prompt, so another process that continues
+ * a thread gets the next step.
  */
 export function script(...steps: Step[]): ScriptedModel {
   return scriptedBy((options) => {
@@ -106,7 +106,7 @@ export function scriptedBy(choose: (options: LanguageModelV4CallOptions) => Step
       requests.push({ ...options, prompt: [...prompt] });
       const source = choose(options)(options);
       const iterator = Symbol.asyncIterator in source ? source[Symbol.asyncIterator]() : source[Symbol.iterator]();
-      // What fails before its first part fails the request itself.
+      // A step that fails before its first part fails the request itself.
       const first = await iterator.next();
       let pending: IteratorResult<Part> | undefined = first;
       const stream = new ReadableStream<Part>({

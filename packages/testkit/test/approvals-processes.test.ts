@@ -9,16 +9,16 @@ import { fileURLToPath } from "node:url";
 import type { HarnessDisplayState, ThreadApproval } from "@cinch/core";
 import { ofType, place } from "./place.ts";
 
-const program = fileURLToPath(new URL("./desk.ts", import.meta.url));
+const program = fileURLToPath(new URL("./programs/remote-harness.ts", import.meta.url));
 
 interface Reply {
   result?: unknown;
-  /** The code of what its harness rejected with. */
+  /** The code of the error with which the harness rejected. */
   error?: string;
 }
 
-/** Another process at the thread, which does what it is told. */
-class Desk implements AsyncDisposable {
+/** A harness in another process, with a session at the thread. */
+class RemoteHarness implements AsyncDisposable {
   readonly #child;
   readonly #ended: Promise<unknown>;
   readonly #waiting = new Map<unknown, (reply: Reply) => void>();
@@ -38,19 +38,19 @@ class Desk implements AsyncDisposable {
     });
   }
 
-  ask(method: string, argument?: unknown): Promise<Reply> {
+  call(method: string, argument?: unknown): Promise<Reply> {
     const id = ++this.#calls;
     this.#child.stdin.write(`${JSON.stringify({ id, method, argument })}\n`);
     return new Promise((resolve) => this.#waiting.set(id, resolve));
   }
 
   async do<T>(method: string, argument?: unknown): Promise<T> {
-    const { result, error } = await this.ask(method, argument);
+    const { result, error } = await this.call(method, argument);
     assert.equal(error, undefined, `${method}: ${error}`);
     return result as T;
   }
 
-  /** Gives an order, and waits until only a person can go on with it. */
+  /** Sends an order, and waits until its turn needs an answer. */
   async order(content: string): Promise<void> {
     await this.do("post", { content, delivery: "send" });
     await this.do("until", "waiting");
@@ -77,8 +77,8 @@ class Desk implements AsyncDisposable {
     await this.#ended;
   }
 
-  /** Closes its harness, and ends by itself. */
-  async leave(): Promise<void> {
+  /** Closes the harness, so that the process ends. */
+  async close(): Promise<void> {
     await this.do("close");
     await this.#ended;
   }
@@ -90,36 +90,40 @@ class Desk implements AsyncDisposable {
 
 const LIMIT = { timeout: 30_000 };
 
-test("what a killed process asked for is answered in the next one, and nothing of it runs twice", LIMIT, async () => {
-  await using at = await place();
-  await using first = new Desk(at.folder);
-  await first.order("batch");
-  await first.kill();
-  await using second = new Desk(at.folder);
-  const { threadId, toolCallId, toolName, args, digest } = await second.pending();
-  assert.deepEqual([threadId, toolName, args], ["t", "guarded", { what: "it" }]);
-  assert.deepEqual(at.ledger(), ["once beside"]);
-  await second.do("respondToToolApproval", { threadId, toolCallId, digest, decision: "approve" });
-  await second.do("until", "idle");
-  assert.deepEqual(at.ledger(), ["once beside", "guarded it"]);
-  assert.deepEqual(await second.do("pendingApprovals"), []);
-  const events = await at.journal();
-  assert.deepEqual(
-    ofType(events, "agent_end").map(({ reason }) => reason),
-    ["complete"],
-  );
-  assert.deepEqual(
-    ofType(events, "tool_end").map(({ result }) => result.content),
-    ["once did beside", "guarded did it"],
-  );
-});
+test(
+  "an approval that a killed process requested is answered in the next one, and no call runs twice",
+  LIMIT,
+  async () => {
+    await using at = await place();
+    await using first = new RemoteHarness(at.folder);
+    await first.order("batch");
+    await first.kill();
+    await using second = new RemoteHarness(at.folder);
+    const { threadId, toolCallId, toolName, args, digest } = await second.pending();
+    assert.deepEqual([threadId, toolName, args], ["t", "guarded", { what: "it" }]);
+    assert.deepEqual(at.ledger(), ["once beside"]);
+    await second.do("respondToToolApproval", { threadId, toolCallId, digest, decision: "approve" });
+    await second.do("until", "idle");
+    assert.deepEqual(at.ledger(), ["once beside", "guarded it"]);
+    assert.deepEqual(await second.do("pendingApprovals"), []);
+    const events = await at.journal();
+    assert.deepEqual(
+      ofType(events, "agent_end").map(({ reason }) => reason),
+      ["complete"],
+    );
+    assert.deepEqual(
+      ofType(events, "tool_end").map(({ result }) => result.content),
+      ["once did beside", "guarded did it"],
+    );
+  },
+);
 
-test("an approval and a question outlive every process that had a hand in them", LIMIT, async () => {
+test("an approval and a question survive every process that handled them", LIMIT, async () => {
   await using at = await place();
-  await using first = new Desk(at.folder);
+  await using first = new RemoteHarness(at.folder);
   await first.order("both");
-  await first.leave();
-  await using second = new Desk(at.folder);
+  await first.close();
+  await using second = new RemoteHarness(at.folder);
   const { status, pendingApprovals, pendingSuspensions } = await second.show();
   assert.deepEqual(
     [status, Object.values(pendingApprovals).length, Object.values(pendingSuspensions).length],
@@ -128,8 +132,8 @@ test("an approval and a question outlive every process that had a hand in them",
   await second.do("respondToToolApproval", { decision: "approve", message: "Go on.", by: "Ada" });
   await second.hasRun("guarded it");
   await second.do("until", "waiting");
-  await second.leave();
-  await using third = new Desk(at.folder);
+  await second.close();
+  await using third = new RemoteHarness(at.folder);
   const [question] = Object.values((await third.show()).pendingSuspensions);
   assert.deepEqual(question?.suspendPayload, { question: "Which?", options: null, multiple: false });
   await third.do("respondToToolSuspension", { resumeData: "This one", by: "Ben" });
@@ -147,47 +151,43 @@ test("an approval and a question outlive every process that had a hand in them",
   assert.equal(ofType(events, "agent_end").length, 1);
 });
 
-test(
-  "of two processes that answer at once one is told that it came too late, and what it said is not done",
-  LIMIT,
-  async () => {
-    await using at = await place();
-    await using first = new Desk(at.folder);
-    await using second = new Desk(at.folder);
-    await second.show();
-    const expected: string[] = [];
-    for (let round = 0; round < 5; round++) {
-      await first.order("one");
-      const { toolCallId, digest } = await first.pending();
-      const answer = { toolCallId, digest };
-      const answers = await Promise.all([
-        first.ask("respondToToolApproval", { ...answer, decision: "edit", args: { what: `edited ${round}` } }),
-        second.ask("respondToToolApproval", { ...answer, decision: "approve" }),
-      ]);
-      const late = answers.flatMap(({ error }) => error ?? []);
-      assert.ok(late.length === 1 && /^(ALREADY_ANSWERED|NOT_PENDING)$/.test(late[0]!), JSON.stringify(answers));
-      expected.push(answers[0].error === undefined ? `guarded edited ${round}` : "guarded it");
-      await first.do("until", "idle");
-    }
-    assert.deepEqual(at.ledger(), expected);
-    assert.equal(ofType(await at.journal(), "tool_approval_resolved").length, 5);
-  },
-);
-
-test("an answer to other arguments than those that wait is refused, and nothing runs", LIMIT, async () => {
+test("when two processes answer at once, one is refused and its answer has no effect", LIMIT, async () => {
   await using at = await place();
-  await using first = new Desk(at.folder);
-  await using second = new Desk(at.folder);
+  await using first = new RemoteHarness(at.folder);
+  await using second = new RemoteHarness(at.folder);
+  await second.show();
+  const expected: string[] = [];
+  for (let round = 0; round < 5; round++) {
+    await first.order("one");
+    const { toolCallId, digest } = await first.pending();
+    const answer = { toolCallId, digest };
+    const answers = await Promise.all([
+      first.call("respondToToolApproval", { ...answer, decision: "edit", args: { what: `edited ${round}` } }),
+      second.call("respondToToolApproval", { ...answer, decision: "approve" }),
+    ]);
+    const late = answers.flatMap(({ error }) => error ?? []);
+    assert.ok(late.length === 1 && /^(ALREADY_ANSWERED|NOT_PENDING)$/.test(late[0]!), JSON.stringify(answers));
+    expected.push(answers[0].error === undefined ? `guarded edited ${round}` : "guarded it");
+    await first.do("until", "idle");
+  }
+  assert.deepEqual(at.ledger(), expected);
+  assert.equal(ofType(await at.journal(), "tool_approval_resolved").length, 5);
+});
+
+test("an answer for other arguments than the pending ones is refused, and nothing runs", LIMIT, async () => {
+  await using at = await place();
+  await using first = new RemoteHarness(at.folder);
+  await using second = new RemoteHarness(at.folder);
   await first.order("again");
   const seen = await second.pending();
   assert.deepEqual(seen.args, { what: "harmless" });
-  // While somebody thinks about it at the second desk, it is answered at the first, and the model asks for more under the same id.
+  // Before the second harness answers, the first one does, and the model makes another call with the same id.
   await first.do("respondToToolApproval", { decision: "decline", message: "Something else." });
   await first.do("until", "waiting");
   const now = await second.pending();
   assert.deepEqual([now.toolCallId, now.args], [seen.toolCallId, { what: "harmful" }]);
   const { toolCallId, digest } = seen;
-  assert.deepEqual(await second.ask("respondToToolApproval", { toolCallId, digest, decision: "approve" }), {
+  assert.deepEqual(await second.call("respondToToolApproval", { toolCallId, digest, decision: "approve" }), {
     error: "NOT_PENDING",
   });
   assert.deepEqual([at.ledger(), (await second.show()).status], [[], "waiting"]);
@@ -196,14 +196,14 @@ test("an answer to other arguments than those that wait is refused, and nothing 
   assert.deepEqual(at.ledger(), ["guarded harmful"]);
 });
 
-test("the process that drives goes on with an answer that another one gave", LIMIT, async () => {
+test("the driver continues with an answer that another process gave", LIMIT, async () => {
   await using at = await place();
-  await using first = new Desk(at.folder);
-  await using second = new Desk(at.folder);
+  await using first = new RemoteHarness(at.folder);
+  await using second = new RemoteHarness(at.folder);
   await second.show();
   await first.do("post", { content: "slow", delivery: "send" });
-  // Whoever is seated may have been the first to see that nobody drives.
-  const runs = async (driver: Desk, other: Desk) => {
+  // Either process may have become the driver.
+  const runs = async (driver: RemoteHarness, other: RemoteHarness) => {
     await driver.hasRun("slow it");
     return { driver, other };
   };
@@ -218,10 +218,10 @@ test("the process that drives goes on with an answer that another one gave", LIM
   assert.equal(ofType(await at.journal(), "agent_start").length, 1);
 });
 
-test("a rule against what another process is asking for settles it", LIMIT, async () => {
+test("a rule that denies a pending call of another process declines it", LIMIT, async () => {
   await using at = await place();
-  await using first = new Desk(at.folder);
-  await using second = new Desk(at.folder);
+  await using first = new RemoteHarness(at.folder);
+  await using second = new RemoteHarness(at.folder);
   await first.order("batch");
   await second.do("setPermissionForTool", { toolName: "guarded", policy: "deny" });
   await first.do("until", "idle");
@@ -236,10 +236,10 @@ test("a rule against what another process is asking for settles it", LIMIT, asyn
   assert.equal(ofType(events, "agent_end").at(-1)?.reason, "complete");
 });
 
-test("a plan that another process approves leads the same turn into the next mode", LIMIT, async () => {
+test("a plan that another process approves switches the mode within the same turn", LIMIT, async () => {
   await using at = await place();
-  await using first = new Desk(at.folder);
-  await using second = new Desk(at.folder);
+  await using first = new RemoteHarness(at.folder);
+  await using second = new RemoteHarness(at.folder);
   await first.do("switchMode", { modeId: "plan" });
   await first.order("plan");
   await second.do("respondToToolSuspension", { resumeData: { action: "approved", feedback: "Nice." } });
@@ -261,12 +261,12 @@ test("a plan that another process approves leads the same turn into the next mod
   );
 });
 
-test("a process that answers and is gone at once does not cut off what it approved", LIMIT, async () => {
+test("a process that ends right after its answer does not interrupt the call that it approved", LIMIT, async () => {
   await using at = await place();
-  await using first = new Desk(at.folder);
-  for (const ending of ["leave", "kill"] as const) {
+  await using first = new RemoteHarness(at.folder);
+  for (const ending of ["close", "kill"] as const) {
     await first.order("last");
-    await using second = new Desk(at.folder);
+    await using second = new RemoteHarness(at.folder);
     const { threadId, toolCallId, digest } = await second.pending();
     await second.do("respondToToolApproval", { threadId, toolCallId, digest, decision: "approve" });
     await second[ending]();

@@ -5,7 +5,7 @@ import { crashPoints, crashWhenEmitted } from "@cinch/testkit";
 
 const session = { subscribe: () => () => undefined };
 
-test("a crash point that there is not is refused with the list of those that there are", () => {
+test("an unknown crash point is refused, with the list of positions and events", () => {
   for (const crashAt of [
     "foo:bar",
     "tool_end",
@@ -19,12 +19,12 @@ test("a crash point that there is not is refused with the list of those that the
       (error: unknown) =>
         error instanceof CinchError &&
         error.code === "INVALID_CONFIG" &&
-        error.message.startsWith(`CRASH_AT=${crashAt} is no crash point`) &&
+        error.message.startsWith(`CRASH_AT=${crashAt} is not a crash point`) &&
         /before, inside, after, emitted.*tool_start.*tool_end/s.test(error.message),
       crashAt,
     );
 });
 
-test("every crash point of the list is taken", () => {
+test("every crash point of the list is accepted", () => {
   for (const crashAt of crashPoints()) crashWhenEmitted(session, crashAt);
 });

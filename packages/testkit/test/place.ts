@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { DurableEvent } from "@cinch/core";
 import { sqliteStore } from "@cinch/sqlite";
 
-/** A folder with a store that has one thread. */
+/** A folder with a store that has one thread, "t". */
 export async function place(): Promise<
   AsyncDisposable & { folder: string; journal(): Promise<DurableEvent[]>; ledger(): string[] }
 > {

@@ -5,17 +5,17 @@ import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { ofType, place } from "./place.ts";
 
-const seat = fileURLToPath(new URL("./seat.ts", import.meta.url));
+const program = fileURLToPath(new URL("./programs/sender.ts", import.meta.url));
 
-interface Seat {
+interface Sender {
   process: ChildProcess;
-  /** Settles when the process has printed something that has this key. */
+  /** Settles when the process has printed an object with this key. */
   printed(key: string): Promise<Record<string, unknown>>;
   ended: Promise<{ lines: Record<string, unknown>[]; errors: string }>;
 }
 
-function sit(folder: string, ...args: string[]): Seat {
-  const child = spawn(process.execPath, ["-C", "@cinch/source", seat, folder, ...args], {
+function startSender(folder: string, ...args: string[]): Sender {
+  const child = spawn(process.execPath, ["-C", "@cinch/source", program, folder, ...args], {
     stdio: ["ignore", "pipe", "pipe"],
   });
   const lines: Record<string, unknown>[] = [];
@@ -44,13 +44,13 @@ function sit(folder: string, ...args: string[]): Seat {
 }
 
 test(
-  "eight processes race for one thread: every message is answered once, by one driver at a time",
+  "when eight processes race for one thread, every message is answered once, by one driver at a time",
   { timeout: 60_000 },
   async () => {
     await using at = await place();
     const names = Array.from({ length: 8 }, (_, n) => `order-${n}`);
-    const seats = names.map((name) => sit(at.folder, name, name));
-    const ends = await Promise.all(seats.map(({ ended }) => ended));
+    const senders = names.map((name) => startSender(at.folder, name, name));
+    const ends = await Promise.all(senders.map(({ ended }) => ended));
     assert.deepEqual(ends.map(({ errors }) => errors).filter(Boolean), []);
     assert.deepEqual(
       ends.map(({ lines }) => lines.at(-1)),
@@ -76,12 +76,12 @@ test(
 );
 
 test(
-  "the same command from three processes is one command, and all three get its answer",
+  "the same command from three processes is accepted once, and all three get its answer",
   { timeout: 60_000 },
   async () => {
     await using at = await place();
-    const seats = ["a", "b", "c"].map((name) => sit(at.folder, name, "the-one-order"));
-    const ends = await Promise.all(seats.map(({ ended }) => ended));
+    const senders = ["a", "b", "c"].map((name) => startSender(at.folder, name, "the-one-order"));
+    const ends = await Promise.all(senders.map(({ ended }) => ended));
     const said = [{ type: "text", text: "the-one-order said" }];
     assert.deepEqual(
       ends.map(({ lines }) => lines.at(-1)),
@@ -92,48 +92,44 @@ test(
   },
 );
 
-test(
-  "a driver that is stopped is overtaken, and what it does when it wakes is refused",
-  { timeout: 60_000 },
-  async () => {
-    await using at = await place();
-    const stopped = sit(at.folder, "stopped", "first", "300");
-    await stopped.printed("ran");
-    stopped.process.kill("SIGSTOP");
-    const healthy = sit(at.folder, "healthy", "second", "0");
-    const { lines } = await healthy.ended;
-    assert.ok(lines.some((line) => "tookOver" in line));
-    assert.deepEqual(lines.at(-1), {
-      name: "healthy",
-      reason: "complete",
-      said: [{ type: "text", text: "second said" }],
-    });
-    stopped.process.kill("SIGCONT");
-    const woken = await stopped.ended;
-    assert.equal(woken.errors, "");
-    assert.deepEqual(woken.lines.at(-1), {
-      name: "stopped",
-      reason: "complete",
-      said: [{ type: "text", text: "first said" }],
-    });
-    assert.deepEqual(at.ledger(), ["first", "second"]);
-    const events = await at.journal();
-    assert.deepEqual(
-      ofType(events, "tool_end").map(({ unknown = false, result }) => [unknown, result.content]),
-      [
-        [true, "The process died while this ran. Its outcome is unknown: verify before retrying."],
-        [false, "second done"],
-      ],
-    );
-    assert.equal(ofType(events, "agent_end").length, 2);
-  },
-);
+test("a stopped driver is replaced, and its appends are refused when it continues", { timeout: 60_000 }, async () => {
+  await using at = await place();
+  const stopped = startSender(at.folder, "stopped", "first", "300");
+  await stopped.printed("ran");
+  stopped.process.kill("SIGSTOP");
+  const healthy = startSender(at.folder, "healthy", "second", "0");
+  const { lines } = await healthy.ended;
+  assert.ok(lines.some((line) => "tookOver" in line));
+  assert.deepEqual(lines.at(-1), {
+    name: "healthy",
+    reason: "complete",
+    said: [{ type: "text", text: "second said" }],
+  });
+  stopped.process.kill("SIGCONT");
+  const woken = await stopped.ended;
+  assert.equal(woken.errors, "");
+  assert.deepEqual(woken.lines.at(-1), {
+    name: "stopped",
+    reason: "complete",
+    said: [{ type: "text", text: "first said" }],
+  });
+  assert.deepEqual(at.ledger(), ["first", "second"]);
+  const events = await at.journal();
+  assert.deepEqual(
+    ofType(events, "tool_end").map(({ unknown = false, result }) => [unknown, result.content]),
+    [
+      [true, "The process died while this ran. Its outcome is unknown: verify before retrying."],
+      [false, "second done"],
+    ],
+  );
+  assert.equal(ofType(events, "agent_end").length, 2);
+});
 
 test("a driver that is killed is replaced within 5 s", { timeout: 60_000 }, async () => {
   await using at = await place();
-  const killed = sit(at.folder, "killed", "first", "60000");
+  const killed = startSender(at.folder, "killed", "first", "60000");
   await killed.printed("ran");
-  const waiting = sit(at.folder, "waiting", "second");
+  const waiting = startSender(at.folder, "waiting", "second");
   await waiting.printed("ready");
   const since = Date.now();
   killed.process.kill("SIGKILL");

@@ -2,18 +2,18 @@ import { readFile } from "node:fs/promises";
 import type { DurableEvent } from "@cinch/core";
 import { sqliteStore } from "@cinch/sqlite";
 import type { LedgerLine } from "../tools/ledger.ts";
-import { callText } from "./show.ts";
+import { callText } from "./demo-view.ts";
 
-/** One call, as the ledger has it: who began it, and who ended it. */
-export interface Ran {
+/** One call in the ledger, with the pids of the processes in which it began and ended. */
+export interface CallRecord {
   call: string;
   begun: number[];
   ended: number[];
 }
 
-/** What the tools themselves wrote down, call by call. */
-export async function ledgerOf(path: string): Promise<Ran[]> {
-  const runs = new Map<string, Ran>();
+/** The calls that the tools recorded. */
+export async function ledgerOf(path: string): Promise<CallRecord[]> {
+  const runs = new Map<string, CallRecord>();
   for (const line of (await readFile(path, "utf8")).trim().split("\n")) {
     const { key, tool, args, what, pid } = JSON.parse(line) as LedgerLine;
     const ran = runs.get(key) ?? { call: callText(tool, args), begun: [], ended: [] };
@@ -23,7 +23,6 @@ export async function ledgerOf(path: string): Promise<Ran[]> {
   return [...runs.values()];
 }
 
-/** The journal, read from the file once nobody has it open any more. */
 export async function journalOf(path: string, threadId: string): Promise<DurableEvent[]> {
   const store = sqliteStore({ path });
   await store.open();
@@ -34,8 +33,8 @@ export async function journalOf(path: string, threadId: string): Promise<Durable
   }
 }
 
-/** What is not as promised. Empty, one hopes. */
-export function broken(journal: readonly DurableEvent[], ledger: readonly Ran[]): string[] {
+/** The promises that were broken. */
+export function violations(journal: readonly DurableEvent[], ledger: readonly CallRecord[]): string[] {
   const twice = ledger.filter(({ begun, ended }) => begun.length > 1 || ended.length > 1);
   const unknown = journal.filter((event) => event.type === "tool_end" && event.unknown);
   const unended = ledger.filter(({ ended }) => ended.length === 0);
@@ -43,6 +42,6 @@ export function broken(journal: readonly DurableEvent[], ledger: readonly Ran[])
     ...twice.map(({ call }) => `${call} ran more than once`),
     ...(journal.every(({ seq }, at) => seq === at + 1) ? [] : ["the journal has a gap"]),
     ...(journal.at(-1)?.type === "agent_end" ? [] : ["the turn did not end"]),
-    ...(unknown.length === unended.length ? [] : ["a call that was cut off was not reported as unknown"]),
+    ...(unknown.length === unended.length ? [] : ["an interrupted call was not reported as unknown"]),
   ];
 }

@@ -1,20 +1,21 @@
 import { CinchError, type LanguageModel } from "@cinch/core";
+import { messageOf } from "../error-message.ts";
 import { UsageError } from "../exit.ts";
-import { missingUrl, providers, set, type Env, type Provider } from "./providers.ts";
+import { missingUrl, providers, envValue, type Env, type Provider } from "./providers.ts";
 
 export interface ModelChoice {
   /** As the journal names it: `provider/id`, or `offline`. */
   id: string;
-  /** Nobody asked for this model: it is what was left. */
+  /** Chosen because no model was requested and no key is set. */
   fallback: boolean;
   load(): Promise<LanguageModel>;
 }
 
-/** What the flag says, else `CINCH_MODEL`, else the first provider that has a key, else the built-in one. Throws `UsageError`. */
+/** The model of the flag, else of `CINCH_MODEL`, else of the first provider that has a key, else the built-in one. Throws `UsageError`. */
 export function chooseModel(flag: string | undefined, env: Env): ModelChoice {
-  const wanted = flag ?? set(env, "CINCH_MODEL");
+  const wanted = flag ?? envValue(env, "CINCH_MODEL");
   if (wanted !== undefined) return named(wanted, env);
-  const keyed = providers.find(({ key, defaultModel }) => key && defaultModel && set(env, key));
+  const keyed = providers.find(({ key, defaultModel }) => key && defaultModel && envValue(env, key));
   if (keyed) return chosen(keyed, keyed.defaultModel!, env);
   return offline(env, { fallback: true });
 }
@@ -32,15 +33,15 @@ function named(wanted: string, env: Env): ModelChoice {
 
 function chosen(provider: Provider, id: string, env: Env): ModelChoice {
   const { name, key } = provider;
-  if (key && !set(env, key)) {
-    throw new UsageError(`${name}/${id} needs a key: set ${key}. To go on without one: --model offline`);
+  if (key && !envValue(env, key)) {
+    throw new UsageError(`${name}/${id} needs a key: set ${key}. Without a key, use --model offline`);
   }
-  if (name === "openai-compatible" && !set(env, "CINCH_BASE_URL")) throw new UsageError(missingUrl);
+  if (name === "openai-compatible" && !envValue(env, "CINCH_BASE_URL")) throw new UsageError(missingUrl);
   return { id: `${name}/${id}`, fallback: false, load: once(() => provider.load(id, env)) };
 }
 
 function offline(env: Env, { fallback }: { fallback: boolean }): ModelChoice {
-  const delay = Number(set(env, "CINCH_OFFLINE_DELAY_MS") ?? NaN);
+  const delay = Number(envValue(env, "CINCH_OFFLINE_DELAY_MS") ?? NaN);
   const load = async () => {
     const { offlineModel } = await import("../offline/model.ts");
     return offlineModel(delay >= 0 ? { delayMs: delay } : {});
@@ -58,12 +59,12 @@ function withoutProvider(wanted: string): string {
 const names = (): string => providers.map(({ name }) => name).join(", ");
 const example = ({ name, defaultModel }: Provider): string => `${name}/${defaultModel ?? "name-of-the-model"}`;
 
-/** Asked for at every step, made at the first. A model that can't be made is a failure of the turn, with the reason. */
+/** Core resolves the model at every step; it is loaded at the first. A failure to load it fails the turn, with the reason. */
 function once(load: () => Promise<LanguageModel>): () => Promise<LanguageModel> {
   let model: Promise<LanguageModel> | undefined;
   return () => {
     model ??= load().catch((error: unknown) => {
-      throw new CinchError("INVALID_CONFIG", error instanceof Error ? error.message : String(error), error);
+      throw new CinchError("INVALID_CONFIG", messageOf(error), error);
     });
     return model;
   };

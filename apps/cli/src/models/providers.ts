@@ -6,13 +6,13 @@ export type Env = Readonly<Record<string, string | undefined>>;
 export interface Provider {
   name: string;
   about: string;
-  /** The variable that has the key, if one is needed. */
+  /** The environment variable of the key, if one is needed. */
   key?: string;
-  /** What is used when only the key says which provider is meant. */
+  /** The model if only a key was given. */
   defaultModel?: string;
-  /** Names by which its models are known without a provider. */
+  /** Matches names of its models, to suggest the provider when it is missing. */
   family?: RegExp;
-  /** Its package is loaded here and not before: a start should not pay for providers that it does not use. */
+  /** Imports the provider's package, so that a start loads no other provider. */
   load(id: string, env: Env): Promise<LanguageModel>;
 }
 
@@ -27,7 +27,7 @@ export const providers: readonly Provider[] = [
     family: /^claude/i,
     async load(id, env) {
       const { createAnthropic } = await import("@ai-sdk/anthropic");
-      return createAnthropic({ baseURL: versioned(set(env, "ANTHROPIC_BASE_URL")) })(id);
+      return createAnthropic({ baseURL: withVersionPath(envValue(env, "ANTHROPIC_BASE_URL")) })(id);
     },
   },
   {
@@ -38,7 +38,7 @@ export const providers: readonly Provider[] = [
     family: /^(gpt|chatgpt|o\d)/i,
     async load(id, env) {
       const { createOpenAI } = await import("@ai-sdk/openai");
-      return createOpenAI({ baseURL: versioned(set(env, "OPENAI_BASE_URL")) })(id);
+      return createOpenAI({ baseURL: withVersionPath(envValue(env, "OPENAI_BASE_URL")) })(id);
     },
   },
   {
@@ -55,25 +55,25 @@ export const providers: readonly Provider[] = [
   {
     name: "openai-compatible",
     about: "any server that speaks OpenAI's chat API, at CINCH_BASE_URL",
-    load: (id, env) => compatible("openai-compatible", id, { env, baseURL: set(env, "CINCH_BASE_URL") }),
+    load: (id, env) => compatible("openai-compatible", id, { env, baseURL: envValue(env, "CINCH_BASE_URL") }),
   },
   {
     name: "ollama",
     about: "Ollama, at OLLAMA_HOST or localhost:11434",
     family: /^(llama|qwen|mistral|gemma|phi|deepseek)/i,
-    load: (id, env) => compatible("ollama", id, { env, baseURL: ollamaUrl(set(env, "OLLAMA_HOST")) }),
+    load: (id, env) => compatible("ollama", id, { env, baseURL: ollamaUrl(envValue(env, "OLLAMA_HOST")) }),
   },
   {
     name: "vllm",
     about: "vLLM, at CINCH_BASE_URL or localhost:8000",
     load: (id, env) =>
-      compatible("vllm", id, { env, baseURL: set(env, "CINCH_BASE_URL") ?? "http://localhost:8000/v1" }),
+      compatible("vllm", id, { env, baseURL: envValue(env, "CINCH_BASE_URL") ?? "http://localhost:8000/v1" }),
   },
   {
     name: "llamacpp",
     about: "llama.cpp's server, at CINCH_BASE_URL or localhost:8080",
     load: (id, env) =>
-      compatible("llamacpp", id, { env, baseURL: set(env, "CINCH_BASE_URL") ?? "http://localhost:8080/v1" }),
+      compatible("llamacpp", id, { env, baseURL: envValue(env, "CINCH_BASE_URL") ?? "http://localhost:8080/v1" }),
   },
 ];
 
@@ -84,40 +84,40 @@ async function compatible(
 ): Promise<LanguageModel> {
   if (baseURL === undefined) throw new UsageError(missingUrl);
   const { createOpenAICompatible } = await import("@ai-sdk/openai-compatible");
-  const apiKey = set(env, "CINCH_API_KEY");
+  const apiKey = envValue(env, "CINCH_API_KEY");
   return createOpenAICompatible({
     name,
-    baseURL: versioned(baseURL)!,
+    baseURL: withVersionPath(baseURL)!,
     includeUsage: true,
     ...(apiKey ? { apiKey } : {}),
   })(id);
 }
 
 export const missingUrl =
-  "openai-compatible/… needs the address of its server: set CINCH_BASE_URL, for example to http://localhost:8000/v1";
+  "openai-compatible/… needs the address of a server: set CINCH_BASE_URL, for example to http://localhost:8000/v1";
 
-/** An empty variable is one that is not set. */
-export const set = (env: Env, name: string): string | undefined => env[name]?.trim() || undefined;
+/** An empty variable counts as not set. */
+export const envValue = (env: Env, name: string): string | undefined => env[name]?.trim() || undefined;
 
-/** These APIs live under /v1, which people leave out of base URLs as often as not. */
-function versioned(url: string | undefined): string | undefined {
+/** Adds `/v1`, which is often missing in base URLs. */
+function withVersionPath(url: string | undefined): string | undefined {
   if (url === undefined) return undefined;
-  const { pathname } = parsedUrl(url);
+  const { pathname } = parseUrl(url);
   return pathname === "/" ? new URL("/v1", url).href : url;
 }
 
-/** `OLLAMA_HOST` is what the server listens on: a host, a port or both, perhaps every address of the machine. */
+/** `OLLAMA_HOST` is the address on which the server listens: a host, a port or both, possibly a wildcard. */
 export function ollamaUrl(host: string | undefined): string {
   if (host === undefined) return `http://localhost:${OLLAMA_PORT}/v1`;
   const bare = host.startsWith(":") ? `localhost${host}` : host;
-  const url = parsedUrl(/^https?:\/\//.test(bare) ? bare : `http://${bare}`);
+  const url = parseUrl(/^https?:\/\//.test(bare) ? bare : `http://${bare}`);
   if (url.hostname === "0.0.0.0" || url.hostname === "[::]") url.hostname = "localhost";
   if (url.port === "" && !host.startsWith("http")) url.port = String(OLLAMA_PORT);
   return new URL("/v1", url).href;
 }
 
-function parsedUrl(url: string): URL {
+function parseUrl(url: string): URL {
   const parsed = URL.parse(url);
   if (parsed?.protocol === "http:" || parsed?.protocol === "https:") return parsed;
-  throw new UsageError(`"${url}" is not the address of a server. It looks like http://localhost:8000/v1`);
+  throw new UsageError(`"${url}" is not the address of a server. Write one like http://localhost:8000/v1`);
 }

@@ -1,17 +1,18 @@
 import type { LanguageModelV4Message, LanguageModelV4Prompt, LanguageModelV4ToolResultPart } from "@ai-sdk/provider";
 
-/** What became of one call. */
+/** The result of one call. */
 export interface Outcome {
   text: string;
   isError: boolean;
 }
 
-/** What the model makes of its prompt. It has nothing else, so every process that is asked goes on in the same way. */
+/** What the model extracts from its prompt. It keeps nothing else, so every process continues a turn in the same way. */
 export interface Conversation {
-  /** Everything the person said, oldest first; the last one is what to answer now. */
+  /** All messages of the user, oldest first. */
   said: readonly string[];
+  /** The last message of the user, which is answered now. */
   ask: string;
-  /** The calls made for it so far, message by message, with their outcomes in the order of the calls. */
+  /** The outcomes of the calls made for it so far, by message, in the order of the calls. */
   steps: readonly (readonly Outcome[])[];
   calls: number;
 }

@@ -5,33 +5,33 @@ export interface Call {
   input: Record<string, unknown>;
 }
 
-/** One thing that the person wants: the calls for it, one after the other, and what to say when they have ended. */
+/** One request of the user: its calls, which run one after the other, and the answer when they have ended. */
 export interface Intent {
   calls: readonly Call[];
   answer(outcomes: readonly Outcome[]): string;
 }
 
-/** What the person said, for those who have to look back. */
+/** All messages of the user, oldest first. */
 export type Said = readonly string[];
 
-/** Recognises one thing in a clause, or leaves it to the others. */
+/** Recognises one kind of request in a clause, or returns `undefined`. */
 export type Skill = (clause: string, said: Said) => Intent | undefined;
 
 export const saying = (text: string): Intent => ({ calls: [], answer: () => text });
 
-/** For a tool that is called once: what to say of its result. */
+/** An intent with one call. */
 export function calling(toolName: string, input: Record<string, unknown>, answer: (result: string) => string): Intent {
   return {
     calls: [{ toolName, input }],
-    answer: ([outcome]) => (outcome ? told(toolName, outcome, answer) : ""),
+    answer: ([outcome]) => (outcome ? answerFor(toolName, outcome, answer) : ""),
   };
 }
 
-function told(toolName: string, { text, isError }: Outcome, answer: (result: string) => string): string {
+function answerFor(toolName: string, { text, isError }: Outcome, answer: (result: string) => string): string {
   if (!isError) return answer(text);
-  if (isUnknown(text)) return `Whether ${toolName} had its effect is not known, so I did not repeat it.`;
+  if (isUnknown(text)) return `It is unknown whether ${toolName} had its effect, so I did not repeat it.`;
   return `${toolName} failed: ${text}`;
 }
 
-/** A model reads its results, and so does this one. */
+/** Like any model, this one sees only the text of a result. */
 export const isUnknown = (text: string): boolean => /\bunknown\b/i.test(text);

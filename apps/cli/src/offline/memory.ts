@@ -5,7 +5,7 @@ const ASKS_FACT = /\b(?:what(?:'s| is| was)|tell me|do you (?:know|remember)|say
 const REMEMBER = /\bremember (?:that |this: ?)?(.+)$/is;
 const RECALL = /\bwhat (?:do you|can you) remember|\bwhat did i (?:tell|ask) you\b|\bwhat do you know about me\b/i;
 
-/** Everything that was ever told, newest last: a later word about the same thing counts. */
+/** The facts that the user has stated. A later statement replaces an earlier one. */
 function facts(said: Said): Map<string, string> {
   const known = new Map<string, string>();
   for (const text of said) {
@@ -14,13 +14,13 @@ function facts(said: Said): Map<string, string> {
   return known;
 }
 
-const stated: Skill = (clause) => {
+const stateFact: Skill = (clause) => {
   const [, what, value] = [...clause.matchAll(FACT)][0] ?? [];
   if (!what || !value || /^\s*what\b/i.test(clause)) return undefined;
   return saying(what.toLowerCase() === "name" ? `Nice to meet you, ${value}.` : `Noted: your ${what} is ${value}.`);
 };
 
-const askedFact: Skill = (clause, said) => {
+const askFact: Skill = (clause, said) => {
   const what = /\bwho am i\b/i.test(clause) ? "name" : clause.match(ASKS_FACT)?.[1]?.toLowerCase();
   if (!what) return undefined;
   const value = facts(said).get(what);
@@ -28,7 +28,7 @@ const askedFact: Skill = (clause, said) => {
   return saying(`Your ${what} is ${value}.`);
 };
 
-const askedWords: Skill = (clause, said) => {
+const quoteEarlier: Skill = (clause, said) => {
   const which = clause.match(/\bwhat did i (?:just )?(?:say|ask|write)\b(.*)$/i)?.[1];
   if (which === undefined) return undefined;
   const earlier = said.slice(0, -1);
@@ -45,11 +45,11 @@ export const remember: Skill = (clause) => {
 
 const recall: Skill = (clause, said) => {
   if (!RECALL.test(clause)) return undefined;
-  const told = [...facts(said)].map(([what, value]) => `your ${what} is ${value}`);
+  const stated = [...facts(said)].map(([what, value]) => `your ${what} is ${value}`);
   const noted = said.slice(0, -1).flatMap((text) => text.match(REMEMBER)?.[1]?.replace(/[.!\s]+$/, "") ?? []);
-  const all = [...told, ...noted];
+  const all = [...stated, ...noted];
   return saying(all.length > 0 ? `This: ${all.join("; ")}.` : "Nothing yet. Tell me something, like: my name is Ada.");
 };
 
-/** What was said earlier, found again in the prompt itself. */
-export const memory: readonly Skill[] = [askedWords, recall, askedFact, stated];
+/** Skills that need only the earlier messages in the prompt. */
+export const memory: readonly Skill[] = [quoteEarlier, recall, askFact, stateFact];

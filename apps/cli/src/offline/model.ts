@@ -5,12 +5,12 @@ import { nextMove } from "./plan.ts";
 
 type Part = LanguageModelV4StreamPart;
 
-/** How long it takes for a word, unless told otherwise: long enough to see it stream. */
+/** The default delay per word: long enough to see the text stream. */
 const DELAY_MS = 15;
 
 /**
- * A model that needs no network: fixed rules over the prompt. It calls the real tools, and because it has no memory but the prompt,
- * a second process that carries a turn on gets from it what the first would have got.
+ * A model that needs no network: fixed rules over the prompt. It calls the real tools. It depends only on the prompt, so another process
+ * that continues a turn gets the same answers.
  */
 export function offlineModel({ delayMs = DELAY_MS }: { delayMs?: number } = {}): LanguageModelV4 {
   return {
@@ -60,7 +60,7 @@ async function* answer(options: LanguageModelV4CallOptions, delayMs: number): As
   yield { type: "finish", finishReason: { unified: reason, raw: reason }, usage: usageOf(options, move.text) };
 }
 
-/** Guessed, as nothing is counted here. */
+/** An estimate: four characters per token. */
 function usageOf({ prompt }: LanguageModelV4CallOptions, said: string) {
   const [input, output] = [JSON.stringify(prompt).length, said.length].map((chars) => Math.ceil(chars / 4));
   return {

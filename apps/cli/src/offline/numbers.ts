@@ -21,7 +21,7 @@ const spoken: readonly [RegExp, string][] = [
   [/\bsquare root of (\d+(?:\.\d+)?)/gi, "sqrt($1)"],
 ];
 
-/** The arithmetic in a sentence, if there is some: at least an operation or a function. */
+/** The arithmetic expression in a sentence, if there is one: it has at least an operator or a function. */
 export function expressionIn(text: string): string | undefined {
   const written = spoken.reduce((before, [pattern, sign]) => before.replace(pattern, sign), text);
   const found =

@@ -4,13 +4,13 @@ import { memory, remember } from "./memory.ts";
 import { repeating, talk, unclear } from "./talk.ts";
 import { toolSkills, wordCount } from "./tool-skills.ts";
 
-/** Skills that take a sentence as a whole, before it is cut into clauses. */
+/** Skills that take a whole sentence, before it is split into clauses. */
 const whole: readonly Skill[] = [wordCount, remember];
 const skills: readonly Skill[] = [...memory, ...toolSkills, ...talk];
 
-export type Move = { kind: "call"; text: string; calls: readonly Call[] } | { kind: "say"; text: string };
+type Move = { kind: "call"; text: string; calls: readonly Call[] } | { kind: "say"; text: string };
 
-/** What comes next. It follows from the conversation alone: the plan is made anew each time, and the steps taken are counted off. */
+/** The next move. It depends only on the conversation: the plan is rebuilt each time, and the steps already taken are skipped. */
 export function nextMove({ ask, said, steps }: Conversation, offered: ReadonlySet<string>): Move {
   const groups = planOf(ask, said).map((group) => group.map((intent) => withTools(intent, offered)));
   const stages = groups.flatMap(stagesOf);
@@ -21,16 +21,16 @@ export function nextMove({ ask, said, steps }: Conversation, offered: ReadonlySe
   return { kind: "call", text: `I use ${names.join(", ")} for that.\n`, calls: stage };
 }
 
-/** Groups come one after the other ("then"); the intents of a group go side by side ("and"). */
+/** Groups run one after the other ("then"); the intents of a group run in parallel ("and"). */
 function planOf(ask: string, said: Said): Intent[][] {
   const repeated = repeating(ask, said);
   if (repeated) return [[repeated]];
   const missed: string[] = [];
-  const groups = cut(ask, /(?:[,;.!?\s]|\band\b)+\b(?:then|after that|afterwards)\b,?/i).map((group) =>
-    cut(group, /[.!?;](?=\s|$)|\n/).flatMap((sentence) => {
+  const groups = split(ask, /(?:[,;.!?\s]|\band\b)+\b(?:then|after that|afterwards)\b,?/i).map((group) =>
+    split(group, /[.!?;](?=\s|$)|\n/).flatMap((sentence) => {
       const known = firstOf(whole, sentence, said);
       if (known) return [known];
-      return cut(sentence, /,(?:\s*and\b)?|\s+and\b/i).flatMap((clause) => {
+      return split(sentence, /,(?:\s*and\b)?|\s+and\b/i).flatMap((clause) => {
         const intent = firstOf(skills, clause, said);
         if (!intent) missed.push(clause);
         return intent ? [intent] : [];
@@ -50,8 +50,8 @@ const firstOf = (from: readonly Skill[], clause: string, said: Said): Intent | u
   return undefined;
 };
 
-/** Cuts where the pattern is, except inside quotes. */
-function cut(text: string, pattern: RegExp): string[] {
+/** Splits at the pattern, except inside quotes. */
+function split(text: string, pattern: RegExp): string[] {
   const hidden = text.replace(/"[^"]*"|“[^”]*”/g, (quoted) => "\u0000".repeat(quoted.length));
   const pieces: string[] = [];
   let from = 0;
@@ -67,7 +67,7 @@ function withTools(intent: Intent, offered: ReadonlySet<string>): Intent {
   return missing ? saying(`For that I would need the tool ${missing.toolName}, which I was not given.`) : intent;
 }
 
-/** The calls of a group, message by message: the first of each intent together, then the second of each, and so on. */
+/** The calls of a group, by message: first the first call of each intent, then the second of each, and so on. */
 function stagesOf(group: readonly Intent[]): Call[][] {
   const length = Math.max(0, ...group.map(({ calls }) => calls.length));
   return Array.from({ length }, (_, at) => group.flatMap(({ calls }) => calls[at] ?? []));

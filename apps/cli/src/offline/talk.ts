@@ -1,6 +1,6 @@
 import { saying, type Skill } from "./intent.ts";
 
-export const WHO = "I am the offline model that comes with Cinch: rule-based, without a network, and not intelligent.";
+const WHO = "I am the offline model that comes with Cinch: rule-based, without a network, and not intelligent.";
 
 const HELP = `${WHO} I answer from fixed rules, but the tools that I call are real. Try:
 
@@ -23,7 +23,7 @@ const STORY =
   "Then it picked up the pen, and went on with the next sentence. Nobody who read the diary later could tell where the night had been, " +
   "except for one honest line: here I do not know.";
 
-/** What the person wants to hear is everything after the word. */
+/** Repeats everything after "say". */
 export const repeating: Skill = (text) => {
   const words = text.match(/^\s*(?:please )?(?:say|repeat|echo)(?: after me)?:?\s+(.+)$/is)?.[1];
   return words && !/^my [a-z ]+$/i.test(words) ? saying(words) : undefined;

@@ -2,7 +2,7 @@ import { calling, isUnknown, type Skill } from "./intent.ts";
 import { expressionIn, NUMBER, numberOf } from "./numbers.ts";
 
 const MAX_COUNT = 1_000;
-/** How long "slowly" takes for a number. */
+/** How long each number takes with "slowly". */
 const SLOWLY_SECONDS = 0.6;
 
 const time: Skill = (clause) => {
@@ -46,7 +46,7 @@ const counting: Skill = (clause) => {
 };
 
 const trouble = (text: string): string =>
-  isUnknown(text) ? "outcome unknown: it was cut off, and I did not repeat it" : `failed: ${text}`;
+  isUnknown(text) ? "outcome unknown: it was interrupted, and I did not repeat it" : `failed: ${text}`;
 
 function listed(numbers: readonly string[]): string {
   return numbers.length <= 20 ? numbers.join(", ") : `${numbers.slice(0, 3).join(", ")}, … ${numbers.at(-1)}`;
@@ -58,7 +58,7 @@ const arithmetic: Skill = (clause) => {
   return calling("calculate", { expression }, (result) => `${expression} = ${result}.`);
 };
 
-/** What it says is taken whole, whatever words stand in it. */
+/** Takes the rest of the sentence literally, even if it contains other requests. */
 export const wordCount: Skill = (clause) => {
   const [, text] = clause.match(/\b(?:count (?:the )?words|how many words)\b(?: are)?(?: in| of)?:?\s*(.+)$/is) ?? [];
   if (!text) return undefined;

@@ -4,13 +4,13 @@ import type { View } from "./view.ts";
 /** Every event as one line of JSON. */
 export const jsonView: View = {
   show(event: HarnessEvent): void {
-    // It says only that something else was said.
+    // It only repeats that another event was emitted.
     if (event.type === "display_state_changed") return;
     process.stdout.write(`${line(event)}\n`);
   },
 };
 
-/** JSON leaves some control characters as they are; escaped they mean the same and can't reach a terminal. */
+/** Escapes the control characters that JSON does not escape, so that none reaches a terminal. */
 function line(event: HarnessEvent): string {
   return JSON.stringify(event).replace(
     /[\u007f-\u009f]/g,

@@ -1,15 +1,15 @@
-type Place = "text" | "escape" | "sequence" | "string" | "string-escape";
+type ParserState = "text" | "escape" | "sequence" | "string" | "string-escape";
 
 const ESC = "\u001b";
-/** Marks that turn the direction of text round: with them a line can be made to read as something else. */
+/** Characters that change the direction of text, by which a line can be made to read as something else. */
 const BIDI = /[\u202a-\u202e\u2066-\u2069]/;
 
 /**
- * Leaves of a text only what can be read: no escape sequences, no control characters but line ends and tabs. Keeps its place
- * between pieces, because a stream may cut a sequence anywhere.
+ * Removes escape sequences and all control characters but line ends and tabs. Keeps its state between pieces, because a stream may
+ * split a sequence anywhere.
  */
 export class PlainText {
-  #place: Place = "text";
+  #state: ParserState = "text";
 
   push(piece: string): string {
     let out = "";
@@ -18,20 +18,20 @@ export class PlainText {
   }
 
   #take(char: string): string {
-    switch (this.#place) {
+    switch (this.#state) {
       case "text":
         return this.#read(char);
       case "escape":
         return this.#afterEscape(char);
       case "sequence":
-        // A sequence ends with a letter or a sign; anything that can't be part of one was text after all.
+        // A sequence ends with a character from @ to ~. Any other character that can't be part of one is text.
         if (char >= "\u0020" && char <= "\u003f") return "";
-        this.#place = "text";
+        this.#state = "text";
         return char >= "\u0040" && char <= "\u007e" ? "" : this.#read(char);
       case "string":
         return this.#inString(char);
       case "string-escape":
-        this.#place = "text";
+        this.#state = "text";
         return char === "\\" ? "" : this.#afterEscape(char);
     }
   }
@@ -40,30 +40,30 @@ export class PlainText {
     const code = char.codePointAt(0)!;
     if (code >= 0x20 && code < 0x7f) return char;
     if (char === "\n" || char === "\t") return char;
-    if (char === ESC) this.#place = "escape";
-    else if (code === 0x9b) this.#place = "sequence";
-    else if (code === 0x90 || code === 0x98 || (code >= 0x9d && code <= 0x9f)) this.#place = "string";
+    if (char === ESC) this.#state = "escape";
+    else if (code === 0x9b) this.#state = "sequence";
+    else if (code === 0x90 || code === 0x98 || (code >= 0x9d && code <= 0x9f)) this.#state = "string";
     return code < 0xa0 || BIDI.test(char) ? "" : char;
   }
 
   #afterEscape(char: string): string {
-    if (char === "[") this.#place = "sequence";
-    else if ("]PX^_".includes(char)) this.#place = "string";
-    else if (char >= "\u0020" && char <= "\u002f") this.#place = "escape";
+    if (char === "[") this.#state = "sequence";
+    else if ("]PX^_".includes(char)) this.#state = "string";
+    else if (char >= "\u0020" && char <= "\u002f") this.#state = "escape";
     else {
-      this.#place = "text";
-      // Of a lone escape before a line end or a letter of another script only the escape goes.
+      this.#state = "text";
+      // A character that can't follow an escape is kept, without the escape.
       if (char < "\u0020" || char > "\u007e") return this.#read(char);
     }
     return "";
   }
 
   #inString(char: string): string {
-    if (char === ESC) this.#place = "string-escape";
-    else if (char === "\u0007" || char === "\u009c") this.#place = "text";
+    if (char === ESC) this.#state = "string-escape";
+    else if (char === "\u0007" || char === "\u009c") this.#state = "text";
     else if (char === "\n") {
-      // One that never ends must not swallow the rest of the answer.
-      this.#place = "text";
+      // An unterminated string must not swallow the rest of the answer.
+      this.#state = "text";
       return char;
     }
     return "";
@@ -72,7 +72,7 @@ export class PlainText {
 
 export const plain = (text: string): string => new PlainText().push(text);
 
-/** On one line, and no longer than this. */
+/** Plain text on one line, truncated to this length. */
 export function short(text: string, length = 100): string {
   const line = plain(text).replace(/\s+/g, " ").trim();
   const letters = Array.from(line);

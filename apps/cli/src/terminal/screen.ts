@@ -1,10 +1,10 @@
 import { styleText } from "node:util";
 
-/** The answer on stdout, everything else on stderr. Where both are one terminal, each notice gets a line of its own. */
+/** Writes the answer to stdout and notes to stderr. If both are terminals, each note starts on a new line. */
 export class Screen {
   #midLine = false;
 
-  /** Text that was made plain. */
+  /** The text must be plain: see `PlainText`. */
   say(text: string): void {
     if (text === "") return;
     process.stdout.write(text);

@@ -5,7 +5,7 @@ import type { View } from "./view.ts";
 
 type Event<T extends HarnessEvent["type"]> = Extract<HarnessEvent, { type: T }>;
 
-/** What of a message is on the screen already. */
+/** The part of a message that was already printed. */
 interface Shown {
   messageId: string;
   chars: number;
@@ -13,11 +13,11 @@ interface Shown {
   thinking: boolean;
 }
 
-/** The conversation as plain text: the answer as it is said, and a short line for whatever else happens. */
+/** Prints the conversation as plain text: the answer as it streams, and a short line for every other event. */
 export class TextView implements View {
   readonly #screen: Screen;
   readonly #display: () => HarnessDisplayState;
-  /** The person's own prompt, which they have just typed and need not see again. */
+  /** The prompt of this run, which is not printed again. */
   #own: string | null;
   #shown: Shown | undefined;
 
@@ -74,7 +74,7 @@ export class TextView implements View {
     shown.thinking = true;
   }
 
-  /** Whoever follows another process sees only pieces of the answer, or none, before it is whole. */
+  /** Prints the rest of the answer: a run that follows another process may have received few deltas, or none. */
   #answered({ message, interrupted }: Event<"message_end">): void {
     const shown = this.#of(message.id);
     if (!interrupted) this.#screen.say(shown.plain.push(textOf(message.content).slice(shown.chars)));
@@ -93,7 +93,7 @@ export class TextView implements View {
     const { chars } = this.#shown;
     this.#shown = undefined;
     this.#screen.endLine();
-    if (chars > 0) this.#note("that answer broke off and is begun again:");
+    if (chars > 0) this.#note("the answer was interrupted and starts again:");
   }
 }
 
@@ -101,7 +101,7 @@ function recovery({ takeover }: Event<"agent_start">, { messages }: HarnessDispl
   const asked = messages.findLastIndex(({ role }) => role === "user");
   const results = messages.slice(asked + 1).flatMap(({ outcomes }) => Object.keys(outcomes)).length;
   const why = takeover ? "the process of this turn died" : "this turn was left unfinished";
-  return `recovered: ${why}; kept: ${counted(messages.length, "message")}, ${counted(results, "tool result")} of this turn; going on`;
+  return `recovered: ${why}; kept: ${counted(messages.length, "message")}, ${counted(results, "tool result")} of this turn; continuing`;
 }
 
 function result({ toolName, result: { content }, isError, unknown, durationMs }: Event<"tool_end">): string {

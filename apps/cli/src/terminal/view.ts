@@ -1,6 +1,6 @@
 import type { HarnessEvent } from "@cinch/core";
 
-/** One way to show what happens. */
+/** Prints the events of a run. */
 export interface View {
   show(event: HarnessEvent): void;
 }

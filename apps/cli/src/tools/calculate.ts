@@ -4,9 +4,9 @@ import { evaluate } from "../arithmetic.ts";
 
 export const calculate = defineTool({
   description:
-    "Works out an arithmetic expression: + - * / % ^, brackets, sqrt, abs, round, ln, log, sin, cos, tan, pi.",
+    "Evaluates an arithmetic expression: + - * / % ^, brackets, sqrt, abs, round, ln, log, sin, cos, tan, pi.",
   category: "read",
   input: z.object({ expression: z.string() }),
-  // Without the digits that only show how numbers are stored: 0.1 + 0.2 is 0.3.
+  // Rounds away the error of floating-point numbers: 0.1 + 0.2 is 0.3.
   execute: ({ expression }) => String(Number(evaluate(expression).toPrecision(12))),
 });

@@ -5,7 +5,10 @@ export const currentTime = defineTool({
   description: "The current date and time, with the time zone.",
   category: "read",
   input: z.object({
-    timezone: z.string().optional().describe('An IANA name like "Europe/Paris". Left out: that of this machine.'),
+    timezone: z
+      .string()
+      .optional()
+      .describe('An IANA name like "Europe/Paris". Default: the time zone of this machine.'),
   }),
   execute({ timezone }) {
     const now = new Date();

@@ -1,7 +1,6 @@
 import { appendFileSync } from "node:fs";
 import { defineTool, type Tool } from "@cinch/core";
 
-/** One line of the ledger. */
 export interface LedgerLine {
   at: number;
   pid: number;
@@ -13,8 +12,8 @@ export interface LedgerLine {
 }
 
 /**
- * The same tools, with a line in a file when one begins and when it ends. It stands beside the journal and knows nothing of it, so
- * it proves what really ran. Written at once: a process that dies in the next instruction has left its line.
+ * The same tools, which also append a line to a file when they begin and end. The file is independent of the journal, so it proves what
+ * really ran. Each line is written synchronously, so it survives a crash in the next instruction.
  */
 export function withLedger(tools: Readonly<Record<string, Tool>>, path: string): Record<string, Tool> {
   const recorded = Object.entries(tools).map(([tool, known]) => {

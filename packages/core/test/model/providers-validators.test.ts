@@ -78,7 +78,7 @@ test("results behind the words of a user are refused where they have to come fir
 test("results in another order are refused by Gemini, which knows them by their place", () => {
   assert.deepEqual(verdicts(user("a"), calls("x", "y"), results("y", "x")), {
     ...fine,
-    gemini: ["contents.2: function responses are not in the calls' order"],
+    gemini: ["contents.2: function responses are not in the order of the calls"],
   });
 });
 
@@ -101,17 +101,20 @@ test("one id for calls of two answers is refused where ids are known in the whol
 
 test("a prompt that begins with the assistant, or ends with it, is refused", () => {
   assert.deepEqual(verdicts(says("a")), {
-    anthropic: ["messages.0: the first message is the user's", "messages: the last one is the assistant's (prefill)"],
-    chat: ["messages: nobody spoke to the assistant last"],
-    responses: ["input: nobody spoke to the assistant last"],
-    gemini: ["contents.0: the first turn is the user's", "contents: the last turn is the model's"],
+    anthropic: [
+      "messages.0: the first message must be the user's",
+      "messages: the last message is the assistant's (prefill)",
+    ],
+    chat: ["messages: the last message is the assistant's"],
+    responses: ["input: the last item is the assistant's"],
+    gemini: ["contents.0: the first turn must be the user's", "contents: the last turn is the model's"],
   });
 });
 
 test("a call right after another answer is refused by Gemini", () => {
   assert.deepEqual(verdicts(user("a"), says("b"), calls("x"), results("x")), {
     ...fine,
-    gemini: ["contents.2: a function call turn comes right after a user or a function response turn"],
+    gemini: ["contents.2: a function call turn must come right after a user turn or a function response turn"],
   });
 });
 
@@ -197,7 +200,7 @@ test("ids, names and arguments are checked in the request itself", () => {
 test("system messages come first, and roles alternate", () => {
   const late = { role: "system", content: "s" };
   assert.deepEqual(checkOpenAIChat({ messages: [{ role: "user", content: "a" }, late] }), [
-    "messages.1: system messages come first",
+    "messages.1: system messages must come first",
   ]);
   const said = { role: "user" as const, content: "a" };
   assert.deepEqual(checkAnthropic({ messages: [said, said] }), ["messages.1: roles must alternate"]);
@@ -207,10 +210,16 @@ test("tools need a name that the provider takes and a schema of an object", () =
   const tool = { type: "function" as const, name: "1 x", inputSchema: { type: "string" as const } };
   const prompt = [user("a")];
   assert.deepEqual(validateAnthropic(prompt, [tool, tool]), [
-    ...Array.from({ length: 2 }, () => ['tools: bad name "1 x"', "tools.1 x: the schema is no object"]).flat(),
-    'tools: "1 x" is there twice',
+    ...Array.from({ length: 2 }, () => ['tools: bad name "1 x"', "tools.1 x: the schema is not an object"]).flat(),
+    'tools: "1 x" occurs twice',
   ]);
-  assert.deepEqual(validateOpenAIChat(prompt, [tool]), ['tools: bad name "1 x"', "tools.1 x: no object schema"]);
-  assert.deepEqual(validateOpenAIResponses(prompt, [tool]), ['tools: bad name "1 x"', "tools.1 x: no object schema"]);
+  assert.deepEqual(validateOpenAIChat(prompt, [tool]), [
+    'tools: bad name "1 x"',
+    "tools.1 x: the schema is not an object",
+  ]);
+  assert.deepEqual(validateOpenAIResponses(prompt, [tool]), [
+    'tools: bad name "1 x"',
+    "tools.1 x: the schema is not an object",
+  ]);
   assert.deepEqual(validateGemini(prompt, [tool]), ['tools: bad name "1 x"']);
 });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { Reach } from "@cinch/workspace";
-import { all, type Check, type Files, streamOf } from "./sample.ts";
+import { all, type Check, type Files, streamOf } from "./files.ts";
 
 const stopped = new Error("stopped");
 const isStopped = (error: unknown) => error === stopped;
@@ -8,7 +8,7 @@ const isStopped = (error: unknown) => error === stopped;
 const grep = { pattern: "x", path: "/", regex: false, ignoreCase: false };
 
 export function aborting(check: Check): void {
-  check("after an abort every call rejects with its reason, and does nothing", async (files) => {
+  check("after an abort every call rejects with the reason of the abort, and does nothing", async (files) => {
     await files.write("/a", "x");
     const { backend } = files;
     const reach: Reach = { ...files.reach, signal: AbortSignal.abort(stopped) };
@@ -23,7 +23,7 @@ export function aborting(check: Check): void {
     assert.deepEqual(await files.names("/"), ["/a file"]);
   });
 
-  check("a read that is aborted in the middle ends there", async (files) => {
+  check("an aborted read ends at once", async (files) => {
     await files.write("/large", Buffer.alloc(4_000_000, "x"));
     const { reach, abort } = aborted(files);
     const reading = async () => {
@@ -32,7 +32,7 @@ export function aborting(check: Check): void {
     await assert.rejects(reading(), isStopped);
   });
 
-  check("a write that is aborted in the middle changes nothing", async (files) => {
+  check("an aborted write changes nothing", async (files) => {
     await files.write("/a", "old");
     const { reach, abort } = aborted(files);
     async function* content() {
@@ -44,7 +44,7 @@ export function aborting(check: Check): void {
     assert.deepEqual([await files.text("/a"), await files.names("/")], ["old", ["/a file"]]);
   });
 
-  check("a search that is aborted in the middle ends there", async (files) => {
+  check("an aborted search ends at once", async (files) => {
     await Promise.all(Array.from({ length: 60 }, (_, at) => files.write(`/many/${at}`, "x\n".repeat(5_000))));
     for (const regex of [false, true]) {
       const { reach, abort } = aborted(files);

@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
-import { type Check, rejects } from "./sample.ts";
+import { type Check, rejects } from "./files.ts";
 
 export function deleting(check: Check): void {
-  check("a file that was deleted is gone, its siblings stay", async (files) => {
+  check("a deletion removes the file and not its siblings", async (files) => {
     await files.writeAll({ "/gone/a": "x", "/gone/b": "y" });
     await files.delete("/gone/a");
     assert.deepEqual([await files.stat("/gone/a"), await files.names("/gone")], [null, ["/gone/b file"]]);
     await rejects(files.text("/gone/a"), "not_found");
   });
 
-  check("a directory goes with everything in it, and nothing else", async (files) => {
+  check("a directory is deleted with everything in it, and nothing else", async (files) => {
     await files.writeAll({
       "/gone/a": "x",
       "/gone/b/c/d": "y",
@@ -22,7 +22,7 @@ export function deleting(check: Check): void {
     assert.equal(await files.stat("/gone"), null);
   });
 
-  check("what is not there can't be deleted", async (files) => {
+  check("a path that does not exist can't be deleted", async (files) => {
     await files.write("/a", "x");
     await rejects(files.delete("/none"), "not_found");
     await rejects(files.delete("/none/below"), "not_found");
@@ -37,7 +37,7 @@ export function deleting(check: Check): void {
     assert.equal(await files.text("/a"), "x");
   });
 
-  check("a file takes the place of a directory that was deleted, and the other way round", async (files) => {
+  check("a file can replace a deleted directory, and a directory a deleted file", async (files) => {
     await files.write("/thing/inside", "x");
     await files.delete("/thing");
     await files.write("/thing", "a file now");
@@ -48,7 +48,7 @@ export function deleting(check: Check): void {
   });
 
   check(
-    "of five deletions of one file at once at least one works, and none fails otherwise than by finding nothing",
+    "of five concurrent deletions of a file at least one succeeds, and the others succeed or fail with not_found",
     async (files) => {
       await files.write("/a", "x");
       const results = await Promise.allSettled(Array.from({ length: 5 }, () => files.delete("/a")));

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { all, type Check, rejects } from "./sample.ts";
+import { all, type Check, rejects } from "./files.ts";
 
 const TREE = {
   "/a.ts": "1",
@@ -56,12 +56,12 @@ const PATTERNS: [pattern: string, found: string[]][] = [
 ];
 
 export function globbing(check: Check): void {
-  check("patterns find what they say", async (files) => {
+  check("a glob returns exactly the files that match", async (files) => {
     await files.writeAll(TREE);
     for (const [pattern, found] of PATTERNS) assert.deepEqual(await files.glob(pattern), found, pattern);
   });
 
-  check("a pattern is relative to where the search begins, and finds nothing elsewhere", async (files) => {
+  check("a pattern is relative to the path of the search, and matches nothing outside of it", async (files) => {
     await files.writeAll(TREE);
     assert.deepEqual(await files.glob("*.ts", "/src"), ["/src/a.ts", "/src/b.test.ts"]);
     assert.deepEqual(await files.glob("**/*.ts", "/src/lib"), ["/src/lib/d.ts", "/src/lib/deep/e.ts"]);
@@ -71,7 +71,7 @@ export function globbing(check: Check): void {
       assert.deepEqual(await files.glob(pattern, "/src"), [], pattern);
   });
 
-  check("what is found has size and time", async (files) => {
+  check("a match has its size and time", async (files) => {
     await files.writeAll(TREE);
     const [entry] = await all(files.backend.glob({ pattern: "docs/i.md", path: "/" }, files.reach));
     const { modified } = entry!;
@@ -79,13 +79,13 @@ export function globbing(check: Check): void {
     assert.ok(Math.abs(Date.now() - modified) < 60_000);
   });
 
-  check("a search can't begin where there is nothing, or a file", async (files) => {
+  check("a search can't start at a missing path or at a file", async (files) => {
     await files.writeAll(TREE);
     await rejects(files.glob("*", "/none"), "not_found");
     await rejects(files.glob("*", "/a.ts"), "not_a_directory");
   });
 
-  check("a search ends when its reader has enough", async (files) => {
+  check("a glob ends when its reader stops", async (files) => {
     await files.writeAll(TREE);
     for (let turn = 0; turn < 10; turn++) {
       const found: string[] = [];
@@ -116,7 +116,7 @@ export function ignoring(check: Check): void {
     "/venv/x.py": "needle",
   };
 
-  check("folders that an ignore file excludes are left out, as are .git and node_modules", async (files) => {
+  check("searches skip what an ignore file excludes, and .git and node_modules", async (files) => {
     await files.writeAll(project);
     assert.deepEqual(await files.glob("**/*.{ts,js,py}"), ["/build/keep.ts", "/code/main.ts"]);
     assert.deepEqual(await files.glob("**/*.log"), ["/debug.log", "/pkg/debug.log"]);
@@ -124,7 +124,7 @@ export function ignoring(check: Check): void {
     assert.deepEqual(hits.map(({ path }) => path).toSorted(), ["/build/keep.ts", "/code/main.ts", "/pkg/debug.log"]);
   });
 
-  check("what an ignore file excludes is found by who names it", async (files) => {
+  check("searches find what an ignore file excludes if the pattern or the path names it", async (files) => {
     await files.writeAll(project);
     assert.deepEqual(await files.glob("node_modules/**"), ["/node_modules/lib/index.ts"]);
     assert.deepEqual(await files.glob("**/node_modules/**/*.ts"), ["/node_modules/lib/index.ts"]);

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { type Check, rejects } from "./sample.ts";
+import { type Check, rejects } from "./files.ts";
 
 const TREE = {
   "/a.txt": "first line\nsecond line\nthird\n",
@@ -11,7 +11,7 @@ const TREE = {
 };
 
 export function grepping(check: Check): void {
-  check("lines that hold a text are found, with their numbers", async (files) => {
+  check("lines that contain a text are found, with their numbers", async (files) => {
     await files.writeAll(TREE);
     for (const regex of [false, true]) {
       assert.deepEqual(await files.hits("second", { regex }), [
@@ -25,7 +25,7 @@ export function grepping(check: Check): void {
     }
   });
 
-  check("a text is just a text, a regular expression is one", async (files) => {
+  check("a pattern is literal text unless it is declared a regular expression", async (files) => {
     await files.writeAll(TREE);
     assert.deepEqual(await files.hits("(a|b)*"), ["/src/b.ts:2:const second = x + 2; // (a|b)*"]);
     assert.deepEqual(await files.hits("s.cond l"), []);
@@ -40,14 +40,17 @@ export function grepping(check: Check): void {
     ]);
   });
 
-  check("case counts unless it is told not to, beyond ASCII too", async (files) => {
-    await files.writeAll(TREE);
-    assert.deepEqual(await files.hits("THIRD"), []);
-    for (const regex of [false, true]) {
-      assert.deepEqual(await files.hits("THIRD", { ignoreCase: true, regex }), ["/a.txt:3:third"]);
-      assert.deepEqual(await files.hits("äöü", { ignoreCase: true, regex }), ["/docs/unicode.md:1:naïve café ÄÖÜ"]);
-    }
-  });
+  check(
+    "searches are case-sensitive unless ignoreCase is set, which also covers letters beyond ASCII",
+    async (files) => {
+      await files.writeAll(TREE);
+      assert.deepEqual(await files.hits("THIRD"), []);
+      for (const regex of [false, true]) {
+        assert.deepEqual(await files.hits("THIRD", { ignoreCase: true, regex }), ["/a.txt:3:third"]);
+        assert.deepEqual(await files.hits("äöü", { ignoreCase: true, regex }), ["/docs/unicode.md:1:naïve café ÄÖÜ"]);
+      }
+    },
+  );
 
   check("a search stays below its path, which may be a file", async (files) => {
     await files.writeAll(TREE);
@@ -58,7 +61,7 @@ export function grepping(check: Check): void {
     await rejects(files.hits("x", { path: "/none" }), "not_found");
   });
 
-  check("only files that fit the glob are looked at", async (files) => {
+  check("only files that match the glob are searched", async (files) => {
     await files.writeAll(TREE);
     const where = async (glob: string, path = "/") =>
       (await files.grep("second", { glob, path })).map((match) => match.path).toSorted();
@@ -72,7 +75,7 @@ export function grepping(check: Check): void {
     assert.deepEqual(await where("none"), []);
   });
 
-  check("files that are not text are not looked at", async (files) => {
+  check("binary files are not searched", async (files) => {
     await files.writeAll({
       "/bin": Buffer.from("second\0second\n"),
       "/late": Buffer.from(`second\n${"x".repeat(5_000)}\0`),
@@ -84,13 +87,13 @@ export function grepping(check: Check): void {
     }
   });
 
-  check("bytes that are no text don't break a line", async (files) => {
+  check("bytes that are not valid text don't end a line", async (files) => {
     await files.write("/latin1", Buffer.from("caf\xe9 second\nnext second\n", "latin1"));
     for (const regex of [false, true])
       assert.deepEqual(await files.hits("second", { regex }), ["/latin1:1:caf\ufffd second", "/latin1:2:next second"]);
   });
 
-  check("a line of 5 MB is found, and cut", async (files) => {
+  check("a line of 5 MB is found, and truncated", async (files) => {
     const long = `${"x".repeat(2_500_000)}needle${"y".repeat(2_500_000)}`;
     await files.write("/src/min.js", `before\n${long}\nafter needle\n`);
     for (const regex of [false, true]) {
@@ -127,13 +130,13 @@ export function grepping(check: Check): void {
     for (const regex of [false, true]) assert.equal((await files.grep("match", { regex })).length, 6_000);
   });
 
-  check("an empty pattern fits every line", async (files) => {
+  check("an empty pattern matches every line", async (files) => {
     await files.write("/a", "one\n\nthree");
     for (const regex of [false, true])
       assert.deepEqual(await files.hits("", { regex }), ["/a:1:one", "/a:2:", "/a:3:three"]);
   });
 
-  check("a search ends when its reader has enough", async (files) => {
+  check("a grep ends when its reader stops", async (files) => {
     await files.write("/large", "match\n".repeat(200_000));
     for (const regex of [false, true]) {
       let count = 0;

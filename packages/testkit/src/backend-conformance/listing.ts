@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
-import { type Check, rejects } from "./sample.ts";
+import { type Check, rejects } from "./files.ts";
 
 export function listing(check: Check): void {
-  check("the root is there from the start, and empty", async (files) => {
+  check("the root of a new backend exists and is empty", async (files) => {
     assert.deepEqual([await files.list("/"), await files.glob("**"), await files.hits("x")], [[], [], []]);
   });
 
-  check("a list has what is directly in a directory, with type, size and time", async (files) => {
+  check("a list has the direct children of a directory, with type, size and time", async (files) => {
     await files.writeAll({ "/docs/a.md": "four", "/docs/b/c.md": "x", "/other": "x" });
     const [file, directory] = (await files.list("/docs")).toSorted((a, b) => a.path.localeCompare(b.path));
     const { modified } = file!;
@@ -15,7 +15,7 @@ export function listing(check: Check): void {
     assert.ok(Math.abs(Date.now() - modified) < 60_000 && Number.isInteger(modified));
   });
 
-  check("a name that only begins like another is another", async (files) => {
+  check("names with a common prefix are not confused", async (files) => {
     await files.writeAll({ "/work/a": "1", "/work-evil/b": "2", "/work.txt": "3", "/wor/c": "4" });
     assert.deepEqual(await files.names("/work"), ["/work/a file"]);
     assert.deepEqual(
@@ -24,7 +24,7 @@ export function listing(check: Check): void {
     );
   });
 
-  check("what is not there can't be listed, nor can a file", async (files) => {
+  check("a missing path can't be listed, nor can a file", async (files) => {
     await files.write("/a", "x");
     await rejects(files.list("/none"), "not_found");
     await rejects(files.list("/none/below"), "not_found");
@@ -32,7 +32,7 @@ export function listing(check: Check): void {
     await rejects(files.list("/a/below"), "not_found");
   });
 
-  check("a directory with many files is listed whole", async (files) => {
+  check("a directory with many files is listed completely", async (files) => {
     const paths = Array.from({ length: 300 }, (_, at) => `/many/${at}.txt`);
     for (let at = 0; at < paths.length; at += 10)
       await Promise.all(paths.slice(at, at + 10).map((path) => files.write(path, "x")));

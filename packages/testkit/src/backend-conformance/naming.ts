@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { type Check } from "./sample.ts";
+import { type Check } from "./files.ts";
 
-/** Names that are allowed, and that careless code takes for something else. */
+/** Valid names that careless code takes for something else. */
 const NAMES = [
   "[...slug].ts",
   "[id]",
@@ -44,7 +44,7 @@ const NAMES = [
 ];
 
 export function naming(check: Check): void {
-  check("any name that is allowed works, for files and for directories", async (files) => {
+  check("any valid name works, for files and for directories", async (files) => {
     for (const [at, name] of NAMES.entries()) {
       await files.write(`/names/${name}`, `file ${at}`);
       await files.write(`/folders/${name}/inside`, `folder ${at}`);
@@ -67,7 +67,7 @@ export function naming(check: Check): void {
     assert.deepEqual(await files.glob("names/**"), []);
   });
 
-  check("composed and decomposed letters are not mixed up into a third name", async (files) => {
+  check("a name with a composed letter can be read under the name that a list returns", async (files) => {
     await files.write("/caf\u00e9", "composed");
     const listed = (await files.list("/")).map(({ path }) => path);
     assert.equal(await files.text(listed[0]!), "composed");

@@ -1,44 +1,41 @@
 import assert from "node:assert/strict";
-import { all, type Check, rejects } from "./sample.ts";
+import { all, type Check, rejects } from "./files.ts";
 
 export function reading(check: Check): void {
-  check("what was written is read back, byte by byte", async (files) => {
+  check("a read returns exactly the bytes that were written", async (files) => {
     const content = Uint8Array.from({ length: 70_000 }, (_, at) => at % 256);
     await files.write("/data.bin", content);
     assert.deepEqual(await files.bytes("/data.bin"), Buffer.from(content));
   });
 
-  check("an empty file is there, and reads as nothing", async (files) => {
+  check("an empty file exists, and is read as nothing", async (files) => {
     await files.write("/empty", "");
     assert.equal((await files.stat("/empty"))?.size, 0);
     assert.equal(await files.text("/empty"), "");
   });
 
-  check("a range gives the bytes from its start up to its end", async (files) => {
+  check("a range returns the bytes from its start up to its end", async (files) => {
     await files.write("/src/digits", "0123456789");
     const ranges = [{ start: 0, end: 3 }, { start: 3, end: 4 }, { start: 8 }, { end: 2 }, { start: 9, end: 10 }, {}];
     const read = await Promise.all(ranges.map((range) => files.text("/src/digits", range)));
     assert.deepEqual(read, ["012", "3", "89", "01", "9", "0123456789"]);
   });
 
-  check(
-    "a range that reaches over the end gives what there is, one behind it or of no length nothing",
-    async (files) => {
-      await files.write("/digits", "0123456789");
-      const ranges = [
-        { start: 8, end: 99 },
-        { start: 10 },
-        { start: 99 },
-        { start: 99, end: 120 },
-        { start: 5, end: 5 },
-        { start: 7, end: 2 },
-      ];
-      const read = await Promise.all(ranges.map((range) => files.text("/digits", range)));
-      assert.deepEqual(read, ["89", "", "", "", "", ""]);
-    },
-  );
+  check("a range beyond the end is cut off there, and an empty one returns nothing", async (files) => {
+    await files.write("/digits", "0123456789");
+    const ranges = [
+      { start: 8, end: 99 },
+      { start: 10 },
+      { start: 99 },
+      { start: 99, end: 120 },
+      { start: 5, end: 5 },
+      { start: 7, end: 2 },
+    ];
+    const read = await Promise.all(ranges.map((range) => files.text("/digits", range)));
+    assert.deepEqual(read, ["89", "", "", "", "", ""]);
+  });
 
-  check("a range across the chunks of a large file has no seam", async (files) => {
+  check("a range across the chunks of a large file is read without gaps", async (files) => {
     const content = Buffer.alloc(1_000_003, "0123456789abcdef\n");
     await files.write("/large", content);
     for (const [start, end] of [
@@ -50,13 +47,13 @@ export function reading(check: Check): void {
       assert.deepEqual(await files.bytes("/large", { start, end }), content.subarray(start, end));
   });
 
-  check("a range that is no range is invalid", async (files) => {
+  check("a range with a negative or fractional number is invalid", async (files) => {
     await files.write("/a", "x");
     for (const range of [{ start: -1 }, { end: -1 }, { start: 0.5 }, { start: Number.NaN }])
       await rejects(files.text("/a", range), "invalid");
   });
 
-  check("a file that is not there can't be read, nor can a directory", async (files) => {
+  check("a missing file can't be read, nor can a directory", async (files) => {
     await files.write("/docs/a.md", "x");
     await rejects(files.text("/none"), "not_found");
     await rejects(files.text("/docs/none.md"), "not_found");
@@ -65,7 +62,7 @@ export function reading(check: Check): void {
     await rejects(files.text("/"), "is_a_directory");
   });
 
-  check("a reader that stops early leaves nothing open", async (files) => {
+  check("a reader that stops early leaves no file open", async (files) => {
     await files.write("/large", Buffer.alloc(2_000_000, "x"));
     for (let turn = 0; turn < 20; turn++) {
       for await (const chunk of files.backend.read("/large", {}, files.reach)) {
@@ -76,7 +73,7 @@ export function reading(check: Check): void {
     await files.delete("/large");
   });
 
-  check("what a reader does to its bytes is not done to the file", async (files) => {
+  check("a reader that changes its bytes does not change the file", async (files) => {
     await files.write("/a", "untouched");
     for (const chunk of await all(files.backend.read("/a", {}, files.reach))) chunk.fill(0);
     assert.equal(await files.text("/a"), "untouched");
@@ -92,7 +89,7 @@ export function reading(check: Check): void {
     assert.equal(read, "a".repeat(1_000_000));
   });
 
-  check("stat tells what there is, and null for what is not there", async (files) => {
+  check("stat describes a file or directory, and is null for a missing path", async (files) => {
     const before = Date.now() - 2_000;
     await files.write("/docs/a.md", "four");
     const { mode = 0o644, ...stat } = (await files.stat("/docs/a.md"))!;
@@ -112,7 +109,7 @@ export function reading(check: Check): void {
     );
   });
 
-  check("the version stays while nothing is written", async (files) => {
+  check("the version does not change while nothing is written", async (files) => {
     const written = await files.write("/a", "x");
     assert.equal((await files.stat("/a"))?.version, written.version);
     await files.text("/a");

@@ -1,32 +1,32 @@
 import assert from "node:assert/strict";
-import { all, type Check, rejects, streamOf } from "./sample.ts";
+import { all, type Check, rejects, streamOf } from "./files.ts";
 
 export function writing(check: Check): void {
-  check("a write makes the directories above", async (files) => {
+  check("a write creates missing directories", async (files) => {
     await files.write("/a/b/c/d.txt", "deep");
     assert.equal(await files.text("/a/b/c/d.txt"), "deep");
     assert.deepEqual(await files.names("/a"), ["/a/b directory"]);
   });
 
-  check("a write gives back what stat says", async (files) => {
+  check("a write returns the same as stat", async (files) => {
     const written = await files.write("/src/a.ts", "content");
     assert.deepEqual(await files.stat("/src/a.ts"), written);
   });
 
-  check("a write replaces the whole contents, also longer ones", async (files) => {
+  check("a write replaces the whole contents, even with shorter ones", async (files) => {
     await files.write("/a", "a long text");
     await files.write("/a", "short");
     assert.equal(await files.text("/a"), "short");
   });
 
-  check("contents come in any number of chunks, empty ones too", async (files) => {
+  check("contents may have any number of chunks, including empty ones", async (files) => {
     const content = streamOf("a", "", "b", new Uint8Array(), "c");
     await files.backend.write("/a", content, {}, files.reach);
     assert.equal(await files.text("/a"), "abc");
   });
 
-  check("chunks may be used again by who gave them", async (files) => {
-    // `slice` of a Buffer gives the same memory again, other than that of an array of bytes.
+  check("the caller may reuse the memory of a chunk", async (files) => {
+    // `slice` of a Buffer shares its memory; that of a Uint8Array copies it.
     for (const buffer of [new Uint8Array(3), Buffer.alloc(3)]) {
       async function* content() {
         for (const letter of "abc") {
@@ -41,7 +41,7 @@ export function writing(check: Check): void {
     }
   });
 
-  check("contents that break off change nothing", async (files) => {
+  check("a write whose contents fail changes nothing", async (files) => {
     async function* broken() {
       yield new TextEncoder().encode("half");
       throw new Error("the source is gone");
@@ -55,7 +55,7 @@ export function writing(check: Check): void {
     assert.deepEqual([await files.glob("**"), await files.hits("half")], [["/a"], []]);
   });
 
-  check("while a file is written, readers see the old one", async (files) => {
+  check("while a file is written, readers see the old contents", async (files) => {
     await files.write("/a", "old");
     const { promise: seen, resolve: see } = Promise.withResolvers<void>();
     async function* slow() {
@@ -80,14 +80,14 @@ export function writing(check: Check): void {
     assert.equal(await files.text("/docs/a.md"), "x");
   });
 
-  check("many writes of one file at once leave one of them, whole", async (files) => {
+  check("concurrent writes of one file leave the complete contents of one of them", async (files) => {
     const contents = Array.from({ length: 16 }, (_, at) => String.fromCharCode(97 + at).repeat(50_000));
     await Promise.all(contents.map((content) => files.write("/a", content)));
     assert.ok(contents.includes(await files.text("/a")));
     assert.deepEqual(await files.names("/"), ["/a file"]);
   });
 
-  check("many files are written at once into directories that are not there yet", async (files) => {
+  check("many files can be written at once into directories that do not exist yet", async (files) => {
     const paths = Array.from({ length: 40 }, (_, at) => `/new/${at % 4}/${at % 8}/${at}.txt`);
     await Promise.all(paths.map((path) => files.write(path, path)));
     for (const path of paths) assert.equal(await files.text(path), path);

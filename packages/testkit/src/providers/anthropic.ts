@@ -20,7 +20,7 @@ interface Turn {
   content: string | Block[];
 }
 
-/** A request of the Messages API, as far as it has rules that a conversation can break. */
+/** A request of the Messages API: the fields with rules that a conversation can break. */
 export interface AnthropicBody {
   system?: string | Block[];
   messages: Turn[];
@@ -43,8 +43,8 @@ export function checkAnthropic({ system = [], messages, tools = [] }: AnthropicB
   const problems: string[] = [];
   if (blocksOf(system).some((block) => isBlank(block.text))) problems.push("system: text must not be blank");
   if (messages.length === 0) problems.push("messages: at least one is needed");
-  if (messages[0] && messages[0].role !== "user") problems.push("messages.0: the first message is the user's");
-  if (messages.at(-1)?.role === "assistant") problems.push("messages: the last one is the assistant's (prefill)");
+  if (messages[0] && messages[0].role !== "user") problems.push("messages.0: the first message must be the user's");
+  if (messages.at(-1)?.role === "assistant") problems.push("messages: the last message is the assistant's (prefill)");
   for (const [at, { role, content }] of messages.entries()) {
     const where = `messages.${at}`;
     const blocks = blocksOf(content);
@@ -62,9 +62,9 @@ export function checkAnthropic({ system = [], messages, tools = [] }: AnthropicB
   for (const id of repeated(called)) problems.push(`tool_use ids must be unique: ${quoted(id)}`);
   for (const { name, input_schema: schema } of tools) {
     if (!NAME.test(String(name))) problems.push(`tools: bad name ${quoted(name)}`);
-    if (!isObject(schema) || schema["type"] !== "object") problems.push(`tools.${name}: the schema is no object`);
+    if (!isObject(schema) || schema["type"] !== "object") problems.push(`tools.${name}: the schema is not an object`);
   }
-  for (const name of repeated(tools.map((tool) => tool.name))) problems.push(`tools: ${quoted(name)} is there twice`);
+  for (const name of repeated(tools.map((tool) => tool.name))) problems.push(`tools: ${quoted(name)} occurs twice`);
   return problems;
 }
 
@@ -99,7 +99,7 @@ function blockProblems(block: Block, where: string): string[] {
   }
 }
 
-/** Each call has exactly one result, in the very next message, before anything else in it. */
+/** Each call has exactly one result, at the beginning of the next message. */
 function pairProblems(blocks: readonly Block[], before: readonly Block[], where: string): string[] {
   const called = calledIn(before);
   const results = blocks.flatMap((block) => (block.type === "tool_result" ? [block.tool_use_id] : []));
@@ -128,7 +128,7 @@ function assistantProblems(blocks: readonly Block[], where: string): string[] {
   return problems;
 }
 
-/** Messages of one side in a row become one; results of tools are the user's. */
+/** Merges consecutive messages of one role. Tool results are the user's. */
 function turnsOf(prompt: LanguageModelV4Prompt): Turn[] {
   const turns: (Turn & { content: Block[] })[] = [];
   for (const message of prompt) {
@@ -149,7 +149,7 @@ function blocksFor(message: Extract<LanguageModelV4Prompt[number], { role: "user
 const userBlock = (part: UserPart): Block =>
   part.type === "text" ? { type: "text", text: part.text } : { type: "image" };
 
-/** What the Messages API has no block for is left out, as the AI SDK does. */
+/** Omits parts for which the Messages API has no block, as the AI SDK does. */
 function assistantBlock(part: AssistantPart): Block[] {
   switch (part.type) {
     case "text":

@@ -13,7 +13,7 @@ interface Part {
   [kind: string]: unknown;
 }
 
-/** A request of `generateContent`, as far as it has rules that a conversation can break. */
+/** A request of `generateContent`: the fields with rules that a conversation can break. */
 export interface GeminiBody {
   contents: { role?: unknown; parts: Part[] }[];
   tools?: unknown;
@@ -21,36 +21,36 @@ export interface GeminiBody {
 
 const DECLARED = /^[a-zA-Z_][a-zA-Z0-9_.:-]{0,63}$/;
 
-/** `legacy`: models before Gemini 3, which take no files inside a function's response. */
+/** `legacy`: models before Gemini 3, which accept no files in a function response. */
 export const validateGemini = (
   prompt: Parameters<Validate>[0],
   tools: Parameters<Validate>[1] = [],
   { legacy = false } = {},
 ): string[] => [
-  ...checkGemini({ contents: prompt.flatMap((message) => contentsOf(message, legacy)) }),
+  ...checkGemini({ contents: prompt.flatMap((message) => contentsOf(message, { legacy })) }),
   ...tools.filter(({ name }) => !DECLARED.test(name)).map(({ name }) => `tools: bad name ${quoted(name)}`),
 ];
 
 export function checkGemini({ contents }: GeminiBody): string[] {
   const problems: string[] = [];
   if (contents.length === 0) problems.push("contents: at least one is needed");
-  if (contents[0] && contents[0].role !== "user") problems.push("contents.0: the first turn is the user's");
+  if (contents[0] && contents[0].role !== "user") problems.push("contents.0: the first turn must be the user's");
   if (contents.at(-1)?.role === "model") problems.push("contents: the last turn is the model's");
   for (const [at, { role, parts }] of contents.entries()) {
     const where = `contents.${at}`;
-    if (role !== "user" && role !== "model") problems.push(`${where}: no such role ${quoted(role)}`);
+    if (role !== "user" && role !== "model") problems.push(`${where}: unknown role ${quoted(role)}`);
     if (parts.length === 0) problems.push(`${where}: parts are empty`);
     if (parts.some(isEmpty)) problems.push(`${where}: a part is empty`);
     const calls = callsIn(parts);
     if (calls.some((call) => !isObject(call.args))) problems.push(`${where}: args must be an object`);
     if (calls.length > 0 && contents[at - 1]?.role !== "user")
-      problems.push(`${where}: a function call turn comes right after a user or a function response turn`);
+      problems.push(`${where}: a function call turn must come right after a user turn or a function response turn`);
     const asked = namesOf(callsIn(contents[at - 1]?.parts ?? []));
     const answered = namesOf(responsesIn(parts));
     if (asked.length !== answered.length)
       problems.push(`${where}: ${answered.length} function responses for ${asked.length} function calls`);
     else if (asked.join() !== answered.join())
-      problems.push(`${where}: function responses are not in the calls' order`);
+      problems.push(`${where}: function responses are not in the order of the calls`);
     if (at === contents.length - 1 && calls.length > 0) problems.push(`${where}: function calls have no responses`);
   }
   return problems;
@@ -60,13 +60,13 @@ const callsIn = (parts: readonly Part[]): Named[] => parts.flatMap((part) => par
 const responsesIn = (parts: readonly Part[]): Named[] => parts.flatMap((part) => part.functionResponse ?? []);
 const namesOf = (list: readonly Named[]): string[] => list.map(({ name }) => String(name));
 
-/** A text may only be empty where it carries a signature. */
+/** A text may be empty only if it has a signature. */
 function isEmpty({ thoughtSignature, ...part }: Part): boolean {
   const kinds = Object.entries(part).filter(([name, value]) => name !== "thought" && value !== undefined);
   return kinds.length === 0 || (part.text === "" && thoughtSignature === undefined);
 }
 
-function contentsOf(message: LanguageModelV4Prompt[number], legacy: boolean): GeminiBody["contents"] {
+function contentsOf(message: LanguageModelV4Prompt[number], options: { legacy: boolean }): GeminiBody["contents"] {
   switch (message.role) {
     case "system":
       return [];
@@ -80,7 +80,7 @@ function contentsOf(message: LanguageModelV4Prompt[number], legacy: boolean): Ge
     case "assistant":
       return [{ role: "model", parts: message.content.flatMap(modelPart) }];
     case "tool":
-      return [{ role: "user", parts: resultsOf(message).flatMap((result) => responseParts(result, legacy)) }];
+      return [{ role: "user", parts: resultsOf(message).flatMap((result) => responseParts(result, options)) }];
   }
 }
 
@@ -105,7 +105,7 @@ function modelPart(part: AssistantPart): Part[] {
   }
 }
 
-function responseParts({ toolName: name, output }: ResultPart, legacy: boolean): Part[] {
+function responseParts({ toolName: name, output }: ResultPart, { legacy }: { legacy: boolean }): Part[] {
   if (output.type !== "content" || !legacy) return [{ functionResponse: { name } }];
   return output.value.map((item) => (item.type === "text" ? { functionResponse: { name } } : { inlineData: {} }));
 }

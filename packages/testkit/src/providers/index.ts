@@ -1,6 +1,6 @@
 /**
- * What the providers' APIs refuse, as functions. `validate…` turns a prompt into the request that the provider would get and lists
- * what is wrong with it; `check…` does the same for a request body that a real SDK has made. An empty list means: accepted.
+ * The rules of the providers' APIs. `validate…` converts a prompt to the request that the provider would receive and lists its
+ * problems; `check…` does so for a request body that a real SDK has built. An empty list means that the provider accepts it.
  */
 export { checkAnthropic, validateAnthropic, type AnthropicBody } from "./anthropic.ts";
 export { checkGemini, validateGemini, type GeminiBody } from "./gemini.ts";

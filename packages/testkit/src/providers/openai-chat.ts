@@ -13,7 +13,7 @@ interface ChatMessage {
   tool_call_id?: unknown;
 }
 
-/** A request of the Chat Completions API, as far as it has rules that a conversation can break. */
+/** A request of the Chat Completions API: the fields with rules that a conversation can break. */
 export interface OpenAIChatBody {
   messages: ChatMessage[];
   tools?: { function: { name?: unknown; parameters?: unknown } }[];
@@ -44,7 +44,7 @@ export function checkOpenAIChat({ messages, tools = [] }: OpenAIChatBody): strin
     for (const id of awaited) problems.push(`${where}: call ${quoted(id)} has no result before this message`);
     awaited = [];
     if (message.role === "system" || message.role === "developer") {
-      if (firstSaid >= 0 && at > firstSaid) problems.push(`${where}: system messages come first`);
+      if (firstSaid >= 0 && at > firstSaid) problems.push(`${where}: system messages must come first`);
       if (isBlank(message.content)) problems.push(`${where}: content is empty`);
     } else if (message.role === "user") problems.push(...userProblems(message.content, where));
     else {
@@ -53,10 +53,11 @@ export function checkOpenAIChat({ messages, tools = [] }: OpenAIChatBody): strin
     }
   }
   for (const id of awaited) problems.push(`messages: call ${quoted(id)} has no result`);
-  if (messages.at(-1)?.role === "assistant") problems.push("messages: nobody spoke to the assistant last");
+  if (messages.at(-1)?.role === "assistant") problems.push("messages: the last message is the assistant's");
   for (const { name, parameters } of tools.map((tool) => tool.function)) {
     if (!FUNCTION_NAME.test(String(name))) problems.push(`tools: bad name ${quoted(name)}`);
-    if (!isObject(parameters) || parameters["type"] !== "object") problems.push(`tools.${name}: no object schema`);
+    if (!isObject(parameters) || parameters["type"] !== "object")
+      problems.push(`tools.${name}: the schema is not an object`);
   }
   return problems;
 }
@@ -75,7 +76,8 @@ function assistantProblems({ content, tool_calls: calls }: ChatMessage, where: s
   if (calls === undefined && (content === null || content === undefined || content === ""))
     problems.push(`${where}: neither content nor tool_calls`);
   if (calls?.length === 0) problems.push(`${where}: tool_calls is empty`);
-  for (const id of repeated((calls ?? []).map((call) => call.id))) problems.push(`${where}: two calls ${quoted(id)}`);
+  for (const id of repeated((calls ?? []).map((call) => call.id)))
+    problems.push(`${where}: two calls have the id ${quoted(id)}`);
   for (const { id, function: fn } of calls ?? []) {
     if (isBlank(id)) problems.push(`${where}: a call has no id`);
     if (!FUNCTION_NAME.test(String(fn.name))) problems.push(`${where}: bad function name ${quoted(fn.name)}`);
@@ -84,7 +86,7 @@ function assistantProblems({ content, tool_calls: calls }: ChatMessage, where: s
   return problems;
 }
 
-/** This format has no place for calls that a provider ran itself: they look like calls of ours, without results. */
+/** This format can't express calls that a provider ran itself: they look like ordinary calls without results. */
 function chatMessages(message: LanguageModelV4Prompt[number]): ChatMessage[] {
   switch (message.role) {
     case "system":

@@ -14,7 +14,7 @@ interface Item {
   output?: unknown;
 }
 
-/** A request of the Responses API, as far as it has rules that a conversation can break. */
+/** A request of the Responses API: the fields with rules that a conversation can break. */
 export interface OpenAIResponsesBody {
   input: Item[];
   tools?: { name?: unknown; parameters?: unknown }[];
@@ -41,7 +41,7 @@ export function checkOpenAIResponses({ input, tools = [] }: OpenAIResponsesBody)
     }
     if (item.type === "function_call_output" && !open.delete(item.call_id))
       problems.push(`${where}: no tool call found for output ${quoted(item.call_id)}`);
-    if (isReasoning(item) && !followsThought(input[at + 1]))
+    if (isReasoning(item) && !followsReasoning(input[at + 1]))
       problems.push(`${where}: reasoning without its required following item`);
   }
   for (const id of open) problems.push(`input: no tool output found for call ${quoted(id)}`);
@@ -50,10 +50,11 @@ export function checkOpenAIResponses({ input, tools = [] }: OpenAIResponsesBody)
   const ids = input.flatMap((item) => (item.id === undefined ? [] : [item.id]));
   for (const id of repeated(ids)) problems.push(`input: duplicate item ${quoted(id)}`);
   const last = input.at(-1);
-  if (last?.role === "assistant") problems.push("input: nobody spoke to the assistant last");
+  if (last?.role === "assistant") problems.push("input: the last item is the assistant's");
   for (const { name, parameters } of tools) {
     if (!FUNCTION_NAME.test(String(name))) problems.push(`tools: bad name ${quoted(name)}`);
-    if (!isObject(parameters) || parameters["type"] !== "object") problems.push(`tools.${name}: no object schema`);
+    if (!isObject(parameters) || parameters["type"] !== "object")
+      problems.push(`tools.${name}: the schema is not an object`);
   }
   return problems;
 }
@@ -68,8 +69,8 @@ function messageProblems({ content }: Item, where: string): string[] {
 const isReasoning = ({ type, id }: Item): boolean =>
   type === "reasoning" || (type === "item_reference" && String(id).startsWith("rs_"));
 
-/** A thought belongs to what the model did next: a message or a call of its own. */
-const followsThought = (item: Item | undefined): boolean =>
+/** Reasoning belongs to the message or call of the model that follows it. */
+const followsReasoning = (item: Item | undefined): boolean =>
   item !== undefined && item.type !== "function_call_output" && (item.role === undefined || item.role === "assistant");
 
 function items(message: LanguageModelV4Prompt[number]): Item[] {
@@ -91,7 +92,7 @@ function items(message: LanguageModelV4Prompt[number]): Item[] {
   }
 }
 
-/** What the provider keeps itself is only referred to. */
+/** Items that the provider stores itself are sent as references. */
 function assistantItem(part: AssistantPart): Item[] {
   const { itemId } = optionsOf(part, "openai");
   const reference: Item[] = itemId === undefined ? [] : [{ type: "item_reference", id: itemId }];
@@ -112,7 +113,7 @@ function assistantItem(part: AssistantPart): Item[] {
   }
 }
 
-/** Several parts of one thought or text are one item. */
+/** Several parts of one reasoning or text are one item. */
 function onceEach(list: readonly Item[]): Item[] {
   const known = (item: Item, at: number) =>
     item.type === "item_reference" && list.slice(0, at).some(({ type, id }) => type === item.type && id === item.id);

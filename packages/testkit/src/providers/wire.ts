@@ -1,6 +1,6 @@
 import type { LanguageModelV4FunctionTool, LanguageModelV4Prompt } from "@ai-sdk/provider";
 
-/** What is wrong with a prompt once it has become a request of one provider. */
+/** Lists the problems that a provider would have with a prompt. */
 export type Validate = (prompt: LanguageModelV4Prompt, tools?: readonly LanguageModelV4FunctionTool[]) => string[];
 
 type Message = LanguageModelV4Prompt[number];
@@ -8,11 +8,11 @@ export type AssistantPart = Extract<Message, { role: "assistant" }>["content"][n
 export type UserPart = Extract<Message, { role: "user" }>["content"][number];
 export type ResultPart = Extract<AssistantPart, { type: "tool-result" }>;
 
-/** The results of a tool message. Answers to approvals of the AI SDK are not used here. */
+/** Without answers to approvals of the AI SDK, which Cinch does not use. */
 export const resultsOf = (message: Extract<Message, { role: "tool" }>): ResultPart[] =>
   message.content.filter((part): part is ResultPart => part.type === "tool-result");
 
-/** A result as the text that formats without structure send. */
+/** A result as text, for formats that have no structured results. */
 export function outputText(output: ResultPart["output"]): string {
   switch (output.type) {
     case "text":

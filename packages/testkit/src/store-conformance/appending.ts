@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
-import { type Check, clone, code, created, ids, input, kinds, make, texts } from "./sample.ts";
+import { type Check, clone, code, created, ids, input, kinds, make, texts } from "./samples.ts";
 
 export function appending(check: Check): void {
-  check("what was appended is read back with its seq and its thread", async (store) => {
+  check("appended events are read back with their seq and thread", async (store) => {
     const events = [created({ metadata: { repo: "x" } }), input("hello")];
     assert.deepEqual(await store.append("t", events, { afterSeq: 0 }), { kind: "appended", seq: 2, epoch: 0 });
     const read = await store.read("t");
@@ -21,7 +21,7 @@ export function appending(check: Check): void {
     });
   });
 
-  check("who is behind gets the newer events, and nothing is written", async (store) => {
+  check("an append that is behind gets the newer events and writes nothing", async (store) => {
     await make(store, "t", input("one"), input("two"));
     const result = await store.append("t", [input("three")], { afterSeq: 1 });
     assert.deepEqual(result, { kind: "newer", events: (await store.read("t")).slice(1) });
@@ -30,34 +30,34 @@ export function appending(check: Check): void {
 
   check("of twenty appends after the same seq exactly one is written", async (store, another) => {
     await make(store, "t");
-    const seats = [store, await another()];
+    const stores = [store, await another()];
     const appends = Array.from({ length: 20 }, (_, at) =>
-      seats[at % 2]!.append("t", [input(`${at}`)], { afterSeq: 1 }),
+      stores[at % 2]!.append("t", [input(`${at}`)], { afterSeq: 1 }),
     );
     const results = await Promise.all(appends);
     assert.deepEqual(kinds(results), ["appended", ...Array<string>(19).fill("newer")]);
-    const [winner] = results.flatMap((result, at) => (result.kind === "appended" ? [`${at}`] : []));
-    assert.deepEqual(await texts(store, "t"), [winner]);
+    const [written] = results.flatMap((result, at) => (result.kind === "appended" ? [`${at}`] : []));
+    assert.deepEqual(await texts(store, "t"), [written]);
   });
 
-  check("appends to different threads at once are all written", async (store) => {
+  check("concurrent appends to different threads are all written", async (store) => {
     const threads = Array.from({ length: 30 }, (_, at) => `t${at}`);
     await Promise.all(threads.map((id) => store.append(id, [created(), input(id)], { afterSeq: 0 })));
     for (const id of threads) assert.deepEqual(await texts(store, id), [id]);
   });
 
-  check("making a thread that exists gives back what is in it", async (store) => {
+  check("creating a thread that exists returns its events", async (store) => {
     await make(store, "t", input("mine"));
     const result = await store.append("t", [created({ title: "Another" })], { afterSeq: 0 });
     assert.deepEqual(result, { kind: "newer", events: await store.read("t") });
   });
 
-  check("a thread that is not there cannot be written, read, leased or deleted", async (store) => {
+  check("a thread that does not exist cannot be written, read, leased or deleted", async (store) => {
     await assert.rejects(store.append("none", [input("x")], { afterSeq: 0 }), code("THREAD_NOT_FOUND"));
     await assert.rejects(store.read("none"), code("THREAD_NOT_FOUND"));
     await assert.rejects(store.lease("none"), code("THREAD_NOT_FOUND"));
     await assert.rejects(store.deleteThread("none"), code("THREAD_NOT_FOUND"));
-    await assert.rejects(clone(store, "c", "none", 1), code("THREAD_NOT_FOUND"));
+    await assert.rejects(clone(store, "c", { parent: "none", seq: 1 }), code("THREAD_NOT_FOUND"));
     await store.release("none", 1);
     await store.saveDraft("none", 1, []);
     assert.deepEqual(
@@ -66,7 +66,7 @@ export function appending(check: Check): void {
     );
   });
 
-  check("any text comes back as it was, in ids too", async (store) => {
+  check("any text is stored unchanged, in contents and in ids", async (store) => {
     const text = `\u0000 "quotes' \\ \u2028 \ud800 lone 🧵 ${"x".repeat(300_000)}`;
     const hostile = [
       "__proto__",
@@ -88,7 +88,7 @@ export function appending(check: Check): void {
     assert.deepEqual(await ids(store), hostile.toReversed());
   });
 
-  check("a closed store refuses", async (store) => {
+  check("a closed store rejects every call with CLOSED", async (store) => {
     await make(store, "t");
     await store.close();
     await assert.rejects(store.append("t", [input("x")], { afterSeq: 1 }), code("CLOSED"));

@@ -15,10 +15,10 @@ import {
   shows,
   stored,
   texts,
-} from "./sample.ts";
+} from "./samples.ts";
 
 export function deleting(check: Check): void {
-  check("a deleted thread is gone, its driver is refused, and its id is not given again", async (store) => {
+  check("a deleted thread is not found, its driver is refused, and its id cannot be used again", async (store) => {
     await make(store, "t", input("x"));
     await store.append("t", [event("agent_start")], { afterSeq: 2, take: 1 });
     await store.deleteThread("t");
@@ -29,7 +29,7 @@ export function deleting(check: Check): void {
     await assert.rejects(store.deleteThread("t"), code("THREAD_NOT_FOUND"));
   });
 
-  check("a read that a deletion overtakes is whole or fails", async (store) => {
+  check("a read during a deletion is complete or fails", async (store) => {
     const inputs = Array.from({ length: 3000 }, (_, at) => input(`${at}`));
     await make(store, "t", ...inputs);
     const [read] = await Promise.allSettled([store.read("t"), store.deleteThread("t")]);
@@ -37,10 +37,10 @@ export function deleting(check: Check): void {
     else assert.equal(read.reason.code, "THREAD_NOT_FOUND");
   });
 
-  check("what a clone reads stays until the clone goes too", async (store) => {
+  check("events that a clone reads are kept until the clone is deleted too", async (store) => {
     await make(store, "p", input("kept"), input("p's own"));
-    await clone(store, "c", "p", 2);
-    await clone(store, "d", "c", 3);
+    await clone(store, "c", { parent: "p", seq: 2 });
+    await clone(store, "d", { parent: "c", seq: 3 });
     await store.deleteThread("p");
     await store.deleteThread("c");
     assert.deepEqual(await texts(store, "d"), ["kept"]);
@@ -50,8 +50,8 @@ export function deleting(check: Check): void {
   });
 }
 
-export function keeping(check: Check): void {
-  check("a blob is kept while an event refers to it, wherever in the event that is", async (store) => {
+export function blobLifetime(check: Check): void {
+  check("a blob is kept while any field of an event refers to it", async (store) => {
     const message = { id: "m", role: "user", content: [file("in-message")] };
     const result = { content: [file("in-result")] };
     const events = [
@@ -72,11 +72,11 @@ export function keeping(check: Check): void {
     assert.deepEqual(await stored(store, hashes), []);
   });
 
-  check("a blob is sent once, referred to by many, and goes with the last", async (store) => {
+  check("a blob that several threads refer to is sent once, and deleted with the last of them", async (store) => {
     const blobs = [{ hash: "shared", bytes: bytes("!") }];
     await store.append("a", [created(), shows("shared")], { afterSeq: 0, blobs });
     await store.append("b", [created(), shows("shared")], { afterSeq: 0 });
-    await clone(store, "c", "a", 2);
+    await clone(store, "c", { parent: "a", seq: 2 });
     const left: string[][] = [];
     for (const id of ["a", "b", "c"]) {
       left.push(await stored(store, ["shared"]));
@@ -86,7 +86,7 @@ export function keeping(check: Check): void {
     assert.deepEqual(left, [["shared=!"], ["shared=!"], ["shared=!"], []]);
   });
 
-  check("what a caller does to its events and bytes is not done to what is stored", async (store) => {
+  check("a caller that changes its events and bytes does not change what is stored", async (store) => {
     const [given, mine] = [Buffer.from("!"), shows("blob")];
     await store.append("t", [created(), mine], { afterSeq: 0, blobs: [{ hash: "blob", bytes: given }] });
     given.fill(0);
@@ -96,7 +96,7 @@ export function keeping(check: Check): void {
     assert.deepEqual([await stored(store, ["blob"]), await texts(store, "t")], [["blob=!"], [""]]);
   });
 
-  check("what was not appended brings no blob", async (store) => {
+  check("an append that is not written stores no blob", async (store) => {
     await make(store, "t");
     await store.append("t", [shows("late")], { afterSeq: 0, blobs: [{ hash: "late", bytes: bytes("!") }] });
     assert.deepEqual(await stored(store, ["late", "never"]), []);

@@ -19,7 +19,7 @@ import {
   stored,
   texts,
   write,
-} from "./sample.ts";
+} from "./samples.ts";
 
 /** The thread of a subagent that `parent` has started. */
 const child = (store: Store, id: string, parent: string) =>
@@ -31,18 +31,18 @@ const left = async (store: Store) => (await ids(store)).toSorted();
 
 export function families(check: Check): void {
   check(
-    "the threads of its subagents go with a thread, to any depth; clones and their subagents stay",
+    "a deletion includes the threads of subagents at any depth, but not clones and their subagents",
     async (store) => {
       await make(store, "p", input("p's own"));
       await child(store, "p/child", "p");
       await child(store, "p/child/child", "p/child");
-      await fork(store, "p/child/fork", "p/child", 2);
-      await fork(store, "p/fork", "p", 2);
+      await fork(store, "p/child/fork", { parent: "p/child", seq: 2 });
+      await fork(store, "p/fork", { parent: "p", seq: 2 });
       await child(store, "p/fork/child", "p/fork");
-      await clone(store, "clone", "p", 2);
+      await clone(store, "clone", { parent: "p", seq: 2 });
       await child(store, "clone/child", "clone");
-      await clone(store, "clone of child", "p/child", 2);
-      await clone(store, "clone of fork", "p/fork", 3);
+      await clone(store, "clone of child", { parent: "p/child", seq: 2 });
+      await clone(store, "clone of fork", { parent: "p/fork", seq: 3 });
       await make(store, "other");
       await child(store, "other/child", "other");
       const before = await left(store);
@@ -67,7 +67,7 @@ export function families(check: Check): void {
     },
   );
 
-  check("a subagent's thread that is deleted takes its own subagents along, and leaves its parent", async (store) => {
+  check("the deletion of a subagent's thread includes its own subagents, but not its parent", async (store) => {
     await make(store, "p");
     await child(store, "a", "p");
     await child(store, "a/a", "a");
@@ -79,58 +79,65 @@ export function families(check: Check): void {
     assert.deepEqual(await left(store), []);
   });
 
-  check("nothing can be started for a thread that is gone", async (store) => {
+  check("a deleted thread can have no new subagents", async (store) => {
     await make(store, "p");
     await store.deleteThread("p");
     for (const parent of ["p", "never", "late"]) {
       await assert.rejects(child(store, "late", parent), code("THREAD_NOT_FOUND"));
-      await assert.rejects(fork(store, "late", parent, 1), code("THREAD_NOT_FOUND"));
+      await assert.rejects(fork(store, "late", { parent: parent, seq: 1 }), code("THREAD_NOT_FOUND"));
     }
     await make(store, "late");
   });
 
-  check("drafts, blobs and leases of subagents go too, whoever drives them", async (store, another) => {
-    const other = await another();
-    await make(store, "p");
-    await child(store, "c", "p");
-    const blobs = ["its own", "shared"].map((hash) => ({ hash, bytes: bytes("!") }));
-    await other.append("c", [event("agent_start"), shows("its own"), shows("shared")], { afterSeq: 2, take: 1, blobs });
-    await other.saveDraft("c", 2, [piece("half a sen")]);
-    await make(store, "elsewhere", shows("shared"));
-    await store.deleteThread("p");
-    assert.deepEqual([await other.holds("c", 2), await other.draft("c")], [false, []]);
-    await assert.rejects(other.append("c", [says("tence")], { afterSeq: 5, epoch: 2 }), code("THREAD_NOT_FOUND"));
-    await other.saveDraft("c", 2, [piece("tence")]);
-    assert.deepEqual([await other.draft("c"), await stored(store, ["its own", "shared"])], [[], ["shared=!"]]);
-  });
+  check(
+    "a deletion includes drafts, blobs and leases of subagents that another process drives",
+    async (store, another) => {
+      const other = await another();
+      await make(store, "p");
+      await child(store, "c", "p");
+      const blobs = ["its own", "shared"].map((hash) => ({ hash, bytes: bytes("!") }));
+      await other.append("c", [event("agent_start"), shows("its own"), shows("shared")], {
+        afterSeq: 2,
+        take: 1,
+        blobs,
+      });
+      await other.saveDraft("c", 2, [piece("half a sen")]);
+      await make(store, "elsewhere", shows("shared"));
+      await store.deleteThread("p");
+      assert.deepEqual([await other.holds("c", 2), await other.draft("c")], [false, []]);
+      await assert.rejects(other.append("c", [says("tence")], { afterSeq: 5, epoch: 2 }), code("THREAD_NOT_FOUND"));
+      await other.saveDraft("c", 2, [piece("tence")]);
+      assert.deepEqual([await other.draft("c"), await stored(store, ["its own", "shared"])], [[], ["shared=!"]]);
+    },
+  );
 
-  check("followers of every thread that goes are told, and of none that stays", async (store, another) => {
+  check("a deletion notifies the followers of each deleted thread, and no others", async (store, another) => {
     const other = await another();
     await make(store, "p");
-    await clone(store, "clone", "p", 1);
+    await clone(store, "clone", { parent: "p", seq: 1 });
     await child(store, "c", "p");
     await child(store, "c/c", "c");
-    const told = new Set<string>();
+    const notified = new Set<string>();
     for (const id of ["p", "c", "c/c", "clone"]) {
-      store.follow(id, () => told.add(`${id} here`));
-      other.follow(id, () => told.add(`${id} there`));
+      store.follow(id, () => notified.add(`${id} here`));
+      other.follow(id, () => notified.add(`${id} there`));
     }
     await store.deleteThread("p");
-    await eventually(() => told.size >= 6, "news of six");
-    assert.ok(![...told].some((who) => who.startsWith("clone")));
+    await eventually(() => notified.size >= 6, "the notification of six followers");
+    assert.ok(![...notified].some((follower) => follower.startsWith("clone")));
   });
 }
 
-export function remains(check: Check): void {
-  check("of a deleted thread only what its clones read is left", async (store) => {
-    const hashes = ["read", "taken back", "after it", "not read"];
+export function leftovers(check: Check): void {
+  check("of a deleted thread only the blobs that its clones read are kept", async (store) => {
+    const hashes = ["read", "rewound", "after it", "not read"];
     const blobs = hashes.map((hash) => ({ hash, bytes: bytes("!") }));
-    await store.append("p", [created(), shows("taken back")], { afterSeq: 0, blobs });
-    await rewind(store, "p", 2, 1);
+    await store.append("p", [created(), shows("rewound")], { afterSeq: 0, blobs });
+    await rewind(store, "p", { afterSeq: 2, toSeq: 1 });
     await store.append("p", [shows("read"), shows("after it"), shows("not read")], { afterSeq: 3, blobs });
-    await clone(store, "c", "p", 5);
-    await clone(store, "d", "p", 4);
-    assert.deepEqual(await stored(store, hashes), ["read=!", "taken back=!", "after it=!", "not read=!"]);
+    await clone(store, "c", { parent: "p", seq: 5 });
+    await clone(store, "d", { parent: "p", seq: 4 });
+    assert.deepEqual(await stored(store, hashes), ["read=!", "rewound=!", "after it=!", "not read=!"]);
     await store.deleteThread("p");
     assert.deepEqual(await stored(store, hashes), ["read=!", "after it=!"]);
     await store.deleteThread("c");
@@ -139,16 +146,16 @@ export function remains(check: Check): void {
     assert.deepEqual(await stored(store, hashes), []);
   });
 
-  check("what a rewind took back is kept, with its blobs, as long as its thread is", async (store) => {
-    const blobs = [{ hash: "taken back", bytes: bytes("!") }];
-    await store.append("t", [created(), shows("taken back")], { afterSeq: 0, blobs });
-    await rewind(store, "t", 2, 1);
-    await clone(store, "c", "t", 3);
-    await make(store, "other", shows("taken back"));
+  check("blobs of rewound events are kept until their thread is deleted", async (store) => {
+    const blobs = [{ hash: "rewound", bytes: bytes("!") }];
+    await store.append("t", [created(), shows("rewound")], { afterSeq: 0, blobs });
+    await rewind(store, "t", { afterSeq: 2, toSeq: 1 });
+    await clone(store, "c", { parent: "t", seq: 3 });
+    await make(store, "other", shows("rewound"));
     await store.deleteThread("other");
     await store.deleteThread("c");
-    assert.deepEqual(await stored(store, ["taken back"]), ["taken back=!"]);
+    assert.deepEqual(await stored(store, ["rewound"]), ["rewound=!"]);
     await store.deleteThread("t");
-    assert.deepEqual(await stored(store, ["taken back"]), []);
+    assert.deepEqual(await stored(store, ["rewound"]), []);
   });
 }

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { type Check, agentEnd, created, event, input, kinds, make } from "./sample.ts";
+import { type Check, agentEnd, created, event, input, kinds, make } from "./samples.ts";
 
 export function leasing(check: Check): void {
   check("a driver's event without the lease is refused, a command is not", async (store) => {
@@ -9,7 +9,7 @@ export function leasing(check: Check): void {
     assert.deepEqual(await store.append("t", [input("x")], { afterSeq: 1 }), { kind: "appended", seq: 2, epoch: 1 });
   });
 
-  check("a lease is taken, seen by others, and let go in appends", async (store, another) => {
+  check("appends take and release a lease, and other stores see it", async (store, another) => {
     const other = await another();
     await store.append("t", [created()], { afterSeq: 0 });
     assert.deepEqual(await store.lease("t"), { epoch: 0, status: "free" });
@@ -36,7 +36,7 @@ export function leasing(check: Check): void {
   });
 
   check(
-    "a stale epoch is refused even where there are newer events; a late take learns of them",
+    "a stale epoch is refused even if there are newer events, and a late take gets those events",
     async (store, another) => {
       const other = await another();
       await make(store, "t");
@@ -50,7 +50,7 @@ export function leasing(check: Check): void {
     },
   );
 
-  check("an epoch is good only for the one that holds it", async (store, another) => {
+  check("only the holder of a lease can append under its epoch", async (store, another) => {
     await make(store, "t");
     const other = await another();
     await store.append("t", [event("agent_start")], { afterSeq: 1, take: 1 });
@@ -59,7 +59,7 @@ export function leasing(check: Check): void {
     await other.close();
   });
 
-  check("an epoch that is over is refused, also from the one who has the lease again", async (store) => {
+  check("an earlier epoch is refused, even from the holder of the current one", async (store) => {
     await store.append("t", [created()], { afterSeq: 0, take: 0, release: true });
     await store.append("t", [event("agent_start")], { afterSeq: 1, take: 1 });
     const over = await store.append("t", [agentEnd()], { afterSeq: 2, epoch: 1 });
@@ -68,16 +68,16 @@ export function leasing(check: Check): void {
     assert.deepEqual([await store.holds("t", 1), await store.holds("t", 2)], [false, true]);
   });
 
-  check("of many who take at once exactly one gets the lease", async (store, another) => {
-    const seats = [store, await another(), await another()];
+  check("when several stores take a lease at once, exactly one gets it", async (store, another) => {
+    const stores = [store, await another(), await another()];
     await store.append("t", [created()], { afterSeq: 0 });
-    const results = await Promise.all(seats.map((seat) => seat.append("t", [], { afterSeq: 1, take: 0 })));
+    const results = await Promise.all(stores.map((one) => one.append("t", [], { afterSeq: 1, take: 0 })));
     assert.deepEqual(kinds(results), ["appended", "refused", "refused"]);
-    const statuses = await Promise.all(seats.map(async (seat) => (await seat.lease("t")).status));
+    const statuses = await Promise.all(stores.map(async (one) => (await one.lease("t")).status));
     assert.deepEqual(statuses.toSorted(), ["held", "held", "mine"]);
   });
 
-  check("only the holder releases, and closing releases everything", async (store, another) => {
+  check("only the holder can release a lease, and closing releases all of its leases", async (store, another) => {
     const other = await another();
     for (const id of ["a", "b"]) await other.append(id, [created()], { afterSeq: 0, take: 0 });
     await store.release("a", 1);

@@ -12,14 +12,14 @@ import {
   rewind,
   says,
   write,
-} from "./sample.ts";
+} from "./samples.ts";
 
 export function listing(check: Check): void {
   check("threads are listed by their last activity, newest first, page by page", async (store) => {
     for (const id of ["a", "b", "c", "d"]) await make(store, id);
     await store.append("b", [renamed("Renamed")], { afterSeq: 1 });
     await store.append("a", [input("x")], { afterSeq: 1 });
-    await write(store, "c", [says("not what counts as activity")], { afterSeq: 1 });
+    await write(store, "c", [says("does not count as activity")], { afterSeq: 1 });
     assert.deepEqual(await ids(store), ["a", "b", "d", "c"]);
     assert.deepEqual(await ids(store, { limit: 2 }), ["a", "b"]);
     assert.deepEqual(await ids(store, { limit: 2, before: "b" }), ["d", "c"]);
@@ -27,7 +27,7 @@ export function listing(check: Check): void {
     assert.equal((await store.thread("b"))?.title, "Renamed");
   });
 
-  check("a page goes on where the last one ended, also if that thread is deleted now", async (store) => {
+  check("a page continues where the previous one ended, even if that thread was deleted", async (store) => {
     for (const id of ["a", "b", "c", "d", "e"]) await make(store, id);
     const page = await ids(store, { limit: 2 });
     await store.deleteThread(page.at(-1)!);
@@ -36,7 +36,7 @@ export function listing(check: Check): void {
     assert.deepEqual(await ids(store, { before: "never there" }), []);
   });
 
-  check("a thousand threads come in the same order by pages as at once", async (store) => {
+  check("a thousand threads are listed in the same order in pages and at once", async (store) => {
     const made = Array.from({ length: 1200 }, (_, at) => `t${at}`);
     await Promise.all(made.map((id) => store.append(id, [created()], { afterSeq: 0 })));
     const all = await ids(store);
@@ -49,12 +49,12 @@ export function listing(check: Check): void {
     assert.deepEqual(all.toSorted(), made.toSorted());
   });
 
-  check("lists can be of one resource, and without the threads of subagents", async (store) => {
+  check("a list can be limited to one resource, and to threads that are not a subagent's", async (store) => {
     await store.append("mine", [created()], { afterSeq: 0 });
     await store.append("yours", [created({ resourceId: "you" })], { afterSeq: 0 });
     const parent = { threadId: "mine", seq: 1, toolCallId: "call" };
     await store.append("child", [created({ parent })], { afterSeq: 0 });
-    await clone(store, "clone", "mine", 1);
+    await clone(store, "clone", { parent: "mine", seq: 1 });
     assert.deepEqual(await ids(store), ["clone", "child", "yours", "mine"]);
     assert.deepEqual(await ids(store, { resourceId: "me" }), ["clone", "child", "mine"]);
     assert.deepEqual(await ids(store, { topLevel: true }), ["clone", "yours", "mine"]);
@@ -63,7 +63,7 @@ export function listing(check: Check): void {
   });
 
   check(
-    "a thread is active from its input until its turn has ended and was let go, or it is rewound",
+    "a thread is active from its input until its turn has ended and its lease is released, or it is rewound",
     async (store) => {
       const active = () => ids(store, { active: true });
       await make(store, "idle");
@@ -76,9 +76,9 @@ export function listing(check: Check): void {
       assert.deepEqual(await active(), ["t"]);
       await store.append("t", [agentEnd()], { afterSeq: 4, take: 1, release: true });
       assert.deepEqual(await active(), []);
-      await store.append("t", [input("taken back")], { afterSeq: 5 });
+      await store.append("t", [input("rewound")], { afterSeq: 5 });
       assert.deepEqual(await active(), ["t"]);
-      await rewind(store, "t", 6, 5);
+      await rewind(store, "t", { afterSeq: 6, toSeq: 5 });
       assert.deepEqual(await active(), []);
     },
   );

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
-import { type Check, clone, created, event, fork, ids, input, make, renamed, rewind, says, write } from "./sample.ts";
+import { type Check, clone, created, event, fork, ids, input, make, renamed, rewind, says, write } from "./samples.ts";
 
 const toolSaid = (content: string) =>
   event("tool_end", { toolCallId: "c", toolName: "t", result: { content }, isError: false, durationMs: 1 });
 
 export function searching(check: Check): void {
-  check("words are found in titles, messages and results, wherever in the thread they stand", async (store) => {
+  check("words are found in titles, messages and results, anywhere in the thread", async (store) => {
     await make(store, "title", renamed("About Zebras"));
     await make(store, "message", says("A zebra is striped"));
     await make(store, "result", toolSaid("zebra.txt: 3 stripes"));
@@ -18,7 +18,7 @@ export function searching(check: Check): void {
     assert.deepEqual(await ids(store, { query: " " }), ["none", "result", "message", "title"]);
   });
 
-  check("words are found by their beginnings, as people type them; in titles anywhere", async (store) => {
+  check("words in events are found by their prefixes, and titles by any part of them", async (store) => {
     await make(store, "message", says("Striped zebras, in src/searchIndex.ts"));
     await make(store, "title", renamed("Subtitles"));
     const typed = (text: string) => Array.from(text, (_, at) => text.slice(0, at + 1));
@@ -30,7 +30,7 @@ export function searching(check: Check): void {
     assert.deepEqual(await ids(store, { query: "zebra stri thread" }), ["message"]);
   });
 
-  check("case and accents don't count, in any script", async (store) => {
+  check("searches ignore case and accents, in any script", async (store) => {
     const said = {
       french: "L'été à Besançon",
       german: "Straße und Öl",
@@ -60,7 +60,7 @@ export function searching(check: Check): void {
     assert.equal(await finds("abc fine"), "wide");
   });
 
-  check("a search sees the title of now", async (store) => {
+  check("a search sees the current title", async (store) => {
     await make(store, "t", renamed("Zebras"));
     await store.append("t", [renamed("Giraffes & co. 🦒")], { afterSeq: 2 });
     assert.deepEqual(await ids(store, { query: "zebra" }), []);
@@ -69,61 +69,64 @@ export function searching(check: Check): void {
     assert.deepEqual([await ids(store, { query: "& " }), await ids(store, { query: "\t\n" })], [["t"], ["t"]]);
   });
 
-  check("what is searched can be of one resource, at work, or no subagent's", async (store) => {
-    await make(store, "mine", says("zebra"));
-    await store.append("mine", [input("on")], { afterSeq: 2 });
-    await write(store, "yours", [created({ resourceId: "you" }), says("zebra")], { afterSeq: 0 });
-    await fork(store, "child", "mine", 2);
-    assert.deepEqual(await ids(store, { query: "zebra" }), ["child", "yours", "mine"]);
-    assert.deepEqual(await ids(store, { query: "zebra", resourceId: "me" }), ["child", "mine"]);
-    assert.deepEqual(await ids(store, { query: "zebra", topLevel: true }), ["yours", "mine"]);
-    assert.deepEqual(await ids(store, { query: "zebra", active: true }), ["mine"]);
-  });
+  check(
+    "a search can be limited to one resource, to active threads, and to threads that are not a subagent's",
+    async (store) => {
+      await make(store, "mine", says("zebra"));
+      await store.append("mine", [input("on")], { afterSeq: 2 });
+      await write(store, "yours", [created({ resourceId: "you" }), says("zebra")], { afterSeq: 0 });
+      await fork(store, "child", { parent: "mine", seq: 2 });
+      assert.deepEqual(await ids(store, { query: "zebra" }), ["child", "yours", "mine"]);
+      assert.deepEqual(await ids(store, { query: "zebra", resourceId: "me" }), ["child", "mine"]);
+      assert.deepEqual(await ids(store, { query: "zebra", topLevel: true }), ["yours", "mine"]);
+      assert.deepEqual(await ids(store, { query: "zebra", active: true }), ["mine"]);
+    },
+  );
 
-  check("a search sees what a thread reads: what it inherits, not what was taken back or deleted", async (store) => {
-    await make(store, "p", says("zebra"), says("giraffe"));
-    await clone(store, "c", "p", 2);
-    assert.deepEqual(await ids(store, { query: "zebra" }), ["c", "p"]);
-    assert.deepEqual(await ids(store, { query: "giraffe" }), ["p"]);
-    await rewind(store, "p", 3, 2);
-    assert.deepEqual(await ids(store, { query: "giraffe" }), []);
-    await store.deleteThread("p");
-    assert.deepEqual(await ids(store, { query: "zebra" }), ["c"]);
-    await store.deleteThread("c");
-    assert.deepEqual(await ids(store, { query: "zebra" }), []);
-  });
+  check(
+    "a search covers the events that a thread reads: inherited ones, but not rewound or deleted ones",
+    async (store) => {
+      await make(store, "p", says("zebra"), says("giraffe"));
+      await clone(store, "c", { parent: "p", seq: 2 });
+      assert.deepEqual(await ids(store, { query: "zebra" }), ["c", "p"]);
+      assert.deepEqual(await ids(store, { query: "giraffe" }), ["p"]);
+      await rewind(store, "p", { afterSeq: 3, toSeq: 2 });
+      assert.deepEqual(await ids(store, { query: "giraffe" }), []);
+      await store.deleteThread("p");
+      assert.deepEqual(await ids(store, { query: "zebra" }), ["c"]);
+      await store.deleteThread("c");
+      assert.deepEqual(await ids(store, { query: "zebra" }), []);
+    },
+  );
 
-  check("what is said after a rewind is found, and what a clone says only in the clone", async (store) => {
+  check("events after a rewind are found, and those of a clone only in the clone", async (store) => {
     await make(store, "p", says("zebra"));
-    await clone(store, "c", "p", 2);
+    await clone(store, "c", { parent: "p", seq: 2 });
     await write(store, "c", [says("okapi")], { afterSeq: 3 });
-    await rewind(store, "p", 2, 1);
+    await rewind(store, "p", { afterSeq: 2, toSeq: 1 });
     await write(store, "p", [says("giraffe")], { afterSeq: 3 });
     const found = await Promise.all(["zebra", "okapi", "giraffe"].map((query) => ids(store, { query })));
     assert.deepEqual(found, [["c"], ["c"], ["p"]]);
   });
 
-  check(
-    "an event that is not what its type promises keeps no other thread from being listed and found",
-    async (store) => {
-      const shapeless = ["message_end", "tool_end"].flatMap((type) =>
-        [
-          {},
-          { message: null, result: null },
-          { message: {}, result: {} },
-          { message: { content: [null, { type: "text" }] } },
-        ].map((fields) => event(type as "message_end", fields)),
-      );
-      await make(store, "before", says("zebra"));
-      await make(store, "shapeless", ...shapeless, renamed("Zebras"));
-      await make(store, "after", says("zebra"));
-      assert.deepEqual((await ids(store)).toSorted(), ["after", "before", "shapeless"]);
-      assert.deepEqual((await ids(store, { query: "zebra" })).toSorted(), ["after", "before", "shapeless"]);
-      assert.equal((await store.read("shapeless")).length, shapeless.length + 2);
-    },
-  );
+  check("a malformed event does not prevent other threads from being listed and found", async (store) => {
+    const shapeless = ["message_end", "tool_end"].flatMap((type) =>
+      [
+        {},
+        { message: null, result: null },
+        { message: {}, result: {} },
+        { message: { content: [null, { type: "text" }] } },
+      ].map((fields) => event(type as "message_end", fields)),
+    );
+    await make(store, "before", says("zebra"));
+    await make(store, "shapeless", ...shapeless, renamed("Zebras"));
+    await make(store, "after", says("zebra"));
+    assert.deepEqual((await ids(store)).toSorted(), ["after", "before", "shapeless"]);
+    assert.deepEqual((await ids(store, { query: "zebra" })).toSorted(), ["after", "before", "shapeless"]);
+    assert.equal((await store.read("shapeless")).length, shapeless.length + 2);
+  });
 
-  check("no text in a query is more than text", async (store) => {
+  check("a query has no syntax: every character is literal", async (store) => {
     await make(store, "t", says("a AND b"));
     const hostile = [
       '"',

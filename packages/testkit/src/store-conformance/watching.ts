@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { type Check, agentEnd, created, event, eventually, input, make, piece, says } from "./sample.ts";
+import { type Check, agentEnd, created, event, eventually, input, make, piece, says } from "./samples.ts";
 
 export function drafting(check: Check): void {
   check(
@@ -28,7 +28,7 @@ export function drafting(check: Check): void {
     },
   );
 
-  check("a stale driver's draft is dropped without a word", async (store, another) => {
+  check("the draft of a stale driver is ignored", async (store, another) => {
     const other = await another();
     await store.append("t", [created()], { afterSeq: 0, take: 0 });
     await store.release("t", 1);
@@ -42,29 +42,29 @@ export function drafting(check: Check): void {
 
 export function following(check: Check): void {
   check(
-    "followers hear of appends, drafts and the deletion, whoever made them, and of nothing else",
+    "followers are notified of appends, drafts and the deletion by any process, and of nothing else",
     async (store, another) => {
       const other = await another();
       await store.append("t", [created()], { afterSeq: 0, take: 0 });
       await make(store, "quiet");
-      const heard = { here: 0, there: 0, elsewhere: 0 };
-      store.follow("t", () => heard.here++);
-      other.follow("t", () => heard.there++);
-      other.follow("quiet", () => heard.elsewhere++);
-      const expect = async (what: string, change: () => Promise<unknown>) => {
-        const { here, there } = { ...heard };
+      const count = { here: 0, there: 0, elsewhere: 0 };
+      store.follow("t", () => count.here++);
+      other.follow("t", () => count.there++);
+      other.follow("quiet", () => count.elsewhere++);
+      const notifies = async (what: string, change: () => Promise<unknown>) => {
+        const { here, there } = { ...count };
         await change();
-        await eventually(() => heard.here > here && heard.there > there, what);
+        await eventually(() => count.here > here && count.there > there, `the notification of ${what}`);
       };
-      await expect("news of a command", () => other.append("t", [input("x")], { afterSeq: 1 }));
-      await expect("news of a driver's event", () => store.append("t", [says("y")], { afterSeq: 2, epoch: 1 }));
-      await expect("news of the draft", () => store.saveDraft("t", 1, [piece("z")]));
-      await expect("news of the deletion", () => other.deleteThread("t"));
-      assert.equal(heard.elsewhere, 0);
+      await notifies("a command", () => other.append("t", [input("x")], { afterSeq: 1 }));
+      await notifies("a driver's event", () => store.append("t", [says("y")], { afterSeq: 2, epoch: 1 }));
+      await notifies("a draft", () => store.saveDraft("t", 1, [piece("z")]));
+      await notifies("a deletion", () => other.deleteThread("t"));
+      assert.equal(count.elsewhere, 0);
     },
   );
 
-  check("who stopped following hears no more, and the others still do", async (store) => {
+  check("a follower that stopped is not notified, and the others still are", async (store) => {
     await make(store, "t");
     let stopped = 0;
     let going = 0;
@@ -76,15 +76,15 @@ export function following(check: Check): void {
     stop();
     stopTwin();
     await store.append("t", [input("x")], { afterSeq: 1 });
-    await eventually(() => going > 0, "news");
+    await eventually(() => going > 0, "a notification");
     assert.equal(stopped, 0);
   });
 
-  check("a thread can be followed before it is made", async (store, another) => {
+  check("a thread can be followed before it is created", async (store, another) => {
     const other = await another();
-    let heard = 0;
-    store.follow("t", () => heard++);
+    let count = 0;
+    store.follow("t", () => count++);
     await make(other, "t");
-    await eventually(() => heard > 0, "news");
+    await eventually(() => count > 0, "a notification");
   });
 }

@@ -1,18 +1,18 @@
 import { appendFileSync } from "node:fs";
 import process from "node:process";
 import { sqliteStore } from "@cinch/sqlite";
-import { crashWhenEmitted } from "./emitted.ts";
+import { crashWhenEmitted } from "./crash-point.ts";
 import { mainThread, playScenario, tortureHarness } from "./scenario.ts";
 import { until } from "./until.ts";
 
-/** One process of the torture: `child FOLDER [HALF]`. It dies where `CRASH_AT` says, or plays the scenario, or its first half. */
+/** One process of the torture: `child FOLDER [HALF]`. It plays the scenario, or its first half, unless `CRASH_AT` kills it. */
 const [folder = "", half = ""] = process.argv.slice(2);
 
 const store = sqliteStore({ path: `${folder}/cinch.db` });
 const h = tortureHarness(store, `${folder}/ledger`);
 crashWhenEmitted(h);
 
-/** What was answered to a caller is written down at once: the oracle looks for it in the store. */
+/** Records each accepted command at once. The oracle looks for it in the store. */
 const accepted = (what: string) => appendFileSync(`${folder}/accepted`, `${what}\n`);
 
 await h.init();

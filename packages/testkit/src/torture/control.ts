@@ -9,7 +9,7 @@ const todos = (plan: Task["status"], build: Task["status"]) => ({
   ],
 });
 
-/** What the scripted model does while people decide what it may do. */
+/** The steps of the scripted model in the second half of the scenario, which needs approvals and answers. */
 export const controlOrders: Record<string, Step[]> = {
   plan: [
     call("write_todos", todos("in_progress", "pending")),
@@ -26,7 +26,7 @@ export const controlOrders: Record<string, Step[]> = {
   dare: [call(["guarded", { what: "unasked" }], ["forbidden", { what: "not even now" }]), say("dared")],
 };
 
-/** What is answered to a call, by what it wants to do. */
+/** The answers to approvals, by the argument `what` of the call. */
 const answers: Record<string, ApprovalAnswer> = {
   "as asked": { decision: "approve" },
   "to be changed": { decision: "edit", args: { what: "changed" } },
@@ -37,8 +37,8 @@ const answers: Record<string, ApprovalAnswer> = {
 
 const OTHER_MODEL = "scripted/another";
 
-/** How a thread is left by all this, and what of it a clone begins with. */
-export const leftBehind = {
+/** The control state of the thread at the end. A clone starts with all of it but the grants. */
+export const finalControl = {
   modeId: "build",
   models: { build: OTHER_MODEL },
   yolo: true,
@@ -55,7 +55,7 @@ export async function forbid(h: Harness, accepted: Accepted): Promise<void> {
   accepted("forbidden");
 }
 
-/** Modes, a plan, approvals of every kind, another model and YOLO. `done`: what the journal of the thread holds already. */
+/** Modes, a plan, approvals of every kind, another model and YOLO. `done`: the events that the thread already has. */
 export async function playControl(h: Harness, done: readonly DurableEvent[], accepted: Accepted): Promise<void> {
   if (!done.some((event) => event.type === "input_accepted" && event.inputId === "plan")) {
     await h.switchMode({ modeId: "plan" });
@@ -70,7 +70,7 @@ export async function playControl(h: Harness, done: readonly DurableEvent[], acc
   await order(h, "dare", accepted);
 }
 
-/** Gives an order, and every answer that it takes until it is carried out. */
+/** Sends an order, and answers every question until the turn has ended. */
 async function order(h: Harness, id: string, accepted: Accepted): Promise<void> {
   await h.post({ id, content: `DO ${id}`, delivery: "send" });
   accepted(`input ${id}`);

@@ -6,29 +6,29 @@ import { sqliteStore } from "@cinch/sqlite";
 import { validateAnthropic, validateGemini, validateOpenAIChat, validateOpenAIResponses } from "../providers/index.ts";
 import {
   answeredTwice,
-  leftMode,
-  notLeftAsMeant,
+  wrongModeAfterPlan,
+  wrongFinalControl,
   unpermitted,
   type Evidence,
-  type Row,
-  type Run,
-} from "./permitted.ts";
+  type JournalRow,
+  type ToolRun,
+} from "./control-oracle.ts";
 
-// Not an import: in an older Node that would fail before `@cinch/sqlite` can say which Node it needs.
+// Not an import: in an older Node it would fail before `@cinch/sqlite` can say which Node is needed.
 const { DatabaseSync } = process.getBuiltinModule("node:sqlite");
 
 const validators = [validateAnthropic, validateGemini, validateOpenAIChat, validateOpenAIResponses];
 
-/** What is true at one moment: everything in the file, and every run of a tool so far. */
-export interface Finding extends Evidence {
-  /** How often the calls had run that were over by now. */
+/** The state at one moment: all events in the file, and all runs of tools so far. */
+export interface Inspection extends Evidence {
+  /** For each finished call, by its key, how often it had run. */
   finished: Map<string, number>;
 }
 
 const lines = (file: string): string[] =>
   existsSync(file) ? readFileSync(file, "utf8").split("\n").filter(Boolean) : [];
 
-export function look(folder: string): Finding {
+export function inspect(folder: string): Inspection {
   const runs = lines(`${folder}/ledger`).map((line) => {
     const [tool = "", key = "", ...what] = line.split(" ");
     return { tool, key, what: what.join(" ") };
@@ -44,12 +44,12 @@ export function look(folder: string): Finding {
   return { rows, runs, finished: new Map(ended.map((key) => [key, countOf(runs, key)])) };
 }
 
-const countOf = (runs: readonly Run[], key: string): number => runs.filter((run) => run.key === key).length;
+const countOf = (runs: readonly ToolRun[], key: string): number => runs.filter((run) => run.key === key).length;
 
 const starts = (event: DurableEvent, toolCallId: string) =>
   event.type === "tool_start" && event.toolCallId === toolCallId;
 
-function readRows(path: string): Row[] {
+function readRows(path: string): JournalRow[] {
   const db = new DatabaseSync(path, { readOnly: true });
   try {
     const hasEvents = db.prepare("SELECT 1 FROM sqlite_master WHERE name = 'events'").get();
@@ -66,21 +66,21 @@ function readRows(path: string): Row[] {
   }
 }
 
-/** What must hold right after a crash, before anybody has opened the store again. */
-export function problemsAfterCrash(folder: string, now: Finding, before: Finding | undefined): string[] {
+/** What must hold right after a crash, before the store is opened again. */
+export function problemsAfterCrash(folder: string, now: Inspection, before: Inspection | undefined): string[] {
   return [
     ...lost(folder, now),
     ...ranTwice(now, before),
     ...unpermitted(now),
     ...answeredTwice(now),
-    ...leftMode(now),
+    ...wrongModeAfterPlan(now),
     ...gaps(now),
     ...integrity(`${folder}/cinch.db`),
   ];
 }
 
-/** Everything that was accepted is in the file. */
-function lost(folder: string, { rows }: Finding): string[] {
+/** Every accepted command is in the file. */
+function lost(folder: string, { rows }: Inspection): string[] {
   const has = (type: DurableEvent["type"], fields: Record<string, unknown> = {}) =>
     rows.some(({ event }) => event.type === type && holds(event, fields));
   return lines(`${folder}/accepted`).flatMap((line) => {
@@ -109,8 +109,8 @@ function lost(folder: string, { rows }: Finding): string[] {
 const holds = (event: DurableEvent, fields: Record<string, unknown>): boolean =>
   Object.entries(fields).every(([name, value]) => isDeepStrictEqual(event[name as keyof DurableEvent], value));
 
-/** A finished call has not run since, and one with an effect never runs twice. */
-function ranTwice(now: Finding, before: Finding | undefined): string[] {
+/** A finished call does not run again, and one with an effect never runs twice. */
+function ranTwice(now: Inspection, before: Inspection | undefined): string[] {
   const again = [...(before?.finished ?? [])].flatMap(([key, runs]) =>
     countOf(now.runs, key) > runs ? [`ran again after it had finished: ${key}`] : [],
   );
@@ -120,7 +120,7 @@ function ranTwice(now: Finding, before: Finding | undefined): string[] {
 
 const ONCE: ReadonlySet<string> = new Set(["once", "guarded", "forbidden"]);
 
-function gaps({ rows }: Finding): string[] {
+function gaps({ rows }: Inspection): string[] {
   return rows.flatMap(({ journal, seq }, at) => {
     const previous = rows[at - 1];
     const dense = previous?.journal !== journal || previous.seq === seq - 1;
@@ -140,7 +140,7 @@ function integrity(path: string): string[] {
   }
 }
 
-/** What must hold when the scenario was played to its end, however often it was cut off. */
+/** What must hold at the end of the scenario, however often it crashed. */
 export async function problemsAtEnd(folder: string): Promise<string[]> {
   const slow = lines(`${folder}/settled`).filter((ms) => Number(ms) > 5_000);
   const store = sqliteStore({ path: `${folder}/cinch.db` });
@@ -170,7 +170,7 @@ async function threadProblems(store: Store, id: string): Promise<string[]> {
     events.filter(({ type }) => type === "input_taken" || type === "input_removed").length;
   const { status } = await store.lease(id);
   return [
-    ...notLeftAsMeant(events),
+    ...wrongFinalControl(events),
     ...validators.flatMap((validate) => validate(prompt)),
     ...twice,
     ...(open > 0 ? [`${open} inputs were never taken`] : []),

@@ -17,7 +17,7 @@ import { call, fail, hang, say, scriptedBy, type Step } from "../model.ts";
 import { controlOrders, forbid, playControl } from "./control.ts";
 import { until } from "./until.ts";
 
-/** What the scripted model does for each order that a user gives, step by step. */
+/** The steps of the scripted model for each order of the user. */
 const orders: Record<string, Step[]> = {
   work: [
     call("once", { what: "alone" }),
@@ -46,7 +46,7 @@ const model = scriptedBy(({ prompt }) => {
   return say("no order");
 });
 
-/** Each run of a tool is a line in the ledger: what ran, under which key, with what. */
+/** Each run of a tool adds a line to the ledger: the tool, its key and its argument. */
 function tools(ledger: string) {
   const input = z.object({ what: z.string() });
   type What = z.infer<typeof input>;
@@ -85,7 +85,7 @@ function tools(ledger: string) {
         },
         [{ hash, bytes }],
       );
-      return isNew ? "jotted" : "it stood there already";
+      return isNew ? "jotted" : "already jotted";
     },
   });
   return {
@@ -103,7 +103,7 @@ function tools(ledger: string) {
   };
 }
 
-/** Two modes share an agent and one has its own. The first is the one that a harness with a single agent has. */
+/** Two modes share an agent and one has its own. The first has the id that the only mode of a single-agent harness has. */
 export function tortureHarness(
   storage: Store,
   ledger: string,
@@ -129,9 +129,9 @@ export function tortureHarness(
 const PLANNING = ["write_todos", "submit_plan", "ask_user"];
 
 /**
- * Uses everything that leaves durable events, in an order that can be begun again after a crash: what was done is found in the
- * journal. `accepted` is told of each command when it was answered: from then on it must never be lost. Without `control`, people
- * say what is to be done but not what may be.
+ * Uses everything that appends durable events. After a crash it can be started again, and skips what the journal already has.
+ * `accepted` is called for each accepted command, which must not be lost from then on. Without `control`, the second half is skipped:
+ * modes, approvals and permissions.
  */
 export async function playScenario(
   h: Harness,
@@ -147,7 +147,7 @@ export async function playScenario(
   const done = await journal(store, main);
   if (!done.some(({ type }) => type === "thread_rewound")) {
     if (!done.some((event) => event.type === "input_accepted" && event.inputId === "fail")) await work(h, accepted);
-    // A rewind must not take this back.
+    // The rewind must not revert this rule.
     await forbid(h, accepted);
     await failAndHang(h, accepted);
     await rewindToAfter(h, store, main);
@@ -178,12 +178,12 @@ async function work(h: Harness, accepted: (what: string) => void): Promise<void>
   if (status === "running" || status === "waiting") {
     await post("steer", "by the way", "steer");
     await post("gone", "DO gone", "follow_up");
-    if (await unlessTooLate(h.removeInput({ inputId: "gone" }))) accepted("removed gone");
+    if (await isInTime(h.removeInput({ inputId: "gone" }))) accepted("removed gone");
     await post("after", "DO aftr", "follow_up");
-    if (await unlessTooLate(h.editInput({ inputId: "after", content: "DO after" }))) accepted("edited after");
+    if (await isInTime(h.editInput({ inputId: "after", content: "DO after" }))) accepted("edited after");
   } else await post("after", "DO after", "follow_up");
   await until(h, ({ status: now, inbox }) => now === "waiting" || (now === "idle" && inbox.length === 0));
-  if (await unlessTooLate(h.respondToToolSuspension({ resumeData: "this one" }))) accepted("answered ask");
+  if (await isInTime(h.respondToToolSuspension({ resumeData: "this one" }))) accepted("answered ask");
   await until(h, ({ status: now, inbox }) => now === "idle" && inbox.length === 0);
 }
 
@@ -208,8 +208,8 @@ async function rewindToAfter(h: Harness, store: Store, main: ThreadRecord): Prom
 
 const journal = (store: Store, { id }: ThreadRecord): Promise<DurableEvent[]> => store.read(id);
 
-/** False if what was to be changed or answered is over already. */
-async function unlessTooLate(command: Promise<void>): Promise<boolean> {
+/** False if the input or the question is no longer pending. */
+async function isInTime(command: Promise<void>): Promise<boolean> {
   try {
     await command;
     return true;

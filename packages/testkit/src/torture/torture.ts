@@ -6,20 +6,20 @@ import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { durableTypes, type DurableType } from "@cinch/core";
 import { positions } from "./crash-point.ts";
-import { look, problemsAfterCrash, problemsAtEnd, type Finding } from "./oracle.ts";
+import { inspect, problemsAfterCrash, problemsAtEnd, type Inspection } from "./oracle.ts";
 
-/** Where a process is killed: an event of the map, and where on its way. A new durable event joins the list by itself. */
+/** All events of the map at all positions, as `EVENT:POSITION[:N]`. A new durable event joins the list automatically. */
 export function crashPoints(): string[] {
   const first = durableTypes.flatMap((type) => positions.map((position) => `${type}:${position}`));
-  const later = LATER.flatMap((type) => positions.map((position) => `${type}:${position}:3`));
+  const later = REPEATED.flatMap((type) => positions.map((position) => `${type}:${position}:3`));
   const answers = ANSWERS.flatMap(([type, nth]) => [`${type}:inside:${nth}`, `${type}:after:${nth}`]);
   return [...first, ...later, ...answers];
 }
 
-/** These come several times, and mean something else each time. */
-const LATER: readonly DurableType[] = ["message_end", "tool_start", "tool_end", "agent_start"];
+/** These occur several times in the scenario, each time in another situation. */
+const REPEATED: readonly DurableType[] = ["message_end", "tool_start", "tool_end", "agent_start"];
 
-/** What is answered after the first time: a plan, and what it leads to; arguments that are changed, a no with a reason and one without. */
+/** Answers after the first one: an approved plan and its mode, edited arguments, a decline with a reason and one without. */
 const ANSWERS: readonly [DurableType, nth: number][] = [
   ["tool_resumed", 2],
   ["mode_changed", 2],
@@ -28,8 +28,8 @@ const ANSWERS: readonly [DurableType, nth: number][] = [
   ["tool_approval_resolved", 5],
 ];
 
-/** What comes in the second half of the scenario only, and from which time on. Other points are spared that half. */
-const CONTROL: { readonly [type: string]: number | undefined } = {
+/** From which occurrence on an event is in the second half of the scenario. Other points skip that half. */
+const CONTROL_FROM: { readonly [type: string]: number | undefined } = {
   tool_approval_required: 1,
   tool_approval_resolved: 1,
   mode_changed: 1,
@@ -40,9 +40,9 @@ const CONTROL: { readonly [type: string]: number | undefined } = {
   tool_resumed: 2,
 };
 
-function isControl(point: string): boolean {
+function needsControl(point: string): boolean {
   const [type = "", , nth = "1"] = point.split(":");
-  return Number(nth) >= (CONTROL[type] ?? Infinity);
+  return Number(nth) >= (CONTROL_FROM[type] ?? Infinity);
 }
 
 export interface Verdict {
@@ -53,24 +53,24 @@ export interface Verdict {
 const child = fileURLToPath(new URL(import.meta.url.endsWith(".ts") ? "./child.ts" : "./child.js", import.meta.url));
 const LIMIT_MS = 30_000;
 
-/** Kills a process at each of these points in turn, then lets the next one go on to the end, and asks the oracle each time. */
+/** Kills a process at each of these points in turn, then lets the next one run to the end. The oracle checks the store each time. */
 export async function torture(points: string[]): Promise<Verdict> {
   const folder = mkdtempSync(join(tmpdir(), "cinch-torture-"));
   const problems: string[] = [];
-  const half = points.some(isControl) ? [] : ["half"];
+  const half = points.some(needsControl) ? [] : ["half"];
   const run = (crashAt?: string) => runChild([folder, ...half], crashAt);
   try {
-    let before: Finding | undefined;
+    let before: Inspection | undefined;
     for (const point of points) {
       const { signal, output } = await run(point);
       if (signal !== "SIGKILL") problems.push(`${point} was not reached (${signal ?? "ended"}) ${output}`);
-      const now = look(folder);
+      const now = inspect(folder);
       problems.push(...problemsAfterCrash(folder, now, before));
       before = now;
     }
     const { signal, output } = await run();
     if (signal || output) problems.push(`the last process ended with ${signal ?? "an error"}: ${output}`);
-    problems.push(...problemsAfterCrash(folder, look(folder), before), ...(await problemsAtEnd(folder)));
+    problems.push(...problemsAfterCrash(folder, inspect(folder), before), ...(await problemsAtEnd(folder)));
     return { points, problems };
   } finally {
     rmSync(folder, { recursive: true, force: true });
@@ -99,10 +99,10 @@ function runChild(args: string[], crashAt?: string): Promise<{ signal: string | 
   });
 }
 
-/** Tortures all of these lists of points, as many at a time as there are cores to use. */
+/** Runs `torture` for each list of points, `cores` of them at a time. */
 export async function tortureAll(
   lists: string[][],
-  { cores = 2, told }: { cores?: number; told?: (verdict: Verdict) => void } = {},
+  { cores = 2, onVerdict }: { cores?: number; onVerdict?: (verdict: Verdict) => void } = {},
 ): Promise<Verdict[]> {
   const verdicts: Verdict[] = [];
   const queue = [...lists];
@@ -110,7 +110,7 @@ export async function tortureAll(
     for (let points = queue.shift(); points; points = queue.shift()) {
       const verdict = await torture(points);
       verdicts.push(verdict);
-      told?.(verdict);
+      onVerdict?.(verdict);
     }
   };
   await Promise.all(Array.from({ length: cores }, worker));

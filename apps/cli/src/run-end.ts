@@ -1,0 +1,83 @@
+import type { Session } from "@cinch/core";
+import { DEFAULT_DB, type RunOptions } from "./args.ts";
+import { Exit, exitOf } from "./exit.ts";
+import type { EnteredThread } from "./entered-thread.ts";
+import { cinch } from "./invocation.ts";
+import { short } from "./terminal/plain.ts";
+import type { Screen } from "./terminal/screen.ts";
+import type { TurnEnd } from "./turn-watch.ts";
+
+/** How a run ended: with its turn, because the process was told to close, or because there was nothing to do. */
+export type RunEnd = TurnEnd | { kind: "closed"; code: number } | { kind: "nothing" };
+
+interface RunContext {
+  screen: Screen;
+  session: Session;
+  options: RunOptions;
+  entered: EnteredThread;
+}
+
+/** Prints how the run ended and how to continue. Returns the exit code. */
+export function finish(end: RunEnd, { screen, session, options, entered }: RunContext): number {
+  const { db, json } = options;
+  const place = db === DEFAULT_DB ? "" : ` --db ${quoted(db)}`;
+  const command = `${cinch} run --thread ${entered.threadId}${place}`;
+  const queued = session.getDisplayState().inbox.length;
+  if (queued > 0)
+    screen.note(
+      `${queued} queued and not answered yet${answersQueued(end) ? "; cinch answers before it exits (Ctrl-C exits now)" : ""}`,
+    );
+  switch (end.kind) {
+    case "ended":
+      if (end.reason !== "complete" && end.reason !== "error") screen.note(reasons[end.reason]);
+      break;
+    case "waiting":
+      screen.note("the turn waits for a person's answer, which the command line can't give yet");
+      break;
+    case "parked":
+      screen.note(`the thread is parked; to resume it: ${command}`);
+      break;
+    case "failed":
+      screen.note(`error: ${short(end.message, 500)}`);
+      break;
+    case "closed":
+      screen.note("closed; the turn is kept");
+      break;
+    case "nothing":
+      screen.note("there is nothing to continue");
+  }
+  if (!json)
+    screen.note(
+      `thread ${entered.threadId} · ${isUnfinished(end) ? "resume" : "continue"}: ${command}${isUnfinished(end) ? "" : ' "…"'}`,
+    );
+  return codeOf(end);
+}
+
+const reasons = {
+  aborted: "aborted",
+  declined: "ended: a call was declined",
+  max_steps: "stopped: the limit of steps is reached",
+  budget: "stopped: the budget is used up",
+} as const;
+
+/** After an abort, queued messages stay in the inbox. */
+const answersQueued = (end: RunEnd): boolean => end.kind === "ended" && end.reason !== "aborted";
+const isUnfinished = ({ kind }: RunEnd): boolean => kind === "closed" || kind === "failed";
+
+function codeOf(end: RunEnd): number {
+  switch (end.kind) {
+    case "ended":
+      return exitOf(end.reason);
+    case "waiting":
+    case "parked":
+      return Exit.waiting;
+    case "failed":
+      return Exit.error;
+    case "closed":
+      return end.code;
+    case "nothing":
+      return Exit.complete;
+  }
+}
+
+const quoted = (path: string): string => (/^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`);

@@ -1,0 +1,74 @@
+import type { EndReason, HarnessEvent, Session, Store, TurnResult } from "@cinch/core";
+import { messageOf } from "./error-message.ts";
+
+/** How the turn of a run ended, or why it can't continue. */
+export type TurnEnd =
+  | { kind: "ended"; reason: EndReason }
+  /** The turn needs an answer. */
+  | { kind: "waiting" }
+  | { kind: "parked" }
+  /** The turn has not ended, and no process drives it. */
+  | { kind: "failed"; message: string };
+
+/** How long after a notice a turn may be without a driver before the run gives up. */
+const ORPHAN_MS = 500;
+
+/** Watches a session until its turn has ended or can't continue. */
+export class TurnWatch {
+  readonly end: Promise<TurnEnd>;
+  readonly #session: Session;
+  readonly #store: Store;
+  #settle!: (end: TurnEnd) => void;
+  /** Wait for all queued turns, not only for one. */
+  #untilIdle = false;
+
+  constructor(session: Session, store: Store) {
+    this.#session = session;
+    this.#store = store;
+    this.end = new Promise((resolve) => (this.#settle = resolve));
+  }
+
+  handle(event: HarnessEvent): void {
+    switch (event.type) {
+      case "agent_end": {
+        const { reason } = event;
+        const queued = this.#session.getDisplayState().inbox.length;
+        // After an abort, queued messages stay in the inbox, so there is nothing left to wait for.
+        if (reason === "aborted" ? queued > 0 || this.#untilIdle : queued === 0 && this.#untilIdle)
+          this.#settle({ kind: "ended", reason });
+        return;
+      }
+      case "error":
+        if (event.parked) this.#settle({ kind: "parked" });
+        return;
+      case "tool_suspended":
+      case "tool_approval_required":
+      case "tool_end":
+        if (this.#session.getDisplayState().status === "waiting") this.#settle({ kind: "waiting" });
+        return;
+      case "info":
+        setTimeout(() => this.#checkDriver(event.message), ORPHAN_MS).unref();
+    }
+  }
+
+  untilIdle(): void {
+    this.#untilIdle = true;
+  }
+
+  until(turn: Promise<TurnResult>): void {
+    turn.then(
+      ({ reason }) => this.#settle({ kind: "ended", reason }),
+      (error: unknown) => this.#settle({ kind: "failed", message: messageOf(error) }),
+    );
+  }
+
+  #checkDriver(message: string): void {
+    const { threadId, status } = this.#session.getDisplayState();
+    if (threadId === null || status !== "running") return;
+    const orphaned = this.#store.lease(threadId).then((lease) => lease.status === "free");
+    orphaned.then(
+      (gone) => (gone ? this.#settle({ kind: "failed", message }) : undefined),
+      (error: unknown) => this.#settle({ kind: "failed", message: messageOf(error) }),
+    );
+  }
+}

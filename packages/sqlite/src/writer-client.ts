@@ -1,0 +1,143 @@
+import { Worker } from "node:worker_threads";
+import { CinchError } from "@cinch/core";
+import type { FromWriter, Outcome, ToWriter, Work, WriterOptions } from "./protocol.ts";
+import { storeClosed, toCinchError } from "./store-error.ts";
+
+interface Pending {
+  resolve(outcome: Outcome): void;
+  reject(error: Error): void;
+}
+
+/** How long after the opening of an up-to-date file the writer starts, if no request has started it by then. */
+const DEFERRED_START_MS = 50;
+
+/** The main thread's side of the writer. Only a pending request keeps the process alive. */
+export class WriterClient {
+  #options: WriterOptions | undefined;
+  readonly #pending = new Map<number, Pending>();
+  #worker: Worker | undefined;
+  #deferredStart: NodeJS.Timeout | undefined;
+  #exited: Promise<void> = Promise.resolve();
+  #dead: readonly [holder: string, counter: number][] = [];
+  #failure: CinchError | undefined;
+  #nextId = 1;
+
+  /** Starts the worker thread, which is the slowest part of creating a store. The worker does nothing until `open`. */
+  prestart(): void {
+    this.#worker ??= this.#startWorker();
+  }
+
+  /** Must be called once, before the first request. */
+  open(options: WriterOptions): void {
+    this.#options = options;
+    if (this.#worker) this.#post({ open: options });
+  }
+
+  /** Settles when the file has the current schema. */
+  ready(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#pending.set(0, { resolve: () => resolve(), reject });
+      this.#ensureWorker().ref();
+    });
+  }
+
+  /** Starts the writer a little later, so that it does not slow down the first reads. The first request reports its failure. */
+  startDeferred(): void {
+    if (!this.#worker) this.#deferredStart = setTimeout(() => this.#ensureWorker(), DEFERRED_START_MS).unref();
+  }
+
+  #ensureWorker(): Worker {
+    clearTimeout(this.#deferredStart);
+    if (!this.#worker) {
+      this.#worker = this.#startWorker();
+      if (this.#options) this.#post({ open: this.#options });
+    }
+    return this.#worker;
+  }
+
+  #post(message: ToWriter): void {
+    this.#worker?.postMessage(message, []);
+  }
+
+  #startWorker(): Worker {
+    const file = import.meta.url.endsWith(".ts") ? "./worker.ts" : "./worker.cjs";
+    // The worker needs none of this process's flags.
+    const worker = new Worker(new URL(file, import.meta.url), {
+      name: "cinch-sqlite",
+      execArgv: [],
+    });
+    this.#exited = new Promise((resolve) => worker.once("exit", () => resolve()));
+    worker.on("error", (error) =>
+      this.#fail(
+        new CinchError(
+          "STORE_FAILED",
+          `The writer of "${this.#options?.path}" crashed. Close the store and open it again.`,
+          error,
+        ),
+      ),
+    );
+    worker.on("exit", () => this.#fail(storeClosed()));
+    worker.on("message", (message: FromWriter) => this.#receive(message));
+    worker.unref();
+    return worker;
+  }
+
+  request(work: Work): Promise<Outcome> {
+    return new Promise((resolve, reject) => {
+      if (this.#failure) return reject(this.#failure);
+      const id = this.#nextId++;
+      this.#pending.set(id, { resolve, reject });
+      this.#ensureWorker().ref();
+      this.#post({ id, work });
+    });
+  }
+
+  /** Asks the writer to observe a holder. If it turns out to be dead, `isDead` says so later. */
+  watch(holder: string): void {
+    if (this.#failure) return;
+    this.#ensureWorker();
+    this.#post({ watch: holder });
+  }
+
+  isDead(holder: string, counter: number): boolean {
+    return this.#dead.some(([id, count]) => id === holder && count === counter);
+  }
+
+  async close(): Promise<void> {
+    clearTimeout(this.#deferredStart);
+    if (!this.#worker) return;
+    if (!this.#options) await this.#worker.terminate();
+    else if (!this.#failure) await this.request({ kind: "close" });
+    this.#worker.ref();
+    await this.#exited;
+  }
+
+  #receive(message: FromWriter): void {
+    switch (message.kind) {
+      case "ready":
+        return this.#settle(0, { kind: "done" });
+      case "unusable":
+        return this.#fail(toCinchError(message.failure));
+      case "replies":
+        for (const { id, outcome } of message.replies) this.#settle(id, outcome);
+        return;
+      case "verdicts":
+        this.#dead = message.dead;
+    }
+  }
+
+  #settle(id: number, outcome: Outcome): void {
+    const pending = this.#pending.get(id);
+    this.#pending.delete(id);
+    if (this.#pending.size === 0) this.#worker?.unref();
+    if (outcome.kind === "failed") pending?.reject(toCinchError(outcome.failure));
+    else pending?.resolve(outcome);
+  }
+
+  #fail(error: CinchError): void {
+    this.#failure ??= error;
+    for (const { reject } of this.#pending.values()) reject(this.#failure);
+    this.#pending.clear();
+    this.#worker?.unref();
+  }
+}

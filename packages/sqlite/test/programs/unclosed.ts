@@ -1,0 +1,12 @@
+import { sqliteStore } from "@cinch/sqlite";
+import { created, event, input } from "../events.ts";
+
+/** Opens a store, takes a lease, follows a thread, starts an append, and ends without awaiting it or closing the store. */
+const store = sqliteStore({ path: process.argv[2]! });
+await store.open();
+await store.append("t", [created(), event("agent_start")], { afterSeq: 0, take: 0 });
+store.follow("t", () => undefined);
+store.append("t", [input("last words")], { afterSeq: 2 }).catch((error: unknown) => {
+  console.error(error);
+  process.exitCode = 1;
+});
