@@ -1,4 +1,4 @@
-import { isHidden, look, type Look } from "./look.ts";
+import { isHidden, look, type Look } from "./programs/look.ts";
 import { isHarmless, mayBeRun, Variables } from "./variables.ts";
 import { ANYTHING, baseName, literal, type Word } from "./word.ts";
 

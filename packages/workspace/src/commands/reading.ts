@@ -1,5 +1,5 @@
 import { DOUBTFUL, Findings, type Reading, type Stream } from "./findings.ts";
-import { isFile, isHidden } from "./look.ts";
+import { isFile, isHidden } from "./programs/look.ts";
 import { MOST_CHARACTERS, type Parse, type Syntax } from "./syntax.ts";
 import { isTrusted, isVisible } from "./trust.ts";
 import { isHarmless } from "./variables.ts";

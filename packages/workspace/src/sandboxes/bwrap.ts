@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { lstatSync, readlinkSync, realpathSync } from "node:fs";
 import { dirname } from "node:path";
 import { promisify } from "node:util";
-import { liesIn, pathOutside, programOn } from "../host-programs.ts";
+import { liesIn, pathOutside, programOn } from "../processes/host-programs.ts";
 import { hide, KERNEL_PROBE, kernelMounts, kernelProblem } from "./kernel.ts";
 import { masksFor } from "./masks.ts";
 import type { Probe, Sandbox, SandboxBounds } from "./sandbox.ts";

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { rgPath } from "@vscode/ripgrep";
-import { programOn } from "../host-programs.ts";
+import { programOn } from "../processes/host-programs.ts";
 import { commandEnvironment } from "../shells/environment.ts";
 import type { SrtAnswer, SrtPrograms, SrtRequest } from "./srt-host.ts";
 

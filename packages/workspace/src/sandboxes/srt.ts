@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
-import { liesIn, pathOutside } from "../host-programs.ts";
+import { liesIn, pathOutside } from "../processes/host-programs.ts";
 import { KERNEL_PROBE, kernelProblem } from "./kernel.ts";
 import { masksFor } from "./masks.ts";
 import type { Probe, Sandbox, SandboxBounds } from "./sandbox.ts";

@@ -1,5 +1,5 @@
 import { checkConfig } from "../config.ts";
-import type { Shell } from "../shell.ts";
+import type { Shell } from "./shell.ts";
 import { processShell, type ProcessShellOptions } from "./process.ts";
 
 export type LocalShellOptions = Pick<ProcessShellOptions, "root" | "env" | "trusted">;

@@ -1,13 +1,13 @@
 import { mkdtemp, realpath, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, posix, sep } from "node:path";
-import { pathOutside, programOn } from "../host-programs.ts";
-import type { Command, Protection, Running, Shell, ShellBounds } from "../shell.ts";
+import { pathOutside, programOn } from "../processes/host-programs.ts";
+import type { Command, Protection, Running, Shell, ShellBounds } from "./shell.ts";
 import { type Additions, commandEnvironment, withAdditions } from "./environment.ts";
 import { strangeRepository } from "./git.ts";
-import type { Launch } from "./launch.ts";
-import { Leash } from "./leash.ts";
-import { lead } from "./lead.ts";
+import type { Launch } from "../processes/launch.ts";
+import { Leash } from "../processes/leash.ts";
+import { lead } from "../processes/lead.ts";
 import { running } from "./running.ts";
 
 /** What is put around a command before it becomes a process. */

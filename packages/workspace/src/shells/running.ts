@@ -1,6 +1,6 @@
 import type { Writable } from "node:stream";
-import type { Command, Exit, Running, Sink } from "../shell.ts";
-import { Outlet } from "./outlet.ts";
+import type { Command, Exit, Running, Sink } from "./shell.ts";
+import { Outlet } from "../processes/outlet.ts";
 
 /** Timers can't wait longer. */
 const LONGEST_MS = 2 ** 31 - 1;

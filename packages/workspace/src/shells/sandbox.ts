@@ -9,11 +9,11 @@ import { realPlace } from "../disk/real-place.ts";
 import type { Sandbox, SandboxBounds, SandboxRule } from "../sandboxes/sandbox.ts";
 import { srtSandbox } from "../sandboxes/srt.ts";
 import { isIn } from "../sandboxes/view.ts";
-import type { Shell, ShellBounds } from "../shell.ts";
+import type { Shell, ShellBounds } from "./shell.ts";
 import type { Additions } from "./environment.ts";
 import { gitIdentity } from "./git.ts";
-import type { Launch } from "./launch.ts";
-import { MARK } from "./leash.ts";
+import type { Launch } from "../processes/launch.ts";
+import { MARK } from "../processes/leash.ts";
 import { NO_PROTECTION, processShell, type Wrapping } from "./process.ts";
 
 export interface SandboxShellOptions {

@@ -1,4 +1,4 @@
-import { changedBetween, type Picture } from "./picture.ts";
+import { changedBetween, type Picture } from "./snapshot.ts";
 
 /** A command that runs in this workspace. */
 export interface Run {

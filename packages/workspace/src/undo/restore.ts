@@ -2,7 +2,7 @@ import type { FileChange, FileReach, FileRestore, RewoundFile } from "@cinch/cor
 import type { Backend, SmallWrite } from "../backend.ts";
 import { writeEach } from "../bulk.ts";
 import { FileError } from "../file-error.ts";
-import { LINK } from "./picture.ts";
+import { LINK } from "./snapshot.ts";
 import { backendReach, contentsOf, nowAt, reasonOf, type Now } from "./versions.ts";
 
 /** So many changes are recorded together, before they are made together. What they replace is in memory meanwhile. */

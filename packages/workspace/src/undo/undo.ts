@@ -5,15 +5,15 @@ import { severalAtOnce } from "../disk/at-once.ts";
 import { nameOf } from "../paths.ts";
 import { IGNORE_FILES } from "../search/ignore.ts";
 import { keep, streamOf, type Kept } from "../tools/contents.ts";
-import type { Shelf } from "./album.ts";
-import { Camera } from "./camera.ts";
+import type { Shelf } from "./snapshot-cache.ts";
+import { Camera } from "./snapshotter.ts";
 import { diffOf } from "./diff.ts";
-import { differencesBetween, type Difference, type Picture, type Pictured } from "./picture.ts";
+import { differencesBetween, type Difference, type Picture, type Pictured } from "./snapshot.ts";
 import { Ledger } from "./ledger.ts";
 import { obstaclesTo } from "./obstacles.ts";
 import { Overlaps, type Run } from "./overlaps.ts";
 import { restoreAll } from "./restore.ts";
-import type { Runs } from "./runs.ts";
+import type { Runs } from "./command-records.ts";
 import { backendReach, lookedAt, nowAt, reasonOf } from "./versions.ts";
 
 /** What is held in memory at a time, before the journal has it. */

@@ -3,7 +3,7 @@ import type { Backend, Reach, Sight } from "../backend.ts";
 import { sightsOf } from "../bulk.ts";
 import { Pace } from "../pace.ts";
 import { keep, KEPT_BYTES, withMode, type Kept } from "../tools/contents.ts";
-import { HASHED_BYTES, LINK, unreadHash } from "./picture.ts";
+import { HASHED_BYTES, LINK, unreadHash } from "./snapshot.ts";
 
 /** As backends know it. Links are not followed: whoever followed one has said where it led. */
 export const backendReach = ({ threadId, files, signal }: FileReach): Reach => ({

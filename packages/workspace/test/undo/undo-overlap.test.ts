@@ -7,7 +7,8 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Session } from "@cinch/core";
-import { createWorkspace, memoryBackend, virtualShell } from "@cinch/workspace";
+import { createWorkspace, memoryBackend } from "@cinch/workspace";
+import { virtualShell } from "@cinch/workspace/virtual";
 import { desk, folder, outcomes, run, type Calls, type Folder } from "./desk.ts";
 
 /** Commands wait for files of this folder, and leave some there: it is not in the workspace. */
