@@ -285,8 +285,8 @@ export const walls = inPackage("packages/workspace", [
   {
     attacks: "modes: snapshots are for everybody",
     file: "undo/snapshot-cache.ts",
-    find: "textOf(picture), { mode: 0o600 }",
-    replace: "textOf(picture)",
+    find: "serializeSnapshot(snapshot), { mode: 0o600 }",
+    replace: "serializeSnapshot(snapshot)",
     tests: ["modes"],
   },
 ]);

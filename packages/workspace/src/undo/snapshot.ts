@@ -1,76 +1,71 @@
-import type { Kept } from "./pack.ts";
+import type { PackedContents } from "./pack.ts";
 
-/** What a file was when the picture was taken. */
-export interface Pictured {
+/** A file at the moment of a snapshot. */
+export interface SnapshotFile {
   version: string;
   hash: string;
   size: number;
-  mode?: number;
+  mode?: number | undefined;
   /** As in `TreeFile`. */
-  touched?: number;
-  born?: number;
-  identity?: string;
-  /** Where the contents were put aside; left out if they were too large for that. */
-  kept?: Kept;
-  /** It was changed right before the picture was taken, so that its version can't be trusted later. */
+  touched?: number | undefined;
+  born?: number | undefined;
+  identity?: string | undefined;
+  /** Left out if the contents are too large to be kept. */
+  packed?: PackedContents | undefined;
+  /** The file changed right before the snapshot, so a later change may have the same version. */
   fresh?: boolean;
 }
 
-/** In the place of a hash: it is a link. Where that leads is nobody's business here. */
+/** Stands in for the hash of a link. Its target does not matter here. */
 export const LINK = "link";
 
-/** Of what is larger, not even a hash is known. */
+/** Larger files are not hashed. */
 export const HASHED_BYTES = 256 * 1024 * 1024;
 
-/** For contents that were not read: they are taken for the same as long as the version is. */
+/** Stands in for the hash of a file that was not read: it changes with the version. */
 export const unreadHash = ({ version }: { version: string }): string => `unread:${version}`;
 
-/** What every file of a workspace was at some moment, but for those that ignore files exclude. */
-export interface Picture {
-  /** When it was done, in ms. */
+/** All files of a workspace at one moment, except those that ignore files exclude. */
+export interface Snapshot {
+  /** When it was complete, in ms. */
   at: number;
-  files: ReadonlyMap<string, Pictured>;
+  files: ReadonlyMap<string, SnapshotFile>;
 }
 
-/** A file that is not in two pictures what it was. `null`: there was none, or there is none any more. */
+/** A file that differs between two snapshots. `null`: there was no such file. */
 export interface Difference {
   path: string;
-  before: Pictured | null;
-  after: Pictured | null;
+  before: SnapshotFile | null;
+  after: SnapshotFile | null;
 }
 
 /**
- * What is new in the second picture, and came to be before the first one was taken, was there all the time: an ignore file had excluded
- * it, it could not be read, or it was elsewhere. Whoever takes it for new would delete it when taking things back. Unless it is one of
- * those that the first picture has, under another name: that one comes back.
+ * A file that is only in the second snapshot, but is older than the first, is not new: it was ignored, unreadable or elsewhere before.
+ * It is left out, because a rewind would delete it. The exception is a file that the first snapshot has under another name.
  */
-export function differencesBetween(before: Picture, after: Picture): Difference[] {
+export function differencesBetween(before: Snapshot, after: Snapshot): Difference[] {
   const identities = new Set([...before.files.values()].map(({ identity }) => identity));
-  const wasThere = ({ born = 0, touched = Infinity, identity }: Pictured): boolean => {
+  const existedBefore = ({ born = 0, touched = Infinity, identity }: SnapshotFile): boolean => {
     const since = born > 0 ? born : touched;
     return since < before.at && !(identity !== undefined && identities.has(identity));
   };
-  const differences: Difference[] = [];
-  for (const [path, was] of before.files) {
-    const is = after.files.get(path) ?? null;
-    if (is?.hash !== was.hash) differences.push({ path, before: was, after: is });
-  }
-  for (const [path, is] of after.files)
-    if (!before.files.has(path) && !wasThere(is)) differences.push({ path, before: null, after: is });
-  return differences;
+  return changedBetween(before, after).flatMap((path) => {
+    const [was = null, is = null] = [before.files.get(path), after.files.get(path)];
+    return !was && is && existedBefore(is) ? [] : [{ path, before: was, after: is }];
+  });
 }
 
-/** The paths of files that are not in two pictures what they were. */
-export function changedBetween({ files: before }: Picture, { files: after }: Picture): string[] {
+/** The paths of all files whose contents differ. */
+export function changedBetween({ files: before }: Snapshot, { files: after }: Snapshot): string[] {
   const gone = [...before].filter(([path, { hash }]) => after.get(path)?.hash !== hash);
   const made = [...after.keys()].filter((path) => !before.has(path));
   return [...gone.map(([path]) => path), ...made];
 }
 
-export const textOf = ({ at, files }: Picture): string => JSON.stringify({ at, files: [...files] });
+export const serializeSnapshot = ({ at, files }: Snapshot): string => JSON.stringify({ at, files: [...files] });
 
-/** Throws if it is none. */
-export function pictureFrom(text: string): Picture {
-  const { at, files } = JSON.parse(text) as { at: number; files: [string, Pictured][] };
+/** Throws if the text is not a snapshot. */
+export function parseSnapshot(text: string): Snapshot {
+  const { at, files } = JSON.parse(text) as { at: number; files: [string, SnapshotFile][] };
   return { at, files: new Map(files) };
 }

@@ -150,6 +150,6 @@ test("the model, or anybody, is told when a command runs that can't be taken bac
     workspace: localWorkspace({ root: root.path, sandbox: "none", cache: cache.path }),
   });
   await h.turn(run("echo gone > a.txt"));
-  const told = h.events.some((event) => event.type === "info") || /taken back|undo/i.test(String(ends(h)[0]?.content));
+  const told = h.events.some((event) => event.type === "info") || /reverted|undo/i.test(String(ends(h)[0]?.content));
   assert.ok(told, JSON.stringify(ends(h)[0]));
 });

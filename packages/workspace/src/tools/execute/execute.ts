@@ -69,9 +69,10 @@ async function toTheEnd({ shell, background, watch }: CommandPlace, command: Com
   const exit = await running.exit;
   await output.close();
   const changes = await watching.end();
-  const told = "untold" in changes ? `[${changes.untold}]` : "";
-  const content = [howItEnded(exit), output.textForModel(), told].filter((part) => part !== "").join("\n");
-  return { content, details: { exit, bytes: output.bytes, output: output.path, ...changes } };
+  const [note, tracked] =
+    "untracked" in changes ? [`[${changes.untracked}]`, { untold: changes.untracked }] : ["", changes];
+  const content = [howItEnded(exit), output.textForModel(), note].filter((part) => part !== "").join("\n");
+  return { content, details: { exit, bytes: output.bytes, output: output.path, ...tracked } };
 }
 
 /** Neither the signal nor the files of the call go along: it is over before the command is. */

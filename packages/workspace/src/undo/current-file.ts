@@ -1,11 +1,12 @@
 import type { FileReach, FileVersion, LookedAt } from "@cinch/core";
 import type { Backend, Reach, Sight } from "../backend.ts";
 import { sightsOf } from "../bulk.ts";
+import { errorMessage } from "../error-message.ts";
 import { Pace } from "../pace.ts";
 import { keep, KEPT_BYTES, withMode, type Kept } from "../tools/contents.ts";
 import { HASHED_BYTES, LINK, unreadHash } from "./snapshot.ts";
 
-/** As backends know it. Links are not followed: whoever followed one has said where it led. */
+/** Links are not followed: the journal has the paths that they were resolved to. */
 export const backendReach = ({ threadId, files, signal }: FileReach): Reach => ({
   threadId,
   resourceId: files.resourceId,
@@ -15,40 +16,40 @@ export const backendReach = ({ threadId, files, signal }: FileReach): Reach => (
 });
 
 /** What is at a path now. */
-export interface Now {
+export interface CurrentFile {
   path: string;
   sight: Sight;
-  /** What it holds; `null` if there is neither a file nor a link. */
+  /** `null` if there is neither a file nor a link. */
   hash: string | null;
-  /** Where that was asked for: the contents of a file, to be kept. */
+  /** The contents, if `keeps` asked for them. */
   kept?: Kept;
 }
 
-export interface Looking {
+export interface LookOptions {
   backend: Backend;
   reach: FileReach;
-  /** Whether the contents are to be kept. */
+  /** Whether to return the contents. */
   keeps?: boolean;
 }
 
-/** What is at these paths, in any order; or why that can't be told. */
-export async function* nowAt(
+/** What is at these paths, in any order; `failed` says why that can't be read. */
+export async function* currentFiles(
   paths: readonly string[],
-  { backend, reach, keeps = false }: Looking,
-): AsyncGenerator<Now | { path: string; failed: string }> {
+  { backend, reach, keeps = false }: LookOptions,
+): AsyncGenerator<CurrentFile | { path: string; failed: string }> {
   const pace = new Pace();
   for await (const sight of sightsOf(backend, paths, backendReach(reach))) {
     await pace.rest();
     try {
-      yield await nowFrom(sight, keeps);
+      yield await currentFile(sight, { keeps });
     } catch (error) {
       reach.signal?.throwIfAborted();
-      yield { path: sight.path, failed: reasonOf(error) };
+      yield { path: sight.path, failed: errorMessage(error) };
     }
   }
 }
 
-async function nowFrom(sight: Sight, keeps: boolean): Promise<Now> {
+async function currentFile(sight: Sight, { keeps }: { keeps: boolean }): Promise<CurrentFile> {
   const { path } = sight;
   if (sight.kind === "failed") throw sight.error;
   if (sight.kind !== "file") return { path, sight, hash: sight.kind === "link" ? LINK : null };
@@ -60,23 +61,21 @@ async function nowFrom(sight: Sight, keeps: boolean): Promise<Now> {
   return { path, sight, hash, ...(keeps ? { kept } : {}) };
 }
 
-/** The same for the harness: only of what is there. */
-export async function lookedAt(paths: readonly string[], looking: Looking): Promise<Map<string, LookedAt>> {
+/** The hashes of those files that exist. */
+export async function currentHashes(paths: readonly string[], options: LookOptions): Promise<Map<string, LookedAt>> {
   const found = new Map<string, LookedAt>();
-  for await (const now of nowAt(paths, looking)) {
+  for await (const now of currentFiles(paths, options)) {
     if ("failed" in now) found.set(now.path, { failed: now.failed });
     else if (now.hash !== null) found.set(now.path, { hash: now.hash });
   }
   return found;
 }
 
-/** What a file held, out of the store. Throws if the store has lost it. */
-export async function* contentsOf({ parts = [] }: FileVersion, { files }: FileReach): AsyncGenerator<Uint8Array> {
+/** The contents of an earlier version, from the store. Throws if the store has lost them. */
+export async function* storedContents({ parts = [] }: FileVersion, { files }: FileReach): AsyncGenerator<Uint8Array> {
   for (const { blob } of parts) {
     const bytes = await files.blob(blob);
-    if (!bytes) throw new Error("What it held is missing in the store. Restore the store from a backup.");
+    if (!bytes) throw new Error("Its contents are missing in the store. Restore the store from a backup.");
     yield bytes;
   }
 }
-
-export const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
