@@ -8,7 +8,7 @@ export type { Confinement } from "./disk/folder.ts";
 export * from "./file-error.ts";
 export { glob, type Glob } from "./glob/index.ts";
 export * from "./outputs/output.ts";
-export { OUTPUT_PATH, Outputs, type OutputPlace } from "./outputs/outputs.ts";
+export { OUTPUT_PATH, Outputs, type OutputFile } from "./outputs/outputs.ts";
 export { virtualPath, type PathOptions } from "./paths.ts";
 export { ruleHooks } from "./path-policy.ts";
 export { canHide, narrower, Operation, PathRule, pathRules, policyFor, type PathRules } from "./rules.ts";

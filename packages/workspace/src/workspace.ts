@@ -10,7 +10,6 @@ import {
   type WorkspaceStatus,
 } from "@cinch/core";
 import type { Backend, Reach } from "./backend.ts";
-import { Background } from "./tools/execute/background.ts";
 import { directoryBackend } from "./backends/directory.ts";
 import { withOutputs } from "./backends/outputs.ts";
 import { withPolicy, type PolicyHooks } from "./backends/policy.ts";
@@ -31,7 +30,7 @@ import type { Additions } from "./shells/environment.ts";
 import { rulesBelow } from "./shells/shell-rules.ts";
 import { localShell } from "./shells/local.ts";
 import { sandboxShell } from "./shells/sandbox.ts";
-import { commandTools } from "./tools/execute/index.ts";
+import { Background, commandTools } from "./tools/execute/index.ts";
 import { hashOf } from "./tools/contents.ts";
 import { fileTools } from "./tools/index.ts";
 import { CommandRecords, FileUndo } from "./undo/index.ts";

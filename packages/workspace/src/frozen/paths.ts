@@ -4,7 +4,7 @@ import type { Access } from "../backends/policy.ts";
 import { glob } from "../glob/index.ts";
 import { OUTPUT_PATH } from "../outputs/outputs.ts";
 import { isWithin, joinPath, namesOf, parentOf, relativeTo } from "../paths.ts";
-import { literally } from "../hidden-rules.ts";
+import { escapeGlob } from "../hidden-rules.ts";
 import type { PathRule } from "../rules.ts";
 import { frozenFiles, type FrozenFile, type FrozenPlaces } from "./files.ts";
 import { folded, GIT_FILES, GIT_FOLDER, kindByName, OWN_FOLDER, type FrozenKind } from "./names.ts";
@@ -89,7 +89,7 @@ export class FrozenPaths {
 
   #told(path: string, found: Finding | undefined): string | undefined {
     if (!found || this.#isLifted(path, found)) return undefined;
-    const rule = `{ operations: ["write"], paths: [${JSON.stringify(literally(path))}], mode: "allow" }`;
+    const rule = `{ operations: ["write"], paths: [${JSON.stringify(escapeGlob(path))}], mode: "allow" }`;
     const trust = found.kind === "cinch" ? "" : ", and so does `trusted: true`";
     return `it is frozen, because ${WHY[found.kind]}. In the workspace's configuration, a path rule that names it lifts that, such as ${rule}${trust}. Do without it, or ask the user.`;
   }
@@ -101,7 +101,7 @@ export class FrozenPaths {
     const patterns = permissions
       .filter(({ operations, mode }) => operations.includes("write") && mode !== "deny")
       .flatMap(({ paths }) => paths);
-    const spells = (pattern: string) => pattern.includes(name) || pattern.includes(literally(name));
+    const spells = (pattern: string) => pattern.includes(name) || pattern.includes(escapeGlob(name));
     return patterns.some((pattern) => spells(pattern) && glob(pattern, { itself: true }).matches(path));
   }
 }

@@ -1,123 +1,114 @@
 import type { FileHandle } from "node:fs/promises";
-import { cleanText } from "./clean-text.ts";
-import type { OutputPlace } from "./outputs.ts";
+import { errorMessage } from "../error-message.ts";
 import type { Sink } from "../shells/shell.ts";
+import { cleanText } from "./clean-text.ts";
+import type { OutputFile } from "./outputs.ts";
 
-/** How much of the beginning and of the end a model sees of output that is too long. The end says how it went. */
+/** How much of the beginning and of the end the model sees of long output. The end gets more, because it has the result. */
 export const HEAD_BYTES = 8 * 1024;
 export const TAIL_BYTES = 22 * 1024;
 
-/** How to see more of what is in a file. */
+/** How the model can see the rest of an output file. */
 export const HOW_TO_READ = "call read_file on it with an offset, or grep with it as path; commands don't see it";
 
-/** What came since a certain byte, for a model. */
+/** Output from a certain byte on, for the model. */
 export interface Excerpt {
-  /** Clean, with a line about what was left out in its place. */
+  /** Clean, with a note in the place of what was left out. */
   text: string;
-  /** Up to which byte. */
+  /** The byte at which it ends. */
   to: number;
 }
 
-/** What a command prints: the beginning and the end at hand, the whole in a file if it is long. Memory does not grow with it. */
+/** What a command prints: the beginning and the end in memory, all of it in a file if it is long. Memory does not grow with it. */
 export class Output {
-  readonly #place: OutputPlace;
+  readonly #place: OutputFile;
   readonly #head = Buffer.alloc(HEAD_BYTES);
   readonly #tail = Buffer.alloc(TAIL_BYTES);
   #bytes = 0;
   #file: FileHandle | undefined;
   #failure: string | undefined;
 
-  constructor(place: OutputPlace) {
+  constructor(place: OutputFile) {
     this.#place = place;
   }
 
-  /** How much came. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** Where the whole is, as the file tools know it; `null` if it is at hand, or could not be saved. */
+  /** The path of the whole output for file tools; `null` if it is all in memory, or could not be saved. */
   get path(): string | null {
     return this.#file && this.#failure === undefined ? this.#place.path : null;
   }
 
-  /** For a person or a model: where the whole is, or why it is not. */
-  get whereabouts(): string {
+  /** Continues "the whole output …": where it is, or why it is nowhere. */
+  get location(): string {
     if (this.#failure !== undefined) return `could not be saved: ${this.#failure}`;
     return `is in ${this.#place.path}`;
   }
 
-  /** Has everything saved from the first byte on, however little it is. Never rejects. */
-  async save(): Promise<void> {
-    try {
-      this.#file ??= await this.#place.open();
-    } catch (error) {
-      this.#failure = reason(error);
-    }
+  /** Saves everything from the first byte on, even if it is short. Never rejects. */
+  save(): Promise<void> {
+    return this.#try(() => this.#open());
   }
 
-  /** For a shell. Never rejects: a full disk must not stop the command, and is told with the text. */
+  /** For a shell. Never rejects: a full disk does not stop the command. The text for the model says that it is full. */
   readonly sink: Sink = async (chunk) => {
-    if (this.#file || !this.#fits(chunk.length)) await this.#write(chunk);
+    const fits = this.#bytes + chunk.length <= HEAD_BYTES + TAIL_BYTES;
+    if (this.#file || !fits) await this.#try(async () => (this.#file ?? (await this.#open())).writeFile(chunk));
     this.#remember(chunk);
   };
 
   /** Closes the file, which stays. */
   async close(): Promise<void> {
-    await this.#file?.close().catch((error: unknown) => (this.#failure ??= reason(error)));
+    await this.#file?.close().catch((error: unknown) => (this.#failure ??= errorMessage(error)));
   }
 
   textForModel(): string {
     return this.since(0).text;
   }
 
-  /** `partial`: more may come, so that a character which is not whole yet is left for the next time. */
+  /** `partial`: more may come, so an incomplete character at the end is left for the next time. */
   since(from: number, { partial = false } = {}): Excerpt {
-    const ring = this.#end();
+    const end = this.#end();
     const head = this.#start().subarray(from);
-    const tail = ring.subarray(Math.max(0, from - (this.#bytes - ring.length)));
-    const held = partial ? heldBack(tail.length > 0 ? tail : head) : 0;
+    const tail = end.subarray(Math.max(0, from - (this.#bytes - end.length)));
+    const last = tail.length > 0 ? tail : head;
+    const held = partial ? last.length - endOfCharacter(last) : 0;
     const to = this.#bytes - held;
-    const left = this.#bytes - from - head.length - tail.length;
-    if (left <= 0)
-      return {
-        text: cleanText(
-          Buffer.concat([head, tail])
-            .subarray(0, to - from)
-            .toString(),
-        ),
-        to,
-      };
-    const first = head.subarray(0, endOfLine(head) ?? endOfCharacter(head));
-    const last = tail.subarray(startOfLine(tail) ?? startOfCharacter(tail), tail.length - held);
-    const gap = to - from - first.length - last.length;
-    const note = `[${gap} bytes left out here; the whole output, ${this.#bytes} bytes, ${this.whereabouts}${this.path ? `: ${HOW_TO_READ}` : ""}]`;
-    const parts = [cleanText(first.toString()), note, cleanText(last.toString())];
-    return { text: parts.slice(first.length > 0 ? 0 : 1).join("\n"), to };
+    if (head.length + tail.length >= this.#bytes - from) {
+      const all = Buffer.concat([head, tail]).subarray(0, to - from);
+      return { text: cleanText(all.toString()), to };
+    }
+    const before = head.subarray(0, endOfLine(head) ?? endOfCharacter(head));
+    const after = tail.subarray(startOfLine(tail) ?? startOfCharacter(tail), tail.length - held);
+    const gap = to - from - before.length - after.length;
+    const note = `[${gap} bytes left out here; the whole output, ${this.#bytes} bytes, ${this.location}${this.path ? `: ${HOW_TO_READ}` : ""}]`;
+    const parts = [cleanText(before.toString()), note, cleanText(after.toString())];
+    return { text: parts.slice(before.length > 0 ? 0 : 1).join("\n"), to };
   }
 
-  #fits(more: number): boolean {
-    return this.#bytes + more <= HEAD_BYTES + TAIL_BYTES;
-  }
-
-  /** The first time, with everything that came before. */
-  async #write(chunk: Uint8Array): Promise<void> {
+  /** After a failure nothing more is written. */
+  async #try(work: () => Promise<unknown>): Promise<void> {
     if (this.#failure !== undefined) return;
     try {
-      if (!this.#file) {
-        this.#file = await this.#place.open();
-        await this.#file.writeFile(Buffer.concat([this.#start(), this.#end()]));
-      }
-      await this.#file.writeFile(chunk);
+      await work();
     } catch (error) {
-      this.#failure = reason(error);
+      this.#failure = errorMessage(error);
     }
+  }
+
+  /** Creates the file, with everything that came before. */
+  async #open(): Promise<FileHandle> {
+    this.#file = await this.#place.open();
+    await this.#file.writeFile(Buffer.concat([this.#start(), this.#end()]));
+    return this.#file;
   }
 
   #remember(chunk: Uint8Array): void {
     const room = Math.max(0, HEAD_BYTES - this.#bytes);
     this.#head.set(chunk.subarray(0, room), Math.min(this.#bytes, HEAD_BYTES));
-    // A ring: of what does not fit, only the newest is written.
+    // The tail is a ring buffer: of a chunk that does not fit, only the end is written.
     const rest = chunk.subarray(room);
     const skipped = Math.max(0, rest.length - TAIL_BYTES);
     const at = (Math.max(0, this.#bytes + room - HEAD_BYTES) + skipped) % TAIL_BYTES;
@@ -132,7 +123,7 @@ export class Output {
     return this.#head.subarray(0, Math.min(this.#bytes, HEAD_BYTES));
   }
 
-  /** What came after the beginning, as far as it was kept. */
+  /** What came after the start, as far as it is in memory. */
   #end(): Buffer {
     const came = Math.max(0, this.#bytes - HEAD_BYTES);
     if (came <= TAIL_BYTES) return this.#tail.subarray(0, came);
@@ -141,9 +132,7 @@ export class Output {
   }
 }
 
-const reason = (error: unknown): string => (error instanceof Error ? error.message : String(error));
-
-/** A cut is made between lines, unless there is none nearby. */
+/** Output is cut between lines, unless no line ends within this many bytes. */
 const NEARBY = 2 * 1024;
 const LINE_FEED = 10;
 
@@ -157,22 +146,19 @@ function startOfLine(bytes: Buffer): number | undefined {
   return at >= 0 && at < NEARBY ? at + 1 : undefined;
 }
 
-/** In UTF-8 the bytes that go on with a character are 10xxxxxx; a character has at most three of them. */
-const goesOn = (byte: number | undefined): boolean => byte !== undefined && (byte & 0xc0) === 0x80;
+/** In UTF-8 the bytes that continue a character are 10xxxxxx; a character has at most three of them. */
+const continues = (byte: number | undefined): boolean => byte !== undefined && (byte & 0xc0) === 0x80;
 
 function startOfCharacter(bytes: Buffer): number {
   let at = 0;
-  while (at < 3 && goesOn(bytes[at])) at += 1;
+  while (at < 3 && continues(bytes[at])) at += 1;
   return at;
 }
 
-/** How many bytes at the end are the beginning of a character. */
-const heldBack = (bytes: Buffer): number => bytes.length - endOfCharacter(bytes);
-
-/** Where the last whole character ends. */
+/** Where the last complete character ends. */
 function endOfCharacter(bytes: Buffer): number {
   let start = bytes.length - 1;
-  while (start > bytes.length - 4 && goesOn(bytes[start])) start -= 1;
+  while (start > bytes.length - 4 && continues(bytes[start])) start -= 1;
   // The first byte begins with as many ones as the character has bytes.
   const length = Math.clz32(~((bytes[start] ?? 0) << 24));
   return start + length > bytes.length ? start : bytes.length;

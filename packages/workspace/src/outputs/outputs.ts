@@ -4,30 +4,30 @@ import { type FileHandle, lstat, open, readdir, readFile, stat, unlink, writeFil
 import { join, resolve } from "node:path";
 import { cacheFolder, checkPrivate, makePrivate } from "../private-folder.ts";
 
-/** Under which path of the workspace outputs can be read. Nothing is listed there: the name of one is the right to read it. */
+/** The path of the workspace below which outputs can be read. They are not listed: the name of an output gives access to it. */
 export const OUTPUT_PATH = "/.cinch/output";
 
 const OUTPUT = /^[0-9a-f]{32}\.txt$/;
 const NOTE = /^[0-9a-f]{32}\.id$/;
-const KEPT_MS = 7 * 24 * 60 * 60 * 1000;
+const LIFETIME_MS = 7 * 24 * 60 * 60 * 1000;
 
-/** Where one output goes. */
-export interface OutputPlace {
-  /** As the file tools know it. */
+/** The file for one output. */
+export interface OutputFile {
+  /** For file tools. */
   path: string;
-  /** Makes the file, which must not be there yet. Rejects if that can't be done. */
+  /** Creates the file. Rejects if it exists already, or can't be created. */
   open(): Promise<FileHandle>;
 }
 
-/** A command of a thread. */
-export interface CommandOf {
+/** Identifies a command of a thread. */
+export interface CommandKey {
   threadId: string;
   id: string;
 }
 
 /**
- * The folder of this machine in which whole outputs are kept. It outlives the process, because transcripts name what is in it, and is
- * for nobody else. Files go when nothing was added to them for seven days.
+ * The private folder of this machine for whole outputs. It outlives the process, because transcripts refer to what is in it. Files that
+ * have not changed for seven days are deleted.
  */
 export class Outputs {
   readonly directory: string;
@@ -36,40 +36,36 @@ export class Outputs {
     this.directory = resolve(directory);
   }
 
-  /** A place under a name that nobody can guess. */
-  place(name = `${randomBytes(16).toString("hex")}.txt`): OutputPlace {
+  /** By default under an unguessable name. */
+  newFile(name = `${randomBytes(16).toString("hex")}.txt`): OutputFile {
     const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants;
     return {
       path: `${OUTPUT_PATH}/${name}`,
       open: async () => {
-        await this.make();
+        await makePrivate(this.directory);
         return open(join(this.directory, name), O_CREAT | O_EXCL | O_NOFOLLOW | O_WRONLY, 0o600);
       },
     };
   }
 
-  /** The file behind a path of the workspace, as a path below this folder; `undefined` if no output can have it. */
+  /** The name in this folder of a path of the workspace; `undefined` if no output can have that path. */
   nameOf(path: string): string | undefined {
     const name = path.slice(OUTPUT_PATH.length + 1);
     return OUTPUT.test(name) ? name : undefined;
   }
 
-  make(): Promise<void> {
-    return makePrivate(this.directory);
-  }
-
-  /** Rejects if it is not there, or not ours alone. */
+  /** Rejects if the folder does not exist, or if other users can write to it. */
   check(): Promise<void> {
     return checkPrivate(this.directory);
   }
 
-  /** Remembers where the output of a command is, for a process that knows nothing of it. */
-  async note(command: CommandOf, { path }: OutputPlace): Promise<void> {
+  /** Notes which file has the output of a command, for later processes. */
+  async note(command: CommandKey, { path }: OutputFile): Promise<void> {
     await writeFile(join(this.directory, noteName(command)), this.nameOf(path) ?? "", { mode: 0o600 });
   }
 
-  /** What was noted; `undefined` if there is no such command, or if it is long gone. */
-  async noted(command: CommandOf): Promise<{ path: string; bytes: number } | undefined> {
+  /** The output of a command of an earlier process; `undefined` if the command is unknown, or its output was deleted. */
+  async noted(command: CommandKey): Promise<{ path: string; bytes: number } | undefined> {
     try {
       await this.check();
       const name = await readFile(join(this.directory, noteName(command)), "utf8");
@@ -81,13 +77,13 @@ export class Outputs {
     }
   }
 
-  /** Removes what is old. What can't be removed stays: that is no reason not to work. */
+  /** Deletes old files, as far as that is possible. */
   async tidy(): Promise<void> {
     const names = await this.check().then(
       () => readdir(this.directory),
       () => [],
     );
-    const oldest = Date.now() - KEPT_MS;
+    const oldest = Date.now() - LIFETIME_MS;
     const remove = async (name: string) => {
       const path = join(this.directory, name);
       if ((await lstat(path)).mtimeMs < oldest) await unlink(path);
@@ -96,8 +92,7 @@ export class Outputs {
   }
 }
 
-const noteName = ({ threadId, id }: CommandOf): string =>
-  `${createHash("sha256")
-    .update(JSON.stringify([threadId, id]))
-    .digest("hex")
-    .slice(0, 32)}.id`;
+function noteName({ threadId, id }: CommandKey): string {
+  const hash = createHash("sha256").update(JSON.stringify([threadId, id]));
+  return `${hash.digest("hex").slice(0, 32)}.id`;
+}

@@ -11,7 +11,7 @@ import { folder } from "../shells/shell-support.ts";
 const FITS = HEAD_BYTES + TAIL_BYTES;
 
 async function filled(directory: string, chunks: Iterable<Uint8Array | string>): Promise<Output> {
-  const output = new Output(new Outputs(directory).place("whole.txt"));
+  const output = new Output(new Outputs(directory).newFile("whole.txt"));
   for (const chunk of chunks) await output.sink(Buffer.from(chunk), "stdout");
   await output.close();
   return output;

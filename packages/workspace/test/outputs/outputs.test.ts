@@ -212,7 +212,7 @@ describe("the folder of outputs", () => {
     using place = folder();
     const { chownSync } = await import("node:fs");
     chownSync(place.path, 12_345, 12_345);
-    await assert.rejects(new Outputs(place.path).make(), /is no folder that only this user can change/);
+    await assert.rejects(new Outputs(place.path).newFile().open(), /is not a folder that only this user can change/);
   });
 
   test("that lies in the workspace is not there for its tools", async () => {

@@ -6,7 +6,7 @@ import { localShell, Output, Outputs } from "@cinch/workspace";
 /** Has a command print 100 MB into an `Output`, and says how much more memory that took. */
 const [root = "/", directory = "/"] = process.argv.slice(2);
 const shell = localShell({ root });
-const output = new Output(new Outputs(directory).place("flood.txt"));
+const output = new Output(new Outputs(directory).newFile("flood.txt"));
 
 await shell.start({ command: "echo ready", cwd: "/" }, output.sink).exit;
 globalThis.gc?.();

@@ -1,44 +1,44 @@
 import { defineTool } from "@cinch/core";
 import * as z from "zod";
-import { known } from "./report.ts";
-import { type CommandPlace, unprotected } from "./execute.ts";
+import { type CommandHost, isUnprotected } from "./execute.ts";
 import { commandId } from "./execute-output.ts";
+import { findCommand } from "./report.ts";
 
-const MOST_CHARS = 64_000;
-/** How long a program may take to read what it is told, before the model is told that it did not. */
-const PATIENCE_MS = 2_000;
+const MAX_CHARS = 64_000;
+/** How long the tool waits for the program to read the text. */
+const WAIT_MS = 2_000;
 
-/** Answers a background command. What a program is told may do as much as a command, so it is asked for like one. */
-export const executeInput = (place: CommandPlace) =>
+/** Needs approval like `execute`, because a program may do anything with its input. */
+export const executeInput = (host: CommandHost) =>
   defineTool({
-    description: `Write to the standard input of a command that runs in the background. A line ends with "\\n": most programs wait for that. See what it answers with execute_output.`,
+    description: `Write to the standard input of a command that runs in the background. A line ends with "\\n": most programs wait for that. See the answer with execute_output.`,
     category: "execute",
     effect: "once",
     input: z.object({
       id: commandId,
-      text: z.string().min(1).max(MOST_CHARS).describe("What to write, as it is"),
+      text: z.string().min(1).max(MAX_CHARS).describe("The text to write, unchanged"),
     }),
-    // Ids are never used again within a thread, so that a grant for one is for that very command.
+    // A thread never uses an id twice, so a grant covers only this command.
     matches: (pattern, { id }) => (pattern === id || pattern === "*" ? "all" : "none"),
     suggest: ({ id }) => id,
-    policy: () => unprotected(place),
+    policy: () => (isUnprotected(host) ? "ask" : undefined),
     async execute({ id, text }, { threadId }) {
-      const command = await known(place.background, { threadId, id });
-      if (command.exit) throw new Error(`${id} is over, so there is nobody to read this. See how with execute_output.`);
-      const told = await command.tell(text, PATIENCE_MS);
-      switch (told) {
-        case "taken":
-          return `Written to ${id}: ${text.length} characters. See what it answers with execute_output.`;
+      const command = await findCommand(host.background, { threadId, id });
+      if (command.exit) throw new Error(`${id} is over and reads no input. See how it ended with execute_output.`);
+      const outcome = await command.write(text, WAIT_MS);
+      switch (outcome) {
+        case "read":
+          return `Written to ${id}: ${text.length} characters. See the answer with execute_output.`;
         case "waiting":
           return `${id} does not read at the moment: ${text.length} characters wait for it. See with execute_output what it does.`;
         case "unread":
           throw new Error(
-            `This was not written: ${id} has not read what it was told before. See with execute_output what it does.`,
+            `This was not written: ${id} has not read its last input yet. See with execute_output what it does.`,
           );
         case "closed":
           throw new Error(`${id} takes no input: it has closed its standard input, or this shell gives it none.`);
         default:
-          return told satisfies never;
+          return outcome satisfies never;
       }
     },
   });

@@ -1,62 +1,62 @@
 import { defineTool, type ToolContext } from "@cinch/core";
 import * as z from "zod";
-import { MOST_RUNNING, type Background } from "./background.ts";
 import { commandMatcher } from "../../commands/index.ts";
 import { HOW_TO_READ, Output } from "../../outputs/output.ts";
 import type { Command, Protection, Shell } from "../../shells/shell.ts";
 import type { Watch } from "../../undo/index.ts";
-import { howItEnded } from "./exit-line.ts";
 import { reachOf } from "../place.ts";
+import { MAX_RUNNING, type Background } from "./background.ts";
+import { exitLine } from "./exit-line.ts";
 
 const DEFAULT_TIMEOUT_MS = 120_000;
 const LONGEST_MS = 3_600_000;
 
 /** What the tools for commands share. */
-export interface CommandPlace {
+export interface CommandHost {
   shell: Shell;
   background: Background;
   protection(): Protection;
   trusted: boolean;
-  /** The path that is meant by what the model wrote, as the shell has it. Throws a `FileError`. */
+  /** The path of the shell for a path that the model wrote. Throws a `FileError`. */
   path(input: string): string;
-  /** Remembers what files are before a command. Where that can't be done, the command runs all the same, and its end says why. */
+  /** Takes a snapshot before a command. If it can't, the command runs untracked, and `end` says why. */
   watch(context: ToolContext): Promise<Watch>;
-  /** Says that a command runs in the background. Gives back how to say that it is over. */
+  /** Records that a background command runs, until the returned function is called. */
   accompany(threadId: string): Promise<() => Promise<void>>;
 }
 
-/** Runs a command. What it prints is shown as it comes; the model gets the beginning and the end, and where the whole is. */
-export const execute = (place: CommandPlace) =>
+/** Runs a command. Output is shown as it comes; the model gets the beginning and the end, and the path of the whole. */
+export const execute = (host: CommandHost) =>
   defineTool({
-    description: `Run a shell command (bash) in the workspace and wait until it ends, at most ${DEFAULT_TIMEOUT_MS / 1000} s unless timeout_ms says otherwise. Standard input is empty and there is no terminal: use flags that keep programs from asking. The result has the exit code and the output; of long output the beginning and the end, and where all of it is.
-With background: true it answers at once with an id, and the command goes on, without a time limit unless timeout_ms is given, until it ends or execute_stop ends it: for servers, and for programs that ask. Follow it with execute_output, answer it with execute_input.`,
+    description: `Run a shell command (bash) in the workspace and wait until it ends, at most ${DEFAULT_TIMEOUT_MS / 1000} s unless timeout_ms says otherwise. Standard input is empty and there is no terminal: use flags that keep programs from asking. The result has the exit code and the output; of long output the beginning and the end, and which file has all of it.
+With background: true it answers at once with an id, and the command runs on, without a time limit unless timeout_ms is given, until it ends or execute_stop ends it: for servers, and for programs that ask. Follow it with execute_output, answer it with execute_input.`,
     category: "execute",
     effect: "once",
     input: z.object({
       command: z.string().min(1).describe("The command line"),
       cwd: z.string().optional().describe("The directory to run it in, by default the root of the workspace"),
-      timeout_ms: z.int().min(1).max(LONGEST_MS).optional().describe("After how long it is ended"),
-      background: z.boolean().optional().describe("Whether to go on without waiting for its end. Default: false."),
+      timeout_ms: z.int().min(1).max(LONGEST_MS).optional().describe("The time limit"),
+      background: z.boolean().optional().describe("Whether to return at once, while the command runs. Default: false."),
     }),
     matches: async (pattern, { command }) => (await commandMatcher()).matches(pattern, command),
     suggest: async ({ command }) => (await commandMatcher()).suggest(command),
-    policy: () => (unprotected(place) ? "insist" : undefined),
+    policy: () => (isUnprotected(host) ? "insist" : undefined),
     async execute({ command, cwd = "/", timeout_ms, background = false }, context) {
-      const what = { command, cwd: place.path(cwd), trusted: place.trusted };
+      const what = { command, cwd: host.path(cwd), trusted: host.trusted };
       const limit = timeout_ms === undefined ? {} : { timeoutMs: timeout_ms };
-      if (background) return inBackground(place, { ...what, ...limit }, context);
-      return toTheEnd(place, { timeoutMs: DEFAULT_TIMEOUT_MS, ...what, ...limit }, context);
+      if (background) return runInBackground(host, { ...what, ...limit }, context);
+      return runToEnd(host, { timeoutMs: DEFAULT_TIMEOUT_MS, ...what, ...limit }, context);
     },
   });
 
-/** Nothing stands between a command and the machine: then a person does, whatever is allowed in general. */
-export const unprotected = ({ protection }: CommandPlace) => (protection().kind === "none" ? "ask" : undefined);
+/** Without protection every command asks, whatever the rules allow. */
+export const isUnprotected = ({ protection }: CommandHost): boolean => protection().kind === "none";
 
-async function toTheEnd({ shell, background, watch }: CommandPlace, command: Command, context: ToolContext) {
+async function runToEnd({ shell, background, watch }: CommandHost, command: Command, context: ToolContext) {
   const watching = await watch(context);
   if (context.signal.aborted) await watching.end();
   context.signal.throwIfAborted();
-  const output = new Output(background.outputs.place());
+  const output = new Output(background.outputs.newFile());
   const text = new TextDecoder();
   const running = shell.start(
     { ...command, signal: context.signal, reach: reachOf(context) },
@@ -69,36 +69,34 @@ async function toTheEnd({ shell, background, watch }: CommandPlace, command: Com
   const exit = await running.exit;
   await output.close();
   const changes = await watching.end();
-  const [note, tracked] =
-    "untracked" in changes ? [`[${changes.untracked}]`, { untold: changes.untracked }] : ["", changes];
-  const content = [howItEnded(exit), output.textForModel(), note].filter((part) => part !== "").join("\n");
+  const untracked = "untracked" in changes ? changes.untracked : undefined;
+  const note = untracked === undefined ? "" : `[${untracked}]`;
+  const content = [exitLine(exit), output.textForModel(), note].filter((part) => part !== "").join("\n");
+  const tracked = untracked === undefined ? changes : { untold: untracked };
   return { content, details: { exit, bytes: output.bytes, output: output.path, ...tracked } };
 }
 
-/** Neither the signal nor the files of the call go along: it is over before the command is. */
-async function inBackground(
-  { shell, background, protection, accompany }: CommandPlace,
-  command: Command,
-  context: ToolContext,
-) {
+/** The command gets neither the signal nor the files of the call, which ends before it. */
+async function runInBackground(host: CommandHost, command: Command, context: ToolContext) {
+  const { shell, background, protection, accompany } = host;
   const { threadId, key } = context;
-  // The key ends in where the journal has this call: no other command of the thread has that, before or after a restart.
+  // The key ends with the position of this call in the journal, which no other command of the thread has.
   const id = `cmd-${key.slice(key.lastIndexOf(":") + 1)}`;
-  const place = background.outputs.place();
-  const output = new Output(place);
+  const file = background.outputs.newFile();
+  const output = new Output(file);
   await output.save();
   const onEnd = await accompany(threadId);
   const check = () => {
     context.signal.throwIfAborted();
     if (!background.hasRoom(threadId))
       throw new Error(
-        `${MOST_RUNNING} commands of this thread run in the background already. End one with execute_stop first.`,
+        `${MAX_RUNNING} commands of this thread run in the background already. End one with execute_stop first.`,
       );
   };
   try {
     check();
     await context.files.checkpoint({ untold: `What ${id} changes can't be reverted: it runs in the background.` });
-    // Others may have been started meanwhile.
+    // Other calls may have started commands in the meantime.
     check();
   } catch (error) {
     await output.close();
@@ -108,10 +106,10 @@ async function inBackground(
   const reach = { threadId, resourceId: context.files.resourceId };
   const running = shell.start({ ...command, reach }, output.sink, { combined: true, interactive: true });
   background.add({ threadId, id }, { output, running, onEnd });
-  if (output.path !== null) await background.outputs.note({ threadId, id }, place).catch(() => {});
-  const apart = protection().ownNetwork
-    ? "\nIt has a network of its own: no other command reaches what it serves. Use a server within the command that starts it: server & sleep 1; curl …"
+  if (output.path !== null) await background.outputs.note({ threadId, id }, file).catch(() => {});
+  const network = protection().ownNetwork
+    ? "\nIt has a network of its own: no other command reaches a server in it. Use a server within the command that starts it: server & sleep 1; curl …"
     : "";
-  const content = `Started ${id}. See what it prints with execute_output, answer it with execute_input, end it with execute_stop. Its whole output ${output.whereabouts}${output.path ? `: ${HOW_TO_READ}` : ""}.${apart}`;
+  const content = `Started ${id}. See what it prints with execute_output, answer it with execute_input, end it with execute_stop. Its whole output ${output.location}${output.path ? `: ${HOW_TO_READ}` : ""}.${network}`;
   return { content, details: { id, output: output.path } };
 }
