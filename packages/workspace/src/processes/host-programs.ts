@@ -1,29 +1,26 @@
 import { accessSync, constants, realpathSync } from "node:fs";
 import { delimiter, join } from "node:path";
-import { isWithin as isIn } from "../paths.ts";
+import { isWithin } from "../paths.ts";
 
 /**
- * A PATH without the folders in `root`: for the programs that the harness runs itself, outside of every sandbox. Commands can write to
- * those folders, and `npm run` puts one of them first.
+ * A PATH without the folders in `root`, for programs that the harness itself runs, outside of every sandbox. Commands can write to those
+ * folders, and `npm run` puts one of them first.
  */
 export function pathOutside(path: string, root: string): string {
   const top = realOr(root);
-  const isOutside = (folder: string) => folder.startsWith("/") && !isIn(realOr(folder), top);
+  const isOutside = (folder: string) => folder.startsWith("/") && !isWithin(realOr(folder), top);
   return path.split(delimiter).filter(isOutside).join(delimiter);
 }
 
-/** The first program of this name on a PATH, by its full path. */
+/** The full path of the first program of this name on a PATH. */
 export function programOn(path: string, name: string): string | undefined {
-  return path
-    .split(delimiter)
-    .filter((folder) => folder.startsWith("/"))
-    .map((folder) => join(folder, name))
-    .find(isProgram);
+  const folders = path.split(delimiter).filter((folder) => folder.startsWith("/"));
+  return folders.map((folder) => join(folder, name)).find(isProgram);
 }
 
-/** Whether a program, or what it is a link to, lies in a folder. */
-export const liesIn = (program: string, folder: string): boolean =>
-  isIn(program, folder) || isIn(realOr(program), realOr(folder));
+/** Whether a program, or the target of its link, is in a folder. */
+export const isProgramIn = (program: string, folder: string): boolean =>
+  isWithin(program, folder) || isWithin(realOr(program), realOr(folder));
 
 function realOr(path: string): string {
   try {

@@ -1,40 +1,36 @@
 import { spawn } from "node:child_process";
 import type { Socket } from "node:net";
-import { type Leash, MARK } from "./leash.ts";
+import { type CommandGuard, MARK } from "./command-guard.ts";
 import { closeTheirs, destroyOurs, openPipes, type PipeReader } from "./pipes.ts";
-import type { Tree } from "./process-tree.ts";
+import type { ProcessTree } from "./process-tree.ts";
 
-/** What is to be run, and with what. */
+/** What to start. */
 export interface Launch {
   argv: string[];
   env: Record<string, string>;
   /** A real folder. */
   cwd: string;
-  leash: Leash;
-  /** The program that puts the command on the leash: bash, or any shell that knows `ulimit`. */
+  guard: CommandGuard;
+  /** The shell that marks the process: bash, or any other that has `ulimit`. */
   shell: string;
-  /** The PATH of programs that the harness runs itself. */
+  /** The PATH of programs that the harness itself runs. */
   hostPath: string;
-  /** The shell's own, in which nobody else writes, and which goes with it. */
+  /** A private folder of the shell, which is deleted with it. */
   folder: string;
-  /** Called with the mark when everything is over. Whether the command left something running. */
-  done?: (mark: string) => boolean;
+  /** Called with the mark at the very end, with "" if nothing was started. Returns whether the command left processes running. */
+  onDone?: (mark: string) => boolean;
 }
 
-/** A process that was started. */
-export interface Launched {
-  tree: Tree;
+export interface LaunchedProcess {
+  tree: ProcessTree;
   exited: Promise<{ code: number | null; signal: string | null }>;
   input: Socket | undefined;
-  /** Standard output, and standard error unless both are one. */
+  /** Standard output, and standard error unless they are combined. */
   outputs: PipeReader[];
 }
 
-/**
- * Puts the mark on itself, lets go of files that somebody left open for the harness and that are none of the command's business, and
- * becomes the command.
- */
-const PUT_ON_LEASH = `
+/** Sets the mark, closes file descriptors that the harness happens to have open, and becomes the command. */
+const MARK_AND_EXEC = `
 if [ -n "$BASH_VERSION" ]; then
   ulimit -x "$0" 2>/dev/null
   for fd in /dev/fd/*; do case \${fd##*/} in [012]) ;; *) eval "exec \${fd##*/}>&-" ;; esac; done
@@ -44,15 +40,18 @@ else
 fi
 exec "$@"`;
 
-/** Starts it, in a session of its own. Rejects if that can't be done, or if there is no such folder. */
-export async function start(launch: Launch, wanted: { input: boolean; outputs: 1 | 2 }): Promise<Launched> {
-  const { argv, env, cwd, leash, shell, folder, hostPath } = launch;
+/** Starts a process in its own session. Rejects if that fails, or if its folder does not exist. */
+export async function launchProcess(
+  launch: Launch,
+  wanted: { input: boolean; outputs: 1 | 2 },
+): Promise<LaunchedProcess> {
+  const { argv, env, cwd, guard, shell, folder, hostPath } = launch;
   const pipes = await openPipes({ folder, path: hostPath }, wanted);
   const [stdout, stderr = stdout] = pipes.outputs;
   const [stdin] = pipes.inputs;
-  const mark = leash.mark();
+  const mark = guard.mark();
   try {
-    const child = spawn(shell, ["-c", PUT_ON_LEASH, mark, ...argv], {
+    const child = spawn(shell, ["-c", MARK_AND_EXEC, mark, ...argv], {
       cwd,
       env: { ...env, [MARK]: [process.env[MARK], mark].filter(Boolean).join(" ") },
       stdio: [stdin?.theirs ?? "ignore", stdout!.theirs, stderr!.theirs],
@@ -62,8 +61,8 @@ export async function start(launch: Launch, wanted: { input: boolean; outputs: 1
       child.once("exit", (code, signal) => resolve({ code, signal }));
       child.once("error", reject);
     });
-    if (child.pid === undefined) throw await exited.then(() => new Error("Not started."));
-    leash.hold(child.pid);
+    if (child.pid === undefined) throw await exited.then(() => new Error("The process was not started."));
+    guard.addGroup(child.pid);
     return {
       tree: { mark, group: child.pid },
       exited,

@@ -7,9 +7,9 @@ import { promisify } from "node:util";
 const { O_NONBLOCK, O_RDONLY, O_WRONLY } = constants;
 const run = promisify(execFile);
 
-/** A real pipe between this process and one that it is about to start. */
+/** A pipe between this process and a child. */
 interface Pipe<End> {
-  /** For `stdio` of `spawn`; to be closed after it. */
+  /** For `stdio` of `spawn`; closed after it. */
   theirs: number;
   ours: End;
 }
@@ -20,12 +20,11 @@ export interface Pipes {
   inputs: Pipe<Socket>[];
 }
 
-/** The most that is read at once. */
 const READ_BYTES = 64 * 1024;
 
 /**
- * Our end of a pipe that a command prints to. All reads go into one buffer: Node would allocate one for each, and a command that prints
- * fast makes garbage faster than it is collected, 80 MB of it on a busy machine.
+ * Our end of a pipe that a command prints to. It reads into one buffer. Node would allocate one for each read, and a command that prints
+ * fast makes garbage faster than it is collected: 80 MB on a busy machine.
  */
 export class PipeReader {
   readonly #fd: number;
@@ -42,12 +41,12 @@ export class PipeReader {
     const resume = () => void this.#socket?.resume();
     const callback = (length: number, buffer: Uint8Array) => {
       onChunk(buffer.subarray(0, length)).then(resume, resume);
-      // Nothing is read into the buffer before `resume`.
+      // Pauses, so that the buffer is not overwritten before `resume`.
       return false;
     };
     const onread = { buffer: new Uint8Array(READ_BYTES), callback };
     this.#socket = new Socket({ fd: this.#fd, readable: true, writable: false, onread });
-    // A pipe that fails has nothing more to give.
+    // An error ends the output: "close" follows.
     this.#socket.on("error", () => {}).resume();
     await new Promise<void>((resolve) => this.#socket?.once("close", () => resolve()));
   }
@@ -59,20 +58,14 @@ export class PipeReader {
   }
 }
 
-export interface PipePlace {
-  folder: string;
-  /** The PATH on which the program is that makes pipes. */
-  path: string;
-}
-
 let made = 0;
 
 /**
- * Node gives a child sockets instead of pipes, and those can't be opened by name: `echo … > /dev/stderr`, which scripts do, would fail.
- * The files in `folder` that make the pipes are gone when this settles.
+ * Makes named pipes in `folder`, with the `mkfifo` on `path`, and removes their names. Node would give the child sockets, which can't be
+ * opened by name: `echo … > /dev/stderr`, which scripts do, would fail.
  */
 export async function openPipes(
-  { folder, path }: PipePlace,
+  { folder, path }: { folder: string; path: string },
   wanted: { outputs: 1 | 2; input: boolean },
 ): Promise<Pipes> {
   made += 1;
@@ -94,7 +87,7 @@ export async function openPipes(
   }
 }
 
-/** To be called after `spawn`, whether or not that succeeded. */
+/** Call it after `spawn`, even if that failed. */
 export function closeTheirs({ outputs, inputs }: Pipes): void {
   for (const { theirs } of [...outputs, ...inputs]) closeSync(theirs);
 }
@@ -103,8 +96,8 @@ export function destroyOurs({ outputs, inputs }: Pipes): void {
   for (const { ours } of [...outputs, ...inputs]) ours.destroy();
 }
 
-// An end that is opened without waiting stays that way for every process that shares it, and programs don't expect it of their standard
-// streams. So theirs is opened in the ordinary way, when the other end is open already and there is nothing to wait for.
+// O_NONBLOCK holds for every process that shares an end, and programs don't expect it of their standard streams. So the child's end is
+// opened without it, after ours, when opening does not block.
 
 function fromChild(name: string): Pipe<PipeReader> {
   const ours = openSync(name, O_RDONLY | O_NONBLOCK);

@@ -2,18 +2,18 @@ import { below, glob } from "../glob/index.ts";
 import { joinPath, namesOf } from "../paths.ts";
 import type { PathRule } from "../rules.ts";
 
-/** Path rules for somebody whose "/" is a folder of the workspace. */
+/** Path rules for a shell whose "/" is a folder of the workspace. */
 export function rulesBelow(rules: readonly PathRule[], folder: string): PathRule[] {
   if (folder === "/") return [...rules];
   return rules.flatMap((rule) => {
-    const paths = rule.paths.flatMap((path) => patternsBelow(path, folder, rule.mode === "allow"));
+    const paths = rule.paths.flatMap((path) => patternsBelow(path, folder, { exact: rule.mode === "allow" }));
     return paths.length > 0 ? [{ ...rule, paths }] : [];
   });
 }
 
-function patternsBelow(pattern: string, folder: string, exactly: boolean): string[] {
-  // What can't be cut at the folder comes back as everything below it. That may forbid too much, but must not allow too much.
-  const all = () => glob(pattern).matches(joinPath(folder, "any/name"));
-  const left = below(pattern, namesOf(folder)).filter((rest) => rest !== "**" || !exactly || all());
+/** A pattern that can't be cut at the folder becomes `**`. That may deny too much; `exact` prevents that it allows too much. */
+function patternsBelow(pattern: string, folder: string, { exact }: { exact: boolean }): string[] {
+  const coversAll = () => glob(pattern).matches(joinPath(folder, "any/name"));
+  const left = below(pattern, namesOf(folder)).filter((rest) => rest !== "**" || !exact || coversAll());
   return left.map((rest) => `/${rest}`);
 }

@@ -1,8 +1,10 @@
 import { posix } from "node:path";
 import type { Backend, Reach } from "../backend.ts";
+import { collect } from "../collect.ts";
 import { FileError, type FileProblem } from "../file-error.ts";
+import { isWithin, joinPath, relativeTo } from "../paths.ts";
+import { streamOf } from "../tools/contents.ts";
 
-/** What a file system that is asked from another thread tells of a file. */
 export interface FileInfo {
   directory: boolean;
   mode: number;
@@ -10,14 +12,14 @@ export interface FileInfo {
   modified: number;
 }
 
-/** Things that a backend does not keep, but commands expect: kept for a thread as long as the shell is open. */
-export class Pretences {
-  /** Directories in which there is nothing yet. */
+/** What commands expect and backends don't store. The shell keeps it for each thread while it is open. */
+export class UnstoredState {
+  /** Empty directories. */
   readonly directories = new Set<string>();
   readonly modes = new Map<string, number>();
 }
 
-/** A failure under its Unix name, as `ENOENT`. */
+/** A failure with its Unix name, such as `ENOENT`. */
 export class Errno extends Error {
   readonly code: string;
 
@@ -38,63 +40,56 @@ const ERRNO: Record<FileProblem, [code: string, text: string]> = {
   failed: ["EIO", "input/output error"],
 };
 
-/** Links, owners and times of files are not something that backends have. */
-const NO_LINKS: [code: string, text: string] = ["EPERM", "operation not permitted"];
-
-/** A backend as a file system: the calls that the interpreter makes of one. */
-export class VirtualFiles {
+/** The calls that the interpreter makes, on a backend. Paths are absolute and normalised. */
+export class BackendFiles {
   readonly #backend: Backend;
   readonly #reach: Reach;
-  readonly #pretences: Pretences;
+  readonly #unstored: UnstoredState;
 
-  constructor(backend: Backend, reach: Reach, pretences: Pretences) {
+  constructor(backend: Backend, reach: Reach, unstored: UnstoredState) {
     this.#backend = backend;
     this.#reach = reach;
-    this.#pretences = pretences;
+    this.#unstored = unstored;
   }
 
   async read(path: string): Promise<Uint8Array> {
-    return as(path, async () => {
-      const pieces: Uint8Array[] = [];
-      for await (const piece of this.#backend.read(path, {}, this.#reach)) pieces.push(piece);
-      return Buffer.concat(pieces);
-    });
+    return withErrno(path, () => collect(this.#backend.read(path, {}, this.#reach)));
   }
 
   async write(path: string, content: Uint8Array): Promise<void> {
-    await as(path, () => this.#backend.write(path, once(content), {}, this.#reach));
+    await withErrno(path, () => this.#backend.write(path, streamOf(content), {}, this.#reach));
   }
 
   async append(path: string, content: Uint8Array): Promise<void> {
-    const before = await as(path, () => this.#backend.stat(path, this.#reach));
+    const before = await withErrno(path, () => this.#backend.stat(path, this.#reach));
     const all = before ? Buffer.concat([await this.read(path), content]) : content;
-    // Somebody else's words must not be lost in between.
+    // Fails instead of losing what another process wrote in between.
     const options = { ifVersion: before?.version ?? null };
-    await as(path, () => this.#backend.write(path, once(all), options, this.#reach));
+    await withErrno(path, () => this.#backend.write(path, streamOf(all), options, this.#reach));
   }
 
   async stat(path: string): Promise<FileInfo | null> {
     if (path === "/") return { directory: true, mode: 0o755, size: 0, modified: 0 };
-    const found = await as(path, () => this.#backend.stat(path, this.#reach));
-    const directory = found ? found.type === "directory" : this.#isPretended(path);
+    const found = await withErrno(path, () => this.#backend.stat(path, this.#reach));
+    const directory = found
+      ? found.type === "directory"
+      : [...this.#unstored.directories].some((one) => isWithin(one, path));
     if (!found && !directory) return null;
-    const mode = this.#pretences.modes.get(path) ?? (directory ? 0o755 : 0o644);
+    const mode = this.#unstored.modes.get(path) ?? (directory ? 0o755 : 0o644);
     return { directory, mode, size: found?.size ?? 0, modified: found?.modified ?? 0 };
   }
 
   async list(path: string): Promise<{ name: string; directory: boolean }[]> {
     const info = await this.#demand(path);
     if (!info.directory) throw new Errno(...ERRNO.not_a_directory, path);
-    const entries = await as(path, () => this.#backend.list(path, this.#reach)).catch((error: unknown) => {
-      // A directory that there is only for us.
+    const entries = await withErrno(path, () => this.#backend.list(path, this.#reach)).catch((error: unknown) => {
+      // An empty directory, which the backend does not store.
       if (error instanceof Errno && error.code === "ENOENT") return [];
       throw error;
     });
     const found = new Map(entries.map((entry) => [posix.basename(entry.path), entry.type === "directory"]));
-    const above = path === "/" ? "/" : `${path}/`;
-    for (const pretended of this.#pretences.directories) {
-      if (pretended.startsWith(above)) found.set(pretended.slice(above.length).split("/")[0]!, true);
-    }
+    for (const one of this.#unstored.directories)
+      if (one !== path && isWithin(one, path)) found.set(relativeTo(path, one).split("/")[0]!, true);
     return [...found].map(([name, directory]) => ({ name, directory }));
   }
 
@@ -106,7 +101,7 @@ export class VirtualFiles {
     if (recursive) await this.makeDirectory(above, { recursive });
     const parent = await this.#demand(above);
     if (!parent.directory) throw new Errno(...ERRNO.not_a_directory, path);
-    this.#pretences.directories.add(path);
+    this.#unstored.directories.add(path);
   }
 
   async remove(path: string, { recursive, force }: { recursive: boolean; force: boolean }): Promise<void> {
@@ -116,12 +111,12 @@ export class VirtualFiles {
     if (there.directory && !recursive && (await this.list(path)).length > 0) {
       throw new Errno("ENOTEMPTY", "directory not empty", path);
     }
-    if (await as(path, () => this.#backend.stat(path, this.#reach))) {
-      await as(path, () => this.#backend.delete(path, this.#reach));
+    if (await withErrno(path, () => this.#backend.stat(path, this.#reach))) {
+      await withErrno(path, () => this.#backend.delete(path, this.#reach));
     }
-    const inside = (other: string): boolean => other === path || other.startsWith(`${path}/`);
-    for (const other of this.#pretences.directories) if (inside(other)) this.#pretences.directories.delete(other);
-    for (const other of this.#pretences.modes.keys()) if (inside(other)) this.#pretences.modes.delete(other);
+    const { directories, modes } = this.#unstored;
+    for (const one of directories) if (isWithin(one, path)) directories.delete(one);
+    for (const one of modes.keys()) if (isWithin(one, path)) modes.delete(one);
   }
 
   async copy(from: string, to: string, { recursive }: { recursive: boolean }): Promise<void> {
@@ -131,31 +126,31 @@ export class VirtualFiles {
       await this.write(to, await this.read(from));
     } else {
       await this.makeDirectory(to, { recursive: true });
-      for (const { name } of await this.list(from)) {
-        await this.copy(posix.join(from, name), posix.join(to, name), { recursive });
-      }
+      for (const { name } of await this.list(from))
+        await this.copy(joinPath(from, name), joinPath(to, name), { recursive });
     }
-    if (this.#pretences.modes.has(from)) this.#pretences.modes.set(to, info.mode);
+    if (this.#unstored.modes.has(from)) this.#unstored.modes.set(to, info.mode);
   }
 
   async move(from: string, to: string): Promise<void> {
-    if (to === from || to.startsWith(`${from}/`)) throw new Errno(...ERRNO.invalid, to);
+    if (isWithin(to, from)) throw new Errno(...ERRNO.invalid, to);
     await this.copy(from, to, { recursive: true });
     await this.remove(from, { recursive: true, force: false });
   }
 
   async setMode(path: string, mode: number): Promise<void> {
     await this.#demand(path);
-    this.#pretences.modes.set(path, mode);
+    this.#unstored.modes.set(path, mode);
   }
 
-  /** What only needs the file to be there, because backends don't keep it, such as its times. */
-  async check(path: string): Promise<void> {
+  /** Backends don't store times: the file only has to exist. */
+  async setTimes(path: string): Promise<void> {
     await this.#demand(path);
   }
 
-  async refuse(path: string): Promise<never> {
-    throw new Errno(...NO_LINKS, path);
+  /** Backends have no links to make. */
+  async makeLink(path: string): Promise<never> {
+    throw new Errno("EPERM", "operation not permitted", path);
   }
 
   async #demand(path: string): Promise<FileInfo> {
@@ -163,20 +158,10 @@ export class VirtualFiles {
     if (!info) throw new Errno(...ERRNO.not_found, path);
     return info;
   }
-
-  /** One that was made, or one above it. */
-  #isPretended(path: string): boolean {
-    const { directories } = this.#pretences;
-    return directories.has(path) || [...directories].some((directory) => directory.startsWith(`${path}/`));
-  }
 }
 
-async function* once(content: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield content;
-}
-
-/** Failures of the backend, by their Unix name. */
-async function as<T>(path: string, call: () => Promise<T>): Promise<T> {
+/** Turns failures of the backend into those of Unix. */
+async function withErrno<T>(path: string, call: () => Promise<T>): Promise<T> {
   try {
     return await call();
   } catch (error) {

@@ -1,32 +1,32 @@
 import { posix } from "node:path";
 import { type BufferEncoding, type FsStat, type IFileSystem, InMemoryFs } from "just-bash";
-import type { FileInfo, VirtualFiles } from "./backend-files.ts";
+import type { BackendFiles, FileInfo } from "./backend-files.ts";
 
-/** Asks the thread that has the backend. */
-export type Ask = <Name extends keyof VirtualFiles>(
+/** Calls a method in the thread that has the backend. */
+export type CallBackend = <Name extends keyof BackendFiles>(
   name: Name,
-  ...values: Parameters<VirtualFiles[Name]>
-) => Promise<Awaited<ReturnType<VirtualFiles[Name]>>>;
+  ...values: Parameters<BackendFiles[Name]>
+) => Promise<Awaited<ReturnType<BackendFiles[Name]>>>;
 
-/** What every command expects, but no workspace has: devices, itself as a process, programs. */
+/** Devices, the process itself and programs: commands expect them, and no workspace has them. */
 const LOCAL = /^\/(dev\/(null|zero|tty|stdin|stdout|stderr|fd)|proc\/(version|self)|usr\/bin|bin\/(ba)?sh)(\/|$)/;
 
 type Content = string | Uint8Array;
 type Encoding = { encoding?: BufferEncoding | null } | BufferEncoding;
 
 /**
- * The file system that the interpreter sees: the backend's, but for the few places that are none of its business. Nothing in here can
- * reach the machine; all that leaves the thread is a call of the backend.
+ * The file system that the interpreter sees: that of the backend, and a few local paths in memory. It can't reach the machine; the only
+ * thing that leaves the thread is a call of the backend.
  */
-export class VirtualPlaces implements IFileSystem {
+export class VirtualFileSystem implements IFileSystem {
   readonly #local = new InMemoryFs();
-  readonly #ask: Ask;
+  readonly #call: CallBackend;
 
-  constructor(ask: Ask) {
-    this.#ask = ask;
+  constructor(call: CallBackend) {
+    this.#call = call;
   }
 
-  // With these, the interpreter prepares the places of its own, and nothing else.
+  // The interpreter calls the next three only to set up its local paths.
   mkdirSync(path: string, options?: { recursive?: boolean }): void {
     this.#local.mkdirSync(path, options);
   }
@@ -40,43 +40,41 @@ export class VirtualPlaces implements IFileSystem {
   }
 
   async readFile(path: string, options?: Encoding): Promise<string> {
-    const place = clean(path);
-    if (LOCAL.test(place)) return this.#local.readFile(place, options);
-    return Buffer.from(await this.#ask("read", place)).toString(encodingOf(options));
+    const at = normal(path);
+    if (LOCAL.test(at)) return this.#local.readFile(at, options);
+    return Buffer.from(await this.#call("read", at)).toString(encodingOf(options));
   }
 
   async readFileBuffer(path: string): Promise<Uint8Array> {
-    const place = clean(path);
-    return LOCAL.test(place) ? this.#local.readFileBuffer(place) : this.#ask("read", place);
+    const at = normal(path);
+    return LOCAL.test(at) ? this.#local.readFileBuffer(at) : this.#call("read", at);
   }
 
   async writeFile(path: string, content: Content, options?: Encoding): Promise<void> {
-    const place = clean(path);
-    if (LOCAL.test(place)) return this.#local.writeFile(place, content);
-    await this.#ask("write", place, bytes(content, options));
+    const at = normal(path);
+    if (LOCAL.test(at)) return this.#local.writeFile(at, content);
+    await this.#call("write", at, bytesOf(content, options));
   }
 
   async appendFile(path: string, content: Content, options?: Encoding): Promise<void> {
-    const place = clean(path);
-    if (LOCAL.test(place)) return this.#local.appendFile(place, content);
-    await this.#ask("append", place, bytes(content, options));
+    const at = normal(path);
+    if (LOCAL.test(at)) return this.#local.appendFile(at, content);
+    await this.#call("append", at, bytesOf(content, options));
   }
 
-  async exists(path: string): Promise<boolean> {
-    const place = clean(path);
-    if (LOCAL.test(place)) return this.#local.exists(place);
-    return this.#ask("stat", place).then(
-      (info) => info !== null,
+  exists(path: string): Promise<boolean> {
+    return this.stat(path).then(
+      () => true,
       () => false,
     );
   }
 
   async stat(path: string): Promise<FsStat> {
-    const place = clean(path);
-    if (LOCAL.test(place)) return this.#local.stat(place);
-    const info = await this.#ask("stat", place);
+    const at = normal(path);
+    if (LOCAL.test(at)) return this.#local.stat(at);
+    const info = await this.#call("stat", at);
     if (info) return statOf(info);
-    throw Object.assign(new Error(`ENOENT: no such file or directory, stat '${place}'`), { code: "ENOENT" });
+    throw Object.assign(new Error(`ENOENT: no such file or directory, stat '${at}'`), { code: "ENOENT" });
   }
 
   lstat(path: string): Promise<FsStat> {
@@ -84,7 +82,7 @@ export class VirtualPlaces implements IFileSystem {
   }
 
   async mkdir(path: string, { recursive = false } = {}): Promise<void> {
-    await this.#ask("makeDirectory", clean(path), { recursive });
+    await this.#call("makeDirectory", normal(path), { recursive });
   }
 
   async readdir(path: string): Promise<string[]> {
@@ -92,40 +90,40 @@ export class VirtualPlaces implements IFileSystem {
   }
 
   async readdirWithFileTypes(path: string): ReturnType<InMemoryFs["readdirWithFileTypes"]> {
-    const place = clean(path);
-    if (LOCAL.test(place)) return this.#local.readdirWithFileTypes(place);
-    const entries = await this.#ask("list", place);
+    const at = normal(path);
+    if (LOCAL.test(at)) return this.#local.readdirWithFileTypes(at);
+    const entries = await this.#call("list", at);
     return entries
       .toSorted((one, other) => (one.name < other.name ? -1 : 1))
       .map(({ name, directory }) => ({ name, isFile: !directory, isDirectory: directory, isSymbolicLink: false }));
   }
 
   async rm(path: string, { recursive = false, force = false } = {}): Promise<void> {
-    await this.#ask("remove", clean(path), { recursive, force });
+    await this.#call("remove", normal(path), { recursive, force });
   }
 
   async cp(from: string, to: string, { recursive = false } = {}): Promise<void> {
-    await this.#ask("copy", clean(from), clean(to), { recursive });
+    await this.#call("copy", normal(from), normal(to), { recursive });
   }
 
   async mv(from: string, to: string): Promise<void> {
-    await this.#ask("move", clean(from), clean(to));
+    await this.#call("move", normal(from), normal(to));
   }
 
   async chmod(path: string, mode: number): Promise<void> {
-    await this.#ask("setMode", clean(path), mode);
+    await this.#call("setMode", normal(path), mode);
   }
 
   async utimes(path: string): Promise<void> {
-    await this.#ask("check", clean(path));
+    await this.#call("setTimes", normal(path));
   }
 
   async symlink(_target: string, path: string): Promise<void> {
-    await this.#ask("refuse", clean(path));
+    await this.#call("makeLink", normal(path));
   }
 
   async link(_existing: string, path: string): Promise<void> {
-    await this.#ask("refuse", clean(path));
+    await this.#call("makeLink", normal(path));
   }
 
   async readlink(path: string): Promise<string> {
@@ -133,9 +131,8 @@ export class VirtualPlaces implements IFileSystem {
   }
 
   async realpath(path: string): Promise<string> {
-    const place = clean(path);
-    await this.stat(place);
-    return place;
+    await this.stat(path);
+    return normal(path);
   }
 
   resolvePath(base: string, path: string): string {
@@ -147,12 +144,12 @@ export class VirtualPlaces implements IFileSystem {
   }
 }
 
-const clean = (path: string): string => posix.resolve("/", path);
+const normal = (path: string): string => posix.resolve("/", path);
 
 const encodingOf = (options?: Encoding): BufferEncoding =>
   (typeof options === "string" ? options : options?.encoding) ?? "utf8";
 
-const bytes = (content: Content, options?: Encoding): Uint8Array =>
+const bytesOf = (content: Content, options?: Encoding): Uint8Array =>
   typeof content === "string" ? Buffer.from(content, encodingOf(options)) : content;
 
 const statOf = ({ directory, mode, size, modified }: FileInfo): FsStat => ({

@@ -9,8 +9,8 @@ import { hiddenRules } from "../hidden-rules.ts";
 import { pathRules, type PathRule } from "../rules.ts";
 import type { Command, Running, Shell } from "../shells/shell.ts";
 import { type Additions, withAdditions } from "../shells/environment.ts";
-import { aborted, type Ended, type Life, running } from "../shells/running.ts";
-import { Errno, Pretences, VirtualFiles } from "./backend-files.ts";
+import { type CommandRun, type ExitStatus, running, whenAborted } from "../shells/running.ts";
+import { BackendFiles, Errno, UnstoredState } from "./backend-files.ts";
 import type { FromWorker, ToWorker } from "./worker.ts";
 
 export interface VirtualShellOptions {
@@ -21,12 +21,12 @@ export interface VirtualShellOptions {
 const PACKAGE = "just-bash";
 const WORKER = new URL(import.meta.url.endsWith(".ts") ? "./worker.ts" : "./worker.js", import.meta.url);
 const MEMORY_MB = 512;
-const NOBODY = { threadId: "", resourceId: "" };
+const NO_THREAD = { threadId: "", resourceId: "" };
 
 /**
- * A shell without a machine: an interpreter with commands of its own, such as ls, grep, sed, awk, jq, over any backend. There are no
- * programs, no processes, no network, and no standard input; what a command prints comes when it is over. A folder that is made is
- * there for others only when there is a file in it, and the modes of files are forgotten when the shell is closed.
+ * Interprets commands over any backend, with built-in commands such as ls, grep, sed, awk and jq. There are no programs, no processes, no
+ * network and no standard input, and output comes at the end of a command. Empty folders and the modes of files are visible only to the
+ * same thread, until the shell is closed.
  */
 export function virtualShell(options: VirtualShellOptions): Shell {
   checkConfig("virtualShell", options);
@@ -36,38 +36,38 @@ export function virtualShell(options: VirtualShellOptions): Shell {
   } catch (cause) {
     throw new CinchError("INVALID_CONFIG", `virtualShell needs the package ${PACKAGE}: npm install ${PACKAGE}`, cause);
   }
-  const pretences = new Map<string, Pretences>();
+  const unstored = new Map<string, UnstoredState>();
   const alive = new Set<Running>();
   const idle: Worker[] = [];
   let bound = backend;
   let closed = false;
 
-  const pretencesFor = ({ threadId, resourceId }: Reach): Pretences => {
+  const unstoredFor = ({ threadId, resourceId }: Reach): UnstoredState => {
     const key = JSON.stringify([threadId, resourceId]);
-    if (!pretences.has(key)) pretences.set(key, new Pretences());
-    return pretences.get(key)!;
+    if (!unstored.has(key)) unstored.set(key, new UnstoredState());
+    return unstored.get(key)!;
   };
 
-  const live = async (command: Command, { outlet, stop, connect }: Life): Promise<Ended> => {
+  const run = async (command: Command, { output, stop, connect }: CommandRun): Promise<ExitStatus> => {
     if (closed) throw new Error("This shell is closed.");
     connect(undefined);
-    const reach = { ...(command.reach ?? NOBODY), signal: stop };
-    const files = new VirtualFiles(bound, reach, pretencesFor(reach));
+    const reach = { ...(command.reach ?? NO_THREAD), signal: stop };
+    const files = new BackendFiles(bound, reach, unstoredFor(reach));
     const cwd = posix.resolve("/", command.cwd);
     if (!(await files.stat(cwd))?.directory) throw new Error(`There is no folder ${command.cwd} to run it in.`);
 
     const worker = idle.pop() ?? newWorker();
     const variables = withAdditions({ HOME: "/", USER: "agent", LANG: "C.UTF-8", TERM: "dumb" }, env);
     const task = { command: command.command, cwd, env: variables };
-    const result = await Promise.race([interpret(worker, task, files), aborted(stop)]);
+    const result = await Promise.race([interpret(worker, task, files), whenAborted(stop)]);
     if (!result) {
       await worker.terminate();
       return { code: null, signal: "SIGKILL" };
     }
     if (closed || result.broken) await worker.terminate();
     else idle.push(worker);
-    const printed = Promise.all([outlet.print(result.stdout, "stdout"), outlet.print(result.stderr, "stderr")]);
-    await outlet.finish(printed, stop);
+    const printed = Promise.all([output.print(result.stdout, "stdout"), output.print(result.stderr, "stderr")]);
+    await output.finish(printed, stop);
     return { code: result.code, signal: null };
   };
 
@@ -84,7 +84,7 @@ export function virtualShell(options: VirtualShellOptions): Shell {
     }),
     start(command, sink) {
       const onEnd = () => alive.delete(one);
-      const one: Running = running({ command, sink, live: (life) => live(command, life), onEnd });
+      const one: Running = running({ command, sink, run: (state) => run(command, state), onEnd });
       alive.add(one);
       return one;
     },
@@ -96,7 +96,7 @@ export function virtualShell(options: VirtualShellOptions): Shell {
   };
 }
 
-/** It knows nothing of the harness's environment, and imports nothing that depends on how this process was started. */
+/** It gets neither the environment nor the options of this process. */
 function newWorker(): Worker {
   const worker = new Worker(WORKER, {
     name: "cinch-virtual-shell",
@@ -108,34 +108,34 @@ function newWorker(): Worker {
   return worker;
 }
 
-/** In the middle of a command nobody can be asked. */
+/** A running command can't wait for an answer. */
 const withoutAsking = (rule: PathRule): PathRule => (rule.mode === "ask" ? { ...rule, mode: "deny" } : rule);
 
 interface Interpreted extends NonNullable<FromWorker["result"]> {
-  /** The thread is of no use any more. */
+  /** The thread can't be used again. */
   broken?: boolean;
 }
 
-/** Has it run in the thread, and answers what it asks of the files meanwhile. */
-function interpret(worker: Worker, run: NonNullable<ToWorker["run"]>, files: VirtualFiles): Promise<Interpreted> {
-  const tell = (message: ToWorker) => worker.postMessage(message, []);
+/** Runs a command in the thread, and answers its calls of the backend. */
+function interpret(worker: Worker, run: NonNullable<ToWorker["run"]>, files: BackendFiles): Promise<Interpreted> {
+  const send = (message: ToWorker) => worker.postMessage(message, []);
   const answer = async ({ id, name, values }: NonNullable<FromWorker["call"]>): Promise<void> => {
     try {
       const method = files[name] as (...parameters: unknown[]) => Promise<unknown>;
-      tell({ answer: { id, value: await method.apply(files, values) } });
+      send({ answer: { id, value: await method.apply(files, values) } });
     } catch (error) {
       const { code, message } = error instanceof Errno ? error : { code: "EIO", message: String(error) };
-      tell({ answer: { id, error: { code, message } } });
+      send({ answer: { id, error: { code, message } } });
     }
   };
   return new Promise((resolve) => {
     const onMessage = ({ call, result }: FromWorker) => {
-      // It never rejects.
+      // `answer` never rejects.
       if (call) answer(call);
       if (result) finish(result);
     };
     const onError = (error: Error) => {
-      const stderr = Buffer.from(`The interpreter broke down: ${error.message}\n`);
+      const stderr = Buffer.from(`The interpreter failed: ${error.message}\n`);
       finish({ stdout: Buffer.alloc(0), stderr, code: 137, broken: true });
     };
     const finish = (result: Interpreted) => {
@@ -147,6 +147,6 @@ function interpret(worker: Worker, run: NonNullable<ToWorker["run"]>, files: Vir
     worker.on("message", onMessage);
     worker.on("error", onError);
     worker.ref();
-    tell({ run });
+    send({ run });
   });
 }

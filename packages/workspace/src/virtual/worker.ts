@@ -1,9 +1,9 @@
 import { parentPort } from "node:worker_threads";
 import { Bash } from "just-bash";
-import type { VirtualFiles } from "./backend-files.ts";
-import { type Ask, VirtualPlaces } from "./file-system.ts";
+import type { BackendFiles } from "./backend-files.ts";
+import { type CallBackend, VirtualFileSystem } from "./file-system.ts";
 
-/** A command for the interpreter, which lives in a thread of its own: a loop in it must not stop the harness. */
+/** The interpreter runs in its own thread, because an endless loop in it must not stop the harness. */
 export interface ToWorker {
   run?: { command: string; cwd: string; env: Record<string, string> };
   /** The answer to a call. */
@@ -11,24 +11,24 @@ export interface ToWorker {
 }
 
 export interface FromWorker {
-  call?: { id: number; name: keyof VirtualFiles; values: unknown[] };
+  call?: { id: number; name: keyof BackendFiles; values: unknown[] };
   result?: { stdout: Uint8Array; stderr: Uint8Array; code: number };
 }
 
-/** What a command may print at most: it is all in memory until the end. */
-const MOST_OUTPUT = 64 * 1024 * 1024;
+/** All output is in memory until the end of the command. */
+const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
 
 const port = parentPort!;
 const waiting = new Map<number, { resolve: (value: never) => void; reject: (error: Error) => void }>();
 let last = 0;
 
-const tell = (message: FromWorker) => port.postMessage(message);
+const send = (message: FromWorker) => port.postMessage(message);
 
-const ask: Ask = (name, ...values) =>
+const callBackend: CallBackend = (name, ...values) =>
   new Promise((resolve, reject) => {
     last += 1;
     waiting.set(last, { resolve, reject });
-    tell({ call: { id: last, name, values } });
+    send({ call: { id: last, name, values } });
   });
 
 port.on("message", ({ run, answer }: ToWorker) => {
@@ -40,21 +40,22 @@ port.on("message", ({ run, answer }: ToWorker) => {
     else call?.resolve(value as never);
   }
   if (run) {
-    execute(run).then(
-      (result) => tell({ result }),
+    interpret(run).then(
+      (result) => send({ result }),
       (error: unknown) =>
-        tell({ result: { stdout: Buffer.alloc(0), stderr: Buffer.from(`${String(error)}\n`), code: 126 } }),
+        send({ result: { stdout: Buffer.alloc(0), stderr: Buffer.from(`${String(error)}\n`), code: 126 } }),
     );
   }
 });
 
-async function execute({
+async function interpret({
   command,
   cwd,
   env,
 }: NonNullable<ToWorker["run"]>): Promise<NonNullable<FromWorker["result"]>> {
-  const executionLimits = { maxOutputSize: MOST_OUTPUT };
-  const bash = new Bash({ fs: new VirtualPlaces(ask), cwd, env: { ...env, PATH: "/usr/bin" }, executionLimits });
+  const fs = new VirtualFileSystem(callBackend);
+  const executionLimits = { maxOutputSize: MAX_OUTPUT_BYTES };
+  const bash = new Bash({ fs, cwd, env: { ...env, PATH: "/usr/bin" }, executionLimits });
   const { stdout, stderr, exitCode, stdoutKind, stdoutEncoding } = await bash.exec(command, { rawScript: true });
   const binary = stdoutKind === "bytes" || stdoutEncoding === "binary";
   return { stdout: Buffer.from(stdout, binary ? "latin1" : "utf8"), stderr: Buffer.from(stderr), code: exitCode };

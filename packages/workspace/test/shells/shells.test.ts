@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { localShell } from "@cinch/workspace";
-import { start } from "../../src/processes/launch.ts";
-import { Leash } from "../../src/processes/leash.ts";
+import { launchProcess } from "../../src/processes/launch.ts";
+import { CommandGuard } from "../../src/processes/command-guard.ts";
 import { closing, folder, longSleep, processesWith, program, ran, stopped, until, untilNone } from "./shell-support.ts";
 
 describe("a command of the local shell", { concurrency: 3 }, () => {
@@ -307,16 +307,16 @@ describe("everything that a command started ends", linux, () => {
 
   test("because it carries a mark, which a shell that is not bash puts on as well", async () => {
     using root = folder();
-    const leash = new Leash();
+    const guard = new CommandGuard();
     const argv = ["/bin/sh", "-c", "env -i grep locks /proc/self/limits"];
     const hostPath = process.env.PATH ?? "";
-    const launch = { argv, env: {}, cwd: root.path, leash, shell: "/bin/sh", hostPath, folder: root.path };
-    const { tree, exited, outputs } = await start(launch, { input: false, outputs: 1 });
+    const launch = { argv, env: {}, cwd: root.path, guard, shell: "/bin/sh", hostPath, folder: root.path };
+    const { tree, exited, outputs } = await launchProcess(launch, { input: false, outputs: 1 });
     let printed = "";
     await outputs[0]!.read(async (chunk) => void (printed += Buffer.from(chunk).toString()));
     assert.equal((await exited).code, 0);
     assert.match(printed, new RegExp(` ${tree.mark} +${tree.mark} `));
-    leash.close();
+    guard.close();
   });
 });
 

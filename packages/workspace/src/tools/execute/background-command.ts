@@ -34,11 +34,14 @@ export class BackgroundCommand {
     this.threadId = threadId;
     this.output = output;
     this.running = running;
-    this.ended = running.exit.then(async (exit) => {
-      await output.close();
-      this.#exit = exit;
-      await onEnd();
-    });
+    this.ended = this.#run(onEnd);
+  }
+
+  async #run(onEnd: StartedCommand["onEnd"]): Promise<void> {
+    const exit = await this.running.exit;
+    await this.output.close();
+    this.#exit = exit;
+    await onEnd();
   }
 
   /** `undefined` while it runs. */

@@ -6,32 +6,32 @@ import { OUTPUT_PATH } from "../outputs/outputs.ts";
 import { isWithin, joinPath, namesOf, parentOf, relativeTo } from "../paths.ts";
 import { escapeGlob } from "../hidden-rules.ts";
 import type { PathRule } from "../rules.ts";
-import { frozenFiles, type FrozenFile, type FrozenPlaces } from "./files.ts";
+import { frozenFiles, type FrozenFile, type FrozenFolders } from "./frozen-files.ts";
 import { folded, GIT_FILES, GIT_FOLDER, kindByName, OWN_FOLDER, type FrozenKind } from "./names.ts";
 
 export interface FrozenOptions {
   permissions: readonly PathRule[];
-  /** Whether what the files say is obeyed anyway. */
+  /** Whether the files of the workspace are obeyed anyway. */
   trusted: boolean;
 }
 
-/** A real folder, and where in the workspace it is. */
-export interface FrozenRoot extends FrozenPlaces {
+/** A real folder, and its path in the workspace. */
+export interface FrozenRoot extends FrozenFolders {
   at: string;
 }
 
-interface Finding {
+interface FrozenMatch {
   kind: FrozenKind;
-  /** What a rule has to spell out to be meant for it. */
+  /** The name that a rule has to contain to lift this. */
   name: string;
 }
 
-/** How long what was found on the disk is used again: one deletion asks for thousands of paths. */
+/** How long the frozen files are cached: one deletion asks for thousands of paths. */
 const FRESH_MS = 250;
 
 const WHY: Record<FrozenKind, string> = {
   git: "git runs what it holds or names",
-  startup: "it is run, or obeyed, when the user logs in or opens a shell",
+  startup: "it is run or obeyed when the user logs in or opens a shell",
   cinch: "Cinch itself obeys what is in it",
 };
 
@@ -40,38 +40,38 @@ export class FrozenPaths {
   readonly #options: FrozenOptions;
   #roots: readonly FrozenRoot[] = [];
   #files: readonly (FrozenFile & FrozenRoot)[] = [];
-  #lookedAt = -Infinity;
+  #cachedAt = -Infinity;
 
   constructor(options: FrozenOptions) {
     this.#options = options;
   }
 
-  /** Where real folders are, which is known when the workspace is open. */
+  /** Set when the workspace is opened. */
   set roots(roots: readonly FrozenRoot[]) {
     this.#roots = roots;
-    this.#lookedAt = -Infinity;
+    this.#cachedAt = -Infinity;
   }
 
-  /** Why a path can't be written, as far as its names and the real files tell; `undefined` if it can. */
+  /** Why a path can't be written, by its names and the real files; `undefined` if it can. */
   refusal(path: string): string | undefined {
-    // No file is there: outputs have a place of their own, which can only be read.
+    // Outputs have their own backend, which is read-only.
     if (isWithin(path, OUTPUT_PATH)) return undefined;
-    return this.#told(path, this.#byName(path) ?? this.#byFile(path));
+    return this.#refusalFor(path, this.#byName(path) ?? this.#byFile(path));
   }
 
-  /** Like `refusal`, and also finds repositories by what their folders look like. */
+  /** Like `refusal`, but also finds bare repositories, by what is in their folders. */
   async refusalIn(backend: Backend, { path }: Access, reach: Reach): Promise<string | undefined> {
-    return this.refusal(path) ?? this.#told(path, await bareRepository(backend, path, reach));
+    return this.refusal(path) ?? this.#refusalFor(path, await bareRepository(backend, path, reach));
   }
 
-  #byName(path: string): Finding | undefined {
+  #byName(path: string): FrozenMatch | undefined {
     const kind = kindByName(path);
     return kind && { kind, name: kind === "git" ? ".git" : OWN_FOLDER };
   }
 
-  /** What links lead to, and what lies in a home: known only on the disk. */
-  #byFile(path: string): Finding | undefined {
-    for (const { root, at, path: file, kind } of this.#look()) {
+  /** Finds targets of links, and files in a home. */
+  #byFile(path: string): FrozenMatch | undefined {
+    for (const { root, at, path: file, kind } of this.#frozenFiles()) {
       if (!isWithin(path, at)) continue;
       const [asked, frozen] = [join(root, relativeTo(at, path)), file].map((one) => namesOf(one).map(folded));
       if (frozen!.every((name, n) => asked![n] === name)) return { kind, name: namesOf(file).at(-1)! };
@@ -79,23 +79,23 @@ export class FrozenPaths {
     return undefined;
   }
 
-  #look(): readonly (FrozenFile & FrozenRoot)[] {
+  #frozenFiles(): readonly (FrozenFile & FrozenRoot)[] {
     const now = performance.now();
-    if (now - this.#lookedAt < FRESH_MS) return this.#files;
-    this.#lookedAt = now;
+    if (now - this.#cachedAt < FRESH_MS) return this.#files;
+    this.#cachedAt = now;
     this.#files = this.#roots.flatMap((one) => frozenFiles(one).map((file) => ({ ...one, ...file })));
     return this.#files;
   }
 
-  #told(path: string, found: Finding | undefined): string | undefined {
+  #refusalFor(path: string, found: FrozenMatch | undefined): string | undefined {
     if (!found || this.#isLifted(path, found)) return undefined;
     const rule = `{ operations: ["write"], paths: [${JSON.stringify(escapeGlob(path))}], mode: "allow" }`;
     const trust = found.kind === "cinch" ? "" : ", and so does `trusted: true`";
-    return `it is frozen, because ${WHY[found.kind]}. In the workspace's configuration, a path rule that names it lifts that, such as ${rule}${trust}. Do without it, or ask the user.`;
+    return `it is frozen, because ${WHY[found.kind]}. A path rule in the configuration of the workspace that names it lifts that, such as ${rule}${trust}. Do without it, or ask the user.`;
   }
 
-  /** A rule for everything is not meant for this; one that spells it out is. What a rule denies is refused by that rule. */
-  #isLifted(path: string, { kind, name }: Finding): boolean {
+  /** Only a rule that contains the name lifts this, not a rule for everything. A path that is denied is refused by its own rule. */
+  #isLifted(path: string, { kind, name }: FrozenMatch): boolean {
     const { trusted, permissions } = this.#options;
     if (trusted && kind !== "cinch") return true;
     const patterns = permissions
@@ -106,8 +106,8 @@ export class FrozenPaths {
   }
 }
 
-/** A repository without files of its own has any name. */
-async function bareRepository(backend: Backend, path: string, reach: Reach): Promise<Finding | undefined> {
+/** A bare repository can have any name. */
+async function bareRepository(backend: Backend, path: string, reach: Reach): Promise<FrozenMatch | undefined> {
   const names = namesOf(path).map(folded);
   const hooks = names.lastIndexOf(GIT_FOLDER);
   const isFile = GIT_FILES.includes(names.at(-1) ?? "");

@@ -1,16 +1,17 @@
 import { mkdtemp, realpath, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join, posix, sep } from "node:path";
+import { join, posix } from "node:path";
+import { isWithin } from "../paths.ts";
+import { CommandGuard } from "../processes/command-guard.ts";
 import { pathOutside, programOn } from "../processes/host-programs.ts";
-import type { Command, Protection, Running, Shell, ShellBounds } from "./shell.ts";
-import { type Additions, commandEnvironment, withAdditions } from "./environment.ts";
-import { strangeRepository } from "./git.ts";
 import type { Launch } from "../processes/launch.ts";
-import { Leash } from "../processes/leash.ts";
-import { lead } from "../processes/lead.ts";
+import { runProcess } from "../processes/run-process.ts";
+import { type Additions, commandEnvironment, withAdditions } from "./environment.ts";
+import { untrustedRepository } from "./git.ts";
 import { running } from "./running.ts";
+import type { Command, Protection, Running, Shell, ShellBounds } from "./shell.ts";
 
-/** What is put around a command before it becomes a process. */
+/** Changes how commands are started. */
 export interface Wrapping {
   protection(): Promise<Protection>;
   open(bounds: ShellBounds): Promise<void>;
@@ -22,9 +23,9 @@ export interface ProcessShellOptions {
   name: string;
   /** The folder that is "/" of the workspace. */
   root: string;
-  /** What commands get in addition to the few variables of the harness that are no secrets. */
+  /** Variables for commands, in addition to those of the harness that are no secrets. */
   env?: Additions;
-  /** Whether git obeys what the workspace's repositories configure: hooks, filters, aliases and the like. */
+  /** Whether git obeys what repositories configure: hooks, filters, aliases and so on. */
   trusted?: boolean;
   wrapping?: Wrapping;
 }
@@ -36,14 +37,14 @@ export const NO_PROTECTION: Protection = {
 
 /** A shell whose commands are processes of this machine. */
 export function processShell({ name, root, env, trusted = false, wrapping }: ProcessShellOptions): Shell {
-  const leash = new Leash();
+  const guard = new CommandGuard();
   const alive = new Set<Running>();
   let folder: Promise<string> | undefined;
   let closing: Promise<void> | undefined;
 
   const ownFolder = (): Promise<string> =>
     (folder ??= mkdtemp(join(tmpdir(), "cinch-shell-")).then(async (path) => {
-      leash.keep(path);
+      guard.addFolder(path);
       return realpath(path);
     }));
 
@@ -52,19 +53,19 @@ export function processShell({ name, root, env, trusted = false, wrapping }: Pro
     const cwd = await folderInside(root, command.cwd);
     const inherited = commandEnvironment(process.env);
     const hostPath = pathOutside(inherited.PATH ?? "", root);
-    const careful = () => strangeRepository(cwd, { ...inherited, PATH: hostPath });
-    const git = trusted || command.trusted ? {} : await careful();
+    const isTrusted = trusted || command.trusted;
+    const git = isTrusted ? {} : await untrustedRepository(cwd, { ...inherited, PATH: hostPath });
     const all = withAdditions({ ...inherited, ...git }, env);
-    // Bash, because that is what models write.
+    // Bash, because models write bash.
     const shell = programOn(`${pathOutside(all.PATH ?? "", root)}:/bin:/usr/bin`, "bash") ?? "/bin/sh";
     const argv = [shell, "-c", command.command];
-    const launch = { argv, env: all, cwd, leash, shell, hostPath, folder: await ownFolder() };
+    const launch = { argv, env: all, cwd, guard, shell, hostPath, folder: await ownFolder() };
     return wrapping ? wrapping.wrap(launch) : launch;
   };
 
   const close = async () => {
     await Promise.all([...alive].map((one) => one.stop()));
-    leash.close();
+    guard.close();
     await wrapping?.close();
     if (folder) await rm(await folder, { recursive: true, force: true });
   };
@@ -80,7 +81,7 @@ export function processShell({ name, root, env, trusted = false, wrapping }: Pro
       const one: Running = running({
         command,
         sink,
-        live: async (life) => lead(life, await prepare(command), options),
+        run: async (run) => runProcess(run, await prepare(command), options),
         onEnd: () => alive.delete(one),
       });
       alive.add(one);
@@ -90,14 +91,12 @@ export function processShell({ name, root, env, trusted = false, wrapping }: Pro
   };
 }
 
-/** The real folder that a path of the workspace means. */
+/** The real folder of a path of the workspace. */
 async function folderInside(root: string, path: string): Promise<string> {
   const top = await realpath(root);
   const real = await realpath(join(top, posix.normalize(`/${path}`))).catch(() => undefined);
   if (real === undefined || !(await stat(real)).isDirectory())
     throw new Error(`There is no folder ${path} to run it in.`);
-  if (real !== top && !real.startsWith(top === sep ? sep : top + sep)) {
-    throw new Error(`${path} leads out of the workspace, and commands run only inside.`);
-  }
+  if (!isWithin(real, top)) throw new Error(`${path} is outside the workspace. Commands run only inside of it.`);
   return real;
 }

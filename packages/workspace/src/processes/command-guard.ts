@@ -5,15 +5,15 @@ import { readFileSync } from "node:fs";
 /** In the environment of everything that a command starts: the marks of the commands that it runs in, the innermost last. */
 export const MARK = "CINCH_COMMAND";
 
-/** A mark is the leash's number and the command's, of as many digits each. */
+/** A mark is the number of the guard and the number of the command, with this many digits each. */
 const DIGITS = 9;
 const LOWEST = 10 ** (DIGITS - 1);
 const HIGHEST = 10 ** DIGITS;
 
 /**
- * Waits for the end of the harness, which is the end of its standard input however the harness died, then ends what carries a mark of
- * this leash: TERM, half a second, KILL. It looks at least three times, for what was just being started, and is gone within two seconds.
- * Process groups are for systems that have no /proc. Then the folders go that were only for commands.
+ * Waits for the end of its standard input, which is the end of the harness, however it died. Then it ends all processes with a mark of
+ * this guard: TERM, half a second, KILL. It looks at least three times, for processes that were just being started, and exits within two
+ * seconds. Process groups are for systems without /proc. Finally it deletes the folders of the commands.
  */
 const GUARD = `
 trap '' HUP INT QUIT TERM
@@ -53,83 +53,83 @@ rm -rf -- "$@"
 `;
 
 /**
- * What ties commands to the harness. Each gets a mark that everything it starts inherits, whatever session, group or parent that moves
- * to, and a guard process ends whatever carries one when the harness is no more, even by `kill -9`.
+ * Ties commands to the harness. Each gets a mark that everything it starts inherits, in whatever session, process group or parent. A guard
+ * process ends everything with a mark when the harness has ended, even by `kill -9`.
  *
- * The mark is the limit on file locks, which the kernel has not looked at since 2.4 and which survives fork, exec, setsid and an emptied
- * environment; only on purpose can a process lower its own. It is in the environment too: for the moment before the limit is set, and
- * for a harness that runs inside of a command, whose commands have limits of their own.
+ * The mark is the limit on file locks. The kernel has ignored that limit since 2.4, it survives fork, exec, setsid and an emptied
+ * environment, and a process can only lower it on purpose. The mark is in the environment, too: for the moment before the limit is set,
+ * and for a harness inside a command, whose commands have limits of their own.
  */
-export class Leash {
+export class CommandGuard {
   readonly #id = String(newId());
   readonly #groups = new Set<number>();
   readonly #folders = new Set<string>();
   #commands = 0;
-  #guard: ChildProcess | undefined;
+  #process: ChildProcess | undefined;
   #closed = false;
 
-  /** A mark that no other command has, guarded from now on. */
+  /** A mark for a new command, which is guarded from now on. */
   mark(): string {
-    this.#watch();
+    this.#start();
     this.#commands += 1;
     return this.#id + String(this.#commands).padStart(DIGITS, "0");
   }
 
-  hold(group: number): void {
+  addGroup(group: number): void {
     this.#groups.add(group);
-    this.#tell(`+ ${group}\n`);
+    this.#send(`+ ${group}\n`);
   }
 
-  release(group: number): void {
+  removeGroup(group: number): void {
     this.#groups.delete(group);
-    this.#tell(`- ${group}\n`);
+    this.#send(`- ${group}\n`);
   }
 
-  /** A folder that nobody needs when the harness is no more. */
-  keep(folder: string): void {
+  /** A folder that is deleted after the end of the harness. */
+  addFolder(folder: string): void {
     this.#folders.add(folder);
-    this.#tell(`/ ${folder}\n`);
+    this.#send(`/ ${folder}\n`);
   }
 
-  /** Nothing is on the leash any more: the guard goes, too. */
+  /** Ends the guard process. No command may run any more. */
   close(): void {
     this.#closed = true;
-    this.#tell(".\n");
-    this.#guard?.stdin?.end();
+    this.#send(".\n");
+    this.#process?.stdin?.end();
   }
 
-  #tell(line: string): void {
-    if (this.#guard?.stdin?.writable) this.#guard.stdin.write(line);
+  #send(line: string): void {
+    if (this.#process?.stdin?.writable) this.#process.stdin.write(line);
   }
 
-  #watch(): void {
-    if (this.#guard || this.#closed) return;
+  #start(): void {
+    if (this.#process || this.#closed) return;
     const guard = spawn("/bin/sh", ["-c", GUARD, "cinch-guard", this.#id], {
       cwd: "/",
       env: { PATH: "/usr/bin:/bin" },
       stdio: ["pipe", "ignore", "ignore"],
-      // In a session of its own: what the terminal sends to the harness must not reach it.
+      // In its own session: signals of the terminal must not reach it.
       detached: true,
     });
-    const lost = () => {
-      if (this.#guard !== guard) return;
-      this.#guard = undefined;
-      // Somebody killed it while commands run.
-      if (this.#groups.size > 0) this.#watch();
+    const onLost = () => {
+      if (this.#process !== guard) return;
+      this.#process = undefined;
+      // It was killed while commands run.
+      if (this.#groups.size > 0) this.#start();
     };
-    guard.on("exit", lost);
-    guard.on("error", lost);
+    guard.on("exit", onLost);
+    guard.on("error", onLost);
     guard.stdin.on("error", () => {});
-    // The harness may end although it is still there; that is what it waits for.
+    // The guard must not keep the harness alive.
     guard.unref();
     (guard.stdin as unknown as { unref(): void }).unref();
-    this.#guard = guard;
-    for (const group of this.#groups) this.#tell(`+ ${group}\n`);
-    for (const folder of this.#folders) this.#tell(`/ ${folder}\n`);
+    this.#process = guard;
+    for (const group of this.#groups) this.#send(`+ ${group}\n`);
+    for (const folder of this.#folders) this.#send(`/ ${folder}\n`);
   }
 }
 
-/** A process may only lower its limit: inside a command of another harness, the number must be a smaller one. */
+/** A process can only lower its limit: inside a command of another harness, the number must be smaller. */
 function newId(): number {
   const most = ownLimit();
   return most > LOWEST + 1 ? randomInt(LOWEST, Math.min(most, HIGHEST)) : randomInt(LOWEST, HIGHEST);

@@ -3,43 +3,43 @@ import { mkdir, open, realpath, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { CinchError } from "@cinch/core";
 import { checkConfig } from "../config.ts";
-import { holdFrozen, releaseFrozen, rememberLinks } from "../frozen/holding.ts";
-import { bwrapSandbox } from "../sandboxes/bwrap.ts";
 import { realPlace } from "../disk/real-place.ts";
+import { makePlaceholders, recordLinks, removePlaceholders } from "../frozen/placeholders.ts";
+import { isWithin } from "../paths.ts";
+import { MARK } from "../processes/command-guard.ts";
+import type { Launch } from "../processes/launch.ts";
+import { bwrapSandbox } from "../sandboxes/bwrap.ts";
 import type { Sandbox, SandboxBounds, SandboxRule } from "../sandboxes/sandbox.ts";
 import { srtSandbox } from "../sandboxes/srt.ts";
-import { isIn } from "../sandboxes/view.ts";
-import type { Shell, ShellBounds } from "./shell.ts";
 import type { Additions } from "./environment.ts";
 import { gitIdentity } from "./git.ts";
-import type { Launch } from "../processes/launch.ts";
-import { MARK } from "../processes/leash.ts";
-import { NO_PROTECTION, processShell, type Wrapping } from "./process.ts";
+import { NO_PROTECTION, processShell, type Wrapping } from "./process-shell.ts";
+import type { Shell, ShellBounds } from "./shell.ts";
 
 export interface SandboxShellOptions {
   /** The folder that is "/" of the workspace. */
   root: string;
   env?: Additions;
-  /** Whether git obeys what the workspace's repositories configure. */
+  /** Whether git obeys what repositories configure. */
   trusted?: boolean;
-  /** "auto": the first that works here, and none if there is none, which `protection` then says. It is closed with the shell. */
+  /** "auto": the first that works here; if none works, `protection` says so. It is closed with the shell. */
   sandbox?: "auto" | Sandbox;
   /** Hosts that commands may reach ("api.example.com", "*.example.com"). Without any there is no network. */
   hosts?: readonly string[];
   /** Real files and folders outside of the root that commands may read. */
   readable?: readonly string[];
-  /** Real files and folders that they may not, such as where the harness keeps its store. */
+  /** Real files and folders that commands must not reach, such as the store. */
   hidden?: readonly string[];
-  /** Path rules, as far as a sandbox can keep them: see `SandboxBounds`. A workspace hands its own over when it is opened. */
+  /** Path rules, see `SandboxBounds`. A workspace passes its own when it is opened. */
   permissions?: readonly SandboxRule[];
 }
 
-/** In the temporary folder: what git knows of the user, whose home is not there. */
+/** The configuration of git for commands, in their temporary folder: the home of the user is not visible. */
 const GIT_CONFIG = ".gitconfig";
 
 /**
- * Runs inside of the sandbox, around the command: gives what it left running a moment to end, before the sandbox ends with everything
- * in it, and leaves a note if that did not help.
+ * Runs in the sandbox, around the command. Gives processes that the command left running a moment to end, before the sandbox ends with
+ * everything in it. Leaves a file if some did not end.
  */
 const AROUND = `
 trap : HUP INT TERM
@@ -57,7 +57,7 @@ done
 exit $code
 `;
 
-/** The local shell, through a sandbox. */
+/** Runs commands as processes in a sandbox. */
 export function sandboxShell(options: SandboxShellOptions): Shell {
   checkConfig("sandboxShell", options);
   if (options.root === "/") {
@@ -71,16 +71,16 @@ function sandboxed(options: SandboxShellOptions): Wrapping {
   const { sandbox = "auto", hosts = [], readable = [], permissions = [] } = options;
   let given: ShellBounds = { rules: [], hidden: [] };
   const rules = (): SandboxRule[] => [...permissions, ...given.rules];
-  let furnished: Promise<void> | undefined;
-  let isHeld = false;
+  let prepared: Promise<void> | undefined;
+  let hasPlaceholders = false;
   let chosen: Promise<Choice> | undefined;
   const choice = () => (chosen ??= sandbox === "auto" ? choose(options.root, hosts) : demand(options.root, sandbox));
 
   const boundsIn = async ({ folder, hostPath }: Launch): Promise<SandboxBounds> => {
-    await (furnished ??= furnish(folder, hostPath));
+    await (prepared ??= prepare(folder, hostPath));
     const root = await realpath(options.root);
-    await holdPlaces(root, given.hidden);
-    isHeld = holdFrozen(root) || isHeld;
+    await reserve(given.hidden, root);
+    hasPlaceholders = makePlaceholders(root) || hasPlaceholders;
     const hidden = [...(options.hidden ?? []), ...given.hidden];
     return { root, tmp: join(folder, "tmp"), home: join(folder, "home"), hosts, readable, hidden, rules: rules() };
   };
@@ -108,34 +108,34 @@ function sandboxed(options: SandboxShellOptions): Wrapping {
       if (!found) return launch;
       const bounds = await boundsIn(launch);
       const { argv, env, cwd, shell } = launch;
-      const tidy = rememberLinks(bounds.root);
+      const restoreLinks = recordLinks(bounds.root);
       const { done, ...line } = await found.wrap({ argv: [shell, "-c", AROUND, shell, ...argv], env, cwd }, bounds);
       return {
         ...launch,
         ...line,
-        done(mark) {
+        onDone(mark) {
           done?.();
-          tidy();
+          restoreLinks();
           return existsSync(join(bounds.tmp, `.left-${mark}`));
         },
       };
     },
     async close() {
-      // One that was asked for and does not work has nothing to close.
+      // A sandbox that was demanded and does not work has nothing to close.
       const { found } = (await chosen?.catch(() => undefined)) ?? {};
       await found?.close?.();
-      if (isHeld) releaseFrozen(options.root);
+      if (hasPlaceholders) removePlaceholders(options.root);
     },
   };
 }
 
 interface Choice {
   found: Sandbox | undefined;
-  /** Why the others are not. */
+  /** Why the others don't work. */
   reasons: string[];
 }
 
-/** Only one of them can tell hosts apart; the other needs no package and starts faster. */
+/** With hosts sandbox-runtime comes first, because it can tell them apart. Bubblewrap needs no package and starts faster. */
 async function choose(root: string, hosts: readonly string[]): Promise<Choice> {
   const reasons: string[] = [];
   const known = [bwrapSandbox(), srtSandbox()];
@@ -147,7 +147,7 @@ async function choose(root: string, hosts: readonly string[]): Promise<Choice> {
   return { found: undefined, reasons };
 }
 
-/** Somebody wanted this one, so that running without it would be no answer. */
+/** A sandbox that was asked for by name must work. */
 async function demand(root: string, sandbox: Sandbox): Promise<Choice> {
   const probe = await sandbox.probe(root);
   if (!probe.works) throw new CinchError("INVALID_CONFIG", probe.reason);
@@ -155,19 +155,18 @@ async function demand(root: string, sandbox: Sandbox): Promise<Choice> {
 }
 
 /**
- * No mount can keep what is not there from being made, and a command that makes what a database looks for beside its file has a say in
- * what the database holds. So there is an empty file in its place.
+ * Puts empty files in the place of hidden ones that don't exist: a mount can't keep a command from creating them, and a file beside a
+ * database can change what the database contains.
  */
-async function holdPlaces(root: string, hidden: readonly string[]): Promise<void> {
+async function reserve(hidden: readonly string[], root: string): Promise<void> {
   for (const path of hidden) {
-    if (!isIn(await realPlace(path), root)) continue;
+    if (!isWithin(await realPlace(path), root)) continue;
     const file = await open(path, "ax", 0o600).catch(() => undefined);
     await file?.close();
   }
 }
 
-/** Places for what commands keep. */
-async function furnish(folder: string, hostPath: string): Promise<void> {
+async function prepare(folder: string, hostPath: string): Promise<void> {
   await Promise.all(["tmp", "home"].map((name) => mkdir(join(folder, name))));
   await writeFile(join(folder, "tmp", GIT_CONFIG), await gitIdentity(hostPath));
 }

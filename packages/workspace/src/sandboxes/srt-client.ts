@@ -13,20 +13,20 @@ const HOST = fileURLToPath(
   new URL(import.meta.url.endsWith(".ts") ? "./srt-host.ts" : "./srt-host.js", import.meta.url),
 );
 
-/** How the network is reached from here: for its proxy, not for commands. */
+/** For the proxy of sandbox-runtime, not for commands. */
 const PROXIES = ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"].flatMap((name) => [name, name.toLowerCase()]);
 
-type Wrap = Extract<SrtRequest, { wrap: string }>;
+type WrapRequest = Extract<SrtRequest, { wrap: string }>;
 
-/** The process in which sandbox-runtime lives: started when it is needed, and again if it died. */
-export class SrtLink {
+/** Talks to the process of sandbox-runtime, which is started when it is needed, and again if it died. */
+export class SrtClient {
   readonly programs: SrtPrograms;
   readonly #path: string;
   readonly #waiting = new Map<number, { resolve: (argv: string[]) => void; reject: (error: Error) => void }>();
   #last = 0;
   #host: { process: ChildProcess; ready: Promise<unknown>; folder: string } | undefined;
 
-  /** `path`: the PATH of the programs that it needs. Throws if there is one missing. */
+  /** `path`: the PATH of the programs that it needs. Throws if one is missing. */
   constructor(path: string) {
     this.#path = path;
     const program = (name: string): string => {
@@ -37,14 +37,14 @@ export class SrtLink {
     this.programs = { bash: program("bash"), bwrap: program("bwrap"), socat: program("socat"), rg: rgPath };
   }
 
-  /** Rejects with why it does not work. */
+  /** Returns the folder of the process. Rejects if sandbox-runtime does not work. */
   async ready(): Promise<string> {
     const host = (this.#host ??= this.#start());
     await host.ready;
     return host.folder;
   }
 
-  async wrap(request: Omit<Wrap, "id">): Promise<string[]> {
+  async wrap(request: Omit<WrapRequest, "id">): Promise<string[]> {
     await this.ready();
     const id = (this.#last += 1);
     const answer = this.#answerTo(id);
@@ -52,11 +52,12 @@ export class SrtLink {
     return answer;
   }
 
-  over(key: string): void {
+  /** Call it when the command with this key has ended. */
+  release(key: string): void {
     this.#send({ key });
   }
 
-  /** Settles when it is gone, with its helpers. */
+  /** Settles when the process and its helpers are gone. */
   async close(): Promise<void> {
     const { process } = this.#host ?? {};
     if (!process || process.exitCode !== null) return;
@@ -69,12 +70,12 @@ export class SrtLink {
   #answerTo(id: number): Promise<string[]> {
     return new Promise((resolve, reject) => {
       this.#waiting.set(id, { resolve, reject });
-      this.#keep();
+      this.#updateRefs();
     });
   }
 
-  /** The harness may end although the process is still there, which notices that; but not while something is waited for. */
-  #keep(): void {
+  /** The process keeps the harness alive only while an answer is waited for. It notices the end of the harness itself. */
+  #updateRefs(): void {
     const { process } = this.#host ?? {};
     for (const one of [process, process?.stdin, process?.stdout] as ({ ref(): void; unref(): void } | undefined)[]) {
       if (this.#waiting.size > 0) one?.ref();
@@ -88,33 +89,33 @@ export class SrtLink {
   }
 
   #start() {
-    // It leaves sockets, and for a moment files, where it is.
+    // sandbox-runtime leaves sockets, and for a moment files, in its working folder.
     const folder = mkdtempSync(join(tmpdir(), "cinch-srt-"));
     const network = PROXIES.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]]));
     const host = spawn(process.execPath, [HOST, JSON.stringify(this.programs)], {
       cwd: folder,
       env: { ...commandEnvironment(process.env), ...Object.fromEntries(network), PATH: this.#path, TMPDIR: folder },
       stdio: ["pipe", "pipe", "ignore"],
-      // What the terminal sends to the harness must not reach it.
+      // Signals of the terminal must not reach it.
       detached: true,
     });
     const ready = this.#answerTo(0);
-    const lost = (why: string) => {
+    const onLost = (why: string) => {
       this.#host = undefined;
       for (const { reject } of this.#waiting.values()) reject(new Error(why));
       this.#waiting.clear();
     };
-    host.once("error", (error) => lost(error.message));
-    host.once("exit", () => lost("The process that makes sandboxes ended unexpectedly."));
+    host.once("error", (error) => onLost(error.message));
+    host.once("exit", () => onLost("The process that makes sandboxes ended unexpectedly."));
     host.stdin.on("error", () => {});
-    createInterface({ input: host.stdout }).on("line", (line) => this.#answered(JSON.parse(line) as SrtAnswer));
+    createInterface({ input: host.stdout }).on("line", (line) => this.#onAnswer(JSON.parse(line) as SrtAnswer));
     return { process: host, ready, folder };
   }
 
-  #answered(answer: SrtAnswer): void {
+  #onAnswer(answer: SrtAnswer): void {
     const waiting = this.#waiting.get(answer.id);
     this.#waiting.delete(answer.id);
-    this.#keep();
+    this.#updateRefs();
     if ("argv" in answer) waiting?.resolve(answer.argv);
     else waiting?.reject(new Error(answer.error));
   }
