@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
+import { execFile } from "node:child_process";
 import { registerHooks } from "node:module";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { describe, test } from "node:test";
+import { promisify } from "node:util";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Command } from "@cinch/workspace";
 import { virtualShell } from "@cinch/workspace/virtual";
@@ -175,4 +177,23 @@ test("without its package the virtual shell says which one it is", () => {
   } finally {
     hooks.deregister();
   }
+});
+
+test("the main entry point loads neither the virtual shell nor its package", async () => {
+  const text = `
+    import { registerHooks } from "node:module";
+    registerHooks({
+      resolve(specifier, context, next) {
+        const found = next(specifier, context);
+        if (/just-bash|src\\/virtual/.test(found.url)) console.log(found.url);
+        return found;
+      },
+    });
+    await import("@cinch/workspace");
+    console.log("loaded");
+    await import("@cinch/workspace/virtual");`;
+  const args = ["-C", "@cinch/source", "--no-warnings", "--input-type=module", "-e", text];
+  const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: import.meta.dirname });
+  assert.match(stdout, /^loaded\n.*src\/virtual\/index\.ts\n/);
+  assert.doesNotMatch(stdout, /just-bash/);
 });
