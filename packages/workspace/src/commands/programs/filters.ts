@@ -1,7 +1,5 @@
 import { mayBeOption, type Word } from "../word.ts";
-import type { Look } from "./look.ts";
-
-/** Languages of filters: a program in them is plain if each piece of it is known to do nothing but calculate and print. */
+import type { CommandInfo } from "./command-info.ts";
 
 const AWK_CALLS = new Set(
   "length substr split index match sub gsub gensub sprintf tolower toupper int sqrt exp log sin cos rand srand print printf if while for".split(
@@ -14,8 +12,8 @@ const AWK_TOKEN =
 const AWK_REGEX = /\/(?:[^/\\\n]|\\.)+\//y;
 
 /**
- * No pipe, no file to write, no function but the usual ones. A slash is believed only where there is one way to read it: as a division
- * behind a value, as the beginning of a regular expression where none can be.
+ * Whether an awk program only calculates and prints: no pipe, no file to write, only known functions. A slash must be unambiguous: a
+ * division after a value, the start of a regular expression where no value can be.
  */
 function isPlainAwk(program: string): boolean {
   let [braces, parens] = [0, 0];
@@ -28,7 +26,7 @@ function isPlainAwk(program: string): boolean {
     const { word, call, greater } = found.groups!;
     if (word !== undefined && (call ? !AWK_CALLS.has(word) : /^(?:system|getline|func\w*)$/.test(word))) return false;
     if (greater !== undefined && braces > 0 && parens === 0) return false;
-    // In the head of a loop it may have a file to print to.
+    // In parentheses, `>` could be a file to print to.
     if (word?.startsWith("print") && parens > 0) return false;
     if (token === "/" && !isDivision(before)) {
       AWK_REGEX.lastIndex = at;
@@ -45,8 +43,8 @@ function isPlainAwk(program: string): boolean {
 
 const isDivision = (before: string): boolean => /^(?:\w[\w.]*|".*"|\])$/s.test(before) && !AWK_WORDS.test(before);
 
-/** `-F`, `-v` and a program. With anything else an allow has to name everything. */
-export function awk(words: readonly Word[]): Partial<Look> {
+/** Knows `-F`, `-v` and a program. With anything else an allow has to spell out every word. */
+export function awk(words: readonly Word[]): Partial<CommandInfo> {
   let at = 1;
   for (; /^-[Fv]/.test(words[at]?.prefix ?? ""); at++) {
     const { text } = words[at]!;
@@ -63,7 +61,7 @@ const SED_PRINTS = String.raw`(?:${SED_ADDRESS}(?:,\s*${SED_ADDRESS})?)?\s*!?\s*
 const SED_REPLACES = String.raw`(?:${SED_ADDRESS}(?:,\s*${SED_ADDRESS})?)?\s*s([/|#,@])(?:(?!\1)[^\\\n]|\\[^\n])*\1(?:(?!\1)[^\\\n]|\\[^\n])*\1[gpiI\d]*`;
 const SED_PART = new RegExp(String.raw`\s*(?:${SED_PRINTS}|${SED_REPLACES})\s*(?:;|\n|$)`, "y");
 
-/** A script that does more than print and replace can write files and run commands. */
+/** Whether a sed script only prints and replaces. Others can write files and run commands. */
 function isPlainSed(script: string): boolean {
   SED_PART.lastIndex = 0;
   for (let at = 0; at < script.length; at = SED_PART.lastIndex) if (!SED_PART.test(script)) return false;
@@ -74,7 +72,7 @@ const SED_FLAGS = /^(?:-[nErsuz]+|--(?:quiet|silent|regexp-extended|null-data|se
 const SED_SCRIPT = /^(?:-[nErsuz]*e|--expression)$/;
 const SED_IN_PLACE = /^(?:-[nErsuz]*i[\w.]*|--in-place(?:=[\w.]*)?)$/;
 
-export function sed(words: readonly Word[]): Partial<Look> {
+export function sed(words: readonly Word[]): Partial<CommandInfo> {
   const doubted = { opaque: true, reach: words.length - 1, loose: "all" } as const;
   let isScript = !words.some(({ text }) => SED_SCRIPT.test(text ?? ""));
   let reach = -1;

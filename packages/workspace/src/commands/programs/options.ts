@@ -1,23 +1,23 @@
 import { literal, mayBeOption, type Word } from "../word.ts";
 
-/** The options of a program, or of a subcommand, that are known to run nothing and to write nothing. */
+/** The options of a program or subcommand that run nothing and write nothing. */
 export interface Options {
   /** Letters and long names. True: a value follows. */
   readonly known: ReadonlyMap<string, boolean>;
   /** Whether a long name has one dash, as in `find -name`. */
   readonly single: boolean;
-  /** Options that are known, but that an allow has to spell out: they change where or on what the program works. */
+  /** Options that an allow has to spell out, because they change where or on what the program works. */
   readonly spelled: ReadonlySet<string>;
-  /** How many words may stand there that are no options. */
+  /** The maximum number of operands. */
   readonly most: number;
-  /** What no operand and no value may contain, or begin with if `^` stands before it. */
+  /** Texts that no operand and no value may contain; with `^`: begin with. */
   readonly never: readonly string[];
 }
 
 /**
- * Reads a list such as `nE k: reverse key= ^C: ~ <1 !::`. The first token and all with a colon are letters, the others long names; `:` and
- * `=` say that a value follows. `^`: has to be spelled out. `~`: long names have one dash. `<1`: at most one operand. `!::`: no operand and
- * no value contains `::`. `!^@`: none begins with `@`.
+ * Parses a list such as `nE k: reverse key= ^C: ~ <1 !::`. The first token and all with a colon are letters, the others long names; `:` and
+ * `=` mean that a value follows. `^`: an allow has to spell it out. `~`: long names have one dash. `<1`: at most one operand. `!::`: no
+ * operand and no value contains `::`. `!^@`: none begins with `@`.
  */
 export function parseOptions(tokens: readonly string[]): Options {
   const known = new Map<string, boolean>();
@@ -42,26 +42,26 @@ export function parseOptions(tokens: readonly string[]): Options {
 }
 
 export interface Parsed {
-  /** The last word that an allow has to spell out: -1 if there is none. */
+  /** The index of the last word that an allow has to spell out; -1: none. */
   readonly reach: number;
-  /** Where the words are that are no options. */
+  /** The indexes of the words that are not options. */
   readonly operands: readonly number[];
   /** The names of the options that are given. */
   readonly given: ReadonlySet<string>;
-  /** Whether every option is known. Otherwise nothing can be told of what follows. */
+  /** Whether every option is known. Otherwise the words after it are not understood. */
   readonly sound: boolean;
 }
 
-/** A variable that is not quoted may become several words, and any of them an option. A pattern for names of files keeps its beginning. */
+/** An unquoted variable may become several words, also options. A glob keeps its beginning. */
 const mayHoldOption = (word: Word): boolean => mayBeOption(word) || (word.text === undefined && word.splits === "any");
 
-/** Holds the words from `from` on against what is known, up to the first operand if `first` is set. */
+/** Parses the words from `from` on, with `first` only up to the first operand. */
 export function parseWords(words: readonly Word[], options: Options, from: number, first?: "first"): Parsed {
   const operands: number[] = [];
   const given = new Set<string>();
   let reach = -1;
   let sound = true;
-  // A colon behind a slash is a part of a name.
+  // A colon after a slash is a part of a name.
   const isFit = ({ text, prefix }: Word) =>
     options.never.every((part) => {
       if (part.startsWith("^")) return !prefix.startsWith(part.slice(1)) && (text !== undefined || prefix !== "");
@@ -92,7 +92,7 @@ export function parseWords(words: readonly Word[], options: Options, from: numbe
   return { reach, operands, given, sound: sound && operands.length <= options.most };
 }
 
-/** `undefined`: one of them is not known, or can't be told. A beginning of a long name may be that of another one, and is not known. */
+/** `undefined`: one of them is unknown. The beginning of a long name is unknown, because it is ambiguous. */
 function namesOf(text: string | undefined, { known, single }: Options) {
   if (text === undefined) return undefined;
   const long = (single ? /^--?([\w-]+)(?:=(.*))?$/s : /^--([\w-]{2,})(?:=(.*))?$/s).exec(text);

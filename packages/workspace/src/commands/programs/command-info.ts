@@ -1,32 +1,32 @@
 import { posix } from "node:path";
 import { awk, sed } from "./filters.ts";
-import { isGroup, known, type Known } from "./known.ts";
+import { isGroup, knownProgram, type KnownProgram } from "./known-programs.ts";
 import { parseOptions, parseWords } from "./options.ts";
 import { ANYTHING, baseName, family, isPlainName, literal, type Word } from "../word.ts";
 
-/** What is known of a simple command. */
-export interface Look {
-  /** The last word that an allow has to spell out. -1: only what the pattern itself compares. Infinity: nothing can cover it. */
+/** What is known about a simple command. */
+export interface CommandInfo {
+  /** The index of the last word that an allow has to spell out. -1: none. Infinity: no pattern covers the command. */
   readonly reach: number;
-  /** What it runs can't be told: any pattern may be meant, and only one that names every word covers it. */
+  /** It is unknown what it runs: any pattern may match, and only one that spells out every word covers it. */
   readonly opaque: boolean;
-  /** Which of its words may be run: none, those that can be told, or also those that can't. */
+  /** Which of its words may be run: none, those that are known, or also those that are not. */
   readonly loose: "no" | "words" | "all";
   /** The commands that it certainly runs. */
   readonly inner: readonly (readonly Word[])[];
-  /** What it runs as lines of a shell. */
+  /** The lines that it runs in a shell. */
   readonly code: readonly Word[];
-  /** What it gives to the environment of another program. */
+  /** The variables that it sets for another program. */
   readonly assignments: readonly Word[];
-  /** Whether it does nothing but run its only inner command. */
+  /** Whether it only runs its inner command. */
   readonly through: boolean;
-  /** Whether it runs what files of a project say. */
+  /** Whether files of the project decide what it runs. */
   readonly project: boolean;
-  /** How many words a suggestion has to keep. 0: all of them. -1: nothing can be suggested. */
+  /** How many words a suggested pattern has. 0: all of them. -1: there is no suggestion. */
   readonly keep: number;
 }
 
-const PLAIN: Look = {
+const PLAIN: CommandInfo = {
   reach: -1,
   opaque: false,
   loose: "no",
@@ -40,24 +40,24 @@ const PLAIN: Look = {
 const NOTHING = parseOptions([]);
 const MOST_WORDS = 100;
 
-/** Words of which nothing is known may all be run, and an allow has to name each. */
-const doubted = (words: readonly Word[]): Look => ({
+/** All words of an unknown program may be run, and an allow has to spell out each. */
+const doubted = (words: readonly Word[]): CommandInfo => ({
   ...PLAIN,
   reach: words.length - 1,
   loose: "all",
   opaque: words.length > MOST_WORDS,
 });
 
-/** They change what the names in the rest of the line mean. */
+/** They change the meaning of names in the rest of the line. */
 const MEDDLES = /^(?:alias|hash|enable|bind|fc)$/;
 const PROJECT =
   /^(?:make|npm|pnpm|yarn|bun|cargo|go|mvn|gradle|dotnet|deno|pytest|jest|vitest|mocha|poetry|uv|bundle|mix)$/;
 
-export function look(words: readonly Word[]): Look {
+export function inspect(words: readonly Word[]): CommandInfo {
   const name = words[0]!.text ?? "";
   const found = find(words);
   if (!found) {
-    // A program of the workspace does what it does with its words. Of a subcommand that begins with something it is known what it is not.
+    // A program of the workspace may run only words that are known.
     const isOwn = name.includes("/") && !/^\/|\.\.\//.test(name);
     if (isGroup(name) && words[1]?.text === undefined && /^[a-z]/.test(words[1]?.prefix ?? ""))
       return { ...doubted(words), loose: "words" };
@@ -65,7 +65,7 @@ export function look(words: readonly Word[]): Look {
     return isOwn ? { ...PLAIN, reach: 0, loose: "words", opaque: words.length > MOST_WORDS } : doubted(words);
   }
   const { at, what, reach } = found;
-  const own = LOOKERS[what.kind](words, found);
+  const own = INSPECTORS[what.kind](words, found);
   const isMoved = at > 0 && reach < 0 && own.reach < 0 && at > what.depth - 1;
   const inner = isMoved ? [[literal(name), ...words.slice(at)]] : own.inner;
   const project = PROJECT.test(baseName(name));
@@ -73,19 +73,19 @@ export function look(words: readonly Word[]): Look {
 }
 
 interface Found {
-  what: Known;
-  /** Where the last subcommand stands. */
+  what: KnownProgram;
+  /** The index of the last subcommand. */
   at: number;
-  /** The last word before it that has to be spelled out. */
+  /** The index of the last word before it that has to be spelled out. */
   reach: number;
-  /** Whether a subcommand could stand there, and does not. */
+  /** Whether the subcommand is missing. */
   isBare: boolean;
 }
 
-/** Only these: `uname26` is not `uname`. */
+/** Programs whose names may have a version. `uname26` is not `uname`. */
 const VERSIONED = /^(?:python|pypy|pip|perl|ruby|php|lua)[\d.]+$/;
 
-/** Finds what is known of a program and its subcommands, behind options that are known. */
+/** Looks up a program and its subcommands. Only known options may come before these. */
 function find(words: readonly Word[]): Found | undefined {
   const base = baseName(words[0]!.text ?? "");
   if (!isPlainName(words[0]!.text ?? "") && !/^\.\/(?:gradlew|mvnw)$/.test(words[0]!.text!)) return undefined;
@@ -94,7 +94,7 @@ function find(words: readonly Word[]): Found | undefined {
   let reach = -1;
   let isBare = false;
   while (isGroup(key)) {
-    const parsed = parseWords(words, known(key)?.options ?? NOTHING, at + 1, "first");
+    const parsed = parseWords(words, knownProgram(key)?.options ?? NOTHING, at + 1, "first");
     if (!parsed.sound) return undefined;
     reach = Math.max(reach, parsed.reach);
     const next = parsed.operands[0];
@@ -103,13 +103,13 @@ function find(words: readonly Word[]): Found | undefined {
     key = `${key}/${words[next]!.text}`;
     at = next;
   }
-  const what = known(key);
+  const what = knownProgram(key);
   return what && { what, at, reach, isBare };
 }
 
-type Looker = (words: readonly Word[], found: Found) => Look;
+type Inspector = (words: readonly Word[], found: Found) => CommandInfo;
 
-const LOOKERS: Record<Known["kind"], Looker> = {
+const INSPECTORS: Record<KnownProgram["kind"], Inspector> = {
   any: (words, { at }) => {
     const isTest = /^(?:test|\[)$/.test(baseName(words[0]!.text!));
     return isTest && words.some(isEvaluated) ? doubted(words) : { ...PLAIN, keep: at + 1 };
@@ -132,24 +132,24 @@ const LOOKERS: Record<Known["kind"], Looker> = {
 export const isHidden = (text: string): boolean => /\$\(|`/.test(text);
 const isEvaluated = ({ text }: Word): boolean => text !== undefined && (/^-[vR]$/.test(text) || isHidden(text));
 
-/** The first word of `tar xf a.tar` is options, too; each that takes a value takes it from a word of its own, so only the last may. */
+/** In `tar xf a.tar` the first word is options, too. Each takes its value from the next words, so only the last may take one. */
 function dashed(words: readonly Word[]): readonly Word[] {
   const first = words[1]?.text;
   if (first === undefined || !/^[a-zA-Z]+$/.test(first)) return words;
   return [words[0]!, literal(/[fCX]./.test(first) ? "-?" : `-${first}`), ...words.slice(2)];
 }
 
-/** They run tools of a project by name. */
+/** They run tools of the project. */
 const RUNNERS = /^(?:npx|bunx|pnpx|uvx|npm|pnpm|yarn|bun|uv|poetry|pipenv|bundle)$/;
 
-function runs(words: readonly Word[], { what, at }: Found): Look {
+function runs(words: readonly Word[], { what, at }: Found): CommandInfo {
   const name = words[0]!.text;
   if (name === "command" && /^-[vV]$/.test(words[1]?.text ?? "")) return { ...PLAIN, keep: 2 };
   const { sound, operands } = parseWords(words, what.options, at + 1, "first");
   if (!sound) return { ...doubted(words), keep: -1 };
   let start = operands[0] ?? words.length;
   const assignments: Word[] = [];
-  // Of any name: these programs are not as strict as a shell.
+  // Unlike a shell, these programs accept any name.
   while (what.traits.has("sets") && /^[^-].*=/s.test(words[start]?.prefix ?? "")) assignments.push(words[start++]!);
   if (what.traits.has("1")) start++;
   const feeds = what.traits.has("feeds");
@@ -160,14 +160,14 @@ function runs(words: readonly Word[], { what, at }: Found): Look {
     assignments,
     reach: Math.min(start, words.length - 1),
     inner: isAlone ? [] : [command],
-    // Some take the name for a line of a shell.
+    // Some run the name as a line of a shell.
     code: isAlone || !/\s/.test(command[0]!.prefix) ? [] : [command[0]!],
     through: what.traits.has("through") && !isAlone,
     keep: RUNNERS.test(name ?? "") && start === at + 1 ? at + 2 : -1,
   };
 }
 
-/** What xargs puts behind a command, or into the place that `-I` names, can't be told. */
+/** The words that xargs appends, or puts in the place that `-I` names, are unknown. */
 function filledIn(words: readonly Word[], start: number): Word[] {
   const passing = words.slice(1, start).map(({ text }) => text ?? "");
   const places = passing.flatMap((text, index) => {
@@ -180,22 +180,22 @@ function filledIn(words: readonly Word[], start: number): Word[] {
 }
 
 const FILE = /^[\w@.~%/][\w@.~%+/-]*$/;
-/** Not a file, but what comes in, under one of its names. */
+/** Names of the standard input. */
 const STREAM = /^(?:\/|(?:\.\.\/)+)(?:dev|proc)\/|(?:^|\/)(?:stdin|\d+)$/;
 export const isFile = (path: string): boolean =>
   FILE.test(path) && !STREAM.test(posix.normalize(path).replace(/^\/+/, "/"));
 const ASKS = /^(?:-[vVh]|--version|--help)$/;
-/** To shells and to Python these are other options, and they go on to run what they read. */
+/** In shells and Python these options mean something else: they still run their input. */
 const GOES_ON = /^(?:\S*sh -.|py\S* -v)$/;
 
-function script(words: readonly Word[], { what, at }: Found): Look {
+function script(words: readonly Word[], { what, at }: Found): CommandInfo {
   const name = baseName(words[0]!.text!);
   const isAsking = ({ text = "" }: Word) => ASKS.test(text) && !GOES_ON.test(`${name} ${text}`);
   if (words.length > 1 && words.slice(1).every(isAsking)) return { ...PLAIN, keep: 0 };
   if (family(name) === "python" || family(name) === "pypy") {
     const option = words.findIndex(({ text }, index) => index > 0 && !/^-[uBOsSEIvbdq]+$/.test(text ?? ""));
     const module = words[option + 1]?.text;
-    if (/^-[uBOsSEIvbdq]*m$/.test(words[option]?.text ?? "") && module !== undefined && known(module))
+    if (/^-[uBOsSEIvbdq]*m$/.test(words[option]?.text ?? "") && module !== undefined && knownProgram(module))
       return { ...PLAIN, inner: [words.slice(option + 1)], reach: option + 1 };
   }
   const { sound, operands, given } = parseWords(words, what.options, at + 1, "first");

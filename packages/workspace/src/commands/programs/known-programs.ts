@@ -1,23 +1,23 @@
 import { parseOptions, type Options } from "./options.ts";
 
 /**
- * What is known of programs. Only what is listed here is believed to do nothing but what its name says; a program, a subcommand or an
- * option that is missing is doubted. A name has the form `git/log`, and stands for one with the options of its line only.
+ * KnownProgram programs. Only these are trusted to do nothing but what their name says; any other program, subcommand or option is in doubt. A
+ * subcommand is written as `git/log`, and is trusted only with the options of its line.
  */
-export type Kind = "any" | "options" | "runs" | "script";
+export type ProgramKind = "any" | "options" | "runs" | "script";
 
-export interface Known {
-  readonly kind: Kind;
+export interface KnownProgram {
+  readonly kind: ProgramKind;
   readonly options: Options;
   /** How many words its name has. */
   readonly depth: number;
-  /** Whether the word behind its name says what it does, as in `npm run test`. */
+  /** Whether the word after its name says what it does, as in `npm run test`. */
   readonly next: boolean;
-  /** `first`: options end at the first operand. Of a wrapper: `through`, `sets` variables, `feeds` what it reads, `1`: a word of its own. */
+  /** `first`: options end at the first operand. Of wrappers: see `RUNS`. */
   readonly traits: ReadonlySet<string>;
 }
 
-/** Whatever the arguments are, they run nothing, and write nothing that the program is not there to write. */
+/** With any arguments they run nothing, and write only what they are meant to write. */
 const ANY = `
   [ b2sum base32 base64 basename cat cd cksum cmp column comm cut df diff dirname du echo egrep expand expr factor false fgrep fmt fold
   free grep groups head hexdump id jq join ls lsof md5sum nl nproc numfmt od paste pgrep printenv ps pwd readelf readlink realpath rev
@@ -47,7 +47,7 @@ const SHOWS = `pn:MsuzCcrtmiEFPqgL:S:G:U:wbRa oneline stat graph all author= sin
 const REVISES = `qvnfm: continue abort skip quit no-commit no-edit mainline= allow-empty onto= autostash no-autostash quiet rebase-merges
     keep-base root autosquash no-verify no-ff ff-only ff squash message= stat no-stat verbose allow-unrelated-histories`;
 
-/** With the options that are listed they run nothing, and write nothing. A `+` behind a name: its next word says what it does. */
+/** With these options they run nothing and write nothing. `+`: the next word says what it does. The syntax is that of `parseOptions`. */
 const OPTIONS = `
   sort bdfghiMnRrVsuzcCmk:t:S: reverse numeric-sort unique key= field-separator= ignore-case version-sort human-numeric-sort check stable
   uniq cduizf:s:w: count repeated unique ignore-case skip-fields= <1
@@ -152,7 +152,10 @@ const OPTIONS = `
   mvn+,mvnw+ qoBUX offline quiet !:
   gradle+,gradlew+ q info stacktrace offline no-daemon quiet console= parallel continue`;
 
-/** They run the command behind their options. `through`: and change nothing. A number: as many words of their own stand before it. */
+/**
+ * They run the command after their options. `through`: they change nothing about it. `sets`: assignments may come before it. `feeds`: they
+ * add their input to it. `1`: one word of their own comes before it.
+ */
 const RUNS = `
   time:through p
   nice:through n: adjustment=
@@ -167,7 +170,7 @@ const RUNS = `
   npx,bunx,pnpx,uvx,npm/exec,npm/x,pnpm/exec,pnpm/dlx,yarn/exec,yarn/dlx,bun/x yqp: yes no quiet package= silent
   uv/run,poetry/run,pipenv/run,pdm/run,hatch/run,rye/run,bundle/exec,pipx/run q quiet frozen locked`;
 
-/** They run a file: the first word behind these options. */
+/** They run a file: the first word after these options. */
 const SCRIPTS = `
   sh,bash,dash,zsh,ksh,mksh,ash,rbash euxlvnfco: login norc noprofile posix
   python,pypy uBOsSEIvbdqm:
@@ -177,9 +180,9 @@ const SCRIPTS = `
   lua,luajit,julia,Rscript,tclsh,wish,osascript,groovy,elixir,tsx,ts-node,go/run,source,. -
   deno/run Aq allow-all allow-read allow-net`;
 
-const table = new Map<string, Known>();
+const table = new Map<string, KnownProgram>();
 
-function learn(kind: Kind, text: string): void {
+function learn(kind: ProgramKind, text: string): void {
   const lines = text.trim().split(/\n {2}(?! )/);
   for (const line of lines) {
     const [names, ...tokens] = line.trim().split(/\s+/) as [string, ...string[]];
@@ -200,10 +203,10 @@ learn("options", OPTIONS);
 learn("runs", RUNS);
 learn("script", SCRIPTS);
 
-/** Names that stand before a subcommand: `git`, `git/stash`. */
+/** Names that take a subcommand: `git`, `git/stash`. */
 const groups = new Set(
   [...table.keys()].flatMap((key) => [...key.matchAll(/\//g)].map(({ index }) => key.slice(0, index))),
 );
 
-export const known = (key: string): Known | undefined => table.get(key);
+export const knownProgram = (key: string): KnownProgram | undefined => table.get(key);
 export const isGroup = (key: string): boolean => groups.has(key);

@@ -1,11 +1,11 @@
-import { DOUBTFUL, Findings, type Reading, type Stream } from "./findings.ts";
-import { isFile, isHidden } from "./programs/look.ts";
+import { DOUBTFUL, Findings, type LineAnalysis, type Streams } from "./findings.ts";
+import { isFile, isHidden } from "./programs/command-info.ts";
 import { MOST_CHARACTERS, type Parse, type Syntax } from "./syntax.ts";
 import { isTrusted, isVisible } from "./trust.ts";
 import { isHarmless } from "./variables.ts";
 import { ANYTHING, literal, wordOf, type Word } from "./word.ts";
 
-/** How deep `sh -c` may be nested in `sh -c`, and how much is looked at. */
+/** Limits for lines within lines, such as in `sh -c`. */
 const MOST_DEPTH = 8;
 const MOST_COMMANDS = 200;
 const MOST_CODE = 32;
@@ -17,8 +17,8 @@ interface Limits {
 }
 
 /** Finds every simple command in a line, at any depth. */
-export function readLine(line: string, parse: Parse): Reading {
-  const read = (text: string, { depth, tainted, left }: Limits): Reading | undefined => {
+export function analyzeLine(line: string, parse: Parse): LineAnalysis {
+  const read = (text: string, { depth, tainted, left }: Limits): LineAnalysis | undefined => {
     if (text.length > MOST_CHARACTERS || depth > MOST_DEPTH || left.code-- <= 0) return DOUBTFUL;
     const root = isVisible(text) ? parse(text) : undefined;
     if (!root) return undefined;
@@ -38,7 +38,7 @@ export function readLine(line: string, parse: Parse): Reading {
 class Reader {
   readonly #source: string;
   readonly #found: Findings;
-  #stream: Stream = { input: false, output: false };
+  #stream: Streams = { input: false, output: false };
 
   constructor(source: string, found: Findings) {
     this.#source = source;
@@ -75,7 +75,7 @@ class Reader {
         else this.#found.functions.add(this.#text(node.children.find(({ type }) => type === "word")!));
         return this.#within(node);
       case "compound_statement":
-        // A shell that is not bash reads `((rm -rf / x))` as two subshells.
+        // Shells other than bash read `((rm -rf / x))` as two subshells.
         if (node.children[0]!.type === "((") this.#found.doubtful = true;
         return this.#within(node);
       default:
@@ -94,7 +94,7 @@ class Reader {
   }
 
   /** Visits with other streams. */
-  #streaming(stream: Partial<Stream>, visit: () => void): void {
+  #streaming(stream: Partial<Streams>, visit: () => void): void {
     const before = this.#stream;
     this.#stream = { input: before.input || stream.input === true, output: before.output || stream.output === true };
     visit();
@@ -107,7 +107,7 @@ class Reader {
       this.#streaming({ input: at > 0, output: at < statements.length - 1 }, () => this.visit(child));
   }
 
-  /** In `[[` numbers and subscripts are evaluated, in `[` only subscripts. */
+  /** `[[` evaluates numbers and subscripts, `[` only subscripts. */
   #test(node: Syntax): void {
     this.#found.more = true;
     const text = this.#text(node);
@@ -129,7 +129,7 @@ class Reader {
     return word ?? ANYTHING;
   }
 
-  /** What is run, set or calculated within a word. */
+  /** Commands, assignments and arithmetic within a word. */
   #nested(node: Syntax): void {
     const { type, children } = node;
     if (type === "command_substitution" || type === "process_substitution") {
@@ -158,10 +158,10 @@ class Reader {
   #redirected(node: Syntax): void {
     const redirects = node.children.filter(({ type }) => type.endsWith("_redirect"));
     const [body, ...others] = node.children.filter((child) => !redirects.includes(child) && child.type !== "comment");
-    // To the grammar, words after a redirection belong to it. To the shell they are arguments.
+    // The grammar takes words after a redirection for a part of it. To the shell they are arguments.
     const extra = redirects.flatMap((redirect) => this.#redirect(redirect));
     if (others.length > 0 || this.#hasLineEnds(node)) this.#found.doubtful = true;
-    // A shell that is not bash ends the command at the `&` of `&>`.
+    // In shells other than bash, the `&` of `&>` ends the command.
     if (extra.length > 0 && redirects.some(({ start }) => this.#source[start] === "&")) this.#found.doubtful = true;
     if (body && body.type !== "command" && extra.length > 0) this.#found.doubtful = true;
     this.#streaming(this.#streams(redirects), () => {
@@ -171,8 +171,7 @@ class Reader {
     });
   }
 
-  /** Which way redirections go. */
-  #streams(redirects: readonly Syntax[]): Stream {
+  #streams(redirects: readonly Syntax[]): Streams {
     const texts = redirects.map((redirect) => this.#text(redirect));
     return {
       input: texts.some((text) => /^\d?</.test(text)),
@@ -180,10 +179,10 @@ class Reader {
     };
   }
 
-  /** Gives the words that belong to the command. */
+  /** Returns the words that are arguments of the command. */
   #redirect(node: Syntax): Word[] {
     const { type, children } = node;
-    // In `{name}>file` and `1>file`, what stands before the redirection is no word.
+    // In `{name}>file` and `1>file`, the text before the redirection is not a word.
     this.#found.doubtful ||= /[}\d]/.test(this.#source[node.start - 1] ?? "");
     if (type === "herestring_redirect") {
       const words = children.filter(({ named, type: kind }) => named && kind !== "file_descriptor");
@@ -230,7 +229,7 @@ class Reader {
     this.#streaming(this.#streams(redirects), () => this.#found.run([...words, ...extra], this.#stream));
   }
 
-  /** A line end that is not escaped ends a command, wherever the grammar thinks it does. */
+  /** An unescaped line end ends a command, even if the grammar continues it. */
   #hasLineEnds({ children }: Syntax): boolean {
     return children.some(({ start }, index) => {
       const before = children[index - 1];
@@ -246,7 +245,7 @@ class Reader {
       this.#assignment(child, { exported: true });
       return literal(`${/^\w*/.exec(this.#text(child))![0]}=`);
     });
-    // `declare -i` and `declare -n` evaluate what they are given, and so does a subscript.
+    // `declare -i`, `declare -n` and subscripts evaluate their values.
     const isPlain = words.every(({ text }) => text !== undefined && /^(?:-[rxaAgpfFv]+|\w+=?)$/.test(text));
     if (!isPlain) this.#found.doubtful = true;
     this.#found.commands.push({ words, reach: Infinity, opaque: false, keep: 0 });
@@ -267,7 +266,7 @@ class Reader {
   #loop(node: Syntax): void {
     const variable = node.children.find(({ type }) => type === "variable_name");
     const name = variable ? this.#text(variable) : "";
-    // What other programs go by has other names.
+    // Variables that other programs obey have other names.
     this.#found.more ||= !/^[a-z][a-z0-9]*$/.test(name);
     for (const child of node.children) {
       if (child.type === "do_group") this.visit(child);
@@ -288,13 +287,13 @@ const STATEMENTS = new Set(
   ).split(" "),
 );
 
-/** Nodes that do nothing but hold others. */
+/** Nodes that only contain others. */
 const STRUCTURE = new Set([
   ...STATEMENTS,
   ..."program do_group elif_clause else_clause case_item command_substitution process_substitution".split(" "),
 ]);
 
-/** What may stand where no command does: values, patterns and names. */
+/** Values, patterns and names, where no command is expected. */
 const PLAIN = new Set(
   (
     "comment word number string raw_string ansi_c_string translated_string concatenation simple_expansion expansion brace_expression " +
@@ -304,8 +303,8 @@ const PLAIN = new Set(
 );
 
 /**
- * Whether a redirection changes nothing outside: one that reads a file, copies or closes a descriptor, or writes to nowhere. Reading
- * counts as harmless because any program that is allowed could read as well; what only looks like a file does not.
+ * Whether a redirection is harmless: it reads a file, copies or closes a descriptor, or writes to /dev/null. LineAnalysis is harmless, because
+ * any allowed program could read the file as well. A device is not a file.
  */
 function isSafe(operator: string, target: Word | undefined): boolean {
   if (target?.text === undefined) return false;
