@@ -1,3 +1,4 @@
+import { wordList } from "../word-list.ts";
 import { inspect, isHidden, type CommandInfo } from "./programs/command-info.ts";
 import { isHarmless, mayBeRun, Variables } from "./variables.ts";
 import { ANYTHING, baseName, literal, type Word } from "./word.ts";
@@ -43,7 +44,7 @@ const MOST_WRAPPERS = 20;
 
 /** If the grammar takes one of these for a command, it has misread the line. */
 const RESERVED = new Set(
-  "if then elif else fi for while until do done case esac select function in { } ! [[ ]] (".split(" "),
+  wordList("if then elif else fi for while until do done case esac select function in { } ! [[ ]] ("),
 );
 
 /** Whether the input of a command comes from another command or a file, and whether its output goes to one. */

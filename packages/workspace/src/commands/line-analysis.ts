@@ -1,3 +1,4 @@
+import { wordList } from "../word-list.ts";
 import { DOUBTFUL, Findings, type LineAnalysis, type Streams } from "./findings.ts";
 import { isFile, isHidden } from "./programs/command-info.ts";
 import { MOST_CHARACTERS, type Parse, type Syntax } from "./syntax.ts";
@@ -280,26 +281,25 @@ class Reader {
 const LITERALS = new Set(["word", "raw_string", "string_content", "ansi_c_string"]);
 
 const STATEMENTS = new Set(
-  (
-    "command redirected_statement declaration_command unset_command variable_assignment variable_assignments for_statement " +
-    "c_style_for_statement test_command function_definition compound_statement subshell list pipeline negated_command while_statement " +
-    "if_statement case_statement"
-  ).split(" "),
+  wordList(`
+    command redirected_statement declaration_command unset_command variable_assignment variable_assignments for_statement
+    c_style_for_statement test_command function_definition compound_statement subshell list pipeline negated_command while_statement
+    if_statement case_statement
+  `),
 );
 
 /** Nodes that only contain others. */
-const STRUCTURE = new Set([
-  ...STATEMENTS,
-  ..."program do_group elif_clause else_clause case_item command_substitution process_substitution".split(" "),
-]);
+const STRUCTURE = STATEMENTS.union(
+  new Set(wordList("program do_group elif_clause else_clause case_item command_substitution process_substitution")),
+);
 
 /** Values, patterns and names, where no command is expected. */
 const PLAIN = new Set(
-  (
-    "comment word number string raw_string ansi_c_string translated_string concatenation simple_expansion expansion brace_expression " +
-    "arithmetic_expansion subscript variable_name special_variable_name regex extglob_pattern test_operator unary_expression " +
-    "binary_expression ternary_expression postfix_expression parenthesized_expression"
-  ).split(" "),
+  wordList(`
+    comment word number string raw_string ansi_c_string translated_string concatenation simple_expansion expansion brace_expression
+    arithmetic_expansion subscript variable_name special_variable_name regex extglob_pattern test_operator unary_expression
+    binary_expression ternary_expression postfix_expression parenthesized_expression
+  `),
 );
 
 /**

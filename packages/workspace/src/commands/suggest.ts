@@ -1,17 +1,18 @@
+import { wordList } from "../word-list.ts";
 import type { LineAnalysis, SimpleCommand } from "./findings.ts";
 import { baseName } from "./word.ts";
 
 /** For these only the same line is suggested, because they reach other machines or replace files. */
 const EXACT = new Set(
-  "mv cp ln tee truncate curl kill pkill killall chmod chown dd git/config kubectl/delete".split(" "),
+  wordList("mv cp ln tee truncate curl kill pkill killall chmod chown dd git/config kubectl/delete"),
 );
 
 /** For these nothing is suggested: the next line may do something else, and can't be undone. */
 const NEVER = new Set(
-  (
-    "rm rmdir unlink shred dd mkfs fdisk parted wipefs reboot shutdown halt poweroff init passwd usermod useradd userdel visudo mount " +
-    "umount iptables nft crontab eval source . exec alias trap set shopt export unset read"
-  ).split(" "),
+  wordList(`
+    rm rmdir unlink shred dd mkfs fdisk parted wipefs reboot shutdown halt poweroff init passwd usermod useradd userdel visudo mount
+    umount iptables nft crontab eval source . exec alias trap set shopt export unset read
+  `),
 );
 
 const LONGEST = 200;

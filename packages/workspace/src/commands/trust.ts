@@ -1,3 +1,4 @@
+import { wordList } from "../word-list.ts";
 import type { Syntax } from "./syntax.ts";
 
 /**
@@ -43,7 +44,7 @@ const IN_BRACKETS = new Set(["[", "]", "=", "==", "!=", "!", "-a", "-o"]);
 const TESTS = /^-(?:[a-hknoprstuvwxzGLNORS]|eq|ne|lt|le|gt|ge|nt|ot|ef)$/;
 
 /** Nodes whose children are words. */
-const LISTS = new Set("command file_redirect for_statement array declaration_command unset_command".split(" "));
+const LISTS = new Set(wordList("command file_redirect for_statement array declaration_command unset_command"));
 
 /** Two words without a blank between them are one word to the shell. */
 const isApart = (children: readonly Syntax[]): boolean =>

@@ -1,5 +1,5 @@
 import { namesOf } from "../paths.ts";
-import { words } from "../words.ts";
+import { wordList } from "../word-list.ts";
 
 /** Which program obeys the file: git, the one that starts a session of the user, or Cinch. */
 export type FrozenKind = "git" | "startup" | "cinch";
@@ -12,7 +12,7 @@ export const GIT_FOLDER = "hooks";
 export const GIT_FILES = ["config", "config.worktree", "commondir", "gitdir"];
 
 /** In a home: what decides which programs run when the user logs in, opens a shell or uses git. */
-export const STARTUP = words(`
+export const STARTUP = wordList(`
   .bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile .zshrc .zprofile .zshenv .zlogin .zlogout .inputrc
   .gitconfig .config/git .config/fish .config/autostart .config/systemd .config/environment.d
   .xprofile .xsession .xsessionrc .xinitrc .pam_environment .ssh/rc .ssh/config .ssh/authorized_keys

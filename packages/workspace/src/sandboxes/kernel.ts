@@ -1,8 +1,8 @@
 import { existsSync, lstatSync, readdirSync, statSync } from "node:fs";
-import { words } from "../words.ts";
+import { wordList } from "../word-list.ts";
 
 /** Files that show the memory, keys, timers or hardware of the machine. Containers hide them, too. */
-const MASKED = words(`
+const MASKED = wordList(`
   acpi asound kcore keys key-users latency_stats sched_debug scsi timer_list timer_stats
   kmsg kpagecgroup kpagecount kpageflags slabinfo vmallocinfo
 `).map((name) => `/proc/${name}`);

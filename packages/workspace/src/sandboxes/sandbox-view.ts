@@ -3,23 +3,23 @@ import { delimiter, dirname, join, resolve } from "node:path";
 import { frozenFiles, readSmallText } from "../frozen/frozen-files.ts";
 import { realPath } from "../on-disk.ts";
 import { isWithin } from "../paths.ts";
-import { words } from "../words.ts";
+import { wordList } from "../word-list.ts";
 import type { CommandLine, SandboxBounds } from "./sandbox.ts";
 
 /** The system and its programs. Commands see nothing else outside of the workspace. */
-const SYSTEM = words(`
+const SYSTEM = wordList(`
   /usr /bin /sbin /lib /lib32 /lib64 /libx32 /etc /opt
   /nix /gnu /snap /home/linuxbrew/.linuxbrew
 `);
 
 /** Where people install tools in their home. The private files of these tools are elsewhere. */
-const TOOLS = words(`
+const TOOLS = wordList(`
   .cargo/bin .rustup .pyenv .rbenv .nvm .volta .asdf .sdkman go/bin
   .deno/bin .bun/bin .local/bin .local/share/mise .local/share/pnpm .local/share/uv
 `);
 
 /** Secrets of the system that only root can read: for a harness that runs as root. */
-const SYSTEM_SECRETS = words(`
+const SYSTEM_SECRETS = wordList(`
   shadow shadow- gshadow gshadow- sudoers sudoers.d security/opasswd krb5.keytab
   ssh/ssh_host_rsa_key ssh/ssh_host_ecdsa_key ssh/ssh_host_ed25519_key ssl/private letsencrypt
   docker kubernetes rancher wireguard NetworkManager/system-connections
@@ -29,7 +29,7 @@ const SYSTEM_SECRETS = words(`
 const SYSTEM_SERVICES = ["/nix/var/nix/daemon-socket"];
 
 /** Secrets in a home: for a workspace that is a home. */
-const HOME_SECRETS = words(`
+const HOME_SECRETS = wordList(`
   .ssh .gnupg .aws .azure .config .docker .kube .netrc .npmrc .yarnrc.yml .pypirc
   .git-credentials .cargo/credentials .cargo/credentials.toml .gem/credentials .m2/settings.xml
   .gradle/gradle.properties .terraform.d .vault-token .pgpass .my.cnf .password-store .mozilla

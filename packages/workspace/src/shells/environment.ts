@@ -1,8 +1,8 @@
-import { words } from "../words.ts";
+import { wordList } from "../word-list.ts";
 
 /** Variables of the harness that commands get: where things are and how text is written, but no keys. */
 const INHERITED = new Set(
-  words(`
+  wordList(`
     PATH HOME USER LOGNAME SHELL LANG LANGUAGE TZ TMPDIR
     SSL_CERT_FILE SSL_CERT_DIR NODE_EXTRA_CA_CERTS
     CARGO_HOME RUSTUP_HOME GOPATH GOROOT JAVA_HOME NVM_DIR PYENV_ROOT VIRTUAL_ENV

@@ -45,7 +45,7 @@ const table: Record<string, Case[]> = {
     ["docker run x", "docker run x"],
     ["go run .", "go run ."],
   ],
-  "nothing for what can't be taken back, and for code": [
+  "nothing for what can't be undone, and for code": [
     ["rm x", undefined],
     ["rm -rf dist", undefined],
     ["/bin/rm x", undefined],

@@ -49,7 +49,7 @@ const GIT = `
   alias/config alias/hooks/pre-commit hooks-alias/pre-commit config-alias alias/modules/libs/sub/config
   scripts/hook.sh
 `;
-/** Told by what their folders look like. */
+/** Recognised by the contents of their folders. */
 const BARE = `
   data/config data/hooks/pre-commit data/commondir backup/config backup/hooks/post-receive backup/hooks/new/deep
 `;
@@ -194,11 +194,11 @@ describe("what is frozen", { skip: without("git") }, () => {
     mode,
   });
 
-  test("is written where a path rule names it, which the refusal tells", async () => {
+  test("is written where a path rule names it, as the refusal says", async () => {
     await using shut = await opened();
-    const told = await shut.desk.fails("write_file", { file_path: ".git/hooks/pre-commit", content: "x" });
-    assert.match(told, /\{ operations: \["write"\], paths: \["\/\.git\/hooks\/pre-commit"\], mode: "allow" \}/);
-    assert.match(told, /trusted: true/);
+    const refusal = await shut.desk.fails("write_file", { file_path: ".git/hooks/pre-commit", content: "x" });
+    assert.match(refusal, /\{ operations: \["write"\], paths: \["\/\.git\/hooks\/pre-commit"\], mode: "allow" \}/);
+    assert.match(refusal, /trusted: true/);
     const own = await shut.desk.fails("write_file", { file_path: ".cinch/a", content: "x" });
     assert.match(own, /paths: \["\/\.cinch\/a"\]/);
     assert.doesNotMatch(own, /trusted/);

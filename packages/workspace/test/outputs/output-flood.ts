@@ -23,7 +23,7 @@ async function run(): Promise<string> {
   return String((await desk.ok("execute", { command })).details["output"]);
 }
 
-/** Nobody looks before it is over. */
+/** Reads no output before the command has ended. */
 async function unread(): Promise<string> {
   const id = await desk.start(`${command}; touch over; read x`);
   await desk.ok("execute", { command: "while [ ! -e over ]; do sleep 0.05; done" });

@@ -86,7 +86,7 @@ describe("the output of a command", () => {
     assert.doesNotMatch(long.textForModel(), /\u001b|31m/);
   });
 
-  test("that can't be saved is told so, and the command goes on", async () => {
+  test("that can't be saved says so, and the command runs on", async () => {
     using place = folder();
     writeFileSync(join(place.path, "file"), "");
     const output = await filled(join(place.path, "file", "outputs"), lines(10_000));
@@ -113,7 +113,7 @@ describe("clean text", () => {
       "ablinkc",
     ],
     "shows of a line only what it said last": ["10%\r50%\r100%\ndone\r\n", "100%\ndone\n"],
-    "takes back what was taken back": ["_\bw_\bo_\br_\bd", "word"],
+    "applies backspaces": ["_\bw_\bo_\br_\bd", "word"],
     "has no sequence that was cut off": ["text\u001b[31", "text"],
     "goes on after a title that has no end": ["\u001b]0;title\nnext", "\nnext"],
     "has no other control characters": ["a\u0000b\u0007c\u007fd\u0085e\tf\u202eg", "abcde\tfg"],

@@ -28,7 +28,7 @@ const NO =
 const tricks: Record<string, Trick> = {
   "writing outside": { command: "echo x > OUT/new", says: NO, real: true },
   "writing into the system": { command: "echo x > /usr/cinch-test; echo x > /etc/cinch-test", says: NO },
-  "writing through a link that leads out": { command: "ln -s OUT link; echo x > link/new", says: NO, real: true },
+  "writing through a link to the outside": { command: "ln -s OUT link; echo x > link/new", says: NO, real: true },
   "writing through a link that was there": { command: "echo x > out-link/new", says: NO, real: true },
   "going up from the folder": { command: "cd ..; echo x > outside/new; cat outside/secret", says: NO, real: true },
   "reading a file outside": { command: "cat OUT/secret", says: NO, real: true },
@@ -88,7 +88,7 @@ const tricks: Record<string, Trick> = {
   },
   "typing into a terminal": { command: "echo x > /dev/tty; cat < /dev/tty", says: /tty/ },
   "preloading a library": { command: "touch lib.so; LD_PRELOAD=$PWD/lib.so cat OUT/secret", says: NO, real: true },
-  "becoming somebody else": {
+  "becoming another user": {
     command: "sudo -n cat OUT/secret; cp /bin/cat mine; chmod u+s mine; ./mine OUT/secret",
     says: NO,
     real: true,

@@ -50,7 +50,7 @@ for (const { title, name, why, lend, close } of [bubblewrap, sandboxRuntime]) {
       assert.equal((await ran(shell, "kill -9 $$")).exit.code, 128 + 9);
     });
 
-    test("has a temporary folder that the next one has, too, and nobody else", async () => {
+    test("shares a temporary folder with the next command, and with nothing else", async () => {
       const note = `cinch-note-${randomUUID()}`;
       assert.equal((await ran(shell, `echo kept > "$TMPDIR/${note}"; ls -A /tmp`)).exit.code, 0);
       assert.equal((await ran(shell, `cat "$TMPDIR/${note}"`)).stdout, "kept\n");
@@ -104,7 +104,7 @@ for (const { title, name, why, lend, close } of [bubblewrap, sandboxRuntime]) {
       assert.match(printed, /No such file/);
     });
 
-    test("can be told something", async () => {
+    test("reads its standard input", async () => {
       let printed = "";
       const command = { command: "echo ready; read line; echo got $line", cwd: "/" };
       const running = shell.start(command, (chunk) => void (printed += Buffer.from(chunk).toString()), {
@@ -222,7 +222,7 @@ describe("the network", () => {
 });
 
 describe("which sandbox there is", () => {
-  test("is found out by trying, and told", { skip: bubblewrap.why }, async () => {
+  test("is found out by trying, and described", { skip: bubblewrap.why }, async () => {
     using root = folder();
     await using found = closing(sandboxShell({ root: root.path }));
     const { kind, description } = await found.shell.protection();
@@ -230,7 +230,7 @@ describe("which sandbox there is", () => {
     assert.match(description, /^bubblewrap: .*network off\.$/);
   });
 
-  test("may be none: then commands run without, and that is told", async () => {
+  test("may be none: then commands run without, and the description says so", async () => {
     using root = folder();
     const path = process.env.PATH;
     await using alone = closing(sandboxShell({ root: root.path, env: { PATH: path } }));

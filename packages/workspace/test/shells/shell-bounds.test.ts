@@ -32,7 +32,7 @@ function tree(files: Record<string, string>) {
   return place;
 }
 
-/** What people are told when it is opened. */
+/** The description that people see when it is opened. */
 async function protectionOf(workspace: FileWorkspace): Promise<string> {
   const desk = new CommandDesk(workspace);
   const events: HarnessEvent[] = [];
@@ -96,7 +96,7 @@ describe("what path rules say of commands", () => {
   const permissions = [deny("/**/.env")];
   const uncovered = /Path rules do not cover commands\.$/;
 
-  test("is nothing where there is no sandbox, and that is told", async () => {
+  test("is nothing where there is no sandbox, and the description says so", async () => {
     using root = tree({});
     const options = { root: root.path, sandbox: "none" as const };
     assert.match(await protectionOf(localWorkspace({ ...options, permissions })), uncovered);

@@ -241,7 +241,7 @@ describe("everything that a command started ends", linux, () => {
     assert.ok(stubborn.exit.durationMs >= 490, `${stubborn.exit.durationMs}`);
   });
 
-  test("also when nobody takes what it prints", async () => {
+  test("also when its sink does not settle", async () => {
     using root = folder();
     await using local = closing(localShell({ root: root.path }));
     const running = local.shell.start({ command: "yes", cwd: "/" }, () => new Promise(() => {}));

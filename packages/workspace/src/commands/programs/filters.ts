@@ -1,10 +1,11 @@
+import { wordList } from "../../word-list.ts";
 import { mayBeOption, type Word } from "../word.ts";
 import type { CommandInfo } from "./command-info.ts";
 
 const AWK_CALLS = new Set(
-  "length substr split index match sub gsub gensub sprintf tolower toupper int sqrt exp log sin cos rand srand print printf if while for".split(
-    " ",
-  ),
+  wordList(`
+    length substr split index match sub gsub gensub sprintf tolower toupper int sqrt exp log sin cos rand srand print printf if while for
+  `),
 );
 const AWK_WORDS = /^(?:else|do|return|in|next|nextfile|exit|delete|print|printf|BEGIN|END)$/;
 const AWK_TOKEN =

@@ -1,3 +1,4 @@
+import { wordList } from "../../word-list.ts";
 import { parseOptions, type Options } from "./options.ts";
 
 /**
@@ -182,26 +183,24 @@ const SCRIPTS = `
 
 const table = new Map<string, KnownProgram>();
 
-function learn(kind: ProgramKind, text: string): void {
-  const lines = text.trim().split(/\n {2}(?! )/);
-  for (const line of lines) {
-    const [names, ...tokens] = line.trim().split(/\s+/) as [string, ...string[]];
-    const options = parseOptions(tokens);
+function add(key: string, { kind, options, traits }: Pick<KnownProgram, "kind" | "options" | "traits">): void {
+  const name = key.replace(/\+$/, "");
+  table.set(name, { kind, options, traits, depth: name.split("/").length, next: name !== key });
+}
+
+function addLines(kind: ProgramKind, text: string): void {
+  for (const line of text.trim().split(/\n {2}(?! )/)) {
+    const [names, ...tokens] = wordList(line) as [string, ...string[]];
     const [keys, ...traits] = names.split(":") as [string, ...string[]];
-    for (const key of keys.split(",")) {
-      const name = key.replace(/\+$/, "");
-      table.set(name, { kind, options, depth: name.split("/").length, next: name !== key, traits: new Set(traits) });
-    }
+    const program = { kind, options: parseOptions(tokens), traits: new Set(traits) };
+    for (const key of keys.split(",")) add(key, program);
   }
 }
 
-for (const name of ANY.trim().split(/\s+/)) {
-  const options = parseOptions([]);
-  table.set(name, { kind: "any", options, depth: name.split("/").length, next: false, traits: new Set() });
-}
-learn("options", OPTIONS);
-learn("runs", RUNS);
-learn("script", SCRIPTS);
+for (const name of wordList(ANY)) add(name, { kind: "any", options: parseOptions([]), traits: new Set() });
+addLines("options", OPTIONS);
+addLines("runs", RUNS);
+addLines("script", SCRIPTS);
 
 /** Names that take a subcommand: `git`, `git/stash`. */
 const groups = new Set(

@@ -24,7 +24,7 @@ export const executeInput = (host: CommandHost) =>
     policy: () => (isUnprotected(host) ? "ask" : undefined),
     async execute({ id, text }, { threadId }) {
       const command = await findCommand(host.background, { threadId, id });
-      if (command.exit) throw new Error(`${id} is over and reads no input. See how it ended with execute_output.`);
+      if (command.exit) throw new Error(`${id} has ended and reads no input. See how with execute_output.`);
       const outcome = await command.write(text, WAIT_MS);
       switch (outcome) {
         case "read":

@@ -42,7 +42,7 @@ const kinds = [
 
 for (const { title, why, sandbox } of kinds) {
   describe(`a background command ${title}`, { skip: why }, () => {
-    test("answers at once, is followed piece by piece, answered, and tells how it ended", async () => {
+    test("answers at once, is followed piece by piece, gets input, and reports how it ended", async () => {
       await using at = await seat({ sandbox: sandbox() });
       const { desk } = at;
       const id = await desk.start("echo ready; read x; echo got $x; exit 3");
@@ -55,7 +55,7 @@ for (const { title, why, sandbox } of kinds) {
       assert.match(whole.text, /^cmd-\d+: Exit code 3 after/);
       const path = String(whole.details["output"]);
       assert.match((await desk.ok("read_file", { file_path: path })).text, /1\tready\n +2\tgot word/);
-      assert.match(await desk.fails("execute_input", { id, text: "more\n" }), /is over/);
+      assert.match(await desk.fails("execute_input", { id, text: "more\n" }), /has ended/);
     });
 
     test("may be an interactive program", { skip: without("python3") }, async () => {
@@ -144,7 +144,7 @@ describe("a background command", () => {
     assert.equal(details["from"], 0);
   });
 
-  test("of another thread is not there: neither to be seen, told something, nor stopped", async () => {
+  test("of another thread does not exist: it can't be followed, answered or stopped", async () => {
     await using at = await seat();
     const id = await at.desk.start("read x; echo got $x");
     const other = await at.desk.harness.createSession();
@@ -246,7 +246,7 @@ describe("a background command", () => {
     assert.match(await at.desk.printed(id, "time limit"), /Ended by the time limit, after 0\.\d s/);
   });
 
-  test("that does not read what it is told keeps nobody waiting, and is told no more", async () => {
+  test("that does not read its input blocks no call, and gets no more input", async () => {
     await using at = await seat();
     const id = await at.desk.start("sleep 1000");
     const text = "x".repeat(60_000);
@@ -282,7 +282,7 @@ describe("a background command", () => {
     );
   });
 
-  test("asks before it is told something where nothing protects the machine; one answer is good for that command", async () => {
+  test("needs approval for its input where nothing protects the machine; one answer covers that command", async () => {
     using root = folder();
     using outputs = folder();
     const workspace = localWorkspace({ root: root.path, sandbox: "none", cache: outputs.path });
@@ -319,7 +319,7 @@ describe("a background command", () => {
     await desk.printed(other, "done\n");
   });
 
-  test("that can't be started tells why", async () => {
+  test("that can't be started says why", async () => {
     await using at = await seat();
     const id = await at.desk.start("true", { cwd: "/nowhere" });
     assert.match(await at.desk.printed(id, "Exit code 127"), /There is no folder \/nowhere/);
