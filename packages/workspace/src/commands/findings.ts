@@ -3,7 +3,6 @@ import { inspect, isHidden, type CommandInfo } from "./programs/command-info.ts"
 import { isHarmless, mayBeRun, Variables } from "./variables.ts";
 import { ANYTHING, baseName, literal, type Word } from "./word.ts";
 
-/** A program with its arguments. */
 export interface SimpleCommand {
   readonly words: readonly Word[];
   /** These three are as in `CommandInfo`. */
@@ -14,9 +13,7 @@ export interface SimpleCommand {
   readonly through?: SimpleCommand | undefined;
 }
 
-/** What a line does. */
 export interface LineAnalysis {
-  /** The simple commands of the line itself. */
   readonly commands: readonly SimpleCommand[];
   /** Commands that others run, or may run: wrappers, or the code of `sh -c`. */
   readonly inner: readonly SimpleCommand[];
@@ -109,7 +106,6 @@ export class Findings {
     return isHidden(text) || name.startsWith("BASH_FUNC_") || this.#reads(text);
   }
 
-  /** Adds a simple command. */
   run(words: readonly Word[], stream: Streams): void {
     if (words.length === 0) return;
     const command = this.#simple(words, stream);

@@ -1,6 +1,6 @@
 import { wordList } from "../word-list.ts";
 import { DOUBTFUL, Findings, type LineAnalysis, type Streams } from "./findings.ts";
-import { isFile, isHidden } from "./programs/command-info.ts";
+import { isPlainFile, isHidden } from "./programs/command-info.ts";
 import { MOST_CHARACTERS, type Parse, type Syntax } from "./syntax.ts";
 import { isTrusted, isVisible } from "./trust.ts";
 import { isHarmless } from "./variables.ts";
@@ -17,7 +17,6 @@ interface Limits {
   left: { code: number; commands: number };
 }
 
-/** Finds every simple command in a line, at any depth. */
 export function analyzeLine(line: string, parse: Parse): LineAnalysis {
   const read = (text: string, { depth, tainted, left }: Limits): LineAnalysis | undefined => {
     if (text.length > MOST_CHARACTERS || depth > MOST_DEPTH || left.code-- <= 0) return DOUBTFUL;
@@ -94,7 +93,6 @@ class Reader {
     for (const child of children) this.visit(child);
   }
 
-  /** Visits with other streams. */
   #streaming(stream: Partial<Streams>, visit: () => void): void {
     const before = this.#stream;
     this.#stream = { input: before.input || stream.input === true, output: before.output || stream.output === true };
@@ -289,9 +287,10 @@ const STATEMENTS = new Set(
 );
 
 /** Nodes that only contain others. */
-const STRUCTURE = STATEMENTS.union(
-  new Set(wordList("program do_group elif_clause else_clause case_item command_substitution process_substitution")),
-);
+const STRUCTURE = new Set([
+  ...STATEMENTS,
+  ...wordList("program do_group elif_clause else_clause case_item command_substitution process_substitution"),
+]);
 
 /** Values, patterns and names, where no command is expected. */
 const PLAIN = new Set(
@@ -310,5 +309,5 @@ function isSafe(operator: string, target: Word | undefined): boolean {
   if (target?.text === undefined) return false;
   if (target.text === "/dev/null") return true;
   if (/&-?$/.test(operator)) return /^\d+-?$|^-$/.test(target.text);
-  return operator === "<" && isFile(target.text);
+  return operator === "<" && isPlainFile(target.text);
 }

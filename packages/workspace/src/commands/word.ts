@@ -12,10 +12,8 @@ export interface Word {
 
 export const literal = (text: string): Word => ({ text, prefix: text, splits: false });
 
-/** Any number of any words. */
 export const ANYTHING: Word = { text: undefined, prefix: "", splits: "any" };
 
-/** Whether it may be read as an option. */
 export const mayBeOption = ({ text, prefix }: Word): boolean =>
   text === undefined ? prefix === "" || prefix.startsWith("-") : text.startsWith("-") && text !== "-";
 

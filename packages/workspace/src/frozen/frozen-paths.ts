@@ -46,7 +46,6 @@ export class FrozenPaths {
     this.#options = options;
   }
 
-  /** Set when the workspace is opened. */
   set roots(roots: readonly FrozenRoot[]) {
     this.#roots = roots;
     this.#cachedAt = -Infinity;
@@ -106,7 +105,6 @@ export class FrozenPaths {
   }
 }
 
-/** A bare repository can have any name. */
 async function bareRepository(backend: Backend, path: string, reach: Reach): Promise<FrozenMatch | undefined> {
   const names = namesOf(path).map(folded);
   const hooks = names.lastIndexOf(GIT_FOLDER);

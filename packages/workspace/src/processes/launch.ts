@@ -4,11 +4,9 @@ import { type CommandGuard, MARK } from "./command-guard.ts";
 import { closeTheirs, destroyOurs, openPipes, type PipeReader } from "./pipes.ts";
 import type { ProcessTree } from "./process-tree.ts";
 
-/** What to start. */
 export interface Launch {
   argv: string[];
   env: Record<string, string>;
-  /** A real folder. */
   cwd: string;
   guard: CommandGuard;
   /** The shell that marks the process: bash, or any other that has `ulimit`. */

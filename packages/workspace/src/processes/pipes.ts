@@ -7,7 +7,6 @@ import { promisify } from "node:util";
 const { O_NONBLOCK, O_RDONLY, O_WRONLY } = constants;
 const run = promisify(execFile);
 
-/** A pipe between this process and a child. */
 interface Pipe<End> {
   /** For `stdio` of `spawn`; closed after it. */
   theirs: number;

@@ -18,7 +18,6 @@ export interface Masks {
 interface CompiledRule {
   deny: boolean;
   matches(path: string): boolean;
-  /** Whether it matches everything in this folder. */
   covers(path: string): boolean;
   /** Whether it can match anything in this folder. */
   reaches(path: string): boolean;

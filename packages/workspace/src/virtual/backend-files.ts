@@ -160,7 +160,6 @@ export class BackendFiles {
   }
 }
 
-/** Turns failures of the backend into those of Unix. */
 async function withErrno<T>(path: string, call: () => Promise<T>): Promise<T> {
   try {
     return await call();

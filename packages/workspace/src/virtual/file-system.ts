@@ -27,17 +27,9 @@ export class VirtualFileSystem implements IFileSystem {
   }
 
   // The interpreter calls the next three only to set up its local paths.
-  mkdirSync(path: string, options?: { recursive?: boolean }): void {
-    this.#local.mkdirSync(path, options);
-  }
-
-  writeFileSync(...parameters: Parameters<InMemoryFs["writeFileSync"]>): void {
-    this.#local.writeFileSync(...parameters);
-  }
-
-  writeFileLazy(...parameters: Parameters<InMemoryFs["writeFileLazy"]>): void {
-    this.#local.writeFileLazy(...parameters);
-  }
+  mkdirSync: InMemoryFs["mkdirSync"] = this.#local.mkdirSync.bind(this.#local);
+  writeFileSync: InMemoryFs["writeFileSync"] = this.#local.writeFileSync.bind(this.#local);
+  writeFileLazy: InMemoryFs["writeFileLazy"] = this.#local.writeFileLazy.bind(this.#local);
 
   async readFile(path: string, options?: Encoding): Promise<string> {
     const at = normal(path);
@@ -77,13 +69,7 @@ export class VirtualFileSystem implements IFileSystem {
     throw Object.assign(new Error(`ENOENT: no such file or directory, stat '${at}'`), { code: "ENOENT" });
   }
 
-  lstat(path: string): Promise<FsStat> {
-    return this.stat(path);
-  }
-
-  async mkdir(path: string, { recursive = false } = {}): Promise<void> {
-    await this.#call("makeDirectory", normal(path), { recursive });
-  }
+  lstat = (path: string) => this.stat(path);
 
   async readdir(path: string): Promise<string[]> {
     return (await this.readdirWithFileTypes(path)).map(({ name }) => name);
@@ -98,33 +84,16 @@ export class VirtualFileSystem implements IFileSystem {
       .map(({ name, directory }) => ({ name, isFile: !directory, isDirectory: directory, isSymbolicLink: false }));
   }
 
-  async rm(path: string, { recursive = false, force = false } = {}): Promise<void> {
-    await this.#call("remove", normal(path), { recursive, force });
-  }
-
-  async cp(from: string, to: string, { recursive = false } = {}): Promise<void> {
-    await this.#call("copy", normal(from), normal(to), { recursive });
-  }
-
-  async mv(from: string, to: string): Promise<void> {
-    await this.#call("move", normal(from), normal(to));
-  }
-
-  async chmod(path: string, mode: number): Promise<void> {
-    await this.#call("setMode", normal(path), mode);
-  }
-
-  async utimes(path: string): Promise<void> {
-    await this.#call("setTimes", normal(path));
-  }
-
-  async symlink(_target: string, path: string): Promise<void> {
-    await this.#call("makeLink", normal(path));
-  }
-
-  async link(_existing: string, path: string): Promise<void> {
-    await this.#call("makeLink", normal(path));
-  }
+  mkdir = (path: string, { recursive = false } = {}) => this.#call("makeDirectory", normal(path), { recursive });
+  rm = (path: string, { recursive = false, force = false } = {}) =>
+    this.#call("remove", normal(path), { recursive, force });
+  cp = (from: string, to: string, { recursive = false } = {}) =>
+    this.#call("copy", normal(from), normal(to), { recursive });
+  mv = (from: string, to: string) => this.#call("move", normal(from), normal(to));
+  chmod = (path: string, mode: number) => this.#call("setMode", normal(path), mode);
+  utimes = (path: string) => this.#call("setTimes", normal(path));
+  symlink = (_target: string, path: string) => this.#call("makeLink", normal(path));
+  link = (_existing: string, path: string) => this.#call("makeLink", normal(path));
 
   async readlink(path: string): Promise<string> {
     throw Object.assign(new Error(`EINVAL: invalid argument, readlink '${path}'`), { code: "EINVAL" });
@@ -135,13 +104,8 @@ export class VirtualFileSystem implements IFileSystem {
     return normal(path);
   }
 
-  resolvePath(base: string, path: string): string {
-    return posix.resolve("/", base, path);
-  }
-
-  getAllPaths(): string[] {
-    return [];
-  }
+  resolvePath = (base: string, path: string) => posix.resolve("/", base, path);
+  getAllPaths = () => [];
 }
 
 const normal = (path: string): string => posix.resolve("/", path);

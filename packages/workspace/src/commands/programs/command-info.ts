@@ -4,7 +4,6 @@ import { isGroup, knownProgram, type KnownProgram } from "./known-programs.ts";
 import { parseOptions, parseWords } from "./options.ts";
 import { ANYTHING, baseName, family, isPlainName, literal, type Word } from "../word.ts";
 
-/** What is known about a simple command. */
 export interface CommandInfo {
   /** The index of the last word that an allow has to spell out. -1: none. Infinity: no pattern covers the command. */
   readonly reach: number;
@@ -12,7 +11,6 @@ export interface CommandInfo {
   readonly opaque: boolean;
   /** Which of its words may be run: none, those that are known, or also those that are not. */
   readonly loose: "no" | "words" | "all";
-  /** The commands that it certainly runs. */
   readonly inner: readonly (readonly Word[])[];
   /** The lines that it runs in a shell. */
   readonly code: readonly Word[];
@@ -78,7 +76,6 @@ interface Found {
   at: number;
   /** The index of the last word before it that has to be spelled out. */
   reach: number;
-  /** Whether the subcommand is missing. */
   isBare: boolean;
 }
 
@@ -139,7 +136,6 @@ function dashed(words: readonly Word[]): readonly Word[] {
   return [words[0]!, literal(/[fCX]./.test(first) ? "-?" : `-${first}`), ...words.slice(2)];
 }
 
-/** They run tools of the project. */
 const RUNNERS = /^(?:npx|bunx|pnpx|uvx|npm|pnpm|yarn|bun|uv|poetry|pipenv|bundle)$/;
 
 function runs(words: readonly Word[], { what, at }: Found): CommandInfo {
@@ -182,7 +178,7 @@ function filledIn(words: readonly Word[], start: number): Word[] {
 const FILE = /^[\w@.~%/][\w@.~%+/-]*$/;
 /** Names of the standard input. */
 const STREAM = /^(?:\/|(?:\.\.\/)+)(?:dev|proc)\/|(?:^|\/)(?:stdin|\d+)$/;
-export const isFile = (path: string): boolean =>
+export const isPlainFile = (path: string): boolean =>
   FILE.test(path) && !STREAM.test(posix.normalize(path).replace(/^\/+/, "/"));
 const ASKS = /^(?:-[vVh]|--version|--help)$/;
 /** In shells and Python these options mean something else: they still run their input. */
@@ -208,7 +204,7 @@ function script(words: readonly Word[], { what, at }: Found): CommandInfo {
     return file ? { ...rest, code: [file], reach: last, keep: -1 } : { ...rest, opaque: true, reach: Infinity };
   if (!file && given.has("test")) return rest;
   const isDebugger = file?.text === "inspect" && name.startsWith("node");
-  if (!file || isDebugger || !isFile(file.text ?? file.prefix))
+  if (!file || isDebugger || !isPlainFile(file.text ?? file.prefix))
     return { ...doubted(words), opaque: true, reach: Infinity };
   const areNames = file.splits === "names" && /^\w/.test(file.prefix);
   if (file.text === undefined && !areNames) return { ...doubted(words), opaque: true };

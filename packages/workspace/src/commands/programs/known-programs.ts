@@ -10,7 +10,6 @@ export type ProgramKind = "any" | "options" | "runs" | "script";
 export interface KnownProgram {
   readonly kind: ProgramKind;
   readonly options: Options;
-  /** How many words its name has. */
   readonly depth: number;
   /** Whether the word after its name says what it does, as in `npm run test`. */
   readonly next: boolean;

@@ -8,7 +8,6 @@ export interface Options {
   readonly single: boolean;
   /** Options that an allow has to spell out, because they change where or on what the program works. */
   readonly spelled: ReadonlySet<string>;
-  /** The maximum number of operands. */
   readonly most: number;
   /** Texts that no operand and no value may contain; with `^`: begin with. */
   readonly never: readonly string[];
@@ -46,7 +45,6 @@ export interface Parsed {
   readonly reach: number;
   /** The indexes of the words that are not options. */
   readonly operands: readonly number[];
-  /** The names of the options that are given. */
   readonly given: ReadonlySet<string>;
   /** Whether every option is known. Otherwise the words after it are not understood. */
   readonly sound: boolean;
