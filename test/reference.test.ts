@@ -88,7 +88,7 @@ describe("the reference", { concurrency: false }, () => {
     assert.deepEqual(documented.toSorted(), [...new Set(thrown)].toSorted());
   });
 
-  for (const name of ["core", "sqlite", "workspace", "testkit"]) {
+  for (const name of ["core", "sqlite", "workspace", "workspace/virtual", "testkit"]) {
     test(`has everything that @cinch/${name} exports`, async () => {
       const exported = Object.keys((await import(`@cinch/${name}`)) as object);
       const documented = sectionOf("Exports", `@cinch/${name}`).rows.map((row) => row.name);

@@ -110,22 +110,22 @@ export const files = inPackage("packages/workspace", [
   {
     attacks: "masks: what may not be read is left open",
     file: "sandboxes/masks.ts",
-    find: "if (denies(read, path, whole)) return mask",
+    find: "if (denies(read, path, { isFolder })) return mask",
     replace: "if (false) return mask",
-    tests: ["sandbox", "sandbox-shell"],
+    tests: ["sandboxes/sandbox", "shells/sandbox-shell"],
   },
   {
     attacks: "masks: what may not be written is left open",
     file: "sandboxes/masks.ts",
-    find: "if (kept && !frozen) await mask",
+    find: "if (isFrozen && !frozen) await mask",
     replace: "if (false) await mask",
-    tests: ["sandbox", "sandbox-shell"],
+    tests: ["sandboxes/sandbox", "shells/sandbox-shell"],
   },
   {
     attacks: "environment: every variable of the harness reaches commands",
-    file: "shells/process.ts",
+    file: "shells/process-shell.ts",
     find: "const inherited = commandEnvironment(process.env)",
     replace: "const inherited = (process.env as Record<string, string>)",
-    tests: ["shells"],
+    tests: ["shells/shells"],
   },
 ]);

@@ -2,7 +2,7 @@ import { checkKeys, CinchError } from "@cinch/core";
 import * as z from "zod/mini";
 import type { Backend } from "./backend.ts";
 import type { Sandbox } from "./sandboxes/sandbox.ts";
-import type { Shell } from "./shell.ts";
+import type { Shell } from "./shells/shell.ts";
 
 /** Whether it has these methods; whether they do what they should is for the conformance suite to tell. */
 const having = <T>(what: string, ...methods: string[]) =>

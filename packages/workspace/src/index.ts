@@ -7,14 +7,13 @@ export { commandMatcher, type CommandMatcher } from "./commands/index.ts";
 export type { Confinement } from "./disk/folder.ts";
 export * from "./file-error.ts";
 export { glob, type Glob } from "./glob/index.ts";
-export * from "./output.ts";
-export { OUTPUT_PATH, Outputs, type OutputPlace } from "./outputs.ts";
+export * from "./outputs/output.ts";
+export { OUTPUT_PATH, Outputs, type OutputFile } from "./outputs/outputs.ts";
 export { virtualPath, type PathOptions } from "./paths.ts";
 export { ruleHooks } from "./path-policy.ts";
 export { canHide, narrower, Operation, PathRule, pathRules, policyFor, type PathRules } from "./rules.ts";
 export * from "./sandboxes/index.ts";
 export { globFiles, grepFiles, treeFiles, type Searchable } from "./search/index.ts";
-export * from "./shell.ts";
 export * from "./shells/index.ts";
 export { fileTools, type FileRules, type FileToolsConfig } from "./tools/index.ts";
 export {

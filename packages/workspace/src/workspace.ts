@@ -10,30 +10,30 @@ import {
   type WorkspaceStatus,
 } from "@cinch/core";
 import type { Backend, Reach } from "./backend.ts";
-import { Background } from "./background.ts";
 import { directoryBackend } from "./backends/directory.ts";
 import { withOutputs } from "./backends/outputs.ts";
 import { withPolicy, type PolicyHooks } from "./backends/policy.ts";
+import { collect } from "./collect.ts";
 import { checkConfig } from "./config.ts";
-import { Outputs } from "./outputs.ts";
+import { Outputs } from "./outputs/outputs.ts";
 import { realPlace } from "./disk/real-place.ts";
 import { fileError } from "./file-error.ts";
 import { FrozenPaths, type FrozenRoot } from "./frozen/index.ts";
 import { ruleHooks, withFrozen } from "./path-policy.ts";
 import { isWithin, relativeTo, virtualPath } from "./paths.ts";
-import { hiddenRules } from "./private-files.ts";
+import { hiddenRules } from "./hidden-rules.ts";
 import { cacheFolder, makePrivate } from "./private-folder.ts";
 import { canHide, narrower, pathRules, policyFor, type PathRule, type PathRules } from "./rules.ts";
 import type { Sandbox } from "./sandboxes/index.ts";
-import type { Protection, Shell } from "./shell.ts";
+import type { Protection, Shell } from "./shells/shell.ts";
 import type { Additions } from "./shells/environment.ts";
-import { rulesBelow } from "./shell-rules.ts";
-import { localShell } from "./shells/local.ts";
-import { sandboxShell } from "./shells/sandbox.ts";
-import { commandTools } from "./tools/commands.ts";
+import { rulesBelow } from "./shells/shell-rules.ts";
+import { localShell } from "./shells/local-shell.ts";
+import { sandboxShell } from "./shells/sandbox-shell.ts";
+import { Background, commandTools } from "./tools/execute/index.ts";
 import { hashOf } from "./tools/contents.ts";
 import { fileTools } from "./tools/index.ts";
-import { FileUndo, Runs } from "./undo/index.ts";
+import { CommandRecords, FileUndo } from "./undo/index.ts";
 
 export interface WorkspaceOptions {
   backend: Backend;
@@ -103,7 +103,7 @@ export class FileWorkspace implements Workspace {
   readonly #outputs: Outputs;
   readonly undo: FileUndo;
   readonly #background: Background;
-  readonly #pictures: string;
+  readonly #snapshots: string;
   readonly #permissions: readonly PathRule[];
   readonly #frozen: FrozenPaths;
   /** For what the agent does. The program may write what it likes. */
@@ -128,7 +128,7 @@ export class FileWorkspace implements Workspace {
     this.#rules = { ...rules };
     this.#outputs = new Outputs(cacheFolder("output", cache));
     this.#background = new Background(this.#outputs);
-    this.#pictures = cacheFolder("undo", cache);
+    this.#snapshots = cacheFolder("undo", cache);
     this.#frozen = new FrozenPaths({ permissions, trusted });
     this.#isFrozen = (access, reach) => this.#frozen.refusalIn(backend, access, reach);
     const all = withOutputs(backend, this.#outputs);
@@ -136,9 +136,9 @@ export class FileWorkspace implements Workspace {
     this.#shell = shell;
     const real = root ?? shell?.root;
     this.undo = new FileUndo(withPolicy(backend, ruleHooks(this.#hidden)), {
-      folder: this.#pictures,
+      folder: this.#snapshots,
       of: resolve(real ?? "/"),
-      runs: new Runs(RUNNING, real === undefined ? undefined : resolve(real)),
+      records: new CommandRecords(RUNNING, real === undefined ? undefined : resolve(real)),
     });
     const path = (input: string) => this.#path(input);
     const fileRules = {
@@ -174,7 +174,7 @@ export class FileWorkspace implements Workspace {
     await this.#backend.open?.(host);
     this.#background.open(host);
     await this.#outputs.tidy();
-    const own = [this.#outputs.directory, this.#pictures, RUNNING];
+    const own = [this.#outputs.directory, this.#snapshots, RUNNING];
     for (const path of [...host.storeFiles, ...own]) this.#secret.add(path);
     const hidden = [...this.#secret];
     // Before anybody else can make something of that name.
@@ -246,7 +246,7 @@ export class FileWorkspace implements Workspace {
   async download(paths: readonly string[], reach: Reach = PROGRAM): Promise<Record<string, Uint8Array>> {
     const files: [string, Uint8Array][] = [];
     for (const path of paths) {
-      files.push([path, await whole(this.#backend.read(this.#path(path), {}, reach))]);
+      files.push([path, new Uint8Array(await collect(this.#backend.read(this.#path(path), {}, reach)))]);
     }
     return Object.fromEntries(files);
   }
@@ -272,10 +272,4 @@ const PROGRAM: Reach = { threadId: "", resourceId: "default" };
 
 async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes;
-}
-
-async function whole(content: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = [];
-  for await (const chunk of content) chunks.push(chunk);
-  return new Uint8Array(Buffer.concat(chunks));
 }

@@ -10,9 +10,9 @@ import {
   memoryBackend,
   sandboxShell,
   storeBackend,
-  virtualShell,
   withPolicy,
 } from "@cinch/workspace";
+import { virtualShell } from "@cinch/workspace/virtual";
 
 const root = tmpdir();
 const host = { shared: () => Promise.reject(new Error("none")), storeFiles: [], onThreadDeleted: () => () => {} };

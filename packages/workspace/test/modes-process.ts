@@ -1,6 +1,6 @@
 import { sqliteStore } from "@cinch/sqlite";
 import { localWorkspace } from "@cinch/workspace";
-import { commandDesk } from "./command-desk.ts";
+import { commandDesk } from "./tools/execute/command-desk.ts";
 
 /** A harness of a user who gives everybody everything. Runs a command with a long output that changes a file, and another in the background. */
 process.umask(0);

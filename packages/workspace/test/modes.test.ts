@@ -3,8 +3,8 @@ import { chmodSync, lstatSync, mkdirSync, readdirSync, writeFileSync } from "nod
 import { join } from "node:path";
 import { test } from "node:test";
 import { localWorkspace } from "@cinch/workspace";
-import { commandDesk } from "./command-desk.ts";
-import { folder, program } from "./shell-support.ts";
+import { commandDesk } from "./tools/execute/command-desk.ts";
+import { folder, program } from "./shells/shell-support.ts";
 
 /** What others can do something with: a folder and everything in it must be for this user alone. */
 function openToOthers(top: string): string[] {

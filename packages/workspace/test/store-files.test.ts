@@ -3,10 +3,11 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFil
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { sqliteStore } from "@cinch/sqlite";
-import { createWorkspace, directoryBackend, localWorkspace, virtualShell } from "@cinch/workspace";
-import { commandDesk } from "./command-desk.ts";
-import { bubblewrap, sandboxRuntime } from "./sandboxes.ts";
-import { folder } from "./shell-support.ts";
+import { createWorkspace, directoryBackend, localWorkspace } from "@cinch/workspace";
+import { virtualShell } from "@cinch/workspace/virtual";
+import { commandDesk } from "./tools/execute/command-desk.ts";
+import { bubblewrap, sandboxRuntime } from "./sandboxes/sandboxes.ts";
+import { folder } from "./shells/shell-support.ts";
 
 /** Under the name that everybody uses, and under others. */
 const places = [".cinch/cinch.db", "journal.sqlite", "data/[deep]/my {store}*.bin"];

@@ -14,7 +14,7 @@ import type {
 } from "../backend.ts";
 import { plainSights, sightsOf } from "../bulk.ts";
 import { fileError, retold } from "../file-error.ts";
-import { OUTPUT_PATH, type Outputs } from "../outputs.ts";
+import { OUTPUT_PATH, type Outputs } from "../outputs/outputs.ts";
 import { isWithin } from "../paths.ts";
 import { Batches } from "../search/index.ts";
 import { directoryBackend } from "./directory.ts";

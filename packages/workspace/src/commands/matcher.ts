@@ -1,22 +1,22 @@
 import type { Fit } from "@cinch/core";
 import { covers, parsePattern } from "./pattern.ts";
-import { DOUBTFUL, type Reading } from "./findings.ts";
-import { readLine } from "./reading.ts";
+import { DOUBTFUL, type LineAnalysis } from "./findings.ts";
+import { analyzeLine } from "./line-analysis.ts";
 import { mayFit, mentions } from "./spelling.ts";
 import { suggestion } from "./suggest.ts";
 import { bashParser, type Parse } from "./syntax.ts";
 
 export interface CommandMatcher {
   /**
-   * How far a pattern such as `git push *` covers a line. `all`: every simple command in it fits, and nothing else is done. `some`: one of
-   * them, wherever it stands, fits or may fit. Never throws.
+   * How far a pattern such as `git push *` covers a line. `all`: it covers every simple command, and the line does nothing else. `some`: it
+   * matches, or may match, one of them. Never throws.
    */
   matches(pattern: string, command: string): Fit;
   /** The narrow pattern to remember for a line. If there is one, it covers the line (`all`). Never throws. */
   suggest(command: string): string | undefined;
 }
 
-/** The parser is loaded once, when it is first asked for. Rejects only if it can't be loaded: then the installation is broken. */
+/** Loads the parser on the first call. Rejects only if that fails, because the installation is broken. */
 export async function commandMatcher(): Promise<CommandMatcher> {
   const read = remembering(await bashParser());
   const matches = (pattern: string, command: string): Fit => {
@@ -39,7 +39,7 @@ export async function commandMatcher(): Promise<CommandMatcher> {
   };
 }
 
-function fitOf(text: string, command: string, read: (line: string) => Reading): Fit {
+function fitOf(text: string, command: string, read: (line: string) => LineAnalysis): Fit {
   if (command.trim() === "") return "none";
   const pattern = parsePattern(text);
   if (!pattern) return "some";
@@ -51,14 +51,14 @@ function fitOf(text: string, command: string, read: (line: string) => Reading): 
 
 const MOST_REMEMBERED = 16;
 
-/** A line is held against all rules, one after the other. */
-function remembering(parse: Parse): (line: string) => Reading {
-  const known = new Map<string, Reading>();
+/** Caches the last lines, because each is matched against all rules. */
+function remembering(parse: Parse): (line: string) => LineAnalysis {
+  const known = new Map<string, LineAnalysis>();
   return (line) => {
     let reading = known.get(line);
     if (reading) return reading;
     try {
-      reading = readLine(line, parse);
+      reading = analyzeLine(line, parse);
     } catch {
       reading = DOUBTFUL;
     }

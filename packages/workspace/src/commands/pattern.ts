@@ -5,17 +5,17 @@ import { baseName, isPlainName } from "./word.ts";
 export type PatternWord = readonly string[];
 
 /**
- * What a rule says of commands: words, compared one by one. `*` at the end stands for any further words, also none; alone elsewhere for
- * one word; within a word for any text in it. Quotes and backslashes keep what is in them together, and make a star a star.
+ * The pattern of a rule: words, compared one by one. A `*` at the end matches any further words, or none; elsewhere it matches one word, or
+ * any text within a word. Quotes and backslashes escape.
  */
-export interface Pattern {
+export interface CommandPattern {
   readonly words: readonly PatternWord[];
   /** Whether any further words may follow. */
   readonly open: boolean;
 }
 
-/** `undefined`: it is not the pattern of a simple command, and nobody can say what is meant. */
-export function parsePattern(text: string): Pattern | undefined {
+/** `undefined`: it is not the pattern of a simple command. */
+export function parsePattern(text: string): CommandPattern | undefined {
   const words: string[][] = [];
   let word: string[] | undefined;
   const add = (part: string) => {
@@ -42,7 +42,7 @@ export function parsePattern(text: string): Pattern | undefined {
 
 export const isStar = (word: PatternWord): boolean => word.length === 2 && word.every((piece) => piece === "");
 
-/** Whether a text fits a word of a pattern, in one pass. */
+/** In linear time. */
 export function fits(word: PatternWord, text: string): boolean {
   const [first, ...rest] = word as [string, ...string[]];
   const last = rest.pop();
@@ -59,10 +59,10 @@ export function fits(word: PatternWord, text: string): boolean {
 }
 
 /**
- * Whether a pattern certainly covers a command. A program is meant by its plain name or where the system keeps it (`/usr/bin/git`),
- * not by any path that ends in that name: a file called `git` in the folder is another program.
+ * Whether a pattern certainly covers a command. A name matches a program by its plain name or in a folder of the system (`/usr/bin/git`).
+ * A file called `git` in another folder is another program.
  */
-export function covers(pattern: Pattern, command: SimpleCommand): boolean {
+export function covers(pattern: CommandPattern, command: SimpleCommand): boolean {
   if (command.through && covers(pattern, command.through)) return true;
   const { words, open } = pattern;
   const { words: given } = command;
@@ -78,6 +78,6 @@ export function covers(pattern: Pattern, command: SimpleCommand): boolean {
   return reach < words.length && words.every(isSame);
 }
 
-/** A star in the place of the program does not reach into folders. */
+/** A star in the name of a program does not match a path. */
 const isNamed = (word: PatternWord, name: string): boolean =>
   word.length === 1 || isPlainName(name) || word[0]!.includes("/");

@@ -1,12 +1,12 @@
-import { fits, isStar, type Pattern, type PatternWord } from "./pattern.ts";
+import { fits, isStar, type CommandPattern, type PatternWord } from "./pattern.ts";
 import type { SimpleCommand } from "./findings.ts";
 import { baseName, family, literal, mayBeOption, type Word } from "./word.ts";
 
 /**
- * Whether a pattern may be meant for a command. A command can be spelled in many ways: options stand in any order and before the
- * subcommand, alone or together, long or short, and a program has a path. For what is denied all of them count.
+ * Whether a pattern may match a command in any of its spellings: with options in another order, before the subcommand, combined, long or
+ * short, and with a path of the program. A deny covers all of them.
  */
-export function mayFit(pattern: Pattern, { words, opaque }: SimpleCommand): boolean {
+export function mayFit(pattern: CommandPattern, { words, opaque }: SimpleCommand): boolean {
   const [program, ...rest] = pattern.words;
   if (opaque || !program) return true;
   // `/usr/lib/git-core/git-push`
@@ -28,14 +28,14 @@ function isProgram(word: PatternWord, name: string): boolean {
   return wanted === base || family(wanted) === family(base);
 }
 
-/** Tells whether a text that may be run in any language names the program of a pattern, and every other word of it that is no option. */
-export function mentions({ words }: Pattern): (text: string) => boolean {
+/** Whether a text in any language contains the program of a pattern and all its other words, except options. */
+export function mentions({ words }: CommandPattern): (text: string) => boolean {
   const [program, ...rest] = words;
   if (!program || program.length > 1) return () => true;
-  // Code may put the name together: `"gi" + "t push"`.
+  // Code may assemble the name: `"gi" + "t push"`.
   const name = [...family(baseName(program[0]!))].map(escaped).join(String.raw`(?:\W{0,9}["']\W{0,9})?`);
   const wanted = [
-    // The name also stands behind the letter of an option: `-xgit`.
+    // The name may follow the letter of an option: `-xgit`.
     new RegExp(String.raw`(?:^|[^\w.-]-?|(?:^|\s)-\w)${name}[\d.]*(?![\w-]|\.\w)`),
     ...rest
       .filter((word) => word.length === 1 && !isOptionWord(word))
@@ -52,7 +52,7 @@ interface Way {
   spelling: Spelling;
 }
 
-/** Whether the words can be found one after the other, with nothing between them but options and their values. */
+/** Whether the words come in this order, with only options and their values between them. */
 function isReached(wanted: readonly PatternWord[], given: readonly Word[], { open, spelling }: Way): boolean {
   let places = new Set([0]);
   for (const word of wanted) {
@@ -61,7 +61,7 @@ function isReached(wanted: readonly PatternWord[], given: readonly Word[], { ope
     for (const at of places) {
       const one = given[at];
       if (!one) continue;
-      // A set that grows while it is walked: what is skipped to is looked at, too.
+      // The loop also visits what is added to the set here.
       if (mayBeOption(one)) places.add(at + 1).add(at + 2);
       const mayBe = isStar(word) || mayBeText(word, one, spelling);
       if (one.splits && (mayBe || mayBeOption(one))) return true;
@@ -83,7 +83,7 @@ function mayBeText(word: PatternWord, { text, prefix }: Word, spelling: Spelling
 
 const isOptionWord = ([head]: PatternWord): boolean => head!.startsWith("-") && head !== "-";
 
-/** The same words and the same options, in whatever order. */
+/** The same words and the same options, in any order. */
 function isSameBag(
   { options, others }: { options: readonly PatternWord[]; others: readonly PatternWord[] },
   given: readonly Word[],
@@ -99,10 +99,10 @@ function isSameBag(
   );
 }
 
-/** Long names of letters that people deny. */
+/** Long names of options that are often denied by their letter. */
 const LETTERS = new Map(Object.entries({ force: "f", recursive: "r", global: "g", delete: "d", all: "a", yes: "y" }));
 
-/** `-R` is what some programs call `-r`. */
+/** Some programs have `-R` for `-r`. */
 const lettersOf = (text: string): string[] => {
   if (/^-[A-Za-z]/.test(text)) return [...text.slice(1).replaceAll("R", "r")];
   const name = /^--([a-z][a-z-]*)/.exec(text)?.[1];
@@ -134,7 +134,7 @@ const NPM_NAMES = [
 ];
 const NPM_GROUPS = NPM_NAMES.map((names) => new Set(names.split(" ")));
 
-/** npm takes other names for its subcommands, and any beginning of them. */
+/** npm has aliases for its subcommands, and takes any beginning of their names. */
 const npmSpelling: Spelling = (word, text) => {
   const [name] = word as [string, ...string[]];
   if (fits(word, text) || word.length > 1) return fits(word, text);

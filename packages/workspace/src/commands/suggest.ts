@@ -1,25 +1,26 @@
-import type { Reading, SimpleCommand } from "./findings.ts";
+import { wordList } from "../word-list.ts";
+import type { LineAnalysis, SimpleCommand } from "./findings.ts";
 import { baseName } from "./word.ts";
 
-/** Only this very line, for those that reach other machines or replace files. */
+/** For these only the same line is suggested, because they reach other machines or replace files. */
 const EXACT = new Set(
-  "mv cp ln tee truncate curl kill pkill killall chmod chown dd git/config kubectl/delete".split(" "),
+  wordList("mv cp ln tee truncate curl kill pkill killall chmod chown dd git/config kubectl/delete"),
 );
 
-/** Nothing: what one such line does says nothing of the next, and no mistake can be undone. */
+/** For these nothing is suggested: the next line may do something else, and can't be undone. */
 const NEVER = new Set(
-  (
-    "rm rmdir unlink shred dd mkfs fdisk parted wipefs reboot shutdown halt poweroff init passwd usermod useradd userdel visudo mount " +
-    "umount iptables nft crontab eval source . exec alias trap set shopt export unset read"
-  ).split(" "),
+  wordList(`
+    rm rmdir unlink shred dd mkfs fdisk parted wipefs reboot shutdown halt poweroff init passwd usermod useradd userdel visudo mount
+    umount iptables nft crontab eval source . exec alias trap set shopt export unset read
+  `),
 );
 
 const LONGEST = 200;
 const PLAIN = /^[\w.,:/@%+=-]+$/;
 const SUBCOMMAND = /^[A-Za-z][\w:.-]*$/;
 
-/** The narrowest pattern that is of any use, if all commands of the line have the same. The matcher decides whether it covers the line. */
-export function suggestion({ commands, doubtful, more }: Reading): string | undefined {
+/** The narrowest useful pattern, if it is the same for all commands of the line. The matcher decides whether it covers the line. */
+export function suggestion({ commands, doubtful, more }: LineAnalysis): string | undefined {
   if (doubtful || more || commands.length === 0) return undefined;
   const all = new Set(commands.map((command) => (command.opaque ? undefined : patternFor(command))));
   const [only] = all;
@@ -38,7 +39,7 @@ function patternFor({ words, keep }: SimpleCommand): string | undefined {
   return `${spoken.join(" ")} *`;
 }
 
-/** The words themselves, quoted where the pattern would otherwise read them as something else. */
+/** The words themselves, quoted where needed. */
 function exactly(texts: readonly (string | undefined)[]): string | undefined {
   if (texts.includes(undefined)) return undefined;
   return texts.map((text) => (PLAIN.test(text!) ? text! : `'${text!.replaceAll("'", String.raw`'\''`)}'`)).join(" ");

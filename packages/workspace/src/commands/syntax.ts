@@ -3,29 +3,29 @@ import process from "node:process";
 import { fileURLToPath } from "node:url";
 import type { Parser as TreeSitter, TreeCursor } from "web-tree-sitter";
 
-/** A node of the syntax tree of a line, apart from the memory of the parser. */
+/** A node of the syntax tree of a line, copied out of the memory of the parser. */
 export interface Syntax {
   readonly type: string;
-  /** Keywords and operators have no name of their own: their type is their text. */
+  /** Keywords and operators are not named: their type is their text. */
   readonly named: boolean;
   readonly start: number;
   readonly end: number;
   readonly children: readonly Syntax[];
 }
 
-/** `undefined`: it can't be parsed, or only at a price that nobody wants to pay. Never throws. */
+/** `undefined`: the text can't be parsed, or that takes too much time or memory. Never throws. */
 export type Parse = (text: string) => Syntax | undefined;
 
-/** Longer lines are not read. The parser's memory grows with the square of some inputs, and once it ran out it is gone for good. */
+/** Longer lines are not parsed. For some inputs the parser's memory grows quadratically, and it does not recover from running out. */
 export const MOST_CHARACTERS = 10_000;
 const MOST_DEPTH = 100;
 const MOST_NODES = 5_000;
-/** For what no other limit foresees. A usual line takes less than one. */
+/** For inputs that pass the other limits. A usual line takes less than 1 ms. */
 const MOST_MS = 50;
 
 let loading: Promise<Parse> | undefined;
 
-/** The parser, loaded when it is first needed. */
+/** Loads the parser on the first call. */
 export function bashParser(): Promise<Parse> {
   loading ??= load().catch((problem: unknown) => {
     loading = undefined;
@@ -49,7 +49,7 @@ async function load(): Promise<Parse> {
   };
 }
 
-/** Of this thread alone: a busy machine must not change what a line means. */
+/** CPU time, not wall time: a busy machine must not change the result. */
 function usedMs(): number {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1_000;

@@ -1,21 +1,22 @@
+import { wordList } from "../word-list.ts";
 import type { Syntax } from "./syntax.ts";
 
 /**
- * The grammar reads some lines otherwise than bash does: the escapes in `$'…'`, comments after a quote, line ends within a word. Whoever
- * knows where can hide a command in what looks like text. So nothing is believed before every character of the line is accounted for
- * by a token that bash would read in the same way; what is not stands in doubt as a whole.
+ * The grammar and bash differ on some lines: the escapes in `$'…'`, comments after a quote, line ends within a word. An attacker could use
+ * that to hide a command in text. So a parse is trusted only if every character of the line belongs to a token that bash reads the same
+ * way.
  */
 export function isTrusted(source: string, root: Syntax): boolean {
   return new Check(source).node(root, "code");
 }
 
-/** Emoji are joined by characters that are otherwise invisible. */
+/** Emoji are joined by an invisible character. */
 const JOINED = /(\p{Extended_Pictographic}[\u{FE0F}\p{EMod}]*)\u200D(?=\p{Extended_Pictographic})/gu;
 
-/** Whether people and shells see the same characters: no control characters, no invisible ones, no blank but the usual ones. */
+/** Whether people and shells see the same text: no control characters, no invisible characters, no unusual blanks. */
 export const isVisible = (text: string): boolean => !/[^\P{C}\n\t]|[^\P{Z} ]/u.test(text.replaceAll(JOINED, "$1"));
 
-/** Where a token stands. `braces`: within `${…}`. `numbers`: within arithmetic, and within `${…}` in a string: quotes mean nothing there. */
+/** What a token is in. `braces`: `${…}`. `numbers`: arithmetic, and `${…}` in a string, where quotes have no meaning. */
 type Context = "code" | "backticks" | "string" | "braces" | "numbers";
 
 const UNQUOTED = /^(?:[^\s'"<>()`$|&;\\]|\\[^\n])+$/;
@@ -24,11 +25,11 @@ const LEAVES = new Map<string, RegExp>([
   ["word", UNQUOTED],
   ["number", /^-?(?:0x)?[0-9]+(?:#\w*)?$/],
   ["raw_string", /^'[^']*'$/],
-  // To a shell that is not bash an escaped quote is the end of it.
+  // In shells other than bash, an escaped quote ends it.
   ["ansi_c_string", /^\$'(?:[^'\\]|\\[^'])*'$/],
   ["variable_name", /^\w+$/],
   ["special_variable_name", /^[*@?!#$_-]$/],
-  // Not all shells take more than one digit for a descriptor.
+  // Some shells take only one digit.
   ["file_descriptor", /^\d$/],
   ["test_operator", /^-[A-Za-z]+$/],
   ["regex", /^(?:[^\s'"`\\$]|\$(?![\w({[]))+$/],
@@ -38,14 +39,14 @@ const LEAVES = new Map<string, RegExp>([
 
 const IN_BRACES = /^[^'"`$\\{}\n]*$/;
 
-/** What `[` takes as an operator. To bash anything else ends the command, or opens a file. */
+/** The operators of `[`. In bash any other ends the command, or opens a file. */
 const IN_BRACKETS = new Set(["[", "]", "=", "==", "!=", "!", "-a", "-o"]);
 const TESTS = /^-(?:[a-hknoprstuvwxzGLNORS]|eq|ne|lt|le|gt|ge|nt|ot|ef)$/;
 
-/** What holds words side by side. */
-const LISTS = new Set("command file_redirect for_statement array declaration_command unset_command".split(" "));
+/** Nodes whose children are words. */
+const LISTS = new Set(wordList("command file_redirect for_statement array declaration_command unset_command"));
 
-/** To the shell, two words without a blank between them are one. */
+/** Two words without a blank between them are one word to the shell. */
 const isApart = (children: readonly Syntax[]): boolean =>
   children.every(({ start, named, type }, index) => {
     const before = children[index - 1];
@@ -73,7 +74,7 @@ class Check {
     if (LISTS.has(type) && !isApart(children)) return false;
     if (type === "test_command" && !this.#test(node)) return false;
     const within = this.#within(node, context);
-    // Within backticks a backslash means something else, at each level of nesting again; within quotes, a quote as well.
+    // In backticks a backslash has another meaning at each level of nesting; in quotes, so has a quote.
     if (within === "backticks" && (context === "string" ? /[\\"]/ : /\\/).test(this.#text(node))) return false;
     if (context === "numbers" && type === "string") return false;
     return this.#pieces(children, node, within);
@@ -100,7 +101,7 @@ class Check {
     if (start === end) return true;
     const gap = this.#source.slice(start, end);
     if (context === "string") return /^[ \t\n]+$/.test(gap);
-    // A backslash at the end of a line joins what is on both sides of it, unless there are blanks.
+    // A backslash at the end of a line joins the words on both sides, unless there are blanks.
     return /^[ \t\n]+$/.test(gap.replaceAll("\\\n", ""));
   }
 
@@ -123,7 +124,7 @@ class Check {
     return context === "code" && /[\s;&|()]/.test(before) && after === "\n";
   }
 
-  /** `[ a && b ]` is two commands, and `[[` is a command like any other for shells that are not bash. */
+  /** `[ a && b ]` is two commands, and in shells other than bash `[[` is an ordinary command. */
   #test(node: Syntax): boolean {
     const single = node.children[0]!.type === "[";
     const sound = ({ type, named, start, children }: Syntax, before: number): boolean => {
@@ -148,7 +149,7 @@ class Check {
     if (quoteEnd !== (quote === "\\" ? "" : quote)) return false;
     const from = body?.start ?? closing.start;
     const head = this.#source.slice(opening.end, from);
-    // The body begins on the next line, if there is no second one and nothing with a line end of its own in between.
+    // The body begins on the next line, unless there is a second here-document or another line end in between.
     if (head.indexOf("\n") !== head.length - 1 || head.includes("<<")) return false;
     const tabs = this.#source.startsWith("<<-", node.children.find(({ type }) => type.startsWith("<<"))!.start);
     const lines = this.#source.slice(from, closing.end).split("\n");
@@ -161,7 +162,7 @@ class Check {
     return body === undefined || quote !== "" || this.#unquoted(body);
   }
 
-  /** In a here-document without quotes, substitutions are run. */
+  /** A here-document without quotes runs substitutions. */
   #unquoted(body: Syntax): boolean {
     if (this.#text(body).includes("\\\n") || this.#text(body).includes("`")) return false;
     const holes = body.children.filter(({ type }) => type !== "heredoc_content");

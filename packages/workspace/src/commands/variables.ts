@@ -1,7 +1,7 @@
 import type { Syntax } from "./syntax.ts";
 import type { Word } from "./word.ts";
 
-/** Names of variables whose values change nothing but what is printed, or how a program was told to behave. None is ever run. */
+/** Variables that only change how a program prints or behaves. Their values are never run. */
 const HARMLESS =
   /^(?:CI|DEBUG|VERBOSE|PORT|LANG|LC_[A-Z]+|TZ|TERM|COLUMNS|HUSKY|LOG_LEVEL|(?:NODE|RAILS|RACK|MIX|FLASK|APP|TEST)_ENV|(?:NO|FORCE)_COLOR|CLICOLOR|RUST_(?:BACKTRACE|LOG)|NODE_NO_WARNINGS|PYTHON(?:UNBUFFERED|DONTWRITEBYTECODE)|CGO_ENABLED|GOOS|GOARCH)$/;
 const PLAIN_VALUE = /^(?:[\w.,:@%+*-][\w.,:@%+*/-]*)?$/;
@@ -9,7 +9,7 @@ const PLAIN_VALUE = /^(?:[\w.,:@%+*-][\w.,:@%+*/-]*)?$/;
 export const isHarmless = (name: string, { text }: Word): boolean =>
   HARMLESS.test(name) && text !== undefined && PLAIN_VALUE.test(text);
 
-/** What a program may run if it finds it in its environment. A name for a file, a place or a number is not such a thing. */
+/** Names of variables for data, which programs don't run. */
 const DATA = /^[a-z]|(?:PATH|DIR|HOME|ROOT|VERSION|NAME|PORT|HOST|URL|ID|TOKEN|KEY|FILE)$/;
 const OBEYED = /^(?:PS\d|ENV|BASH_\w+|PROMPT_COMMAND)$/;
 
@@ -23,8 +23,8 @@ const NUMBERS = /^(?:[?#$!]|0|RANDOM|SRANDOM|SECONDS|LINENO|EPOCHSECONDS|UID|EUI
 const PRINTS_NUMBER = /^\$\((?:nproc|date \+%s|wc -[lwcm](?: <)? ?[\w./-]*|ls(?: [\w./-]+)? \| wc -l)\)$/;
 
 /**
- * Arithmetic evaluates the text of a variable: with `x='a[$(git push)]'`, `$((x))` pushes. So what is calculated with has to be a number:
- * a variable that this line sets to numbers only, or one of the user's that it does not set at all.
+ * Arithmetic evaluates the text of a variable: with `x='a[$(git push)]'`, `$((x))` pushes. So a variable in arithmetic has to be a number:
+ * one that this line sets only to numbers, or one of the user that the line does not set.
  */
 export class Variables {
   readonly #numbers = new Set<string>();
@@ -46,7 +46,7 @@ export class Variables {
     this.#any = true;
   }
 
-  /** Everything that is named in there is calculated with. */
+  /** Records all names in an arithmetic expression. */
   evaluate({ type, start, end, children }: Syntax, source: string): void {
     const text = source.slice(start, end);
     if (type === "command_substitution") {
@@ -55,13 +55,13 @@ export class Variables {
       if (!/^'?-?\d+'?$/.test(text)) this.#evaluated.add(text);
       else if (type !== "word") this.#evaluated.add(text.replaceAll("'", "") === "0" ? "0" : text);
     } else {
-      // The name of an array is not calculated with, and neither are all of its items.
+      // Neither the name of an array nor all of its items are evaluated.
       const parts = type === "subscript" ? children.slice(1) : children;
       for (const child of parts) if (!/^[@*]$/.test(source.slice(child.start, child.end))) this.evaluate(child, source);
     }
   }
 
-  /** Whether one of them may be anything but a number, for a shell that gets them. */
+  /** Whether a variable may be something else than a number. */
   get hasTexts(): boolean {
     return this.#any || this.#texts.size > 0;
   }

@@ -2,36 +2,34 @@ import type { Syntax } from "./syntax.ts";
 
 /** A word of a simple command, after quotes are resolved. */
 export interface Word {
-  /** `undefined`: it can't be told before the line runs. */
+  /** `undefined`: unknown until the line runs. */
   readonly text: string | undefined;
   /** What it certainly begins with. */
   readonly prefix: string;
-  /** Whether it may become several words, or none. `names`: those of files, each with the same beginning. */
+  /** Whether it may become several words, or none. `names`: names of files that begin with `prefix`. */
   readonly splits: false | "names" | "any";
 }
 
 export const literal = (text: string): Word => ({ text, prefix: text, splits: false });
 
-/** Any number of any words. */
 export const ANYTHING: Word = { text: undefined, prefix: "", splits: "any" };
 
-/** Whether it may be read as an option. */
 export const mayBeOption = ({ text, prefix }: Word): boolean =>
   text === undefined ? prefix === "" || prefix.startsWith("-") : text.startsWith("-") && text !== "-";
 
 export const baseName = (path: string): string => path.slice(path.lastIndexOf("/") + 1);
 
-/** The name without what is only a version: `python3.12` is `python`. */
+/** The name without a version: `python3.12` is `python`. */
 export const family = (name: string): string => name.replace(/[\d.]+$/, "") || name;
 
-/** Whether the system finds a program by this name, and not the folder in which the line runs. */
+/** Whether it names a program of the system, not one of the current folder. */
 export const isPlainName = (name: string): boolean =>
   !name.includes("/") || /^\/(?:usr\/(?:local\/)?|opt\/homebrew\/)?s?bin\/[^/]+$/.test(name);
 
-/** A piece of a word. `shape` is the text with everything that is quoted blanked out: what the shell still expands. */
+/** A piece of a word. `shape` is the text that the shell still expands, with everything quoted replaced by `x`. */
 type Piece = { text: string; shape: string } | { splits: boolean };
 
-/** `undefined`: there is something that a word should not have. What is run within it is not looked at here. */
+/** `undefined`: the node is not a word. Substitutions in it are analysed elsewhere. */
 export function wordOf(node: Syntax, source: string): Word | undefined {
   const pieces = piecesOf(node, source);
   if (!pieces) return undefined;
@@ -48,7 +46,7 @@ export function wordOf(node: Syntax, source: string): Word | undefined {
       shape += piece.shape;
     }
   }
-  // Braces with a list in them, and names of files.
+  // Brace expansion, and globs.
   const braces = shape.slice(0, shape.lastIndexOf("}") + 1);
   const hasList = /,|\.\./.test(braces.slice(Math.max(braces.indexOf("{"), 0))) && braces.includes("{");
   const expands = shape.search(hasList ? /[{*?[]/ : /[*?[]/);
@@ -81,7 +79,7 @@ function piecesOf(node: Syntax, source: string): Piece[] | undefined {
       return stringPieces(node, source);
     case "concatenation":
       return joined(node, source);
-    // A shell that is not bash reads the dollar as itself, or as the beginning of a variable.
+    // Shells other than bash read the dollar as itself, or as the beginning of a variable.
     case "ansi_c_string":
     case "translated_string":
     case "process_substitution":
@@ -116,7 +114,7 @@ function stringPieces({ children, end }: Syntax, source: string): Piece[] {
   for (const child of children.slice(1, -1)) {
     if (child.type === "string_content" || child.type === "$") continue;
     pieces.push(inQuotes(source.slice(at, child.start)));
-    // "$@" and "${list[@]}" are many words in spite of the quotes.
+    // "$@" and "${list[@]}" are several words in spite of the quotes.
     pieces.push({ splits: /^\$[@*]|[@*\]]\}$/.test(source.slice(child.start, child.end)) });
     at = child.end;
   }

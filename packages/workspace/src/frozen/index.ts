@@ -1,7 +1,7 @@
 /**
- * What an agent must not change, because another program obeys it later, outside of every sandbox: what git runs, what a shell runs when
- * it starts, and what Cinch itself reads. Sandboxes freeze these files for commands, the workspace for its file tools.
+ * Files that an agent must not change, because another program obeys them later, outside of every sandbox: what git runs, what a shell
+ * runs when it starts, and what Cinch itself reads. Sandboxes freeze them for commands, the workspace for file tools.
  */
-export { frozenFiles } from "./files.ts";
-export { holdFrozen, releaseFrozen, rememberLinks } from "./holding.ts";
-export { FrozenPaths, type FrozenRoot } from "./paths.ts";
+export { frozenFiles, readSmallText } from "./frozen-files.ts";
+export { FrozenPaths, type FrozenRoot } from "./frozen-paths.ts";
+export { makePlaceholders, recordLinks, removePlaceholders } from "./placeholders.ts";

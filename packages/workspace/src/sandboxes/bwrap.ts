@@ -1,23 +1,25 @@
 import { execFile } from "node:child_process";
-import { lstatSync, readlinkSync, realpathSync } from "node:fs";
+import { readlinkSync } from "node:fs";
 import { dirname } from "node:path";
 import { promisify } from "node:util";
-import { liesIn, pathOutside, programOn } from "../host-programs.ts";
+import { isLink, realPath } from "../on-disk.ts";
+import { isWithin } from "../paths.ts";
+import { isProgramIn, pathOutside, programOn } from "../processes/host-programs.ts";
 import { hide, KERNEL_PROBE, kernelMounts, kernelProblem } from "./kernel.ts";
 import { masksFor } from "./masks.ts";
-import type { Probe, Sandbox, SandboxBounds } from "./sandbox.ts";
+import { describeSandbox, type Probe, type Sandbox, type SandboxBounds } from "./sandbox.ts";
+import { type SandboxView, viewFor } from "./sandbox-view.ts";
 import { Sockets } from "./sockets.ts";
-import { isIn, type View, viewFor } from "./view.ts";
 
 const PROBE_MS = 15_000;
 
 /**
- * New namespaces for everything, no capabilities, a process table of its own. It dies with the harness, and is in a session of its own,
- * so that nothing can be typed into a terminal.
+ * New namespaces for everything, no capabilities, and its own process table. The sandbox dies with the harness. It is in its own session,
+ * so commands can't type into a terminal.
  */
 const APART = ["--unshare-all", "--unshare-user", "--die-with-parent", "--new-session", "--cap-drop", "ALL"];
 
-/** So that nobody in it can make a namespace in which the mounts could be moved away. Older ones don't know it. */
+/** Prevents a namespace in which a command could move the mounts. Older versions don't have it. */
 const NO_NAMESPACES = "--disable-userns";
 
 export interface BwrapOptions {
@@ -26,30 +28,34 @@ export interface BwrapOptions {
 }
 
 /**
- * bubblewrap on its own. A command sees the system, tools and the workspace, and nothing else: no home, no other processes, no sockets
- * of services, not even those that are in the workspace when it starts. The network is off; with hosts it is on as a whole, because it can't tell hosts apart.
+ * Bubblewrap alone. A command sees the system, tools and the workspace; no home, no other processes, and no sockets of services, not even
+ * those in the workspace when it starts. The network is off; with hosts all of it is on, because bubblewrap can't tell hosts apart.
  */
 export function bwrapSandbox({ bwrap = "bwrap" }: BwrapOptions = {}): Sandbox {
-  const probed = new Map<string, Promise<Found>>();
+  const probed = new Map<string, Promise<ProbedCommand>>();
   const sockets = new Sockets();
 
-  const ready = async (root?: string): Promise<Found> => {
+  const probeIn = async (root?: string): Promise<ProbedCommand> => {
     if (process.platform !== "linux") return { works: false, reason: "bubblewrap is for Linux." };
     const path = process.env.PATH ?? "";
     const program = bwrap.includes("/") ? bwrap : programOn(root === undefined ? path : pathOutside(path, root), bwrap);
     if (program === undefined) return NOT_INSTALLED;
-    if (root !== undefined && liesIn(program, root)) return { works: false, reason: `${program} is in the workspace.` };
+    if (root !== undefined && isProgramIn(program, root))
+      return { works: false, reason: `${program} is in the workspace.` };
     if (!probed.has(program)) probed.set(program, probe(program));
     return probed.get(program)!;
   };
 
   return {
     name: "bubblewrap",
-    probe: ready,
-    describe,
+    probe: probeIn,
+    describe({ hosts, rules }) {
+      const network = hosts.length > 0 ? "on, for every host, because bubblewrap can't tell them apart" : "off";
+      return describeSandbox("bubblewrap", network, rules);
+    },
     ownNetwork: ({ hosts }) => hosts.length === 0,
     async wrap(line, bounds) {
-      const found = await ready(bounds.root);
+      const found = await probeIn(bounds.root);
       if (!found.works) throw new Error(found.reason);
       const view = viewFor(line, bounds);
       const { unreadable, unwritable } = await masksFor(bounds.root, bounds.rules);
@@ -57,11 +63,11 @@ export function bwrapSandbox({ bwrap = "bwrap" }: BwrapOptions = {}): Sandbox {
       const frozen = [...view.frozen, ...unwritable];
       const hidden = [...view.hidden, ...unreadable];
       const mounts = [
-        ...system(view, bounds),
-        ...pinned([...frozen, ...hidden], bounds.root).flatMap((path) => ["--bind", path, path]),
+        ...systemMounts(view, bounds),
+        ...foldersAbove([...frozen, ...hidden], bounds.root).flatMap((path) => ["--bind", path, path]),
         ...frozen.flatMap((path) => ["--ro-bind-try", path, path]),
         ...hidden.flatMap(hide),
-        ...listening.filter((path) => !hidden.some((one) => isIn(path, one))).flatMap(hide),
+        ...listening.filter((path) => !hidden.some((one) => isWithin(path, one))).flatMap(hide),
         "--remount-ro",
         "/",
       ];
@@ -75,18 +81,11 @@ export function bwrapSandbox({ bwrap = "bwrap" }: BwrapOptions = {}): Sandbox {
   };
 }
 
-function describe({ hosts, rules }: Pick<SandboxBounds, "hosts" | "rules">): string {
-  const network = hosts.length > 0 ? "on, for every host, because bubblewrap can't tell them apart" : "off";
-  const paths = rules.length > 0 ? "; path rules hold for files that are there when a command starts" : "";
-  return `bubblewrap: changes only in the workspace, home and keys hidden, network ${network}${paths}.`;
-}
-
 const NOT_INSTALLED = { works: false, reason: "bubblewrap is not installed (no bwrap on PATH)." } as const;
 
-/** How it is started, if it works. */
-type Found = { works: true; command: string[] } | Extract<Probe, { works: false }>;
+type ProbedCommand = { works: true; command: string[] } | Extract<Probe, { works: false }>;
 
-async function probe(program: string): Promise<Found> {
+async function probe(program: string): Promise<ProbedCommand> {
   const best = [...APART, NO_NAMESPACES];
   if ((await attempt(program, best)) === undefined) return { works: true, command: [program, ...best] };
   const reason = await attempt(program, APART);
@@ -95,7 +94,7 @@ async function probe(program: string): Promise<Found> {
 
 const run = promisify(execFile);
 
-/** `undefined`: it works. Otherwise why not. */
+/** Why it does not work; `undefined` if it does. */
 async function attempt(bwrap: string, options: string[]): Promise<string | undefined> {
   const mounts = ["--ro-bind", "/", "/", "--proc", "/proc", ...kernelMounts(), "--dev", "/dev"];
   try {
@@ -110,35 +109,25 @@ async function attempt(bwrap: string, options: string[]): Promise<string | undef
   }
 }
 
-/** From the outside in: what is mounted later covers what was there. */
-function system({ home, readable }: View, { root, home: ownHome, tmp, hosts }: SandboxBounds): string[] {
+/** From the outside in: a later mount covers an earlier one. */
+function systemMounts({ home, readable }: SandboxView, { root, home: ownHome, tmp, hosts }: SandboxBounds): string[] {
   const mounts = ["--proc", "/proc", "--dir", "/sys", ...kernelMounts(), "--dev", "/dev"];
   mounts.push("--bind", tmp, "/tmp", "--dir", "/run", "--dir", "/var/tmp");
-  if (home !== undefined && !isIn(home, root)) mounts.push("--bind", ownHome, home);
+  if (home !== undefined && !isWithin(home, root)) mounts.push("--bind", ownHome, home);
   for (const path of readable.toSorted((one, other) => one.length - other.length)) {
     mounts.push(...(isLink(path) ? ["--symlink", readlinkSync(path), path] : ["--ro-bind-try", path, path]));
   }
-  if (hosts.length > 0) mounts.push(...resolver());
+  // Often a link to a file outside of /etc.
+  const resolver = realPath("/etc/resolv.conf");
+  if (hosts.length > 0 && resolver && !resolver.startsWith("/etc/")) mounts.push("--ro-bind-try", resolver, resolver);
   return [...mounts, "--bind", root, root];
 }
 
-/** The names of hosts are often looked up by a file that is a link to where services keep theirs. */
-function resolver(): string[] {
-  try {
-    const file = realpathSync("/etc/resolv.conf");
-    return file.startsWith("/etc/") ? [] : ["--ro-bind-try", file, file];
-  } catch {
-    return [];
-  }
-}
-
-const isLink = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
-
-/** A folder that is a mount of its own can't be renamed, so that nothing else can be put in the place of what is in it. */
-function pinned(paths: string[], root: string): string[] {
+/** A folder that is a mount can't be renamed, so a command can't replace it together with the protected files in it. */
+function foldersAbove(paths: string[], root: string): string[] {
   const folders = new Set<string>();
   for (const path of paths) {
-    for (let at = dirname(path); at !== root && isIn(at, root); at = dirname(at)) folders.add(at);
+    for (let at = dirname(path); at !== root && isWithin(at, root); at = dirname(at)) folders.add(at);
   }
   return [...folders].toSorted((one, other) => one.length - other.length);
 }

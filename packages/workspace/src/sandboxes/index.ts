@@ -1,4 +1,4 @@
-/** What keeps commands from the machine. Each sandbox is one file that makes a command line out of a command line. */
+/** What protects the machine from commands. A sandbox turns one command line into another. */
 export { bwrapSandbox, type BwrapOptions } from "./bwrap.ts";
 export type * from "./sandbox.ts";
 export { srtSandbox } from "./srt.ts";

@@ -1,28 +1,26 @@
 import { existsSync, lstatSync, readdirSync, statSync } from "node:fs";
+import { wordList } from "../word-list.ts";
 
-/** What shows the machine's memory, keys and timers, or its hardware: as containers hide it. */
-const MASKED = `
+/** Files that show the memory, keys, timers or hardware of the machine. Containers hide them, too. */
+const MASKED = wordList(`
   acpi asound kcore keys key-users latency_stats sched_debug scsi timer_list timer_stats
   kmsg kpagecgroup kpagecount kpageflags slabinfo vmallocinfo
-`
-  .trim()
-  .split(/\s+/)
-  .map((name) => `/proc/${name}`);
+`).map((name) => `/proc/${name}`);
 
-/** A file of which root could make the kernel run a program, outside of every sandbox. */
+/** With this file root can make the kernel run a program, outside of every sandbox. */
 const PROBED = "/proc/sys/kernel/core_pattern";
-/** A code that nothing else ends with. */
+/** An exit code that nothing else has. */
 const OPENED = 93;
 
 export interface KernelOptions {
-  /** Commands have capabilities in a namespace of their own, so that the modes of files don't count. */
+  /** Commands have capabilities in their own namespace, so the modes of files don't protect them. */
   capable?: boolean;
 }
 
 /**
- * Mounts for bubblewrap, to come after its `--proc /proc`: of the files of the kernel that belong to no process, none can be written.
- * Root needs no capability to write many of them, so that dropping these is not enough; and bubblewrap's own protection passes over
- * `/proc/sys`. `/sys` is empty.
+ * Mounts for bubblewrap, after its `--proc /proc`: files of the kernel that belong to no process can't be written, and `/sys` is empty.
+ * Dropping capabilities is not enough, because root can write many of these files without one. Bubblewrap itself does not protect
+ * `/proc/sys`.
  */
 export function kernelMounts({ capable = false }: KernelOptions = {}): string[] {
   const masked = MASKED.filter((path) => existsSync(path));
@@ -30,7 +28,7 @@ export function kernelMounts({ capable = false }: KernelOptions = {}): string[] 
   return [...readOnly.flatMap((path) => ["--ro-bind", path, path]), ...["/sys", ...masked].flatMap(hide)];
 }
 
-/** The folders and the writable files of `/proc`, but for processes: what another kernel has there is covered, too. */
+/** The folders and writable files of `/proc`, except those of processes, whatever this kernel has. */
 function ownFiles({ capable }: KernelOptions): string[] {
   const names = readdirSync("/proc").filter((name) => !/^\d+$/.test(name));
   return names
@@ -41,15 +39,15 @@ function ownFiles({ capable }: KernelOptions): string[] {
     });
 }
 
-/** Mounts that put nothing in the place of a file or folder. */
+/** Mounts that replace a file or folder with an empty one. */
 export function hide(path: string): string[] {
   const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory();
   return isFolder ? ["--tmpfs", path, "--remount-ro", path] : ["--ro-bind", "/dev/null", path];
 }
 
-/** A script for the inside of a sandbox. It opens a file of the kernel for writing, without writing, and fails if it could. */
+/** A script to run in a sandbox. It opens a file of the kernel for writing, without writing, and fails if that works. */
 export const KERNEL_PROBE = `( : >> ${PROBED} ) 2>/dev/null && exit ${OPENED}; exit 0`;
 
-/** What is wrong with a sandbox in which the script ended with this code. */
+/** What is wrong with a sandbox in which the script exited with this code. */
 export const kernelProblem = (code: unknown): string | undefined =>
-  code === OPENED ? `${PROBED} can be opened for writing in it, and so the kernel be changed.` : undefined;
+  code === OPENED ? `${PROBED} can be opened for writing, so commands could change the kernel.` : undefined;

@@ -1,28 +1,27 @@
-/** As in `permissions` of a workspace: of the rules that fit, the first decides. Globs begin at the root of the workspace. */
+/** As in `permissions` of a workspace: the first rule that matches decides. Globs begin at the root of the workspace. */
 export interface SandboxRule {
   readonly operations: readonly ("read" | "write")[];
   readonly paths: readonly string[];
   readonly mode: "allow" | "ask" | "deny";
 }
 
-/** What commands may do. All paths are real ones. */
+/** What commands may do. All paths are real. */
 export interface SandboxBounds {
-  /** The folder of the workspace: the only one of the user's that can be changed. */
+  /** The folder of the workspace: the only folder of the user that commands can change. */
   root: string;
-  /** Folders of our own, for what commands keep in their temporary and their home folder. */
+  /** Folders of the harness that commands see as their temporary folder and their home. */
   tmp: string;
   home: string;
-  /** Which hosts can be reached; empty: none. */
+  /** Hosts that commands can reach. If it is empty, there is no network. */
   hosts: readonly string[];
-  /** What can be read besides the system, the tools and the root. */
+  /** What commands can read besides the system, the tools and the root. */
   readable: readonly string[];
-  /** What can't be read, even if it is inside of the rest. */
+  /** What commands can't read, even in folders that they can read. */
   hidden: readonly string[];
-  /** For files that are there when a command starts. What a rule asks about is denied, since nobody can be asked in the middle. */
+  /** For files that exist when a command starts. `ask` means `deny`, since a running command can't wait for an answer. */
   rules: readonly SandboxRule[];
 }
 
-/** What is started. */
 export interface CommandLine {
   argv: string[];
   env: Record<string, string>;
@@ -32,17 +31,22 @@ export interface CommandLine {
 export type Probe = { works: true } | { works: false; reason: string };
 
 /**
- * Keeps commands from the machine, by means of the operating system. `wrap` gives what to start in place of a command line; it may be
- * started once. The network is off unless there are hosts.
+ * Keeps commands from the machine, by means of the operating system. `wrap` returns the command line to start instead, once. The network
+ * is off unless there are hosts.
  */
 export interface Sandbox {
   readonly name: string;
-  /** Whether it works on this machine, tried for real. No program that lies in `root` is run for it. */
+  /** Tries whether the sandbox works on this machine. Runs no program that is in `root`. */
   probe(root?: string): Promise<Probe>;
-  /** What is in force, in one line, for people. It says also what can't be kept. */
+  /** The protection in one line, for people, with what it does not cover. */
   describe(bounds: Pick<SandboxBounds, "hosts" | "rules">): string;
-  /** Whether each command has a network of its own. Left out: nothing is said of it. */
+  /** Whether each command has its own network. Left out: unknown. */
   ownNetwork?(bounds: Pick<SandboxBounds, "hosts">): boolean;
   wrap(line: CommandLine, bounds: SandboxBounds): Promise<CommandLine & { done?: () => void }>;
   close?(): Promise<void>;
+}
+
+export function describeSandbox(name: string, network: string, rules: readonly SandboxRule[]): string {
+  const paths = rules.length > 0 ? "; path rules hold for files that are there when a command starts" : "";
+  return `${name}: changes only in the workspace, home and keys hidden, network ${network}${paths}.`;
 }

@@ -1,52 +1,46 @@
 import { lstatSync, readdirSync, readFileSync } from "node:fs";
 import { connect } from "node:net";
 import { basename } from "node:path";
-import { setImmediate as pause } from "node:timers/promises";
+import { Pace } from "../pace.ts";
+import { MAX_MOUNTS } from "./masks.ts";
 
-/** How long the event loop is held up at a time. */
-const SLICE_MS = 10;
-
-/** A folder that was changed so shortly before it was read may have been changed again without a sign of it. */
+/** A folder that changed this shortly before it was read may change again with the same time. */
 const TICK_MS = 20;
 
-/** More than this many mounts make no command line. */
-const MOST = 1_000;
-
-interface Known {
-  /** When anything in it was last changed, which no program can forge. */
+interface KnownFolder {
+  /** The time of the last change (ctime), which no program can set. */
   changed: number;
   folders: string[];
   sockets: string[];
 }
 
-/** Finds the sockets in a folder of which a program outside could listen. What it found it remembers: it is asked before each command. */
+/** Finds sockets in a folder at which a program outside may listen. It runs before each command, so it remembers unchanged folders. */
 export class Sockets {
-  #known = new Map<string, Known>();
+  #known = new Map<string, KnownFolder>();
 
   async in(root: string): Promise<string[]> {
-    const known = new Map<string, Known>();
+    const known = new Map<string, KnownFolder>();
     const waiting = [root];
-    let since = performance.now();
+    const pace = new Pace();
     for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {
       const found = this.#look(folder);
       if (!found) continue;
       known.set(folder, found);
       waiting.push(...found.folders);
-      if (performance.now() - since < SLICE_MS) continue;
-      await pause();
-      since = performance.now();
+      await pace.rest();
     }
     this.#known = known;
     const all = [...known.values()].flatMap(({ sockets }) => sockets);
     const open = all.length > 0 ? openNames() : undefined;
     const isLive = async (path: string) => open?.has(basename(path)) || !(await isDead(path));
     const live = await Promise.all(all.map(async (socket) => ((await isLive(socket)) ? [socket] : [])));
-    if (live.flat().length > MOST) throw new Error(`There are more than ${MOST} sockets in the workspace.`);
+    if (live.flat().length > MAX_MOUNTS)
+      throw new Error(`There are more than ${MAX_MOUNTS} sockets in the workspace. Delete some.`);
     return live.flat();
   }
 
-  /** `undefined` for what can't be read: a command can't read it either. */
-  #look(folder: string): Known | undefined {
+  /** `undefined` if the folder can't be read: then commands can't read it either. */
+  #look(folder: string): KnownFolder | undefined {
     try {
       const { ctimeMs } = lstatSync(folder);
       const before = this.#known.get(folder);
@@ -64,7 +58,7 @@ export class Sockets {
   }
 }
 
-/** The last names of all sockets that are open in this network namespace. They need no connection, which could disturb a server. */
+/** The base names of all open sockets in this network namespace. Unlike a connection, this does not disturb a server. */
 function openNames(): Set<string> {
   try {
     const lines = readFileSync("/proc/net/unix", "utf8").trimEnd().split("\n").slice(1);
@@ -74,7 +68,7 @@ function openNames(): Set<string> {
   }
 }
 
-/** Nothing listens at it any more, and nothing ever will: who listens makes a new one. A program may want to remove it. */
+/** Nothing listens at it, and nothing will, because a server makes a new one. It is left alone, so that a command can remove it. */
 function isDead(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ path });

@@ -2,15 +2,16 @@ import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { SandboxManager } from "@anthropic-ai/sandbox-runtime";
+import { errorMessage } from "../error-message.ts";
 import { kernelMounts } from "./kernel.ts";
 
 /**
- * A program of its own for sandbox-runtime, which keeps everything in globals, takes over signals, leaves files in the folder that it is
- * started in, and has helpers that would outlive a harness which is killed. Here it is in nobody's way, and ends with its standard input.
+ * A program for sandbox-runtime, because that keeps its state in globals, handles signals, leaves files in its working folder, and has
+ * helpers that would outlive a harness that is killed. The program ends with its standard input.
  */
 export type SrtRequest =
   | { id: number; key: string; wrap: string; hosts: readonly string[]; files: SrtFiles }
-  /** The command with this key is over. */
+  /** The command with this key has ended. */
   | { key: string };
 
 export interface SrtFiles {
@@ -20,7 +21,7 @@ export interface SrtFiles {
   denyWrite: SrtPath[];
 }
 
-/** By their full paths: what is looked for by name may be found in a folder that commands can write to. */
+/** Full paths: a program that is looked up by name may be in a folder that commands can write to. */
 export interface SrtPrograms {
   bash: string;
   bwrap: string;
@@ -28,17 +29,16 @@ export interface SrtPrograms {
   rg: string;
 }
 
-/** Never a pattern. */
+/** `literal`: not a pattern. */
 export interface SrtPath {
   path: string;
   literal: true;
 }
 
-/** Id 0: whether it works at all. */
+/** Id 0: whether sandbox-runtime works at all. */
 export type SrtAnswer = { id: number; argv: string[] } | { id: number; error: string };
 
 const answer = (line: SrtAnswer) => process.stdout.write(`${JSON.stringify(line)}\n`);
-const reason = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 async function handle(request: SrtRequest): Promise<void> {
   const { key } = request;
@@ -55,17 +55,14 @@ async function handle(request: SrtRequest): Promise<void> {
     if (hosts.length > 0) SandboxManager.registerCommandNetworkLists(key, { allowedDomains: [...hosts] });
     answer({ id, argv: [programs.bash, ...argv.slice(1)] });
   } catch (error) {
-    answer({ id, error: reason(error) });
+    answer({ id, error: errorMessage(error) });
   }
 }
 
-// A harness that is gone does not listen, and there is still something to tidy up.
+// After the end of the harness nothing reads the answers, and this program still has to clean up.
 process.stdout.on("error", () => {});
 
-/**
- * sandbox-runtime mounts `/proc` last, and has no way to add anything after it. So it gets a program in the place of bubblewrap that
- * adds it at the end of the options.
- */
+/** sandbox-runtime mounts `/proc` last. So it gets a program instead of bubblewrap that adds these mounts after all others. */
 function bwrapWith(mounts: string[]): string {
   const program = join(process.cwd(), "bwrap");
   const script = `#!${programs.bash}
@@ -90,7 +87,7 @@ try {
   for await (const line of createInterface({ input: process.stdin })) handled.push(handle(JSON.parse(line)));
   await Promise.all(handled);
 } catch (error) {
-  answer({ id: 0, error: reason(error) });
+  answer({ id: 0, error: errorMessage(error) });
 }
 await SandboxManager.reset();
 rmSync(process.cwd(), { recursive: true, force: true });

@@ -3,56 +3,57 @@ import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
-import { liesIn, pathOutside } from "../host-programs.ts";
+import { errorMessage } from "../error-message.ts";
+import { isProgramIn, pathOutside } from "../processes/host-programs.ts";
 import { KERNEL_PROBE, kernelProblem } from "./kernel.ts";
 import { masksFor } from "./masks.ts";
-import type { Probe, Sandbox, SandboxBounds } from "./sandbox.ts";
+import { describeSandbox, type Probe, type Sandbox } from "./sandbox.ts";
+import { viewFor } from "./sandbox-view.ts";
 import type { SrtPath } from "./srt-host.ts";
-import type { SrtLink } from "./srt-link.ts";
-import { viewFor } from "./view.ts";
+import type { SrtClient } from "./srt-client.ts";
 
 const PACKAGE = "@anthropic-ai/sandbox-runtime";
 const PROBE_MS = 30_000;
 
-/**
- * sandbox-runtime: bubblewrap, with a filter on system calls and a proxy that lets through what goes to the hosts. Sockets of this
- * machine can't be made at all.
- */
+/** sandbox-runtime: bubblewrap with a filter on system calls, and a proxy to the hosts. Commands can't make Unix sockets. */
 export function srtSandbox(): Sandbox {
-  let link: SrtLink | undefined;
+  let client: SrtClient | undefined;
   let probed: Promise<Probe> | undefined;
 
-  const open = async (root?: string): Promise<{ link: SrtLink; folder: string }> => {
+  const open = async (root?: string): Promise<{ client: SrtClient; folder: string }> => {
     const path = process.env.PATH ?? "";
-    // Only when it is used: it looks for programs that are not needed otherwise.
-    link ??= new (await import("./srt-link.ts")).SrtLink(root === undefined ? path : pathOutside(path, root));
-    const { bash, bwrap, socat } = link.programs;
-    const inside = root !== undefined && [bash, bwrap, socat].find((program) => liesIn(program, root));
+    // Loaded on demand: it looks for programs that are not needed otherwise.
+    client ??= new (await import("./srt-client.ts")).SrtClient(root === undefined ? path : pathOutside(path, root));
+    const { bash, bwrap, socat } = client.programs;
+    const inside = root !== undefined && [bash, bwrap, socat].find((program) => isProgramIn(program, root));
     if (inside) throw new Error(`${inside} is in the workspace.`);
-    return { link, folder: await link.ready() };
+    return { client, folder: await client.ready() };
   };
   const probe = async (root?: string): Promise<Probe> => {
     if (process.platform !== "linux") return { works: false, reason: `${PACKAGE} is used on Linux only.` };
     if (packageFolder() === undefined)
       return { works: false, reason: `${PACKAGE} is not installed: npm install ${PACKAGE}` };
     try {
-      const { link: host, folder } = await open(root);
+      const { client: host, folder } = await open(root);
       const code = await probeCode(host, folder);
       if (code === 0) return { works: true };
-      const problem = kernelProblem(code) ?? `a command that does nothing ended with code ${code}.`;
+      const problem = kernelProblem(code) ?? `a command that does nothing exited with code ${code}.`;
       return { works: false, reason: `${PACKAGE} does not protect here: ${problem}` };
     } catch (error) {
-      return { works: false, reason: `${PACKAGE} does not work here: ${(error as Error).message}` };
+      return { works: false, reason: `${PACKAGE} does not work here: ${errorMessage(error)}` };
     }
   };
 
   return {
     name: "sandbox-runtime",
     probe: (root) => (probed ??= probe(root)),
-    describe,
+    describe({ hosts, rules }) {
+      const network = hosts.length > 0 ? `only to ${hosts.join(", ")}` : "off";
+      return describeSandbox("sandbox-runtime", `${network}, no local sockets`, rules);
+    },
     ownNetwork: () => true,
     async wrap(line, bounds) {
-      const { link: host, folder } = await open(bounds.root);
+      const { client: host, folder } = await open(bounds.root);
       const { root, tmp, hosts } = bounds;
       const view = viewFor(line, bounds);
       const { unreadable, unwritable } = await masksFor(root, bounds.rules);
@@ -64,27 +65,21 @@ export function srtSandbox(): Sandbox {
         denyWrite: names([...view.frozen, ...unwritable, "/tmp/claude"]),
       };
       const key = newKey();
-      // It can't put a folder of ours in the place of the home: there is an empty one in memory, for each command anew.
+      // sandbox-runtime can't mount our folder as the home. Each command gets an empty one in memory.
       const home = view.home ?? tmp;
       const prepare = `export TMPDIR=${quoted(tmp)} HOME=${quoted(home)}; mkdir -p "$HOME" 2>/dev/null`;
       const wrap = `${prepare}; exec ${line.argv.map(quoted).join(" ")}`;
       const argv = await host.wrap({ key, wrap, hosts, files });
-      return { ...line, argv, done: () => host.over(key) };
+      return { ...line, argv, done: () => host.release(key) };
     },
     async close() {
-      await link?.close();
+      await client?.close();
     },
   };
 }
 
-function describe({ hosts, rules }: Pick<SandboxBounds, "hosts" | "rules">): string {
-  const network = hosts.length > 0 ? `only to ${hosts.join(", ")}` : "off";
-  const paths = rules.length > 0 ? "; path rules hold for files that are there when a command starts" : "";
-  return `sandbox-runtime: changes only in the workspace, home and keys hidden, network ${network}, no local sockets${paths}.`;
-}
-
-/** How the script ends that looks at the kernel's files, in a sandbox of its own. */
-async function probeCode(host: SrtLink, folder: string): Promise<number> {
+/** The exit code of the kernel probe in a sandbox. */
+async function probeCode(host: SrtClient, folder: string): Promise<number> {
   const key = newKey();
   const files = { denyRead: [], allowRead: [], allowWrite: [], denyWrite: [] };
   const [program, ...words] = await host.wrap({ key, wrap: KERNEL_PROBE, hosts: [], files });
@@ -94,18 +89,18 @@ async function probeCode(host: SrtLink, folder: string): Promise<number> {
     if (code === null) throw new Error(`a command that does nothing was ended by ${signal}.`);
     return code as number;
   } finally {
-    host.over(key);
+    host.release(key);
   }
 }
 
-/** Unguessable, because a process that names it may reach its hosts. */
+/** Unguessable, because a process that knows it may reach its hosts. */
 const newKey = (): string => randomBytes(16).toString("base64url");
 
 const names = (paths: string[]): SrtPath[] => paths.map((path) => ({ path, literal: true }));
 
 const quoted = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`;
 
-/** Its programs have to be there for a command. */
+/** Commands need to see the programs in it. */
 function packageFolder(): string | undefined {
   try {
     return dirname(dirname(fileURLToPath(import.meta.resolve(PACKAGE))));

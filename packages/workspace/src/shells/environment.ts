@@ -1,15 +1,15 @@
-/** What a command learns of the environment of the harness: where things are and how text is written, nothing that is a key. */
-const KEPT = new Set(
-  `
-  PATH HOME USER LOGNAME SHELL LANG LANGUAGE TZ TMPDIR
-  SSL_CERT_FILE SSL_CERT_DIR NODE_EXTRA_CA_CERTS
-  CARGO_HOME RUSTUP_HOME GOPATH GOROOT JAVA_HOME NVM_DIR PYENV_ROOT VIRTUAL_ENV
-`
-    .trim()
-    .split(/\s+/),
+import { wordList } from "../word-list.ts";
+
+/** Variables of the harness that commands get: where things are and how text is written, but no keys. */
+const INHERITED = new Set(
+  wordList(`
+    PATH HOME USER LOGNAME SHELL LANG LANGUAGE TZ TMPDIR
+    SSL_CERT_FILE SSL_CERT_DIR NODE_EXTRA_CA_CERTS
+    CARGO_HOME RUSTUP_HOME GOPATH GOROOT JAVA_HOME NVM_DIR PYENV_ROOT VIRTUAL_ENV
+  `),
 );
 
-/** There is no terminal, so nothing may page, draw or wait for a person. */
+/** There is no terminal, so no program may page, draw or prompt. */
 const FIXED = {
   TERM: "dumb",
   PAGER: "cat",
@@ -22,13 +22,13 @@ const FIXED = {
 
 export type Environment = Record<string, string>;
 
-/** What somebody wants to add. `undefined` takes a variable away. */
+/** Variables to add. `undefined` removes a variable. */
 export type Additions = Readonly<Record<string, string | undefined>>;
 
-/** What of the environment of the harness a command gets. */
+/** The environment of a command, without additions. */
 export function commandEnvironment(harness: NodeJS.ProcessEnv): Environment {
-  const kept = Object.entries(harness).filter(([name]) => KEPT.has(name) || name.startsWith("LC_"));
-  return withAdditions({ PATH: "/usr/local/bin:/usr/bin:/bin" }, { ...Object.fromEntries(kept), ...FIXED });
+  const inherited = Object.entries(harness).filter(([name]) => INHERITED.has(name) || name.startsWith("LC_"));
+  return withAdditions({ PATH: "/usr/local/bin:/usr/bin:/bin" }, { ...Object.fromEntries(inherited), ...FIXED });
 }
 
 export function withAdditions(env: Environment, additions: Additions = {}): Environment {

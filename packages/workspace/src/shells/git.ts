@@ -4,22 +4,22 @@ import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import type { Environment } from "./environment.ts";
 
-/** For every repository that git meets, whatever its own configuration says. */
+/** Settings for every repository, whatever its own configuration says. */
 const EVERYWHERE: [key: string, value: string][] = [
   ["core.hooksPath", "/dev/null"],
   ["core.fsmonitor", "false"],
   ["credential.helper", ""],
   ["protocol.ext.allow", "never"],
-  // A folder of files that looks like a repository would bring a configuration of its own along, through any clone.
+  // Otherwise any clone could bring a folder that git takes for a repository, and obey its configuration.
   ["safe.bareRepository", "explicit"],
 ];
 
 const VARIABLES = { GIT_ASKPASS: "", GIT_SSH_COMMAND: "ssh -oBatchMode=yes" };
 
-/** What git would have done without a program: it gives path, old file, hash, mode and new file. */
+/** Does what git does without a diff program. Git passes the path, the old file, its hash, its mode and the new file. */
 const PLAIN_DIFF = `f() { diff -u --label "a/$1" --label "b/$1" -- "$2" "$5"; :; }; f`;
 
-/** Keys that name a program, and what to say in their place. Their names are the repository's choice, so they have to be read first. */
+/** Keys that name a program, and harmless values for them. Parts of the keys are chosen by the repository, so its keys are read first. */
 const PROGRAMS: [key: RegExp, instead: [key: string, value: string] | string][] = [
   [/^alias\./, ""],
   [/^diff\.(external|.+\.command)$/, PLAIN_DIFF],
@@ -35,28 +35,25 @@ const PROGRAMS: [key: RegExp, instead: [key: string, value: string] | string][] 
   [/^submodule\..+\.update$/, "checkout"],
   [/^(trailer\..+\.(command|cmd)|interactive\.difffilter|core\.alternaterefscommand)$/, "true"],
   [/^((diff|merge|gui)tool|browser|man)\..+\.(cmd|path)$|^(help|web)\.browser$|^sendemail\./, "false"],
-  // Git takes the first of these, so that they can't be replaced: only the ways on which they would run can be closed.
+  // Git takes the first value of these keys, so they can't be overridden. The protocols that run them are disabled instead.
   [/^remote\..+\.(uploadpack|receivepack)$/, ["protocol.file.allow", "never"]],
   [/^core\.gitproxy$/, ["protocol.git.allow", "never"]],
 ];
 
 /**
- * Variables that keep git from running programs which a repository names in its configuration or brings as hooks. They hold for the
- * repository around `cwd` in full; for one that a command goes to by itself (a submodule, `git -C`), only what has a fixed name is
- * turned off.
+ * Variables that keep git from running hooks and programs that a repository configures. For the repository around `cwd` they cover
+ * everything; for others that a command enters (a submodule, `git -C`) only settings with fixed keys.
  */
-export async function strangeRepository(cwd: string, env: Environment): Promise<Environment> {
-  const careful = { ...env, ...VARIABLES, ...asVariables(EVERYWHERE) };
-  const own = (await keysAround(cwd, careful)).flatMap((key): [string, string][] => {
-    const instead = PROGRAMS.find(([pattern]) => pattern.test(fold(key)))?.[1];
+export async function untrustedRepository(cwd: string, env: Environment): Promise<Environment> {
+  const safe = { ...env, ...VARIABLES, ...asVariables(EVERYWHERE) };
+  const own = (await keysAround(cwd, safe)).flatMap((key): [string, string][] => {
+    // Git ignores the case of the first and the last part of a key.
+    const instead = PROGRAMS.find(([pattern]) => pattern.test(key.toLowerCase()))?.[1];
     if (instead === undefined) return [];
     return [typeof instead === "string" ? [key, instead] : instead];
   });
   return { ...VARIABLES, ...asVariables([...EVERYWHERE, ...own]) };
 }
-
-/** Git ignores the case of a key's first and last part, and tells it in lower case. */
-const fold = (key: string): string => key.toLowerCase();
 
 function asVariables(settings: [key: string, value: string][]): Environment {
   const env: Environment = { GIT_CONFIG_COUNT: String(settings.length) };
@@ -69,7 +66,7 @@ function asVariables(settings: [key: string, value: string][]): Environment {
 
 const run = promisify(execFile);
 
-/** The keys that the repository itself sets, with what it includes. */
+/** The keys that the repository itself sets, also by files that it includes. */
 async function keysAround(cwd: string, env: Environment): Promise<string[]> {
   if (!isInRepository(cwd)) return [];
   try {
@@ -82,19 +79,19 @@ async function keysAround(cwd: string, env: Environment): Promise<string[]> {
     }
     return [...keys];
   } catch {
-    // Without git there is nothing to keep it from, and what git can't read, it won't obey.
+    // There is no git, or it can't read the configuration, and then it does not obey it either.
     return [];
   }
 }
 
-/** Who the user is for git, as a configuration file: for where the home can't be read. */
+/** A configuration file with the name and email of the user, for sandboxes without the home. */
 export async function gitIdentity(path: string): Promise<string> {
   const env = { ...process.env, PATH: path };
   const line = async (name: string): Promise<string> => {
     const { stdout } = await run("git", ["config", "--global", "--get", `user.${name}`], { env }).catch(() => ({
       stdout: "",
     }));
-    // The words of a configuration file are quoted almost as in JSON.
+    // Quoted strings of a configuration file are almost JSON.
     return stdout.trim() === "" ? "" : `\t${name} = ${JSON.stringify(stdout.trim())}\n`;
   };
   return `[user]\n${(await Promise.all(["name", "email"].map(line))).join("")}`;

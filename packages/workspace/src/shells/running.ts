@@ -1,67 +1,68 @@
 import type { Writable } from "node:stream";
-import type { Command, Exit, Running, Sink } from "../shell.ts";
-import { Outlet } from "./outlet.ts";
+import { errorMessage } from "../error-message.ts";
+import { OutputPump } from "../processes/output-pump.ts";
+import type { Command, Exit, Running, Sink } from "./shell.ts";
 
 /** Timers can't wait longer. */
 const LONGEST_MS = 2 ** 31 - 1;
 
-export type Ended = Pick<Exit, "code" | "signal" | "leftBehind">;
+export type ExitStatus = Pick<Exit, "code" | "signal" | "leftBehind">;
 
-/** What a command has while it lives. */
-export interface Life {
-  outlet: Outlet;
-  /** Aborted when it has to end: somebody wants that, it took too long, or nobody takes what it prints. */
+/** What a shell has of a command while it runs. */
+export interface CommandRun {
+  output: OutputPump;
+  /** Aborted when the command must end: the caller stopped it, it took too long, or its sink failed. */
   stop: AbortSignal;
-  /** The command itself is, whatever it may have left behind. */
-  over: boolean;
-  /** To be called once it is started, with its standard input if that is open. */
+  /** The command itself has exited. What it started may still run. */
+  exited: boolean;
+  /** Call it after the start, with the standard input if that is open. */
   connect(input: Writable | undefined): void;
 }
 
 export interface RunningOptions {
   command: Command;
   sink: Sink;
-  /** From the start of the command to the end of everything that it started. Rejects with why it could not be started. */
-  live: (life: Life) => Promise<Ended>;
+  /** From the start of the command to the end of everything that it started. Rejects if it could not be started. */
+  run: (run: CommandRun) => Promise<ExitStatus>;
   onEnd: () => void;
 }
 
-/** What every shell does for a command, whatever it is made of: ends it in time, and tells how it ended. */
-export function running({ command, sink, live, onEnd }: RunningOptions): Running {
+/** What every shell does for a command: enforces the time limit, stops it, and reports how it ended. */
+export function running({ command, sink, run, onEnd }: RunningOptions): Running {
   const began = performance.now();
   const stop = new AbortController();
-  const outlet = new Outlet(sink, () => stop.abort());
+  const output = new OutputPump(sink, () => stop.abort());
   const connected = Promise.withResolvers<Writable | undefined>();
-  const life: Life = { outlet, stop: stop.signal, over: false, connect: connected.resolve };
+  const state: CommandRun = { output, stop: stop.signal, exited: false, connect: connected.resolve };
   let timedOut = false;
 
-  const late = () => {
-    timedOut = !life.over;
+  const onTimeout = () => {
+    timedOut = !state.exited;
     stop.abort();
   };
-  const timer = command.timeoutMs === undefined ? undefined : setTimeout(late, Math.min(command.timeoutMs, LONGEST_MS));
-  const aborted = () => stop.abort();
-  command.signal?.addEventListener("abort", aborted, { once: true });
+  const timer =
+    command.timeoutMs === undefined ? undefined : setTimeout(onTimeout, Math.min(command.timeoutMs, LONGEST_MS));
+  const onAbort = () => stop.abort();
+  command.signal?.addEventListener("abort", onAbort, { once: true });
   if (command.signal?.aborted) stop.abort();
 
-  const toTheEnd = async (): Promise<Exit> => {
-    let ended: Ended = { code: null, signal: "SIGTERM" };
+  const runToEnd = async (): Promise<Exit> => {
+    let status: ExitStatus = { code: null, signal: "SIGTERM" };
     try {
-      if (!stop.signal.aborted) ended = await live(life);
+      if (!stop.signal.aborted) status = await run(state);
     } catch (error) {
-      const why = Buffer.from(`${error instanceof Error ? error.message : String(error)}\n`);
-      await outlet.finish(outlet.print(why, "stderr"), stop.signal);
-      ended = { code: 127, signal: null };
+      await output.finish(output.print(Buffer.from(`${errorMessage(error)}\n`), "stderr"), stop.signal);
+      status = { code: 127, signal: null };
     }
-    life.over = true;
+    state.exited = true;
     connected.resolve(undefined);
     clearTimeout(timer);
-    command.signal?.removeEventListener("abort", aborted);
+    command.signal?.removeEventListener("abort", onAbort);
     onEnd();
-    return { ...ended, timedOut, durationMs: Math.round(performance.now() - began) };
+    return { ...status, timedOut, durationMs: Math.round(performance.now() - began) };
   };
-  // Not before the caller has what it is about.
-  const exit = Promise.resolve().then(toTheEnd);
+  // Starts after the caller has received the object below.
+  const exit = Promise.resolve().then(runToEnd);
 
   return {
     exit,
@@ -77,8 +78,7 @@ export function running({ command, sink, live, onEnd }: RunningOptions): Running
   };
 }
 
-/** Settles when it is. */
-export const aborted = (signal: AbortSignal): Promise<void> =>
+export const whenAborted = (signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     if (signal.aborted) resolve();
     signal.addEventListener("abort", () => resolve(), { once: true });

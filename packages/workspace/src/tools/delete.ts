@@ -14,7 +14,7 @@ import { writePolicy } from "./rules.ts";
 import { looksLikeFile, removalFit, suggestForFile } from "./pattern.ts";
 import { contentsOf, pathInput, reachOf, TIMEOUT_MS, type Place } from "./place.ts";
 import { joinPath, joinPaths, nameOf, parentOf, relativeTo, shown } from "../paths.ts";
-import { LINK } from "../undo/picture.ts";
+import { LINK } from "../undo/snapshot.ts";
 
 /** How many files a directory may hold to be deleted as a whole. */
 const MAX_FILES = 2_000;

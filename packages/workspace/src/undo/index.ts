@@ -1,3 +1,3 @@
-/** Taking back what was done to files: what commands changed is told by pictures of all files, the rest is in the journal. */
-export { FileUndo, type Watch } from "./undo.ts";
-export { Runs } from "./runs.ts";
+/** Reverts changes of files. Those of commands are found by comparing snapshots of all files; those of tools are in the journal. */
+export { CommandRecords } from "./command-records.ts";
+export { FileUndo, type Watch } from "./file-undo.ts";

@@ -1,51 +1,46 @@
-import { changedBetween, type Picture } from "./picture.ts";
+import { changedBetween, type Snapshot } from "./snapshot.ts";
 
 /** A command that runs in this workspace. */
-export interface Run {
+export interface TrackedCommand {
   threadId: string;
-  /** What was changed while a command of another thread ran too. */
+  /** Files that changed while a command of another thread ran, too. */
   shared: Set<string>;
 }
 
 /**
- * Which changes more than one thread may have made. Each time a command begins or ends there is a picture of all files. What differs
- * between two of them was done by the commands that ran in between: if they are of one thread, it is that thread's, otherwise it is
- * shared by them.
+ * Finds changes that more than one thread may have made. There is a snapshot whenever a command begins or ends. What differs between two
+ * of them was changed by the commands that ran in between; if those are of several threads, they share it.
  */
 export class Overlaps {
-  readonly #running = new Set<Run>();
-  readonly #ended = new Set<Run>();
-  #last: Picture | undefined;
+  readonly #running = new Set<TrackedCommand>();
+  readonly #ended = new Set<TrackedCommand>();
+  #last: Snapshot | undefined;
 
-  /** A command is about to run. Without a picture it counts as running since the last one. */
-  begin(threadId: string, picture?: Picture): Run {
-    if (picture) this.#mark(picture);
-    const run: Run = { threadId, shared: new Set() };
-    this.#running.add(run);
-    return run;
+  /** A command without a snapshot counts as running since the last one. */
+  begin(threadId: string, snapshot?: Snapshot): TrackedCommand {
+    if (snapshot) this.#compare(snapshot);
+    const command: TrackedCommand = { threadId, shared: new Set() };
+    this.#running.add(command);
+    return command;
   }
 
-  /** It is over. Without a picture it counts as running until the next one. */
-  end(run: Run, picture?: Picture): void {
-    if (!this.#running.has(run)) return;
-    this.#ended.add(run);
-    if (picture) this.#mark(picture);
-    if ([...this.#running].every((one) => this.#ended.has(one))) this.#forget();
-  }
-
-  #mark(picture: Picture): void {
-    const runs = [...this.#running];
-    if (this.#last && new Set(runs.map(({ threadId }) => threadId)).size > 1)
-      for (const path of changedBetween(this.#last, picture)) for (const { shared } of runs) shared.add(path);
-    this.#last = picture;
-    for (const run of this.#ended) this.#running.delete(run);
-    this.#ended.clear();
-  }
-
-  /** When nothing runs there is nothing to tell apart. */
-  #forget(): void {
+  /** A command without a snapshot counts as running until the next one. */
+  end(command: TrackedCommand, snapshot?: Snapshot): void {
+    if (!this.#running.has(command)) return;
+    this.#ended.add(command);
+    if (snapshot) this.#compare(snapshot);
+    if ([...this.#running].some((one) => !this.#ended.has(one))) return;
     this.#running.clear();
     this.#ended.clear();
     this.#last = undefined;
+  }
+
+  #compare(snapshot: Snapshot): void {
+    const commands = [...this.#running];
+    if (this.#last && new Set(commands.map(({ threadId }) => threadId)).size > 1)
+      for (const path of changedBetween(this.#last, snapshot)) for (const { shared } of commands) shared.add(path);
+    this.#last = snapshot;
+    for (const command of this.#ended) this.#running.delete(command);
+    this.#ended.clear();
   }
 }

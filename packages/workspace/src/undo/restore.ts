@@ -1,34 +1,33 @@
 import type { FileChange, FileReach, FileRestore, RewoundFile } from "@cinch/core";
 import type { Backend, SmallWrite } from "../backend.ts";
 import { writeEach } from "../bulk.ts";
+import { collect } from "../collect.ts";
+import { errorMessage } from "../error-message.ts";
 import { FileError } from "../file-error.ts";
-import { LINK } from "./picture.ts";
-import { backendReach, contentsOf, nowAt, reasonOf, type Now } from "./versions.ts";
+import { backendReach, currentFiles, storedContents, type CurrentFile } from "./current-file.ts";
+import { LINK } from "./snapshot.ts";
 
-/** So many changes are recorded together, before they are made together. What they replace is in memory meanwhile. */
+/** Changes are recorded and then made in batches of this size. The contents that a batch replaces are in memory. */
 const BATCH_FILES = 200;
 const BATCH_BYTES = 16 * 1024 * 1024;
-/** Larger files are written one by one, piece by piece. */
+/** Larger files are streamed, one by one. */
 const SMALL_BYTES = 256 * 1024;
 
-/** Where files are, and who is told what became of them. */
-export interface Ground {
+export interface Restoring {
   backend: Backend;
+  reach: FileReach;
+  /** Called for each file that was restored. `null`: it was deleted. */
   wrote(path: string, hash: string | null): void;
 }
 
-/** Makes files what they were. What was made in the meantime goes first: it may stand where something else was. */
-export async function restoreAll(
-  ground: Ground,
-  files: readonly FileRestore[],
-  reach: FileReach,
-): Promise<RewoundFile[]> {
+/** Deletes files before it writes others, which may need their place. */
+export async function restoreAll(files: readonly FileRestore[], restoring: Restoring): Promise<RewoundFile[]> {
   const [made, lost] = [files.filter(({ to }) => !to), files.filter(({ to }) => to)];
-  return [...(await restoreEach(ground, made, reach)), ...(await restoreEach(ground, lost, reach))];
+  return [...(await restoreEach(made, restoring)), ...(await restoreEach(lost, restoring))];
 }
 
-async function restoreEach(ground: Ground, files: readonly FileRestore[], reach: FileReach): Promise<RewoundFile[]> {
-  const { backend } = ground;
+async function restoreEach(files: readonly FileRestore[], restoring: Restoring): Promise<RewoundFile[]> {
+  const { backend, reach } = restoring;
   const wanted = new Map(files.map((file) => [file.path, file]));
   const done: RewoundFile[] = [];
   let batch: Due[] = [];
@@ -36,14 +35,14 @@ async function restoreEach(ground: Ground, files: readonly FileRestore[], reach:
   const flush = async () => {
     const due = batch;
     [batch, bytes] = [[], 0];
-    if (due.length > 0) done.push(...(await new Batch(ground, reach).restore(due)));
+    if (due.length > 0) done.push(...(await restoreBatch(due, restoring)));
   };
-  for await (const now of nowAt([...wanted.keys()], { backend, reach, keeps: true })) {
+  for await (const now of currentFiles([...wanted.keys()], { backend, reach, keeps: true })) {
     reach.signal?.throwIfAborted();
     const file = wanted.get(now.path)!;
     if ("failed" in now) done.push(failed(file, now.failed));
-    else if (isThere(file, now)) done.push(ended(file));
-    else if (!mayBecome(file, now)) done.push(conflict(file));
+    else if (isRestored(file, now)) done.push(restored(file));
+    else if (!isExpected(file, now)) done.push(conflict(file));
     else {
       batch.push({ file, now });
       bytes += now.kept?.blobs.reduce((sum, blob) => sum + blob.bytes.length, 0) ?? 0;
@@ -54,116 +53,87 @@ async function restoreEach(ground: Ground, files: readonly FileRestore[], reach:
   return done;
 }
 
-/** A file that is to be changed. What it holds now is kept too: nothing is lost by going back. */
+/** A file that is to be changed, and its current contents: a later rewind may restore these. */
 interface Due {
   file: FileRestore;
-  now: Now;
+  now: CurrentFile;
 }
 
-/** Already what it was: this is done for the second time, or the journal was where it lived. */
-const isThere = ({ to }: FileRestore, { hash }: Now): boolean => hash === (to?.hash ?? null);
+/** True when the same restore runs again after a crash, or when the file lives in the journal. */
+const isRestored = ({ to }: FileRestore, { hash }: CurrentFile): boolean => hash === (to?.hash ?? null);
 
-/** Whether it is what it was when this was decided, or what a restore that was cut off has left: a link goes before a file comes. */
-function mayBecome({ from }: FileRestore, { sight, hash }: Now): boolean {
+/** Whether the file is what the rewind saw, or what an interrupted restore left: it deletes a link before it writes a file. */
+function isExpected({ from }: FileRestore, { sight, hash }: CurrentFile): boolean {
   if (sight.kind === "blocked") return false;
   return hash === from || (from === LINK && sight.kind === "nothing");
 }
 
 function changeOf({ file: { path, to, seen, rewound = false }, now }: Due): FileChange {
   const before = now.kept?.version ?? null;
-  // What the thread had seen is what is there again.
+  // The restored contents are those that the thread has seen.
   const version = seen && to ? { version: to.hash } : {};
   return { path, operation: "restore", before, after: to, rewound, ...version };
 }
 
-/** Each change is in the journal before it is made. */
-class Batch {
-  readonly #ground: Ground;
-  readonly #reach: FileReach;
-
-  constructor(ground: Ground, reach: FileReach) {
-    this.#ground = ground;
-    this.#reach = reach;
-  }
-
-  async restore(due: readonly Due[]): Promise<RewoundFile[]> {
-    const { files } = this.#reach;
-    await files.record(
-      () => due.map(changeOf),
-      due.flatMap(({ now }) => now.kept?.blobs ?? []),
-    );
-    const errors = await this.#make(due);
-    const undone = due.filter((one) => errors.has(one));
-    if (undone.length > 0) await files.record(() => undone.map(stillThere));
-    return due.map((one) => this.#outcome(one, errors.get(one)));
-  }
-
-  /** What went wrong, by change. */
-  async #make(due: readonly Due[]): Promise<Map<Due, unknown>> {
-    const errors = new Map<Due, unknown>();
-    const small: { one: Due; write: SmallWrite }[] = [];
-    await Promise.all(
-      due.map(async (one) => {
-        try {
-          await this.#makeRoom(one);
-          const write = await this.#smallWrite(one);
-          if (write) small.push({ one, write });
-          else await this.#writeLarge(one);
-        } catch (error) {
-          errors.set(one, error);
-        }
-      }),
-    );
-    const writes = small.map(({ write }) => write);
-    const failures = await writeEach(this.#ground.backend, writes, backendReach(this.#reach));
-    for (const [at, error] of failures.entries()) if (error) errors.set(small[at]!.one, error);
-    return errors;
-  }
-
-  /** A directory goes if there is nothing but directories in it. A link goes itself, and what it leads to stays. */
-  async #makeRoom({ file: { path }, now: { sight } }: Due): Promise<void> {
-    const { backend } = this.#ground;
-    if (sight.kind === "directory") await backend.delete(path, backendReach(this.#reach), { ifEmpty: true });
-    if (sight.kind === "link") await backend.delete(path, backendReach(this.#reach), { ifLink: true });
-  }
-
-  /** `undefined`: it is too large for that, or there is nothing left to do. */
-  async #smallWrite({ file: { path, to }, now: { sight } }: Due): Promise<SmallWrite | undefined> {
-    const ifVersion = sight.kind === "file" ? sight.file.version : null;
-    if (!to) return ifVersion === null ? undefined : { path, ifVersion, content: null };
-    if (to.size > SMALL_BYTES) return undefined;
-    const chunks: Uint8Array[] = [];
-    for await (const chunk of contentsOf(to, this.#reach)) chunks.push(chunk);
-    const content = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
-    return { path, ifVersion, content, ...(to.mode === undefined ? {} : { mode: to.mode }) };
-  }
-
-  async #writeLarge({ file: { path, to }, now: { sight } }: Due): Promise<void> {
-    if (!to) return;
-    const mode = to.mode === undefined ? {} : { mode: to.mode };
-    const options = { ifVersion: sight.kind === "file" ? sight.file.version : null, ...mode };
-    await this.#ground.backend.write(path, contentsOf(to, this.#reach), options, backendReach(this.#reach));
-  }
-
-  #outcome({ file }: Due, error: unknown): RewoundFile {
-    if (error === undefined) {
-      this.#ground.wrote(file.path, file.to?.hash ?? null);
-      return ended(file);
-    }
-    return error instanceof FileError && error.problem === "changed" ? conflict(file) : failed(file, reasonOf(error));
-  }
-}
-
-/** Of what was recorded and did not happen. */
-function stillThere(due: Due): FileChange {
+/** For a change that was recorded, but failed. */
+function unchanged(due: Due): FileChange {
   const { version: _, ...change } = changeOf(due);
   return { ...change, after: change.before };
 }
 
-const ended = ({ path, to }: FileRestore): RewoundFile => ({ path, outcome: to ? "restored" : "deleted" });
+/** Each change is in the journal before it is made. */
+async function restoreBatch(due: readonly Due[], restoring: Restoring): Promise<RewoundFile[]> {
+  const { files } = restoring.reach;
+  await files.record(
+    () => due.map(changeOf),
+    due.flatMap(({ now }) => now.kept?.blobs ?? []),
+  );
+  const errors = await makeChanges(due, restoring);
+  const undone = due.filter((one) => errors.has(one));
+  if (undone.length > 0) await files.record(() => undone.map(unchanged));
+  return due.map((one) => {
+    const { file } = one;
+    const error = errors.get(one);
+    if (error instanceof FileError && error.problem === "changed") return conflict(file);
+    if (error !== undefined) return failed(file, errorMessage(error));
+    restoring.wrote(file.path, file.to?.hash ?? null);
+    return restored(file);
+  });
+}
+
+/** Returns the changes that failed, with their errors. */
+async function makeChanges(due: readonly Due[], { backend, reach }: Restoring): Promise<Map<Due, unknown>> {
+  const errors = new Map<Due, unknown>();
+  const small: { one: Due; write: SmallWrite }[] = [];
+  const change = async (one: Due) => {
+    const { path, to } = one.file;
+    const { sight } = one.now;
+    if (sight.kind === "directory") await backend.delete(path, backendReach(reach), { ifEmpty: true });
+    if (sight.kind === "link") await backend.delete(path, backendReach(reach), { ifLink: true });
+    const ifVersion = sight.kind === "file" ? sight.file.version : null;
+    if (!to) {
+      if (ifVersion !== null) small.push({ one, write: { path, ifVersion, content: null } });
+      return;
+    }
+    const mode = to.mode === undefined ? {} : { mode: to.mode };
+    if (to.size > SMALL_BYTES) {
+      await backend.write(path, storedContents(to, reach), { ifVersion, ...mode }, backendReach(reach));
+      return;
+    }
+    const content = await collect(storedContents(to, reach));
+    small.push({ one, write: { path, ifVersion, content, ...mode } });
+  };
+  await Promise.all(due.map((one) => change(one).catch((error: unknown) => errors.set(one, error))));
+  const writes = small.map(({ write }) => write);
+  const failures = await writeEach(backend, writes, backendReach(reach));
+  for (const [at, error] of failures.entries()) if (error) errors.set(small[at]!.one, error);
+  return errors;
+}
+
+const restored = ({ path, to }: FileRestore): RewoundFile => ({ path, outcome: to ? "restored" : "deleted" });
 const failed = ({ path }: FileRestore, detail: string): RewoundFile => ({ path, outcome: "failed", detail });
 const conflict = ({ path }: FileRestore): RewoundFile => ({
   path,
   outcome: "conflict",
-  detail: "It was changed while files were restored.",
+  detail: "It changed while files were being restored.",
 });

@@ -50,7 +50,7 @@ function ifThere<T>(read: () => T): T | undefined {
 
 export type Calls = [tool: string, args: unknown][];
 
-/** A model that does what it is told, in JSON: one step after the other, each of one or several calls. */
+/** A model that makes the calls in the last message, which is JSON: a list of steps, each with one or several calls. */
 export const obedient = () =>
   scriptedBy(({ prompt }) => {
     const asked = prompt.findLastIndex(({ role }) => role === "user");

@@ -59,7 +59,7 @@ test("after a rewind of the conversation alone, what the thread did to files is 
   assert.equal(root.text("a.txt"), "old\n", JSON.stringify(files));
 });
 
-test("a rewind of files of the thread that were kept by a rewind of the conversation is no conflict with somebody else", async () => {
+test("files that a rewind of the conversation kept are no conflict for a later rewind of files", async () => {
   using root = folder();
   await using h = await desk({ root: root.path, workspace: createWorkspace({ backend: threadBackend() }) });
   const { seq } = h.getDisplayState();
@@ -112,7 +112,7 @@ test("two rewinds at once both end, and say what became of files", { timeout: 20
   assert.deepEqual(root.all(), { "a.txt": "a\n" }, JSON.stringify(results));
 });
 
-test("an input that is sent while files are taken back begins after it", { timeout: 20_000 }, async () => {
+test("an input that is sent while files are restored begins afterwards", { timeout: 20_000 }, async () => {
   using root = folder({ "a.txt": "a\n" });
   await using h = await desk({ root: root.path });
   const seq = await h.turn(read("a.txt"), write("a.txt", "2\n"), run("for n in $(seq 200); do echo $n > f$n; done"));
@@ -128,7 +128,7 @@ test("an input that is sent while files are taken back begins after it", { timeo
   assert.deepEqual(root.all(), { "a.txt": "a\n" }, JSON.stringify(result));
 });
 
-test("a rewind says that there were commands of which nobody knows what they changed", async () => {
+test("a rewind lists commands whose changes are untracked", async () => {
   using root = folder({ "a.txt": "a\n" });
   using cache = cacheOf();
   writeFileSync(join(cache.path, "undo"), "no folder");
@@ -141,7 +141,7 @@ test("a rewind says that there were commands of which nobody knows what they cha
   assert.notDeepEqual(result, { toSeq: seq, messages: 3, files: [] });
 });
 
-test("the model, or anybody, is told when a command runs that can't be taken back", async () => {
+test("the result or an event says so when a command runs whose changes can't be reverted", async () => {
   using root = folder({ "a.txt": "a\n" });
   using cache = cacheOf();
   writeFileSync(join(cache.path, "undo"), "no folder");
@@ -150,6 +150,7 @@ test("the model, or anybody, is told when a command runs that can't be taken bac
     workspace: localWorkspace({ root: root.path, sandbox: "none", cache: cache.path }),
   });
   await h.turn(run("echo gone > a.txt"));
-  const told = h.events.some((event) => event.type === "info") || /taken back|undo/i.test(String(ends(h)[0]?.content));
-  assert.ok(told, JSON.stringify(ends(h)[0]));
+  const isReported =
+    h.events.some((event) => event.type === "info") || /reverted|undo/i.test(String(ends(h)[0]?.content));
+  assert.ok(isReported, JSON.stringify(ends(h)[0]));
 });

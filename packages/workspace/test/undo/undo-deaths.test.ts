@@ -65,7 +65,7 @@ test("a rewind that dies at any moment did not happen, or is finished by who com
   assert.ok(moments > 10, `${moments} moments`);
 });
 
-test("a turn that dies at any moment can be taken back, with everything that it did to files until then", async () => {
+test("a turn that dies at any moment can be reverted, with all changes of files that it made until then", async () => {
   const moments = await everyMoment(async (moment) => {
     using root = folder(before);
     using cache = cacheOf();
@@ -88,26 +88,30 @@ test("a turn that dies at any moment can be taken back, with everything that it 
   assert.ok(moments > 20, `${moments} moments`);
 });
 
-test("a command that was killed with its harness can be taken back by the next one", { timeout: 60_000 }, async () => {
-  using root = folder(before);
-  using cache = cacheOf();
-  const database = join(cache.path, "store.db");
-  const child = fork(new URL("./undo-process.ts", import.meta.url), [root.path, cache.path, database], {
-    execArgv: ["-C", "@cinch/source"],
-  });
-  const gone = new Promise((resolve) => child.once("exit", resolve));
-  while (!existsSync(join(root.path, "started"))) await sleep(20);
-  child.kill("SIGKILL");
-  await gone;
-  const workspace = localWorkspace({ root: root.path, sandbox: "none", cache: cache.path });
-  await using h = await desk({ root: root.path, storage: sqliteStore({ path: database }), workspace });
-  const [message] = await h.listMessages();
-  const { files } = await h.rewind({ toSeq: message!.seq - 1, files: true });
-  assert.deepEqual(files.map(({ path, outcome }) => `${path} ${outcome}`).toSorted(), [
-    "/a.txt restored",
-    "/d.txt restored",
-    "/new.txt deleted",
-    "/started deleted",
-  ]);
-  assert.deepEqual(root.all(), before);
-});
+test(
+  "the changes of a command that was killed with its harness can be reverted by the next one",
+  { timeout: 60_000 },
+  async () => {
+    using root = folder(before);
+    using cache = cacheOf();
+    const database = join(cache.path, "store.db");
+    const child = fork(new URL("./undo-process.ts", import.meta.url), [root.path, cache.path, database], {
+      execArgv: ["-C", "@cinch/source"],
+    });
+    const gone = new Promise((resolve) => child.once("exit", resolve));
+    while (!existsSync(join(root.path, "started"))) await sleep(20);
+    child.kill("SIGKILL");
+    await gone;
+    const workspace = localWorkspace({ root: root.path, sandbox: "none", cache: cache.path });
+    await using h = await desk({ root: root.path, storage: sqliteStore({ path: database }), workspace });
+    const [message] = await h.listMessages();
+    const { files } = await h.rewind({ toSeq: message!.seq - 1, files: true });
+    assert.deepEqual(files.map(({ path, outcome }) => `${path} ${outcome}`).toSorted(), [
+      "/a.txt restored",
+      "/d.txt restored",
+      "/new.txt deleted",
+      "/started deleted",
+    ]);
+    assert.deepEqual(root.all(), before);
+  },
+);

@@ -16,7 +16,7 @@ test("nothing is written through a link that came in the place of a file, or of 
   assert.deepEqual(root.all(), then);
 });
 
-test("a link that somebody else made goes only if told so, and what it leads to never", async () => {
+test("a link that another process made is removed only on request, and its target never", async () => {
   using root = folder({ "a.txt": "a\n", "b.txt": "mine\n" });
   await using h = await desk({ root: root.path });
   const seq = await h.turn(read("a.txt"), write("a.txt", "2\n"));
@@ -28,7 +28,7 @@ test("a link that somebody else made goes only if told so, and what it leads to 
   assert.deepEqual(root.all(), { "a.txt": "a\n", "b.txt": "mine\n" });
 });
 
-test("a program that was deleted can be run again, whoever deleted it", async () => {
+test("a program that was deleted can be run again after a rewind, whether a tool or a command deleted it", async () => {
   using root = folder({ "one.sh": "1\n", "two.sh": "2\n", "in/three.sh": "3\n", "four.sh": "4\n" });
   const names = ["one.sh", "two.sh", "in/three.sh", "four.sh"];
   for (const name of names) chmodSync(join(root.path, name), 0o755);
@@ -57,7 +57,7 @@ test("what is too large to be read is deleted if a command made it, and said to 
   assert.deepEqual(outcomes(files), { "/a.txt": "lost", "/new.bin": "deleted" });
 });
 
-test("a cache that somebody removes is begun anew", async () => {
+test("a cache that is deleted while in use is begun again", async () => {
   using root = folder({ "a.txt": "a\n" });
   using cache = folder();
   const workspace = localWorkspace({ root: root.path, sandbox: "none", cache: cache.path });

@@ -53,7 +53,7 @@ test("a folder that a command moved, leaving a link, is not lost by a rewind", a
   assert.equal(existsSync(join(root.path, "lib/one.ts")), true, JSON.stringify(files));
 });
 
-test("what people did between a crash and the next start is not taken back as if a command had done it", async () => {
+test("changes that people made between a crash and the next start are not reverted as if a command had made them", async () => {
   using root = folder({ "a.txt": "a\n", "c.txt": "c\n" });
   const cache = mkdtempSync(join(tmpdir(), "cinch-finding-"));
   const workspace = () => localWorkspace({ root: root.path, sandbox: "none", cache });
@@ -82,7 +82,7 @@ test("what people did between a crash and the next start is not taken back as if
   assert.equal(left["a.txt"], "a, and a day of my work\n", JSON.stringify(files));
 });
 
-test("what a command overwrote can be taken back, also if it made of it what the thread had written before", async () => {
+test("a file that a command overwrote can be reverted, also if the command restored what the thread had written before", async () => {
   using root = folder({ "a.txt": "old\n" });
   execFileSync("git", ["-C", root.path, "init", "-q"]);
   await using h = await desk({ root: root.path });
@@ -98,7 +98,7 @@ test("what a command overwrote can be taken back, also if it made of it what the
   assert.equal(root.text("a.txt"), "by the agent\nand by me\n", JSON.stringify(files));
 });
 
-test("what another thread wrote while a command ran is not taken back with that command's thread", async () => {
+test("what another thread wrote while a command ran is not reverted with the command's thread", async () => {
   using root = folder({ "b.txt": "b\n" });
   await using h = await desk({ root: root.path });
   const other = await h.createSession();
@@ -158,7 +158,7 @@ test("a directory with a file that has a backslash in its name is not empty", as
   assert.ok(existsSync(join(root.path, "a/of\\mine.txt")), JSON.stringify(files));
 });
 
-test("delete does not remove what somebody wrote after it was kept", async () => {
+test("delete does not remove a file that changed after its contents were kept", async () => {
   using root = folder({ "a.txt": "a\n" });
   class Slow extends MemoryStore {
     override async append(id: string, events: readonly StampedEvent[], options: AppendOptions) {

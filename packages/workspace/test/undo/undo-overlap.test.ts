@@ -1,4 +1,4 @@
-/** Commands of several threads at once: what may be another's is not reverted unless told so. */
+/** Commands of several threads at once: a change that may be another thread's is reverted only on request. */
 import assert from "node:assert/strict";
 import { fork } from "node:child_process";
 import { once } from "node:events";
@@ -7,7 +7,8 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Session } from "@cinch/core";
-import { createWorkspace, memoryBackend, virtualShell } from "@cinch/workspace";
+import { createWorkspace, memoryBackend } from "@cinch/workspace";
+import { virtualShell } from "@cinch/workspace/virtual";
 import { desk, folder, outcomes, run, type Calls, type Folder } from "./desk.ts";
 
 /** Commands wait for files of this folder, and leave some there: it is not in the workspace. */
@@ -20,7 +21,7 @@ const appears = async (signs: Folder, name: string) => {
   }
 };
 const lines = (...commands: string[]): Calls => run(commands.join("\n"));
-const told = (...steps: Calls[]) => ({ content: JSON.stringify(steps) });
+const inputOf = (...steps: Calls[]) => ({ content: JSON.stringify(steps) });
 
 const files = { "a.txt": "a\n", "b.txt": "b\n" };
 
@@ -43,7 +44,7 @@ test(
     const first = h.turn(lines("echo of a > a.txt", sign(signs, "a"), wait(signs, "b")));
     await appears(signs, "a");
     const second = other.sendMessage(
-      told(
+      inputOf(
         lines(
           "echo of b > b.txt",
           "echo new > b-new.txt",
@@ -83,7 +84,7 @@ test("commands of two threads that follow one another are each thread's own", { 
   const other = await another(h);
   const [seq, otherSeq] = [h.getDisplayState().seq, other.getDisplayState().seq];
   await h.turn(run("echo 1 > a.txt"));
-  await other.sendMessage(told(run("echo 2 > b.txt")));
+  await other.sendMessage(inputOf(run("echo 2 > b.txt")));
   await h.turn(run("echo 3 > c.txt"));
   assert.deepEqual(outcomes((await h.rewind({ toSeq: seq, files: true })).files), {
     "/a.txt": "restored",
@@ -110,7 +111,7 @@ test("a command in the background of another thread counts too, until it ends", 
   await using h = await desk({ root: root.path });
   const other = await another(h);
   const command = `${wait(signs, "go")}; echo of b > b.txt; ${sign(signs, "b")}`;
-  await other.sendMessage(told([["execute", { command, background: true }]]));
+  await other.sendMessage(inputOf([["execute", { command, background: true }]]));
   const seq = await h.turn(lines(sign(signs, "go"), wait(signs, "b")));
   assert.deepEqual(outcomes((await h.rewind({ toSeq: seq, files: true })).files), { "/b.txt": "conflict" });
   assert.equal(root.text("b.txt"), "of b\n");

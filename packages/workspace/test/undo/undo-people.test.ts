@@ -45,7 +45,7 @@ test("a file that another thread's rewind brought back while a command ran is no
   rmSync(cache, { recursive: true, force: true });
 });
 
-test("what failed while it was being taken back can be taken back by the same call again", async () => {
+test("a file whose restore failed can be restored by the same call again", async () => {
   using root = folder({ "dir/f.txt": "mine\n" });
   await using h = await desk({ root: root.path });
   const seq = await h.turn(run("rm -r dir"));

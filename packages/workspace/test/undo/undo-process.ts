@@ -1,4 +1,4 @@
-/** A harness in which a command runs until somebody kills it. */
+/** A harness in which a command runs until the test kills it. */
 import { sqliteStore } from "@cinch/sqlite";
 import { localWorkspace } from "@cinch/workspace";
 import { desk, run } from "./desk.ts";

@@ -49,10 +49,10 @@ test("whatever a thread did to files, a rewind makes them what they were at any 
         }
         const at = back % moments.length;
         const { seq, files } = moments[at]!;
-        const told = await h.rewind({ toSeq: seq, files: true, conversation });
-        assert.deepEqual(root.all(), files, JSON.stringify(told));
+        const result = await h.rewind({ toSeq: seq, files: true, conversation });
+        assert.deepEqual(root.all(), files, JSON.stringify(result));
         assert.deepEqual(
-          told.files.filter(({ outcome }) => /conflict|failed|lost/.test(outcome)),
+          result.files.filter(({ outcome }) => /conflict|failed|lost/.test(outcome)),
           [],
         );
         if (conversation) moments.splice(at + 1);

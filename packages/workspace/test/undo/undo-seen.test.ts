@@ -1,4 +1,4 @@
-/** What a thread is told when a file is not any more what it has read. */
+/** What a thread is told when a file has changed since it read it. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { desk, edit, folder, read, remove, run, write } from "./desk.ts";

@@ -32,7 +32,7 @@ const before = {
   "untouched.txt": "u\n",
 };
 
-test("a rewind takes back conversation and files: what tools did, and what commands did", async () => {
+test("a rewind reverts the conversation and the files that tools and commands changed", async () => {
   using root = folder(before);
   chmodSync(join(root.path, "gone.txt"), 0o751);
   await using h = await desk({ root: root.path });
@@ -98,7 +98,7 @@ test("a dry run says what would become of files, and touches nothing", async () 
   assert.deepEqual(said, await h.rewind({ toSeq: seq, files: true }));
 });
 
-test("what somebody else has changed since is reported, and overwritten only if told so; what it held is kept", async () => {
+test("a file that another process changed since is reported, and overwritten only on request; its contents are kept", async () => {
   using root = folder({ "a.txt": "a0\n", "b.txt": "b0\n", "c.txt": "c0\n" });
   await using h = await desk({ root: root.path });
   const seq = await h.turn(
@@ -130,7 +130,7 @@ test("what somebody else has changed since is reported, and overwritten only if 
   assert.deepEqual(root.all(), { "a.txt": "a0\n", "b.txt": "mine\n", "c.txt": "c0\n", "d.txt": "mine\n" });
 });
 
-test("where somebody else was at a file in between, it goes back to what they made of it, and that is said", async () => {
+test("a file that another process changed in between is restored to what that process wrote, and the result says so", async () => {
   using root = folder({ "a.txt": "old\n" });
   await using h = await desk({ root: root.path });
   const seq = await h.turn(read("a.txt"), write("a.txt", "first\n"));
@@ -290,7 +290,7 @@ test("two harnesses in one folder do not harm each other's checkpoints", async (
   assert.deepEqual(root.all(), { "a.txt": "a\n", "b.txt": "b\n" });
 });
 
-test("diff tells what the thread has changed, as unified diffs, since any moment", async () => {
+test("diff shows what the thread has changed since any moment, as unified diffs", async () => {
   using root = folder({ "a.txt": "one\ntwo\nthree\n", "gone.txt": "g", bin: "\0x" });
   await using h = await desk({ root: root.path });
   await h.turn(read("a.txt"), edit("a.txt", "two", "2"), write("n.txt", "new\n"));
@@ -315,7 +315,7 @@ test("diff tells what the thread has changed, as unified diffs, since any moment
   assert.deepEqual(await h.diff(), []);
 });
 
-test("without a workspace there is nothing to take back, and that is said", async () => {
+test("without a workspace there is nothing to revert, and the error says so", async () => {
   using root = folder();
   await using h = await desk({ root: root.path, config: { workspace: undefined } as never });
   await assert.rejects(h.rewind({ toSeq: 1, files: true }), { code: "INVALID_INPUT" });

@@ -1,0 +1,6 @@
+/** All bytes of a stream. Chunks are copied, because a stream may reuse their memory. */
+export async function collect(chunks: AsyncIterable<Uint8Array>): Promise<Buffer<ArrayBuffer>> {
+  const copies: Uint8Array[] = [];
+  for await (const chunk of chunks) copies.push(new Uint8Array(chunk));
+  return Buffer.concat(copies);
+}

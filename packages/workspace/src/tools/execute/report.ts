@@ -1,0 +1,30 @@
+import type { CommandKey } from "../../outputs/outputs.ts";
+import type { Background } from "./background.ts";
+import type { BackgroundCommand } from "./background-command.ts";
+import { exitLine } from "./exit-line.ts";
+
+/** Throws if the thread has no such command in this process; the error says what is known of it. */
+export async function findCommand(background: Background, key: CommandKey): Promise<BackgroundCommand> {
+  const found = background.find(key);
+  if (found) return found;
+  const { id } = key;
+  const noted = await background.outputs.noted(key);
+  if (!noted) throw new Error(`There is no command ${id} of this thread. Start one with execute and background: true.`);
+  throw new Error(
+    `${id} is not running: it ended, at the latest with the harness that started it; its exit code is not known. What it had printed, ${noted.bytes} bytes, is in ${noted.path}: call read_file or grep on it. If you still need the command, start it again.`,
+  );
+}
+
+/** Whether the command runs, and what it printed since the last report. */
+export function report(command: BackgroundCommand) {
+  const { id, exit, output } = command;
+  const { text, from, to } = command.look();
+  const state = exit ? exitLine(exit) : "It is still running.";
+  const what =
+    from === to
+      ? `Nothing new; ${to} bytes so far.`
+      : `Bytes ${from}-${to} of ${output.bytes}, new since the last look:`;
+  const where = `[The whole output ${output.location}]`;
+  const content = [`${id}: ${state} ${what}`, ...(text === "" ? [] : [text]), where].join("\n");
+  return { content, details: { id, exit: exit ?? null, from, to, bytes: output.bytes, output: output.path } };
+}

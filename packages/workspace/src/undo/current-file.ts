@@ -1,0 +1,81 @@
+import type { FileReach, FileVersion, LookedAt } from "@cinch/core";
+import type { Backend, Reach, Sight } from "../backend.ts";
+import { sightsOf } from "../bulk.ts";
+import { errorMessage } from "../error-message.ts";
+import { Pace } from "../pace.ts";
+import { keep, KEPT_BYTES, withMode, type Kept } from "../tools/contents.ts";
+import { HASHED_BYTES, LINK, unreadHash } from "./snapshot.ts";
+
+/** Links are not followed: the journal has the paths that they were resolved to. */
+export const backendReach = ({ threadId, files, signal }: FileReach): Reach => ({
+  threadId,
+  resourceId: files.resourceId,
+  files,
+  direct: true,
+  ...(signal ? { signal } : {}),
+});
+
+/** What is at a path now. */
+export interface CurrentFile {
+  path: string;
+  sight: Sight;
+  /** `null` if there is neither a file nor a link. */
+  hash: string | null;
+  /** The contents, if `keeps` asked for them. */
+  kept?: Kept;
+}
+
+export interface LookOptions {
+  backend: Backend;
+  reach: FileReach;
+  /** Whether to return the contents. */
+  keeps?: boolean;
+}
+
+/** What is at these paths, in any order; `failed` says why that can't be read. */
+export async function* currentFiles(
+  paths: readonly string[],
+  { backend, reach, keeps = false }: LookOptions,
+): AsyncGenerator<CurrentFile | { path: string; failed: string }> {
+  const pace = new Pace();
+  for await (const sight of sightsOf(backend, paths, backendReach(reach))) {
+    await pace.rest();
+    try {
+      yield await currentFile(sight, { keeps });
+    } catch (error) {
+      reach.signal?.throwIfAborted();
+      yield { path: sight.path, failed: errorMessage(error) };
+    }
+  }
+}
+
+async function currentFile(sight: Sight, { keeps }: { keeps: boolean }): Promise<CurrentFile> {
+  const { path } = sight;
+  if (sight.kind === "failed") throw sight.error;
+  if (sight.kind !== "file") return { path, sight, hash: sight.kind === "link" ? LINK : null };
+  const { file } = sight;
+  const isHashed = file.size <= HASHED_BYTES;
+  if (!isHashed && !keeps) return { path, sight, hash: unreadHash(file) };
+  const kept = withMode(await keep(file.contents(), { whole: keeps && file.size <= KEPT_BYTES }), file);
+  const hash = isHashed ? kept.version.hash : unreadHash(file);
+  return { path, sight, hash, ...(keeps ? { kept } : {}) };
+}
+
+/** The hashes of those files that exist. */
+export async function currentHashes(paths: readonly string[], options: LookOptions): Promise<Map<string, LookedAt>> {
+  const found = new Map<string, LookedAt>();
+  for await (const now of currentFiles(paths, options)) {
+    if ("failed" in now) found.set(now.path, { failed: now.failed });
+    else if (now.hash !== null) found.set(now.path, { hash: now.hash });
+  }
+  return found;
+}
+
+/** The contents of an earlier version, from the store. Throws if the store has lost them. */
+export async function* storedContents({ parts = [] }: FileVersion, { files }: FileReach): AsyncGenerator<Uint8Array> {
+  for (const { blob } of parts) {
+    const bytes = await files.blob(blob);
+    if (!bytes) throw new Error("Its contents are missing in the store. Restore the store from a backup.");
+    yield bytes;
+  }
+}

@@ -1,0 +1,2 @@
+/** The words of a list that is written as text. */
+export const wordList = (text: string): string[] => text.trim().split(/\s+/);
