@@ -68,7 +68,7 @@ describe("providers", { concurrency: 4 }, () => {
 
     test(`a request to ${model} is retried when its answer is cut off after some of it was printed`, async () => {
       const userMessage = `break late ${model}`;
-      const broken = { chunkSize: 4, latency: 30, disconnectAfterMs: 200 };
+      const broken = { chunkSize: 4, latency: 30, truncateAfterChunks: 8 };
       mock.on({ userMessage, sequenceIndex: 0 }, { content: "This is cut off somewhere in the middle." }, broken);
       mock.on({ userMessage }, { content: "Whole." });
       await using place = new Place();
