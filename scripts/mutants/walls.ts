@@ -20,7 +20,7 @@ export const walls = inPackage("packages/workspace", [
     attacks: "frozen: a rule for everything lifts it",
     file: "frozen/paths.ts",
     find: "spells(pattern) && glob",
-    replace: "glob",
+    replace: "glob/glob",
     tests: ["frozen"],
   },
   {

@@ -10,8 +10,16 @@ export { glob, type Glob } from "./glob/index.ts";
 export * from "./output.ts";
 export { OUTPUT_PATH, Outputs, type OutputPlace } from "./outputs.ts";
 export { virtualPath, type PathOptions } from "./paths.ts";
-export { ruleHooks } from "./path-policy.ts";
-export { canHide, narrower, Operation, PathRule, pathRules, policyFor, type PathRules } from "./rules.ts";
+export { ruleHooks } from "./path-rules/rule-hooks.ts";
+export {
+  canHide,
+  narrower,
+  Operation,
+  PathRule,
+  pathRules,
+  policyFor,
+  type PathRules,
+} from "./path-rules/path-rules.ts";
 export * from "./sandboxes/index.ts";
 export { globFiles, grepFiles, treeFiles, type Searchable } from "./search/index.ts";
 export * from "./shell.ts";

@@ -1,5 +1,5 @@
 import type { Backend } from "./backend.ts";
-import type { PathRule } from "./rules.ts";
+import type { PathRule } from "./path-rules/path-rules.ts";
 
 /** Rules under which real files and folders are not there for anybody, wherever this backend shows them. */
 export async function hiddenRules(backend: Backend, real: readonly string[]): Promise<PathRule[]> {

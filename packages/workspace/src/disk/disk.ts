@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { readlink } from "node:fs/promises";
 import { fileError } from "../file-error.ts";
 import { isWithin, namesOf } from "../paths.ts";
-import { codeOf } from "./errors.ts";
+import { codeOf } from "./disk-error.ts";
 import { bestConfinement, Folder, type Confinement, type Standing } from "./folder.ts";
 
 /** What to do with links on the way, and whether the last name is meant itself if it is one. */

@@ -2,8 +2,8 @@ import { closeSync, constants, fstatSync, lstatSync, openSync, type BigIntStats 
 import { lstat, open, readlink, realpath, stat, type FileHandle } from "node:fs/promises";
 import { fileError } from "../file-error.ts";
 import { joinPath } from "../paths.ts";
-import { codeOf } from "./errors.ts";
-import { hashOf } from "./version.ts";
+import { codeOf } from "./disk-error.ts";
+import { hashOf } from "./disk-version.ts";
 
 /**
  * How what was checked is kept to be what is used. `descriptors`: directories are held open, and everything happens relative to them,

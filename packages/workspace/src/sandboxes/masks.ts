@@ -1,6 +1,6 @@
 import { readdir, realpath } from "node:fs/promises";
 import { join } from "node:path";
-import { ruleGlob } from "../rules.ts";
+import { ruleGlob } from "../path-rules/path-rules.ts";
 import type { SandboxRule } from "./sandbox.ts";
 import { isIn } from "./view.ts";
 

@@ -5,7 +5,7 @@ import { CinchError } from "@cinch/core";
 import { checkConfig } from "../config.ts";
 import { holdFrozen, releaseFrozen, rememberLinks } from "../frozen/holding.ts";
 import { bwrapSandbox } from "../sandboxes/bwrap.ts";
-import { realPlace } from "../disk/real-place.ts";
+import { realPlace } from "../disk/real-path.ts";
 import type { Sandbox, SandboxBounds, SandboxRule } from "../sandboxes/sandbox.ts";
 import { srtSandbox } from "../sandboxes/srt.ts";
 import { isIn } from "../sandboxes/view.ts";

@@ -6,7 +6,7 @@ import { HOW_TO_READ, Output } from "../output.ts";
 import type { Command, Protection, Shell } from "../shell.ts";
 import type { Watch } from "../undo/index.ts";
 import { howItEnded } from "./ending.ts";
-import { reachOf } from "./place.ts";
+import { reachOf } from "./file-tool-deps.ts";
 
 const DEFAULT_TIMEOUT_MS = 120_000;
 const LONGEST_MS = 3_600_000;

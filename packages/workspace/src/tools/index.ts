@@ -1,19 +1,19 @@
 /** The tools with which an agent works on files: one file for each, on top of any backend. */
 import type { ToolSet } from "@cinch/core";
 import type { Backend } from "../backend.ts";
-import { deleteTool } from "./delete.ts";
-import { editFile } from "./edit-file.ts";
-import { glob } from "./glob.ts";
-import { grep } from "./grep.ts";
-import { ls } from "./ls.ts";
-import type { Place } from "./place.ts";
-import { PathQueue } from "./queue.ts";
-import { readFile } from "./read-file.ts";
-import type { FileRules } from "./rules.ts";
+import { deleteTool } from "./change/delete.ts";
+import { editFile } from "./edit/edit-file.ts";
+import { glob } from "./list/glob.ts";
+import { grep } from "./grep/grep.ts";
+import { ls } from "./list/ls.ts";
+import type { Place } from "./file-tool-deps.ts";
+import { PathQueue } from "./path-queue.ts";
+import { readFile } from "./read/read-file.ts";
+import type { FileRules } from "../path-rules/file-rules.ts";
 import { virtualPath } from "../paths.ts";
-import { writeFile } from "./write-file.ts";
+import { writeFile } from "./change/write-file.ts";
 
-export type { FileRules } from "./rules.ts";
+export type { FileRules } from "../path-rules/file-rules.ts";
 
 export interface FileToolsConfig {
   backend: Backend;

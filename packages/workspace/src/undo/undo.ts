@@ -4,7 +4,7 @@ import type { Backend } from "../backend.ts";
 import { severalAtOnce } from "../disk/at-once.ts";
 import { nameOf } from "../paths.ts";
 import { IGNORE_FILES } from "../search/ignore.ts";
-import { keep, streamOf, type Kept } from "../tools/contents.ts";
+import { keep, streamOf, type Kept } from "../tools/change/saved-contents.ts";
 import type { Shelf } from "./album.ts";
 import { Camera } from "./camera.ts";
 import { diffOf } from "./diff.ts";

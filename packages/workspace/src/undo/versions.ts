@@ -2,7 +2,7 @@ import type { FileReach, FileVersion, LookedAt } from "@cinch/core";
 import type { Backend, Reach, Sight } from "../backend.ts";
 import { sightsOf } from "../bulk.ts";
 import { Pace } from "../pace.ts";
-import { keep, KEPT_BYTES, withMode, type Kept } from "../tools/contents.ts";
+import { keep, KEPT_BYTES, withMode, type Kept } from "../tools/change/saved-contents.ts";
 import { HASHED_BYTES, LINK, unreadHash } from "./picture.ts";
 
 /** As backends know it. Links are not followed: whoever followed one has said where it led. */

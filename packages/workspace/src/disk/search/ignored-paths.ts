@@ -1,0 +1,88 @@
+import { IGNORE_FILES, Ignores } from "../../search/ignore.ts";
+import { ignoresAbove } from "../../search/index.ts";
+import { joinPath, parentOf, relativeTo } from "../../paths.ts";
+import type { GrepMatch } from "../../backend.ts";
+import type { Below } from "./subtree.ts";
+import type { Manner } from "./disk-search.ts";
+
+/** So many folders are looked into for others that need not be searched. Further down, what is found there is left out later. */
+const MOST_FOLDERS = 16;
+/** These are never searched the quick way, so that nobody may bring them back. */
+const BROUGHT_BACK = /^!.*(?:node_modules|\.git\b)/m;
+
+/** What ignore files exclude below a folder, as a walk of ours would have it. ripgrep reads none of them: they may be anything. */
+export class Ignored {
+  readonly #below: Below;
+  readonly #beginning: Manner["beginning"];
+  /** By folder; `null`: it is excluded itself. */
+  readonly #known = new Map<string, Promise<Ignores | null>>();
+
+  private constructor(below: Below, beginning: Manner["beginning"]) {
+    this.#below = below;
+    this.#beginning = beginning;
+  }
+
+  /** `null` if that takes a walk: because of what ignore files above say, or one that brings back what is never searched. */
+  static async below(below: Below, { beginning }: Manner): Promise<Ignored | null> {
+    const { path } = below;
+    const above = await ignoresAbove({ beginning }, path);
+    if (!above?.isEmpty) return null;
+    const ignored = new Ignored(below, beginning);
+    const text = await ignored.#textIn(path);
+    // Who names a folder sees what is in it, whatever that itself says.
+    if (BROUGHT_BACK.test(text) || (path !== "/" && text !== "")) return null;
+    ignored.#known.set(path, Promise.resolve(new Ignores().within(path, text)));
+    return ignored;
+  }
+
+  /** Folders that are excluded as a whole, as far as they are soon found. */
+  async folders(): Promise<string[]> {
+    const excluded: string[] = [];
+    const top = await this.#at(this.#below.path);
+    const waiting = top?.isEmpty ? [] : [this.#below.path];
+    for (let looked = 0; waiting.length > 0 && looked < MOST_FOLDERS; looked++) {
+      const folder = waiting.shift()!;
+      const ignores = await this.#at(folder);
+      for (const { name, type } of await this.#below.children(folder).catch(() => [])) {
+        if (type !== "directory") continue;
+        const path = joinPath(folder, name);
+        if (ignores?.excludes(path, "directory")) excluded.push(relativeTo(this.#below.path, path));
+        else waiting.push(path);
+      }
+    }
+    return excluded;
+  }
+
+  async without(matches: readonly GrepMatch[]): Promise<GrepMatch[]> {
+    const kept: GrepMatch[] = [];
+    let [path, folder, isKept] = ["", "", false];
+    let ignores: Ignores | null = null;
+    for (const match of matches) {
+      if (match.path !== path) {
+        path = match.path;
+        // Files of one folder come together, and there may be very many.
+        if (parentOf(path) !== folder) ignores = await this.#at((folder = parentOf(path)));
+        isKept = ignores !== null && !ignores.excludes(path, "file");
+      }
+      if (isKept) kept.push(match);
+    }
+    return kept;
+  }
+
+  #at(folder: string): Promise<Ignores | null> {
+    const known = this.#known.get(folder) ?? this.#look(folder);
+    this.#known.set(folder, known);
+    return known;
+  }
+
+  async #look(folder: string): Promise<Ignores | null> {
+    const above = await this.#at(parentOf(folder));
+    if (!above || above.excludes(folder, "directory")) return null;
+    return above.within(folder, await this.#textIn(folder));
+  }
+
+  async #textIn(folder: string): Promise<string> {
+    const files = IGNORE_FILES.map((name) => joinPath(folder, name)).filter((path) => this.#below.hasFile(path));
+    return (await Promise.all(files.map((path) => this.#beginning(path)))).join("\n").trimEnd();
+  }
+}

@@ -1,0 +1,84 @@
+import { lstatSync } from "node:fs";
+import { readdir } from "node:fs/promises";
+import type { Entry } from "../../backend.ts";
+import { joinPath, joinPaths, namesOf, relativeTo } from "../../paths.ts";
+import { breath } from "../../search/breath.ts";
+import { IGNORE_FILES } from "../../search/ignore.ts";
+import type { Child } from "../../search/index.ts";
+import { CLOCK_MS, entryOf, type Below } from "./subtree.ts";
+import { kindOf } from "../folder.ts";
+import { isTemporary } from "../temporary.ts";
+
+/**
+ * What is in the folders of a tree, with what the disk says of the files that fit.
+ *
+ * To hold each folder open and to look at its files from there takes twice as long as to look at them by their real paths, on which
+ * another process may put a link. That changes a folder on the way, and the time of that can't be turned back: so a folder is listed by its real
+ * path, and the listing is believed if nothing between it and the root was touched since the search began. Otherwise it is listed again.
+ */
+export class QuickListing {
+  readonly #below: Below;
+  readonly #fits: (path: string) => boolean;
+  readonly #since = Date.now() - CLOCK_MS;
+
+  constructor(below: Below, fits: (path: string) => boolean) {
+    this.#below = below;
+    this.#fits = fits;
+  }
+
+  /** Without files that don't fit, except for ignore files. */
+  async children(path: string): Promise<Child<Entry>[]> {
+    const isQuick = this.#below.start.confinement === "descriptors";
+    return (isQuick ? await this.#quickly(path) : null) ?? (await this.#safely(path));
+  }
+
+  async #quickly(path: string): Promise<Child<Entry>[] | null> {
+    const under = relativeTo(this.#below.path, path);
+    const place = under === "" ? this.#below.start.real : `${this.#below.start.real}/${under}`;
+    const children: Child<Entry>[] = [];
+    try {
+      for (const entry of await readdir(place || "/", { withFileTypes: true })) {
+        while (breath.isDue()) await breath.take();
+        const { name } = entry;
+        const kind = kindOf(entry);
+        // What was left behind by a process that died is removed where that is safe.
+        if (isTemporary(name)) return null;
+        if (kind === "directory") children.push({ name, type: "directory" });
+        if (kind !== "file") continue;
+        const file = joinPath(path, name);
+        const stats = this.#fits(file) ? lstatSync(`${place}/${name}`, { throwIfNoEntry: false }) : undefined;
+        if (stats?.isFile()) children.push({ name, type: "file", fits: true, known: entryOf(file, stats) });
+        else if (IGNORE_FILES.includes(name)) children.push({ name, type: "file", fits: false });
+      }
+    } catch {
+      return null;
+    }
+    return this.#isInPlace(under) ? children : null;
+  }
+
+  /** The deepest folder first: that those above it are what they were tells that it was looked at in its place. */
+  #isInPlace(under: string): boolean {
+    const { start } = this.#below;
+    const names = namesOf(joinPaths(start.path, under));
+    const root = start.path === "/" ? start.real : start.real.slice(0, -start.path.length);
+    for (let depth = names.length; depth >= 0; depth--) {
+      const stats = lstatSync(`${root}/${names.slice(0, depth).join("/")}`, { throwIfNoEntry: false });
+      if (!stats?.isDirectory() || stats.ctimeMs >= this.#since) return false;
+    }
+    return true;
+  }
+
+  async #safely(path: string): Promise<Child<Entry>[]> {
+    const children = await this.#below.children(path);
+    const wanted = children.filter(({ name, type }) => type === "file" && this.#fits(joinPath(path, name)));
+    const entries = await this.#below.entries(
+      path,
+      wanted.map(({ name }) => name),
+    );
+    return children.flatMap(({ name, type }): Child<Entry>[] => {
+      const known = entries.get(name);
+      if (known) return [{ name, type, fits: true, known }];
+      return type === "directory" || IGNORE_FILES.includes(name) ? [{ name, type, fits: false }] : [];
+    });
+  }
+}

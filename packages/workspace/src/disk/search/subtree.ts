@@ -1,0 +1,139 @@
+import { lstatSync, type BigIntStats, type Stats } from "node:fs";
+import { lstat, readdir } from "node:fs/promises";
+import type { Entry } from "../../backend.ts";
+import { FileError, fileError } from "../../file-error.ts";
+import { joinPath, namesOf, parentOf, relativeTo } from "../../paths.ts";
+import type { Child } from "../../search/index.ts";
+import { Pace } from "../../pace.ts";
+import { severalAtOnce } from "../at-once.ts";
+import { onDisk } from "../disk-error.ts";
+import { Folder, kindOf } from "../folder.ts";
+import { isTemporary, sweep } from "../temporary.ts";
+
+/** Clocks of file systems tick. */
+export const CLOCK_MS = 50;
+
+/** A folder that is held open, and everything below it without a link. `path` is what the caller calls it. */
+export class Below {
+  readonly start: Folder;
+  readonly path: string;
+
+  constructor(start: Folder, path: string) {
+    this.start = start;
+    this.path = path;
+  }
+
+  children(path: string): Promise<Child[]> {
+    return this.#inside(path, async (folder) => {
+      const entries = await readdir(folder.place, { withFileTypes: true });
+      await sweep(
+        folder,
+        entries.map(({ name }) => name),
+      );
+      return entries.flatMap((entry) => {
+        const type = kindOf(entry);
+        if (isTemporary(entry.name) || (type !== "file" && type !== "directory")) return [];
+        return [{ name: entry.name, type }];
+      });
+    });
+  }
+
+  /** Whether there is a plain file, without waiting for the disk. */
+  hasFile(path: string): boolean {
+    const place = `${this.start.real}/${relativeTo(this.path, path)}`;
+    return lstatSync(place, { throwIfNoEntry: false })?.isFile() ?? false;
+  }
+
+  /** The same, with links, and with what the disk says of each file. */
+  async childrenWithStats(path: string): Promise<Child<BigIntStats>[]> {
+    return this.#inside(path, async (folder) => {
+      const entries = await readdir(folder.place, { withFileTypes: true });
+      const pace = new Pace();
+      const children: Child<BigIntStats>[] = [];
+      for (const entry of entries) {
+        const { name } = entry;
+        if (isTemporary(name)) continue;
+        await pace.rest();
+        if (entry.isDirectory()) children.push({ name, type: "directory" });
+        if (!entry.isFile() && !entry.isSymbolicLink()) continue;
+        // Not awaited one by one: that would take longer than all the rest.
+        const known = lstatSync(folder.at(name), { bigint: true, throwIfNoEntry: false });
+        if (known?.isFile() || known?.isSymbolicLink()) children.push({ name, type: "file", known });
+      }
+      return children;
+    });
+  }
+
+  /** What is to be said of these files of a folder. Those that went away meanwhile are left out. */
+  entries(path: string, names: readonly string[]): Promise<Map<string, Entry>> {
+    return this.#inside(path, async (folder) => {
+      const entries = await severalAtOnce(names, async (name) => {
+        const stats = await lstat(folder.at(name)).catch(() => null);
+        return stats?.isFile() ? [[name, entryOf(joinPath(path, name), stats)] as const] : [];
+      });
+      return new Map(entries.flat());
+    });
+  }
+
+  /**
+   * Those of these folders into which nothing has come since then, from which nothing has gone and in which nothing has changed its name,
+   * and the same of every folder above them up to the start. What was found there before this was asked, by their names, was there.
+   */
+  untouched(folders: ReadonlySet<string>, since: number): Set<string> {
+    const all = new Set<string>();
+    for (const folder of folders)
+      for (let path = folder; !all.has(path); path = path === this.path ? path : parentOf(path)) all.add(path);
+    // A folder comes before those above it: that these are what they were tells that it was looked at in its place.
+    const deepestFirst = [...all].toSorted((a, b) => b.length - a.length);
+    const found = deepestFirst.filter((path) => this.#isUntouched(path, since));
+    const untouched = new Set<string>();
+    for (const path of found.toReversed()) if (path === this.path || untouched.has(parentOf(path))) untouched.add(path);
+    return untouched;
+  }
+
+  #isUntouched(path: string, time: number): boolean {
+    const touched = this.start.touchedBelow(relativeTo(this.path, path));
+    return touched !== null && touched < time - CLOCK_MS;
+  }
+
+  /** Gives each of these files of a folder to `work`, open for reading. Those that are none, or went away, are left out. */
+  async each(path: string, names: readonly string[], work: (name: string, fd: number) => void): Promise<void> {
+    const quietly = (error: unknown) => {
+      if (!(error instanceof FileError)) throw error;
+    };
+    await this.#inside(path, async (folder) => {
+      for (const name of names) {
+        await onDisk(path, async () => {
+          await using file = await opened(folder, name);
+          if (file) work(name, file.fd);
+        }).catch(quietly);
+      }
+    }).catch(quietly);
+  }
+
+  #inside<T>(path: string, work: (folder: Folder) => Promise<T>): Promise<T> {
+    return onDisk(path, async () => {
+      if (path === this.path) {
+        await this.start.verify();
+        return await work(this.start);
+      }
+      await using folder = await this.start.descend(namesOf(relativeTo(this.path, path)));
+      if (!folder) throw fileError("not_found", path);
+      return await work(folder);
+    });
+  }
+}
+
+async function opened(folder: Folder, name: string) {
+  if (folder.confinement === "descriptors") return folder.openNow(name);
+  await using standing = await folder.lookAt(name);
+  return standing?.kind === "file" ? await folder.open(name, standing) : null;
+}
+
+/** What a list says of a file. */
+export const entryOf = (path: string, { size, mtimeMs }: Stats): Entry => ({
+  path,
+  type: "file",
+  size,
+  modified: Math.trunc(mtimeMs),
+});

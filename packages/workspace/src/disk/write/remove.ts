@@ -1,0 +1,93 @@
+import { readdir, rmdir, unlink } from "node:fs/promises";
+import { fileError } from "../../file-error.ts";
+import { joinPath } from "../../paths.ts";
+import { severalAtOnce } from "../at-once.ts";
+import { codeOf } from "../disk-error.ts";
+import type { Folder, Name } from "../folder.ts";
+
+/** Somebody may put a file into a directory that is being emptied. */
+const ATTEMPTS = 3;
+
+/** Removes what stands under a name, and everything in it. Links go themselves, never what they lead to. */
+export async function remove(folder: Folder, name: Name, signal: AbortSignal | undefined): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    signal?.throwIfAborted();
+    if (await unlinked(folder, name)) return;
+    try {
+      await empty(folder, name, signal);
+      return await rmdir(folder.at(name));
+    } catch (error) {
+      const code = codeOf(error);
+      // Not a directory any more: look again.
+      if (code === "ENOENT") return;
+      if ((code !== "ENOTEMPTY" && code !== "EEXIST" && code !== "ENOTDIR") || attempt === ATTEMPTS) throw error;
+    }
+  }
+}
+
+/** Removes a directory in which nothing but directories is. What is in it is never removed, also if it comes there at that moment. */
+export async function removeEmpty(folder: Folder, name: Name): Promise<void> {
+  await using standing = await folder.lookAt(name);
+  if (standing?.kind !== "directory") throw fileError("changed", joinPath(folder.path, `${name}`));
+  const inside = folder.enter(name, standing);
+  await inside.verify();
+  const entries = await readdir(inside.place, { withFileTypes: true, encoding: "buffer" });
+  if (entries.some((entry) => !entry.isDirectory())) throw fileError("changed", inside.path);
+  for (const entry of entries) await removeEmpty(inside, entry.name);
+  await folder.verify();
+  await rmdir(folder.at(name)).catch((error: unknown) => {
+    if (!["ENOTEMPTY", "EEXIST", "ENOTDIR", "ENOENT"].includes(codeOf(error) ?? "")) throw error;
+    throw fileError("changed", inside.path);
+  });
+}
+
+/** The paths of everything below a directory that is no directory, whatever it is called. */
+export async function* filesInside(folder: Folder): AsyncGenerator<string> {
+  await folder.verify();
+  const entries = await readdir(folder.place, { withFileTypes: true, encoding: "buffer" });
+  for (const entry of entries) {
+    if (!entry.isDirectory()) {
+      yield joinPath(folder.path, entry.name.toString("utf8"));
+      continue;
+    }
+    await using standing = await folder.lookAt(entry.name);
+    if (standing?.kind === "directory") yield* filesInside(folder.enter(entry.name, standing));
+  }
+}
+
+/** Removes a link, and nothing else. */
+export async function removeLink(folder: Folder, name: string): Promise<void> {
+  await using standing = await folder.lookAt(name);
+  if (standing?.kind !== "link") throw fileError("changed", joinPath(folder.path, name));
+  await folder.verify();
+  await unlink(folder.at(name));
+}
+
+/** False if it is a directory. */
+async function unlinked(folder: Folder, name: Name): Promise<boolean> {
+  await folder.verify();
+  try {
+    await unlink(folder.at(name));
+    return true;
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return true;
+    if (codeOf(error) !== "EISDIR" && codeOf(error) !== "EPERM") throw error;
+    await using standing = await folder.lookAt(name);
+    if (standing && standing.kind !== "directory") throw error;
+    return !standing;
+  }
+}
+
+async function empty(folder: Folder, name: Name, signal: AbortSignal | undefined): Promise<void> {
+  await using standing = await folder.lookAt(name);
+  if (standing?.kind !== "directory") return;
+  const inside = folder.enter(name, standing);
+  await inside.verify();
+  const entries = await readdir(inside.place, { withFileTypes: true, encoding: "buffer" });
+  const files = entries.filter((entry) => !entry.isDirectory());
+  await severalAtOnce(files, (entry) => remove(inside, entry.name, signal), signal);
+  // One after the other: each holds its directory open, and a tree may be wide.
+  for (const entry of entries) if (entry.isDirectory()) await remove(inside, entry.name, signal);
+}
+
+export const notTheRoot = () => fileError("denied", "/", "the root can't be deleted. Delete what is in it.");

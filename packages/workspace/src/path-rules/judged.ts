@@ -1,0 +1,39 @@
+import type { Fit, JudgeContext, Policy } from "@cinch/core";
+import { Names } from "./path-names.ts";
+import { fileFit, suggestForFile, suggestForFolder } from "./pattern-fit.ts";
+import type { Place } from "../tools/file-tool-deps.ts";
+import { readPolicy, type FileRules } from "./file-rules.ts";
+
+interface Judged<Args> {
+  names(args: Args, context: JudgeContext): Promise<Names>;
+  fit(pattern: string, path: string, args: Args): Fit;
+  suggest(path: string): string | undefined;
+  policy(path: string): Policy | undefined;
+}
+
+/** By what a call is judged that has to do with one path. */
+export const judged = <Args>({ names, fit, suggest, policy }: Judged<Args>) => ({
+  async matches(pattern: string, args: Args, context: JudgeContext) {
+    return (await names(args, context)).fit((path) => fit(pattern, path, args));
+  },
+  suggest: async (args: Args, context: JudgeContext) => (await names(args, context)).suggestion(suggest),
+  policy: async (args: Args, context: JudgeContext) => (await names(args, context)).policy(policy),
+});
+
+/** A call that has to do with one file. */
+export const judgedAsFile = (place: Place, policy: (rules: FileRules, path: string) => Policy | undefined) =>
+  judged<{ file_path: string }>({
+    names: ({ file_path }, context) => Names.of(place.backend, place.path(file_path), context),
+    fit: fileFit,
+    suggest: suggestForFile,
+    policy: (path) => policy(place.rules, path),
+  });
+
+/** A call that looks into a folder. */
+export const judgedAsFolder = (place: Place, fit: (pattern: string, path: string) => Fit) =>
+  judged<{ path?: string | undefined }>({
+    names: ({ path = "/" }, context) => Names.of(place.backend, place.path(path), context),
+    fit,
+    suggest: suggestForFolder,
+    policy: (path) => readPolicy(place.rules, path),
+  });

@@ -1,0 +1,59 @@
+import { LINE_CHARS, numberedLine } from "../read/numbered-line.ts";
+import type { Range } from "./replacement.ts";
+
+/** How many lines of each place are shown. */
+const LINES = 40;
+const AROUND = 2;
+
+/** The lines in which something was put, with some around them: the first of so many places. */
+export function snippet(text: string, ranges: readonly Range[], places = ranges.length): string {
+  const out: string[] = [];
+  let line = 0;
+  let lineStart = 0;
+  let shownUpTo = -1;
+  for (const { from, to } of ranges) {
+    for (let next = text.indexOf("\n", lineStart); next >= 0 && next < from; next = text.indexOf("\n", lineStart)) {
+      line++;
+      lineStart = next + 1;
+    }
+    const last = line + breaksIn(text.slice(from, to));
+    const first = Math.max(shownUpTo + 1, line - AROUND);
+    const end = Math.min(last + AROUND, first + LINES - 1);
+    if (out.length > 0 && first > shownUpTo + 1) out.push("…");
+    out.push(...linesAt(text, { no: line, start: lineStart }, { first, end }));
+    if (end < last) out.push(`[the change goes on up to line ${last + 1}]`);
+    shownUpTo = Math.max(shownUpTo, end);
+  }
+  if (places > ranges.length) out.push(`[${places - ranges.length} more places are not shown]`);
+  return out.join("\n");
+}
+
+function breaksIn(text: string): number {
+  let count = 0;
+  for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) count++;
+  return count;
+}
+
+/** Lines `first` to `end`, found from a line whose beginning is known. */
+function linesAt(
+  text: string,
+  known: { no: number; start: number },
+  { first, end }: { first: number; end: number },
+): string[] {
+  let { no, start } = known;
+  for (; no > first; no--) start = start < 2 ? 0 : text.lastIndexOf("\n", start - 2) + 1;
+  const out: string[] = [];
+  for (; no <= end && start < text.length; no++) {
+    const found = text.indexOf("\n", start);
+    const stop = found < 0 ? text.length : found;
+    if (no >= first) out.push(shownLine(no, text.slice(start, stop), found >= 0));
+    start = stop + 1;
+  }
+  return out;
+}
+
+function shownLine(no: number, raw: string, ended: boolean): string {
+  const marked = no === 0 && raw.startsWith("\ufeff") ? raw.slice(1) : raw;
+  const line = ended && marked.endsWith("\r") ? marked.slice(0, -1) : marked;
+  return numberedLine({ no, text: line.slice(0, LINE_CHARS), chars: line.length });
+}

@@ -1,0 +1,87 @@
+import { defineTool } from "@cinch/core";
+import * as z from "zod";
+import { found } from "../lookup/lookup.ts";
+import { contentResults, fileResults } from "./grep-results.ts";
+import { HELD, search, type Search } from "./grep-search.ts";
+import { plural } from "../list/listing.ts";
+import { judgedAsFolder } from "../../path-rules/judged.ts";
+import { treeFit } from "../../path-rules/pattern-fit.ts";
+import { pathInput, reachOf, TIMEOUT_MS, type Place } from "../file-tool-deps.ts";
+import { shown } from "../../paths.ts";
+
+const MAX_COUNT = 100;
+const MAX_CONTEXT = 20;
+
+/** Searches in what files hold. */
+export const grep = (place: Place) =>
+  defineTool({
+    description: `Search in what files hold. pattern is plain text, or with regex: true a regular expression (as ripgrep has them); it is looked for line by line.
+Folders that an ignore file excludes, .git and node_modules are left out unless path names them.
+output_mode "files_with_matches" (default) gives paths, "content" the lines as path:line:text, "count" the number of lines for each file. Up to max_count results (${MAX_COUNT} if not given) are shown.`,
+    category: "read",
+    effect: "pure",
+    timeoutMs: TIMEOUT_MS,
+    input: z.object({
+      pattern: z
+        .string()
+        .min(1)
+        .max(10_000)
+        .refine((text) => !/[\r\n]/.test(text), "is looked for line by line: give one line of it")
+        .describe("What to look for."),
+      path: pathInput(place, 'A file, or a directory with everything in it. Default: "/", the root.').optional(),
+      glob: z
+        .string()
+        .min(1)
+        .max(1_000)
+        .describe(
+          'Only files that fit: by name at any depth ("*.ts"), or by path ("src/**/*.ts"). With "!" in front, only those that do not.',
+        )
+        .optional(),
+      output_mode: z.enum(["files_with_matches", "content", "count"]).optional(),
+      regex: z.boolean().describe("Whether pattern is a regular expression. Default: false.").optional(),
+      ignore_case: z.boolean().describe("Default: false.").optional(),
+      context: z
+        .int()
+        .min(0)
+        .max(MAX_CONTEXT)
+        .describe(`For "content": how many lines to show before and after, up to ${MAX_CONTEXT}. Default: 0.`)
+        .optional(),
+      max_count: z.int().min(1).max(HELD).describe(`How many results to show. Default: ${MAX_COUNT}.`).optional(),
+    }),
+    ...judgedAsFolder(place, treeFit),
+    async execute(args, context) {
+      const { pattern, output_mode: mode = "files_with_matches", max_count: most = MAX_COUNT } = args;
+      const path = place.path(args.path ?? "/");
+      await found(place, path, reachOf(context));
+      const flags = { regex: args.regex ?? false, ignoreCase: args.ignore_case ?? false };
+      const glob = args.glob === undefined ? {} : { glob: args.glob };
+      const counts = mode === "content" ? {} : { counts: true };
+      const done = await search(place, { query: { pattern, path, ...flags, ...glob, ...counts }, most }, context);
+      const { total } = done;
+      const files = done.files.size;
+      const details = { path, files, lines: total };
+      if (total === 0) return { content: [`Nothing matches ${pattern}.`, ...remarks(done)].join("\n"), details };
+      const around = args.context ?? 0;
+      const { lines, shown: count } =
+        mode === "content"
+          ? await contentResults(place, { search: done, around }, context)
+          : fileResults(done, { mode, most });
+      const left = (mode === "content" ? total : files) - count;
+      const more =
+        left > 0 ? [`[${left} more are not shown. Give a narrower pattern, path or glob, or a higher max_count.]`] : [];
+      const head = `${plural(total, "line")} in ${plural(files, "file")}`;
+      return { content: [head, ...lines, ...more, ...remarks(done)].join("\n"), details };
+    },
+  });
+
+function remarks({ stopped, total, askedFor }: Search): string[] {
+  const names = [...askedFor].slice(0, 5).map(shown).join(", ");
+  return [
+    ...(stopped ? [`[The search was stopped at ${total} lines: there are more. Narrow it to see all.]`] : []),
+    ...(askedFor.size > 0
+      ? [
+          `[${plural(askedFor.size, "file")} left out: ${names}. To look into one, call grep with its path: it has to be asked for.]`,
+        ]
+      : []),
+  ];
+}

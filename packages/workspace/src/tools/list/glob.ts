@@ -1,0 +1,70 @@
+import { defineTool, type ToolContext } from "@cinch/core";
+import * as z from "zod";
+import type { Entry } from "../../backend.ts";
+import { FileError } from "../../file-error.ts";
+import { Batches } from "../../search/index.ts";
+import { foundDirectory } from "../lookup/lookup.ts";
+import { fitting, LISTED, plural } from "./listing.ts";
+import { judgedAsFolder } from "../../path-rules/judged.ts";
+import { treeFit } from "../../path-rules/pattern-fit.ts";
+import { pathInput, reachOf, TIMEOUT_MS, type Place } from "../file-tool-deps.ts";
+import { isWithin, shown } from "../../paths.ts";
+
+/** Finds files by their names. */
+export const glob = (place: Place) =>
+  defineTool({
+    description: `Find files by a pattern such as "**/*.ts" or "src/{a,b}*.md", the last changed first. "**/" stands for any number of folders, also none; names that begin with a dot match too. Folders that an ignore file excludes, .git and node_modules are left out unless the pattern or path names them.
+Up to ${LISTED} paths are shown. To search in what files hold call grep.`,
+    category: "read",
+    effect: "pure",
+    timeoutMs: TIMEOUT_MS,
+    input: z.object({
+      pattern: z.string().min(1).max(1_000).describe("The pattern, relative to path."),
+      path: pathInput(place, 'The directory to look in. Default: "/", the root of the workspace.').optional(),
+    }),
+    ...judgedAsFolder(place, treeFit),
+    async execute({ pattern, path: input = "/" }, context) {
+      const path = place.path(input);
+      await foundDirectory(place, path, reachOf(context));
+      const { newest, total } = await search(place, { pattern: relativePattern(pattern, path), path }, context);
+      const where = path === "/" ? "" : ` in ${shown(path)}`;
+      if (total === 0) return { content: `Nothing matches ${pattern}${where}.`, details: { path, total } };
+      const lines = fitting(newest.map((entry) => shown(entry.path) + (entry.type === "directory" ? "/" : "")));
+      const left = total - lines.length;
+      const more = left > 0 ? [`[${left} more are not shown. Use a narrower pattern or a path to see them.]`] : [];
+      const head = `${plural(total, "match", "matches")}${where}, the last changed first`;
+      return { content: [head, ...lines, ...more].join("\n"), details: { path, total } };
+    },
+  });
+
+/** A slash at the beginning means the root; what lies outside of `path` then is nowhere. */
+function relativePattern(pattern: string, path: string): string {
+  if (pattern.split("/").includes(".."))
+    throw new FileError("outside", path, `A pattern can't hold "..": say with path where to look instead.`);
+  const inside = pattern.startsWith(`${path}/`) ? pattern.slice(path.length) : pattern;
+  return inside.replace(/^\/+/, "");
+}
+
+/** Holds no more than what can be shown, twice over, however many there are. */
+async function search(
+  { backend, rules }: Place,
+  query: { pattern: string; path: string },
+  context: ToolContext,
+): Promise<{ newest: Entry[]; total: number }> {
+  let newest: Entry[] = [];
+  let [total, oldest] = [0, -Infinity];
+  const cut = () => (newest = newest.toSorted(byTime).slice(0, LISTED));
+  for await (const entries of Batches.of(backend.glob(query, reachOf(context)))) {
+    context.signal.throwIfAborted();
+    for (const entry of entries) {
+      if (!isWithin(entry.path, query.path) || rules.hides(entry.path)) continue;
+      total++;
+      if (entry.modified < oldest) continue;
+      newest.push(entry);
+      if (newest.length >= 2 * LISTED) oldest = cut().at(-1)!.modified;
+    }
+  }
+  return { newest: cut(), total };
+}
+
+const byTime = (a: Entry, b: Entry): number => b.modified - a.modified || (a.path < b.path ? -1 : 1);

@@ -1,0 +1,95 @@
+import { Pace } from "../../pace.ts";
+
+const NEWLINE = 10;
+
+export interface Line {
+  /** From 0. */
+  no: number;
+  /** What was asked for of it, without its end ("\n" or "\r\n"). */
+  text: string;
+  /** How long the whole line is, in characters. */
+  chars: number;
+}
+
+export interface LineQuery {
+  /** Whether a line is wanted. Asked for each line, in order. */
+  wants(no: number): boolean;
+  /** Of each line, this many characters at most... */
+  chars: number;
+  /** ...from this one on. */
+  from?: number;
+  /** Returning `false` ends the reading. */
+  take(line: Line): boolean | undefined;
+}
+
+/**
+ * Goes through a text of any size, of which it holds a chunk and a line at a time, and of a line only what was asked for. Gives the
+ * number of lines, as far as they were read. A byte order mark is no part of the first line.
+ */
+export async function scanLines(chunks: AsyncIterable<Uint8Array>, query: LineQuery): Promise<number> {
+  let no = 0;
+  let line = query.wants(0) ? new LineReader(0, query) : null;
+  let open = false;
+  const pace = new Pace();
+  for await (const chunk of chunks) {
+    const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+    await pace.rest();
+    for (let at = 0; at < bytes.length;) {
+      const found = bytes.indexOf(NEWLINE, at);
+      const end = found < 0 ? bytes.length : found;
+      line?.add(bytes.subarray(at, end));
+      open = found < 0;
+      at = end + 1;
+      if (open) continue;
+      no++;
+      const wait = pace.step();
+      if (wait) await wait;
+      if (line && query.take(line.end({ newline: true })) === false) return no;
+      line = query.wants(no) ? new LineReader(no, query) : null;
+    }
+  }
+  if (!open) return no;
+  if (line) query.take(line.end({ newline: false }));
+  return no + 1;
+}
+
+class LineReader {
+  readonly #no: number;
+  readonly #from: number;
+  readonly #most: number;
+  readonly #decoder: TextDecoder;
+  #text = "";
+  #chars = 0;
+  #last = "";
+
+  constructor(no: number, { from = 0, chars }: LineQuery) {
+    this.#no = no;
+    this.#from = from;
+    this.#most = chars;
+    this.#decoder = new TextDecoder("utf-8", { ignoreBOM: no > 0 });
+  }
+
+  add(bytes: Uint8Array): void {
+    this.#take(this.#decoder.decode(bytes, { stream: true }));
+  }
+
+  #take(text: string): void {
+    if (text === "") return;
+    const skip = Math.max(0, this.#from - this.#chars);
+    if (this.#text.length < this.#most) this.#text += text.slice(skip, skip + this.#most - this.#text.length);
+    this.#chars += text.length;
+    this.#last = text.at(-1)!;
+  }
+
+  end({ newline }: { newline: boolean }): Line {
+    this.#take(this.#decoder.decode());
+    if (newline && this.#last === "\r") this.#chars--;
+    let text = this.#text.slice(0, Math.max(0, this.#chars - this.#from));
+    const isCut = this.#from + text.length < this.#chars;
+    // Half a character is none.
+    if (isCut && text.length > 1 && isHighSurrogate(text)) text = text.slice(0, -1);
+    return { no: this.#no, text, chars: this.#chars };
+  }
+}
+
+const isHighSurrogate = (text: string): boolean => (text.charCodeAt(text.length - 1) & 0xfc00) === 0xd800;
