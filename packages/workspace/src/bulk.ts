@@ -1,5 +1,5 @@
 import type { Backend, Reach, Sight, SmallWrite } from "./backend.ts";
-import { severalAtOnce } from "./disk/at-once.ts";
+import { mapConcurrently } from "./disk/at-once.ts";
 import { FileError } from "./file-error.ts";
 import { joinPath, namesOf, parentOf } from "./paths.ts";
 
@@ -88,7 +88,7 @@ export async function writePlainly(
   files: readonly SmallWrite[],
   reach: Reach,
 ): Promise<(Error | null)[]> {
-  return severalAtOnce(files, (file) =>
+  return mapConcurrently(files, (file) =>
     writeOne(backend, file, reach).then(
       () => null,
       (error: unknown) => (error instanceof Error ? error : new Error(String(error))),

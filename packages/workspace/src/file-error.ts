@@ -48,7 +48,7 @@ export function fileError(
 }
 
 /** The same failure, under the path by which the caller knows the file. Anything else comes back as it is. */
-export function retold(error: unknown, path: (inner: string) => string): unknown {
+export function translateError(error: unknown, path: (inner: string) => string): unknown {
   if (!(error instanceof FileError)) return error;
   const outer = path(error.path);
   const message = error.message.startsWith(error.path) ? outer + error.message.slice(error.path.length) : error.message;

@@ -16,7 +16,7 @@ import { withOutputs } from "./backends/outputs.ts";
 import { withPolicy, type PolicyHooks } from "./backends/policy.ts";
 import { checkConfig } from "./config.ts";
 import { Outputs } from "./outputs.ts";
-import { realPlace } from "./disk/real-path.ts";
+import { realPathOf } from "./disk/real-path.ts";
 import { fileError } from "./file-error.ts";
 import { FrozenPaths, type FrozenRoot } from "./frozen/index.ts";
 import { ruleHooks, withFrozen } from "./path-rules/rule-hooks.ts";
@@ -31,7 +31,7 @@ import { rulesBelow } from "./shell-rules.ts";
 import { localShell } from "./shells/local.ts";
 import { sandboxShell } from "./shells/sandbox.ts";
 import { commandTools } from "./tools/commands.ts";
-import { hashOf } from "./tools/change/saved-contents.ts";
+import { sha256 } from "./tools/change/saved-contents.ts";
 import { fileTools } from "./tools/index.ts";
 import { FileUndo, Runs } from "./undo/index.ts";
 
@@ -206,9 +206,9 @@ export class FileWorkspace implements Workspace {
   /** The real folders of which it is known where in the workspace they are. */
   async #realRoots(): Promise<FrozenRoot[]> {
     const folders = new Set([this.#root, this.#shell?.root].filter((folder) => folder !== undefined));
-    const home = await realPlace(this.#shell?.home ?? homedir());
+    const home = await realPathOf(this.#shell?.home ?? homedir());
     const roots = [...folders].map(async (folder) => {
-      const [root, places] = await Promise.all([realPlace(folder), this.#placesOf(folder)]);
+      const [root, places] = await Promise.all([realPathOf(folder), this.#placesOf(folder)]);
       return places.map((at) => ({ root, home, at }));
     });
     return (await Promise.all(roots)).flat();
@@ -238,7 +238,7 @@ export class FileWorkspace implements Workspace {
       const bytes = typeof content === "string" ? new TextEncoder().encode(content) : content;
       const at = this.#path(path);
       await this.#backend.write(at, once(bytes), {}, reach);
-      this.undo.ledger.note(at, hashOf(bytes));
+      this.undo.ledger.note(at, sha256(bytes));
     }
   }
 

@@ -18,23 +18,23 @@ import type {
 } from "../backend.ts";
 import { writePlainly } from "../bulk.ts";
 import { checkConfig } from "../config.ts";
-import { severalAtOnce } from "../disk/at-once.ts";
-import { Below } from "../disk/search/subtree.ts";
+import { mapConcurrently } from "../disk/at-once.ts";
+import { Subtree } from "../disk/search/subtree.ts";
 import { Disk, type Links, type Located } from "../disk/disk.ts";
 import { diskError, onDisk } from "../disk/disk-error.ts";
-import { realPlace } from "../disk/real-path.ts";
+import { realPathOf } from "../disk/real-path.ts";
 import { kindOf, type Confinement, type Folder } from "../disk/folder.ts";
 import { SmallFiles } from "../disk/small-files.ts";
 import { lookInside } from "../disk/look-inside.ts";
 import { writeSmall } from "../disk/write/write-small.ts";
 import { filesInside, notTheRoot, remove, removeEmpty, removeLink } from "../disk/write/remove.ts";
-import { globDisk, grepDisk, type Manner } from "../disk/search/disk-search.ts";
+import { globDisk, grepDisk, type SearchOptions } from "../disk/search/disk-search.ts";
 import { checkNotTemporary, isTemporary, sweep } from "../disk/temporary.ts";
-import { isCoarse, msUntilSettled, timesOf, versionOf } from "../disk/disk-version.ts";
+import { isCoarse, msUntilSettled, timesOf, diskVersion } from "../disk/disk-version.ts";
 import { notAFile, writeFile } from "../disk/write/write-file.ts";
 import { FileError, fileError } from "../file-error.ts";
 import { isUsableName, isWithin, joinPath, parentOf, relativeTo, virtualPath } from "../paths.ts";
-import { Batches, beginningOf, walk, type Tree } from "../search/index.ts";
+import { Batches, beginningOf, walk, type Walkable } from "../search/index.ts";
 import { EVERYTHING } from "../search/plan.ts";
 import { wholeRange } from "./range.ts";
 
@@ -86,7 +86,7 @@ export class DirectoryBackend implements Backend {
       const names = await readdir(folder.place);
       await sweep(folder, names);
       const shown = names.filter((name) => isUsableName(name) && !isTemporary(name));
-      const entries = await severalAtOnce(
+      const entries = await mapConcurrently(
         shown,
         (name) => this.#entry(folder, name, joinPath(path, name)),
         reach.signal,
@@ -146,7 +146,10 @@ export class DirectoryBackend implements Backend {
       const { standing, folder, name } = located;
       const isConditional = ifEmpty || ifLink || ifVersion !== undefined;
       if (!standing) throw fileError(isConditional ? "changed" : "not_found", path);
-      if (ifVersion !== undefined && ifVersion !== (await versionOf(standing.stats, () => folder.hash(name, standing))))
+      if (
+        ifVersion !== undefined &&
+        ifVersion !== (await diskVersion(standing.stats, () => folder.hash(name, standing)))
+      )
         throw fileError("changed", path);
       if (ifEmpty) return await removeEmpty(folder, name);
       if (ifLink) return await removeLink(folder, name);
@@ -171,9 +174,9 @@ export class DirectoryBackend implements Backend {
 
   async *tree(reach: Reach): AsyncGenerator<TreeFile> {
     await using located = await onDisk("/", () => this.#locate("/", reach));
-    const below = new Below(located.enter(), "/");
+    const below = new Subtree(located.enter(), "/");
     await using small = new SmallFiles(below.start);
-    const tree: Tree<BigIntStats> = {
+    const tree: Walkable<BigIntStats> = {
       children: (path) => below.childrenWithStats(path),
       beginning: (path) => beginningOf(this, path, reach),
     };
@@ -218,7 +221,7 @@ export class DirectoryBackend implements Backend {
   }
 
   async whereIs(real: string): Promise<string[]> {
-    const [root, file] = await Promise.all([realPlace(this.root), realPlace(real)]);
+    const [root, file] = await Promise.all([realPathOf(this.root), realPathOf(real)]);
     return isWithin(file, root) ? [`/${relativeTo(root, file)}`] : [];
   }
 
@@ -234,7 +237,7 @@ export class DirectoryBackend implements Backend {
     if (!standing && !located.isDirectory) return null;
     if (standing?.kind === "other") throw notAFile(path);
     const stats = standing ? standing.stats : await folder.stats();
-    const version = await versionOf(stats, () => folder.hash(name, standing!));
+    const version = await diskVersion(stats, () => folder.hash(name, standing!));
     return { stat: { ...entryOf(path, stats), version, mode: modeOf(stats) }, stats };
   }
 
@@ -275,7 +278,11 @@ export class DirectoryBackend implements Backend {
     checkNotTemporary(path);
   }
 
-  async *#search<T>(path: string, reach: Reach, search: (manner: Manner) => AsyncGenerator<T[]>): AsyncGenerator<T[]> {
+  async *#search<T>(
+    path: string,
+    reach: Reach,
+    search: (manner: SearchOptions) => AsyncGenerator<T[]>,
+  ): AsyncGenerator<T[]> {
     try {
       this.#check(path, reach);
       const beginning = (file: string) => beginningOf(this, file, reach);

@@ -13,7 +13,7 @@ import type {
   WriteOptions,
 } from "../backend.ts";
 import { plainSights, sightsOf } from "../bulk.ts";
-import { fileError, retold } from "../file-error.ts";
+import { fileError, translateError } from "../file-error.ts";
 import { OUTPUT_PATH, type Outputs } from "../outputs.ts";
 import { isWithin } from "../paths.ts";
 import { Batches } from "../search/index.ts";
@@ -119,7 +119,7 @@ class OutputBackend implements Backend {
     try {
       yield* work(inner);
     } catch (error) {
-      throw retold(error, () => path);
+      throw translateError(error, () => path);
     }
   }
 

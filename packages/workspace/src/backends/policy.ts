@@ -16,7 +16,7 @@ import type {
 } from "../backend.ts";
 import { namesInside, sightsOf, writeEach } from "../bulk.ts";
 import { checkBackend, checkConfig } from "../config.ts";
-import { fileError, retold } from "../file-error.ts";
+import { fileError, translateError } from "../file-error.ts";
 import { isWithin, joinPath, joinPaths, nameOf, parentOf, relativeTo } from "../paths.ts";
 import { Batches } from "../search/index.ts";
 
@@ -175,7 +175,7 @@ class PolicyBackend implements Backend {
       await this.#hooks.after?.({ ...access, path: place.real }, reach);
       return result;
     } catch (error) {
-      throw retold(error, (path) => place.outer(path));
+      throw translateError(error, (path) => place.outer(path));
     }
   }
 
@@ -186,7 +186,7 @@ class PolicyBackend implements Backend {
       yield* work(place);
     } catch (error) {
       failed = true;
-      throw retold(error, (path) => place.outer(path));
+      throw translateError(error, (path) => place.outer(path));
     } finally {
       if (!failed) await this.#hooks.after?.({ ...access, path: place.real }, reach);
     }

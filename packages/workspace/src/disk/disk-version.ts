@@ -17,7 +17,7 @@ export const isCoarse = ({ mtimeNs, ctimeNs }: BigIntStats): boolean =>
   mtimeNs % SECOND === 0n && ctimeNs % SECOND === 0n;
 
 /** What tells the contents of a file from any others. `hash` is asked only if the times don't. */
-export async function versionOf(stats: BigIntStats, hash: () => Promise<string>): Promise<string> {
+export async function diskVersion(stats: BigIntStats, hash: () => Promise<string>): Promise<string> {
   return stats.isFile() && isCoarse(stats) ? `${timesOf(stats)}.${await hash()}` : timesOf(stats);
 }
 
@@ -25,7 +25,7 @@ export async function versionOf(stats: BigIntStats, hash: () => Promise<string>)
 export const timesOf = ({ ino, size, mtimeNs, ctimeNs }: BigIntStats): string =>
   [ino, size, mtimeNs, ctimeNs].map((part) => part.toString(36)).join(".");
 
-export async function hashOf(file: FileHandle): Promise<string> {
+export async function hashFile(file: FileHandle): Promise<string> {
   const hash = createHash("sha256");
   const buffer = Buffer.alloc(256 * 1024);
   for (let at = 0; ;) {

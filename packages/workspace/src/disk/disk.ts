@@ -3,7 +3,7 @@ import { readlink } from "node:fs/promises";
 import { fileError } from "../file-error.ts";
 import { isWithin, namesOf } from "../paths.ts";
 import { codeOf } from "./disk-error.ts";
-import { bestConfinement, Folder, type Confinement, type Standing } from "./folder.ts";
+import { bestConfinement, Folder, type Confinement, type DiskEntry } from "./folder.ts";
 
 /** What to do with links on the way, and whether the last name is meant itself if it is one. */
 export interface Links {
@@ -19,7 +19,7 @@ export class Located {
   readonly folder: Folder;
   /** What is below it: the one name that was found, or all those that are not there. */
   readonly names: readonly string[];
-  readonly standing: Standing | null;
+  readonly standing: DiskEntry | null;
   /** A name on the way is there, and is no directory. */
   readonly blocked: boolean;
 

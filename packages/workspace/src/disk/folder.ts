@@ -3,7 +3,7 @@ import { lstat, open, readlink, realpath, stat, type FileHandle } from "node:fs/
 import { fileError } from "../file-error.ts";
 import { joinPath } from "../paths.ts";
 import { codeOf } from "./disk-error.ts";
-import { hashOf } from "./disk-version.ts";
+import { hashFile } from "./disk-version.ts";
 
 /**
  * How what was checked is kept to be what is used. `descriptors`: directories are held open, and everything happens relative to them,
@@ -16,11 +16,11 @@ export type Confinement = "descriptors" | "checks";
 const O_PATH = 0o10_000_000;
 const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK } = constants;
 
-export type Kind = "file" | "directory" | "link" | "other";
+export type EntryKind = "file" | "directory" | "link" | "other";
 
 /** What stands under a name in a folder: the link itself, if it is one. */
-export interface Standing extends AsyncDisposable {
-  kind: Kind;
+export interface DiskEntry extends AsyncDisposable {
+  kind: EntryKind;
   stats: BigIntStats;
   /** Only with descriptors. */
   handle: FileHandle | undefined;
@@ -68,15 +68,15 @@ export class Folder {
     return (typeof name === "string" ? place + name : Buffer.concat([Buffer.from(place), name])) as N;
   }
 
-  async lookAt(name: Name): Promise<Standing | null> {
+  async lookAt(name: Name): Promise<DiskEntry | null> {
     let handle: FileHandle | undefined;
     try {
       if (!this.#handle) {
         await this.verify();
-        return standingOf(await lstat(this.at(name), { bigint: true }), undefined);
+        return diskEntry(await lstat(this.at(name), { bigint: true }), undefined);
       }
       handle = await open(this.at(name), O_PATH | O_NOFOLLOW);
-      return standingOf(await handle.stat({ bigint: true }), handle);
+      return diskEntry(await handle.stat({ bigint: true }), handle);
     } catch (error) {
       await handle?.close();
       if (codeOf(error) === "ENOENT") return null;
@@ -87,7 +87,7 @@ export class Folder {
   }
 
   /** The folder of this name. Takes the handle over. */
-  enter(name: Name, { handle }: Standing): Folder {
+  enter(name: Name, { handle }: DiskEntry): Folder {
     const place = { confinement: this.confinement, path: joinPath(this.path, `${name}`), real: `${this.real}/${name}` };
     return new Folder(place, handle);
   }
@@ -123,7 +123,7 @@ export class Folder {
   }
 
   /** Opens a file that was looked at, and no other. */
-  async open(name: string, { stats, handle }: Standing): Promise<FileHandle> {
+  async open(name: string, { stats, handle }: DiskEntry): Promise<FileHandle> {
     if (handle) return open(procPath(handle), O_RDONLY);
     const opened = await open(this.at(name), O_RDONLY | (O_NOFOLLOW ?? 0) | (O_NONBLOCK ?? 0));
     try {
@@ -151,9 +151,9 @@ export class Folder {
   }
 
   /** What is in a file that was looked at, as a hash. */
-  async hash(name: string, standing: Standing): Promise<string> {
+  async hash(name: string, standing: DiskEntry): Promise<string> {
     await using file = await this.open(name, standing);
-    return await hashOf(file);
+    return await hashFile(file);
   }
 
   stats(): Promise<BigIntStats> {
@@ -170,12 +170,12 @@ export class Folder {
   }
 }
 
-function standingOf(stats: BigIntStats, handle: FileHandle | undefined): Standing {
+function diskEntry(stats: BigIntStats, handle: FileHandle | undefined): DiskEntry {
   return { kind: kindOf(stats), stats, handle, [Symbol.asyncDispose]: async () => handle?.close() };
 }
 
 /** Of what is known of a file, or of an entry of a directory. */
-export function kindOf(stats: Pick<BigIntStats, "isFile" | "isDirectory" | "isSymbolicLink">): Kind {
+export function kindOf(stats: Pick<BigIntStats, "isFile" | "isDirectory" | "isSymbolicLink">): EntryKind {
   if (stats.isFile()) return "file";
   if (stats.isDirectory()) return "directory";
   return stats.isSymbolicLink() ? "link" : "other";

@@ -6,7 +6,7 @@ import { joinPath, nameOf, namesOf } from "../paths.ts";
 import { Pace } from "../pace.ts";
 import { diskError, onDisk } from "./disk-error.ts";
 import { kindOf, type Folder } from "./folder.ts";
-import { isCoarse, msUntilSettled, versionOf } from "./disk-version.ts";
+import { isCoarse, msUntilSettled, diskVersion } from "./disk-version.ts";
 import { notAFile } from "./write/write-file.ts";
 
 type FileOf = (path: string, stats: BigIntStats) => TreeFile;
@@ -76,7 +76,7 @@ async function sightOf(
   const name = nameOf(path);
   await using standing = await folder.lookAt(name);
   if (standing?.kind !== "file") return { path, kind: "nothing" };
-  const version = await versionOf(standing.stats, () => folder.hash(name, standing));
+  const version = await diskVersion(standing.stats, () => folder.hash(name, standing));
   return { path, kind, file: { ...fileOf(path, standing.stats), version } };
 }
 

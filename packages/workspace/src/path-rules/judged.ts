@@ -1,11 +1,11 @@
 import type { Fit, JudgeContext, Policy } from "@cinch/core";
-import { Names } from "./path-names.ts";
+import { PathNames } from "./path-names.ts";
 import { fileFit, suggestForFile, suggestForFolder } from "./pattern-fit.ts";
-import type { Place } from "../tools/file-tool-deps.ts";
+import type { FileToolDeps } from "../tools/file-tool-deps.ts";
 import { readPolicy, type FileRules } from "./file-rules.ts";
 
 interface Judged<Args> {
-  names(args: Args, context: JudgeContext): Promise<Names>;
+  names(args: Args, context: JudgeContext): Promise<PathNames>;
   fit(pattern: string, path: string, args: Args): Fit;
   suggest(path: string): string | undefined;
   policy(path: string): Policy | undefined;
@@ -21,19 +21,19 @@ export const judged = <Args>({ names, fit, suggest, policy }: Judged<Args>) => (
 });
 
 /** A call that has to do with one file. */
-export const judgedAsFile = (place: Place, policy: (rules: FileRules, path: string) => Policy | undefined) =>
+export const judgedAsFile = (deps: FileToolDeps, policy: (rules: FileRules, path: string) => Policy | undefined) =>
   judged<{ file_path: string }>({
-    names: ({ file_path }, context) => Names.of(place.backend, place.path(file_path), context),
+    names: ({ file_path }, context) => PathNames.of(deps.backend, deps.path(file_path), context),
     fit: fileFit,
     suggest: suggestForFile,
-    policy: (path) => policy(place.rules, path),
+    policy: (path) => policy(deps.rules, path),
   });
 
 /** A call that looks into a folder. */
-export const judgedAsFolder = (place: Place, fit: (pattern: string, path: string) => Fit) =>
+export const judgedAsFolder = (deps: FileToolDeps, fit: (pattern: string, path: string) => Fit) =>
   judged<{ path?: string | undefined }>({
-    names: ({ path = "/" }, context) => Names.of(place.backend, place.path(path), context),
+    names: ({ path = "/" }, context) => PathNames.of(deps.backend, deps.path(path), context),
     fit,
     suggest: suggestForFolder,
-    policy: (path) => readPolicy(place.rules, path),
+    policy: (path) => readPolicy(deps.rules, path),
   });

@@ -7,7 +7,7 @@ import { joinPath, joinPaths, nameOf, parentOf, relativeTo } from "../paths.ts";
  * A path under the name that was given and under the one that it leads to. Rules and patterns are held against both, and the stricter
  * wins: a link is no way around them.
  */
-export class Names {
+export class PathNames {
   readonly asked: string;
   readonly real: string;
 
@@ -16,19 +16,19 @@ export class Names {
     this.real = real;
   }
 
-  static async of(backend: Backend, path: string, reach: Reach): Promise<Names> {
-    return new Names(path, await resolved(backend, path, reach));
+  static async of(backend: Backend, path: string, reach: Reach): Promise<PathNames> {
+    return new PathNames(path, await resolved(backend, path, reach));
   }
 
   /** Of what is deleted: a link goes, and what it leads to stays. */
-  static async ofEntry(backend: Backend, path: string, reach: Reach): Promise<Names> {
-    if (path === "/") return new Names(path, path);
-    return new Names(path, joinPath(await resolved(backend, parentOf(path), reach), nameOf(path)));
+  static async ofEntry(backend: Backend, path: string, reach: Reach): Promise<PathNames> {
+    if (path === "/") return new PathNames(path, path);
+    return new PathNames(path, joinPath(await resolved(backend, parentOf(path), reach), nameOf(path)));
   }
 
   /** Of something in this directory, where no link is followed any more. */
-  inside(path: string): Names {
-    return new Names(path, joinPaths(this.real, relativeTo(this.asked, path)));
+  inside(path: string): PathNames {
+    return new PathNames(path, joinPaths(this.real, relativeTo(this.asked, path)));
   }
 
   policy(says: (path: string) => Policy | undefined): Policy | undefined {

@@ -6,7 +6,7 @@ import { searchable } from "./contents.ts";
 import { plainMatches } from "./plain.ts";
 import { EVERYTHING, planGlob, planGrep } from "./plan.ts";
 import { regexMatches, type Source } from "./regex.ts";
-import { walk, type Found, type Search, type Tree } from "./walk.ts";
+import { walk, type Found, type WalkQuery, type Walkable } from "./walk.ts";
 
 /** What a backend must have for its files to be found. */
 export type Searchable = Pick<Backend, "list" | "stat" | "read">;
@@ -26,7 +26,7 @@ export async function* globFiles(backend: Searchable, query: GlobQuery, reach: R
 
 /** `tree` for any backend that has no faster one. */
 export async function* treeFiles(backend: Searchable, reach: Reach): AsyncGenerator<TreeFile> {
-  for await (const { path } of new Batches(walk(treeOf(backend, reach), EVERYTHING, reach.signal))) {
+  for await (const { path } of new Batches(walk(walkable(backend, reach), EVERYTHING, reach.signal))) {
     const stat = await backend.stat(path, reach);
     if (stat?.type === "file") yield { ...stat, settled: true, contents: () => backend.read(path, {}, reach) };
   }
@@ -43,7 +43,7 @@ export async function* grepFiles(backend: Searchable, query: GrepQuery, reach: R
   else for await (const { path, contents } of sources) yield* plainMatches(path, contents, query);
 }
 
-async function* sourcesOf(backend: Searchable, search: Search, reach: Reach): AsyncGenerator<Source> {
+async function* sourcesOf(backend: Searchable, search: WalkQuery, reach: Reach): AsyncGenerator<Source> {
   for await (const { path } of filesOf(backend, search, reach)) {
     const contents = searchable(readable({ backend, path, reach }), reach.signal);
     yield { path, contents };
@@ -66,11 +66,11 @@ async function* readable({ backend, path, reach, range = {} }: Reading): AsyncGe
   }
 }
 
-async function* filesOf(backend: Searchable, search: Search | null, reach: Reach): AsyncGenerator<Found<Entry>> {
+async function* filesOf(backend: Searchable, search: WalkQuery | null, reach: Reach): AsyncGenerator<Found<Entry>> {
   if (!search) return;
   const start = await backend.stat(search.start, reach);
   if (!start) return;
-  if (start.type === "directory") return yield* new Batches(walk(treeOf(backend, reach), search, reach.signal));
+  if (start.type === "directory") return yield* new Batches(walk(walkable(backend, reach), search, reach.signal));
   if (search.fits(start.path)) {
     const { version: _, ...entry } = start;
     yield { path: start.path, known: entry };
@@ -78,7 +78,7 @@ async function* filesOf(backend: Searchable, search: Search | null, reach: Reach
 }
 
 /** Any backend, for a walk. */
-export function treeOf(backend: Searchable, reach: Reach): Tree<Entry> {
+export function walkable(backend: Searchable, reach: Reach): Walkable<Entry> {
   return {
     async children(path) {
       const entries = await backend.list(path, reach);

@@ -30,7 +30,7 @@ export async function* piecesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerat
 }
 
 /** The beginning of a line, of which the rest is let go. */
-export class Head {
+export class LineHead {
   readonly #most: number;
   #bytes: Buffer = Buffer.alloc(0);
 
@@ -54,7 +54,7 @@ export class Head {
 
 /** What comes, in pieces that end where a line ends. A line that comes in several pieces is cut to its first bytes. */
 export async function* wholeLines(chunks: AsyncIterable<Buffer>, most: number): AsyncGenerator<Buffer> {
-  const head = new Head(most);
+  const head = new LineHead(most);
   for await (const chunk of chunks) {
     const first = chunk.indexOf(NEWLINE);
     head.add(first < 0 ? chunk : chunk.subarray(0, first));

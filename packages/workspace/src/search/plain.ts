@@ -1,5 +1,5 @@
 import type { GrepMatch, GrepQuery } from "../backend.ts";
-import { Head, lineText, piecesOf } from "./lines.ts";
+import { LineHead, lineText, piecesOf } from "./lines.ts";
 
 type Text = Pick<GrepQuery, "pattern" | "ignoreCase">;
 
@@ -10,7 +10,7 @@ export async function* plainMatches(
   query: Text,
 ): AsyncGenerator<GrepMatch> {
   const { holds, overlap } = finder(query);
-  const head = new Head();
+  const head = new LineHead();
   let before: Buffer = Buffer.alloc(0);
   let [line, hit] = [1, false];
   for await (const pieces of piecesOf(chunks)) {

@@ -2,13 +2,13 @@ import type { GlobQuery, GrepQuery } from "../backend.ts";
 import { fileError } from "../file-error.ts";
 import { glob, literalStart, MAX_PATTERN_LENGTH, spelledOut, type Glob } from "../glob/index.ts";
 import { isUsableName, isWithin, joinPaths, nameOf, relativeTo } from "../paths.ts";
-import type { Search } from "./walk.ts";
+import type { WalkQuery } from "./walk.ts";
 
 /** As long a text as can be looked for. */
 const MAX_TEXT_LENGTH = 10_000;
 
 /** What a query of `glob` looks for; `null` if nothing can fit. */
-export function planGlob({ pattern, path }: GlobQuery): Search | null {
+export function planGlob({ pattern, path }: GlobQuery): WalkQuery | null {
   const matcher = patternOf(pattern, path);
   const literal = literalStart(pattern);
   if (!literal.every(isUsableName)) return null;
@@ -25,7 +25,7 @@ export function planGlob({ pattern, path }: GlobQuery): Search | null {
 }
 
 /** Every file that no ignore file excludes. */
-export const EVERYTHING: Search = {
+export const EVERYTHING: WalkQuery = {
   start: "/",
   // In a worktree it is a file.
   fits: (path) => nameOf(path) !== ".git",
@@ -35,7 +35,7 @@ export const EVERYTHING: Search = {
 };
 
 /** What a query of `grep` looks at. */
-export function planGrep(query: GrepQuery): Search {
+export function planGrep(query: GrepQuery): WalkQuery {
   checkText(query);
   const { path, glob: pattern } = query;
   return {

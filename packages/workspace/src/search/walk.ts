@@ -14,7 +14,7 @@ export interface Child<Known = unknown> {
 }
 
 /** What a walk needs to know of a place with files. */
-export interface Tree<Known = unknown> {
+export interface Walkable<Known = unknown> {
   children(path: string): Promise<Child<Known>[]>;
   /** The beginning of a file as text; "" if there is none, or if it can't be read. */
   beginning(path: string): Promise<string>;
@@ -27,7 +27,7 @@ export interface Found<Known = unknown> {
 }
 
 /** What to look for. */
-export interface Search {
+export interface WalkQuery {
   /** The directory in which the walk begins. */
   start: string;
   fits(path: string): boolean;
@@ -54,8 +54,8 @@ interface Visit {
 
 /** The files below a directory, in no certain order, many at a time. Rejects only if the directory itself can't be listed. */
 export async function* walk<Known>(
-  tree: Tree<Known>,
-  search: Search,
+  tree: Walkable<Known>,
+  search: WalkQuery,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<Found<Known>[]> {
   const start: Visit = {
@@ -97,7 +97,7 @@ export async function* walk<Known>(
 }
 
 /** What a directory holds, with what its ignore files add. */
-async function look<Known>(tree: Tree<Known>, visit: Visit, isStart: boolean) {
+async function look<Known>(tree: Walkable<Known>, visit: Visit, isStart: boolean) {
   const children = await tree.children(visit.path).catch((error: unknown) => {
     // Folders come and go, and some can't be read: that is no reason to show nothing of the others.
     if (!isStart && error instanceof FileError) return [];
@@ -111,7 +111,7 @@ async function look<Known>(tree: Tree<Known>, visit: Visit, isStart: boolean) {
 }
 
 /** What the ignore files above a directory say; `null` if they exclude it. */
-export async function ignoresAbove(tree: Pick<Tree, "beginning">, directory: string): Promise<Ignores | null> {
+export async function ignoresAbove(tree: Pick<Walkable, "beginning">, directory: string): Promise<Ignores | null> {
   let ignores = new Ignores();
   let path = "/";
   for (const name of namesOf(directory)) {
@@ -123,7 +123,7 @@ export async function ignoresAbove(tree: Pick<Tree, "beginning">, directory: str
 }
 
 async function withFilesIn(
-  tree: Pick<Tree, "beginning">,
+  tree: Pick<Walkable, "beginning">,
   directory: string,
   ignores: Ignores,
   has: (name: string) => boolean,

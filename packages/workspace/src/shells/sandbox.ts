@@ -5,7 +5,7 @@ import { CinchError } from "@cinch/core";
 import { checkConfig } from "../config.ts";
 import { holdFrozen, releaseFrozen, rememberLinks } from "../frozen/holding.ts";
 import { bwrapSandbox } from "../sandboxes/bwrap.ts";
-import { realPlace } from "../disk/real-path.ts";
+import { realPathOf } from "../disk/real-path.ts";
 import type { Sandbox, SandboxBounds, SandboxRule } from "../sandboxes/sandbox.ts";
 import { srtSandbox } from "../sandboxes/srt.ts";
 import { isIn } from "../sandboxes/view.ts";
@@ -160,7 +160,7 @@ async function demand(root: string, sandbox: Sandbox): Promise<Choice> {
  */
 async function holdPlaces(root: string, hidden: readonly string[]): Promise<void> {
   for (const path of hidden) {
-    if (!isIn(await realPlace(path), root)) continue;
+    if (!isIn(await realPathOf(path), root)) continue;
     const file = await open(path, "ax", 0o600).catch(() => undefined);
     await file?.close();
   }

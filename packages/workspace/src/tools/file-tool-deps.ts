@@ -5,7 +5,7 @@ import type { PathQueue } from "./path-queue.ts";
 import type { FileRules } from "../path-rules/file-rules.ts";
 
 /** What the file tools of one workspace share. */
-export interface Place {
+export interface FileToolDeps {
   backend: Backend;
   rules: FileRules;
   queue: PathQueue;
@@ -26,8 +26,8 @@ export const reachOf = ({ threadId, files, signal }: ToolContext): Reach => ({
 });
 
 /** What a file holds, until it is told to stop. */
-export async function* contentsOf(
-  { backend }: Place,
+export async function* readContents(
+  { backend }: FileToolDeps,
   { path, end }: { path: string; end?: number },
   context: ToolContext,
 ): AsyncGenerator<Uint8Array> {
@@ -38,7 +38,7 @@ export async function* contentsOf(
 }
 
 /** A path as an argument. One that can't be meant is refused with the reason before anybody is asked to approve the call. */
-export const pathInput = ({ path }: Place, description: string) =>
+export const pathInput = ({ path }: FileToolDeps, description: string) =>
   z
     .string()
     .check((context) => {

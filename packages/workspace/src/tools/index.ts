@@ -2,16 +2,16 @@
 import type { ToolSet } from "@cinch/core";
 import type { Backend } from "../backend.ts";
 import { deleteTool } from "./change/delete.ts";
-import { editFile } from "./edit/edit-file.ts";
-import { glob } from "./list/glob.ts";
-import { grep } from "./grep/grep.ts";
-import { ls } from "./list/ls.ts";
-import type { Place } from "./file-tool-deps.ts";
+import { editFileTool } from "./edit/edit-file.ts";
+import { globTool } from "./list/glob.ts";
+import { grepTool } from "./grep/grep.ts";
+import { lsTool } from "./list/ls.ts";
+import type { FileToolDeps } from "./file-tool-deps.ts";
 import { PathQueue } from "./path-queue.ts";
-import { readFile } from "./read/read-file.ts";
+import { readFileTool } from "./read/read-file.ts";
 import type { FileRules } from "../path-rules/file-rules.ts";
 import { virtualPath } from "../paths.ts";
-import { writeFile } from "./change/write-file.ts";
+import { writeFileTool } from "./change/write-file.ts";
 
 export type { FileRules } from "../path-rules/file-rules.ts";
 
@@ -25,14 +25,14 @@ export interface FileToolsConfig {
 }
 
 export function fileTools({ backend, rules, path = virtualPath, wrote = () => {} }: FileToolsConfig): ToolSet {
-  const place: Place = { backend, rules, path, wrote, queue: new PathQueue() };
+  const deps: FileToolDeps = { backend, rules, path, wrote, queue: new PathQueue() };
   return {
-    ls: ls(place),
-    read_file: readFile(place),
-    write_file: writeFile(place),
-    edit_file: editFile(place),
-    delete: deleteTool(place),
-    glob: glob(place),
-    grep: grep(place),
+    ls: lsTool(deps),
+    read_file: readFileTool(deps),
+    write_file: writeFileTool(deps),
+    edit_file: editFileTool(deps),
+    delete: deleteTool(deps),
+    glob: globTool(deps),
+    grep: grepTool(deps),
   };
 }

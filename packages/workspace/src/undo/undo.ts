@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { FileChange, FileDiff, FileReach, FileRestore, FileVersion, RewoundFile, Undo } from "@cinch/core";
 import type { Backend } from "../backend.ts";
-import { severalAtOnce } from "../disk/at-once.ts";
+import { mapConcurrently } from "../disk/at-once.ts";
 import { nameOf } from "../paths.ts";
 import { IGNORE_FILES } from "../search/ignore.ts";
-import { keep, streamOf, type Kept } from "../tools/change/saved-contents.ts";
+import { saveContents, chunksOf, type SavedContents } from "../tools/change/saved-contents.ts";
 import type { Shelf } from "./album.ts";
 import { Camera } from "./camera.ts";
 import { diffOf } from "./diff.ts";
@@ -162,14 +162,16 @@ export class FileUndo implements Undo {
   /** What an ignore file excludes by now is not gone. */
   async #withoutIgnored(differences: readonly Difference[], reach: FileReach): Promise<readonly Difference[]> {
     if (!differences.some(({ path }) => IGNORE_FILES.includes(nameOf(path)))) return differences;
-    const kept = await severalAtOnce(differences, async ({ path, after }) => {
+    const kept = await mapConcurrently(differences, async ({ path, after }) => {
       return after !== null || (await this.#backend.stat(path, backendReach(reach)).catch(() => null)) === null;
     });
     return differences.filter((_, at) => kept[at]);
   }
 
-  async *#batches(differences: readonly Difference[]): AsyncGenerator<{ changes: FileChange[]; blobs: Kept["blobs"] }> {
-    let [changes, blobs, bytes]: [FileChange[], Kept["blobs"], number] = [[], [], 0];
+  async *#batches(
+    differences: readonly Difference[],
+  ): AsyncGenerator<{ changes: FileChange[]; blobs: SavedContents["blobs"] }> {
+    let [changes, blobs, bytes]: [FileChange[], SavedContents["blobs"], number] = [[], [], 0];
     for (const { path, before, after } of differences) {
       const kept = before && (await this.#kept(before));
       changes.push({ path, operation: "command", before: kept?.version ?? null, after: after && versionOf(after) });
@@ -182,11 +184,11 @@ export class FileUndo implements Undo {
     if (changes.length > 0) yield { changes, blobs };
   }
 
-  async #kept(pictured: Pictured): Promise<Kept> {
+  async #kept(pictured: Pictured): Promise<SavedContents> {
     const bytes = await this.#camera.contents(pictured);
     const version = versionOf(pictured);
     if (!bytes) return { version, blobs: [] };
-    const kept = await keep(streamOf(bytes), { whole: true });
+    const kept = await saveContents(chunksOf(bytes), { whole: true });
     return { ...kept, version: { ...kept.version, ...version } };
   }
 }

@@ -2,7 +2,7 @@ import type { FileReach, FileVersion, LookedAt } from "@cinch/core";
 import type { Backend, Reach, Sight } from "../backend.ts";
 import { sightsOf } from "../bulk.ts";
 import { Pace } from "../pace.ts";
-import { keep, KEPT_BYTES, withMode, type Kept } from "../tools/change/saved-contents.ts";
+import { saveContents, MAX_SAVED_BYTES, withMode, type SavedContents } from "../tools/change/saved-contents.ts";
 import { HASHED_BYTES, LINK, unreadHash } from "./picture.ts";
 
 /** As backends know it. Links are not followed: whoever followed one has said where it led. */
@@ -21,7 +21,7 @@ export interface Now {
   /** What it holds; `null` if there is neither a file nor a link. */
   hash: string | null;
   /** Where that was asked for: the contents of a file, to be kept. */
-  kept?: Kept;
+  kept?: SavedContents;
 }
 
 export interface Looking {
@@ -55,7 +55,7 @@ async function nowFrom(sight: Sight, keeps: boolean): Promise<Now> {
   const { file } = sight;
   const isHashed = file.size <= HASHED_BYTES;
   if (!isHashed && !keeps) return { path, sight, hash: unreadHash(file) };
-  const kept = withMode(await keep(file.contents(), { whole: keeps && file.size <= KEPT_BYTES }), file);
+  const kept = withMode(await saveContents(file.contents(), { whole: keeps && file.size <= MAX_SAVED_BYTES }), file);
   const hash = isHashed ? kept.version.hash : unreadHash(file);
   return { path, sight, hash, ...(keeps ? { kept } : {}) };
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { BigIntStats } from "node:fs";
 import { test } from "node:test";
-import { nextTime, versionOf } from "../../src/disk/disk-version.ts";
+import { nextTime, diskVersion } from "../../src/disk/disk-version.ts";
 
 const stats = (mtimeNs: bigint, ctimeNs: bigint) =>
   ({ ino: 1n, size: 4n, mtimeNs, ctimeNs, isFile: () => true }) as unknown as BigIntStats;
@@ -9,11 +9,11 @@ const stats = (mtimeNs: bigint, ctimeNs: bigint) =>
 test("where the disk counts in seconds, the version is told by the contents too", async () => {
   const second = 1_000_000_000n;
   const [one, two] = await Promise.all(
-    ["one", "two"].map((hash) => versionOf(stats(7n * second, 8n * second), async () => hash)),
+    ["one", "two"].map((hash) => diskVersion(stats(7n * second, 8n * second), async () => hash)),
   );
   assert.notEqual(one, two);
   const fine = () => assert.fail("the times are enough");
-  await versionOf(stats(7n * second + 1n, 8n * second), async () => fine());
+  await diskVersion(stats(7n * second + 1n, 8n * second), async () => fine());
 });
 
 test("no two files are written at the same time", () => {

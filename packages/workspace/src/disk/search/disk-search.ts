@@ -2,15 +2,15 @@ import type { Entry, GlobQuery, GrepMatch, GrepQuery } from "../../backend.ts";
 import { FileError, fileError } from "../../file-error.ts";
 import { relativeTo } from "../../paths.ts";
 import { planGlob, planGrep } from "../../search/plan.ts";
-import { walk, type Found, type Search, type Tree } from "../../search/index.ts";
-import { Below } from "./subtree.ts";
-import { Ignored } from "./ignored-paths.ts";
+import { walk, type Found, type WalkQuery, type Walkable } from "../../search/index.ts";
+import { Subtree } from "./subtree.ts";
+import { IgnoredPaths } from "./ignored-paths.ts";
 import type { Disk, Links, Located } from "../disk.ts";
 import { matchesBelow, matchesIn } from "./ripgrep-matches.ts";
 import { QuickListing } from "./quick-listing.ts";
 
 /** How a search goes about: which links it follows to where it begins, and until when. */
-export interface Manner {
+export interface SearchOptions {
   links: Links;
   signal: AbortSignal | undefined;
   /** The beginning of a file outside of where the search begins. */
@@ -19,11 +19,11 @@ export interface Manner {
 
 const MAX_NAMES_BYTES = 400_000;
 
-export async function* globDisk(disk: Disk, query: GlobQuery, manner: Manner): AsyncGenerator<Entry[]> {
-  await checkDirectory(disk, query.path, manner);
+export async function* globDisk(disk: Disk, query: GlobQuery, options: SearchOptions): AsyncGenerator<Entry[]> {
+  await checkDirectory(disk, query.path, options);
   const search = planGlob(query);
   if (!search) return;
-  await using located = await whereItBegins(disk, search.start, manner);
+  await using located = await whereItBegins(disk, search.start, options);
   if (!located) return;
   const { standing } = located;
   if (standing?.kind === "file" && search.fits(search.start)) {
@@ -31,14 +31,14 @@ export async function* globDisk(disk: Disk, query: GlobQuery, manner: Manner): A
     yield [{ path: search.start, type: "file", size: Number(size), modified: Number(mtimeMs) }];
   }
   if (!located.isDirectory) return;
-  const below = new Below(located.enter(), search.start);
+  const below = new Subtree(located.enter(), search.start);
   const quick = new QuickListing(below, search.fits);
-  const tree: Tree<Entry> = { children: (path) => quick.children(path), beginning: manner.beginning };
-  for await (const found of walk(tree, search, manner.signal)) yield found.map(({ known }) => known!);
+  const tree: Walkable<Entry> = { children: (path) => quick.children(path), beginning: options.beginning };
+  for await (const found of walk(tree, search, options.signal)) yield found.map(({ known }) => known!);
 }
 
 /** The names that a pattern begins with may lead over a link. Where links are not followed, there is nothing behind it. */
-async function whereItBegins(disk: Disk, path: string, { links }: Manner): Promise<Located | null> {
+async function whereItBegins(disk: Disk, path: string, { links }: SearchOptions): Promise<Located | null> {
   try {
     return await disk.locate(path, links);
   } catch (error) {
@@ -48,32 +48,37 @@ async function whereItBegins(disk: Disk, path: string, { links }: Manner): Promi
 }
 
 /** What was found together comes together: handing on each for itself would take longer than to find it. */
-export async function* grepDisk(disk: Disk, query: GrepQuery, manner: Manner): AsyncGenerator<GrepMatch[]> {
+export async function* grepDisk(disk: Disk, query: GrepQuery, options: SearchOptions): AsyncGenerator<GrepMatch[]> {
   const search = planGrep(query);
-  await using located = await disk.locate(query.path, manner.links);
+  await using located = await disk.locate(query.path, options.links);
   if (!located.standing && !located.isDirectory) throw fileError("not_found", query.path);
-  if (!located.isDirectory) return yield* grepFile(located, query, manner);
-  const below = new Below(located.enter(), query.path);
+  if (!located.isDirectory) return yield* grepFile(located, query, options);
+  const below = new Subtree(located.enter(), query.path);
   const names = namesFor(query);
   const isQuick = names !== null && below.start.confinement === "descriptors";
-  const ignored = isQuick ? await Ignored.below(below, manner) : null;
-  if (!isQuick || !ignored) return yield* grepWalk(below, search, query, manner);
+  const ignored = isQuick ? await IgnoredPaths.below(below, options) : null;
+  if (!isQuick || !ignored) return yield* grepWalk(below, search, query, options);
   const quick = { names, without: await ignored.folders() };
-  for await (const matches of matchesBelow(below, quick, { query, signal: manner.signal }))
+  for await (const matches of matchesBelow(below, quick, { query, signal: options.signal }))
     yield await ignored.without(matches);
 }
 
 /** Walks by itself, and gives ripgrep nothing but files. */
-async function* grepWalk(below: Below, search: Search, query: GrepQuery, manner: Manner): AsyncGenerator<GrepMatch[]> {
+async function* grepWalk(
+  below: Subtree,
+  search: WalkQuery,
+  query: GrepQuery,
+  options: SearchOptions,
+): AsyncGenerator<GrepMatch[]> {
   let most = 16;
   const room = () => {
     // The first few are soon done; later, starting ripgrep should not be what takes the time.
     most = Math.min(most * 16, 8_192);
     return most;
   };
-  for await (const files of ahead(inGroups(filesBelow(below, search, manner), room))) {
+  for await (const files of ahead(inGroups(filesBelow(below, search, options), room))) {
     const names = files.map(({ path }) => relativeTo(query.path, path));
-    yield* matchesIn(below, names, { query, signal: manner.signal });
+    yield* matchesIn(below, names, { query, signal: options.signal });
   }
 }
 
@@ -82,21 +87,21 @@ const namesFor = ({ glob }: GrepQuery): string | undefined | null =>
   glob === undefined || /^\*\.\w+$/.test(glob) ? glob : null;
 
 /** One file, which was named: whatever it is called, it is the one that is meant. */
-async function* grepFile(located: Located, query: GrepQuery, { signal }: Manner): AsyncGenerator<GrepMatch[]> {
+async function* grepFile(located: Located, query: GrepQuery, { signal }: SearchOptions): AsyncGenerator<GrepMatch[]> {
   if (located.standing?.kind !== "file") return;
-  const below = new Below(located.folder, located.folder.path);
+  const below = new Subtree(located.folder, located.folder.path);
   for await (const matches of matchesIn(below, [located.name], { query, signal }))
     yield matches.map((match) => ({ ...match, path: query.path }));
 }
 
-async function checkDirectory(disk: Disk, path: string, { links }: Manner): Promise<void> {
+async function checkDirectory(disk: Disk, path: string, { links }: SearchOptions): Promise<void> {
   await using located = await disk.locate(path, links);
   if (located.isDirectory) return;
   throw fileError(located.standing ? "not_a_directory" : "not_found", path);
 }
 
-function filesBelow(below: Below, search: Search, { beginning, signal }: Manner): AsyncGenerator<Found[]> {
-  const tree: Tree = { children: (path) => below.children(path), beginning };
+function filesBelow(below: Subtree, search: WalkQuery, { beginning, signal }: SearchOptions): AsyncGenerator<Found[]> {
+  const tree: Walkable = { children: (path) => below.children(path), beginning };
   return walk(tree, search, signal);
 }
 

@@ -2,8 +2,8 @@ import { IGNORE_FILES, Ignores } from "../../search/ignore.ts";
 import { ignoresAbove } from "../../search/index.ts";
 import { joinPath, parentOf, relativeTo } from "../../paths.ts";
 import type { GrepMatch } from "../../backend.ts";
-import type { Below } from "./subtree.ts";
-import type { Manner } from "./disk-search.ts";
+import type { Subtree } from "./subtree.ts";
+import type { SearchOptions } from "./disk-search.ts";
 
 /** So many folders are looked into for others that need not be searched. Further down, what is found there is left out later. */
 const MOST_FOLDERS = 16;
@@ -11,23 +11,23 @@ const MOST_FOLDERS = 16;
 const BROUGHT_BACK = /^!.*(?:node_modules|\.git\b)/m;
 
 /** What ignore files exclude below a folder, as a walk of ours would have it. ripgrep reads none of them: they may be anything. */
-export class Ignored {
-  readonly #below: Below;
-  readonly #beginning: Manner["beginning"];
+export class IgnoredPaths {
+  readonly #below: Subtree;
+  readonly #beginning: SearchOptions["beginning"];
   /** By folder; `null`: it is excluded itself. */
   readonly #known = new Map<string, Promise<Ignores | null>>();
 
-  private constructor(below: Below, beginning: Manner["beginning"]) {
+  private constructor(below: Subtree, beginning: SearchOptions["beginning"]) {
     this.#below = below;
     this.#beginning = beginning;
   }
 
   /** `null` if that takes a walk: because of what ignore files above say, or one that brings back what is never searched. */
-  static async below(below: Below, { beginning }: Manner): Promise<Ignored | null> {
+  static async below(below: Subtree, { beginning }: SearchOptions): Promise<IgnoredPaths | null> {
     const { path } = below;
     const above = await ignoresAbove({ beginning }, path);
     if (!above?.isEmpty) return null;
-    const ignored = new Ignored(below, beginning);
+    const ignored = new IgnoredPaths(below, beginning);
     const text = await ignored.#textIn(path);
     // Who names a folder sees what is in it, whatever that itself says.
     if (BROUGHT_BACK.test(text) || (path !== "/" && text !== "")) return null;

@@ -5,7 +5,7 @@ import { joinPath, joinPaths, namesOf, relativeTo } from "../../paths.ts";
 import { breath } from "../../search/breath.ts";
 import { IGNORE_FILES } from "../../search/ignore.ts";
 import type { Child } from "../../search/index.ts";
-import { CLOCK_MS, entryOf, type Below } from "./subtree.ts";
+import { CLOCK_MS, entryOf, type Subtree } from "./subtree.ts";
 import { kindOf } from "../folder.ts";
 import { isTemporary } from "../temporary.ts";
 
@@ -17,11 +17,11 @@ import { isTemporary } from "../temporary.ts";
  * path, and the listing is believed if nothing between it and the root was touched since the search began. Otherwise it is listed again.
  */
 export class QuickListing {
-  readonly #below: Below;
+  readonly #below: Subtree;
   readonly #fits: (path: string) => boolean;
   readonly #since = Date.now() - CLOCK_MS;
 
-  constructor(below: Below, fits: (path: string) => boolean) {
+  constructor(below: Subtree, fits: (path: string) => boolean) {
     this.#below = below;
     this.#fits = fits;
   }

@@ -4,8 +4,8 @@ import { nameOf, relativeTo } from "../../paths.ts";
 import { isBinary, PROBE_BYTES } from "../../search/contents.ts";
 import { lineText } from "../../search/lines.ts";
 import { ripgrep } from "../../search/ripgrep.ts";
-import { severalAtOnce } from "../at-once.ts";
-import type { Below } from "./subtree.ts";
+import { mapConcurrently } from "../at-once.ts";
+import type { Subtree } from "./subtree.ts";
 import { linesOf, printedFiles, type Printed, type PrintedFile } from "./ripgrep-output.ts";
 import { TEMPORARY } from "../temporary.ts";
 
@@ -35,7 +35,7 @@ export interface Quick {
  * can't be turned back: so what was found in directories that nobody has touched since we began is believed. Anything else is looked up.
  */
 export async function* matchesBelow(
-  below: Below,
+  below: Subtree,
   { names, without }: Quick,
   { query, signal }: Matching,
 ): AsyncGenerator<GrepMatch[]> {
@@ -67,7 +67,7 @@ export async function* matchesBelow(
  * believed if the same bytes stand at the same place of the file that we open ourselves.
  */
 export async function* matchesIn(
-  below: Below,
+  below: Subtree,
   names: readonly string[],
   { query, signal }: Matching,
 ): AsyncGenerator<GrepMatch[]> {
@@ -79,7 +79,7 @@ export async function* matchesIn(
 }
 
 /** Those lines that stand in these files. ripgrep has just read them: they are in memory, and need not be waited for. */
-async function witnessed(below: Below, found: Printed, signal: AbortSignal | undefined): Promise<GrepMatch[]> {
+async function witnessed(below: Subtree, found: Printed, signal: AbortSignal | undefined): Promise<GrepMatch[]> {
   const folders = Map.groupBy(found.files, ({ folder }) => folder);
   const inFolder = async ([folder, files]: [string, PrintedFile[]]): Promise<GrepMatch[]> => {
     const printed = Map.groupBy(files, ({ path }) => nameOf(path));
@@ -93,7 +93,7 @@ async function witnessed(below: Below, found: Printed, signal: AbortSignal | und
     });
     return seen;
   };
-  return (await severalAtOnce([...folders], inFolder, signal)).flat();
+  return (await mapConcurrently([...folders], inFolder, signal)).flat();
 }
 
 /** One for all: nobody waits while using it, and a new one for each of ten thousand files would have to be collected. */

@@ -7,7 +7,7 @@ import { lineText, MAX_LINE_BYTES, shownLine, wholeLines } from "../../search/li
 const PREFIX_BYTES = 8_192;
 
 /** What a record says behind the path: `line:offset:bytes`, or how many lines fit. */
-export type Kind = "lines" | "counts";
+export type OutputKind = "lines" | "counts";
 
 /** What ripgrep printed of one file, together. */
 export interface PrintedFile {
@@ -39,7 +39,7 @@ export interface Printed {
  */
 export async function* printedFiles(
   printed: AsyncIterable<Buffer>,
-  { below, kind }: { below: string; kind: Kind },
+  { below, kind }: { below: string; kind: OutputKind },
 ): AsyncGenerator<Printed> {
   const reader = new Reader(below, kind);
   for await (const records of wholeLines(printed, PREFIX_BYTES + MAX_LINE_BYTES)) yield reader.read(records);
@@ -52,7 +52,7 @@ class Reader {
   #isBroken = false;
   #folder: { printed: string; path: string | null } = { printed: "", path: null };
 
-  constructor(below: string, kind: Kind) {
+  constructor(below: string, kind: OutputKind) {
     this.#below = below === "/" ? "" : below;
     this.#matchIn = kind === "lines" ? lineIn : countIn;
   }

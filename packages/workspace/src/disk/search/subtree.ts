@@ -5,7 +5,7 @@ import { FileError, fileError } from "../../file-error.ts";
 import { joinPath, namesOf, parentOf, relativeTo } from "../../paths.ts";
 import type { Child } from "../../search/index.ts";
 import { Pace } from "../../pace.ts";
-import { severalAtOnce } from "../at-once.ts";
+import { mapConcurrently } from "../at-once.ts";
 import { onDisk } from "../disk-error.ts";
 import { Folder, kindOf } from "../folder.ts";
 import { isTemporary, sweep } from "../temporary.ts";
@@ -14,7 +14,7 @@ import { isTemporary, sweep } from "../temporary.ts";
 export const CLOCK_MS = 50;
 
 /** A folder that is held open, and everything below it without a link. `path` is what the caller calls it. */
-export class Below {
+export class Subtree {
   readonly start: Folder;
   readonly path: string;
 
@@ -67,7 +67,7 @@ export class Below {
   /** What is to be said of these files of a folder. Those that went away meanwhile are left out. */
   entries(path: string, names: readonly string[]): Promise<Map<string, Entry>> {
     return this.#inside(path, async (folder) => {
-      const entries = await severalAtOnce(names, async (name) => {
+      const entries = await mapConcurrently(names, async (name) => {
         const stats = await lstat(folder.at(name)).catch(() => null);
         return stats?.isFile() ? [[name, entryOf(joinPath(path, name), stats)] as const] : [];
       });

@@ -1,7 +1,7 @@
 const last = new Map<string, Promise<void>>();
 
 /** One after the other, for everybody in this process who uses the same key. */
-export async function exclusively<T>(key: string, work: () => Promise<T>): Promise<T> {
+export async function withLock<T>(key: string, work: () => Promise<T>): Promise<T> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const before = last.get(key);
   last.set(key, promise);

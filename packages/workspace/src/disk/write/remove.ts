@@ -1,7 +1,7 @@
 import { readdir, rmdir, unlink } from "node:fs/promises";
 import { fileError } from "../../file-error.ts";
 import { joinPath } from "../../paths.ts";
-import { severalAtOnce } from "../at-once.ts";
+import { mapConcurrently } from "../at-once.ts";
 import { codeOf } from "../disk-error.ts";
 import type { Folder, Name } from "../folder.ts";
 
@@ -85,7 +85,7 @@ async function empty(folder: Folder, name: Name, signal: AbortSignal | undefined
   await inside.verify();
   const entries = await readdir(inside.place, { withFileTypes: true, encoding: "buffer" });
   const files = entries.filter((entry) => !entry.isDirectory());
-  await severalAtOnce(files, (entry) => remove(inside, entry.name, signal), signal);
+  await mapConcurrently(files, (entry) => remove(inside, entry.name, signal), signal);
   // One after the other: each holds its directory open, and a tree may be wide.
   for (const entry of entries) if (entry.isDirectory()) await remove(inside, entry.name, signal);
 }

@@ -5,10 +5,10 @@ import { fileError } from "../../file-error.ts";
 import { joinPath } from "../../paths.ts";
 import type { Disk, Links, Located } from "../disk.ts";
 import { codeOf } from "../disk-error.ts";
-import { exclusively } from "./exclusive.ts";
-import type { Folder, Standing } from "../folder.ts";
+import { withLock } from "./exclusive.ts";
+import type { Folder, DiskEntry } from "../folder.ts";
 import { temporaryName } from "../temporary.ts";
-import { hashOf, nextTime, versionOf } from "../disk-version.ts";
+import { hashFile, nextTime, diskVersion } from "../disk-version.ts";
 
 const { O_RDWR, O_CREAT, O_EXCL, O_NOFOLLOW = 0, W_OK } = constants;
 
@@ -46,7 +46,7 @@ export async function writeFile(disk: Disk, writing: Writing) {
     throw error;
   }
   const stats = await handle.stat({ bigint: true });
-  return { stats, version: await versionOf(stats, () => hashOf(handle)) };
+  return { stats, version: await diskVersion(stats, () => hashFile(handle)) };
 }
 
 async function checkTarget(
@@ -64,13 +64,13 @@ async function checkTarget(
 interface Comparison {
   folder: Folder;
   name: string;
-  standing: Standing | null;
+  standing: DiskEntry | null;
   path: string;
   ifVersion: string | null;
 }
 
 async function checkVersion({ folder, name, standing, path, ifVersion }: Comparison): Promise<void> {
-  const version = standing ? await versionOf(standing.stats, () => folder.hash(name, standing)) : null;
+  const version = standing ? await diskVersion(standing.stats, () => folder.hash(name, standing)) : null;
   if (version !== ifVersion) throw fileError("changed", path);
 }
 
@@ -82,7 +82,7 @@ async function fill(handle: FileHandle, { content, signal }: Writing): Promise<v
 }
 
 /** The owner only where we may give a file away. */
-async function inherit(handle: FileHandle, { stats }: Standing): Promise<void> {
+async function inherit(handle: FileHandle, { stats }: DiskEntry): Promise<void> {
   const now = await handle.stat({ bigint: true });
   if (now.uid !== stats.uid || now.gid !== stats.gid)
     await handle.chown(Number(stats.uid), Number(stats.gid)).catch(() => {});
@@ -105,7 +105,7 @@ async function place({
   try {
     const name = located.names.at(-1)!;
     const { dev, ino } = await above.stats();
-    await exclusively(`${dev}:${ino}:${name}`, async () => {
+    await withLock(`${dev}:${ino}:${name}`, async () => {
       await check(above, name, writing);
       await folder.verify();
       const [from, to] = [folder.at(temporary), above.at(name)];

@@ -21,7 +21,7 @@ import { fileError } from "../../file-error.ts";
 import { nameOf, namesOf, parentOf } from "../../paths.ts";
 import type { Disk } from "../disk.ts";
 import { codeOf, diskError } from "../disk-error.ts";
-import { exclusively } from "./exclusive.ts";
+import { withLock } from "./exclusive.ts";
 import { kindOf, type Folder } from "../folder.ts";
 import { temporaryName } from "../temporary.ts";
 import { isCoarse, nextTime, timesOf } from "../disk-version.ts";
@@ -86,7 +86,7 @@ class Writing {
       if (this.outcome === "closer") return;
       const { content } = this.file;
       if (content) await this.#write(content, standing);
-      else await exclusively(this.#lock, async () => this.#delete());
+      else await withLock(this.#lock, async () => this.#delete());
     } catch (error) {
       const told = diskError(error, this.file.path);
       this.outcome = told instanceof Error ? told : new Error(String(told));
@@ -126,7 +126,7 @@ class Writing {
       futimesSync(fd, time, time);
       // Otherwise a machine that loses its power may have the new name and nothing in it.
       await synced(fd);
-      await exclusively(this.#lock, async () => this.#place(temporary));
+      await withLock(this.#lock, async () => this.#place(temporary));
     } catch (error) {
       remove(temporary);
       throw error;

@@ -1,19 +1,27 @@
 import type { FileChange, FileOperation, ToolContext } from "@cinch/core";
 import type { Stat } from "../../backend.ts";
 import { FileError } from "../../file-error.ts";
-import { contentVersion, hashInSteps, keep, KEPT_BYTES, streamOf, withMode, type Kept } from "./saved-contents.ts";
-import { contentsOf, reachOf, type Place } from "../file-tool-deps.ts";
+import {
+  contentVersion,
+  sha256InSteps,
+  saveContents,
+  MAX_SAVED_BYTES,
+  chunksOf,
+  withMode,
+  type SavedContents,
+} from "./saved-contents.ts";
+import { readContents, reachOf, type FileToolDeps } from "../file-tool-deps.ts";
 import { shown } from "../../paths.ts";
 
 /** What is at a path before it is changed. */
-export type Old = { stat: Stat; kept: Kept } | null;
+export type OldFile = { stat: Stat; kept: SavedContents } | null;
 
-export async function oldContents(place: Place, stat: Stat, context: ToolContext): Promise<Kept> {
-  return withMode(await keep(contentsOf(place, stat, context), { whole: stat.size <= KEPT_BYTES }), stat);
+export async function oldContents(deps: FileToolDeps, stat: Stat, context: ToolContext): Promise<SavedContents> {
+  return withMode(await saveContents(readContents(deps, stat, context), { whole: stat.size <= MAX_SAVED_BYTES }), stat);
 }
 
 /** Nobody overwrites what they have not seen: neither a file that was never read, nor one that is not any more what was read. */
-export function checkSeen({ stat, kept }: NonNullable<Old>, { files }: ToolContext): void {
+export function checkSeen({ stat, kept }: NonNullable<OldFile>, { files }: ToolContext): void {
   const { path, version } = stat;
   const seen = files.seen(path);
   if (seen === undefined) {
@@ -39,31 +47,35 @@ const changedSince = (path: string): FileError => {
  * anything else is somebody else's, and stays. Of a write that fails, the journal is told that the file is still what it was.
  */
 export async function replace(
-  place: Place,
-  { path, operation, old, bytes }: { path: string; operation: FileOperation; old: Old; bytes: Uint8Array },
+  deps: FileToolDeps,
+  { path, operation, old, bytes }: { path: string; operation: FileOperation; old: OldFile; bytes: Uint8Array },
   context: ToolContext,
 ): Promise<void> {
   const reach = reachOf(context);
-  const after = { hash: await hashInSteps(bytes), size: bytes.length };
+  const after = { hash: await sha256InSteps(bytes), size: bytes.length };
   const before = old?.kept.version ?? null;
   const seen = context.files.seen(path);
-  const real = await realOf(place, path, context);
+  const real = await realOf(deps, path, context);
   const change = { path, operation, before, after, version: contentVersion(after.hash), ...real };
   await record([change], old?.kept.blobs ?? [], context);
   try {
-    await place.backend.write(path, streamOf(bytes), { ifVersion: old?.stat.version ?? null }, reach);
-    place.wrote(real.real ?? path, after.hash);
+    await deps.backend.write(path, chunksOf(bytes), { ifVersion: old?.stat.version ?? null }, reach);
+    deps.wrote(real.real ?? path, after.hash);
   } catch (error) {
     const changed = error instanceof FileError && error.problem === "changed";
     // A disk that failed may have done it all the same. Where that can't be told, the record stays: it is checked when it is used.
-    const done = changed ? false : await holds(place, path, after.hash, context).catch(() => true);
-    if (!done) await takeBack([{ change, seen }], context).catch(() => undefined);
+    const done = changed ? false : await holds(deps, path, after.hash, context).catch(() => true);
+    if (!done) await recordUnchanged([{ change, seen }], context).catch(() => undefined);
     throw changed ? changedSince(path) : error;
   }
 }
 
 /** Where it lies, if a link leads there: later that may lead to another place. */
-export async function realOf({ backend }: Place, path: string, context: ToolContext): Promise<{ real?: string }> {
+export async function realOf(
+  { backend }: FileToolDeps,
+  path: string,
+  context: ToolContext,
+): Promise<{ real?: string }> {
   const real = (await backend.resolve?.(path, reachOf(context))) ?? path;
   return real === path ? {} : { real };
 }
@@ -71,7 +83,7 @@ export async function realOf({ backend }: Place, path: string, context: ToolCont
 /** Must be done before the effect. Throws if the turn is over, and with it the right to act. */
 export async function record(
   changes: readonly FileChange[],
-  blobs: Kept["blobs"],
+  blobs: SavedContents["blobs"],
   { files, signal }: ToolContext,
 ): Promise<void> {
   signal.throwIfAborted();
@@ -88,7 +100,7 @@ export interface Recorded {
  * Of what was recorded and did not happen: that the file is what it was. Not that it went back from what it never was: every `before` in
  * a journal is something that has existed, wherever one begins to read.
  */
-export async function takeBack(changes: readonly Recorded[], { files }: ToolContext): Promise<void> {
+export async function recordUnchanged(changes: readonly Recorded[], { files }: ToolContext): Promise<void> {
   if (changes.length === 0) return;
   const still = changes.map(({ change, seen }): FileChange => {
     const { version: _, ...same } = { ...change, operation: "restore" as const, after: change.before };
@@ -97,9 +109,9 @@ export async function takeBack(changes: readonly Recorded[], { files }: ToolCont
   await files.record(() => still);
 }
 
-async function holds(place: Place, path: string, hash: string, context: ToolContext): Promise<boolean> {
+async function holds(deps: FileToolDeps, path: string, hash: string, context: ToolContext): Promise<boolean> {
   const reach = { ...reachOf(context), signal: undefined };
-  const stat = await place.backend.stat(path, reach);
+  const stat = await deps.backend.stat(path, reach);
   if (stat?.type !== "file") return false;
-  return (await keep(place.backend.read(path, {}, reach), { whole: false })).version.hash === hash;
+  return (await saveContents(deps.backend.read(path, {}, reach), { whole: false })).version.hash === hash;
 }

@@ -4,15 +4,15 @@ import type { DeleteOptions, Entry, Stat } from "../../backend.ts";
 import { sightAt } from "../../bulk.ts";
 import { FileError } from "../../file-error.ts";
 import { Pace } from "../../pace.ts";
-import { realOf, record, takeBack, type Recorded } from "./change.ts";
-import { keep, KEPT_BYTES, withMode, type Kept } from "./saved-contents.ts";
-import { found } from "../lookup/lookup.ts";
+import { realOf, record, recordUnchanged, type Recorded } from "./change.ts";
+import { saveContents, MAX_SAVED_BYTES, withMode, type SavedContents } from "./saved-contents.ts";
+import { lookup } from "../lookup/lookup.ts";
 import { plural } from "../list/listing.ts";
 import { judged } from "../../path-rules/judged.ts";
-import { Names } from "../../path-rules/path-names.ts";
+import { PathNames } from "../../path-rules/path-names.ts";
 import { writePolicy } from "../../path-rules/file-rules.ts";
 import { looksLikeFile, removalFit, suggestForFile } from "../../path-rules/pattern-fit.ts";
-import { contentsOf, pathInput, reachOf, TIMEOUT_MS, type Place } from "../file-tool-deps.ts";
+import { readContents, pathInput, reachOf, TIMEOUT_MS, type FileToolDeps } from "../file-tool-deps.ts";
 import { joinPath, joinPaths, nameOf, parentOf, relativeTo, shown } from "../../paths.ts";
 import { LINK } from "../../undo/picture.ts";
 
@@ -22,7 +22,7 @@ const MAX_FILES = 2_000;
 const BATCH_BYTES = 16 * 1024 * 1024;
 const BATCH_FILES = 200;
 
-const LOST = `links, and what is over ${KEPT_BYTES} bytes, are not kept`;
+const LOST = `links, and what is over ${MAX_SAVED_BYTES} bytes, are not kept`;
 
 /**
  * Whether the arguments alone tell that only a file can be meant. Rules and people judge a call by its arguments: what was judged as a
@@ -31,33 +31,33 @@ const LOST = `links, and what is over ${KEPT_BYTES} bytes, are not kept`;
 const meansFile = (input: string, path: string): boolean => !input.endsWith("/") && looksLikeFile(path);
 
 /** Deletes a file, or a directory with everything in it; of a link the link. */
-export const deleteTool = (place: Place) =>
+export const deleteTool = (deps: FileToolDeps) =>
   defineTool({
     description: `Delete a file, or a directory with everything in it (up to ${MAX_FILES} files).`,
     category: "edit",
     effect: "once",
     timeoutMs: TIMEOUT_MS,
-    input: z.object({ file_path: pathInput(place, "The file or directory.") }),
+    input: z.object({ file_path: pathInput(deps, "The file or directory.") }),
     ...judged<{ file_path: string }>({
-      names: ({ file_path }, context) => Names.ofEntry(place.backend, place.path(file_path), context),
+      names: ({ file_path }, context) => PathNames.ofEntry(deps.backend, deps.path(file_path), context),
       fit: (pattern, path, { file_path }) => removalFit(pattern, path, { isFile: meansFile(file_path, path) }),
       suggest: suggestForFile,
-      policy: (path) => writePolicy(place.rules, path),
+      policy: (path) => writePolicy(deps.rules, path),
     }),
     execute({ file_path }, context) {
-      const path = place.path(file_path);
+      const path = deps.path(file_path);
       if (path === "/")
         throw new FileError("invalid", path, "The root of the workspace can't be deleted. Name what is in it.");
-      return place.queue.run(path, context.signal, async () => {
-        const stat = await entryAt(place, path, context);
+      return deps.queue.run(path, context.signal, async () => {
+        const stat = await entryAt(deps, path, context);
         const isFolder = isDirectory(stat);
         if (isFolder && meansFile(file_path, path)) {
           const tell = `${shown(path)} is a directory, and is named like a file. To delete it with everything in it, call delete with "${shown(path)}/".`;
           throw new FileError("is_a_directory", path, tell);
         }
-        const files = isFolder ? await filesIn(place, stat, context) : [stat];
-        await checkRules(place, files, await Names.ofEntry(place.backend, path, reachOf(context)));
-        const { bytes, lost } = await remove(place, { path, files, options: conditionFor(stat) }, context);
+        const files = isFolder ? await filesIn(deps, stat, context) : [stat];
+        await checkRules(deps, files, await PathNames.ofEntry(deps.backend, path, reachOf(context)));
+        const { bytes, lost } = await remove(deps, { path, files, options: conditionFor(stat) }, context);
         const what = isFolder ? ` with ${plural(files.length, "file")}` : "";
         const warning = lost > 0 ? ` ${isFolder ? `${lost} of them` : "It"} can't be restored: ${LOST}.` : "";
         const content = `Deleted ${shown(path)}${what} (${plural(bytes, "byte")}).${warning}`;
@@ -67,11 +67,11 @@ export const deleteTool = (place: Place) =>
   });
 
 /** What is deleted: of a link the link, wherever it leads, and whatever may be known of that. */
-async function entryAt(place: Place, path: string, context: ToolContext): Promise<Stat> {
+async function entryAt(deps: FileToolDeps, path: string, context: ToolContext): Promise<Stat> {
   const reach = reachOf(context);
-  const { real } = await Names.ofEntry(place.backend, path, reach);
-  const isLink = async () => (await sightAt(place.backend, real, { ...reach, direct: true })).kind === "link";
-  if (place.rules.hides(path) || !(await isLink())) return found(place, path, reach);
+  const { real } = await PathNames.ofEntry(deps.backend, path, reach);
+  const isLink = async () => (await sightAt(deps.backend, real, { ...reach, direct: true })).kind === "link";
+  if (deps.rules.hides(path) || !(await isLink())) return lookup(deps, path, reach);
   return { path, type: "file", size: 0, modified: 0, target: "", version: LINK };
 }
 
@@ -81,7 +81,7 @@ function conditionFor(stat: Stat): DeleteOptions {
   return stat.target === undefined ? { ifVersion: stat.version } : { ifLink: true };
 }
 
-async function filesIn({ backend }: Place, { path }: Stat, context: ToolContext): Promise<Entry[]> {
+async function filesIn({ backend }: FileToolDeps, { path }: Stat, context: ToolContext): Promise<Entry[]> {
   const reach = reachOf(context);
   const files: Entry[] = [];
   const folders = [path];
@@ -100,9 +100,9 @@ async function filesIn({ backend }: Place, { path }: Stat, context: ToolContext)
 }
 
 /** Whoever was asked about a directory was asked about what is in it. What has a stricter rule of its own has to be named by itself. */
-async function checkRules({ rules }: Place, files: readonly Entry[], names: Names): Promise<void> {
+async function checkRules({ rules }: FileToolDeps, files: readonly Entry[], names: PathNames): Promise<void> {
   const path = names.asked;
-  const says = (one: Names) => one.policy((name) => writePolicy(rules, name));
+  const says = (one: PathNames) => one.policy((name) => writePolicy(rules, name));
   const asked = says(names) === "ask";
   const stricter: Entry[] = [];
   const pace = new Pace();
@@ -120,21 +120,21 @@ async function checkRules({ rules }: Place, files: readonly Entry[], names: Name
 
 interface Batch {
   changes: Recorded[];
-  blobs: Kept["blobs"];
+  blobs: SavedContents["blobs"];
   bytes: number;
 }
 
 /** Every file is in the journal, with what it takes to restore it, before the first one goes. */
 async function remove(
-  place: Place,
+  deps: FileToolDeps,
   { path, files, options }: { path: string; files: readonly Entry[]; options: DeleteOptions },
   context: ToolContext,
 ): Promise<{ bytes: number; lost: number }> {
   const recorded: Recorded[] = [];
-  const { real: above = parentOf(path) } = await realOf(place, parentOf(path), context);
+  const { real: above = parentOf(path) } = await realOf(deps, parentOf(path), context);
   const real = (file: string): string => joinPaths(joinPath(above, nameOf(path)), relativeTo(path, file));
   try {
-    for await (const { changes, blobs } of batches(place, files, { context, real })) {
+    for await (const { changes, blobs } of batches(deps, files, { context, real })) {
       await record(
         changes.map(({ change }) => change),
         blobs,
@@ -142,11 +142,11 @@ async function remove(
       );
       recorded.push(...changes);
     }
-    await place.backend.delete(path, reachOf(context), options);
-    for (const { change } of recorded) place.wrote(change.real ?? change.path, null);
+    await deps.backend.delete(path, reachOf(context), options);
+    for (const { change } of recorded) deps.wrote(change.real ?? change.path, null);
   } catch (error) {
     // Where it can't be told what is left, the record stays: it is checked when it is used.
-    await takeBack(await there(place, recorded, context).catch(() => []), context).catch(() => undefined);
+    await recordUnchanged(await stillPresent(deps, recorded, context).catch(() => []), context).catch(() => undefined);
     throw error;
   }
   const bytes = recorded.reduce((sum, { change }) => sum + (change.before?.size ?? 0), 0);
@@ -159,15 +159,19 @@ interface Deleting {
   real(path: string): string;
 }
 
-async function* batches(place: Place, files: readonly Entry[], { context, real }: Deleting): AsyncGenerator<Batch> {
+async function* batches(
+  deps: FileToolDeps,
+  files: readonly Entry[],
+  { context, real }: Deleting,
+): AsyncGenerator<Batch> {
   const pace = new Pace();
-  let room = KEPT_BYTES;
+  let room = MAX_SAVED_BYTES;
   let batch: Batch = { changes: [], blobs: [], bytes: 0 };
   for (const file of files) {
     await pace.rest();
     const { path, size } = file;
     const whole = size <= room;
-    const { version, blobs } = await keptOf(place, file, { whole }, context);
+    const { version, blobs } = await keptOf(deps, file, { whole }, context);
     if (whole) room -= version.size;
     const seen = context.files.seen(path);
     const lies = real(path) === path ? {} : { real: real(path) };
@@ -183,21 +187,25 @@ async function* batches(place: Place, files: readonly Entry[], { context, real }
 
 /** A link goes, and what it leads to stays. There are no links in journals, so that none can be restored. */
 async function keptOf(
-  place: Place,
+  deps: FileToolDeps,
   { path, target }: Entry,
   how: { whole: boolean },
   context: ToolContext,
-): Promise<Kept> {
+): Promise<SavedContents> {
   if (target !== undefined) return { version: { hash: LINK, size: 0 }, blobs: [] };
-  const stat = await place.backend.stat(path, reachOf(context));
-  return withMode(await keep(contentsOf(place, { path }, context), how), stat ?? {});
+  const stat = await deps.backend.stat(path, reachOf(context));
+  return withMode(await saveContents(readContents(deps, { path }, context), how), stat ?? {});
 }
 
 const isDirectory = ({ type, target }: Entry): boolean => type === "directory" && target === undefined;
 
-async function there(place: Place, changes: readonly Recorded[], context: ToolContext): Promise<Recorded[]> {
+async function stillPresent(
+  deps: FileToolDeps,
+  changes: readonly Recorded[],
+  context: ToolContext,
+): Promise<Recorded[]> {
   const reach = { ...reachOf(context), signal: undefined };
   const left: Recorded[] = [];
-  for (const one of changes) if (await place.backend.stat(one.change.path, reach)) left.push(one);
+  for (const one of changes) if (await deps.backend.stat(one.change.path, reach)) left.push(one);
   return left;
 }

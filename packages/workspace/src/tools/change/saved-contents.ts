@@ -6,17 +6,20 @@ import { bytesIn } from "../long-text.ts";
 /** How large one piece of a file may be in the store. */
 export const PART_BYTES = 4 * 1024 * 1024;
 /** How much of what one call replaces or deletes is kept, so that it can be taken back. Of the rest, only hash and size are. */
-export const KEPT_BYTES = 64 * 1024 * 1024;
+export const MAX_SAVED_BYTES = 64 * 1024 * 1024;
 
 /** What a file held, in a form in which the journal can keep it. */
-export interface Kept {
+export interface SavedContents {
   version: FileVersion;
   /** The bytes, in order. Empty if they are not kept. */
   blobs: Blob[];
 }
 
 /** Reads to the end. Only if everything is to be kept it is held in memory. */
-export async function keep(chunks: AsyncIterable<Uint8Array>, { whole }: { whole: boolean }): Promise<Kept> {
+export async function saveContents(
+  chunks: AsyncIterable<Uint8Array>,
+  { whole }: { whole: boolean },
+): Promise<SavedContents> {
   const hash = createHash("sha256");
   const blobs: Blob[] = [];
   const parts: { blob: string; size: number }[] = [];
@@ -25,7 +28,7 @@ export async function keep(chunks: AsyncIterable<Uint8Array>, { whole }: { whole
   let openBytes = 0;
   const close = () => {
     const bytes = Buffer.concat(open);
-    const part = { hash: hashOf(bytes), bytes: new Uint8Array(bytes) };
+    const part = { hash: sha256(bytes), bytes: new Uint8Array(bytes) };
     blobs.push(part);
     parts.push({ blob: part.hash, size: bytes.length });
     open = [];
@@ -55,15 +58,15 @@ export async function keep(chunks: AsyncIterable<Uint8Array>, { whole }: { whole
 }
 
 /** Who may run a file is a part of what it was. */
-export const withMode = ({ version, blobs }: Kept, { mode }: { mode?: number }): Kept => ({
+export const withMode = ({ version, blobs }: SavedContents, { mode }: { mode?: number }): SavedContents => ({
   version: mode === undefined ? version : { ...version, mode },
   blobs,
 });
 
-export const bytesOf = ({ blobs }: Kept): Buffer => Buffer.concat(blobs.map(({ bytes }) => bytes));
+export const bytesOf = ({ blobs }: SavedContents): Buffer => Buffer.concat(blobs.map(({ bytes }) => bytes));
 
 /** The same for what may be large. */
-export async function hashInSteps(bytes: Uint8Array): Promise<string> {
+export async function sha256InSteps(bytes: Uint8Array): Promise<string> {
   const pace = new Pace();
   const hash = createHash("sha256");
   for (const piece of bytesIn(bytes)) {
@@ -73,13 +76,13 @@ export async function hashInSteps(bytes: Uint8Array): Promise<string> {
   return hash.digest("hex");
 }
 
-export const hashOf = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
+export const sha256 = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
 
 /** What was seen, by what it holds: for contents to which no backend has given a version yet. */
 export const contentVersion = (hash: string): string => hash;
 
 /** As backends take it. */
-export async function* streamOf(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+export async function* chunksOf(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   const pace = new Pace();
   for (const piece of bytesIn(bytes)) {
     yield piece;

@@ -1,17 +1,17 @@
 import { defineTool } from "@cinch/core";
 import * as z from "zod";
 import { checkSeen, oldContents, replace } from "./change.ts";
-import { hashInSteps } from "./saved-contents.ts";
-import { isDirectory } from "../lookup/lookup.ts";
+import { sha256InSteps } from "./saved-contents.ts";
+import { isADirectory } from "../lookup/lookup.ts";
 import { plural } from "../list/listing.ts";
 import { encoded, placesOf } from "../long-text.ts";
 import { writePolicy } from "../../path-rules/file-rules.ts";
 import { judgedAsFile } from "../../path-rules/judged.ts";
-import { pathInput, reachOf, TIMEOUT_MS, type Place } from "../file-tool-deps.ts";
+import { pathInput, reachOf, TIMEOUT_MS, type FileToolDeps } from "../file-tool-deps.ts";
 import { shown } from "../../paths.ts";
 
 /** Creates a file, or replaces all that it holds. */
-export const writeFile = (place: Place) =>
+export const writeFileTool = (deps: FileToolDeps) =>
   defineTool({
     description: `Create a file, with the directories above it, or replace the whole contents of one.
 A file that exists must have been read with read_file in this thread and be unchanged since. To change a part of a file call edit_file.`,
@@ -20,24 +20,24 @@ A file that exists must have been read with read_file in this thread and be unch
     effect: "once",
     timeoutMs: TIMEOUT_MS,
     input: z.object({
-      file_path: pathInput(place, "The file."),
+      file_path: pathInput(deps, "The file."),
       content: z.string().describe("All that the file is to hold."),
     }),
-    ...judgedAsFile(place, writePolicy),
+    ...judgedAsFile(deps, writePolicy),
     execute({ file_path, content }, context) {
-      const path = place.path(file_path);
-      return place.queue.run(path, context.signal, async () => {
+      const path = deps.path(file_path);
+      return deps.queue.run(path, context.signal, async () => {
         const bytes = await encoded(content);
         const size = `${plural(await lineCount(content), "line")}, ${plural(bytes.length, "byte")}`;
-        const stat = await place.backend.stat(path, reachOf(context));
-        if (stat?.type === "directory") throw isDirectory(path);
-        const old = stat && { stat, kept: await oldContents(place, stat, context) };
-        if (old?.kept.version.hash === (await hashInSteps(bytes))) {
+        const stat = await deps.backend.stat(path, reachOf(context));
+        if (stat?.type === "directory") throw isADirectory(path);
+        const old = stat && { stat, kept: await oldContents(deps, stat, context) };
+        if (old?.kept.version.hash === (await sha256InSteps(bytes))) {
           context.files.read(path, old.stat.version);
           return { content: `${shown(path)} holds exactly this already (${size}).`, details: { path, changed: false } };
         }
         if (old) checkSeen(old, context);
-        await replace(place, { path, operation: "write", old, bytes }, context);
+        await replace(deps, { path, operation: "write", old, bytes }, context);
         const done = old ? "Replaced" : "Created";
         const lost =
           old && !old.kept.version.parts ? " What it held was too large to be kept: it can't be restored." : "";

@@ -2,13 +2,13 @@ import { defineTool } from "@cinch/core";
 import * as z from "zod";
 import { FileError } from "../../file-error.ts";
 import { checkSeen, oldContents, replace } from "../change/change.ts";
-import type { Kept } from "../change/saved-contents.ts";
-import { foundFile } from "../lookup/lookup.ts";
+import type { SavedContents } from "../change/saved-contents.ts";
+import { lookupFile } from "../lookup/lookup.ts";
 import { plural } from "../list/listing.ts";
 import { decoded, encoded } from "../long-text.ts";
-import { nearest } from "./nearest-lines.ts";
+import { nearestLines } from "./nearest-lines.ts";
 import { judgedAsFile } from "../../path-rules/judged.ts";
-import { pathInput, reachOf, TIMEOUT_MS, type Place } from "../file-tool-deps.ts";
+import { pathInput, reachOf, TIMEOUT_MS, type FileToolDeps } from "../file-tool-deps.ts";
 import { replaced, type Replaced } from "./replacement.ts";
 import { readWritePolicy } from "../../path-rules/file-rules.ts";
 import { snippet } from "./snippet.ts";
@@ -20,7 +20,7 @@ const EDITED_BYTES = EDITED_MIB * 1024 * 1024;
 const PLACES_NAMED = 10;
 
 /** Replaces a text in a file by another. */
-export const editFile = (place: Place) =>
+export const editFileTool = (deps: FileToolDeps) =>
   defineTool({
     description: `Replace old_string by new_string in a file that was read with read_file in this thread. Both are plain text: nothing in them has a special meaning.
 Copy old_string from what read_file shows, without the line numbers, with enough lines around it that it stands in the file once; or set replace_all. Line ends of the file are kept.
@@ -29,25 +29,25 @@ Several edits of one file can be made at once. The result shows the changed line
     effect: "once",
     timeoutMs: TIMEOUT_MS,
     input: z.object({
-      file_path: pathInput(place, "The file."),
+      file_path: pathInput(deps, "The file."),
       old_string: z.string().describe("What stands there now."),
       new_string: z.string().describe("What is to stand there. Empty: old_string is removed."),
       replace_all: z.boolean().describe("Replace it wherever it stands. Default: false.").optional(),
     }),
-    ...judgedAsFile(place, readWritePolicy),
+    ...judgedAsFile(deps, readWritePolicy),
     execute({ file_path, old_string, new_string, replace_all = false }, context) {
-      const path = place.path(file_path);
+      const path = deps.path(file_path);
       checkWish(path, old_string, new_string);
-      return place.queue.run(path, context.signal, async () => {
-        const stat = await foundFile(place, path, reachOf(context));
+      return deps.queue.run(path, context.signal, async () => {
+        const stat = await lookupFile(deps, path, reachOf(context));
         if (stat.size > EDITED_BYTES) throw tooLarge(path, stat.size);
-        const old = { stat, kept: await oldContents(place, stat, context) };
+        const old = { stat, kept: await oldContents(deps, stat, context) };
         checkSeen(old, context);
         const text = await textOf(path, old.kept);
         const result = await replaced(text, { old: old_string, new: new_string, all: replace_all });
         if (result.kind !== "done") throw await problem(path, result, old_string);
         const bytes = await encoded(result.text);
-        await replace(place, { path, operation: "edit", old, bytes }, context);
+        await replace(deps, { path, operation: "edit", old, bytes }, context);
         const { ranges, places, forgiving } = result;
         const head = `Edited ${shown(path)}: ${plural(places, "place")} changed.`;
         const remark = forgiving ? [FORGIVEN] : [];
@@ -77,7 +77,7 @@ const tooLarge = (path: string, size: number): FileError =>
     `${shown(path)} has ${size} bytes; up to ${EDITED_BYTES} (${EDITED_MIB} MiB) can be edited. Use a command, or split the file.`,
   );
 
-async function textOf(path: string, { blobs }: Kept): Promise<string> {
+async function textOf(path: string, { blobs }: SavedContents): Promise<string> {
   const text = await decoded(blobs.map(({ bytes }) => bytes));
   if (text !== undefined) return text;
   const tell = `${shown(path)} is not text in UTF-8, and editing it would damage the rest of it. Use a command that knows how it is written.`;
@@ -125,7 +125,7 @@ async function notFound(path: string, text: string, old: string): Promise<string
   const head = `old_string was not found in ${shown(path)}, not even by passing over white space at line ends and the kinds of quotes, dashes and spaces.`;
   if (old.split("\n").every((line) => /^\s*\d+\t/.test(line)))
     return `${head} It begins with line numbers: leave them out, with the tab after them.`;
-  const alike = await nearest(text, old);
+  const alike = await nearestLines(text, old);
   if (alike === "") return `${head} Call read_file to see what is there.`;
   return `${head} The most similar lines are:\n${alike}\nCopy what stands there, without the numbers, or call read_file to see more.`;
 }

@@ -9,7 +9,7 @@ const ALIKE = 0.5;
 const SHOWN_LINES = 5;
 
 /** The lines of a text that are most like the beginning of what was looked for, numbered; "" if none is. */
-export async function nearest(text: string, wanted: string): Promise<string> {
+export async function nearestLines(text: string, wanted: string): Promise<string> {
   const pace = new Pace();
   const wantedLines = wanted.split("\n");
   const at = wantedLines.findIndex((line) => line.trim().length > 2);

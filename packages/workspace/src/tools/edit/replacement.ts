@@ -1,6 +1,6 @@
 import { Pace } from "../../pace.ts";
 import { commonEnd, commonStart, placesOf, TextBuilder } from "../long-text.ts";
-import { forgivingView, plainView, type View } from "./text-view.ts";
+import { forgivingView, plainView, type TextView } from "./text-view.ts";
 
 /** How many places a result shows. */
 export const PLACES_SHOWN = 3;
@@ -12,17 +12,17 @@ export interface Wish {
 }
 
 /** What was put where, in the new text. */
-export interface Range {
+export interface TextRange {
   from: number;
   to: number;
 }
 
 export type Replaced =
   /** `ranges`: the first of them, `places`: how many there are. */
-  | { kind: "done"; text: string; ranges: Range[]; places: number; forgiving: boolean }
+  | { kind: "done"; text: string; ranges: TextRange[]; places: number; forgiving: boolean }
   /** `places`: where in the view of the text, as many as there are. */
-  | { kind: "ambiguous"; places: number[]; view: View; forgiving: boolean }
-  | { kind: "missing"; view: View }
+  | { kind: "ambiguous"; places: number[]; view: TextView; forgiving: boolean }
+  | { kind: "missing"; view: TextView }
   /** Nothing would be another than it is. */
   | { kind: "same" };
 
@@ -61,13 +61,13 @@ async function forgivingly(source: string, wish: Wish): Promise<Replaced | undef
   return places.length > 0 ? putAt(source, { view, places, old, wish, forgiving: true }) : undefined;
 }
 
-const plainOld = (text: string): Pick<View, "text" | "index"> => ({ text, index: (place) => place });
+const plainOld = (text: string): Pick<TextView, "text" | "index"> => ({ text, index: (place) => place });
 
 interface Found {
-  view: View;
+  view: TextView;
   places: number[];
   /** What was looked for, as it stands in the view. */
-  old: Pick<View, "text" | "index">;
+  old: Pick<TextView, "text" | "index">;
   wish: Wish;
   forgiving: boolean;
 }
@@ -80,7 +80,7 @@ async function putAt(source: string, { view, places, old, wish, forgiving }: Fou
   const put = wish.new.slice(head, wish.new.length - tail);
   const pieceAt = put.includes("\n") ? withLineBreaks(source, put) : () => put;
   const pace = new Pace();
-  const ranges: Range[] = [];
+  const ranges: TextRange[] = [];
   const text = new TextBuilder();
   let done = 0;
   for (const place of places) {
@@ -118,7 +118,7 @@ async function kept(old: Found["old"], head: number): Promise<number> {
  * A text with the line break that is replaced there; otherwise with the one that comes next, or else with the one before. Asked for
  * places from the beginning on: what was found once need not be looked for again.
  */
-function withLineBreaks(source: string, put: string): (range: Range) => string {
+function withLineBreaks(source: string, put: string): (range: TextRange) => string {
   const windows = put.replaceAll("\n", "\r\n");
   const last = source.lastIndexOf("\n");
   let next = -1;

@@ -1,12 +1,12 @@
 import { LINE_CHARS, numberedLine } from "../read/numbered-line.ts";
-import type { Range } from "./replacement.ts";
+import type { TextRange } from "./replacement.ts";
 
 /** How many lines of each place are shown. */
 const LINES = 40;
 const AROUND = 2;
 
 /** The lines in which something was put, with some around them: the first of so many places. */
-export function snippet(text: string, ranges: readonly Range[], places = ranges.length): string {
+export function snippet(text: string, ranges: readonly TextRange[], places = ranges.length): string {
   const out: string[] = [];
   let line = 0;
   let lineStart = 0;

@@ -2,7 +2,7 @@ import { Pace } from "../../pace.ts";
 import { mapped, placesOf, TextBuilder } from "../long-text.ts";
 
 /** A text without some of its characters, or with others in their place, that knows where each one stands in the original. */
-export interface View {
+export interface TextView {
   text: string;
   /** Where the character begins in the original. A line break begins with its "\r". For the end: the end. */
   start(index: number): number;
@@ -18,13 +18,13 @@ interface Drop {
 }
 
 /** As `read_file` shows it: without byte order mark, and with "\n" for every line break. */
-export async function plainView(source: string): Promise<View> {
+export async function plainView(source: string): Promise<TextView> {
   const breaks = await placesOf(source, "\r\n");
   return viewOf(source, { drops: mark(source), more: breaks.map((at) => ({ from: at, to: at + 1 })) });
 }
 
 /** Also without white space at the end of lines, and with plain quotes, dashes and spaces. */
-export async function forgivingView(source: string): Promise<View> {
+export async function forgivingView(source: string): Promise<TextView> {
   const pace = new Pace();
   const drops = mark(source);
   const first = drops.length;
@@ -65,7 +65,7 @@ function plain(text: string): string {
     .replace(/[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]/g, " ");
 }
 
-async function viewOf(source: string, { drops: few, more }: { drops: Drop[]; more: Drop[] }): Promise<View> {
+async function viewOf(source: string, { drops: few, more }: { drops: Drop[]; more: Drop[] }): Promise<TextView> {
   const pace = new Pace();
   const drops = few.length > 0 ? [...few, ...more] : more;
   const kept = new TextBuilder();

@@ -1,41 +1,41 @@
 import type { ToolContext } from "@cinch/core";
 import type { GrepMatch } from "../../backend.ts";
-import { First, shortened, SHOWN_CHARS, type FileCount, type Search } from "./grep-search.ts";
+import { FirstByPath, shortened, SHOWN_CHARS, type FileCount, type GrepOutcome } from "./grep-search.ts";
 import { scanLines } from "../read/scan-lines.ts";
-import { fitting, RESULT_CHARS } from "../list/listing.ts";
-import { contentsOf, type Place } from "../file-tool-deps.ts";
+import { fitLines, RESULT_CHARS } from "../list/listing.ts";
+import { readContents, type FileToolDeps } from "../file-tool-deps.ts";
 import { shown } from "../../paths.ts";
 
-export interface Results {
+export interface GrepResults {
   lines: string[];
   /** How many files, or lines that match, these are. */
   shown: number;
 }
 
 export function fileResults(
-  { files }: Search,
+  { files }: GrepOutcome,
   { mode, most }: { mode: "files_with_matches" | "count"; most: number },
-): Results {
-  const first = new First<FileCount>(most);
+): GrepResults {
+  const first = new FirstByPath<FileCount>(most);
   for (const file of files.values()) first.add(file);
   const all = first.sorted().map(({ path, lines }) => (mode === "count" ? `${shown(path)}:${lines}` : shown(path)));
-  const lines = fitting(all, { most });
+  const lines = fitLines(all, { most });
   return { lines, shown: lines.length };
 }
 
 /** `path:line:text` for lines that match, `path-line-text` for those around them. */
 export async function contentResults(
-  place: Place,
-  { search, around }: { search: Search; around: number },
+  deps: FileToolDeps,
+  { search, around }: { search: GrepOutcome; around: number },
   context: ToolContext,
-): Promise<Results> {
+): Promise<GrepResults> {
   const all: { text: string; isMatch: boolean }[] = [];
   let chars = 0;
   for (const [path, matches] of Map.groupBy(search.matches, (match) => match.path)) {
     // More than that is not shown.
     if (chars > RESULT_CHARS) break;
     const hits = new Set(matches.map(({ line }) => line));
-    const lines = around === 0 ? matches.map(shownMatch) : await linesAround(place, { path, hits, around }, context);
+    const lines = around === 0 ? matches.map(shownMatch) : await linesAround(deps, { path, hits, around }, context);
     let last = -1;
     for (const { line, text } of lines) {
       const isMatch = hits.has(line);
@@ -46,7 +46,7 @@ export async function contentResults(
       last = line;
     }
   }
-  const lines = fitting(
+  const lines = fitLines(
     all.map(({ text }) => text),
     { most: Infinity },
   );
@@ -65,7 +65,7 @@ function withoutEnd(line: string): string {
 }
 
 async function linesAround(
-  place: Place,
+  deps: FileToolDeps,
   { path, hits, around }: { path: string; hits: ReadonlySet<number>; around: number },
   context: ToolContext,
 ): Promise<Omit<GrepMatch, "path">[]> {
@@ -78,7 +78,7 @@ async function linesAround(
     while (next < wanted.length && wanted[next]! + around < line) next++;
     return next < wanted.length && wanted[next]! - around <= line;
   };
-  await scanLines(contentsOf(place, { path }, context), {
+  await scanLines(readContents(deps, { path }, context), {
     chars: SHOWN_CHARS,
     wants: (no) => isNear(no + 1),
     take({ no, text, chars: length }) {

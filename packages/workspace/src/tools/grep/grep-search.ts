@@ -2,8 +2,8 @@ import type { Policy, ToolContext } from "@cinch/core";
 import type { GrepMatch, GrepQuery } from "../../backend.ts";
 import { Pace } from "../../pace.ts";
 import { Batches } from "../../search/index.ts";
-import { Names } from "../../path-rules/path-names.ts";
-import { reachOf, type Place } from "../file-tool-deps.ts";
+import { PathNames } from "../../path-rules/path-names.ts";
+import { reachOf, type FileToolDeps } from "../file-tool-deps.ts";
 import { readPolicy } from "../../path-rules/file-rules.ts";
 import { isWithin } from "../../paths.ts";
 
@@ -20,7 +20,7 @@ export interface FileCount {
   lines: number;
 }
 
-export interface Search {
+export interface GrepOutcome {
   files: ReadonlyMap<string, FileCount>;
   /** In the order of paths and lines. */
   matches: GrepMatch[];
@@ -32,17 +32,17 @@ export interface Search {
 }
 
 /** What the rules hide or deny is not there. What they want to be asked for is named, and not shown. */
-export async function search(
-  { backend, rules }: Place,
+export async function searchLines(
+  { backend, rules }: FileToolDeps,
   { query, most }: { query: GrepQuery; most: number },
   context: ToolContext,
-): Promise<Search> {
+): Promise<GrepOutcome> {
   const files = new Map<string, FileCount>();
   const askedFor = new Set<string>();
-  const first = new First<GrepMatch>(query.counts ? 0 : most);
+  const first = new FirstByPath<GrepMatch>(query.counts ? 0 : most);
   const reach = reachOf(context);
-  const names = await Names.of(backend, query.path, reach);
-  const says = (one: Names) => one.policy((name) => readPolicy(rules, name));
+  const names = await PathNames.of(backend, query.path, reach);
+  const says = (one: PathNames) => one.policy((name) => readPolicy(rules, name));
   const wasAsked = says(names) === "ask";
   const saysInside = (path: string) =>
     names.asked === names.real ? readPolicy(rules, path) : says(names.inside(path));
@@ -50,7 +50,7 @@ export async function search(
     isWithin(path, query.path) && !rules.hides(path) ? saysInside(path) : "deny";
   let [judged, file, total] = ["", { path: "", lines: 0 }, 0];
   let policy: Policy | undefined;
-  const done = (stopped: boolean): Search => ({ files, matches: first.sorted(), total, stopped, askedFor });
+  const done = (stopped: boolean): GrepOutcome => ({ files, matches: first.sorted(), total, stopped, askedFor });
   const pace = new Pace();
   for await (const matches of Batches.of(backend.grep(query, reach))) {
     context.signal.throwIfAborted();
@@ -78,7 +78,7 @@ export async function search(
 }
 
 /** Those that come first, in the order of paths and lines, of however many there are. */
-export class First<T extends { path: string; line?: number }> {
+export class FirstByPath<T extends { path: string; line?: number }> {
   readonly #most: number;
   #held: T[] = [];
   /** Nothing behind it can be among them any more. */

@@ -1,19 +1,19 @@
 import { defineTool } from "@cinch/core";
 import * as z from "zod";
-import { found } from "../lookup/lookup.ts";
+import { lookup } from "../lookup/lookup.ts";
 import { contentResults, fileResults } from "./grep-results.ts";
-import { HELD, search, type Search } from "./grep-search.ts";
+import { HELD, searchLines, type GrepOutcome } from "./grep-search.ts";
 import { plural } from "../list/listing.ts";
 import { judgedAsFolder } from "../../path-rules/judged.ts";
 import { treeFit } from "../../path-rules/pattern-fit.ts";
-import { pathInput, reachOf, TIMEOUT_MS, type Place } from "../file-tool-deps.ts";
+import { pathInput, reachOf, TIMEOUT_MS, type FileToolDeps } from "../file-tool-deps.ts";
 import { shown } from "../../paths.ts";
 
 const MAX_COUNT = 100;
 const MAX_CONTEXT = 20;
 
 /** Searches in what files hold. */
-export const grep = (place: Place) =>
+export const grepTool = (deps: FileToolDeps) =>
   defineTool({
     description: `Search in what files hold. pattern is plain text, or with regex: true a regular expression (as ripgrep has them); it is looked for line by line.
 Folders that an ignore file excludes, .git and node_modules are left out unless path names them.
@@ -28,7 +28,7 @@ output_mode "files_with_matches" (default) gives paths, "content" the lines as p
         .max(10_000)
         .refine((text) => !/[\r\n]/.test(text), "is looked for line by line: give one line of it")
         .describe("What to look for."),
-      path: pathInput(place, 'A file, or a directory with everything in it. Default: "/", the root.').optional(),
+      path: pathInput(deps, 'A file, or a directory with everything in it. Default: "/", the root.').optional(),
       glob: z
         .string()
         .min(1)
@@ -48,15 +48,15 @@ output_mode "files_with_matches" (default) gives paths, "content" the lines as p
         .optional(),
       max_count: z.int().min(1).max(HELD).describe(`How many results to show. Default: ${MAX_COUNT}.`).optional(),
     }),
-    ...judgedAsFolder(place, treeFit),
+    ...judgedAsFolder(deps, treeFit),
     async execute(args, context) {
       const { pattern, output_mode: mode = "files_with_matches", max_count: most = MAX_COUNT } = args;
-      const path = place.path(args.path ?? "/");
-      await found(place, path, reachOf(context));
+      const path = deps.path(args.path ?? "/");
+      await lookup(deps, path, reachOf(context));
       const flags = { regex: args.regex ?? false, ignoreCase: args.ignore_case ?? false };
       const glob = args.glob === undefined ? {} : { glob: args.glob };
       const counts = mode === "content" ? {} : { counts: true };
-      const done = await search(place, { query: { pattern, path, ...flags, ...glob, ...counts }, most }, context);
+      const done = await searchLines(deps, { query: { pattern, path, ...flags, ...glob, ...counts }, most }, context);
       const { total } = done;
       const files = done.files.size;
       const details = { path, files, lines: total };
@@ -64,7 +64,7 @@ output_mode "files_with_matches" (default) gives paths, "content" the lines as p
       const around = args.context ?? 0;
       const { lines, shown: count } =
         mode === "content"
-          ? await contentResults(place, { search: done, around }, context)
+          ? await contentResults(deps, { search: done, around }, context)
           : fileResults(done, { mode, most });
       const left = (mode === "content" ? total : files) - count;
       const more =
@@ -74,7 +74,7 @@ output_mode "files_with_matches" (default) gives paths, "content" the lines as p
     },
   });
 
-function remarks({ stopped, total, askedFor }: Search): string[] {
+function remarks({ stopped, total, askedFor }: GrepOutcome): string[] {
   const names = [...askedFor].slice(0, 5).map(shown).join(", ");
   return [
     ...(stopped ? [`[The search was stopped at ${total} lines: there are more. Narrow it to see all.]`] : []),

@@ -3,15 +3,15 @@ import * as z from "zod";
 import type { Entry } from "../../backend.ts";
 import { FileError } from "../../file-error.ts";
 import { Batches } from "../../search/index.ts";
-import { foundDirectory } from "../lookup/lookup.ts";
-import { fitting, LISTED, plural } from "./listing.ts";
+import { lookupDirectory } from "../lookup/lookup.ts";
+import { fitLines, LISTED, plural } from "./listing.ts";
 import { judgedAsFolder } from "../../path-rules/judged.ts";
 import { treeFit } from "../../path-rules/pattern-fit.ts";
-import { pathInput, reachOf, TIMEOUT_MS, type Place } from "../file-tool-deps.ts";
+import { pathInput, reachOf, TIMEOUT_MS, type FileToolDeps } from "../file-tool-deps.ts";
 import { isWithin, shown } from "../../paths.ts";
 
 /** Finds files by their names. */
-export const glob = (place: Place) =>
+export const globTool = (deps: FileToolDeps) =>
   defineTool({
     description: `Find files by a pattern such as "**/*.ts" or "src/{a,b}*.md", the last changed first. "**/" stands for any number of folders, also none; names that begin with a dot match too. Folders that an ignore file excludes, .git and node_modules are left out unless the pattern or path names them.
 Up to ${LISTED} paths are shown. To search in what files hold call grep.`,
@@ -20,16 +20,16 @@ Up to ${LISTED} paths are shown. To search in what files hold call grep.`,
     timeoutMs: TIMEOUT_MS,
     input: z.object({
       pattern: z.string().min(1).max(1_000).describe("The pattern, relative to path."),
-      path: pathInput(place, 'The directory to look in. Default: "/", the root of the workspace.').optional(),
+      path: pathInput(deps, 'The directory to look in. Default: "/", the root of the workspace.').optional(),
     }),
-    ...judgedAsFolder(place, treeFit),
+    ...judgedAsFolder(deps, treeFit),
     async execute({ pattern, path: input = "/" }, context) {
-      const path = place.path(input);
-      await foundDirectory(place, path, reachOf(context));
-      const { newest, total } = await search(place, { pattern: relativePattern(pattern, path), path }, context);
+      const path = deps.path(input);
+      await lookupDirectory(deps, path, reachOf(context));
+      const { newest, total } = await search(deps, { pattern: relativePattern(pattern, path), path }, context);
       const where = path === "/" ? "" : ` in ${shown(path)}`;
       if (total === 0) return { content: `Nothing matches ${pattern}${where}.`, details: { path, total } };
-      const lines = fitting(newest.map((entry) => shown(entry.path) + (entry.type === "directory" ? "/" : "")));
+      const lines = fitLines(newest.map((entry) => shown(entry.path) + (entry.type === "directory" ? "/" : "")));
       const left = total - lines.length;
       const more = left > 0 ? [`[${left} more are not shown. Use a narrower pattern or a path to see them.]`] : [];
       const head = `${plural(total, "match", "matches")}${where}, the last changed first`;
@@ -47,7 +47,7 @@ function relativePattern(pattern: string, path: string): string {
 
 /** Holds no more than what can be shown, twice over, however many there are. */
 async function search(
-  { backend, rules }: Place,
+  { backend, rules }: FileToolDeps,
   query: { pattern: string; path: string },
   context: ToolContext,
 ): Promise<{ newest: Entry[]; total: number }> {

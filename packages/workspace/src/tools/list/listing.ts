@@ -6,7 +6,7 @@ export const LISTED = 1_000;
 export const RESULT_CHARS = 80_000;
 
 /** As many of the lines as there is room for. */
-export function fitting(lines: readonly string[], { most = LISTED }: { most?: number } = {}): string[] {
+export function fitLines(lines: readonly string[], { most = LISTED }: { most?: number } = {}): string[] {
   let chars = 0;
   const end = lines.findIndex((line, at) => at >= most || (chars += line.length + 1) > RESULT_CHARS);
   return end < 0 ? [...lines] : lines.slice(0, end);
@@ -16,7 +16,7 @@ export function fitting(lines: readonly string[], { most = LISTED }: { most?: nu
 const SORTED = 2_000;
 
 /** Sorts very many without holding up everything else. */
-export async function sorted<T>(items: readonly T[], order: (a: T, b: T) => number): Promise<T[]> {
+export async function sortInSteps<T>(items: readonly T[], order: (a: T, b: T) => number): Promise<T[]> {
   const pace = new Pace();
   let runs: T[][] = [];
   for (let at = 0; at < items.length; at += SORTED) {

@@ -1,32 +1,32 @@
 import { defineTool } from "@cinch/core";
 import * as z from "zod";
 import type { Entry } from "../../backend.ts";
-import { foundDirectory } from "../lookup/lookup.ts";
-import { fitting, LISTED, plural, sorted } from "./listing.ts";
+import { lookupDirectory } from "../lookup/lookup.ts";
+import { fitLines, LISTED, plural, sortInSteps } from "./listing.ts";
 import { judgedAsFolder } from "../../path-rules/judged.ts";
 import { folderFit } from "../../path-rules/pattern-fit.ts";
-import { pathInput, reachOf, TIMEOUT_MS, type Place } from "../file-tool-deps.ts";
+import { pathInput, reachOf, TIMEOUT_MS, type FileToolDeps } from "../file-tool-deps.ts";
 import { isWithin, shown } from "../../paths.ts";
 
 /** Lists a directory. */
-export const ls = (place: Place) =>
+export const lsTool = (deps: FileToolDeps) =>
   defineTool({
     description: `List what is directly in a directory: type, size in bytes, time of the last change (UTC) and path; directories first.
 Up to ${LISTED} entries are shown. To find files at any depth call glob.`,
     category: "read",
     effect: "pure",
     timeoutMs: TIMEOUT_MS,
-    input: z.object({ path: pathInput(place, 'The directory. Default: "/", the root of the workspace.').optional() }),
-    ...judgedAsFolder(place, folderFit),
+    input: z.object({ path: pathInput(deps, 'The directory. Default: "/", the root of the workspace.').optional() }),
+    ...judgedAsFolder(deps, folderFit),
     async execute({ path: input = "/" }, context) {
-      const path = place.path(input);
+      const path = deps.path(input);
       const reach = reachOf(context);
-      await foundDirectory(place, path, reach);
-      const all = await place.backend.list(path, reach);
-      const shownOnes = all.filter((entry) => isWithin(entry.path, path) && !place.rules.hides(entry.path));
-      const entries = await sorted(shownOnes, order);
+      await lookupDirectory(deps, path, reach);
+      const all = await deps.backend.list(path, reach);
+      const shownOnes = all.filter((entry) => isWithin(entry.path, path) && !deps.rules.hides(entry.path));
+      const entries = await sortInSteps(shownOnes, order);
       if (entries.length === 0) return { content: `${shown(path)} is empty.`, details: { path, entries: 0 } };
-      const lines = fitting(entries.slice(0, LISTED).map(line));
+      const lines = fitLines(entries.slice(0, LISTED).map(line));
       const left = entries.length - lines.length;
       const more =
         left > 0

@@ -1,6 +1,6 @@
 import type { Reach } from "../../backend.ts";
 import { FileError } from "../../file-error.ts";
-import type { Place } from "../file-tool-deps.ts";
+import type { FileToolDeps } from "../file-tool-deps.ts";
 import { Pace } from "../../pace.ts";
 import { Similarity } from "./similarity.ts";
 import { isWithin, joinPath, nameOf, parentOf, shown } from "../../paths.ts";
@@ -9,7 +9,7 @@ const ALIKE = 0.5;
 const SUGGESTIONS = 3;
 
 /** That nothing is there, with what is there instead. */
-export async function missing({ backend, rules }: Place, path: string, reach: Reach): Promise<FileError> {
+export async function missingError({ backend, rules }: FileToolDeps, path: string, reach: Reach): Promise<FileError> {
   let folder = parentOf(path);
   while (folder !== "/" && (rules.hides(folder) || (await backend.stat(folder, reach))?.type !== "directory"))
     folder = parentOf(folder);

@@ -3,15 +3,15 @@ import * as z from "zod";
 import type { Stat } from "../../backend.ts";
 import { FileError } from "../../file-error.ts";
 import { binaryKind, SNIFFED_BYTES } from "./binary-kind.ts";
-import { bytesOf, keep } from "../change/saved-contents.ts";
-import { foundFile } from "../lookup/lookup.ts";
+import { bytesOf, saveContents } from "../change/saved-contents.ts";
+import { lookupFile } from "../lookup/lookup.ts";
 import { scanLines, type Line } from "./scan-lines.ts";
 import { RESULT_CHARS } from "../list/listing.ts";
 import { MEDIA_ENDINGS, mediaTypeOf } from "./media-type.ts";
 import { LINE_CHARS, numbered, numberedLine } from "./numbered-line.ts";
 import { readPolicy } from "../../path-rules/file-rules.ts";
 import { judgedAsFile } from "../../path-rules/judged.ts";
-import { contentsOf, pathInput, reachOf, TIMEOUT_MS, type Place } from "../file-tool-deps.ts";
+import { readContents, pathInput, reachOf, TIMEOUT_MS, type FileToolDeps } from "../file-tool-deps.ts";
 import { nameOf, shown } from "../../paths.ts";
 
 const LIMIT = 2_000;
@@ -28,7 +28,7 @@ interface Part {
 }
 
 /** Shows a file: text by lines, pictures and the like as they are. */
-export const readFile = (place: Place) =>
+export const readFileTool = (deps: FileToolDeps) =>
   defineTool({
     description: `Read a file. The first line of the result says which lines these are and, if there are more, where to go on; then come the lines, numbered as "cat -n" does.
 What stands after the number and the tab can be given to edit_file as it is. Up to ${LIMIT} lines and ${RESULT_CHARS} characters at a time; a line of more than ${LINE_CHARS} characters is cut and says how to get the rest.
@@ -37,7 +37,7 @@ Images, audio, video and documents (${MEDIA_ENDINGS.join(", ")}) are shown as th
     effect: "pure",
     timeoutMs: TIMEOUT_MS,
     input: z.object({
-      file_path: pathInput(place, "The file."),
+      file_path: pathInput(deps, "The file."),
       offset: z.int().min(0).describe("How many lines to skip. Default: 0.").optional(),
       limit: z.int().min(1).describe(`How many lines to read. Default: ${LIMIT}.`).optional(),
       char_offset: z
@@ -48,31 +48,31 @@ Images, audio, video and documents (${MEDIA_ENDINGS.join(", ")}) are shown as th
         )
         .optional(),
     }),
-    ...judgedAsFile(place, readPolicy),
+    ...judgedAsFile(deps, readPolicy),
     execute({ file_path, offset = 0, limit = LIMIT, char_offset }, context) {
-      const path = place.path(file_path);
+      const path = deps.path(file_path);
       // Behind the edits that were asked for before it: it shows what they have made of the file.
-      return place.queue.run(path, context.signal, async () => {
+      return deps.queue.run(path, context.signal, async () => {
         // Before the contents: if they change in between, this is not their version, and a write will say so.
-        const stat = await foundFile(place, path, reachOf(context));
+        const stat = await lookupFile(deps, path, reachOf(context));
         const { size, version } = stat;
         const mediaType = mediaTypeOf(path);
-        if (size > 0 && mediaType !== undefined) return media(place, { stat, mediaType }, context);
+        if (size > 0 && mediaType !== undefined) return media(deps, { stat, mediaType }, context);
         const content =
-          size === 0 ? `${shown(path)} is empty.` : await textOf(place, { stat, offset, limit, char_offset }, context);
+          size === 0 ? `${shown(path)} is empty.` : await textOf(deps, { stat, offset, limit, char_offset }, context);
         context.files.read(path, version);
         return { content, details: { path, size } };
       });
     },
   });
 
-async function media(place: Place, { stat, mediaType }: { stat: Stat; mediaType: string }, context: ToolContext) {
+async function media(deps: FileToolDeps, { stat, mediaType }: { stat: Stat; mediaType: string }, context: ToolContext) {
   const { path, size, version } = stat;
   if (size > MEDIA_BYTES) {
     const tell = `${shown(path)} (${mediaType}) has ${size} bytes; up to ${MEDIA_BYTES} (${MEDIA_MIB} MiB) can be shown. Make a smaller version of it and read that.`;
     throw new FileError("invalid", path, tell);
   }
-  const kept = await keep(contentsOf(place, { path, end: MEDIA_BYTES }, context), { whole: true });
+  const kept = await saveContents(readContents(deps, { path, end: MEDIA_BYTES }, context), { whole: true });
   context.files.read(path, version);
   return {
     content: [
@@ -83,24 +83,24 @@ async function media(place: Place, { stat, mediaType }: { stat: Stat; mediaType:
   };
 }
 
-async function checkText(place: Place, { path, size }: Stat, context: ToolContext): Promise<void> {
-  const beginning = await keep(contentsOf(place, { path, end: SNIFFED_BYTES }, context), { whole: true });
+async function checkText(deps: FileToolDeps, { path, size }: Stat, context: ToolContext): Promise<void> {
+  const beginning = await saveContents(readContents(deps, { path, end: SNIFFED_BYTES }, context), { whole: true });
   const kind = binaryKind(bytesOf(beginning));
   if (kind === undefined) return;
   const tell = `${shown(path)} is not text that can be shown: it has ${size} bytes and looks like ${kind}. Look at it with a command that understands it, if there is one.`;
   throw new FileError("invalid", path, tell);
 }
 
-async function textOf(place: Place, part: Part, context: ToolContext): Promise<string> {
-  await checkText(place, part.stat, context);
+async function textOf(deps: FileToolDeps, part: Part, context: ToolContext): Promise<string> {
+  await checkText(deps, part.stat, context);
   const { char_offset: from } = part;
-  return from === undefined ? page(place, part, context) : piece(place, { ...part, from }, context);
+  return from === undefined ? page(deps, part, context) : piece(deps, { ...part, from }, context);
 }
 
-async function page(place: Place, { stat, offset, limit }: Part, context: ToolContext): Promise<string> {
+async function page(deps: FileToolDeps, { stat, offset, limit }: Part, context: ToolContext): Promise<string> {
   const lines: string[] = [];
   let chars = 0;
-  const total = await scanLines(contentsOf(place, stat, context), {
+  const total = await scanLines(readContents(deps, stat, context), {
     chars: LINE_CHARS,
     wants: (no) => no >= offset && no < offset + limit && chars < RESULT_CHARS - LINE_CHARS,
     take(line) {
@@ -117,12 +117,12 @@ async function page(place: Place, { stat, offset, limit }: Part, context: ToolCo
 }
 
 async function piece(
-  place: Place,
+  deps: FileToolDeps,
   { stat, offset, from }: { stat: Stat; offset: number; from: number },
   context: ToolContext,
 ): Promise<string> {
   let line: Line | undefined;
-  const total = await scanLines(contentsOf(place, stat, context), {
+  const total = await scanLines(readContents(deps, stat, context), {
     chars: PIECE_CHARS,
     from,
     wants: (no) => no === offset,

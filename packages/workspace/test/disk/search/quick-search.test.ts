@@ -16,7 +16,7 @@ import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { directoryBackend, type Backend, type Entry, type GrepMatch } from "@cinch/workspace";
-import { Below } from "../../../src/disk/search/subtree.ts";
+import { Subtree } from "../../../src/disk/search/subtree.ts";
 import { Disk } from "../../../src/disk/disk.ts";
 import { QuickListing } from "../../../src/disk/search/quick-listing.ts";
 import { reach } from "../../temporary-folder.ts";
@@ -170,7 +170,7 @@ for (const [which, folder] of [
     await using located = await new Disk(at.root).locate("/src/deep/er", { follow: true });
     let asked = 0;
     let swapped: ReturnType<typeof swap> | undefined;
-    const listing = new QuickListing(new Below(located.enter(), "/src/deep/er"), () => {
+    const listing = new QuickListing(new Subtree(located.enter(), "/src/deep/er"), () => {
       if (++asked === 1) swapped = swap(join(at.root, folder), outside);
       else swapped!.back();
       return true;
@@ -188,7 +188,7 @@ for (const [which, folder] of [
     await sleep(100);
     const since = Date.now();
     await using located = await new Disk(at.root).locate("/", { follow: true });
-    const below = new Below(located.enter(), "/");
+    const below = new Subtree(located.enter(), "/");
     const asked = new Set(["/", "/src/deep/er", "/src/ä ö"]);
     assert.deepEqual(
       [...asked].filter((path) => below.untouched(asked, since).has(path)),
