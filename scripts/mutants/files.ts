@@ -61,7 +61,7 @@ export const files = inPackage("packages/workspace", [
   {
     attacks: "read-before-write: a file that changed since is overwritten",
     file: "tools/change/change.ts",
-    find: "if (seen !== version && seen !== contentVersion(kept.version.hash)) throw changedSince(path);",
+    find: "if (seen !== version && seen !== saved.version.hash) throw changedSince(path);",
     replace: "",
     tests: ["tools/change/write-file", "tools/edit/edit-file"],
   },

@@ -10,7 +10,6 @@ export { glob, type Glob } from "./glob/index.ts";
 export * from "./output.ts";
 export { OUTPUT_PATH, Outputs, type OutputPlace } from "./outputs.ts";
 export { virtualPath, type PathOptions } from "./paths.ts";
-export { ruleHooks } from "./path-rules/rule-hooks.ts";
 export {
   canHide,
   narrower,
@@ -18,13 +17,15 @@ export {
   PathRule,
   pathRules,
   policyFor,
+  ruleHooks,
+  type FileRules,
   type PathRules,
-} from "./path-rules/path-rules.ts";
+} from "./path-rules/index.ts";
 export * from "./sandboxes/index.ts";
 export { globFiles, grepFiles, treeFiles, type Searchable } from "./search/index.ts";
 export * from "./shell.ts";
 export * from "./shells/index.ts";
-export { fileTools, type FileRules, type FileToolsConfig } from "./tools/index.ts";
+export { fileTools, type FileToolsConfig } from "./tools/index.ts";
 export {
   createWorkspace,
   FileWorkspace,

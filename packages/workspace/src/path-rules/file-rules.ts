@@ -1,9 +1,10 @@
 import type { Policy } from "@cinch/core";
 
-/** What may be done to which paths. The first rule that fits decides; without one, nothing is said. */
+/** What the file tools ask about a path. */
 export interface FileRules {
+  /** `undefined`: no rule covers the path. */
   policy(operation: "read" | "write", path: string): Policy | undefined;
-  /** Whether listings and searches leave the path out, as if it were not there. */
+  /** Whether listings and searches omit the path, as if it did not exist. */
   hides(path: string): boolean;
 }
 
@@ -11,9 +12,9 @@ export const readPolicy = (rules: FileRules, path: string): Policy | undefined =
 
 export const writePolicy = (rules: FileRules, path: string): Policy | undefined => rules.policy("write", path);
 
-/** Reading and writing at once. That reading is allowed says nothing of writing, so only the latter's `allow` counts. */
+/** For a call that reads and writes. Permission to read does not permit writing, so only an `allow` for writing counts. */
 export function readWritePolicy(rules: FileRules, path: string): Policy | undefined {
-  const said = [rules.policy("read", path), rules.policy("write", path)];
-  if (said.includes("deny")) return "deny";
-  return said.includes("ask") ? "ask" : said[1];
+  const policies = [rules.policy("read", path), rules.policy("write", path)];
+  if (policies.includes("deny")) return "deny";
+  return policies.includes("ask") ? "ask" : policies[1];
 }

@@ -1,8 +1,8 @@
 import type { Fit, JudgeContext, Policy } from "@cinch/core";
-import { PathNames } from "./path-names.ts";
-import { fileFit, suggestForFile, suggestForFolder } from "./pattern-fit.ts";
 import type { FileToolDeps } from "../tools/file-tool-deps.ts";
 import { readPolicy, type FileRules } from "./file-rules.ts";
+import { PathNames } from "./path-names.ts";
+import { fileFit, suggestForFile, suggestForFolder } from "./pattern-fit.ts";
 
 interface Judged<Args> {
   names(args: Args, context: JudgeContext): Promise<PathNames>;
@@ -11,7 +11,7 @@ interface Judged<Args> {
   policy(path: string): Policy | undefined;
 }
 
-/** By what a call is judged that has to do with one path. */
+/** The parts of a tool by which the harness judges a call that concerns one path. */
 export const judged = <Args>({ names, fit, suggest, policy }: Judged<Args>) => ({
   async matches(pattern: string, args: Args, context: JudgeContext) {
     return (await names(args, context)).fit((path) => fit(pattern, path, args));
@@ -20,7 +20,6 @@ export const judged = <Args>({ names, fit, suggest, policy }: Judged<Args>) => (
   policy: async (args: Args, context: JudgeContext) => (await names(args, context)).policy(policy),
 });
 
-/** A call that has to do with one file. */
 export const judgedAsFile = (deps: FileToolDeps, policy: (rules: FileRules, path: string) => Policy | undefined) =>
   judged<{ file_path: string }>({
     names: ({ file_path }, context) => PathNames.of(deps.backend, deps.path(file_path), context),
@@ -29,7 +28,6 @@ export const judgedAsFile = (deps: FileToolDeps, policy: (rules: FileRules, path
     policy: (path) => policy(deps.rules, path),
   });
 
-/** A call that looks into a folder. */
 export const judgedAsFolder = (deps: FileToolDeps, fit: (pattern: string, path: string) => Fit) =>
   judged<{ path?: string | undefined }>({
     names: ({ path = "/" }, context) => PathNames.of(deps.backend, deps.path(path), context),

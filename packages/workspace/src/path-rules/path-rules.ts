@@ -5,7 +5,7 @@ import { anyGlob, glob, MAX_PATTERN_LENGTH, type Glob, type GlobOptions } from "
 export const Operation = z.enum(["read", "write"]);
 export type Operation = z.infer<typeof Operation>;
 
-/** Where it could mean two things, a pattern has to say which: one for any folder begins with "**" + "/". */
+/** A pattern without an anchor could mean two things. */
 const RulePath = z
   .string()
   .check(z.maxLength(MAX_PATTERN_LENGTH), z.regex(/^(\/|\*\*\/)/, 'must begin with "/", or with "**/" for any folder'));
@@ -24,12 +24,12 @@ interface Line {
   mode: Policy;
 }
 
-/** Rules, ready to be asked. Several lists, if they come from an agent and from those above it: each has its say. */
+/** Compiled rules. A subagent has one list for itself and one for each agent above it. */
 export interface PathRules {
   readonly lists: readonly (readonly Line[])[];
 }
 
-/** Throws `INVALID_CONFIG` for what is no list of rules. */
+/** Throws `INVALID_CONFIG` for anything but a list of rules. */
 export function pathRules(rules: readonly PathRule[]): PathRules {
   const parsed = z.array(PathRule).safeParse(rules);
   if (!parsed.success)
@@ -38,9 +38,8 @@ export function pathRules(rules: readonly PathRule[]): PathRules {
 }
 
 /**
- * A rule for everything in a directory is also for the directory: who may not read what is in it may not list it, and who may not change
- * what is in it may not delete it. What is forbidden is so in whatever case it is written, and however its letters are composed: there are disks on which that is the
- * same file. What is allowed is only what was named.
+ * A rule for everything in a directory also covers the directory: if its contents must not be read, it must not be listed. `ask` and
+ * `deny` ignore case and Unicode composition, because on some disks the other spelling is the same file. `allow` is exact.
  */
 export const ruleGlob = (path: string, mode: Policy): Glob => glob(path, ruleOptions(mode));
 
@@ -52,18 +51,16 @@ const lineOf = ({ operations, paths, mode }: PathRule): Line => ({
   mode,
 });
 
-/** What the rules say of a path: in each list the first that fits decides, of several lists the strictest. `undefined`: nothing. */
+/** The first rule of each list that matches, and the strictest of these. `undefined`: no rule matches. */
 export function policyFor({ lists }: PathRules, operation: Operation, path: string): Policy | undefined {
-  const said = (lines: readonly Line[]) => lineFor(lines, operation, path)?.mode;
-  if (lists.length === 1) return said(lists[0]!);
-  const [first, ...others] = lists.map(said);
+  const [first, ...others] = lists.map((lines) => lineFor(lines, operation, path)?.mode);
   return others.reduce(meet, first);
 }
 
 const lineFor = (lines: readonly Line[], operation: Operation, path: string): Line | undefined =>
   lines.find((line) => line.operations.includes(operation) && line.glob.matches(path));
 
-/** Who is above has said something, or nothing; who is below can make it stricter. An `allow` from below alone would widen it. */
+/** A list further down may only make the policy stricter: its `allow` alone would widen it. */
 function meet(above: Policy | undefined, below: Policy | undefined): Policy | undefined {
   if (above === undefined) return below === "allow" ? undefined : below;
   return below === undefined ? above : stricter(above, below);
@@ -73,24 +70,22 @@ const STRICTNESS: Record<Policy, number> = { allow: 0, ask: 1, deny: 2 };
 
 const stricter = (one: Policy, other: Policy): Policy => (STRICTNESS[one] >= STRICTNESS[other] ? one : other);
 
-/** The rules of a subagent: nothing that its parent's don't permit. */
+/** The rules of a subagent: they permit nothing that the rules of its parent don't. */
 export const narrower = (parent: PathRules, child: PathRules): PathRules => ({
   lists: [...parent.lists, ...child.lists],
 });
 
-/** Whether lists leave a path out: it may not be read, and nothing below it may either. */
+/** Whether listings omit a path: it must not be read, nor may anything below it. */
 export function canHide({ lists }: PathRules, path: string): boolean {
   return lists.some((lines) => {
     const line = lineFor(lines, "read", path);
     if (line?.mode !== "deny") return false;
     const before = lines.slice(0, lines.indexOf(line));
-    return !before.some((one) => one.mode !== "deny" && reads(one) && one.glob.reaches(path));
+    return !before.some((one) => one.mode !== "deny" && one.operations.includes("read") && one.glob.reaches(path));
   });
 }
 
-const reads = ({ operations }: Line): boolean => operations.includes("read");
-
-/** Whether something below a directory could be denied, or have to be asked for, to be written. */
+/** Whether a rule denies, or asks for, a write to something below a directory. */
 export const guardsInside = ({ lists }: PathRules, directory: string): boolean =>
   lists
     .flat()

@@ -1,20 +1,7 @@
 import type { PolicyHooks } from "../backends/policy.ts";
 import { canHide, guardsInside, policyFor, type PathRules } from "./path-rules.ts";
 
-/** Those of rules, and what is asked only before something is written. */
-export function withFrozen(hooks: PolicyHooks, frozen: PolicyHooks["before"]): PolicyHooks {
-  return {
-    before(access, reach) {
-      const refusal = hooks.before?.(access, reach);
-      const isWrite = access.operation === "write" || access.operation === "delete";
-      return refusal === undefined && isWrite ? frozen?.(access, reach) : refusal;
-    },
-    // A repository may be anywhere.
-    guards: () => true,
-  };
-}
-
-/** Holds what rules deny against every call of a backend, whoever makes it. What has to be asked for is asked before, by the harness. */
+/** Enforces `deny` rules on every call of a backend. The harness has handled `ask` before the call. */
 export function ruleHooks(rules: PathRules): PolicyHooks {
   return {
     before({ operation, path }) {
@@ -25,5 +12,18 @@ export function ruleHooks(rules: PathRules): PolicyHooks {
       return `the path rules of this workspace deny it to be ${isRead ? "read" : "changed"}. Do without it.`;
     },
     guards: (directory) => guardsInside(rules, directory),
+  };
+}
+
+/** These hooks, and `frozen` before each write and deletion. */
+export function withFrozen(hooks: PolicyHooks, frozen: PolicyHooks["before"]): PolicyHooks {
+  return {
+    before(access, reach) {
+      const refusal = hooks.before?.(access, reach);
+      const isWrite = access.operation === "write" || access.operation === "delete";
+      return refusal === undefined && isWrite ? frozen?.(access, reach) : refusal;
+    },
+    // Any directory may hold a repository.
+    guards: () => true,
   };
 }

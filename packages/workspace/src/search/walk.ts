@@ -1,6 +1,6 @@
 import { FileError } from "../file-error.ts";
 import { isUsableName, joinPath, namesOf } from "../paths.ts";
-import { breath } from "./breath.ts";
+import { sharedPace } from "./shared-pace.ts";
 import { IGNORE_FILES, Ignores } from "./ignore.ts";
 
 /** One name in a directory. Links are none: walks don't follow them. */
@@ -72,8 +72,8 @@ export async function* walk<Known>(
       const forgiving = search.leavesOut === "folders" && !visit.ignores?.excludesContents(visit.path);
       for (const child of children) {
         // A folder may be large, and what is held against its names slow.
-        while (breath.isDue()) {
-          await breath.take();
+        while (sharedPace.isDue()) {
+          await sharedPace.rest();
           signal?.throwIfAborted();
         }
         if (!isUsableName(child.name)) continue;

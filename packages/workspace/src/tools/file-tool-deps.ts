@@ -1,21 +1,21 @@
 import type { ToolContext } from "@cinch/core";
 import * as z from "zod";
 import type { Backend, Reach } from "../backend.ts";
+import type { FileRules } from "../path-rules/index.ts";
 import type { PathQueue } from "./path-queue.ts";
-import type { FileRules } from "../path-rules/file-rules.ts";
 
 /** What the file tools of one workspace share. */
 export interface FileToolDeps {
   backend: Backend;
   rules: FileRules;
   queue: PathQueue;
-  /** The path that is meant by what the model wrote. Throws a `FileError`. */
+  /** The workspace path that the model's input means. Throws a `FileError`. */
   path(input: string): string;
-  /** Told what was written where, and what was deleted (`null`). */
+  /** Called after each write with the hash of the new contents; `null` after a deletion. */
   wrote(path: string, hash: string | null): void;
 }
 
-/** A tool that takes longer is stopped: a disk that does not answer must not hold up a turn for ever. */
+/** A disk that does not answer must not block a turn for ever. */
 export const TIMEOUT_MS = 120_000;
 
 export const reachOf = ({ threadId, files, signal }: ToolContext): Reach => ({
@@ -25,7 +25,6 @@ export const reachOf = ({ threadId, files, signal }: ToolContext): Reach => ({
   signal,
 });
 
-/** What a file holds, until it is told to stop. */
 export async function* readContents(
   { backend }: FileToolDeps,
   { path, end }: { path: string; end?: number },
@@ -37,7 +36,7 @@ export async function* readContents(
   }
 }
 
-/** A path as an argument. One that can't be meant is refused with the reason before anybody is asked to approve the call. */
+/** A path as an argument. An invalid one is refused with the reason before an approval is asked for. */
 export const pathInput = ({ path }: FileToolDeps, description: string) =>
   z
     .string()

@@ -1,26 +1,24 @@
-/** The tools with which an agent works on files: one file for each, on top of any backend. */
+/** The tools with which an agent works on files: a folder for each kind, on top of any backend. */
 import type { ToolSet } from "@cinch/core";
 import type { Backend } from "../backend.ts";
+import type { FileRules } from "../path-rules/index.ts";
+import { virtualPath } from "../paths.ts";
 import { deleteTool } from "./change/delete.ts";
+import { writeFileTool } from "./change/write-file.ts";
 import { editFileTool } from "./edit/edit-file.ts";
-import { globTool } from "./list/glob.ts";
-import { grepTool } from "./grep/grep.ts";
-import { lsTool } from "./list/ls.ts";
 import type { FileToolDeps } from "./file-tool-deps.ts";
+import { grepTool } from "./grep/grep.ts";
+import { globTool } from "./list/glob.ts";
+import { lsTool } from "./list/ls.ts";
 import { PathQueue } from "./path-queue.ts";
 import { readFileTool } from "./read/read-file.ts";
-import type { FileRules } from "../path-rules/file-rules.ts";
-import { virtualPath } from "../paths.ts";
-import { writeFileTool } from "./change/write-file.ts";
-
-export type { FileRules } from "../path-rules/file-rules.ts";
 
 export interface FileToolsConfig {
   backend: Backend;
   rules: FileRules;
-  /** The path of the workspace that is meant by what the model wrote. Throws a `FileError`. */
+  /** The workspace path that the model's input means. Throws a `FileError`. */
   path?: (input: string) => string;
-  /** Told the hash of what was written where; `null` for what was deleted. */
+  /** Called after each write with the hash of the new contents; `null` after a deletion. */
   wrote?: (path: string, hash: string | null) => void;
 }
 

@@ -92,8 +92,7 @@ export async function placesOf(text: string, part: string): Promise<number[]> {
   if (part === "") return places;
   for (let at = text.indexOf(part); at >= 0; at = text.indexOf(part, at + part.length)) {
     places.push(at);
-    const wait = pace.step();
-    if (wait) await wait;
+    if (pace.isDue()) await pace.rest();
   }
   return places;
 }

@@ -1,33 +1,30 @@
 import { isWithin } from "../paths.ts";
 
-interface Place {
+interface Queued {
   path: string;
   done: Promise<void>;
 }
 
-/**
- * The calls of one step run in parallel. What they do to one file, or to a directory and something in it, happens one after the other
- * here, in the order in which they came.
- */
+/** The calls of one step run in parallel. Those that share a file, or a directory and something in it, run one after the other in order. */
 export class PathQueue {
-  readonly #places = new Set<Place>();
+  readonly #queued = new Set<Queued>();
 
   async run<T>(path: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
-    const before = [...this.#places].filter((place) => isWithin(path, place.path) || isWithin(place.path, path));
+    const before = [...this.#queued].filter((one) => isWithin(path, one.path) || isWithin(one.path, path));
     const { promise: done, resolve } = Promise.withResolvers<void>();
-    const place = { path, done };
-    this.#places.add(place);
+    const own = { path, done };
+    this.#queued.add(own);
     try {
       await orAborted(Promise.all(before.map((one) => one.done)), signal);
       return await work();
     } finally {
-      this.#places.delete(place);
+      this.#queued.delete(own);
       resolve();
     }
   }
 }
 
-/** Nobody waits for somebody who hangs longer than the turn lasts. */
+/** A call that hangs must not keep the calls behind it beyond the end of the turn. */
 function orAborted(ready: Promise<unknown>, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const stop = () => reject(signal.reason as Error);

@@ -2,7 +2,7 @@ import { lstatSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import type { Entry } from "../../backend.ts";
 import { joinPath, joinPaths, namesOf, relativeTo } from "../../paths.ts";
-import { breath } from "../../search/breath.ts";
+import { sharedPace } from "../../search/shared-pace.ts";
 import { IGNORE_FILES } from "../../search/ignore.ts";
 import type { Child } from "../../search/index.ts";
 import { CLOCK_MS, entryOf, type Subtree } from "./subtree.ts";
@@ -38,7 +38,7 @@ export class QuickListing {
     const children: Child<Entry>[] = [];
     try {
       for (const entry of await readdir(place || "/", { withFileTypes: true })) {
-        while (breath.isDue()) await breath.take();
+        while (sharedPace.isDue()) await sharedPace.rest();
         const { name } = entry;
         const kind = kindOf(entry);
         // What was left behind by a process that died is removed where that is safe.

@@ -1,76 +1,75 @@
 import type { FileChange, FileOperation, ToolContext } from "@cinch/core";
 import type { Stat } from "../../backend.ts";
 import { FileError } from "../../file-error.ts";
+import { shown } from "../../paths.ts";
+import { reachOf, readContents, type FileToolDeps } from "../file-tool-deps.ts";
 import {
-  contentVersion,
-  sha256InSteps,
-  saveContents,
-  MAX_SAVED_BYTES,
   chunksOf,
+  MAX_SAVED_BYTES,
+  saveContents,
+  sha256InSteps,
   withMode,
   type SavedContents,
 } from "./saved-contents.ts";
-import { readContents, reachOf, type FileToolDeps } from "../file-tool-deps.ts";
-import { shown } from "../../paths.ts";
 
-/** What is at a path before it is changed. */
-export type OldFile = { stat: Stat; kept: SavedContents } | null;
+/** The file at a path before a change; `null` if there was none. */
+type OldFile = { stat: Stat; saved: SavedContents } | null;
 
 export async function oldContents(deps: FileToolDeps, stat: Stat, context: ToolContext): Promise<SavedContents> {
   return withMode(await saveContents(readContents(deps, stat, context), { whole: stat.size <= MAX_SAVED_BYTES }), stat);
 }
 
-/** Nobody overwrites what they have not seen: neither a file that was never read, nor one that is not any more what was read. */
-export function checkSeen({ stat, kept }: NonNullable<OldFile>, { files }: ToolContext): void {
+/** Throws unless this thread has read or written the file, and it has not changed since. */
+export function checkSeen({ stat, saved }: NonNullable<OldFile>, { files }: ToolContext): void {
   const { path, version } = stat;
   const seen = files.seen(path);
   if (seen === undefined) {
-    const tell = `${shown(path)} exists and has not been read in this thread. Call read_file on it first, then repeat this call.`;
-    throw new FileError("changed", path, tell);
+    const message = `${shown(path)} exists and has not been read in this thread. Call read_file on it first, then repeat this call.`;
+    throw new FileError("changed", path, message);
   }
-  if (seen !== version && seen !== contentVersion(kept.version.hash)) throw changedSince(path);
+  // After a write of its own the thread has seen the hash: no backend had given a version yet.
+  if (seen !== version && seen !== saved.version.hash) throw changedSince(path);
 }
 
 const changedSince = (path: string): FileError => {
-  const tell = `${shown(path)} has changed since this thread last read or wrote it, so nothing was done. Call read_file on it again, then repeat the change.`;
-  return new FileError("changed", path, tell);
+  const message = `${shown(path)} has changed since this thread last read or wrote it, so nothing was done. Call read_file on it again, then repeat the change.`;
+  return new FileError("changed", path, message);
 };
 
 /**
- * Puts `bytes` in the place of what was there.
+ * Replaces the contents of a file.
  *
- * The change is in the journal, with everything that it takes to go back, before the file is touched: whatever happens after that, the
- * old contents are safe. It says what the file will hold (`after`), which is also what this thread has seen from then on. If the process
- * dies before the write, the file does not hold that, and the next write finds it changed and has it read again.
+ * The change is in the journal, with the old contents, before the file is touched, so the old contents survive any crash. The new hash
+ * (`after`) counts as seen by this thread. If the process dies before the write, the file does not have that hash, and the next write
+ * requires a new read.
  *
- * So the last change of a file may not have happened. Whoever takes changes back finds in the file what it was before or after that one:
- * anything else is somebody else's, and stays. Of a write that fails, the journal is told that the file is still what it was.
+ * So the last recorded change of a file may not have happened. A revert accepts the contents before or after it, and leaves any other
+ * contents alone. After a failed write the journal records that the file is unchanged.
  */
 export async function replace(
   deps: FileToolDeps,
   { path, operation, old, bytes }: { path: string; operation: FileOperation; old: OldFile; bytes: Uint8Array },
   context: ToolContext,
 ): Promise<void> {
-  const reach = reachOf(context);
   const after = { hash: await sha256InSteps(bytes), size: bytes.length };
-  const before = old?.kept.version ?? null;
+  const before = old?.saved.version ?? null;
   const seen = context.files.seen(path);
   const real = await realOf(deps, path, context);
-  const change = { path, operation, before, after, version: contentVersion(after.hash), ...real };
-  await record([change], old?.kept.blobs ?? [], context);
+  const change = { path, operation, before, after, version: after.hash, ...real };
+  await record([change], old?.saved.blobs ?? [], context);
   try {
-    await deps.backend.write(path, chunksOf(bytes), { ifVersion: old?.stat.version ?? null }, reach);
+    await deps.backend.write(path, chunksOf(bytes), { ifVersion: old?.stat.version ?? null }, reachOf(context));
     deps.wrote(real.real ?? path, after.hash);
   } catch (error) {
     const changed = error instanceof FileError && error.problem === "changed";
-    // A disk that failed may have done it all the same. Where that can't be told, the record stays: it is checked when it is used.
+    // A write that failed may still have taken effect. If that is unknown, the record stays: a revert checks the file anyway.
     const done = changed ? false : await holds(deps, path, after.hash, context).catch(() => true);
     if (!done) await recordUnchanged([{ change, seen }], context).catch(() => undefined);
     throw changed ? changedSince(path) : error;
   }
 }
 
-/** Where it lies, if a link leads there: later that may lead to another place. */
+/** The path after links, if it is another: the links may point elsewhere later. */
 export async function realOf(
   { backend }: FileToolDeps,
   path: string,
@@ -80,7 +79,7 @@ export async function realOf(
   return real === path ? {} : { real };
 }
 
-/** Must be done before the effect. Throws if the turn is over, and with it the right to act. */
+/** Must happen before the effect. Throws if the turn is over, because then the driver must not act any more. */
 export async function record(
   changes: readonly FileChange[],
   blobs: SavedContents["blobs"],
@@ -92,21 +91,21 @@ export async function record(
 
 export interface Recorded {
   change: FileChange;
-  /** What the thread had seen of the file before. */
+  /** The version that the thread had seen before. */
   seen: string | undefined;
 }
 
 /**
- * Of what was recorded and did not happen: that the file is what it was. Not that it went back from what it never was: every `before` in
- * a journal is something that has existed, wherever one begins to read.
+ * Records that changes did not happen: each file still has its `before`. Not as a change from `after`, which never existed: every
+ * `before` in a journal is a state that the file had.
  */
 export async function recordUnchanged(changes: readonly Recorded[], { files }: ToolContext): Promise<void> {
   if (changes.length === 0) return;
-  const still = changes.map(({ change, seen }): FileChange => {
+  const unchanged = changes.map(({ change, seen }): FileChange => {
     const { version: _, ...same } = { ...change, operation: "restore" as const, after: change.before };
     return seen === undefined ? same : { ...same, version: seen };
   });
-  await files.record(() => still);
+  await files.record(() => unchanged);
 }
 
 async function holds(deps: FileToolDeps, path: string, hash: string, context: ToolContext): Promise<boolean> {

@@ -3,19 +3,18 @@ import type { Blob, FileVersion } from "@cinch/core";
 import { Pace } from "../../pace.ts";
 import { bytesIn } from "../long-text.ts";
 
-/** How large one piece of a file may be in the store. */
-export const PART_BYTES = 4 * 1024 * 1024;
-/** How much of what one call replaces or deletes is kept, so that it can be taken back. Of the rest, only hash and size are. */
+const PART_BYTES = 4 * 1024 * 1024;
+/** How much of the old contents one call saves, so that they can be restored. Of the rest, only hash and size are saved. */
 export const MAX_SAVED_BYTES = 64 * 1024 * 1024;
 
-/** What a file held, in a form in which the journal can keep it. */
+/** The contents of a file, as the journal keeps them. */
 export interface SavedContents {
   version: FileVersion;
-  /** The bytes, in order. Empty if they are not kept. */
+  /** The bytes, in order. Empty unless they are saved whole. */
   blobs: Blob[];
 }
 
-/** Reads to the end. Only if everything is to be kept it is held in memory. */
+/** Reads to the end. Unless `whole`, only hash and size are computed, in constant memory. */
 export async function saveContents(
   chunks: AsyncIterable<Uint8Array>,
   { whole }: { whole: boolean },
@@ -27,12 +26,11 @@ export async function saveContents(
   let open: Uint8Array[] = [];
   let openBytes = 0;
   const close = () => {
-    const bytes = Buffer.concat(open);
-    const part = { hash: sha256(bytes), bytes: new Uint8Array(bytes) };
-    blobs.push(part);
-    parts.push({ blob: part.hash, size: bytes.length });
-    open = [];
-    openBytes = 0;
+    const bytes = new Uint8Array(Buffer.concat(open));
+    const blob = sha256(bytes);
+    blobs.push({ hash: blob, bytes });
+    parts.push({ blob, size: bytes.length });
+    [open, openBytes] = [[], 0];
   };
   const pace = new Pace();
   for await (const chunk of chunks) {
@@ -44,7 +42,7 @@ export async function saveContents(
     size += chunk.length;
     if (!whole) continue;
     for (let at = 0; at < chunk.length;) {
-      // A copy (`slice` of a Buffer is none): whoever reads for us may use the same memory for what comes next.
+      // A copy, because the backend may reuse the memory of the chunk. `slice` of a Buffer is none.
       const piece = new Uint8Array(chunk.subarray(at, at + PART_BYTES - openBytes));
       open.push(piece);
       openBytes += piece.length;
@@ -57,7 +55,6 @@ export async function saveContents(
   return { version, blobs };
 }
 
-/** Who may run a file is a part of what it was. */
 export const withMode = ({ version, blobs }: SavedContents, { mode }: { mode?: number }): SavedContents => ({
   version: mode === undefined ? version : { ...version, mode },
   blobs,
@@ -65,23 +62,14 @@ export const withMode = ({ version, blobs }: SavedContents, { mode }: { mode?: n
 
 export const bytesOf = ({ blobs }: SavedContents): Buffer => Buffer.concat(blobs.map(({ bytes }) => bytes));
 
-/** The same for what may be large. */
 export async function sha256InSteps(bytes: Uint8Array): Promise<string> {
-  const pace = new Pace();
   const hash = createHash("sha256");
-  for (const piece of bytesIn(bytes)) {
-    hash.update(piece);
-    await pace.rest();
-  }
+  for await (const piece of chunksOf(bytes)) hash.update(piece);
   return hash.digest("hex");
 }
 
 export const sha256 = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
 
-/** What was seen, by what it holds: for contents to which no backend has given a version yet. */
-export const contentVersion = (hash: string): string => hash;
-
-/** As backends take it. */
 export async function* chunksOf(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   const pace = new Pace();
   for (const piece of bytesIn(bytes)) {

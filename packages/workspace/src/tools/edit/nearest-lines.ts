@@ -1,14 +1,14 @@
-import { numbered } from "../read/numbered-line.ts";
 import { Pace } from "../../pace.ts";
 import { Similarity } from "../lookup/similarity.ts";
+import { numbered } from "../read/numbered-line.ts";
 
-/** Beyond this, looking for what was meant would take longer than reading again. */
+/** Beyond this, a search for similar lines would take longer than another read. */
 const SEARCHED_CHARS = 500_000;
 const COMPARED_CHARS = 300;
-const ALIKE = 0.5;
+const SIMILAR = 0.5;
 const SHOWN_LINES = 5;
 
-/** The lines of a text that are most like the beginning of what was looked for, numbered; "" if none is. */
+/** The lines of a text that are most similar to the beginning of the wanted text, numbered; "" if none is. */
 export async function nearestLines(text: string, wanted: string): Promise<string> {
   const pace = new Pace();
   const wantedLines = wanted.split("\n");
@@ -17,10 +17,10 @@ export async function nearestLines(text: string, wanted: string): Promise<string
   const needle = wantedLines[at]!.trim().slice(0, COMPARED_CHARS);
   const lines = text.slice(0, SEARCHED_CHARS).split("\n");
   const similarity = new Similarity(needle);
-  let best = { no: -1, score: ALIKE };
+  let best = { no: -1, score: SIMILAR };
   for (const [no, line] of lines.entries()) {
     const candidate = line.trim().slice(0, COMPARED_CHARS);
-    // Texts of such different lengths can't have enough in common.
+    // With such different lengths the score can't reach the limit.
     if (Math.min(candidate.length, needle.length) * 3 < Math.max(candidate.length, needle.length)) continue;
     await pace.rest();
     const score = similarity.of(candidate);

@@ -1,6 +1,6 @@
 import { Pace } from "../../pace.ts";
 import { commonEnd, commonStart, placesOf, TextBuilder } from "../long-text.ts";
-import { forgivingView, plainView, type TextView } from "./text-view.ts";
+import { forgivingView, plainView, type MappedText } from "./mapped-text.ts";
 
 /** How many places a result shows. */
 export const PLACES_SHOWN = 3;
@@ -21,8 +21,8 @@ export type Replaced =
   /** `ranges`: the first of them, `places`: how many there are. */
   | { kind: "done"; text: string; ranges: TextRange[]; places: number; forgiving: boolean }
   /** `places`: where in the view of the text, as many as there are. */
-  | { kind: "ambiguous"; places: number[]; view: TextView; forgiving: boolean }
-  | { kind: "missing"; view: TextView }
+  | { kind: "ambiguous"; places: number[]; view: MappedText; forgiving: boolean }
+  | { kind: "missing"; view: MappedText }
   /** Nothing would be another than it is. */
   | { kind: "same" };
 
@@ -61,13 +61,13 @@ async function forgivingly(source: string, wish: Wish): Promise<Replaced | undef
   return places.length > 0 ? putAt(source, { view, places, old, wish, forgiving: true }) : undefined;
 }
 
-const plainOld = (text: string): Pick<TextView, "text" | "index"> => ({ text, index: (place) => place });
+const plainOld = (text: string): Pick<MappedText, "text" | "index"> => ({ text, index: (place) => place });
 
 interface Found {
-  view: TextView;
+  view: MappedText;
   places: number[];
   /** What was looked for, as it stands in the view. */
-  old: Pick<TextView, "text" | "index">;
+  old: Pick<MappedText, "text" | "index">;
   wish: Wish;
   forgiving: boolean;
 }
@@ -93,8 +93,7 @@ async function putAt(source: string, { view, places, old, wish, forgiving }: Fou
     if (ranges.length < PLACES_SHOWN) ranges.push({ from: text.length, to: text.length + piece.length });
     text.add(piece);
     done = to;
-    const wait = pace.step();
-    if (wait) await wait;
+    if (pace.isDue()) await pace.rest();
   }
   text.add(source.slice(done));
   const whole = text.text();
@@ -108,8 +107,7 @@ async function kept(old: Found["old"], head: number): Promise<number> {
   let at = head;
   while (at > 0 && old.index(at - 1) === old.index(at)) {
     at--;
-    const wait = pace.step();
-    if (wait) await wait;
+    if (pace.isDue()) await pace.rest();
   }
   return at;
 }

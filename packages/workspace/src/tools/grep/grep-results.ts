@@ -1,14 +1,17 @@
 import type { ToolContext } from "@cinch/core";
 import type { GrepMatch } from "../../backend.ts";
-import { FirstByPath, shortened, SHOWN_CHARS, type FileCount, type GrepOutcome } from "./grep-search.ts";
-import { scanLines } from "../read/scan-lines.ts";
-import { fitLines, RESULT_CHARS } from "../list/listing.ts";
-import { readContents, type FileToolDeps } from "../file-tool-deps.ts";
 import { shown } from "../../paths.ts";
+import { readContents, type FileToolDeps } from "../file-tool-deps.ts";
+import { fitLines, RESULT_CHARS } from "../list/listing.ts";
+import { scanLines } from "../read/scan-lines.ts";
+import { FirstByPath, type FileCount, type GrepOutcome } from "./grep-search.ts";
 
-export interface GrepResults {
+/** How much of a line is shown. */
+const SHOWN_CHARS = 500;
+
+interface GrepResults {
   lines: string[];
-  /** How many files, or lines that match, these are. */
+  /** How many files, or matching lines, these are. */
   shown: number;
 }
 
@@ -23,16 +26,17 @@ export function fileResults(
   return { lines, shown: lines.length };
 }
 
-/** `path:line:text` for lines that match, `path-line-text` for those around them. */
+type ShownLine = Pick<GrepMatch, "line" | "text">;
+
+/** `path:line:text` for lines that match, `path-line-text` for the lines around them. */
 export async function contentResults(
   deps: FileToolDeps,
-  { search, around }: { search: GrepOutcome; around: number },
+  { outcome, around }: { outcome: GrepOutcome; around: number },
   context: ToolContext,
 ): Promise<GrepResults> {
   const all: { text: string; isMatch: boolean }[] = [];
   let chars = 0;
-  for (const [path, matches] of Map.groupBy(search.matches, (match) => match.path)) {
-    // More than that is not shown.
+  for (const [path, matches] of Map.groupBy(outcome.matches, (match) => match.path)) {
     if (chars > RESULT_CHARS) break;
     const hits = new Set(matches.map(({ line }) => line));
     const lines = around === 0 ? matches.map(shownMatch) : await linesAround(deps, { path, hits, around }, context);
@@ -46,32 +50,27 @@ export async function contentResults(
       last = line;
     }
   }
-  const lines = fitLines(
-    all.map(({ text }) => text),
-    { most: Infinity },
-  );
+  const texts = all.map(({ text }) => text);
+  const lines = fitLines(texts, { most: Infinity });
   return { lines, shown: all.slice(0, lines.length).filter(({ isMatch }) => isMatch).length };
 }
 
-function shownMatch({ line, text: whole }: GrepMatch): Omit<GrepMatch, "path"> {
-  const text = withoutEnd(whole);
+function shownMatch({ line, text: whole }: GrepMatch): ShownLine {
+  const text = whole.replace(/[\r\n]+$/, "");
   return { line, text: shortened(text, text.length) };
 }
 
-function withoutEnd(line: string): string {
-  let end = line.length;
-  while (end > 0 && (line[end - 1] === "\n" || line[end - 1] === "\r")) end--;
-  return line.slice(0, end);
-}
+const shortened = (text: string, chars: number): string =>
+  chars <= SHOWN_CHARS ? text : `${text.slice(0, SHOWN_CHARS)} [the line goes on: see it with read_file]`;
 
 async function linesAround(
   deps: FileToolDeps,
   { path, hits, around }: { path: string; hits: ReadonlySet<number>; around: number },
   context: ToolContext,
-): Promise<Omit<GrepMatch, "path">[]> {
+): Promise<ShownLine[]> {
   const wanted = [...hits].toSorted((a, b) => a - b);
   const last = wanted.at(-1)! + around;
-  const lines: Omit<GrepMatch, "path">[] = [];
+  const lines: ShownLine[] = [];
   let chars = 0;
   let next = 0;
   const isNear = (line: number): boolean => {

@@ -1,37 +1,33 @@
 import type { Policy, ToolContext } from "@cinch/core";
 import type { GrepMatch, GrepQuery } from "../../backend.ts";
 import { Pace } from "../../pace.ts";
-import { Batches } from "../../search/index.ts";
-import { PathNames } from "../../path-rules/path-names.ts";
-import { reachOf, type FileToolDeps } from "../file-tool-deps.ts";
-import { readPolicy } from "../../path-rules/file-rules.ts";
+import { PathNames, readPolicy } from "../../path-rules/index.ts";
 import { isWithin } from "../../paths.ts";
+import { Batches } from "../../search/index.ts";
+import { reachOf, type FileToolDeps } from "../file-tool-deps.ts";
 
-/** How many lines that match are counted. */
-const SCANNED = 100_000;
-/** How many of them can be shown. */
-export const HELD = 10_000;
-/** How much of a line is shown. */
-export const SHOWN_CHARS = 500;
+const MAX_COUNTED = 100_000;
+/** The largest `max_count`. */
+export const MAX_SHOWN = 10_000;
 
 export interface FileCount {
   path: string;
-  /** How many of them match. */
+  /** How many lines match. */
   lines: number;
 }
 
 export interface GrepOutcome {
   files: ReadonlyMap<string, FileCount>;
-  /** In the order of paths and lines. */
+  /** Ordered by path and line. */
   matches: GrepMatch[];
   total: number;
-  /** There are more than are counted. */
+  /** There are more matches than are counted. */
   stopped: boolean;
-  /** Files that match, and into which only a call of their own may look. */
+  /** Files with matches that need an approval of their own. */
   askedFor: ReadonlySet<string>;
 }
 
-/** What the rules hide or deny is not there. What they want to be asked for is named, and not shown. */
+/** Files that the rules hide or deny are skipped. Files for which a rule asks are named, and their lines are not shown. */
 export async function searchLines(
   { backend, rules }: FileToolDeps,
   { query, most }: { query: GrepQuery; most: number },
@@ -42,20 +38,17 @@ export async function searchLines(
   const first = new FirstByPath<GrepMatch>(query.counts ? 0 : most);
   const reach = reachOf(context);
   const names = await PathNames.of(backend, query.path, reach);
-  const says = (one: PathNames) => one.policy((name) => readPolicy(rules, name));
-  const wasAsked = says(names) === "ask";
-  const saysInside = (path: string) =>
-    names.asked === names.real ? readPolicy(rules, path) : says(names.inside(path));
+  const judge = (one: PathNames) => one.policy((name) => readPolicy(rules, name));
+  const wasAsked = judge(names) === "ask";
   const policyOf = (path: string): Policy | undefined =>
-    isWithin(path, query.path) && !rules.hides(path) ? saysInside(path) : "deny";
+    isWithin(path, query.path) && !rules.hides(path) ? judge(names.inside(path)) : "deny";
   let [judged, file, total] = ["", { path: "", lines: 0 }, 0];
   let policy: Policy | undefined;
-  const done = (stopped: boolean): GrepOutcome => ({ files, matches: first.sorted(), total, stopped, askedFor });
+  const outcome = (stopped: boolean): GrepOutcome => ({ files, matches: first.sorted(), total, stopped, askedFor });
   const pace = new Pace();
   for await (const matches of Batches.of(backend.grep(query, reach))) {
     context.signal.throwIfAborted();
-    const wait = pace.step();
-    if (wait) await wait;
+    if (pace.isDue()) await pace.rest();
     for (const match of matches) {
       const { path, count = 1 } = match;
       if (path !== judged) {
@@ -67,21 +60,21 @@ export async function searchLines(
         askedFor.add(path);
         continue;
       }
-      if (total >= SCANNED) return done(true);
+      if (total >= MAX_COUNTED) return outcome(true);
       if (file.lines === 0) files.set(path, file);
       file.lines += count;
       total += count;
       first.add(match);
     }
   }
-  return done(false);
+  return outcome(false);
 }
 
-/** Those that come first, in the order of paths and lines, of however many there are. */
+/** The first items by path and line, of any number of them. */
 export class FirstByPath<T extends { path: string; line?: number }> {
   readonly #most: number;
   #held: T[] = [];
-  /** Nothing behind it can be among them any more. */
+  /** Items behind this path are not among the first. */
   #last: string | undefined;
 
   constructor(most: number) {
@@ -97,15 +90,11 @@ export class FirstByPath<T extends { path: string; line?: number }> {
   }
 
   sorted(): T[] {
-    return this.#held.toSorted(byPlace).slice(0, this.#most);
+    return this.#held.toSorted(byPathAndLine).slice(0, this.#most);
   }
 }
 
-const byPlace = (a: { path: string; line?: number }, b: { path: string; line?: number }): number => {
+const byPathAndLine = (a: { path: string; line?: number }, b: { path: string; line?: number }): number => {
   if (a.path !== b.path) return a.path < b.path ? -1 : 1;
   return (a.line ?? 0) - (b.line ?? 0);
 };
-
-/** `chars`: how long the line really is. */
-export const shortened = (text: string, chars: number): string =>
-  chars <= SHOWN_CHARS ? text : `${text.slice(0, SHOWN_CHARS)} [the line goes on: see it with read_file]`;

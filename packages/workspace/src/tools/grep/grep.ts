@@ -1,21 +1,19 @@
 import { defineTool } from "@cinch/core";
 import * as z from "zod";
+import { judgedAsFolder, treeFit } from "../../path-rules/index.ts";
+import { shown } from "../../paths.ts";
+import { pathInput, reachOf, TIMEOUT_MS, type FileToolDeps } from "../file-tool-deps.ts";
+import { plural } from "../list/listing.ts";
 import { lookup } from "../lookup/lookup.ts";
 import { contentResults, fileResults } from "./grep-results.ts";
-import { HELD, searchLines, type GrepOutcome } from "./grep-search.ts";
-import { plural } from "../list/listing.ts";
-import { judgedAsFolder } from "../../path-rules/judged.ts";
-import { treeFit } from "../../path-rules/pattern-fit.ts";
-import { pathInput, reachOf, TIMEOUT_MS, type FileToolDeps } from "../file-tool-deps.ts";
-import { shown } from "../../paths.ts";
+import { MAX_SHOWN, searchLines, type GrepOutcome } from "./grep-search.ts";
 
 const MAX_COUNT = 100;
 const MAX_CONTEXT = 20;
 
-/** Searches in what files hold. */
 export const grepTool = (deps: FileToolDeps) =>
   defineTool({
-    description: `Search in what files hold. pattern is plain text, or with regex: true a regular expression (as ripgrep has them); it is looked for line by line.
+    description: `Search the contents of files. pattern is plain text, or with regex: true a regular expression in ripgrep's syntax; it is matched line by line.
 Folders that an ignore file excludes, .git and node_modules are left out unless path names them.
 output_mode "files_with_matches" (default) gives paths, "content" the lines as path:line:text, "count" the number of lines for each file. Up to max_count results (${MAX_COUNT} if not given) are shown.`,
     category: "read",
@@ -34,7 +32,7 @@ output_mode "files_with_matches" (default) gives paths, "content" the lines as p
         .min(1)
         .max(1_000)
         .describe(
-          'Only files that fit: by name at any depth ("*.ts"), or by path ("src/**/*.ts"). With "!" in front, only those that do not.',
+          'Only files that match: by name at any depth ("*.ts"), or by path ("src/**/*.ts"). With "!" in front, only those that do not.',
         )
         .optional(),
       output_mode: z.enum(["files_with_matches", "content", "count"]).optional(),
@@ -46,7 +44,7 @@ output_mode "files_with_matches" (default) gives paths, "content" the lines as p
         .max(MAX_CONTEXT)
         .describe(`For "content": how many lines to show before and after, up to ${MAX_CONTEXT}. Default: 0.`)
         .optional(),
-      max_count: z.int().min(1).max(HELD).describe(`How many results to show. Default: ${MAX_COUNT}.`).optional(),
+      max_count: z.int().min(1).max(MAX_SHOWN).describe(`How many results to show. Default: ${MAX_COUNT}.`).optional(),
     }),
     ...judgedAsFolder(deps, treeFit),
     async execute(args, context) {
@@ -56,32 +54,35 @@ output_mode "files_with_matches" (default) gives paths, "content" the lines as p
       const flags = { regex: args.regex ?? false, ignoreCase: args.ignore_case ?? false };
       const glob = args.glob === undefined ? {} : { glob: args.glob };
       const counts = mode === "content" ? {} : { counts: true };
-      const done = await searchLines(deps, { query: { pattern, path, ...flags, ...glob, ...counts }, most }, context);
-      const { total } = done;
-      const files = done.files.size;
+      const outcome = await searchLines(
+        deps,
+        { query: { pattern, path, ...flags, ...glob, ...counts }, most },
+        context,
+      );
+      const { total } = outcome;
+      const files = outcome.files.size;
       const details = { path, files, lines: total };
-      if (total === 0) return { content: [`Nothing matches ${pattern}.`, ...remarks(done)].join("\n"), details };
+      if (total === 0) return { content: [`Nothing matches ${pattern}.`, ...remarks(outcome)].join("\n"), details };
       const around = args.context ?? 0;
       const { lines, shown: count } =
         mode === "content"
-          ? await contentResults(deps, { search: done, around }, context)
-          : fileResults(done, { mode, most });
+          ? await contentResults(deps, { outcome, around }, context)
+          : fileResults(outcome, { mode, most });
       const left = (mode === "content" ? total : files) - count;
       const more =
         left > 0 ? [`[${left} more are not shown. Give a narrower pattern, path or glob, or a higher max_count.]`] : [];
       const head = `${plural(total, "line")} in ${plural(files, "file")}`;
-      return { content: [head, ...lines, ...more, ...remarks(done)].join("\n"), details };
+      return { content: [head, ...lines, ...more, ...remarks(outcome)].join("\n"), details };
     },
   });
 
 function remarks({ stopped, total, askedFor }: GrepOutcome): string[] {
+  const remark: string[] = [];
+  if (stopped) remark.push(`[The search was stopped at ${total} lines: there are more. Narrow it to see all.]`);
   const names = [...askedFor].slice(0, 5).map(shown).join(", ");
-  return [
-    ...(stopped ? [`[The search was stopped at ${total} lines: there are more. Narrow it to see all.]`] : []),
-    ...(askedFor.size > 0
-      ? [
-          `[${plural(askedFor.size, "file")} left out: ${names}. To look into one, call grep with its path: it has to be asked for.]`,
-        ]
-      : []),
-  ];
+  if (askedFor.size > 0)
+    remark.push(
+      `[${plural(askedFor.size, "file")} left out: ${names}. To look into one, call grep with its path: it has to be asked for.]`,
+    );
+  return remark;
 }

@@ -1,20 +1,18 @@
 import { defineTool, type ToolContext } from "@cinch/core";
 import * as z from "zod";
-import type { Entry } from "../../backend.ts";
+import type { Entry, GlobQuery } from "../../backend.ts";
 import { FileError } from "../../file-error.ts";
+import { judgedAsFolder, treeFit } from "../../path-rules/index.ts";
+import { isWithin, shown } from "../../paths.ts";
 import { Batches } from "../../search/index.ts";
+import { pathInput, reachOf, TIMEOUT_MS, type FileToolDeps } from "../file-tool-deps.ts";
 import { lookupDirectory } from "../lookup/lookup.ts";
 import { fitLines, LISTED, plural } from "./listing.ts";
-import { judgedAsFolder } from "../../path-rules/judged.ts";
-import { treeFit } from "../../path-rules/pattern-fit.ts";
-import { pathInput, reachOf, TIMEOUT_MS, type FileToolDeps } from "../file-tool-deps.ts";
-import { isWithin, shown } from "../../paths.ts";
 
-/** Finds files by their names. */
 export const globTool = (deps: FileToolDeps) =>
   defineTool({
-    description: `Find files by a pattern such as "**/*.ts" or "src/{a,b}*.md", the last changed first. "**/" stands for any number of folders, also none; names that begin with a dot match too. Folders that an ignore file excludes, .git and node_modules are left out unless the pattern or path names them.
-Up to ${LISTED} paths are shown. To search in what files hold call grep.`,
+    description: `Find files by a pattern such as "**/*.ts" or "src/{a,b}*.md", the most recently changed first. "**/" stands for any number of folders, including none; names that begin with a dot match too. Folders that an ignore file excludes, .git and node_modules are left out unless the pattern or path names them.
+Up to ${LISTED} paths are shown. To search the contents of files call grep.`,
     category: "read",
     effect: "pure",
     timeoutMs: TIMEOUT_MS,
@@ -26,7 +24,7 @@ Up to ${LISTED} paths are shown. To search in what files hold call grep.`,
     async execute({ pattern, path: input = "/" }, context) {
       const path = deps.path(input);
       await lookupDirectory(deps, path, reachOf(context));
-      const { newest, total } = await search(deps, { pattern: relativePattern(pattern, path), path }, context);
+      const { newest, total } = await findNewest(deps, { pattern: relativePattern(pattern, path), path }, context);
       const where = path === "/" ? "" : ` in ${shown(path)}`;
       if (total === 0) return { content: `Nothing matches ${pattern}${where}.`, details: { path, total } };
       const lines = fitLines(newest.map((entry) => shown(entry.path) + (entry.type === "directory" ? "/" : "")));
@@ -37,7 +35,7 @@ Up to ${LISTED} paths are shown. To search in what files hold call grep.`,
     },
   });
 
-/** A slash at the beginning means the root; what lies outside of `path` then is nowhere. */
+/** A leading slash means the root. A pattern for another folder than `path` then matches nothing. */
 function relativePattern(pattern: string, path: string): string {
   if (pattern.split("/").includes(".."))
     throw new FileError("outside", path, `A pattern can't hold "..": say with path where to look instead.`);
@@ -45,10 +43,10 @@ function relativePattern(pattern: string, path: string): string {
   return inside.replace(/^\/+/, "");
 }
 
-/** Holds no more than what can be shown, twice over, however many there are. */
-async function search(
+/** Keeps at most twice the number of entries that can be shown in memory. */
+async function findNewest(
   { backend, rules }: FileToolDeps,
-  query: { pattern: string; path: string },
+  query: GlobQuery,
   context: ToolContext,
 ): Promise<{ newest: Entry[]; total: number }> {
   let newest: Entry[] = [];

@@ -1,17 +1,15 @@
 import { defineTool } from "@cinch/core";
 import * as z from "zod";
 import type { Entry } from "../../backend.ts";
+import { folderFit, judgedAsFolder } from "../../path-rules/index.ts";
+import { isWithin, shown } from "../../paths.ts";
+import { pathInput, reachOf, TIMEOUT_MS, type FileToolDeps } from "../file-tool-deps.ts";
 import { lookupDirectory } from "../lookup/lookup.ts";
 import { fitLines, LISTED, plural, sortInSteps } from "./listing.ts";
-import { judgedAsFolder } from "../../path-rules/judged.ts";
-import { folderFit } from "../../path-rules/pattern-fit.ts";
-import { pathInput, reachOf, TIMEOUT_MS, type FileToolDeps } from "../file-tool-deps.ts";
-import { isWithin, shown } from "../../paths.ts";
 
-/** Lists a directory. */
 export const lsTool = (deps: FileToolDeps) =>
   defineTool({
-    description: `List what is directly in a directory: type, size in bytes, time of the last change (UTC) and path; directories first.
+    description: `List the direct entries of a directory: type, size in bytes, time of the last change (UTC) and path; directories first.
 Up to ${LISTED} entries are shown. To find files at any depth call glob.`,
     category: "read",
     effect: "pure",
@@ -23,8 +21,8 @@ Up to ${LISTED} entries are shown. To find files at any depth call glob.`,
       const reach = reachOf(context);
       await lookupDirectory(deps, path, reach);
       const all = await deps.backend.list(path, reach);
-      const shownOnes = all.filter((entry) => isWithin(entry.path, path) && !deps.rules.hides(entry.path));
-      const entries = await sortInSteps(shownOnes, order);
+      const visible = all.filter((entry) => isWithin(entry.path, path) && !deps.rules.hides(entry.path));
+      const entries = await sortInSteps(visible, order);
       if (entries.length === 0) return { content: `${shown(path)} is empty.`, details: { path, entries: 0 } };
       const lines = fitLines(entries.slice(0, LISTED).map(line));
       const left = entries.length - lines.length;

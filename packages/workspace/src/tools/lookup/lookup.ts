@@ -1,10 +1,10 @@
 import type { Reach, Stat } from "../../backend.ts";
 import { FileError } from "../../file-error.ts";
-import { missingError } from "./missing.ts";
-import type { FileToolDeps } from "../file-tool-deps.ts";
 import { shown } from "../../paths.ts";
+import type { FileToolDeps } from "../file-tool-deps.ts";
+import { missingError } from "./missing.ts";
 
-/** What is at a path; an error that names the next call if there is nothing, or nothing that may be seen. */
+/** The stat of a path. Where nothing exists, or a rule hides it, rejects with an error that names the next call. */
 export async function lookup(deps: FileToolDeps, path: string, reach: Reach): Promise<Stat> {
   const stat = deps.rules.hides(path) ? null : await deps.backend.stat(path, reach);
   if (!stat) throw await missingError(deps, path, reach);
@@ -17,11 +17,10 @@ export async function lookupFile(deps: FileToolDeps, path: string, reach: Reach)
   return stat;
 }
 
-export async function lookupDirectory(deps: FileToolDeps, path: string, reach: Reach): Promise<Stat> {
-  const stat = await lookup(deps, path, reach);
-  if (stat.type === "directory") return stat;
-  const tell = `${shown(path)} is a file, not a directory. Call read_file to see what it holds.`;
-  throw new FileError("not_a_directory", path, tell);
+export async function lookupDirectory(deps: FileToolDeps, path: string, reach: Reach): Promise<void> {
+  if ((await lookup(deps, path, reach)).type === "directory") return;
+  const message = `${shown(path)} is a file, not a directory. Call read_file to see its contents.`;
+  throw new FileError("not_a_directory", path, message);
 }
 
 export const isADirectory = (path: string): FileError =>

@@ -1,4 +1,4 @@
-/** How alike texts are to one of them. */
+/** How similar other texts are to one text: the share of adjacent pairs of letters that both have, from 0 to 1. */
 export class Similarity {
   readonly #to: string;
   readonly #pairs: ReadonlyMap<number, number>;
@@ -8,31 +8,19 @@ export class Similarity {
     this.#pairs = pairsOf(to);
   }
 
-  /** From 0 to 1: the share of neighbouring letters that they have in common. */
   of(text: string): number {
     if (text === this.#to) return 1;
     if (text.length < 2 || this.#to.length < 2) return 0;
-    const used = new Map<number, number>();
     let common = 0;
-    for (let at = 0; at < text.length - 1; at++) {
-      const pair = pairAt(text, at);
-      const there = this.#pairs.get(pair);
-      if (there === undefined) continue;
-      const count = used.get(pair) ?? 0;
-      if (count === there) continue;
-      used.set(pair, count + 1);
-      common++;
-    }
+    for (const [pair, count] of pairsOf(text)) common += Math.min(count, this.#pairs.get(pair) ?? 0);
     return (2 * common) / (this.#to.length + text.length - 2);
   }
 }
 
-const pairAt = (text: string, at: number): number => text.charCodeAt(at) * 65_536 + text.charCodeAt(at + 1);
-
 function pairsOf(text: string): Map<number, number> {
   const pairs = new Map<number, number>();
   for (let at = 0; at < text.length - 1; at++) {
-    const pair = pairAt(text, at);
+    const pair = text.charCodeAt(at) * 65_536 + text.charCodeAt(at + 1);
     pairs.set(pair, (pairs.get(pair) ?? 0) + 1);
   }
   return pairs;

@@ -1,6 +1,6 @@
 import { nameOf } from "../../paths.ts";
 
-/** What models are shown as it is, by the ending of the name. */
+/** Files that models get as they are, by extension. */
 const MEDIA: Readonly<Record<string, string>> = {
   png: "image/png",
   jpg: "image/jpeg",
@@ -29,10 +29,10 @@ const MEDIA: Readonly<Record<string, string>> = {
   pptx: "application/vnd.openxmlformats-officedocument.presentationml.presentation",
 };
 
-export const MEDIA_ENDINGS = Object.keys(MEDIA);
+export const MEDIA_EXTENSIONS = Object.keys(MEDIA);
 
 export function mediaTypeOf(path: string): string | undefined {
   const name = nameOf(path);
-  const ending = name.slice(name.lastIndexOf(".") + 1).toLowerCase();
-  return name.includes(".") && Object.hasOwn(MEDIA, ending) ? MEDIA[ending] : undefined;
+  const extension = name.slice(name.lastIndexOf(".") + 1).toLowerCase();
+  return name.includes(".") && Object.hasOwn(MEDIA, extension) ? MEDIA[extension] : undefined;
 }

@@ -1,12 +1,12 @@
 import type { Line } from "./scan-lines.ts";
 
-/** As `cat -n` does it. What follows the tab is the line as it is. */
+/** As `cat -n` prints it. After the tab comes the line as it is. */
 export const numbered = (no: number, text: string): string => `${String(no + 1).padStart(6)}\t${text}`;
 
 /** How much of a line is shown among others. */
 export const LINE_CHARS = 2_000;
 
-/** A numbered line, and below it, where no number stands, that it goes on and how to see the rest. */
+/** A numbered line and, if it was cut, a line without a number that says how to get the rest. */
 export function numberedLine({ no, text, chars }: Line): string {
   const line = numbered(no, text);
   if (text.length === chars) return line;

@@ -2,20 +2,19 @@ import { defineTool, type ToolContext } from "@cinch/core";
 import * as z from "zod";
 import type { Stat } from "../../backend.ts";
 import { FileError } from "../../file-error.ts";
-import { binaryKind, SNIFFED_BYTES } from "./binary-kind.ts";
-import { bytesOf, saveContents } from "../change/saved-contents.ts";
-import { lookupFile } from "../lookup/lookup.ts";
-import { scanLines, type Line } from "./scan-lines.ts";
-import { RESULT_CHARS } from "../list/listing.ts";
-import { MEDIA_ENDINGS, mediaTypeOf } from "./media-type.ts";
-import { LINE_CHARS, numbered, numberedLine } from "./numbered-line.ts";
-import { readPolicy } from "../../path-rules/file-rules.ts";
-import { judgedAsFile } from "../../path-rules/judged.ts";
-import { readContents, pathInput, reachOf, TIMEOUT_MS, type FileToolDeps } from "../file-tool-deps.ts";
+import { judgedAsFile, readPolicy } from "../../path-rules/index.ts";
 import { nameOf, shown } from "../../paths.ts";
+import { bytesOf, saveContents } from "../change/saved-contents.ts";
+import { pathInput, reachOf, readContents, TIMEOUT_MS, type FileToolDeps } from "../file-tool-deps.ts";
+import { RESULT_CHARS } from "../list/listing.ts";
+import { lookupFile } from "../lookup/lookup.ts";
+import { binaryKind, SNIFFED_BYTES } from "./binary-kind.ts";
+import { MEDIA_EXTENSIONS, mediaTypeOf } from "./media-type.ts";
+import { LINE_CHARS, numbered, numberedLine } from "./numbered-line.ts";
+import { scanLines, type Line } from "./scan-lines.ts";
 
 const LIMIT = 2_000;
-/** How much of one line is shown when only that line is asked for. */
+/** How much of a line is shown when only that line is requested. */
 const PIECE_CHARS = 50_000;
 const MEDIA_MIB = 10;
 const MEDIA_BYTES = MEDIA_MIB * 1024 * 1024;
@@ -27,12 +26,11 @@ interface Part {
   char_offset: number | undefined;
 }
 
-/** Shows a file: text by lines, pictures and the like as they are. */
 export const readFileTool = (deps: FileToolDeps) =>
   defineTool({
-    description: `Read a file. The first line of the result says which lines these are and, if there are more, where to go on; then come the lines, numbered as "cat -n" does.
-What stands after the number and the tab can be given to edit_file as it is. Up to ${LIMIT} lines and ${RESULT_CHARS} characters at a time; a line of more than ${LINE_CHARS} characters is cut and says how to get the rest.
-Images, audio, video and documents (${MEDIA_ENDINGS.join(", ")}) are shown as they are, up to ${MEDIA_MIB} MiB.`,
+    description: `Read a file. The first line of the result says which lines follow and, if there are more, how to get them; then come the lines, numbered as "cat -n" does.
+The text after the number and the tab can be given to edit_file as it is. Up to ${LIMIT} lines and ${RESULT_CHARS} characters at a time; a line of more than ${LINE_CHARS} characters is cut and says how to get the rest.
+Images, audio, video and documents (${MEDIA_EXTENSIONS.join(", ")}) are shown as they are, up to ${MEDIA_MIB} MiB.`,
     category: "read",
     effect: "pure",
     timeoutMs: TIMEOUT_MS,
@@ -51,62 +49,72 @@ Images, audio, video and documents (${MEDIA_ENDINGS.join(", ")}) are shown as th
     ...judgedAsFile(deps, readPolicy),
     execute({ file_path, offset = 0, limit = LIMIT, char_offset }, context) {
       const path = deps.path(file_path);
-      // Behind the edits that were asked for before it: it shows what they have made of the file.
+      // In the queue, so that it shows the result of the edits that were requested before it.
       return deps.queue.run(path, context.signal, async () => {
-        // Before the contents: if they change in between, this is not their version, and a write will say so.
+        // Before the contents: if they change in between, they have another version, and a later write is refused.
         const stat = await lookupFile(deps, path, reachOf(context));
         const { size, version } = stat;
         const mediaType = mediaTypeOf(path);
-        if (size > 0 && mediaType !== undefined) return media(deps, { stat, mediaType }, context);
+        if (size > 0 && mediaType !== undefined) return readMedia(deps, { stat, mediaType }, context);
         const content =
-          size === 0 ? `${shown(path)} is empty.` : await textOf(deps, { stat, offset, limit, char_offset }, context);
+          size === 0 ? `${shown(path)} is empty.` : await readText(deps, { stat, offset, limit, char_offset }, context);
         context.files.read(path, version);
         return { content, details: { path, size } };
       });
     },
   });
 
-async function media(deps: FileToolDeps, { stat, mediaType }: { stat: Stat; mediaType: string }, context: ToolContext) {
+async function readMedia(
+  deps: FileToolDeps,
+  { stat, mediaType }: { stat: Stat; mediaType: string },
+  context: ToolContext,
+) {
   const { path, size, version } = stat;
   if (size > MEDIA_BYTES) {
-    const tell = `${shown(path)} (${mediaType}) has ${size} bytes; up to ${MEDIA_BYTES} (${MEDIA_MIB} MiB) can be shown. Make a smaller version of it and read that.`;
-    throw new FileError("invalid", path, tell);
+    const message = `${shown(path)} (${mediaType}) has ${size} bytes; up to ${MEDIA_BYTES} (${MEDIA_MIB} MiB) can be shown. Make a smaller version of it and read that.`;
+    throw new FileError("invalid", path, message);
   }
-  const kept = await saveContents(readContents(deps, { path, end: MEDIA_BYTES }, context), { whole: true });
+  const data = await beginningOf(deps, { path, end: MEDIA_BYTES }, context);
   context.files.read(path, version);
   return {
     content: [
       { type: "text" as const, text: `${shown(path)}: ${mediaType}, ${size} bytes` },
-      { type: "file" as const, mediaType, data: new Uint8Array(bytesOf(kept)), filename: nameOf(path) },
+      { type: "file" as const, mediaType, data, filename: nameOf(path) },
     ],
     details: { path, size, mediaType },
   };
 }
 
-async function checkText(deps: FileToolDeps, { path, size }: Stat, context: ToolContext): Promise<void> {
-  const beginning = await saveContents(readContents(deps, { path, end: SNIFFED_BYTES }, context), { whole: true });
-  const kind = binaryKind(bytesOf(beginning));
-  if (kind === undefined) return;
-  const tell = `${shown(path)} is not text that can be shown: it has ${size} bytes and looks like ${kind}. Look at it with a command that understands it, if there is one.`;
-  throw new FileError("invalid", path, tell);
+async function beginningOf(
+  deps: FileToolDeps,
+  part: { path: string; end: number },
+  context: ToolContext,
+): Promise<Uint8Array> {
+  const saved = await saveContents(readContents(deps, part, context), { whole: true });
+  return new Uint8Array(bytesOf(saved));
 }
 
-async function textOf(deps: FileToolDeps, part: Part, context: ToolContext): Promise<string> {
-  await checkText(deps, part.stat, context);
+async function readText(deps: FileToolDeps, part: Part, context: ToolContext): Promise<string> {
+  const { path, size } = part.stat;
+  const kind = binaryKind(await beginningOf(deps, { path, end: SNIFFED_BYTES }, context));
+  if (kind !== undefined) {
+    const message = `${shown(path)} is not text that can be shown: it has ${size} bytes and looks like ${kind}. Look at it with a command that understands it, if there is one.`;
+    throw new FileError("invalid", path, message);
+  }
   const { char_offset: from } = part;
-  return from === undefined ? page(deps, part, context) : piece(deps, { ...part, from }, context);
+  return from === undefined ? readLines(deps, part, context) : readPiece(deps, { ...part, from }, context);
 }
 
-async function page(deps: FileToolDeps, { stat, offset, limit }: Part, context: ToolContext): Promise<string> {
+async function readLines(deps: FileToolDeps, { stat, offset, limit }: Part, context: ToolContext): Promise<string> {
   const lines: string[] = [];
   let chars = 0;
   const total = await scanLines(readContents(deps, stat, context), {
     chars: LINE_CHARS,
     wants: (no) => no >= offset && no < offset + limit && chars < RESULT_CHARS - LINE_CHARS,
     take(line) {
-      const shownLine = numberedLine(line);
-      chars += shownLine.length + 1;
-      lines.push(shownLine);
+      const text = numberedLine(line);
+      chars += text.length + 1;
+      lines.push(text);
       return true;
     },
   });
@@ -116,7 +124,7 @@ async function page(deps: FileToolDeps, { stat, offset, limit }: Part, context: 
   return [`lines ${offset + 1}-${end} of ${total}${more}`, ...lines, ...remarks(lines)].join("\n");
 }
 
-async function piece(
+async function readPiece(
   deps: FileToolDeps,
   { stat, offset, from }: { stat: Stat; offset: number; from: number },
   context: ToolContext,
@@ -131,8 +139,8 @@ async function piece(
   if (!line) throw pastEnd(stat.path, offset, total);
   const { text, chars } = line;
   if (from > 0 && from >= chars) {
-    const tell = `char_offset ${from} is past the end: line ${offset + 1} of ${shown(stat.path)} has ${chars} characters.`;
-    throw new FileError("invalid", stat.path, tell);
+    const message = `char_offset ${from} is past the end: line ${offset + 1} of ${shown(stat.path)} has ${chars} characters.`;
+    throw new FileError("invalid", stat.path, message);
   }
   const end = from + text.length;
   const more = end < chars ? `; for more call read_file with offset ${offset} and char_offset ${end}` : "";

@@ -5,26 +5,26 @@ const NEWLINE = 10;
 export interface Line {
   /** From 0. */
   no: number;
-  /** What was asked for of it, without its end ("\n" or "\r\n"). */
+  /** The requested part, without the line ending ("\n" or "\r\n"). */
   text: string;
-  /** How long the whole line is, in characters. */
+  /** The length of the whole line, in characters. */
   chars: number;
 }
 
-export interface LineQuery {
-  /** Whether a line is wanted. Asked for each line, in order. */
+interface LineQuery {
+  /** Whether a line is wanted. Called for each line, in order. */
   wants(no: number): boolean;
-  /** Of each line, this many characters at most... */
+  /** Of each line, at most this many characters... */
   chars: number;
   /** ...from this one on. */
   from?: number;
-  /** Returning `false` ends the reading. */
-  take(line: Line): boolean | undefined;
+  /** Returning `false` ends the scan. */
+  take(line: Line): boolean;
 }
 
 /**
- * Goes through a text of any size, of which it holds a chunk and a line at a time, and of a line only what was asked for. Gives the
- * number of lines, as far as they were read. A byte order mark is no part of the first line.
+ * Scans a text of any size. Only one chunk and the requested part of one line are in memory. Returns the number of lines scanned. A byte
+ * order mark is not part of the first line.
  */
 export async function scanLines(chunks: AsyncIterable<Uint8Array>, query: LineQuery): Promise<number> {
   let no = 0;
@@ -42,9 +42,8 @@ export async function scanLines(chunks: AsyncIterable<Uint8Array>, query: LineQu
       at = end + 1;
       if (open) continue;
       no++;
-      const wait = pace.step();
-      if (wait) await wait;
-      if (line && query.take(line.end({ newline: true })) === false) return no;
+      if (pace.isDue()) await pace.rest();
+      if (line && !query.take(line.end({ newline: true }))) return no;
       line = query.wants(no) ? new LineReader(no, query) : null;
     }
   }
@@ -86,10 +85,7 @@ class LineReader {
     if (newline && this.#last === "\r") this.#chars--;
     let text = this.#text.slice(0, Math.max(0, this.#chars - this.#from));
     const isCut = this.#from + text.length < this.#chars;
-    // Half a character is none.
-    if (isCut && text.length > 1 && isHighSurrogate(text)) text = text.slice(0, -1);
+    if (isCut && text.length > 1) text = text.replace(/[\ud800-\udbff]$/, "");
     return { no: this.#no, text, chars: this.#chars };
   }
 }
-
-const isHighSurrogate = (text: string): boolean => (text.charCodeAt(text.length - 1) & 0xfc00) === 0xd800;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
 import { replaced } from "../../../src/tools/edit/replacement.ts";
-import { forgivingView, plainView } from "../../../src/tools/edit/text-view.ts";
+import { forgivingView, plainView } from "../../../src/tools/edit/mapped-text.ts";
 import { copied, fileDesk } from "../file-desk.ts";
 
 const fragment = fc.oneof(

@@ -2,7 +2,7 @@ import { Pace } from "../../pace.ts";
 import { mapped, placesOf, TextBuilder } from "../long-text.ts";
 
 /** A text without some of its characters, or with others in their place, that knows where each one stands in the original. */
-export interface TextView {
+export interface MappedText {
   text: string;
   /** Where the character begins in the original. A line break begins with its "\r". For the end: the end. */
   start(index: number): number;
@@ -18,13 +18,13 @@ interface Drop {
 }
 
 /** As `read_file` shows it: without byte order mark, and with "\n" for every line break. */
-export async function plainView(source: string): Promise<TextView> {
+export async function plainView(source: string): Promise<MappedText> {
   const breaks = await placesOf(source, "\r\n");
   return viewOf(source, { drops: mark(source), more: breaks.map((at) => ({ from: at, to: at + 1 })) });
 }
 
 /** Also without white space at the end of lines, and with plain quotes, dashes and spaces. */
-export async function forgivingView(source: string): Promise<TextView> {
+export async function forgivingView(source: string): Promise<MappedText> {
   const pace = new Pace();
   const drops = mark(source);
   const first = drops.length;
@@ -36,13 +36,11 @@ export async function forgivingView(source: string): Promise<TextView> {
     const least = Math.max(at, first);
     while (from > least && SPACES.has(source.charCodeAt(from - 1))) {
       from--;
-      const wait = pace.step();
-      if (wait) await wait;
+      if (pace.isDue()) await pace.rest();
     }
     if (from < end) more.push({ from, to: end });
     at = end + 1;
-    const wait = pace.step();
-    if (wait) await wait;
+    if (pace.isDue()) await pace.rest();
   }
   const view = await viewOf(source, { drops, more });
   return { ...view, text: await mapped(view.text, plain) };
@@ -65,7 +63,7 @@ function plain(text: string): string {
     .replace(/[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]/g, " ");
 }
 
-async function viewOf(source: string, { drops: few, more }: { drops: Drop[]; more: Drop[] }): Promise<TextView> {
+async function viewOf(source: string, { drops: few, more }: { drops: Drop[]; more: Drop[] }): Promise<MappedText> {
   const pace = new Pace();
   const drops = few.length > 0 ? [...few, ...more] : more;
   const kept = new TextBuilder();
@@ -79,8 +77,7 @@ async function viewOf(source: string, { drops: few, more }: { drops: Drop[]; mor
     at.push(from - sum);
     left.push((sum += to - from));
     last = to;
-    const wait = pace.step();
-    if (wait) await wait;
+    if (pace.isDue()) await pace.rest();
   }
   kept.add(source.slice(last));
   const text = drops.length === 0 ? source : kept.text();
