@@ -1,91 +1,89 @@
 import { Pace } from "../../pace.ts";
-import { commonEnd, commonStart, placesOf, TextBuilder } from "../long-text.ts";
+import { placesOf, TextBuilder } from "../long-text.ts";
 import { forgivingView, plainView, type MappedText } from "./mapped-text.ts";
 
-/** How many places a result shows. */
-export const PLACES_SHOWN = 3;
+/** How many of the changed places a result shows. */
+const PLACES_SHOWN = 3;
 
-export interface Wish {
+interface Replacement {
   old: string;
   new: string;
   all: boolean;
 }
 
-/** What was put where, in the new text. */
 export interface TextRange {
   from: number;
   to: number;
 }
 
 export type Replaced =
-  /** `ranges`: the first of them, `places`: how many there are. */
+  /** `ranges`: the first changed places, in the new text. `places`: how many there are. */
   | { kind: "done"; text: string; ranges: TextRange[]; places: number; forgiving: boolean }
-  /** `places`: where in the view of the text, as many as there are. */
+  /** `places`: offsets in the view. */
   | { kind: "ambiguous"; places: number[]; view: MappedText; forgiving: boolean }
   | { kind: "missing"; view: MappedText }
-  /** Nothing would be another than it is. */
+  /** The text would not change. */
   | { kind: "same" };
 
 /**
- * Replaces a text that was copied from what `read_file` shows. First what stands there is taken as it is; if that is nowhere, white space
- * at the end of lines and the kinds of quotes, dashes and spaces are passed over. Only what differs between old and new is touched:
- * everything else keeps its bytes, its line ends, and its quotes.
+ * Replaces a text that was copied from the output of `read_file`. It is first looked for as it is. If it does not occur, white space at
+ * the end of lines and the kinds of quotes, dashes and spaces are ignored. Only the difference between old and new is written: all other
+ * bytes, line endings and quotes stay.
  */
-export async function replaced(source: string, wish: Wish): Promise<Replaced> {
+export async function replaced(source: string, replacement: Replacement): Promise<Replaced> {
   const view = await plainView(source);
-  // Both mean the same line break; a "\r" of its own, right before one, is met only by a text that has it.
-  const exact = wish.old.includes("\r\n") && view.text.includes(wish.old) ? wish : withoutReturns(wish);
-  if (exact.old === exact.new) return { kind: "same" };
-  const places = await placesOf(view.text, exact.old);
-  if (places.length > 0)
-    return putAt(source, { view, places, old: plainOld(exact.old), wish: exact, forgiving: false });
-  return (await forgivingly(source, exact)) ?? { kind: "missing", view };
+  // "\r\n" means "\n", unless the view still holds it: after another "\r".
+  const isExact = replacement.old.includes("\r\n") && view.text.includes(replacement.old);
+  const wanted = isExact ? replacement : withoutReturns(replacement);
+  if (wanted.old === wanted.new) return { kind: "same" };
+  const places = await placesOf(view.text, wanted.old);
+  const old = { text: wanted.old, index: (offset: number) => offset };
+  if (places.length > 0) return replaceAt(source, { view, places, old, wanted, forgiving: false });
+  return (await replaceForgiving(source, wanted)) ?? { kind: "missing", view };
 }
 
-const withoutReturns = (wish: Wish): Wish => ({
-  ...wish,
-  old: wish.old.replaceAll("\r\n", "\n"),
-  new: wish.new.replaceAll("\r\n", "\n"),
+const withoutReturns = (replacement: Replacement): Replacement => ({
+  ...replacement,
+  old: replacement.old.replaceAll("\r\n", "\n"),
+  new: replacement.new.replaceAll("\r\n", "\n"),
 });
 
-async function forgivingly(source: string, wish: Wish): Promise<Replaced | undefined> {
-  const old = await forgivingView(wish.old);
+async function replaceForgiving(source: string, wanted: Replacement): Promise<Replaced | undefined> {
+  const old = await forgivingView(wanted.old);
   if (old.text.trim() === "") return undefined;
   const view = await forgivingView(source);
-  // White space at the end of what is looked for is only passed over where a line ends.
-  const endsLine = /\s$/.test(wish.old) && !old.text.endsWith("\n");
+  // White space at the end of the old text is only ignored at the end of a line.
+  const endsLine = /\s$/.test(wanted.old) && !old.text.endsWith("\n");
   const places = (await placesOf(view.text, old.text)).filter((place) => {
     const next = view.text[place + old.text.length];
     return !endsLine || next === undefined || next === "\n";
   });
-  return places.length > 0 ? putAt(source, { view, places, old, wish, forgiving: true }) : undefined;
+  return places.length > 0 ? replaceAt(source, { view, places, old, wanted, forgiving: true }) : undefined;
 }
-
-const plainOld = (text: string): Pick<MappedText, "text" | "index"> => ({ text, index: (place) => place });
 
 interface Found {
   view: MappedText;
   places: number[];
-  /** What was looked for, as it stands in the view. */
+  /** The old text as it occurs in the view. */
   old: Pick<MappedText, "text" | "index">;
-  wish: Wish;
+  wanted: Replacement;
   forgiving: boolean;
 }
 
-async function putAt(source: string, { view, places, old, wish, forgiving }: Found): Promise<Replaced> {
-  if (places.length > 1 && !wish.all) return { kind: "ambiguous", places, view, forgiving };
-  const head = await kept(old, commonStart(wish.old, wish.new));
-  const tail = commonEnd(wish.old.slice(head), wish.new.slice(head));
-  const [first, last] = [old.index(head), old.index(wish.old.length - tail)];
-  const put = wish.new.slice(head, wish.new.length - tail);
-  const pieceAt = put.includes("\n") ? withLineBreaks(source, put) : () => put;
+async function replaceAt(source: string, { view, places, old, wanted, forgiving }: Found): Promise<Replaced> {
+  if (places.length > 1 && !wanted.all) return { kind: "ambiguous", places, view, forgiving };
+  const head = await beforeIgnored(old, commonStart(wanted.old, wanted.new));
+  const tail = commonEnd(wanted.old.slice(head), wanted.new.slice(head));
+  const [first, last] = [old.index(head), old.index(wanted.old.length - tail)];
+  const inserted = wanted.new.slice(head, wanted.new.length - tail);
+  const pieceAt = inserted.includes("\n") ? withLineBreaks(source, inserted) : () => inserted;
   const pace = new Pace();
   const ranges: TextRange[] = [];
   const text = new TextBuilder();
   let done = 0;
   for (const place of places) {
-    // White space that is passed over, at the end of a line that ends elsewhere now, goes with the line end.
-    const follows = first > 0 && !put.startsWith("\n");
+    // White space that was ignored at the end of a line is removed with the line break.
+    const follows = first > 0 && !inserted.startsWith("\n");
     const from = follows ? view.end(place + first - 1) : view.start(place + first);
     const to = first < last ? view.end(place + last - 1) : from;
     text.add(source.slice(done, from));
@@ -101,8 +99,21 @@ async function putAt(source: string, { view, places, old, wish, forgiving }: Fou
   return { kind: "done", text: whole, ranges, places: places.length, forgiving };
 }
 
-/** Not up to white space that may not be there: what comes after it would stand without it. */
-async function kept(old: Found["old"], head: number): Promise<number> {
+function commonStart(a: string, b: string): number {
+  let at = 0;
+  while (at < a.length && a[at] === b[at]) at++;
+  return at;
+}
+
+function commonEnd(a: string, b: string): number {
+  const most = Math.min(a.length, b.length);
+  let length = 0;
+  while (length < most && a.at(-1 - length) === b.at(-1 - length)) length++;
+  return length;
+}
+
+/** The last offset up to `head` that is not behind ignored white space, which the file may not have. */
+async function beforeIgnored(old: Found["old"], head: number): Promise<number> {
   const pace = new Pace();
   let at = head;
   while (at > 0 && old.index(at - 1) === old.index(at)) {
@@ -113,19 +124,18 @@ async function kept(old: Found["old"], head: number): Promise<number> {
 }
 
 /**
- * A text with the line break that is replaced there; otherwise with the one that comes next, or else with the one before. Asked for
- * places from the beginning on: what was found once need not be looked for again.
+ * The text with the kind of line break that the range has, or else the next line break after it, or else the one before. Ranges must
+ * come in order: the next line break is looked for once.
  */
-function withLineBreaks(source: string, put: string): (range: TextRange) => string {
-  const windows = put.replaceAll("\n", "\r\n");
+function withLineBreaks(source: string, text: string): (range: TextRange) => string {
+  const withReturns = text.replaceAll("\n", "\r\n");
   const last = source.lastIndexOf("\n");
   let next = -1;
   return ({ from, to }) => {
     const within = source.slice(from, to).indexOf("\n");
-    // No line break is after the last one, and the next one stays so until it is passed.
     if (within < 0 && next < to && to <= last) next = source.indexOf("\n", to);
     const following = to <= last ? next : last;
     const after = within >= 0 ? from + within : following;
-    return after > 0 && source[after - 1] === "\r" ? windows : put;
+    return after > 0 && source[after - 1] === "\r" ? withReturns : text;
   };
 }

@@ -5,8 +5,8 @@ import type { TextRange } from "./replacement.ts";
 const LINES = 40;
 const AROUND = 2;
 
-/** The lines in which something was put, with some around them: the first of so many places. */
-export function snippet(text: string, ranges: readonly TextRange[], places = ranges.length): string {
+/** The changed lines with some lines around them. `ranges` are the first of `places`. */
+export function snippet(text: string, ranges: readonly TextRange[], places: number): string {
   const out: string[] = [];
   let line = 0;
   let lineStart = 0;
@@ -16,7 +16,7 @@ export function snippet(text: string, ranges: readonly TextRange[], places = ran
       line++;
       lineStart = next + 1;
     }
-    const last = line + breaksIn(text.slice(from, to));
+    const last = line + text.slice(from, to).split("\n").length - 1;
     const first = Math.max(shownUpTo + 1, line - AROUND);
     const end = Math.min(last + AROUND, first + LINES - 1);
     if (out.length > 0 && first > shownUpTo + 1) out.push("…");
@@ -28,13 +28,7 @@ export function snippet(text: string, ranges: readonly TextRange[], places = ran
   return out.join("\n");
 }
 
-function breaksIn(text: string): number {
-  let count = 0;
-  for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) count++;
-  return count;
-}
-
-/** Lines `first` to `end`, found from a line whose beginning is known. */
+/** Lines `first` to `end`, searched from a line whose start is known. */
 function linesAt(
   text: string,
   known: { no: number; start: number },
@@ -46,14 +40,12 @@ function linesAt(
   for (; no <= end && start < text.length; no++) {
     const found = text.indexOf("\n", start);
     const stop = found < 0 ? text.length : found;
-    if (no >= first) out.push(shownLine(no, text.slice(start, stop), found >= 0));
+    if (no >= first) {
+      const raw = text.slice(start, stop).replace(no === 0 ? /^\ufeff/ : "", "");
+      const line = found >= 0 && raw.endsWith("\r") ? raw.slice(0, -1) : raw;
+      out.push(numberedLine({ no, text: line.slice(0, LINE_CHARS), chars: line.length }));
+    }
     start = stop + 1;
   }
   return out;
-}
-
-function shownLine(no: number, raw: string, ended: boolean): string {
-  const marked = no === 0 && raw.startsWith("\ufeff") ? raw.slice(1) : raw;
-  const line = ended && marked.endsWith("\r") ? marked.slice(0, -1) : marked;
-  return numberedLine({ no, text: line.slice(0, LINE_CHARS), chars: line.length });
 }
