@@ -47,7 +47,7 @@ export const files = inPackage("packages/workspace", [
   {
     attacks: "confinement: who deletes a link deletes a file",
     file: "disk/write/remove.ts",
-    find: 'if (standing?.kind !== "link") throw',
+    find: 'if (found?.kind !== "link") throw',
     replace: "if (false) throw",
     tests: ["disk/link-only"],
   },

@@ -3,7 +3,7 @@ import { mapConcurrently } from "./disk/at-once.ts";
 import { FileError } from "./file-error.ts";
 import { joinPath, namesOf, parentOf } from "./paths.ts";
 
-/** What stands under each of these paths. */
+/** What exists at each of these paths. */
 export const sightsOf = (backend: Backend, paths: readonly string[], reach: Reach): AsyncIterable<Sight> =>
   backend.look?.(paths, reach) ?? plainSights(backend, paths, reach);
 
@@ -12,7 +12,7 @@ export async function sightAt(backend: Backend, path: string, reach: Reach): Pro
   return { path, kind: "nothing" };
 }
 
-/** `look` for any backend that has no faster one. */
+/** `look` for backends without one. */
 export async function* plainSights(backend: Backend, paths: readonly string[], reach: Reach): AsyncGenerator<Sight> {
   for (const path of paths) {
     try {
@@ -47,7 +47,7 @@ async function plainStat(backend: Backend, path: string, reach: Reach) {
   });
 }
 
-/** The first of the directories above a path, from the root on, of which this is true. */
+/** The first of the directories above a path, from the root on, for which the predicate holds. */
 async function firstAbove(path: string, is: (above: string) => Promise<boolean>): Promise<string | undefined> {
   let above = "/";
   for (const name of namesOf(parentOf(path))) {
@@ -57,7 +57,7 @@ async function firstAbove(path: string, is: (above: string) => Promise<boolean>)
   return undefined;
 }
 
-/** `null`: to nowhere that can be told. */
+/** `null` if the path can't be resolved. */
 async function leadsTo(backend: Backend, path: string, reach: Reach): Promise<string | null> {
   try {
     return (await backend.resolve?.(path, { ...reach, direct: false })) ?? path;
@@ -67,7 +67,7 @@ async function leadsTo(backend: Backend, path: string, reach: Reach): Promise<st
   }
 }
 
-/** The paths of everything below a directory that is no directory itself. */
+/** The paths of everything below a directory except directories. */
 export const namesInside = (backend: Backend, path: string, reach: Reach): AsyncIterable<string> =>
   backend.inside?.(path, reach) ?? plainInside(backend, path, reach);
 
@@ -78,11 +78,11 @@ async function* plainInside(backend: Backend, path: string, reach: Reach): Async
   }
 }
 
-/** Writes and deletes many small files. Gives for each, in order, what went wrong, or `null`. */
+/** Writes and deletes many small files. Returns the error of each, or `null`, in order. */
 export const writeEach = (backend: Backend, files: readonly SmallWrite[], reach: Reach): Promise<(Error | null)[]> =>
   backend.writeAll?.(files, reach) ?? writePlainly(backend, files, reach);
 
-/** `writeAll` for any backend that has no faster one. */
+/** `writeAll` for backends without one. */
 export async function writePlainly(
   backend: Backend,
   files: readonly SmallWrite[],

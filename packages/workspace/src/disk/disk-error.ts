@@ -21,7 +21,7 @@ const TELLS: Record<string, string> = {
 export const codeOf = (error: unknown): string | undefined =>
   error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
 
-/** What the operating system said, as a failure of a file. Anything that did not come from it is given back as it is. */
+/** An error of the operating system as a `FileError`. Any other error is returned as it is. */
 export function diskError(error: unknown, path: string): unknown {
   const code = codeOf(error);
   if (error instanceof FileError || code === undefined || !/^E[A-Z0-9]+$/.test(code)) return error;
@@ -33,7 +33,7 @@ export function diskError(error: unknown, path: string): unknown {
   );
 }
 
-/** Runs something on the disk, and tells its failures as those of this file. */
+/** Rejects with errors of the operating system as `FileError`s for this path. */
 export async function onDisk<T>(path: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

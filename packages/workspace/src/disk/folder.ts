@@ -6,19 +6,19 @@ import { codeOf } from "./disk-error.ts";
 import { hashFile } from "./disk-version.ts";
 
 /**
- * How what was checked is kept to be what is used. `descriptors`: directories are held open, and everything happens relative to them,
- * so that nobody can put a link in between. `checks`: for systems that don't show descriptors as paths (no /proc); what was opened is
- * compared with what was looked at, which leaves a moment for somebody who changes directories at the same time.
+ * How a file that was checked is guaranteed to be the file that is used. `descriptors`: directories are held open and everything happens
+ * relative to them, so another process can't put a link in between. `checks`: for systems without /proc; the opened file is compared with
+ * the checked one, which leaves a short race with a process that changes directories at the same time.
  */
 export type Confinement = "descriptors" | "checks";
 
-/** Linux. Opens for nothing but naming: no right to read is needed, and neither pipes nor devices notice. */
+/** Linux: opens without reading, so it needs no read permission and has no effect on pipes and devices. */
 const O_PATH = 0o10_000_000;
 const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK } = constants;
 
 export type EntryKind = "file" | "directory" | "link" | "other";
 
-/** What stands under a name in a folder: the link itself, if it is one. */
+/** An entry of a folder. A link is not followed. */
 export interface DiskEntry extends AsyncDisposable {
   kind: EntryKind;
   stats: BigIntStats;
@@ -26,15 +26,15 @@ export interface DiskEntry extends AsyncDisposable {
   handle: FileHandle | undefined;
 }
 
-/** A name, as text or, since not all of them are text, as the disk has it. */
+/** A name as text, or as bytes, because a disk may have names that are not UTF-8. */
 export type Name = string | Buffer;
 
-/** A directory below the root, open. */
+/** An open directory at or below the root. */
 export class Folder {
   readonly confinement: Confinement;
-  /** Its path in the workspace, without links. */
+  /** The workspace path, without links. */
   readonly path: string;
-  /** Where it is on the disk, without links; "" for the root of the disk, so that names can be put behind it. */
+  /** The path on the disk, without links; "" for the root of the disk, so that "/name" can be appended. */
   readonly real: string;
   readonly #handle: FileHandle | undefined;
 
@@ -58,7 +58,7 @@ export class Folder {
     }
   }
 
-  /** A path that leads to this directory, and to no other. */
+  /** A real path of this directory, and of no other. */
   get place(): string {
     return this.#handle ? procPath(this.#handle) : this.real || "/";
   }
@@ -86,13 +86,13 @@ export class Folder {
     }
   }
 
-  /** The folder of this name. Takes the handle over. */
+  /** The subfolder of this name. It owns the handle of the entry. */
   enter(name: Name, { handle }: DiskEntry): Folder {
     const place = { confinement: this.confinement, path: joinPath(this.path, `${name}`), real: `${this.real}/${name}` };
     return new Folder(place, handle);
   }
 
-  /** A folder further down in one go, or `null` if it takes a closer look: if there is a link on the way, or nothing, or a file. */
+  /** Opens a folder further down with one call; `null` if a name on the way is missing, a link or a file. */
   async descend(names: readonly string[]): Promise<Folder | null> {
     const under = names.join("/");
     const place = { confinement: this.confinement, path: joinPath(this.path, under), real: `${this.real}/${under}` };
@@ -100,7 +100,7 @@ export class Folder {
     const handle = flags === undefined ? undefined : await open(this.at(under), flags).catch(() => null);
     if (handle === null) return null;
     const folder = new Folder(place, handle);
-    // Where it is now, not where the path led when it was opened.
+    // The real path of the open folder, not of the name by which it was opened.
     const real = await (handle ? readlink(procPath(handle)) : realDirectory(place.real)).catch(() => null);
     if (real === place.real) return folder;
     await folder[Symbol.asyncDispose]();
@@ -108,8 +108,8 @@ export class Folder {
   }
 
   /**
-   * When what a folder further down holds was last changed, in ms, without waiting for the disk. Only true if no folder on the way to it
-   * has become a link. `null` if there is no such folder, or if folders can't be held open here.
+   * When the entries of a folder further down last changed, in ms. Synchronous. Valid only if no folder on the way has become a link.
+   * `null` if there is no such folder, or without descriptors.
    */
   touchedBelow(under: string): number | null {
     if (!this.#handle) return null;
@@ -122,7 +122,7 @@ export class Folder {
     }
   }
 
-  /** Opens a file that was looked at, and no other. */
+  /** Opens the file of this entry, and no other. */
   async open(name: string, { stats, handle }: DiskEntry): Promise<FileHandle> {
     if (handle) return open(procPath(handle), O_RDONLY);
     const opened = await open(this.at(name), O_RDONLY | (O_NOFOLLOW ?? 0) | (O_NONBLOCK ?? 0));
@@ -139,8 +139,7 @@ export class Folder {
   }
 
   /**
-   * Opens a file without waiting: for those who know that it was read a moment ago, and have many of them. Only with descriptors. Throws
-   * for what is no file.
+   * Opens a file synchronously: faster for many files that were read a moment ago. Only with descriptors. Throws for anything but a file.
    */
   openNow(name: string): { fd: number } & Disposable {
     const fd = openSync(this.at(name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
@@ -150,9 +149,8 @@ export class Folder {
     throw fileError("changed", joinPath(this.path, name));
   }
 
-  /** What is in a file that was looked at, as a hash. */
-  async hash(name: string, standing: DiskEntry): Promise<string> {
-    await using file = await this.open(name, standing);
+  async hash(name: string, found: DiskEntry): Promise<string> {
+    await using file = await this.open(name, found);
     return await hashFile(file);
   }
 
@@ -160,7 +158,7 @@ export class Folder {
     return this.#handle ? this.#handle.stat({ bigint: true }) : stat(this.place, { bigint: true });
   }
 
-  /** Without descriptors: whether this is still where it was. Otherwise it can't be anywhere else. */
+  /** Without descriptors: throws if the directory has moved or become a link. */
   async verify(): Promise<void> {
     if (!this.#handle && below(await realpath(this.place)) !== this.real) throw fileError("outside", this.path);
   }
@@ -174,7 +172,6 @@ function diskEntry(stats: BigIntStats, handle: FileHandle | undefined): DiskEntr
   return { kind: kindOf(stats), stats, handle, [Symbol.asyncDispose]: async () => handle?.close() };
 }
 
-/** Of what is known of a file, or of an entry of a directory. */
 export function kindOf(stats: Pick<BigIntStats, "isFile" | "isDirectory" | "isSymbolicLink">): EntryKind {
   if (stats.isFile()) return "file";
   if (stats.isDirectory()) return "directory";
@@ -192,7 +189,7 @@ const same = (one: BigIntStats, other: BigIntStats): boolean => one.dev === othe
 
 const procPath = ({ fd }: FileHandle): string => `/proc/self/fd/${fd}`;
 
-/** What this machine can do. */
+/** The best that this machine supports. */
 export async function bestConfinement(): Promise<Confinement> {
   if (process.platform !== "linux") return "checks";
   try {

@@ -12,7 +12,7 @@ import { notAFile } from "./write/write-file.ts";
 type FileOf = (path: string, stats: BigIntStats) => TreeFile;
 
 /**
- * What stands under these paths of one folder. The folder is opened once, and no file is waited for: that would take longer than to look.
+ * What exists at these paths of one folder. The folder is opened once and files are examined synchronously, which is much faster.
  */
 export async function* lookInside(
   root: Folder,
@@ -45,7 +45,7 @@ async function statsOf(folder: Folder, paths: readonly string[]): Promise<Map<st
     found.set(path, statsAt(folder, path));
     await pace.rest();
   }
-  // A change in the same tick of the clock could not be told from this one. A moment later it can.
+  // A second change within one tick of the file system's clock would have the same version. After the wait it has another.
   const fresh = [...found].flatMap(([path, one]) => {
     const wait = one && "ctimeNs" in one ? msUntilSettled(one) : 0;
     return wait > 0 ? [{ path, wait }] : [];
@@ -74,13 +74,13 @@ async function sightOf(
   if (kind !== "file") return { path, kind };
   if (!isCoarse(stats)) return { path, kind, file: fileOf(path, stats) };
   const name = nameOf(path);
-  await using standing = await folder.lookAt(name);
-  if (standing?.kind !== "file") return { path, kind: "nothing" };
-  const version = await diskVersion(standing.stats, () => folder.hash(name, standing));
-  return { path, kind, file: { ...fileOf(path, standing.stats), version } };
+  await using found = await folder.lookAt(name);
+  if (found?.kind !== "file") return { path, kind: "nothing" };
+  const version = await diskVersion(found.stats, () => folder.hash(name, found));
+  return { path, kind, file: { ...fileOf(path, found.stats), version } };
 }
 
-/** The directory of this path, open (the start itself, if it is that); or the first name on its way that is none; `null`: one is missing. */
+/** The open directory (`start` itself for the root); or the first name on the way that is not a directory; `null` if one is missing. */
 async function folderAt(start: Folder, path: string): Promise<Folder | { by: string } | null> {
   const names = namesOf(path);
   if (names.length === 0) return start;
@@ -90,12 +90,12 @@ async function folderAt(start: Folder, path: string): Promise<Folder | { by: str
   for (const name of names) {
     const above = folder;
     try {
-      const standing = await above.lookAt(name);
-      if (standing?.kind !== "directory") {
-        await standing?.[Symbol.asyncDispose]();
-        return standing ? { by: joinPath(above.path, name) } : null;
+      const found = await above.lookAt(name);
+      if (found?.kind !== "directory") {
+        await found?.[Symbol.asyncDispose]();
+        return found ? { by: joinPath(above.path, name) } : null;
       }
-      folder = above.enter(name, standing);
+      folder = above.enter(name, found);
     } finally {
       if (above !== start) await above[Symbol.asyncDispose]();
     }
@@ -103,7 +103,7 @@ async function folderAt(start: Folder, path: string): Promise<Folder | { by: str
   return folder;
 }
 
-/** Failures of files are told. Anything else is a defect. */
+/** Any error but a `FileError` is a defect. */
 function expected(error: unknown): FileError {
   if (error instanceof FileError) return error;
   throw error;

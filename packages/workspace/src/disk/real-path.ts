@@ -1,7 +1,7 @@
 import { realpath } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 
-/** Where a real path leads, with every link on the way resolved, also if there is nothing there yet. */
+/** A real path with every link resolved, also if nothing exists there yet. */
 export async function realPathOf(path: string): Promise<string> {
   try {
     return await realpath(path);

@@ -127,7 +127,7 @@ test("a path that can't be meant is refused at once: nobody is asked about it", 
   await using d = await fileDesk({ permissions: [] });
   assert.match(
     await d.fails(...write("../../etc/passwd")),
-    /Invalid arguments for write_file[^]*leads out of the workspace/,
+    /Invalid arguments for write_file[^]*escapes the root of the workspace/,
   );
   assert.equal(d.events.filter((event) => event.type === "tool_approval_required").length, 0);
 });

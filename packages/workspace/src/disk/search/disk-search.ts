@@ -25,9 +25,9 @@ export async function* globDisk(disk: Disk, query: GlobQuery, options: SearchOpt
   if (!search) return;
   await using located = await whereItBegins(disk, search.start, options);
   if (!located) return;
-  const { standing } = located;
-  if (standing?.kind === "file" && search.fits(search.start)) {
-    const { size, mtimeMs } = standing.stats;
+  const { found } = located;
+  if (found?.kind === "file" && search.fits(search.start)) {
+    const { size, mtimeMs } = found.stats;
     yield [{ path: search.start, type: "file", size: Number(size), modified: Number(mtimeMs) }];
   }
   if (!located.isDirectory) return;
@@ -51,7 +51,7 @@ async function whereItBegins(disk: Disk, path: string, { links }: SearchOptions)
 export async function* grepDisk(disk: Disk, query: GrepQuery, options: SearchOptions): AsyncGenerator<GrepMatch[]> {
   const search = planGrep(query);
   await using located = await disk.locate(query.path, options.links);
-  if (!located.standing && !located.isDirectory) throw fileError("not_found", query.path);
+  if (!located.found && !located.isDirectory) throw fileError("not_found", query.path);
   if (!located.isDirectory) return yield* grepFile(located, query, options);
   const below = new Subtree(located.enter(), query.path);
   const names = namesFor(query);
@@ -88,7 +88,7 @@ const namesFor = ({ glob }: GrepQuery): string | undefined | null =>
 
 /** One file, which was named: whatever it is called, it is the one that is meant. */
 async function* grepFile(located: Located, query: GrepQuery, { signal }: SearchOptions): AsyncGenerator<GrepMatch[]> {
-  if (located.standing?.kind !== "file") return;
+  if (located.found?.kind !== "file") return;
   const below = new Subtree(located.folder, located.folder.path);
   for await (const matches of matchesIn(below, [located.name], { query, signal }))
     yield matches.map((match) => ({ ...match, path: query.path }));
@@ -97,7 +97,7 @@ async function* grepFile(located: Located, query: GrepQuery, { signal }: SearchO
 async function checkDirectory(disk: Disk, path: string, { links }: SearchOptions): Promise<void> {
   await using located = await disk.locate(path, links);
   if (located.isDirectory) return;
-  throw fileError(located.standing ? "not_a_directory" : "not_found", path);
+  throw fileError(located.found ? "not_a_directory" : "not_found", path);
 }
 
 function filesBelow(below: Subtree, search: WalkQuery, { beginning, signal }: SearchOptions): AsyncGenerator<Found[]> {

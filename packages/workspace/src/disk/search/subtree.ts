@@ -126,8 +126,8 @@ export class Subtree {
 
 async function opened(folder: Folder, name: string) {
   if (folder.confinement === "descriptors") return folder.openNow(name);
-  await using standing = await folder.lookAt(name);
-  return standing?.kind === "file" ? await folder.open(name, standing) : null;
+  await using found = await folder.lookAt(name);
+  return found?.kind === "file" ? await folder.open(name, found) : null;
 }
 
 /** What a list says of a file. */

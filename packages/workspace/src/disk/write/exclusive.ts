@@ -1,6 +1,6 @@
 const last = new Map<string, Promise<void>>();
 
-/** One after the other, for everybody in this process who uses the same key. */
+/** Runs work with the same key one after the other, within this process. */
 export async function withLock<T>(key: string, work: () => Promise<T>): Promise<T> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const before = last.get(key);

@@ -5,10 +5,10 @@ import { mapConcurrently } from "../at-once.ts";
 import { codeOf } from "../disk-error.ts";
 import type { Folder, Name } from "../folder.ts";
 
-/** Somebody may put a file into a directory that is being emptied. */
+/** Another process may put a file into a directory that is being emptied. */
 const ATTEMPTS = 3;
 
-/** Removes what stands under a name, and everything in it. Links go themselves, never what they lead to. */
+/** Removes an entry and everything in it. Links are removed, not their targets. */
 export async function remove(folder: Folder, name: Name, signal: AbortSignal | undefined): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     signal?.throwIfAborted();
@@ -18,18 +18,18 @@ export async function remove(folder: Folder, name: Name, signal: AbortSignal | u
       return await rmdir(folder.at(name));
     } catch (error) {
       const code = codeOf(error);
-      // Not a directory any more: look again.
+      // ENOTDIR: not a directory any more, so try again.
       if (code === "ENOENT") return;
       if ((code !== "ENOTEMPTY" && code !== "EEXIST" && code !== "ENOTDIR") || attempt === ATTEMPTS) throw error;
     }
   }
 }
 
-/** Removes a directory in which nothing but directories is. What is in it is never removed, also if it comes there at that moment. */
+/** Removes a directory that holds nothing but directories. Never removes a file, even one that appears at that moment. */
 export async function removeEmpty(folder: Folder, name: Name): Promise<void> {
-  await using standing = await folder.lookAt(name);
-  if (standing?.kind !== "directory") throw fileError("changed", joinPath(folder.path, `${name}`));
-  const inside = folder.enter(name, standing);
+  await using found = await folder.lookAt(name);
+  if (found?.kind !== "directory") throw fileError("changed", joinPath(folder.path, `${name}`));
+  const inside = folder.enter(name, found);
   await inside.verify();
   const entries = await readdir(inside.place, { withFileTypes: true, encoding: "buffer" });
   if (entries.some((entry) => !entry.isDirectory())) throw fileError("changed", inside.path);
@@ -41,7 +41,7 @@ export async function removeEmpty(folder: Folder, name: Name): Promise<void> {
   });
 }
 
-/** The paths of everything below a directory that is no directory, whatever it is called. */
+/** The paths of everything below a directory except directories, including unusable names. */
 export async function* filesInside(folder: Folder): AsyncGenerator<string> {
   await folder.verify();
   const entries = await readdir(folder.place, { withFileTypes: true, encoding: "buffer" });
@@ -50,15 +50,14 @@ export async function* filesInside(folder: Folder): AsyncGenerator<string> {
       yield joinPath(folder.path, entry.name.toString("utf8"));
       continue;
     }
-    await using standing = await folder.lookAt(entry.name);
-    if (standing?.kind === "directory") yield* filesInside(folder.enter(entry.name, standing));
+    await using found = await folder.lookAt(entry.name);
+    if (found?.kind === "directory") yield* filesInside(folder.enter(entry.name, found));
   }
 }
 
-/** Removes a link, and nothing else. */
 export async function removeLink(folder: Folder, name: string): Promise<void> {
-  await using standing = await folder.lookAt(name);
-  if (standing?.kind !== "link") throw fileError("changed", joinPath(folder.path, name));
+  await using found = await folder.lookAt(name);
+  if (found?.kind !== "link") throw fileError("changed", joinPath(folder.path, name));
   await folder.verify();
   await unlink(folder.at(name));
 }
@@ -72,21 +71,21 @@ async function unlinked(folder: Folder, name: Name): Promise<boolean> {
   } catch (error) {
     if (codeOf(error) === "ENOENT") return true;
     if (codeOf(error) !== "EISDIR" && codeOf(error) !== "EPERM") throw error;
-    await using standing = await folder.lookAt(name);
-    if (standing && standing.kind !== "directory") throw error;
-    return !standing;
+    await using found = await folder.lookAt(name);
+    if (found && found.kind !== "directory") throw error;
+    return !found;
   }
 }
 
 async function empty(folder: Folder, name: Name, signal: AbortSignal | undefined): Promise<void> {
-  await using standing = await folder.lookAt(name);
-  if (standing?.kind !== "directory") return;
-  const inside = folder.enter(name, standing);
+  await using found = await folder.lookAt(name);
+  if (found?.kind !== "directory") return;
+  const inside = folder.enter(name, found);
   await inside.verify();
   const entries = await readdir(inside.place, { withFileTypes: true, encoding: "buffer" });
   const files = entries.filter((entry) => !entry.isDirectory());
   await mapConcurrently(files, (entry) => remove(inside, entry.name, signal), signal);
-  // One after the other: each holds its directory open, and a tree may be wide.
+  // One after the other: each keeps its directory open, and a tree may be wide.
   for (const entry of entries) if (entry.isDirectory()) await remove(inside, entry.name, signal);
 }
 

@@ -20,24 +20,24 @@ export interface Writing extends WriteOptions {
 }
 
 /**
- * Writes a file beside the one that is meant, and then puts it in the place of it: who reads sees the old contents or the new ones, and
- * after a crash one of the two is there. Gives back what is said of the new one.
+ * Writes a temporary file and renames it over the real one: readers see the old contents or the new, and after a crash one of the two
+ * exists.
  */
 export async function writeFile(disk: Disk, writing: Writing) {
   await using located = await disk.locate(writing.path, writing.links);
-  const { folder, standing } = located;
+  const { folder, found } = located;
   await checkTarget(located, writing);
   const temporary = temporaryName();
-  const mode = standing ? Number(standing.stats.mode & 0o777n) : (writing.mode ?? 0o666);
+  const mode = found ? Number(found.stats.mode & 0o777n) : (writing.mode ?? 0o666);
   await folder.verify();
   await using handle = await open(folder.at(temporary), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
   try {
     await fill(handle, writing);
-    if (standing) await inherit(handle, standing);
+    if (found) await inherit(handle, found);
     if (writing.mode !== undefined) await handle.chmod(writing.mode);
     const time = nextTime();
     await handle.utimes(time, time);
-    // Otherwise a machine that loses its power may have the new name and nothing in it.
+    // Otherwise a power loss could leave an empty file under the name.
     await handle.datasync();
     writing.signal?.throwIfAborted();
     await place({ folder, temporary, located, writing });
@@ -50,27 +50,27 @@ export async function writeFile(disk: Disk, writing: Writing) {
 }
 
 async function checkTarget(
-  { standing, isDirectory, blocked, folder, name }: Located,
+  { found, isDirectory, blocked, folder, name }: Located,
   { path, ifVersion }: Writing,
 ): Promise<void> {
   if (isDirectory) throw fileError("is_a_directory", path);
   if (blocked) throw fileError("not_a_directory", path, "a name on its way is a file. Use another path.");
-  if (standing && standing.kind !== "file") throw notAFile(path);
-  if (ifVersion !== undefined) await checkVersion({ folder, name, standing, path, ifVersion });
-  // Putting another file in its place needs no right to write it: without this, a file that is protected would not be.
-  if (standing) await access(standing.handle ? `/proc/self/fd/${standing.handle.fd}` : folder.at(name), W_OK);
+  if (found && found.kind !== "file") throw notAFile(path);
+  if (ifVersion !== undefined) await checkVersion({ folder, name, found, path, ifVersion });
+  // A rename needs no write permission on the file that it replaces. Without this check, read-only files would be overwritten.
+  if (found) await access(found.handle ? `/proc/self/fd/${found.handle.fd}` : folder.at(name), W_OK);
 }
 
 interface Comparison {
   folder: Folder;
   name: string;
-  standing: DiskEntry | null;
+  found: DiskEntry | null;
   path: string;
   ifVersion: string | null;
 }
 
-async function checkVersion({ folder, name, standing, path, ifVersion }: Comparison): Promise<void> {
-  const version = standing ? await diskVersion(standing.stats, () => folder.hash(name, standing)) : null;
+async function checkVersion({ folder, name, found, path, ifVersion }: Comparison): Promise<void> {
+  const version = found ? await diskVersion(found.stats, () => folder.hash(name, found)) : null;
   if (version !== ifVersion) throw fileError("changed", path);
 }
 
@@ -81,7 +81,7 @@ async function fill(handle: FileHandle, { content, signal }: Writing): Promise<v
   }
 }
 
-/** The owner only where we may give a file away. */
+/** Only some processes may change the owner; otherwise it stays the writing user. */
 async function inherit(handle: FileHandle, { stats }: DiskEntry): Promise<void> {
   const now = await handle.stat({ bigint: true });
   if (now.uid !== stats.uid || now.gid !== stats.gid)
@@ -89,7 +89,7 @@ async function inherit(handle: FileHandle, { stats }: DiskEntry): Promise<void> 
   await handle.chmod(Number(stats.mode & 0o777n));
 }
 
-/** Gives the finished file its name, if what was to be replaced is still what it was. */
+/** Renames the finished file, if the file to replace has not changed. */
 async function place({
   folder,
   temporary,
@@ -118,29 +118,29 @@ async function place({
 }
 
 async function check(above: Folder, name: string, { path, ifVersion }: Writing): Promise<void> {
-  await using standing = await above.lookAt(name);
-  if (standing?.kind === "directory") throw fileError("is_a_directory", path);
-  if (standing && standing.kind !== "file") throw fileError("changed", path);
-  if (ifVersion !== undefined) await checkVersion({ folder: above, name, standing, path, ifVersion });
+  await using found = await above.lookAt(name);
+  if (found?.kind === "directory") throw fileError("is_a_directory", path);
+  if (found && found.kind !== "file") throw fileError("changed", path);
+  if (ifVersion !== undefined) await checkVersion({ folder: above, name, found, path, ifVersion });
 }
 
-/** Fails if there is a file by now, also one that another process made. */
+/** Fails if the file exists by now, also if another process created it. */
 async function create(from: string, to: string, path: string): Promise<void> {
   try {
     await link(from, to);
   } catch (error) {
     if (codeOf(error) === "EEXIST") throw fileError("changed", path);
     if (!hasNoLinks(error)) throw error;
-    // There was none a moment ago.
+    // A short race: the caller has just checked that there is no file.
     return rename(from, to);
   }
   await unlink(from);
 }
 
-/** Some disks have no second names for a file. */
+/** Some disks have no hard links. */
 export const hasNoLinks = (error: unknown): boolean => ["EPERM", "ENOTSUP", "EOPNOTSUPP"].includes(codeOf(error) ?? "");
 
-/** Makes the directories that are missing above the file, each in the one before. */
+/** Creates the missing directories above the file. */
 async function makeFolders({ folder, names }: Located): Promise<Folder> {
   let above = folder;
   try {
@@ -149,12 +149,12 @@ async function makeFolders({ folder, names }: Located): Promise<Folder> {
       await mkdir(above.at(name)).catch((error: unknown) => {
         if (codeOf(error) !== "EEXIST") throw error;
       });
-      const standing = await above.lookAt(name);
-      if (standing?.kind !== "directory") {
-        await standing?.[Symbol.asyncDispose]();
+      const found = await above.lookAt(name);
+      if (found?.kind !== "directory") {
+        await found?.[Symbol.asyncDispose]();
         throw fileError("changed", joinPath(above.path, name));
       }
-      const next = above.enter(name, standing);
+      const next = above.enter(name, found);
       if (above !== folder) await above[Symbol.asyncDispose]();
       above = next;
     }

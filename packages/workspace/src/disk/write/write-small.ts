@@ -30,12 +30,12 @@ import { hasNoLinks } from "./write-file.ts";
 const { O_RDWR, O_CREAT, O_EXCL, O_NOFOLLOW = 0, W_OK } = constants;
 const synced = promisify(fdatasync);
 
-/** So many are written before the disk is waited for. */
+/** How many files are written before their sync is awaited. */
 const TOGETHER = 16;
 
 /**
- * Does to small files what `writeFile` does to one. A folder is opened once, and nothing but the disk's own cache is waited for: to wait
- * for each call takes much longer than what is done. Those that it gives back have to be written one by one.
+ * `writeFile` for many small files. Each folder is opened once, and only the sync is asynchronous, which is much faster. Returns the
+ * files that have to be written one by one.
  */
 export async function writeSmall(
   disk: Disk,
@@ -70,7 +70,7 @@ class Writing {
   readonly #folder: Folder;
   readonly #name: string;
   readonly #lock: string;
-  /** `closer`: it takes a closer look. */
+  /** `closer`: the file has to be written by `writeFile`. */
   outcome: Error | null | "closer" = null;
 
   constructor(folder: Folder, lock: string, file: SmallWrite) {
@@ -82,10 +82,10 @@ class Writing {
 
   async run(): Promise<void> {
     try {
-      const standing = this.#check();
+      const found = this.#check();
       if (this.outcome === "closer") return;
       const { content } = this.file;
-      if (content) await this.#write(content, standing);
+      if (content) await this.#write(content, found);
       else await withLock(this.#lock, async () => this.#delete());
     } catch (error) {
       const told = diskError(error, this.file.path);
@@ -93,15 +93,15 @@ class Writing {
     }
   }
 
-  /** What is to be replaced, if it is what it should be. */
+  /** The file to replace, if it has the expected version. */
   #check(): BigIntStats | undefined {
     const { path, ifVersion } = this.file;
-    const standing = lstatSync(this.#at, { bigint: true, throwIfNoEntry: false });
-    if (!standing && ifVersion === null) return undefined;
-    if (!standing || ifVersion === null || kindOf(standing) !== "file") throw fileError("changed", path);
-    if (isCoarse(standing)) this.outcome = "closer";
-    else if (timesOf(standing) !== ifVersion) throw fileError("changed", path);
-    return standing;
+    const found = lstatSync(this.#at, { bigint: true, throwIfNoEntry: false });
+    if (!found && ifVersion === null) return undefined;
+    if (!found || ifVersion === null || kindOf(found) !== "file") throw fileError("changed", path);
+    if (isCoarse(found)) this.outcome = "closer";
+    else if (timesOf(found) !== ifVersion) throw fileError("changed", path);
+    return found;
   }
 
   get #at(): string {
@@ -113,18 +113,18 @@ class Writing {
     unlinkSync(this.#at);
   }
 
-  async #write(content: Uint8Array, standing: BigIntStats | undefined): Promise<void> {
-    // Putting another file in its place needs no right to write it: without this, a file that is protected would not be.
-    if (standing) accessSync(this.#at, W_OK);
+  async #write(content: Uint8Array, found: BigIntStats | undefined): Promise<void> {
+    // As in `writeFile`: a rename needs no write permission on the file that it replaces.
+    if (found) accessSync(this.#at, W_OK);
     const temporary = this.#folder.at(temporaryName());
     const fd = openSync(temporary, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, this.file.mode ?? 0o666);
     try {
       for (let at = 0; at < content.length;) at += writeSync(fd, content, at);
-      if (standing) inherit(fd, standing);
+      if (found) inherit(fd, found);
       if (this.file.mode !== undefined) fchmodSync(fd, this.file.mode);
       const time = nextTime();
       futimesSync(fd, time, time);
-      // Otherwise a machine that loses its power may have the new name and nothing in it.
+      // Otherwise a power loss could leave an empty file under the name.
       await synced(fd);
       await withLock(this.#lock, async () => this.#place(temporary));
     } catch (error) {
@@ -155,7 +155,7 @@ function inherit(fd: number, { uid, gid, mode }: BigIntStats): void {
     try {
       fchownSync(fd, Number(uid), Number(gid));
     } catch {
-      // Only some may give a file away. Then it belongs to who wrote it.
+      // Only some processes may change the owner; otherwise it stays the writing user.
     }
   }
   fchmodSync(fd, Number(mode & 0o777n));
@@ -165,6 +165,6 @@ function remove(temporary: string): void {
   try {
     unlinkSync(temporary);
   } catch {
-    // It is swept away later.
+    // `sweep` removes it later.
   }
 }

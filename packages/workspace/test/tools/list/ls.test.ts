@@ -35,7 +35,7 @@ test("a file and a missing directory are errors that name the next call", async 
   await using d = await fileDesk({ files: { "/src/a.ts": "" } });
   assert.match(await d.fails("ls", { path: "src/a.ts" }), /^src\/a\.ts is a file, not a directory\. Call read_file/);
   assert.match(await d.fails("ls", { path: "sr" }), /^There is no file or directory sr\. Did you mean src\?/);
-  assert.match(await d.fails("ls", { path: "../" }), /leads out of the workspace/);
+  assert.match(await d.fails("ls", { path: "../" }), /escapes the root of the workspace/);
 });
 
 test("more than 1000 entries are not shown, and it says how to see the others", async () => {

@@ -74,8 +74,11 @@ test("a directory is an error that says to use ls", async () => {
 
 test("a path that leads out of the root, or that no name can be, is refused with the reason", async () => {
   await using d = await fileDesk({ files: { "/a.txt": "" } });
-  assert.match(await d.fails("read_file", { file_path: "../a.txt" }), /"\.\.\/a\.txt" leads out of the workspace/);
-  assert.match(await d.fails("read_file", { file_path: "src/../../a.txt" }), /leads out of the workspace/);
+  assert.match(
+    await d.fails("read_file", { file_path: "../a.txt" }),
+    /"\.\.\/a\.txt" escapes the root of the workspace/,
+  );
+  assert.match(await d.fails("read_file", { file_path: "src/../../a.txt" }), /escapes the root of the workspace/);
   assert.match(await d.fails("read_file", { file_path: "a\u0000.txt" }), /can't be a path/);
   assert.match(await d.fails("read_file", { file_path: "a\n.txt" }), /can't be a path/);
 });
