@@ -1,6 +1,6 @@
 import type { Backend, Reach, Sight, SmallWrite } from "./backend.ts";
 import { mapConcurrently } from "./disk/at-once.ts";
-import { FileError } from "./file-error.ts";
+import { asError, FileError } from "./file-error.ts";
 import { joinPath, namesOf, parentOf } from "./paths.ts";
 
 /** What exists at each of these paths. */
@@ -88,12 +88,7 @@ export async function writePlainly(
   files: readonly SmallWrite[],
   reach: Reach,
 ): Promise<(Error | null)[]> {
-  return mapConcurrently(files, (file) =>
-    writeOne(backend, file, reach).then(
-      () => null,
-      (error: unknown) => (error instanceof Error ? error : new Error(String(error))),
-    ),
-  );
+  return mapConcurrently(files, (file) => writeOne(backend, file, reach).then(() => null, asError));
 }
 
 async function writeOne(backend: Backend, { path, ifVersion, content, mode }: SmallWrite, reach: Reach): Promise<void> {

@@ -37,6 +37,9 @@ const TELL: Record<FileProblem, string> = {
   failed: "this did not work.",
 };
 
+/** The thrown value as an `Error`. */
+export const asError = (thrown: unknown): Error => (thrown instanceof Error ? thrown : new Error(String(thrown)));
+
 /** Messages begin with the path, so that a backend around a backend can replace it by its own. */
 export function fileError(
   problem: FileProblem,
@@ -48,7 +51,7 @@ export function fileError(
 }
 
 /** The same failure with the path that the caller knows. Any other error is returned as it is. */
-export function translateError(error: unknown, path: (inner: string) => string): unknown {
+export function retold(error: unknown, path: (inner: string) => string): unknown {
   if (!(error instanceof FileError)) return error;
   const outer = path(error.path);
   const message = error.message.startsWith(error.path) ? outer + error.message.slice(error.path.length) : error.message;

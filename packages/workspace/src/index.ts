@@ -5,7 +5,7 @@ export * from "./backend.ts";
 export * from "./backends/index.ts";
 export { commandMatcher, type CommandMatcher } from "./commands/index.ts";
 export type { Confinement } from "./disk/folder.ts";
-export * from "./file-error.ts";
+export { FileError, fileError, retold, type FileProblem } from "./file-error.ts";
 export { glob, type Glob } from "./glob/index.ts";
 export * from "./output.ts";
 export { OUTPUT_PATH, Outputs, type OutputPlace } from "./outputs.ts";

@@ -16,7 +16,7 @@ import type {
 } from "../backend.ts";
 import { namesInside, sightsOf, writeEach } from "../bulk.ts";
 import { checkConfig } from "../config.ts";
-import { FileError, fileError, translateError } from "../file-error.ts";
+import { FileError, fileError, retold } from "../file-error.ts";
 import { below } from "../glob/index.ts";
 import { isWithin, joinPath, joinPaths, namesOf, relativeTo, virtualPath } from "../paths.ts";
 import { Batches } from "../search/index.ts";
@@ -85,14 +85,14 @@ class Route {
   }
 
   told<E extends Error>(error: E): E {
-    return translateError(error, (path) => this.outer(path)) as E;
+    return retold(error, (path) => this.outer(path)) as E;
   }
 
   async call<T>(work: (backend: Backend) => Promise<T>): Promise<T> {
     try {
       return await work(this.backend);
     } catch (error) {
-      throw translateError(error, (path) => this.outer(path));
+      throw retold(error, (path) => this.outer(path));
     }
   }
 
@@ -100,7 +100,7 @@ class Route {
     try {
       yield* work(this.backend);
     } catch (error) {
-      throw translateError(error, (path) => this.outer(path));
+      throw retold(error, (path) => this.outer(path));
     }
   }
 }

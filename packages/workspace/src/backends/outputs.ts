@@ -12,7 +12,7 @@ import type {
   WriteOptions,
 } from "../backend.ts";
 import { plainSights, sightsOf } from "../bulk.ts";
-import { fileError, translateError } from "../file-error.ts";
+import { fileError, retold } from "../file-error.ts";
 import { OUTPUT_PATH, type Outputs } from "../outputs.ts";
 import { isWithin } from "../paths.ts";
 import { Batches } from "../search/index.ts";
@@ -106,7 +106,7 @@ class OutputBackend extends BackendAround implements Backend {
     try {
       yield* work(inner);
     } catch (error) {
-      throw translateError(error, () => path);
+      throw retold(error, () => path);
     }
   }
 

@@ -15,7 +15,7 @@ import type {
 } from "../backend.ts";
 import { namesInside, sightsOf, writeEach } from "../bulk.ts";
 import { checkBackend, checkConfig } from "../config.ts";
-import { fileError, translateError } from "../file-error.ts";
+import { fileError, retold } from "../file-error.ts";
 import { isWithin, joinPath, joinPaths, nameOf, parentOf, relativeTo } from "../paths.ts";
 import { Batches } from "../search/index.ts";
 import { BackendAround } from "./backend-around.ts";
@@ -158,7 +158,7 @@ class PolicyBackend extends BackendAround implements Backend {
       await this.#hooks.after?.({ ...access, path: judged.real }, reach);
       return result;
     } catch (error) {
-      throw translateError(error, (path) => judged.outer(path));
+      throw retold(error, (path) => judged.outer(path));
     }
   }
 
@@ -169,7 +169,7 @@ class PolicyBackend extends BackendAround implements Backend {
       yield* work(judged);
     } catch (error) {
       failed = true;
-      throw translateError(error, (path) => judged.outer(path));
+      throw retold(error, (path) => judged.outer(path));
     } finally {
       if (!failed) await this.#hooks.after?.({ ...access, path: judged.real }, reach);
     }

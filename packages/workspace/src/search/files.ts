@@ -8,13 +8,13 @@ import { EVERYTHING, planGlob, planGrep } from "./plan.ts";
 import { regexMatches, type Source } from "./regex.ts";
 import { walk, type Found, type WalkQuery, type Walkable } from "./walk.ts";
 
-/** What a backend must have for its files to be found. */
+/** The calls that a search needs. */
 export type Searchable = Pick<Backend, "list" | "stat" | "read">;
 
-/** More than that is no ignore file. */
+/** The most that is read of an ignore file. */
 const BEGINNING_BYTES = 256 * 1024;
 
-/** `glob` for any backend that has no faster one. */
+/** `glob` for backends without a faster one. */
 export async function* globFiles(backend: Searchable, query: GlobQuery, reach: Reach): AsyncGenerator<Entry> {
   reach.signal?.throwIfAborted();
   const asked = await backend.stat(query.path, reach);
@@ -24,7 +24,7 @@ export async function* globFiles(backend: Searchable, query: GlobQuery, reach: R
   for await (const { known } of filesOf(backend, search, reach)) yield known!;
 }
 
-/** `tree` for any backend that has no faster one. */
+/** `tree` for backends without a faster one. */
 export async function* treeFiles(backend: Searchable, reach: Reach): AsyncGenerator<TreeFile> {
   for await (const { path } of new Batches(walk(walkable(backend, reach), EVERYTHING, reach.signal))) {
     const stat = await backend.stat(path, reach);
@@ -32,7 +32,7 @@ export async function* treeFiles(backend: Searchable, reach: Reach): AsyncGenera
   }
 }
 
-/** `grep` for any backend that has no faster one: plain text is looked for here, regular expressions by ripgrep. */
+/** `grep` for backends without a faster one. Regular expressions are left to ripgrep. */
 export async function* grepFiles(backend: Searchable, query: GrepQuery, reach: Reach): AsyncGenerator<GrepMatch> {
   reach.signal?.throwIfAborted();
   const search = planGrep(query);
@@ -57,7 +57,7 @@ interface Reading {
   range?: Range;
 }
 
-/** Nothing for a file that can't be read, or went away. */
+/** No bytes for a file that can't be read or no longer exists. */
 async function* readable({ backend, path, reach, range = {} }: Reading): AsyncGenerator<Uint8Array> {
   try {
     yield* backend.read(path, range, reach);
@@ -77,7 +77,7 @@ async function* filesOf(backend: Searchable, search: WalkQuery | null, reach: Re
   }
 }
 
-/** Any backend, for a walk. */
+/** Adapts a backend for a walk. */
 export function walkable(backend: Searchable, reach: Reach): Walkable<Entry> {
   return {
     async children(path) {
@@ -89,7 +89,7 @@ export function walkable(backend: Searchable, reach: Reach): Walkable<Entry> {
   };
 }
 
-/** The beginning of a file as text; "" if there is none, or if it can't be read. */
+/** The beginning of a file as text; "" if it does not exist or can't be read. */
 export async function beginningOf(backend: Pick<Backend, "read">, path: string, reach: Reach): Promise<string> {
   const chunks: Uint8Array[] = [];
   for await (const chunk of readable({ backend, path, reach, range: { end: BEGINNING_BYTES } })) chunks.push(chunk);

@@ -3,7 +3,7 @@ import { LineHead, lineText, piecesOf } from "./lines.ts";
 
 type Text = Pick<GrepQuery, "pattern" | "ignoreCase">;
 
-/** The lines of a file that hold a text. */
+/** The lines of a file that contain a text. */
 export async function* plainMatches(
   path: string,
   chunks: AsyncIterable<Uint8Array>,
@@ -19,7 +19,7 @@ export async function* plainMatches(
       const joined = before.length === 0 ? bytes : Buffer.concat([before, bytes]);
       hit ||= holds(joined);
       if (!last) {
-        // What is looked for may lie across two pieces of a line.
+        // The text may span two pieces of a line.
         before = overlap === 0 ? Buffer.alloc(0) : Buffer.from(joined.subarray(-overlap));
         continue;
       }

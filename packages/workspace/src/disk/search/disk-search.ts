@@ -9,11 +9,10 @@ import type { Disk, Links, Located } from "../disk.ts";
 import { matchesBelow, matchesIn } from "./ripgrep-matches.ts";
 import { QuickListing } from "./quick-listing.ts";
 
-/** How a search goes about: which links it follows to where it begins, and until when. */
 export interface SearchOptions {
   links: Links;
   signal: AbortSignal | undefined;
-  /** The beginning of a file outside of where the search begins. */
+  /** The beginning of any file of the workspace, for ignore files. */
   beginning(path: string): Promise<string>;
 }
 
@@ -34,10 +33,10 @@ export async function* globDisk(disk: Disk, query: GlobQuery, options: SearchOpt
   const below = new Subtree(located.enter(), search.start);
   const quick = new QuickListing(below, search.fits);
   const tree: Walkable<Entry> = { children: (path) => quick.children(path), beginning: options.beginning };
-  for await (const found of walk(tree, search, options.signal)) yield found.map(({ known }) => known!);
+  for await (const files of walk(tree, search, options.signal)) yield files.map(({ known }) => known!);
 }
 
-/** The names that a pattern begins with may lead over a link. Where links are not followed, there is nothing behind it. */
+/** A literal name at the beginning of the pattern may be a link. If links are not followed, the search finds nothing. */
 async function whereItBegins(disk: Disk, path: string, { links }: SearchOptions): Promise<Located | null> {
   try {
     return await disk.locate(path, links);
@@ -47,7 +46,6 @@ async function whereItBegins(disk: Disk, path: string, { links }: SearchOptions)
   }
 }
 
-/** What was found together comes together: handing on each for itself would take longer than to find it. */
 export async function* grepDisk(disk: Disk, query: GrepQuery, options: SearchOptions): AsyncGenerator<GrepMatch[]> {
   const search = planGrep(query);
   await using located = await disk.locate(query.path, options.links);
@@ -63,7 +61,7 @@ export async function* grepDisk(disk: Disk, query: GrepQuery, options: SearchOpt
     yield await ignored.without(matches);
 }
 
-/** Walks by itself, and gives ripgrep nothing but files. */
+/** Walks here, and passes only files to ripgrep. */
 async function* grepWalk(
   below: Subtree,
   search: WalkQuery,
@@ -72,7 +70,7 @@ async function* grepWalk(
 ): AsyncGenerator<GrepMatch[]> {
   let most = 16;
   const room = () => {
-    // The first few are soon done; later, starting ripgrep should not be what takes the time.
+    // Small groups first, for quick results; later large ones, because each starts a process.
     most = Math.min(most * 16, 8_192);
     return most;
   };
@@ -82,11 +80,11 @@ async function* grepWalk(
   }
 }
 
-/** The pattern for names, as ripgrep and we read it alike; `undefined`: all files. `null` if it is any other. */
+/** A pattern that means the same to ripgrep; `undefined`: all files. `null` for any other pattern. */
 const namesFor = ({ glob }: GrepQuery): string | undefined | null =>
   glob === undefined || /^\*\.\w+$/.test(glob) ? glob : null;
 
-/** One file, which was named: whatever it is called, it is the one that is meant. */
+/** A file that the query names is searched even if an ignore file excludes it. */
 async function* grepFile(located: Located, query: GrepQuery, { signal }: SearchOptions): AsyncGenerator<GrepMatch[]> {
   if (located.found?.kind !== "file") return;
   const below = new Subtree(located.folder, located.folder.path);
@@ -105,7 +103,7 @@ function filesBelow(below: Subtree, search: WalkQuery, { beginning, signal }: Se
   return walk(tree, search, signal);
 }
 
-/** Asks for the next one while this one is being used. */
+/** Fetches the next item while the current one is used. */
 async function* ahead<T>(items: AsyncGenerator<T>): AsyncGenerator<T> {
   let next = Promise.allSettled([items.next()]);
   try {
@@ -122,7 +120,7 @@ async function* ahead<T>(items: AsyncGenerator<T>): AsyncGenerator<T> {
   }
 }
 
-/** Groups of so many files, or fewer: all their names have to fit into one command. */
+/** Groups of at most so many files, whose names fit into one command line. */
 async function* inGroups(files: AsyncIterable<Found[]>, most: () => number): AsyncGenerator<Found[]> {
   let group: Found[] = [];
   let [room, length] = [most(), 0];

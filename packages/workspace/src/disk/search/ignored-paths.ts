@@ -5,16 +5,16 @@ import type { GrepMatch } from "../../backend.ts";
 import type { Subtree } from "./subtree.ts";
 import type { SearchOptions } from "./disk-search.ts";
 
-/** So many folders are looked into for others that need not be searched. Further down, what is found there is left out later. */
+/** How many folders are scanned for ignored folders before the search. Matches in others are filtered afterwards. */
 const MOST_FOLDERS = 16;
-/** These are never searched the quick way, so that nobody may bring them back. */
+/** The fast search always skips these folders, so it can't be used if an ignore file includes them again. */
 const BROUGHT_BACK = /^!.*(?:node_modules|\.git\b)/m;
 
-/** What ignore files exclude below a folder, as a walk of ours would have it. ripgrep reads none of them: they may be anything. */
+/** The paths that ignore files exclude below a folder, as a walk would. ripgrep does not read ignore files: they are not trusted. */
 export class IgnoredPaths {
   readonly #below: Subtree;
   readonly #beginning: SearchOptions["beginning"];
-  /** By folder; `null`: it is excluded itself. */
+  /** By folder; `null`: the folder is excluded. */
   readonly #known = new Map<string, Promise<Ignores | null>>();
 
   private constructor(below: Subtree, beginning: SearchOptions["beginning"]) {
@@ -22,20 +22,20 @@ export class IgnoredPaths {
     this.#beginning = beginning;
   }
 
-  /** `null` if that takes a walk: because of what ignore files above say, or one that brings back what is never searched. */
+  /** `null` if the search needs a walk: ignore files above have rules, or one includes a folder that the fast search skips. */
   static async below(below: Subtree, { beginning }: SearchOptions): Promise<IgnoredPaths | null> {
     const { path } = below;
     const above = await ignoresAbove({ beginning }, path);
     if (!above?.isEmpty) return null;
     const ignored = new IgnoredPaths(below, beginning);
     const text = await ignored.#textIn(path);
-    // Who names a folder sees what is in it, whatever that itself says.
+    // A folder that the query names is searched even if its own ignore file excludes its contents.
     if (BROUGHT_BACK.test(text) || (path !== "/" && text !== "")) return null;
     ignored.#known.set(path, Promise.resolve(new Ignores().within(path, text)));
     return ignored;
   }
 
-  /** Folders that are excluded as a whole, as far as they are soon found. */
+  /** Excluded folders near the top. */
   async folders(): Promise<string[]> {
     const excluded: string[] = [];
     const top = await this.#at(this.#below.path);
@@ -60,7 +60,7 @@ export class IgnoredPaths {
     for (const match of matches) {
       if (match.path !== path) {
         path = match.path;
-        // Files of one folder come together, and there may be very many.
+        // Files of one folder are adjacent.
         if (parentOf(path) !== folder) ignores = await this.#at((folder = parentOf(path)));
         isKept = ignores !== null && !ignores.excludes(path, "file");
       }

@@ -10,11 +10,11 @@ import { kindOf } from "../folder.ts";
 import { isTemporary } from "../temporary.ts";
 
 /**
- * What is in the folders of a tree, with what the disk says of the files that fit.
+ * Lists the folders of a tree, with the stats of matching files.
  *
- * To hold each folder open and to look at its files from there takes twice as long as to look at them by their real paths, on which
- * another process may put a link. That changes a folder on the way, and the time of that can't be turned back: so a folder is listed by its real
- * path, and the listing is believed if nothing between it and the root was touched since the search began. Otherwise it is listed again.
+ * To list a folder by its real path takes half the time of holding it open, but another process may put a link on that path. That changes
+ * the ctime of a folder, which can't be set back: so the listing is trusted if no folder between it and the root was touched since the
+ * search began. Otherwise the folder is listed again, held open.
  */
 export class QuickListing {
   readonly #below: Subtree;
@@ -26,7 +26,7 @@ export class QuickListing {
     this.#fits = fits;
   }
 
-  /** Without files that don't fit, except for ignore files. */
+  /** Omits files that don't match, except ignore files. */
   async children(path: string): Promise<Child<Entry>[]> {
     const isQuick = this.#below.start.confinement === "descriptors";
     return (isQuick ? await this.#quickly(path) : null) ?? (await this.#safely(path));
@@ -41,7 +41,7 @@ export class QuickListing {
         while (sharedPace.isDue()) await sharedPace.rest();
         const { name } = entry;
         const kind = kindOf(entry);
-        // What was left behind by a process that died is removed where that is safe.
+        // Only the safe listing removes temporary files of dead processes.
         if (isTemporary(name)) return null;
         if (kind === "directory") children.push({ name, type: "directory" });
         if (kind !== "file") continue;
@@ -56,7 +56,7 @@ export class QuickListing {
     return this.#isInPlace(under) ? children : null;
   }
 
-  /** The deepest folder first: that those above it are what they were tells that it was looked at in its place. */
+  /** The deepest folder first: if those above it are checked later and are untouched, it was checked in its place. */
   #isInPlace(under: string): boolean {
     const { start } = this.#below;
     const names = namesOf(joinPaths(start.path, under));

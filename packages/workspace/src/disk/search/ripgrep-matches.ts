@@ -11,9 +11,9 @@ import { TEMPORARY } from "../temporary.ts";
 
 const OPTIONS = ["--with-filename", "--null", "--line-number", "--byte-offset", "--no-heading"];
 const COUNTS = ["--with-filename", "--null", "--count"];
-/** Files that are named: whatever they are called, and whatever they hold, which is looked at later. */
+/** For files given by name. Whether they are text is checked later. */
 const NAMED = ["--text", "--max-depth=0"];
-/** Files that ripgrep finds by itself. */
+/** For files that ripgrep finds itself. */
 const FOUND = ["--hidden", "--glob=!.git/", "--glob=!node_modules/", `--glob=!${TEMPORARY}`];
 
 interface Matching {
@@ -21,22 +21,22 @@ interface Matching {
   signal: AbortSignal | undefined;
 }
 
-export interface Quick {
-  /** A pattern for names that ripgrep reads as we do. */
+interface FastSearch {
+  /** A pattern for names that means the same to ripgrep. */
   names: string | undefined;
-  /** Folders below that need not be searched, as paths relative to it. */
+  /** Folders to skip, as relative paths. */
   without: readonly string[];
 }
 
 /**
- * The lines that fit in all files below a folder.
+ * The matching lines of all files below a folder.
  *
- * ripgrep walks by itself, and somebody may put a link in its way. That changes the directory in which the link is, and the time of that
- * can't be turned back: so what was found in directories that nobody has touched since we began is believed. Anything else is looked up.
+ * ripgrep walks by itself, and another process may put a link on its way. That changes the ctime of a directory, which can't be set back:
+ * so matches in directories that are untouched since the start are trusted. All other matches are verified.
  */
 export async function* matchesBelow(
   below: Subtree,
-  { names, without }: Quick,
+  { names, without }: FastSearch,
   { query, signal }: Matching,
 ): AsyncGenerator<GrepMatch[]> {
   const began = Date.now();
@@ -55,7 +55,7 @@ export async function* matchesBelow(
     }
     const believed = found.files.filter((file) => !isDoubted(file));
     yield believed.flatMap(({ matches }) => found.matches.slice(matches.from, matches.to));
-    // A number can't be looked up: where it is not believed, the lines themselves are.
+    // A count can't be verified: the lines are searched again instead.
     const again = doubted.map(({ path }) => relativeTo(below.path, path));
     if (query.counts) yield* matchesIn(below, again, { query, signal });
     else yield await witnessed(below, { ...found, files: doubted }, signal);
@@ -63,8 +63,8 @@ export async function* matchesBelow(
 }
 
 /**
- * The lines in these files that fit. ripgrep opens them by name, and somebody may have put a link there: so what it prints is only
- * believed if the same bytes stand at the same place of the file that we open ourselves.
+ * The matching lines of these files. ripgrep opens them by name, and another process may have put a link there: so a line is trusted
+ * only if the file that we open ourselves has the same bytes at the same offset.
  */
 export async function* matchesIn(
   below: Subtree,
@@ -78,7 +78,7 @@ export async function* matchesIn(
     yield await witnessed(below, found, signal);
 }
 
-/** Those lines that stand in these files. ripgrep has just read them: they are in memory, and need not be waited for. */
+/** The lines that these files really have. ripgrep has just read them, so they are cached and are read synchronously. */
 async function witnessed(below: Subtree, found: Printed, signal: AbortSignal | undefined): Promise<GrepMatch[]> {
   const folders = Map.groupBy(found.files, ({ folder }) => folder);
   const inFolder = async ([folder, files]: [string, PrintedFile[]]): Promise<GrepMatch[]> => {
@@ -96,10 +96,10 @@ async function witnessed(below: Subtree, found: Printed, signal: AbortSignal | u
   return (await mapConcurrently([...folders], inFolder, signal)).flat();
 }
 
-/** One for all: nobody waits while using it, and a new one for each of ten thousand files would have to be collected. */
+/** Shared, because it is used synchronously and a search may read ten thousand files. */
 const window = Buffer.allocUnsafeSlow(32 * 1024);
 
-/** Reads in a file, mostly close to where it read before. What it gives is gone when another file is read. */
+/** Reads ranges of a file through the shared buffer. A result is valid until the next read. */
 class Window {
   readonly #fd: number;
   #from = 0;

@@ -3,21 +3,21 @@ import type { GrepMatch } from "../../backend.ts";
 import { isUsableName, joinPaths } from "../../paths.ts";
 import { lineText, MAX_LINE_BYTES, shownLine, wholeLines } from "../../search/lines.ts";
 
-/** Room for a path, the number of a line and where it begins. */
+/** Room for a path, a line number and an offset. */
 const PREFIX_BYTES = 8_192;
 
-/** What a record says behind the path: `line:offset:bytes`, or how many lines fit. */
-export type OutputKind = "lines" | "counts";
+/** What follows the path in a record: `line:offset:bytes`, or the number of matching lines. */
+type OutputKind = "lines" | "counts";
 
-/** What ripgrep printed of one file, together. */
+/** Adjacent records of one file. */
 export interface PrintedFile {
   folder: string;
   path: string;
-  /** Its name may be the end of another one, or no text, so that there may be no such file. */
+  /** The name may be the end of another name, or not UTF-8, so there may be no such file. */
   isDoubtful: boolean;
-  /** Where it is in what was printed. */
+  /** Where its records are in the output. */
   records: Span;
-  /** Which of the matches are its own. */
+  /** Which of the matches are in it. */
   matches: Span;
 }
 
@@ -26,7 +26,7 @@ interface Span {
   to: number;
 }
 
-/** What ripgrep printed of several files. */
+/** A part of the output, parsed. */
 export interface Printed {
   bytes: Buffer;
   files: PrintedFile[];
@@ -34,8 +34,8 @@ export interface Printed {
 }
 
 /**
- * Reads `./name NUL …`. A record without NUL is a remark, or the beginning of a name that has a line break in it: what comes after it
- * may only look like a name. Names that no path can have are left out.
+ * Parses `./name NUL …`. A record without NUL is a remark, or the beginning of a name with a line break in it: the next record may only
+ * look like a name. Files with unusable names are omitted.
  */
 export async function* printedFiles(
   printed: AsyncIterable<Buffer>,
@@ -68,7 +68,7 @@ class Reader {
       const end = text.indexOf("\n", at);
       if (nul < at) nul = orNever(text.indexOf("\0", at));
       const isBroken = nul > end;
-      // Lines of one file come together.
+      // Lines of one file are adjacent.
       if (isBroken || this.#isBroken || nul - at !== printed.length || !text.startsWith(printed, at)) {
         printed = isBroken ? "" : text.slice(at, nul);
         const name = isBroken ? null : this.#nameOf(records.decoded(at, nul));
@@ -96,7 +96,7 @@ class Reader {
     return { folder, path: this.#below + printed.slice(1) };
   }
 
-  /** Many files have the same. `null` if it is none that can be used. */
+  /** Cached, because many files share a folder. `null` if the name is unusable. */
   #folderOf(printed: string): string | null {
     if (this.#folder.printed === printed) return this.#folder.path;
     const [start, ...names] = printed.split("/");
@@ -108,7 +108,7 @@ class Reader {
 
 const orNever = (index: number): number => (index < 0 ? Infinity : index);
 
-/** Bytes, and the same as a text of as many characters, in which things are found much faster. */
+/** Bytes, and the same as a Latin-1 string, which is much faster to search. */
 class Records {
   readonly bytes: Buffer;
   readonly text: string;
@@ -139,7 +139,7 @@ function lineIn(records: Records, path: string, said: Span): GrepMatch | null {
   return place && { path, line: place.line, text: records.line(place) };
 }
 
-/** A line as it was printed: which one it is, where it begins in its file, and where its bytes are. */
+/** The line number, the offset in the file, and where the bytes of the line are in the output. */
 function placeIn(text: string, { from, to }: Span): (Span & { line: number; offset: number }) | null {
   const colon = text.indexOf(":", from);
   const second = text.indexOf(":", colon + 1);
@@ -147,21 +147,21 @@ function placeIn(text: string, { from, to }: Span): (Span & { line: number; offs
   const line = Number(text.slice(from, colon));
   if (!Number.isInteger(line)) return null;
   const end = Math.min(to, second + 1 + MAX_LINE_BYTES);
-  // ripgrep ends a last line that has no end, with a return if it was told that there are some.
+  // With --crlf, ripgrep appends "\r" to a last line without a line break.
   const isReturn = end > second + 1 && text.charCodeAt(end - 1) === RETURN;
   return { line, offset: Number(text.slice(colon + 1, second)), from: second + 1, to: isReturn ? end - 1 : end };
 }
 
 const RETURN = 13;
 
-export interface PrintedLine {
+interface PrintedLine {
   line: number;
-  /** Where it begins in its file. */
+  /** Of its first byte in the file. */
   offset: number;
   bytes: Buffer;
 }
 
-/** The lines that were printed of a file, as they were. */
+/** The printed lines of a file. */
 export function linesOf({ records }: PrintedFile, { bytes }: Printed): PrintedLine[] {
   const text = bytes.toString("latin1", records.from, records.to);
   const lines: PrintedLine[] = [];

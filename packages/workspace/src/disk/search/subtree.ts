@@ -10,10 +10,10 @@ import { onDisk } from "../disk-error.ts";
 import { Folder, kindOf } from "../folder.ts";
 import { isTemporary, sweep } from "../temporary.ts";
 
-/** Clocks of file systems tick. */
+/** More than one tick of a file system's clock. */
 export const CLOCK_MS = 50;
 
-/** A folder that is held open, and everything below it without a link. `path` is what the caller calls it. */
+/** An open folder and everything below it, without links. `path` is the caller's name for it. */
 export class Subtree {
   readonly start: Folder;
   readonly path: string;
@@ -38,13 +38,13 @@ export class Subtree {
     });
   }
 
-  /** Whether there is a plain file, without waiting for the disk. */
+  /** Whether a regular file exists. Synchronous. */
   hasFile(path: string): boolean {
     const place = `${this.start.real}/${relativeTo(this.path, path)}`;
     return lstatSync(place, { throwIfNoEntry: false })?.isFile() ?? false;
   }
 
-  /** The same, with links, and with what the disk says of each file. */
+  /** Also links, and the stats of each file. */
   async childrenWithStats(path: string): Promise<Child<BigIntStats>[]> {
     return this.#inside(path, async (folder) => {
       const entries = await readdir(folder.place, { withFileTypes: true });
@@ -56,7 +56,7 @@ export class Subtree {
         await pace.rest();
         if (entry.isDirectory()) children.push({ name, type: "directory" });
         if (!entry.isFile() && !entry.isSymbolicLink()) continue;
-        // Not awaited one by one: that would take longer than all the rest.
+        // Synchronous: to await each would take longer than all the rest.
         const known = lstatSync(folder.at(name), { bigint: true, throwIfNoEntry: false });
         if (known?.isFile() || known?.isSymbolicLink()) children.push({ name, type: "file", known });
       }
@@ -64,7 +64,7 @@ export class Subtree {
     });
   }
 
-  /** What is to be said of these files of a folder. Those that went away meanwhile are left out. */
+  /** The entries of these files of a folder. Files that no longer exist are omitted. */
   entries(path: string, names: readonly string[]): Promise<Map<string, Entry>> {
     return this.#inside(path, async (folder) => {
       const entries = await mapConcurrently(names, async (name) => {
@@ -76,14 +76,14 @@ export class Subtree {
   }
 
   /**
-   * Those of these folders into which nothing has come since then, from which nothing has gone and in which nothing has changed its name,
-   * and the same of every folder above them up to the start. What was found there before this was asked, by their names, was there.
+   * The folders in which no entry was created, removed or renamed since then, nor in any folder above them up to the start. So entries
+   * that were found by path before this call were really in them.
    */
   untouched(folders: ReadonlySet<string>, since: number): Set<string> {
     const all = new Set<string>();
     for (const folder of folders)
       for (let path = folder; !all.has(path); path = path === this.path ? path : parentOf(path)) all.add(path);
-    // A folder comes before those above it: that these are what they were tells that it was looked at in its place.
+    // The deepest first: if the folders above it are checked later and are untouched, it was checked in its place.
     const deepestFirst = [...all].toSorted((a, b) => b.length - a.length);
     const found = deepestFirst.filter((path) => this.#isUntouched(path, since));
     const untouched = new Set<string>();
@@ -96,7 +96,7 @@ export class Subtree {
     return touched !== null && touched < time - CLOCK_MS;
   }
 
-  /** Gives each of these files of a folder to `work`, open for reading. Those that are none, or went away, are left out. */
+  /** Calls `work` with each of these files of a folder, open for reading. Omits names that are not files or no longer exist. */
   async each(path: string, names: readonly string[], work: (name: string, fd: number) => void): Promise<void> {
     const quietly = (error: unknown) => {
       if (!(error instanceof FileError)) throw error;
@@ -130,7 +130,6 @@ async function opened(folder: Folder, name: string) {
   return found?.kind === "file" ? await folder.open(name, found) : null;
 }
 
-/** What a list says of a file. */
 export const entryOf = (path: string, { size, mtimeMs }: Stats): Entry => ({
   path,
   type: "file",

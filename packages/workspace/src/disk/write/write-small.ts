@@ -17,7 +17,7 @@ import {
 } from "node:fs";
 import { promisify } from "node:util";
 import type { SmallWrite } from "../../backend.ts";
-import { fileError } from "../../file-error.ts";
+import { asError, fileError } from "../../file-error.ts";
 import { nameOf, namesOf, parentOf } from "../../paths.ts";
 import type { Disk } from "../disk.ts";
 import { codeOf, diskError } from "../disk-error.ts";
@@ -88,8 +88,7 @@ class Writing {
       if (content) await this.#write(content, found);
       else await withLock(this.#lock, async () => this.#delete());
     } catch (error) {
-      const told = diskError(error, this.file.path);
-      this.outcome = told instanceof Error ? told : new Error(String(told));
+      this.outcome = asError(diskError(error, this.file.path));
     }
   }
 

@@ -44,7 +44,13 @@ export async function searchLines(
     isWithin(path, query.path) && !rules.hides(path) ? judge(names.inside(path)) : "deny";
   let [judged, file, total] = ["", { path: "", lines: 0 }, 0];
   let policy: Policy | undefined;
-  const outcome = (stopped: boolean): GrepOutcome => ({ files, matches: first.sorted(), total, stopped, askedFor });
+  const outcome = ({ stopped }: { stopped: boolean }): GrepOutcome => ({
+    files,
+    matches: first.sorted(),
+    total,
+    stopped,
+    askedFor,
+  });
   const pace = new Pace();
   for await (const matches of Batches.of(backend.grep(query, reach))) {
     context.signal.throwIfAborted();
@@ -60,14 +66,14 @@ export async function searchLines(
         askedFor.add(path);
         continue;
       }
-      if (total >= MAX_COUNTED) return outcome(true);
+      if (total >= MAX_COUNTED) return outcome({ stopped: true });
       if (file.lines === 0) files.set(path, file);
       file.lines += count;
       total += count;
       first.add(match);
     }
   }
-  return outcome(false);
+  return outcome({ stopped: false });
 }
 
 /** The first items by path and line, of any number of them. */
