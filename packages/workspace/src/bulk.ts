@@ -2,6 +2,7 @@ import type { Backend, Reach, Sight, SmallWrite } from "./backend.ts";
 import { mapConcurrently } from "./disk/at-once.ts";
 import { asError, FileError } from "./file-error.ts";
 import { joinPath, namesOf, parentOf } from "./paths.ts";
+import { chunksOf } from "./tools/change/saved-contents.ts";
 
 /** What exists at each of these paths. */
 export const sightsOf = (backend: Backend, paths: readonly string[], reach: Reach): AsyncIterable<Sight> =>
@@ -92,10 +93,7 @@ export async function writePlainly(
 }
 
 async function writeOne(backend: Backend, { path, ifVersion, content, mode }: SmallWrite, reach: Reach): Promise<void> {
-  if (content) await backend.write(path, once(content), { ifVersion, ...(mode === undefined ? {} : { mode }) }, reach);
+  if (content)
+    await backend.write(path, chunksOf(content), { ifVersion, ...(mode === undefined ? {} : { mode }) }, reach);
   else await backend.delete(path, reach, ifVersion === null ? {} : { ifVersion });
-}
-
-async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  if (bytes.length > 0) yield bytes;
 }

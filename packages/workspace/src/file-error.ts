@@ -26,7 +26,7 @@ export class FileError extends CinchError {
   }
 }
 
-const TELL: Record<FileProblem, string> = {
+const MESSAGES: Record<FileProblem, string> = {
   not_found: "there is no such file or directory. List the directory above it to see what there is.",
   not_a_directory: "not a directory. Read it as a file, or name a directory.",
   is_a_directory: "a directory, not a file. List it, or name a file in it.",
@@ -44,10 +44,10 @@ export const asError = (thrown: unknown): Error => (thrown instanceof Error ? th
 export function fileError(
   problem: FileProblem,
   path: string,
-  tell: string = TELL[problem],
+  message: string = MESSAGES[problem],
   cause?: unknown,
 ): FileError {
-  return new FileError(problem, path, `${path}: ${tell}`, cause);
+  return new FileError(problem, path, `${path}: ${message}`, cause);
 }
 
 /** The same failure with the path that the caller knows. Any other error is returned as it is. */

@@ -111,8 +111,8 @@ export function shown(path: string): string {
 /** For a message: hostile names must not appear in it as they are. */
 const quoted = (input: string): string => JSON.stringify(input.length > 200 ? `${input.slice(0, 200)}…` : input);
 
-const bad = (input: string, tell: string): FileError =>
-  new FileError("invalid", input, `${quoted(input)} can't be a path: ${tell}`);
+const bad = (input: string, why: string): FileError =>
+  new FileError("invalid", input, `${quoted(input)} can't be a path: ${why}`);
 
 const leavesRoot = (input: string): FileError =>
   new FileError(

@@ -81,10 +81,10 @@ class Route {
     const path = this.outer(sight.path);
     if (sight.kind === "file") return { path, kind: "file", file: this.entry(sight.file) };
     if (sight.kind === "blocked") return { path, kind: "blocked", by: this.outer(sight.by) };
-    return sight.kind === "failed" ? { path, kind: "failed", error: this.told(sight.error) } : { ...sight, path };
+    return sight.kind === "failed" ? { path, kind: "failed", error: this.outerError(sight.error) } : { ...sight, path };
   }
 
-  told<E extends Error>(error: E): E {
+  outerError<E>(error: E): E {
     return retold(error, (path) => this.outer(path)) as E;
   }
 
@@ -92,7 +92,7 @@ class Route {
     try {
       return await work(this.backend);
     } catch (error) {
-      throw retold(error, (path) => this.outer(path));
+      throw this.outerError(error);
     }
   }
 
@@ -100,7 +100,7 @@ class Route {
     try {
       yield* work(this.backend);
     } catch (error) {
-      throw retold(error, (path) => this.outer(path));
+      throw this.outerError(error);
     }
   }
 }
@@ -235,7 +235,7 @@ class CompositeBackend implements Backend {
     for (const [route, some] of Map.groupBy(files, ({ path }) => this.#at(path))) {
       const inner = some.map((file) => ({ ...file, path: route.inner(file.path) }));
       const errors = await route.call((backend) => writeEach(backend, inner, reach));
-      for (const [at, error] of errors.entries()) done.set(some[at]!, error && route.told(error));
+      for (const [at, error] of errors.entries()) done.set(some[at]!, error && route.outerError(error));
     }
     return files.map((file) => done.get(file) ?? null);
   }

@@ -9,7 +9,7 @@ const PROBLEMS: Record<string, FileProblem> = {
   EROFS: "denied",
 };
 
-const TELLS: Record<string, string> = {
+const MESSAGES: Record<string, string> = {
   EACCES: "the operating system denies access to it.",
   EPERM: "the operating system denies access to it.",
   EROFS: "it is on a disk that can't be written.",
@@ -28,7 +28,7 @@ export function diskError(error: unknown, path: string): unknown {
   return fileError(
     PROBLEMS[code] ?? "failed",
     path,
-    TELLS[code] ?? (PROBLEMS[code] ? undefined : `this failed with ${code}.`),
+    MESSAGES[code] ?? (PROBLEMS[code] ? undefined : `this failed with ${code}.`),
     error,
   );
 }

@@ -1,6 +1,6 @@
 import { nameOf } from "../../paths.ts";
 
-/** Files that models get as they are, by extension. */
+/** Files that are given to models as they are, by extension. */
 const MEDIA: Readonly<Record<string, string>> = {
   png: "image/png",
   jpg: "image/jpeg",
