@@ -4,7 +4,6 @@ import { asError, FileError } from "./file-error.ts";
 import { joinPath, namesOf, parentOf } from "./paths.ts";
 import { chunksOf } from "./tools/change/saved-contents.ts";
 
-/** What exists at each of these paths. */
 export const sightsOf = (backend: Backend, paths: readonly string[], reach: Reach): AsyncIterable<Sight> =>
   backend.look?.(paths, reach) ?? plainSights(backend, paths, reach);
 

@@ -273,7 +273,6 @@ class CompositeBackend implements Backend {
     return this.#routes.find((route) => isWithin(path, route.path))!;
   }
 
-  /** Routes at or below a path. */
   #routesBelow(path: string): Route[] {
     return this.#routes.filter((route) => route.path !== "/" && isWithin(route.path, path));
   }

@@ -26,7 +26,6 @@ import { isWithin, joinPath, namesOf, parentOf } from "../paths.ts";
 import { globFiles, grepFiles, treeFiles } from "../search/index.ts";
 import { copyOf, wholeRange } from "./byte-range.ts";
 
-/** The size of one blob. */
 const PART_BYTES = 1024 * 1024;
 /** How much of a file is in memory during a write. */
 const STAGE_BYTES = 8 * PART_BYTES;
@@ -44,7 +43,19 @@ export function threadBackend(): Backend {
 /** Files in a journal that all threads of a resource share. */
 export function storeBackend(options: { scope?: "resource" } = {}): Backend {
   checkConfig("storeBackend", options);
-  return new StoreBackend();
+  let host: WorkspaceHost | undefined;
+  const journals = new Map<string, Promise<FileJournal>>();
+  const backend: Backend = new JournalBackend(({ resourceId }) => {
+    if (!host) throw new CinchError("INVALID_INPUT", "A storeBackend works in a workspace that a harness has opened.");
+    const known = journals.get(resourceId) ?? host.shared(resourceId);
+    journals.set(resourceId, known);
+    known.catch(() => journals.delete(resourceId));
+    return known;
+  });
+  backend.open = async (opened) => {
+    host = opened;
+  };
+  return backend;
 }
 
 type Part = NonNullable<FileVersion["parts"]>[number];
@@ -175,28 +186,6 @@ class JournalBackend implements Backend {
 
   async #held(reach: Reach): Promise<HeldFiles> {
     return visible(await (await this.#journalOf(reach)).held());
-  }
-}
-
-class StoreBackend extends JournalBackend {
-  #host: WorkspaceHost | undefined;
-  readonly #journals = new Map<string, Promise<FileJournal>>();
-
-  constructor() {
-    super((reach) => this.#shared(reach));
-  }
-
-  async open(host: WorkspaceHost): Promise<void> {
-    this.#host = host;
-  }
-
-  #shared({ resourceId }: Reach): Promise<FileJournal> {
-    if (!this.#host)
-      throw new CinchError("INVALID_INPUT", "A storeBackend works in a workspace that a harness has opened.");
-    const known = this.#journals.get(resourceId) ?? this.#host.shared(resourceId);
-    this.#journals.set(resourceId, known);
-    known.catch(() => this.#journals.delete(resourceId));
-    return known;
   }
 }
 

@@ -11,7 +11,6 @@ export interface Links {
   keepLast?: boolean;
 }
 
-/** The result of resolving a path. */
 export class Located {
   /** The workspace path with links resolved. */
   readonly path: string;

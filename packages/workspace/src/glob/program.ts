@@ -1,4 +1,3 @@
-/** One instruction of a compiled pattern. */
 export type Op =
   | { op: "char"; code: number }
   /** One character, not "/". */
@@ -27,7 +26,6 @@ export function compile(pattern: string, options: { itself: boolean }): Op[] {
   return compiler.ops;
 }
 
-/** A program that matches what any of these match. */
 export function either(programs: readonly Op[][]): Op[] {
   const ops: Op[] = [{ op: "split", to: [] }];
   const begins: number[] = [];
@@ -109,7 +107,6 @@ class Compiler {
     return false;
   }
 
-  /** Zero or more times. */
   #repeat(op: "any" | "rest"): void {
     const at = this.ops.length;
     this.ops.push({ op: "split", to: [at + 1, at + 3] }, { op }, { op: "split", to: [at] });

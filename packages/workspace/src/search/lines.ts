@@ -67,7 +67,6 @@ export async function* wholeLines(chunks: AsyncIterable<Buffer>, most: number): 
   if (rest.length > 0) yield Buffer.concat([rest, Buffer.of(NEWLINE)]);
 }
 
-/** The text of a match. */
 export const lineText = (bytes: Buffer): string => shownLine(bytes.toString("utf8").replace(/^\uFEFF/, ""));
 
 export function shownLine(text: string): string {

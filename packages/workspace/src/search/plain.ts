@@ -3,7 +3,6 @@ import { LineHead, lineText, piecesOf } from "./lines.ts";
 
 type Text = Pick<GrepQuery, "pattern" | "ignoreCase">;
 
-/** The lines of a file that contain a text. */
 export async function* plainMatches(
   path: string,
   chunks: AsyncIterable<Uint8Array>,

@@ -33,7 +33,6 @@ export const EVERYTHING: WalkQuery = {
   leavesOut: "files",
 };
 
-/** The walk for a `grep`. */
 export function planGrep(query: GrepQuery): WalkQuery {
   checkText(query);
   const { path, glob: pattern } = query;

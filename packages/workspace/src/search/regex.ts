@@ -2,13 +2,11 @@ import type { GrepMatch, GrepQuery } from "../backend.ts";
 import { lineText, MAX_LINE_BYTES, wholeLines } from "./lines.ts";
 import { ripgrep } from "./ripgrep.ts";
 
-/** A file to search. */
 export interface Source {
   path: string;
   contents: AsyncIterable<Uint8Array>;
 }
 
-/** Room for a line number. */
 const PREFIX_BYTES = 24;
 
 const NEWLINE = 10;

@@ -1,5 +1,6 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
+import { pipeline } from "node:stream/promises";
 import type { GrepQuery } from "../backend.ts";
 import { fileError } from "../file-error.ts";
 
@@ -141,34 +142,20 @@ async function collect(stream: AsyncIterable<Buffer> | null): Promise<string> {
   return text.slice(0, MAX_COMPLAINT);
 }
 
-/** Writes as fast as ripgrep reads. Ends silently when ripgrep has exited; returns an error of the input. */
+/** Never rejects: ripgrep may exit before it has read everything. Returns an error of the input. */
 async function feed(
   stdin: Writable | null,
   input: AsyncIterable<Uint8Array> | undefined,
 ): Promise<{ error?: unknown }> {
-  if (!stdin) return {};
-  let gone = false;
-  for (const event of ["error", "close"]) stdin.on(event, () => (gone = true));
-  try {
-    for await (const chunk of input ?? []) {
-      if (gone) break;
-      if (!stdin.write(chunk)) await drained(stdin);
+  if (!stdin || !input) return {};
+  let failure: { error?: unknown } = {};
+  const source = async function* () {
+    try {
+      yield* input;
+    } catch (error) {
+      failure = { error };
     }
-    return {};
-  } catch (error) {
-    return { error };
-  } finally {
-    stdin.end();
-  }
-}
-
-function drained(stdin: Writable): Promise<void> {
-  return new Promise((resolve) => {
-    const done = () => {
-      for (const event of ["drain", "close", "error"]) stdin.off(event, done);
-      resolve();
-    };
-    for (const event of ["drain", "close", "error"]) stdin.on(event, done);
-    if (stdin.destroyed) done();
-  });
+  };
+  await pipeline(source, stdin).catch(() => {});
+  return failure;
 }

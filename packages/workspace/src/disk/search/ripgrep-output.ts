@@ -26,7 +26,6 @@ interface Span {
   to: number;
 }
 
-/** A part of the output, parsed. */
 export interface Printed {
   bytes: Buffer;
   files: PrintedFile[];
@@ -161,7 +160,6 @@ interface PrintedLine {
   bytes: Buffer;
 }
 
-/** The printed lines of a file. */
 export function linesOf({ records }: PrintedFile, { bytes }: Printed): PrintedLine[] {
   const text = bytes.toString("latin1", records.from, records.to);
   const lines: PrintedLine[] = [];

@@ -89,7 +89,6 @@ async function inherit(handle: FileHandle, { stats }: DiskEntry): Promise<void> 
   await handle.chmod(Number(stats.mode & 0o777n));
 }
 
-/** Renames the finished file, if the file to replace has not changed. */
 async function place({
   folder,
   temporary,
@@ -140,7 +139,6 @@ async function create(from: string, to: string, path: string): Promise<void> {
 /** Some disks have no hard links. */
 export const hasNoLinks = (error: unknown): boolean => ["EPERM", "ENOTSUP", "EOPNOTSUPP"].includes(codeOf(error) ?? "");
 
-/** Creates the missing directories above the file. */
 async function makeFolders({ folder, names }: Located): Promise<Folder> {
   let above = folder;
   try {
