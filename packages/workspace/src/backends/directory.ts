@@ -23,7 +23,7 @@ import { Subtree } from "../disk/search/subtree.ts";
 import { Disk, type Links, type Located } from "../disk/disk.ts";
 import { diskError, onDisk } from "../disk/disk-error.ts";
 import { realPathOf } from "../disk/real-path.ts";
-import { kindOf, type Confinement, type Folder } from "../disk/folder.ts";
+import { entryOf, kindOf, type Confinement, type Folder } from "../disk/folder.ts";
 import { SmallFiles } from "../disk/small-files.ts";
 import { lookInside } from "../disk/look-inside.ts";
 import { writeSmall } from "../disk/write/write-small.ts";
@@ -304,10 +304,3 @@ const treeFile = (path: string, stats: BigIntStats, contents: TreeFile["contents
 const modeOf = ({ mode }: BigIntStats): number => Number(mode & 0o777n);
 
 const linksFor = ({ direct }: Reach): Links => ({ follow: !direct });
-
-const entryOf = (path: string, stats: BigIntStats): Entry => ({
-  path,
-  type: stats.isDirectory() ? "directory" : "file",
-  size: stats.isDirectory() ? 0 : Number(stats.size),
-  modified: Number(stats.mtimeMs),
-});

@@ -1,5 +1,6 @@
-import { closeSync, constants, fstatSync, lstatSync, openSync, type BigIntStats } from "node:fs";
+import { closeSync, constants, fstatSync, lstatSync, openSync, type BigIntStats, type Stats } from "node:fs";
 import { lstat, open, readlink, realpath, stat, type FileHandle } from "node:fs/promises";
+import type { Entry } from "../backend.ts";
 import { fileError } from "../file-error.ts";
 import { joinPath } from "../paths.ts";
 import { codeOf } from "./disk-error.ts";
@@ -177,6 +178,14 @@ export function kindOf(stats: Pick<BigIntStats, "isFile" | "isDirectory" | "isSy
   if (stats.isDirectory()) return "directory";
   return stats.isSymbolicLink() ? "link" : "other";
 }
+
+/** As listings show it. */
+export const entryOf = (path: string, stats: Stats | BigIntStats): Entry => ({
+  path,
+  type: stats.isDirectory() ? "directory" : "file",
+  size: stats.isDirectory() ? 0 : Number(stats.size),
+  modified: Math.trunc(Number(stats.mtimeMs)),
+});
 
 async function realDirectory(path: string): Promise<string | null> {
   const real = await realpath(path);

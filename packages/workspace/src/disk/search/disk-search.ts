@@ -6,6 +6,7 @@ import { walk, type Found, type WalkQuery, type Walkable } from "../../search/in
 import { Subtree } from "./subtree.ts";
 import { IgnoredPaths } from "./ignored-paths.ts";
 import type { Disk, Links, Located } from "../disk.ts";
+import { entryOf } from "../folder.ts";
 import { matchesBelow, matchesIn } from "./ripgrep-matches.ts";
 import { QuickListing } from "./quick-listing.ts";
 
@@ -25,10 +26,7 @@ export async function* globDisk(disk: Disk, query: GlobQuery, options: SearchOpt
   await using located = await whereItBegins(disk, search.start, options);
   if (!located) return;
   const { found } = located;
-  if (found?.kind === "file" && search.fits(search.start)) {
-    const { size, mtimeMs } = found.stats;
-    yield [{ path: search.start, type: "file", size: Number(size), modified: Number(mtimeMs) }];
-  }
+  if (found?.kind === "file" && search.fits(search.start)) yield [entryOf(search.start, found.stats)];
   if (!located.isDirectory) return;
   const below = new Subtree(located.enter(), search.start);
   const quick = new QuickListing(below, search.fits);

@@ -5,8 +5,8 @@ import { joinPath, joinPaths, namesOf, relativeTo } from "../../paths.ts";
 import { sharedPace } from "../../search/shared-pace.ts";
 import { IGNORE_FILES } from "../../search/ignore.ts";
 import type { Child } from "../../search/index.ts";
-import { CLOCK_MS, entryOf, type Subtree } from "./subtree.ts";
-import { kindOf } from "../folder.ts";
+import { CLOCK_MS, type Subtree } from "./subtree.ts";
+import { entryOf, kindOf } from "../folder.ts";
 import { isTemporary } from "../temporary.ts";
 
 /**
@@ -69,16 +69,13 @@ export class QuickListing {
   }
 
   async #safely(path: string): Promise<Child<Entry>[]> {
-    const children = await this.#below.children(path);
-    const wanted = children.filter(({ name, type }) => type === "file" && this.#fits(joinPath(path, name)));
-    const entries = await this.#below.entries(
-      path,
-      wanted.map(({ name }) => name),
-    );
-    return children.flatMap(({ name, type }): Child<Entry>[] => {
-      const known = entries.get(name);
-      if (known) return [{ name, type, fits: true, known }];
-      return type === "directory" || IGNORE_FILES.includes(name) ? [{ name, type, fits: false }] : [];
+    const children = await this.#below.childrenWithStats(path);
+    return children.flatMap(({ name, type, known }): Child<Entry>[] => {
+      if (type === "directory") return [{ name, type }];
+      const file = joinPath(path, name);
+      if (!known?.isFile()) return [];
+      if (this.#fits(file)) return [{ name, type, fits: true, known: entryOf(file, known) }];
+      return IGNORE_FILES.includes(name) ? [{ name, type, fits: false }] : [];
     });
   }
 }

@@ -1,11 +1,9 @@
-import { lstatSync, type BigIntStats, type Stats } from "node:fs";
-import { lstat, readdir } from "node:fs/promises";
-import type { Entry } from "../../backend.ts";
+import { lstatSync, type BigIntStats } from "node:fs";
+import { readdir } from "node:fs/promises";
 import { FileError, fileError } from "../../file-error.ts";
-import { joinPath, namesOf, parentOf, relativeTo } from "../../paths.ts";
+import { namesOf, parentOf, relativeTo } from "../../paths.ts";
 import type { Child } from "../../search/index.ts";
 import { Pace } from "../../pace.ts";
-import { mapConcurrently } from "../at-once.ts";
 import { onDisk } from "../disk-error.ts";
 import { Folder, kindOf } from "../folder.ts";
 import { isTemporary, sweep } from "../temporary.ts";
@@ -26,10 +24,8 @@ export class Subtree {
   children(path: string): Promise<Child[]> {
     return this.#inside(path, async (folder) => {
       const entries = await readdir(folder.place, { withFileTypes: true });
-      await sweep(
-        folder,
-        entries.map(({ name }) => name),
-      );
+      const names = entries.map(({ name }) => name);
+      await sweep(folder, names);
       return entries.flatMap((entry) => {
         const type = kindOf(entry);
         if (isTemporary(entry.name) || (type !== "file" && type !== "directory")) return [];
@@ -48,6 +44,8 @@ export class Subtree {
   async childrenWithStats(path: string): Promise<Child<BigIntStats>[]> {
     return this.#inside(path, async (folder) => {
       const entries = await readdir(folder.place, { withFileTypes: true });
+      const names = entries.map(({ name }) => name);
+      await sweep(folder, names);
       const pace = new Pace();
       const children: Child<BigIntStats>[] = [];
       for (const entry of entries) {
@@ -61,17 +59,6 @@ export class Subtree {
         if (known?.isFile() || known?.isSymbolicLink()) children.push({ name, type: "file", known });
       }
       return children;
-    });
-  }
-
-  /** The entries of these files of a folder. Files that no longer exist are omitted. */
-  entries(path: string, names: readonly string[]): Promise<Map<string, Entry>> {
-    return this.#inside(path, async (folder) => {
-      const entries = await mapConcurrently(names, async (name) => {
-        const stats = await lstat(folder.at(name)).catch(() => null);
-        return stats?.isFile() ? [[name, entryOf(joinPath(path, name), stats)] as const] : [];
-      });
-      return new Map(entries.flat());
     });
   }
 
@@ -129,10 +116,3 @@ async function opened(folder: Folder, name: string) {
   await using found = await folder.lookAt(name);
   return found?.kind === "file" ? await folder.open(name, found) : null;
 }
-
-export const entryOf = (path: string, { size, mtimeMs }: Stats): Entry => ({
-  path,
-  type: "file",
-  size,
-  modified: Math.trunc(mtimeMs),
-});
