@@ -102,7 +102,7 @@ describe("a composite", () => {
     assert.deepEqual(await glob("f*/*/five.md"), ["/far/away/five.md"]);
   });
 
-  test("a folder that is left out is found by who names it, over a route too", async () => {
+  test("an ignored folder is found by a query that names it, also below a route", async () => {
     const { glob, grep } = files(made().backend);
     assert.deepEqual(await glob("memories/team/skip/*"), ["/memories/team/skip/four.md"]);
     assert.deepEqual(await glob("**/skip/*.md"), ["/memories/team/skip/four.md"]);

@@ -54,7 +54,7 @@ describe("a policy around a backend", () => {
     ]);
   });
 
-  test("is asked before anything is touched, and its word is told", async () => {
+  test("is called before anything is touched, and its reason is in the error", async () => {
     const backend = withPolicy(memoryBackend({ "/a": "x", "/b": "x" }), {
       before: async ({ operation, path }) => (path === "/a" && operation !== "list" ? `not ${operation}.` : undefined),
     });

@@ -16,7 +16,7 @@ const node = ["-C", "@cinch/source"];
 describe("a directory", () => {
   for (const confinement of ["descriptors", "checks"]) {
     test(`what the operating system denies is denied, and nothing else suffers (${confinement})`, async () => {
-      // Root is denied nothing, so that somebody else has to try.
+      // Root is denied nothing, so another user has to try.
       const ordinary = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
       const { stdout } = await promisify(execFile)(
         process.execPath,
@@ -60,7 +60,7 @@ describe("a directory", () => {
     assert.notEqual(statSync(scene.inside("src/a.txt")).ino, before);
   });
 
-  test("a change that somebody else makes is another version, also in place and of the same length", async () => {
+  test("a change by another process changes the version, also in place and of the same length", async () => {
     await using scene = await Scene.make();
     const path = scene.inside("src/a.txt");
     for (let turn = 0; turn < 30; turn++) {
@@ -104,7 +104,7 @@ describe("a directory", () => {
     assert.deepEqual(readdirSync(place.path), ["made"]);
   });
 
-  test("a process that dies while it writes leaves the old file, and nothing that anybody sees", async () => {
+  test("a process that dies while it writes leaves the old file, and nothing visible", async () => {
     await using scene = await Scene.make();
     scene.file("a.txt", "old");
     const child = spawn(process.execPath, [...node, script("writer-process.ts"), "slow", scene.root], {

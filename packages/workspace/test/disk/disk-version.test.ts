@@ -6,7 +6,7 @@ import { nextTime, diskVersion } from "../../src/disk/disk-version.ts";
 const stats = (mtimeNs: bigint, ctimeNs: bigint) =>
   ({ ino: 1n, size: 4n, mtimeNs, ctimeNs, isFile: () => true }) as unknown as BigIntStats;
 
-test("where the disk counts in seconds, the version is told by the contents too", async () => {
+test("on a disk that counts in seconds, the version depends on the contents too", async () => {
   const second = 1_000_000_000n;
   const [one, two] = await Promise.all(
     ["one", "two"].map((hash) => diskVersion(stats(7n * second, 8n * second), async () => hash)),

@@ -63,13 +63,13 @@ describe("a glob", () => {
   ];
   for (const [pattern, path] of no) test(`${pattern} does not fit ${path}`, () => assert.ok(!fits(pattern, path)));
 
-  test("a pattern for everything in a directory is for the directory too, if it is told to be", () => {
+  test("with `itself`, a pattern for everything in a directory also matches the directory", () => {
     const rule = (pattern: string) => glob(pattern, { itself: true });
     assert.ok(rule("/secret/**").matches("/secret") && rule("/secret/").matches("/secret") && rule("/**").matches("/"));
     assert.ok(!rule("/secret/*").matches("/secret") && !rule("/secret/**").matches("/secrets"));
   });
 
-  test("case and composition count only if they are told to", () => {
+  test("case and composition are ignored only with `ignoreCase`", () => {
     assert.ok(!fits("/Secret/**", "/secret/a"));
     assert.ok(glob("/Secret/**", { ignoreCase: true }).matches("/sECRET/A"));
     assert.ok(glob("/caf\u00e9", { ignoreCase: true }).matches("/CAFE\u0301"));

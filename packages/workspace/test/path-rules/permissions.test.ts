@@ -46,7 +46,7 @@ test("an approval offers the folder, and once it is given, what is in it is not 
   assert.deepEqual([...d.backend.files.keys()], ["/src/lib/a.ts", "/src/lib/deep/b.ts"]);
 });
 
-test("for the root there is no pattern, so that nobody allows everything by accident", async () => {
+test("no pattern is suggested for the root, so that everything is not allowed by accident", async () => {
   await using d = await fileDesk({ files: { "/a": "" }, permissions: [{ category: "read", policy: "ask" }] });
   const turn = d.send(["grep", { pattern: "x" }]);
   const { suggestion, decisions } = await pending(d);
@@ -123,7 +123,7 @@ test("a rule with a pattern denies what it covers, whichever way the path is wri
   await d.ok("delete", { file_path: "src/a.ts" });
 });
 
-test("a path that can't be meant is refused at once: nobody is asked about it", async () => {
+test("an unusable path is refused at once, without an approval", async () => {
   await using d = await fileDesk({ permissions: [] });
   assert.match(
     await d.fails(...write("../../etc/passwd")),

@@ -33,7 +33,7 @@ export class MapBackend implements Backend {
     for (const [path, content] of Object.entries(files)) this.put(path, content);
   }
 
-  /** What somebody else does to a file. */
+  /** Changes a file as another program would. */
   put(path: string, content: string | Uint8Array): void {
     const bytes = typeof content === "string" ? new TextEncoder().encode(content) : content;
     this.files.set(path, { bytes, modified: (this.#clock += 1_000), version: `v${++this.#versions}` });
@@ -62,7 +62,7 @@ export class MapBackend implements Backend {
     const file = this.files.get(path);
     if (!file) throw new FileError("not_found", path, `${path}: not there`);
     const bytes = file.bytes.subarray(start, Math.min(end, file.bytes.length));
-    // Small and uneven pieces, each gone when the next one comes: nobody must depend on where they are cut, nor on their staying.
+    // Small, uneven pieces, each overwritten when the next one comes: a reader must depend neither on the cuts nor on the memory.
     for (let at = 0, size = 1; at < bytes.length; at += size, size = (size * 3) % 1_000_003) {
       const piece = Buffer.from(bytes.subarray(at, at + size));
       yield piece;

@@ -6,9 +6,9 @@ type Change = DurableEvent<"file_changed">;
 const hashOf = (version: FileVersion | null): string | null => version?.hash ?? null;
 
 /**
- * Takes back what a thread did to files, by nothing but its journal, as journals are meant to be read. A change may not have happened:
- * then the next one begins where it began, or the file is what it was. Where a change begins with what none before it left, somebody
- * else was at the file: nobody goes back behind that, nor over what is there now if it is not the thread's.
+ * Reverts the changes of a thread by nothing but its journal. A recorded change may not have happened: then the next one has the same
+ * `before`, or the file still has it. Where the `before` of a change is not the `after` of the change before it, another program wrote
+ * the file: the revert goes back no further. Current contents that are not the thread's are not overwritten.
  */
 export async function undo(changes: readonly Change[], backend: MapBackend, store: Store): Promise<void> {
   for (const [path, own] of Map.groupBy(changes, (change) => change.path)) {

@@ -54,7 +54,7 @@ export async function writeSmall(
     }
     const { dev, ino } = await folder.stats();
     for (let at = 0; at < some.length; at += TOGETHER) {
-      const written = some.slice(at, at + TOGETHER).map((file) => new Writing(folder, `${dev}:${ino}`, file));
+      const written = some.slice(at, at + TOGETHER).map((file) => new SmallWriting(folder, `${dev}:${ino}`, file));
       await Promise.all(written.map((one) => one.run()));
       for (const { file, outcome } of written) {
         if (outcome === "closer") left.push(file);
@@ -65,7 +65,7 @@ export async function writeSmall(
   return left;
 }
 
-class Writing {
+class SmallWriting {
   readonly file: SmallWrite;
   readonly #folder: Folder;
   readonly #name: string;

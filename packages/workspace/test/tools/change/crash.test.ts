@@ -64,7 +64,7 @@ for (const { point, now, recorded, next } of [
   { point: "write", now: "old", recorded: 1, next: /has changed since this thread last read or wrote it/ },
   { point: "written", now: "new", recorded: 1, next: /old_string was not found/ },
 ] as const) {
-  test(`an edit that dies at "${point}" is reported as unknown, is not run again, and can be taken back`, async () => {
+  test(`an edit that dies at "${point}" is reported as unknown, is not run again, and can be reverted`, async () => {
     const data = new MemoryData();
     const backend = new MapBackend({ "/a.txt": "old" });
     const before = await fileDesk({ backend, storage: memoryStore(data) });
@@ -86,7 +86,7 @@ for (const { point, now, recorded, next } of [
   });
 }
 
-test("what somebody else wrote after the crash stays when the rest is taken back", async () => {
+test("what another program wrote after the crash stays when the rest is reverted", async () => {
   for (const point of ["write", "written"] as const) {
     const data = new MemoryData();
     const backend = new MapBackend();
@@ -182,7 +182,7 @@ test(
       fc.asyncProperty(fc.array(run, { minLength: 1, maxLength: 3 }), async (runs) => {
         const data = new MemoryData();
         const backend = new MapBackend({ "/a.txt": "zero", "/d/b.txt": "zero" });
-        /** What nobody may lose: what stood there first, or what somebody else put there last. */
+        /** What must not be lost: the first contents, or the last contents from another program. */
         const owned = new Map<string, string | undefined>([...backend.files.keys()].map((one) => [one, "zero"]));
         for (const { actions, point } of runs) {
           const d = await nextProcess(data, backend);

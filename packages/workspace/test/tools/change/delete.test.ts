@@ -88,7 +88,7 @@ test("what is too large to be kept is deleted, and said to be lost", async () =>
   );
 });
 
-test("of a link the link goes, and nobody looks through it", async () => {
+test("a link is deleted without being followed", async () => {
   await using d = await fileDesk({ files: { "/src/a.ts": "1", "/other/b.ts": "2" } });
   d.backend.links.set("/src/link", "/other").set("/lost", "/nowhere");
   assert.equal(

@@ -46,7 +46,7 @@ test("a file that was found empty can be filled", async () => {
   assert.equal(d.backend.text("/a.txt"), "x");
 });
 
-test("a file that somebody changed since it was read is not overwritten, until it is read again", async () => {
+test("a file that another program changed since it was read is not overwritten, until it is read again", async () => {
   await using d = await fileDesk({ files: { "/a.txt": "old" } });
   await d.ok("read_file", { file_path: "a.txt" });
   d.backend.put("/a.txt", "somebody else's");

@@ -129,7 +129,7 @@ test("a text that is not found is an error that shows the most similar lines", a
   );
 });
 
-test("a text that was copied with its line numbers is told so", async () => {
+test("an old_string that was copied with its line numbers fails with a message that says so", async () => {
   await using d = await opened("one\ntwo\n");
   assert.match(
     await d.refused({ old_string: "     1\tone\n     2\ttwo", new_string: "x" }),

@@ -60,7 +60,7 @@ test("what read_file shows can be given to edit_file as it is, for any text", as
   );
 });
 
-test("an edit changes nothing but what it is told to: line ends, byte order mark and everything around it keep their bytes", async () => {
+test("an edit changes only the replaced text: line endings, byte order mark and everything around it keep their bytes", async () => {
   await fc.assert(
     fc.asyncProperty(source, part, newText, async (text, where, put) => {
       const view = await plainView(text);

@@ -72,7 +72,7 @@ test("a directory is an error that says to use ls", async () => {
   assert.match(await d.fails("read_file", { file_path: "/" }), /^\. is a directory/);
 });
 
-test("a path that leads out of the root, or that no name can be, is refused with the reason", async () => {
+test("a path that escapes the root, or is not usable, is refused with the reason", async () => {
   await using d = await fileDesk({ files: { "/a.txt": "" } });
   assert.match(
     await d.fails("read_file", { file_path: "../a.txt" }),
@@ -123,7 +123,7 @@ test("Windows line ends and a byte order mark are not shown", async () => {
   );
 });
 
-test("a picture comes back as a part of the result, up to 10 MiB", async () => {
+test("an image is a part of the result, up to 10 MiB", async () => {
   const png = new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0, 1, 2, 3]);
   const large = new Uint8Array(10 * 1024 * 1024 + 1);
   await using d = await fileDesk({ files: { "/img/a.PNG": png, "/img/b.mp4": large, "/c.pdf": new Uint8Array() } });
