@@ -62,14 +62,15 @@ const SHAPES = {
 };
 
 /** Throws `INVALID_CONFIG` for anything but a backend. */
-export function checkBackend(what: string, value: unknown): void {
-  const result = z.safeParse(backend, value);
-  if (!result.success) throw new CinchError("INVALID_CONFIG", `${what}: ${z.prettifyError(result.error)}`);
-}
+export const checkBackend = (what: string, value: unknown): void => checkShape(what, backend, value);
 
 /** Throws `INVALID_CONFIG`, also for unknown keys: a misspelt one would be a missing protection. */
 export function checkConfig(what: keyof typeof SHAPES, config: unknown): void {
   checkKeys(what, config, Object.keys(SHAPES[what].def.shape));
-  const result = z.safeParse(SHAPES[what], config);
-  if (!result.success) throw new CinchError("INVALID_CONFIG", `${what}: ${z.prettifyError(result.error)}`);
+  checkShape(what, SHAPES[what], config);
+}
+
+function checkShape(what: string, shape: z.ZodMiniType, value: unknown): void {
+  const { error } = z.safeParse(shape, value);
+  if (error) throw new CinchError("INVALID_CONFIG", `${what}: ${z.prettifyError(error)}`);
 }

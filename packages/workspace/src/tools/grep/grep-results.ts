@@ -2,9 +2,10 @@ import type { ToolContext } from "@cinch/core";
 import type { GrepMatch } from "../../backend.ts";
 import { shown } from "../../paths.ts";
 import { readContents, type FileToolDeps } from "../file-tool-deps.ts";
+import { FirstItems } from "../list/first-items.ts";
 import { fitLines, RESULT_CHARS } from "../list/listing.ts";
 import { scanLines } from "../read/scan-lines.ts";
-import { FirstByPath, type FileCount, type GrepOutcome } from "./grep-search.ts";
+import { byPathAndLine, type FileCount, type GrepOutcome } from "./grep-search.ts";
 
 /** How much of a line is shown. */
 const SHOWN_CHARS = 500;
@@ -19,7 +20,7 @@ export function fileResults(
   { files }: GrepOutcome,
   { mode, most }: { mode: "files_with_matches" | "count"; most: number },
 ): GrepResults {
-  const first = new FirstByPath<FileCount>(most);
+  const first = new FirstItems<FileCount>(most, byPathAndLine);
   for (const file of files.values()) first.add(file);
   const all = first.sorted().map(({ path, lines }) => (mode === "count" ? `${shown(path)}:${lines}` : shown(path)));
   const lines = fitLines(all, { most });

@@ -5,6 +5,7 @@ import { PathNames, readPolicy } from "../../path-rules/index.ts";
 import { isWithin } from "../../paths.ts";
 import { Batches } from "../../search/index.ts";
 import { reachOf, type FileToolDeps } from "../file-tool-deps.ts";
+import { FirstItems } from "../list/first-items.ts";
 
 const MAX_COUNTED = 100_000;
 /** The largest `max_count`. */
@@ -35,7 +36,7 @@ export async function searchLines(
 ): Promise<GrepOutcome> {
   const files = new Map<string, FileCount>();
   const askedFor = new Set<string>();
-  const first = new FirstByPath<GrepMatch>(query.counts ? 0 : most);
+  const first = new FirstItems<GrepMatch>(query.counts ? 0 : most, byPathAndLine);
   const reach = reachOf(context);
   const names = await PathNames.of(backend, query.path, reach);
   const judge = (one: PathNames) => one.policy((name) => readPolicy(rules, name));
@@ -76,31 +77,7 @@ export async function searchLines(
   return outcome({ stopped: false });
 }
 
-/** The first items by path and line, of any number of them. */
-export class FirstByPath<T extends { path: string; line?: number }> {
-  readonly #most: number;
-  #held: T[] = [];
-  /** Items behind this path are not among the first. */
-  #last: string | undefined;
-
-  constructor(most: number) {
-    this.#most = most;
-  }
-
-  add(one: T): void {
-    if (this.#most === 0 || (this.#last !== undefined && one.path > this.#last)) return;
-    this.#held.push(one);
-    if (this.#held.length < 2 * this.#most) return;
-    this.#held = this.sorted();
-    this.#last = this.#held.at(-1)!.path;
-  }
-
-  sorted(): T[] {
-    return this.#held.toSorted(byPathAndLine).slice(0, this.#most);
-  }
-}
-
-const byPathAndLine = (a: { path: string; line?: number }, b: { path: string; line?: number }): number => {
+export const byPathAndLine = (a: { path: string; line?: number }, b: { path: string; line?: number }): number => {
   if (a.path !== b.path) return a.path < b.path ? -1 : 1;
   return (a.line ?? 0) - (b.line ?? 0);
 };

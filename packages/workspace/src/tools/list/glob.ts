@@ -7,6 +7,7 @@ import { isWithin, shown } from "../../paths.ts";
 import { Batches } from "../../search/index.ts";
 import { pathInput, reachOf, TIMEOUT_MS, type FileToolDeps } from "../file-tool-deps.ts";
 import { lookupDirectory } from "../lookup/lookup.ts";
+import { FirstItems } from "./first-items.ts";
 import { fitLines, LISTED, plural } from "./listing.ts";
 
 export const globTool = (deps: FileToolDeps) =>
@@ -43,26 +44,22 @@ function relativePattern(pattern: string, path: string): string {
   return inside.replace(/^\/+/, "");
 }
 
-/** Keeps at most twice the number of entries that can be shown in memory. */
 async function findNewest(
   { backend, rules }: FileToolDeps,
   query: GlobQuery,
   context: ToolContext,
 ): Promise<{ newest: Entry[]; total: number }> {
-  let newest: Entry[] = [];
-  let [total, oldest] = [0, -Infinity];
-  const cut = () => (newest = newest.toSorted(byTime).slice(0, LISTED));
+  const newest = new FirstItems(LISTED, byTime);
+  let total = 0;
   for await (const entries of Batches.of(backend.glob(query, reachOf(context)))) {
     context.signal.throwIfAborted();
     for (const entry of entries) {
       if (!isWithin(entry.path, query.path) || rules.hides(entry.path)) continue;
       total++;
-      if (entry.modified < oldest) continue;
-      newest.push(entry);
-      if (newest.length >= 2 * LISTED) oldest = cut().at(-1)!.modified;
+      newest.add(entry);
     }
   }
-  return { newest: cut(), total };
+  return { newest: newest.sorted(), total };
 }
 
 const byTime = (a: Entry, b: Entry): number => b.modified - a.modified || (a.path < b.path ? -1 : 1);
