@@ -90,12 +90,8 @@ class PolicyBackend extends BackendAround implements Backend {
 
   glob(query: GlobQuery, reach: Reach): AsyncIterable<Entry> {
     const access: Access = { operation: "list", path: query.path };
-    return new Batches(this.#stream(access, reach, (judged) => this.#glob(judged, { ...query, path: judged.real })));
-  }
-
-  async *#glob(judged: JudgedPath, query: GlobQuery): AsyncGenerator<Entry[]> {
-    for await (const entries of Batches.of(this.backend.glob(query, judged.reach)))
-      yield (await this.#shown(judged, entries)).map((entry) => judged.entry(entry));
+    const search = (judged: JudgedPath) => this.backend.glob({ ...query, path: judged.real }, judged.reach);
+    return new Batches(this.#stream(access, reach, (judged) => this.#filtered(judged, search(judged))));
   }
 
   grep(query: GrepQuery, reach: Reach): AsyncIterable<GrepMatch> {
@@ -105,15 +101,13 @@ class PolicyBackend extends BackendAround implements Backend {
   async *#grep(query: GrepQuery, reach: Reach): AsyncGenerator<GrepMatch[]> {
     const stat = await this.stat(query.path, reach);
     const access: Access = { operation: stat?.type === "file" ? "read" : "list", path: query.path };
-    yield* this.#stream(access, reach, (judged) => this.#matches(judged, { ...query, path: judged.real }));
+    const search = (judged: JudgedPath) => this.backend.grep({ ...query, path: judged.real }, judged.reach);
+    yield* this.#stream(access, reach, (judged) => this.#filtered(judged, search(judged)));
   }
 
-  async *#matches(judged: JudgedPath, query: GrepQuery): AsyncGenerator<GrepMatch[]> {
-    const isMoved = judged.asked !== judged.real;
-    for await (const matches of Batches.of(this.backend.grep(query, judged.reach))) {
-      const shown = await this.#shown(judged, matches);
-      yield isMoved ? shown.map((match) => ({ ...match, path: judged.outer(match.path) })) : shown;
-    }
+  async *#filtered<T extends Seen>(judged: JudgedPath, found: AsyncIterable<T>): AsyncGenerator<T[]> {
+    for await (const items of Batches.of(found))
+      yield (await this.#shown(judged, items)).map((item) => judged.entry(item));
   }
 
   async *tree(reach: Reach): AsyncGenerator<TreeFile> {
@@ -257,7 +251,7 @@ class JudgedPath {
   readonly outer = (path: string): string =>
     this.asked !== this.real && isWithin(path, this.real) ? joinPaths(this.asked, relativeTo(this.real, path)) : path;
 
-  entry<E extends Entry>(entry: E): E {
+  entry<E extends { path: string }>(entry: E): E {
     const path = this.outer(entry.path);
     return path === entry.path ? entry : { ...entry, path };
   }

@@ -17,7 +17,7 @@ export type Confinement = "descriptors" | "checks";
 const O_PATH = 0o10_000_000;
 const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK } = constants;
 
-export type EntryKind = "file" | "directory" | "link" | "other";
+type EntryKind = "file" | "directory" | "link" | "other";
 
 /** An entry of a folder. A link is not followed. */
 export interface DiskEntry extends AsyncDisposable {

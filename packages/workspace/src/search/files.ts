@@ -78,7 +78,7 @@ async function* filesOf(backend: Searchable, search: WalkQuery | null, reach: Re
 }
 
 /** Adapts a backend for a walk. */
-export function walkable(backend: Searchable, reach: Reach): Walkable<Entry> {
+function walkable(backend: Searchable, reach: Reach): Walkable<Entry> {
   return {
     async children(path) {
       const entries = await backend.list(path, reach);

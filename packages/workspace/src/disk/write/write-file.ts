@@ -40,7 +40,7 @@ export async function writeFile(disk: Disk, writing: Writing) {
     // Otherwise a power loss could leave an empty file under the name.
     await handle.datasync();
     writing.signal?.throwIfAborted();
-    await place({ folder, temporary, located, writing });
+    await place(located, temporary, writing);
   } catch (error) {
     await unlink(folder.at(temporary)).catch(() => {});
     throw error;
@@ -49,27 +49,22 @@ export async function writeFile(disk: Disk, writing: Writing) {
   return { stats, version: await diskVersion(stats, () => hashFile(handle)) };
 }
 
-async function checkTarget(
-  { found, isDirectory, blocked, folder, name }: Located,
-  { path, ifVersion }: Writing,
-): Promise<void> {
+async function checkTarget(located: Located, writing: Writing): Promise<void> {
+  const { found, isDirectory, blocked, folder, name } = located;
+  const { path } = writing;
   if (isDirectory) throw fileError("is_a_directory", path);
   if (blocked) throw fileError("not_a_directory", path, "a name on its way is a file. Use another path.");
   if (found && found.kind !== "file") throw notAFile(path);
-  if (ifVersion !== undefined) await checkVersion({ folder, name, found, path, ifVersion });
+  await checkVersion(located, writing);
   // A rename needs no write permission on the file that it replaces. Without this check, read-only files would be overwritten.
   if (found) await access(found.handle ? `/proc/self/fd/${found.handle.fd}` : folder.at(name), W_OK);
 }
 
-interface Comparison {
-  folder: Folder;
-  name: string;
-  found: DiskEntry | null;
-  path: string;
-  ifVersion: string | null;
-}
-
-async function checkVersion({ folder, name, found, path, ifVersion }: Comparison): Promise<void> {
+async function checkVersion(
+  { folder, name, found }: Pick<Located, "folder" | "name" | "found">,
+  { path, ifVersion }: Writing,
+): Promise<void> {
+  if (ifVersion === undefined) return;
   const version = found ? await diskVersion(found.stats, () => folder.hash(name, found)) : null;
   if (version !== ifVersion) throw fileError("changed", path);
 }
@@ -89,17 +84,8 @@ async function inherit(handle: FileHandle, { stats }: DiskEntry): Promise<void> 
   await handle.chmod(Number(stats.mode & 0o777n));
 }
 
-async function place({
-  folder,
-  temporary,
-  located,
-  writing,
-}: {
-  folder: Folder;
-  temporary: string;
-  located: Located;
-  writing: Writing;
-}): Promise<void> {
+async function place(located: Located, temporary: string, writing: Writing): Promise<void> {
+  const { folder } = located;
   const above = await makeFolders(located);
   try {
     const name = located.names.at(-1)!;
@@ -116,11 +102,11 @@ async function place({
   }
 }
 
-async function check(above: Folder, name: string, { path, ifVersion }: Writing): Promise<void> {
+async function check(above: Folder, name: string, writing: Writing): Promise<void> {
   await using found = await above.lookAt(name);
-  if (found?.kind === "directory") throw fileError("is_a_directory", path);
-  if (found && found.kind !== "file") throw fileError("changed", path);
-  if (ifVersion !== undefined) await checkVersion({ folder: above, name, found, path, ifVersion });
+  if (found?.kind === "directory") throw fileError("is_a_directory", writing.path);
+  if (found && found.kind !== "file") throw fileError("changed", writing.path);
+  await checkVersion({ folder: above, name, found }, writing);
 }
 
 /** Fails if the file exists by now, also if another process created it. */
