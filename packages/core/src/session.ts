@@ -1,7 +1,7 @@
 import { answerApproval, answerSuspension, type ApprovalAnswer, type SuspensionAnswer } from "./commands/answers.ts";
 import { AnswerTargets } from "./commands/answer-target.ts";
 import { Subscribers } from "./thread/subscribers.ts";
-import { clone, type CloneOptions } from "./commands/clone.ts";
+import { cloneThread, type CloneOptions } from "./commands/clone.ts";
 import { createThread } from "./commands/create-thread.ts";
 import { addGrant, rename, setRule, setState, switchMode, switchModel } from "./commands/thread-settings.ts";
 import type { ModelSwitch } from "./commands/thread-settings.ts";
@@ -276,7 +276,7 @@ export class Session<Values = StateValues> {
   async cloneThread(options: CloneOptions = {}): Promise<ThreadRecord> {
     const { sourceThreadId, ...cut } = optionsOf("cloneThread", options);
     const cloneAndEnter = async (source: Thread) => {
-      const { id, folds } = await clone(source, cut);
+      const { id, folds } = await cloneThread(source, cut);
       await this.#enter(id, folds);
       return this.#record(id);
     };

@@ -1,79 +1,80 @@
 import type { ThreadFiles, WorkspaceHost } from "@cinch/core";
 import type { FileError } from "./file-error.ts";
 
-/** A file or directory as lists show it. Paths are the workspace's own: they begin at "/", with "/" between names, and hold no "..". */
+/** A file or directory as listings show it. Paths are workspace paths: they begin with "/", separate names by "/", and hold no "..". */
 export interface Entry {
   path: string;
   type: "file" | "directory";
   /** In bytes; 0 for a directory. */
   size: number;
-  /** When it was last changed, in ms. */
+  /** The time of the last change, in ms. */
   modified: number;
-  /** Where it leads, if it is a link; everything else here is said of that. */
+  /** The target, if it is a link. All other fields describe the target. */
   target?: string;
 }
 
 export interface Stat extends Entry {
   /** Changes whenever the contents change, seen from any process. The same contents may have different versions. */
   version: string;
-  /** Who may read, write and run it, where there is such a thing: the last nine bits of what a disk calls its mode. */
+  /** The permission bits (the low nine bits of the mode), if the backend has them. */
   mode?: number;
 }
 
-/** A file, or a link, as a picture of everything has it. */
+/** A file or a link in a snapshot. */
 export interface TreeFile extends Stat {
-  /** Nothing is said of what it leads to. */
+  /** It is a link. The other fields describe the link, not its target. */
   link?: boolean;
-  /** False if it was changed just now, so that another change might not show in its version. */
+  /** False right after a change: another change might not change the version. */
   settled: boolean;
-  /** When anything of it was last changed, its name included, in ms; if that is known. */
+  /** The time of the last change of contents, attributes or name, in ms, if known. */
   touched?: number;
-  /** When it came to be, under whatever name, in ms, and what it is called by then on; if that is known. */
+  /** The time of its creation, in ms, if known. */
   born?: number;
+  /** Identifies the file under any name, if known. */
   identity?: string;
-  /** To be asked for before the next file is. */
+  /** Must be called before the iteration continues. */
   contents(): AsyncIterable<Uint8Array>;
 }
 
-/** What stands under a path itself, without following any link. */
+/** What exists at a path, without following any link. */
 export type Sight = { path: string } & (
   | { kind: "file"; file: TreeFile }
   | { kind: "directory" | "link" | "nothing" }
-  /** `by`: the first name on its way that is a file or a link. */
+  /** `by`: the first file or link on the way to the path. */
   | { kind: "blocked"; by: string }
-  /** It can't be told, or it is no file, directory or link. */
+  /** It can't be examined, or it is not a file, directory or link. */
   | { kind: "failed"; error: FileError }
 );
 
-/** A change of one file, among many. */
+/** One change of a `writeAll`. */
 export interface SmallWrite {
   path: string;
   /** As in `WriteOptions`. */
   ifVersion: string | null;
-  /** `null`: the file is deleted. */
+  /** `null`: delete the file. */
   content: Uint8Array | null;
   mode?: number;
 }
 
-/** Who acts: some backends keep files apart by thread or by resource. */
+/** On whose behalf a call is made: some backends keep the files of threads or resources apart. */
 export interface Reach {
   threadId: string;
   resourceId: string;
-  /** The files of the thread itself, where it is in a turn. */
+  /** The files in the journal of the thread, during a turn. */
   files?: ThreadFiles;
   /**
-   * Aborts the call. A call with a signal that is aborted already rejects with its `reason` and does nothing. One that is aborted under
-   * way rejects with it at the next chunk, entry or match; a write that is aborted leaves the file as it was.
+   * Aborts the call. A call with a signal that is already aborted rejects with its `reason` and does nothing. A running call rejects with
+   * it at the next chunk, entry or match. An aborted write leaves the file as it was.
    */
   signal?: AbortSignal;
-  /** The path is one that `resolve` gave, and was judged: a link on its way has come there since, and is not followed but `changed`. */
+  /** The path came from `resolve` and was judged. A link on its way was put there since: it is not followed, the call rejects with `changed`. */
   direct?: boolean;
 }
 
 /**
- * Bytes from `start` (default 0) up to, and not including, `end` (default: the end of the file). A range that reaches beyond the end of
- * the file gives the bytes that exist; one that begins there, or is empty or reversed, gives none. A number that is negative or not an
- * integer is `invalid`.
+ * Bytes from `start` (default 0) up to, and not including, `end` (default: the end of the file). A range that extends beyond the end of
+ * the file gives the bytes that exist. One that begins there, is empty or reversed gives none. A negative or fractional number is
+ * `invalid`.
  */
 export interface Range {
   start?: number;
@@ -81,131 +82,130 @@ export interface Range {
 }
 
 export interface WriteOptions {
-  /** Only if the file is still of this version; `null`: only if there is none. Left out: whatever is there. Otherwise `changed`. */
+  /** Write only if the file still has this version; `null`: only if there is no file. Otherwise the write rejects with `changed`. */
   ifVersion?: string | null;
-  /** As in `Stat`. Left out: the file keeps its own. Where there is no such thing, it is passed over. */
+  /** As in `Stat`. Omitted: the file keeps its mode. Backends without modes ignore it. */
   mode?: number;
 }
 
 export interface DeleteOptions {
-  /** Only if it is a file, and still of this version. Otherwise `changed`. */
+  /** Delete only a file that still has this version. Otherwise `changed`. */
   ifVersion?: string;
-  /** Only if it is a directory in which nothing but directories is, at any depth, whatever a list shows. Otherwise `changed`. */
+  /** Delete only a directory that holds nothing but directories, at any depth, including entries that listings omit. Otherwise `changed`. */
   ifEmpty?: boolean;
-  /** Only if it is a link. Otherwise `changed`. */
+  /** Delete only a link. Otherwise `changed`. */
   ifLink?: boolean;
 }
 
 /**
- * Gives files, no directories. Links are not followed, except by `path` itself and by the names that a pattern begins with. Folders
- * that an ignore file (`.gitignore`, `.ignore`) excludes, `.git` and `node_modules` are left out, unless the pattern or `path` names
- * them.
+ * Finds files, not directories. Links are not followed, except in `path` and in the literal names at the beginning of the pattern.
+ * Folders that an ignore file (`.gitignore`, `.ignore`) excludes, `.git` and `node_modules` are omitted, unless the pattern or `path`
+ * names them.
  */
 export interface GlobQuery {
-  /** "**" + "/" also matches no folder at all, and names that begin with a dot match. For the rest see `glob.ts`. */
+  /** "**" + "/" also matches no folder at all, and names that begin with a dot match. See `glob.ts` for the syntax. */
   pattern: string;
-  /** Where to begin, a directory. The pattern is relative to it; one that begins with "/" is for the whole path. */
+  /** The directory to search. The pattern is relative to it; one that begins with "/" applies to the whole path. */
   path: string;
 }
 
-/** Looks at the files that `glob` would find, without those that an ignore file excludes by name, and without those that are not text. */
+/** Searches the files that `glob` would find, except those that an ignore file excludes by name and those that are not text. */
 export interface GrepQuery {
-  /** For one line at a time. One that can't be used is `invalid`. */
+  /** Matched line by line. An unusable one is `invalid`. */
   pattern: string;
   /** A file, or a directory with everything in it. */
   path: string;
-  /** Only files that fit: by name if there is no "/" in it, else by path. With "!" in front, only those that don't. */
+  /** Only files that match: by name if it holds no "/", else by path. With "!" in front, only files that don't match. */
   glob?: string;
   /** Whether the pattern is a regular expression (ripgrep's syntax, without look-around); otherwise it is plain text. */
   regex: boolean;
   ignoreCase: boolean;
-  /** It is enough to say of each file how many lines fit. Who gives the lines is right all the same. */
+  /** The caller needs only the number of matching lines for each file. A backend may give the lines all the same. */
   counts?: boolean;
 }
 
-/** A line that fits. */
+/** A matching line. */
 export interface GrepMatch {
   path: string;
   /** From 1. */
   line: number;
-  /** The beginning of it, up to 2,000 characters. */
+  /** The first 2,000 characters. */
   text: string;
-  /** This stands for so many lines of the file, and says nothing of any of them: only where `counts` was asked for. */
+  /** Only with `counts`: stands for this many lines of the file; `line` and `text` are meaningless. */
   count?: number;
 }
 
 /**
- * Where files live. Everything that tools do to files goes through these few calls, so that a backend can be anything.
- * `backendConformance` of the testkit tests everything that is said here. Every call keeps this:
+ * Where the files of a workspace live. The tools use only these calls. `backendConformance` of the testkit tests the whole contract:
  *
  * - **Paths** come normalised (see `paths.ts`). "/" is the root and always a directory. Nothing exists below a file.
  * - **Failures** are `FileError`s, whose messages are for the model: they name the path and what to do next.
- * - **Abort**: see `Reach.signal`. Every call obeys it, searches and streams too.
- * - **Copies**: bytes never share memory across the border. A chunk that a reader got may be overwritten by the reader, a chunk that a
- *   writer gave may be reused by the writer, and neither changes the file.
- * - **Streams**: contents may be larger than memory. A backend holds no whole file that it does not keep in memory anyway, and reads no
- *   byte before the start of a range if it can avoid that. A reader that stops early leaves nothing open.
- * - **Isolation**: a file changes as a whole or not at all. Readers see the old contents until a write has ended, and a reader that has
- *   begun sees one version to its end.
+ * - **Abort**: see `Reach.signal`. Every call obeys it, including searches and streams.
+ * - **Copies**: backend and caller never share memory. A reader may overwrite a chunk that it got, a writer may reuse a chunk that it
+ *   gave, and neither changes the file.
+ * - **Streams**: contents may be larger than memory. A backend does not load whole files, and skips the bytes before a range if it can.
+ *   A reader that stops early leaves nothing open.
+ * - **Isolation**: a file changes as a whole or not at all. Readers see the old contents until a write has ended. A reader that has
+ *   started sees one version to the end.
  */
 export interface Backend {
-  /** What is directly in a directory, in any order. Rejects with `not_found`, or with `not_a_directory` for a file. */
+  /** The direct entries of a directory, in any order. Rejects with `not_found`, or with `not_a_directory` for a file. */
   list(path: string, reach: Reach): Promise<Entry[]>;
-  /** `null`: nothing exists there, which is no failure. */
+  /** `null` if nothing exists there. */
   stat(path: string, reach: Reach): Promise<Stat | null>;
   /** The bytes of a file, or a range of them, in chunks of any size. Rejects with `not_found`, or `is_a_directory`. */
   read(path: string, range: Range, reach: Reach): AsyncIterable<Uint8Array>;
   /**
-   * Creates or replaces a file, with the directories above it, and keeps its mode. Gives what `stat` gives then. If the contents break
-   * off, nothing has changed, and no directory was made.
+   * Creates or replaces a file, with the directories above it, and keeps its mode. Returns the new `stat`. If the contents fail midway,
+   * nothing changes and no directory is created.
    *
-   * A condition (`ifVersion`) is checked before the contents are read, and again at the moment of the change: of several writes that
-   * depend on one version exactly one wins, and the others reject with `changed`. Rejects with `is_a_directory` for a directory, with
+   * `ifVersion` is checked before the contents are read and again at the moment of the change: of several writes that depend on one
+   * version exactly one succeeds, and the others reject with `changed`. Rejects with `is_a_directory` for a directory, with
    * `not_a_directory` below a file.
    */
   write(path: string, content: AsyncIterable<Uint8Array>, options: WriteOptions, reach: Reach): Promise<Stat>;
   /**
-   * Deletes a file, a directory with everything in it, or of a link the link itself. Rejects with `not_found` where nothing exists,
-   * with `denied` for the root, with `changed` if a condition does not hold.
+   * Deletes a file, a directory with everything in it, or a link (not its target). Rejects with `not_found` if nothing exists, with
+   * `denied` for the root, with `changed` if a condition does not hold.
    */
   delete(path: string, reach: Reach, options?: DeleteOptions): Promise<void>;
   /**
-   * Files whose path fits, in any order, never outside of `path`. Ends when the reader stops reading. No pattern may block the process.
-   * `globFiles` does all of it for a backend that has `list`, `stat` and `read`.
+   * Matching files, in any order, never outside `path`. Ends when the reader stops reading. No pattern may block the process.
+   * `globFiles` implements it for any backend with `list`, `stat` and `read`.
    */
   glob(query: GlobQuery, reach: Reach): AsyncIterable<Entry>;
-  /** Lines that fit, under the same conditions. `grepFiles` does all of it for a backend that has `list`, `stat` and `read`. */
+  /** Matching lines, under the same conditions. `grepFiles` implements it for any backend with `list`, `stat` and `read`. */
   grep(query: GrepQuery, reach: Reach): AsyncIterable<GrepMatch>;
   /**
-   * The path under which a file really lies, with every link on the way resolved, also for one that does not exist yet. Rules are held
-   * against this one too. Backends without links leave it out.
+   * The path with every link resolved, also for a file that does not exist yet. Rules judge this path too. Backends without links omit
+   * it.
    */
   resolve?(path: string, reach: Reach): Promise<string>;
   /**
-   * Every file that no ignore file excludes. Asked before and after each command, to tell what that has changed, so it should be quick.
-   * A backend whose files no command can reach leaves it out.
+   * Every file that no ignore file excludes. Called before and after each command to find its changes, so it should be fast. Backends
+   * whose files no command can reach omit it.
    */
   tree?(reach: Reach): AsyncIterable<TreeFile>;
   /**
-   * What stands under each of these paths, in any order. Undo asks for thousands at a time, so it should be quick. Without it, `resolve`
-   * and `stat` are asked.
+   * What exists at each of these paths, in any order. Undo asks for thousands at a time, so it should be fast. Without it, `resolve` and
+   * `stat` are used.
    */
   look?(paths: readonly string[], reach: Reach): AsyncIterable<Sight>;
   /**
-   * The paths of everything below a directory that is no directory itself, also of what lists leave out. Without it, `list` is asked.
+   * The paths of everything below a directory except directories, including entries that listings omit. Without it, `list` is used.
    */
   inside?(path: string, reach: Reach): AsyncIterable<string>;
   /**
-   * Does what `write` and `delete` do, for many small files at once. Gives for each, in order, what went wrong, or `null`. Without it,
-   * they are written one by one.
+   * `write` and `delete` for many small files at once. Returns the error of each, or `null`, in order. Without it, they are written one
+   * by one.
    */
   writeAll?(files: readonly SmallWrite[], reach: Reach): Promise<(Error | null)[]>;
   /**
-   * The paths that a real file or folder of this machine has here, also one that does not exist yet. Backends that show nothing of the
-   * machine leave it out.
+   * The paths under which this backend has a real file or folder of the machine, also one that does not exist yet. Backends without
+   * real files omit it.
    */
   whereIs?(real: string): Promise<string[]>;
-  /** Called when the workspace is opened. A backend around others passes it on. */
+  /** Called when the workspace is opened. A backend around others forwards it. */
   open?(host: WorkspaceHost): Promise<void>;
   close?(): Promise<void>;
 }

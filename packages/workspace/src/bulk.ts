@@ -1,9 +1,9 @@
 import type { Backend, Reach, Sight, SmallWrite } from "./backend.ts";
-import { severalAtOnce } from "./disk/at-once.ts";
-import { FileError } from "./file-error.ts";
+import { mapConcurrently } from "./disk/at-once.ts";
+import { asError, FileError } from "./file-error.ts";
 import { joinPath, namesOf, parentOf } from "./paths.ts";
+import { chunksOf } from "./tools/change/saved-contents.ts";
 
-/** What stands under each of these paths. */
 export const sightsOf = (backend: Backend, paths: readonly string[], reach: Reach): AsyncIterable<Sight> =>
   backend.look?.(paths, reach) ?? plainSights(backend, paths, reach);
 
@@ -12,7 +12,7 @@ export async function sightAt(backend: Backend, path: string, reach: Reach): Pro
   return { path, kind: "nothing" };
 }
 
-/** `look` for any backend that has no faster one. */
+/** `look` for backends without one. */
 export async function* plainSights(backend: Backend, paths: readonly string[], reach: Reach): AsyncGenerator<Sight> {
   for (const path of paths) {
     try {
@@ -47,7 +47,7 @@ async function plainStat(backend: Backend, path: string, reach: Reach) {
   });
 }
 
-/** The first of the directories above a path, from the root on, of which this is true. */
+/** The first of the directories above a path, from the root on, for which the predicate holds. */
 async function firstAbove(path: string, is: (above: string) => Promise<boolean>): Promise<string | undefined> {
   let above = "/";
   for (const name of namesOf(parentOf(path))) {
@@ -57,7 +57,7 @@ async function firstAbove(path: string, is: (above: string) => Promise<boolean>)
   return undefined;
 }
 
-/** `null`: to nowhere that can be told. */
+/** `null` if the path can't be resolved. */
 async function leadsTo(backend: Backend, path: string, reach: Reach): Promise<string | null> {
   try {
     return (await backend.resolve?.(path, { ...reach, direct: false })) ?? path;
@@ -67,7 +67,7 @@ async function leadsTo(backend: Backend, path: string, reach: Reach): Promise<st
   }
 }
 
-/** The paths of everything below a directory that is no directory itself. */
+/** The paths of everything below a directory except directories. */
 export const namesInside = (backend: Backend, path: string, reach: Reach): AsyncIterable<string> =>
   backend.inside?.(path, reach) ?? plainInside(backend, path, reach);
 
@@ -78,29 +78,21 @@ async function* plainInside(backend: Backend, path: string, reach: Reach): Async
   }
 }
 
-/** Writes and deletes many small files. Gives for each, in order, what went wrong, or `null`. */
+/** Writes and deletes many small files. Returns the error of each, or `null`, in order. */
 export const writeEach = (backend: Backend, files: readonly SmallWrite[], reach: Reach): Promise<(Error | null)[]> =>
   backend.writeAll?.(files, reach) ?? writePlainly(backend, files, reach);
 
-/** `writeAll` for any backend that has no faster one. */
+/** `writeAll` for backends without one. */
 export async function writePlainly(
   backend: Backend,
   files: readonly SmallWrite[],
   reach: Reach,
 ): Promise<(Error | null)[]> {
-  return severalAtOnce(files, (file) =>
-    writeOne(backend, file, reach).then(
-      () => null,
-      (error: unknown) => (error instanceof Error ? error : new Error(String(error))),
-    ),
-  );
+  return mapConcurrently(files, (file) => writeOne(backend, file, reach).then(() => null, asError));
 }
 
 async function writeOne(backend: Backend, { path, ifVersion, content, mode }: SmallWrite, reach: Reach): Promise<void> {
-  if (content) await backend.write(path, once(content), { ifVersion, ...(mode === undefined ? {} : { mode }) }, reach);
+  if (content)
+    await backend.write(path, chunksOf(content), { ifVersion, ...(mode === undefined ? {} : { mode }) }, reach);
   else await backend.delete(path, reach, ifVersion === null ? {} : { ifVersion });
-}
-
-async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  if (bytes.length > 0) yield bytes;
 }

@@ -4,7 +4,7 @@ import type { Backend } from "./backend.ts";
 import type { Sandbox } from "./sandboxes/sandbox.ts";
 import type { Shell } from "./shells/shell.ts";
 
-/** Whether it has these methods; whether they do what they should is for the conformance suite to tell. */
+/** Checks only that the methods exist. The conformance suite checks what they do. */
 const having = <T>(what: string, ...methods: string[]) =>
   z.custom<T>((value) => {
     const object = Object(value) as Record<string, unknown>;
@@ -18,7 +18,7 @@ const backend = having<Backend>("a backend", "list", "stat", "read", "write", "d
 const sandbox = having<Sandbox>("a sandbox", "probe", "describe", "wrap");
 const env = z.optional(z.record(z.string(), z.unknown()));
 const hook = z.optional(z.custom((value) => typeof value === "function", "must be a function"));
-/** Checked by who makes something of them. */
+/** `pathRules` checks them. */
 const permissions = z.optional(z.unknown());
 
 const SHAPES = {
@@ -61,15 +61,16 @@ const SHAPES = {
   withPolicy: z.strictObject({ before: hook, after: hook, guards: hook }),
 };
 
-/** Throws `INVALID_CONFIG` for what is not a backend. */
-export function checkBackend(what: string, value: unknown): void {
-  const result = z.safeParse(backend, value);
-  if (!result.success) throw new CinchError("INVALID_CONFIG", `${what}: ${z.prettifyError(result.error)}`);
-}
+/** Throws `INVALID_CONFIG` for anything but a backend. */
+export const checkBackend = (what: string, value: unknown): void => checkShape(what, backend, value);
 
-/** Throws `INVALID_CONFIG`: a key that is misspelt would otherwise be a protection that is not there. */
+/** Throws `INVALID_CONFIG`, also for unknown keys: a misspelt one would be a missing protection. */
 export function checkConfig(what: keyof typeof SHAPES, config: unknown): void {
   checkKeys(what, config, Object.keys(SHAPES[what].def.shape));
-  const result = z.safeParse(SHAPES[what], config);
-  if (!result.success) throw new CinchError("INVALID_CONFIG", `${what}: ${z.prettifyError(result.error)}`);
+  checkShape(what, SHAPES[what], config);
+}
+
+function checkShape(what: string, shape: z.ZodMiniType, value: unknown): void {
+  const { error } = z.safeParse(shape, value);
+  if (error) throw new CinchError("INVALID_CONFIG", `${what}: ${z.prettifyError(error)}`);
 }

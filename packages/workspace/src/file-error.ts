@@ -1,6 +1,6 @@
 import { CinchError, type ErrorCode } from "@cinch/core";
 
-/** What can be wrong with a file. `outside`: the path, or a link on its way, leads out of the root. */
+/** What can be wrong with a file. `outside`: the path, or a link on its way, escapes the root. */
 export type FileProblem =
   | "not_found"
   | "not_a_directory"
@@ -26,28 +26,31 @@ export class FileError extends CinchError {
   }
 }
 
-const TELL: Record<FileProblem, string> = {
+const MESSAGES: Record<FileProblem, string> = {
   not_found: "there is no such file or directory. List the directory above it to see what there is.",
   not_a_directory: "not a directory. Read it as a file, or name a directory.",
   is_a_directory: "a directory, not a file. List it, or name a file in it.",
-  changed: "it was changed by somebody else in the meantime. Read it again, then repeat the change.",
+  changed: "another program or person has changed it in the meantime. Read it again, then repeat the change.",
   denied: "access is denied.",
-  outside: "it leads out of the workspace (PATH_OUTSIDE_ROOT). Use a path below /.",
+  outside: "it escapes the root of the workspace (PATH_OUTSIDE_ROOT). Use a path below /.",
   invalid: "not a usable path.",
   failed: "this did not work.",
 };
 
-/** The failure in the usual words. Messages begin with the path, so that a backend around a backend can put its own in the place of it. */
+/** The thrown value as an `Error`. */
+export const asError = (thrown: unknown): Error => (thrown instanceof Error ? thrown : new Error(String(thrown)));
+
+/** Messages begin with the path, so that a backend around a backend can replace it by its own. */
 export function fileError(
   problem: FileProblem,
   path: string,
-  tell: string = TELL[problem],
+  message: string = MESSAGES[problem],
   cause?: unknown,
 ): FileError {
-  return new FileError(problem, path, `${path}: ${tell}`, cause);
+  return new FileError(problem, path, `${path}: ${message}`, cause);
 }
 
-/** The same failure, under the path by which the caller knows the file. Anything else comes back as it is. */
+/** The same failure with the path that the caller knows. Any other error is returned as it is. */
 export function retold(error: unknown, path: (inner: string) => string): unknown {
   if (!(error instanceof FileError)) return error;
   const outer = path(error.path);

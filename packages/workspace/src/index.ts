@@ -5,17 +5,26 @@ export * from "./backend.ts";
 export * from "./backends/index.ts";
 export { commandMatcher, type CommandMatcher } from "./commands/index.ts";
 export type { Confinement } from "./disk/folder.ts";
-export * from "./file-error.ts";
+export { FileError, fileError, retold, type FileProblem } from "./file-error.ts";
 export { glob, type Glob } from "./glob/index.ts";
 export * from "./outputs/output.ts";
 export { OUTPUT_PATH, Outputs, type OutputFile } from "./outputs/outputs.ts";
 export { virtualPath, type PathOptions } from "./paths.ts";
-export { ruleHooks } from "./path-policy.ts";
-export { canHide, narrower, Operation, PathRule, pathRules, policyFor, type PathRules } from "./rules.ts";
+export {
+  canHide,
+  narrower,
+  Operation,
+  PathRule,
+  pathRules,
+  policyFor,
+  ruleHooks,
+  type FileRules,
+  type PathRules,
+} from "./path-rules/index.ts";
 export * from "./sandboxes/index.ts";
 export { globFiles, grepFiles, treeFiles, type Searchable } from "./search/index.ts";
 export * from "./shells/index.ts";
-export { fileTools, type FileRules, type FileToolsConfig } from "./tools/index.ts";
+export { fileTools, type FileToolsConfig } from "./tools/index.ts";
 export {
   createWorkspace,
   FileWorkspace,

@@ -2,7 +2,7 @@ import process from "node:process";
 
 const NEEDED = 24;
 
-/** An older Node can import the package. Using it would fail later, with a stack trace that does not say what to do. */
+/** Otherwise an older Node would fail later, with a stack trace that does not say what to do. */
 export function checkNodeVersion(): void {
   const { node } = process.versions;
   if (Number.parseInt(node, 10) >= NEEDED) return;

@@ -1,23 +1,23 @@
 import { posix } from "node:path";
 import { FileError } from "./file-error.ts";
 
-/** What the disks of today take, so that no backend holds a file that another one can't. */
-export const MAX_PATH_BYTES = 4_096;
-export const MAX_NAME_BYTES = 255;
+/** The limits of common disks, for every backend, so that files can move between them. */
+const MAX_PATH_BYTES = 4_096;
+const MAX_NAME_BYTES = 255;
 
 export interface PathOptions {
   /**
-   * The real folder behind "/", if there is one, under every name that it has (as it was given, and with links resolved). Absolute
-   * paths below it are understood. Which of the two readings is meant is told by the beginning alone, not by what exists: a new file
-   * that is named by its real path must not land in a copy of the folders above the root.
+   * The real folder behind "/", if there is one, under every name that it has (as given, and with links resolved). Absolute real paths
+   * below it are accepted. Only the prefix decides between a real and a workspace path, not what exists: a new file given by its real
+   * path must not be created in a copy of the folders above the root.
    */
   root?: string | readonly string[] | undefined;
 }
 
 /**
- * The path of the workspace that is meant: it begins with "/", has "/" between names, and holds no "." or "..". Nothing is decoded:
- * "%2e", full-width dots and the like are just names. Throws a `FileError`: `outside` for what climbs above the root (it is not
- * clamped), `invalid` for what no name can be.
+ * The normalised workspace path: it begins with "/", separates names by "/", and holds no "." or "..". Nothing is decoded: "%2e",
+ * full-width dots and the like are just names. Throws a `FileError`: `outside` for a path above the root (it is not clamped), `invalid`
+ * for an unusable one.
  */
 export function virtualPath(input: string, { root }: PathOptions = {}): string {
   if (typeof input !== "string") throw bad(String(input), "a path is a text.");
@@ -38,10 +38,10 @@ export function virtualPath(input: string, { root }: PathOptions = {}): string {
   return path;
 }
 
-/** What most names are: walks look at very many of them. */
+/** Most names: a fast check for walks. */
 const PLAIN_NAME = /^\.?[\w-][\w. -]{0,100}$/;
 
-/** Whether a name that was found somewhere can be part of a path here. What can't is not listed. */
+/** Whether a name on a disk can be part of a workspace path. Listings omit other names. */
 export function isUsableName(name: string): boolean {
   if (PLAIN_NAME.test(name)) return true;
   if (name === "" || name === "." || name === ".." || name.includes("/")) return false;
@@ -59,12 +59,12 @@ const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
 function problemIn(input: string): string | undefined {
   if (!input.isWellFormed()) return "it is not well-formed Unicode.";
   if (CONTROL.test(input)) return "it holds control characters.";
-  // A backslash separates names on some systems and is part of them on others: here it can be neither.
+  // A backslash separates names on some systems and is part of them on others.
   if (input.includes("\\")) return 'it holds a backslash. Put "/" between names.';
   return undefined;
 }
 
-/** The input as a path of the workspace, not yet normalised. */
+/** The input as a workspace path, not yet normalised. */
 function belowRoot(input: string, root: PathOptions["root"]): string {
   const roots = typeof root === "string" ? [root] : (root ?? []);
   for (const real of roots) {
@@ -79,7 +79,7 @@ function belowRoot(input: string, root: PathOptions["root"]): string {
 
 const trimmed = (path: string): string => path.replace(/\/+$/, "");
 
-/** Whether `path` is `directory` or lies below it. Names are compared whole: "/work-evil" is not within "/work". */
+/** Whether `path` is `directory` or is below it. Whole names are compared: "/work-evil" is not within "/work". */
 export function isWithin(path: string, directory: string): boolean {
   if (directory === "/" || path === directory) return true;
   return path[directory.length] === "/" && path.startsWith(directory);
@@ -98,25 +98,25 @@ export const nameOf = (path: string): string => path.slice(path.lastIndexOf("/")
 
 export const namesOf = (path: string): string[] => path.split("/").filter((name) => name !== "");
 
-/** What is left of `path` below `directory`, without a slash at its beginning. "" if they are the same. */
+/** The part of `path` below `directory`, without a leading slash. "" if they are the same. */
 export const relativeTo = (directory: string, path: string): string =>
   path.slice(directory === "/" ? 1 : directory.length + 1);
 
-/** As results print it: relative to the root, so that it works in commands too. What could pass for other lines is spelled out. */
+/** As results print it: relative to the root, so that it works in commands too. Quoted if it could be mistaken for other output. */
 export function shown(path: string): string {
   const relative = path === "/" ? "." : path.slice(1);
   return problemIn(relative) === undefined ? relative : JSON.stringify(relative);
 }
 
-/** For a message: hostile names must not come back as they were. */
+/** For a message: hostile names must not appear in it as they are. */
 const quoted = (input: string): string => JSON.stringify(input.length > 200 ? `${input.slice(0, 200)}…` : input);
 
-const bad = (input: string, tell: string): FileError =>
-  new FileError("invalid", input, `${quoted(input)} can't be a path: ${tell}`);
+const bad = (input: string, why: string): FileError =>
+  new FileError("invalid", input, `${quoted(input)} can't be a path: ${why}`);
 
 const leavesRoot = (input: string): FileError =>
   new FileError(
     "outside",
     input,
-    `${quoted(input)} leads out of the workspace (PATH_OUTSIDE_ROOT). Use a path below /.`,
+    `${quoted(input)} escapes the root of the workspace (PATH_OUTSIDE_ROOT). Use a path below /.`,
   );

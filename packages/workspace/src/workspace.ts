@@ -16,14 +16,22 @@ import { withPolicy, type PolicyHooks } from "./backends/policy.ts";
 import { collect } from "./collect.ts";
 import { checkConfig } from "./config.ts";
 import { Outputs } from "./outputs/outputs.ts";
-import { realPlace } from "./disk/real-place.ts";
+import { realPathOf } from "./disk/real-path.ts";
 import { fileError } from "./file-error.ts";
 import { FrozenPaths, type FrozenRoot } from "./frozen/index.ts";
-import { ruleHooks, withFrozen } from "./path-policy.ts";
 import { isWithin, relativeTo, virtualPath } from "./paths.ts";
 import { hiddenRules } from "./hidden-rules.ts";
 import { cacheFolder, makePrivate } from "./private-folder.ts";
-import { canHide, narrower, pathRules, policyFor, type PathRule, type PathRules } from "./rules.ts";
+import {
+  canHide,
+  narrower,
+  pathRules,
+  policyFor,
+  ruleHooks,
+  withFrozen,
+  type PathRule,
+  type PathRules,
+} from "./path-rules/index.ts";
 import type { Sandbox } from "./sandboxes/index.ts";
 import type { Protection, Shell } from "./shells/shell.ts";
 import type { Additions } from "./shells/environment.ts";
@@ -31,41 +39,41 @@ import { rulesBelow } from "./shells/shell-rules.ts";
 import { localShell } from "./shells/local-shell.ts";
 import { sandboxShell } from "./shells/sandbox-shell.ts";
 import { Background, commandTools } from "./tools/execute/index.ts";
-import { hashOf } from "./tools/contents.ts";
+import { chunksOf, sha256 } from "./tools/change/saved-contents.ts";
 import { fileTools } from "./tools/index.ts";
 import { CommandRecords, FileUndo } from "./undo/index.ts";
 
 export interface WorkspaceOptions {
   backend: Backend;
-  /** Path rules. They bind every tool that touches files, and commands as far as the shell can keep them. */
+  /** Path rules. They bind every tool that touches files, and commands as far as the shell can enforce them. */
   permissions?: readonly PathRule[];
   /** Runs commands; without one there is no `execute`. */
   shell?: Shell;
-  /** The folder that is the root, if there is one: real paths below it are understood too. */
+  /** The real folder that is the root, if there is one: real paths below it are accepted too. */
   root?: string;
   /**
-   * The real folder for what has to outlive the process, and goes when it was not used for a week: whole outputs of commands, and what
-   * files were before them. By default among temporary files, for this user alone.
+   * The real folder for whole outputs of commands and for snapshots, which outlive the process and are deleted after a week without use.
+   * Default: a private folder among the temporary files.
    */
   cache?: string;
-  /** Whether what the files themselves say is obeyed: settings and hooks of git. */
+  /** Whether git settings and hooks in the files are obeyed. */
   trusted?: boolean;
 }
 
 export interface LocalWorkspaceOptions {
   root: string;
   permissions?: readonly PathRule[];
-  /** `auto`: the first that works here. `none`: commands run as ordinary processes, and each of them asks. */
+  /** `auto`: the first that works here. `none`: commands run as ordinary processes, and each one asks. */
   sandbox?: "auto" | "none" | Sandbox;
-  /** Whether what the folder itself says (hooks and settings of git) is obeyed. */
+  /** Whether git settings and hooks in the folder are obeyed. */
   trusted?: boolean;
   /** Hosts that commands in a sandbox may reach. Without any they have no network. */
   hosts?: readonly string[];
-  /** Real files and folders outside of the root that commands in a sandbox may read. */
+  /** Real files and folders outside the root that commands in a sandbox may read. */
   readable?: readonly string[];
-  /** Real files and folders that commands in a sandbox may not read, even where they lie inside of the root. */
+  /** Real files and folders that commands in a sandbox may not read, even inside the root. */
   hidden?: readonly string[];
-  /** What commands get in addition to the few variables of the harness that are no secrets. */
+  /** Environment variables for commands, in addition to the few that the harness passes on. */
   env?: Additions;
   /** As in `createWorkspace`. */
   cache?: string;
@@ -91,10 +99,10 @@ export function localWorkspace(options: LocalWorkspaceOptions): FileWorkspace {
 
 export const createWorkspace = (options: WorkspaceOptions): FileWorkspace => new FileWorkspace(options);
 
-/** What the files and the shell of a workspace make together. */
+/** The files and the shell of a workspace, and the tools on top of them. */
 export class FileWorkspace implements Workspace {
   readonly tools: ToolSet;
-  /** Whether what the files themselves say is obeyed. */
+  /** Whether git settings and hooks in the files are obeyed. */
   readonly trusted: boolean;
   readonly #root: string | undefined;
   #openings = 0;
@@ -106,16 +114,16 @@ export class FileWorkspace implements Workspace {
   readonly #snapshots: string;
   readonly #permissions: readonly PathRule[];
   readonly #frozen: FrozenPaths;
-  /** For what the agent does. The program may write what it likes. */
+  /** Binds the agent only. The program may write frozen files. */
   readonly #isFrozen: NonNullable<PolicyHooks["before"]>;
-  /** Real files that are nobody's business: of every harness that has opened this. */
+  /** Real files of the stores and caches, of every harness that has opened this workspace. No tool may touch them. */
   readonly #secret = new Set<string>();
-  /** With those for what is hidden, which is known when the workspace is open. */
+  /** The configured rules and, once the workspace is open, those for the secret files. */
   readonly #rules: { lists: PathRules["lists"] };
-  /** Those alone: for taking back, which is the user's own doing. */
+  /** The rules for the secret files alone: a revert is the user's act, which the configured rules don't bind. */
   readonly #hidden: { lists: PathRules["lists"] } = { ...pathRules([]) };
   #protection: Protection = { kind: "none", description: "The workspace is not open yet." };
-  /** Where in the workspace the root of the shell is. */
+  /** The workspace path of the shell's root. */
   #shellAt = "/";
 
   constructor(options: WorkspaceOptions) {
@@ -177,7 +185,7 @@ export class FileWorkspace implements Workspace {
     const own = [this.#outputs.directory, this.#snapshots, RUNNING];
     for (const path of [...host.storeFiles, ...own]) this.#secret.add(path);
     const hidden = [...this.#secret];
-    // Before anybody else can make something of that name.
+    // Before an agent can create something of that name.
     for (const path of own) if ((await this.#placesOf(path)).length > 0) await makePrivate(path).catch(() => {});
     this.#hidden.lists = pathRules(await hiddenRules(this.#backend, hidden)).lists;
     this.#rules.lists = narrower(pathRules(this.#permissions), this.#hidden).lists;
@@ -189,10 +197,10 @@ export class FileWorkspace implements Workspace {
     return { protection: kind, description };
   }
 
-  /** Hands over to the shell what it has to keep, and says what it can't. */
+  /** Gives the shell the bounds that it has to enforce. The description says if it can't. */
   async #protect(shell: Shell, hidden: readonly string[]): Promise<Protection> {
     const places = shell.root === undefined ? ["/"] : await this.#placesOf(shell.root);
-    // Of a folder that is not in the workspace, or twice, nobody can tell which rules are meant for it.
+    // For a folder that is not in the workspace, or is there twice, it is unclear which rules apply.
     const known = places.length === 1;
     this.#shellAt = known ? places[0]! : "/";
     const rules = known ? rulesBelow(this.#permissions, this.#shellAt) : [];
@@ -203,12 +211,12 @@ export class FileWorkspace implements Workspace {
     return { ...protection, description: `${protection.description} Path rules do not cover commands.` };
   }
 
-  /** The real folders of which it is known where in the workspace they are. */
+  /** The real folders with a known path in the workspace. */
   async #realRoots(): Promise<FrozenRoot[]> {
     const folders = new Set([this.#root, this.#shell?.root].filter((folder) => folder !== undefined));
-    const home = await realPlace(this.#shell?.home ?? homedir());
+    const home = await realPathOf(this.#shell?.home ?? homedir());
     const roots = [...folders].map(async (folder) => {
-      const [root, places] = await Promise.all([realPlace(folder), this.#placesOf(folder)]);
+      const [root, places] = await Promise.all([realPathOf(folder), this.#placesOf(folder)]);
       return places.map((at) => ({ root, home, at }));
     });
     return (await Promise.all(roots)).flat();
@@ -218,12 +226,12 @@ export class FileWorkspace implements Workspace {
     return (await this.#backend.whereIs?.(real)) ?? [];
   }
 
-  /** A path of the workspace, as commands have it. */
+  /** A workspace path as commands see it. */
   #shellPath(path: string): string {
     return isWithin(path, this.#shellAt) ? `/${relativeTo(this.#shellAt, path)}` : path;
   }
 
-  /** Several harnesses may share it: the last one closes it. */
+  /** Several harnesses may share a workspace: the last one closes it. */
   async close(): Promise<void> {
     if (--this.#openings > 0) return;
     await this.#background.close();
@@ -232,17 +240,17 @@ export class FileWorkspace implements Workspace {
     await this.#backend.close?.();
   }
 
-  /** Brings files in from the program. Path rules bind it too. */
+  /** Writes files of the program into the workspace. Path rules bind it too. */
   async upload(files: Record<string, string | Uint8Array>, reach: Reach = PROGRAM): Promise<void> {
     for (const [path, content] of Object.entries(files)) {
       const bytes = typeof content === "string" ? new TextEncoder().encode(content) : content;
       const at = this.#path(path);
-      await this.#backend.write(at, once(bytes), {}, reach);
-      this.undo.ledger.note(at, hashOf(bytes));
+      await this.#backend.write(at, chunksOf(bytes), {}, reach);
+      this.undo.ledger.note(at, sha256(bytes));
     }
   }
 
-  /** Takes files out to the program. */
+  /** Reads files for the program. */
   async download(paths: readonly string[], reach: Reach = PROGRAM): Promise<Record<string, Uint8Array>> {
     const files: [string, Uint8Array][] = [];
     for (const path of paths) {
@@ -251,7 +259,7 @@ export class FileWorkspace implements Workspace {
     return Object.fromEntries(files);
   }
 
-  /** What a path means; a real one below the root too. */
+  /** Accepts workspace paths, and real paths below the root. */
   #path(input: string): string {
     return virtualPath(input, this.#root === undefined ? {} : { root: this.#root });
   }
@@ -261,15 +269,11 @@ async function checkRoot(root: string | undefined): Promise<void> {
   if (root === undefined || (await stat(root).catch(() => null))?.isDirectory()) return;
   throw new CinchError(
     "INVALID_CONFIG",
-    `The root of the workspace, ${root}, is no folder. Make it, or give another one.`,
+    `The root of the workspace, ${root}, is not a folder. Create it, or give another one.`,
   );
 }
 
-/** The same for all workspaces, wherever their caches are: they have to know of one another. */
+/** Shared by all workspaces, wherever their caches are, so that they know of each other's commands. */
 const RUNNING = cacheFolder("running");
 
 const PROGRAM: Reach = { threadId: "", resourceId: "default" };
-
-async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield bytes;
-}

@@ -62,7 +62,7 @@ for (const [what, [make, says]] of Object.entries(mistakes)) {
 for (const path of ["/nowhere/at/all", process.execPath]) {
   test(`a workspace whose root is ${path === process.execPath ? "a file" : "not there"} does not open`, async () => {
     const workspace = localWorkspace({ root: path, sandbox: "none" });
-    await assert.rejects(workspace.open(host), { code: "INVALID_CONFIG", message: /is no folder\. Make it/ });
+    await assert.rejects(workspace.open(host), { code: "INVALID_CONFIG", message: /is not a folder\. Create it/ });
     await workspace.close();
   });
 }

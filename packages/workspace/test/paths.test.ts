@@ -55,7 +55,7 @@ describe("a path of the workspace", () => {
 
   const outside = ["..", "../", "/..", "../a", "/../a", "a/../..", "/a/b/../../../c", "./../a", "//../a", ".././a"];
   for (const input of outside)
-    test(`${input} leads outside, and is not clamped`, () => assert.equal(problem(input), "outside"));
+    test(`${input} escapes the root, and is not clamped`, () => assert.equal(problem(input), "outside"));
 
   const invalid = [
     "a\0b",

@@ -165,7 +165,7 @@ test("files are brought in and taken out by the program", async () => {
   assert.equal(h.getDisplayState().status, "idle");
 });
 
-test("what leads out of the root is refused with its code, by the tools and for the program", async () => {
+test("a path that escapes the root is refused with its code, by the tools and for the program", async () => {
   using root = folder();
   const workspace = localWorkspace({ root: root.path, sandbox: "none" });
   symlinkSync("/etc", join(root.path, "out"));

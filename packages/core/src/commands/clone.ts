@@ -13,7 +13,7 @@ export interface CloneOptions {
 }
 
 /** Makes a clone that begins as its source was at `atSeq`, with the rules of now. `folds`: what it inherits, if that is at hand. */
-export async function clone(
+export async function cloneThread(
   source: Thread,
   { atSeq, title }: CloneOptions,
 ): Promise<{ id: string; folds: Folds | undefined }> {

@@ -13,7 +13,7 @@ import { heldInfo, type NewLive } from "../events/live-events.ts";
 import { loadFolds, loadTranscript } from "./load-folds.ts";
 import { sleep } from "../ports/clock.ts";
 import { LiveDisplay } from "./live-display.ts";
-import { asOutcome } from "./outcome.ts";
+import { asOutcome } from "./command-outcome.ts";
 import type { Subscriber } from "./subscriber.ts";
 import type { AppendOptions } from "../ports/store.ts";
 import { needsDriving, type Appended, type Decide } from "../turn/decide.ts";

@@ -28,7 +28,7 @@ export interface Inspection extends Evidence {
 const lines = (file: string): string[] =>
   existsSync(file) ? readFileSync(file, "utf8").split("\n").filter(Boolean) : [];
 
-export function inspect(folder: string): Inspection {
+export function inspectStore(folder: string): Inspection {
   const runs = lines(`${folder}/ledger`).map((line) => {
     const [tool = "", key = "", ...what] = line.split(" ");
     return { tool, key, what: what.join(" ") };

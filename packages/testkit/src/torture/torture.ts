@@ -6,7 +6,7 @@ import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { durableTypes, type DurableType } from "@cinch/core";
 import { positions } from "./crash-point.ts";
-import { inspect, problemsAfterCrash, problemsAtEnd, type Inspection } from "./oracle.ts";
+import { inspectStore, problemsAfterCrash, problemsAtEnd, type Inspection } from "./oracle.ts";
 
 /** All events of the map at all positions, as `EVENT:POSITION[:N]`. A new durable event joins the list automatically. */
 export function crashPoints(): string[] {
@@ -64,13 +64,13 @@ export async function torture(points: string[]): Promise<Verdict> {
     for (const point of points) {
       const { signal, output } = await run(point);
       if (signal !== "SIGKILL") problems.push(`${point} was not reached (${signal ?? "ended"}) ${output}`);
-      const now = inspect(folder);
+      const now = inspectStore(folder);
       problems.push(...problemsAfterCrash(folder, now, before));
       before = now;
     }
     const { signal, output } = await run();
     if (signal || output) problems.push(`the last process ended with ${signal ?? "an error"}: ${output}`);
-    problems.push(...problemsAfterCrash(folder, inspect(folder), before), ...(await problemsAtEnd(folder)));
+    problems.push(...problemsAfterCrash(folder, inspectStore(folder), before), ...(await problemsAtEnd(folder)));
     return { points, problems };
   } finally {
     rmSync(folder, { recursive: true, force: true });

@@ -23,15 +23,15 @@ import { Batches } from "../search/index.ts";
 import { fileFilter, patternOf } from "../search/plan.ts";
 
 export interface CompositeOptions {
-  /** Has every path that no route has. */
+  /** Serves every path without a route. */
   default: Backend;
-  /** By the path below which a backend has everything. Its own "/" is that path. */
+  /** Backends by the path that is their "/". */
   routes: Record<string, Backend>;
 }
 
 /**
- * Several backends under one root: the longest route that fits has a path. Routes are there as directories, also where nothing else is,
- * and can't be deleted, nor can what is above them. What the backend above has under a route's path is hidden.
+ * Several backends under one root: the longest matching route serves a path. A route always exists as a directory. It can't be deleted,
+ * nor can the directories above it. It hides the files that the backend above has at its path.
  */
 export function compositeBackend(options: CompositeOptions): Backend {
   checkConfig("compositeBackend", options);
@@ -54,7 +54,7 @@ function routePath(given: string): string {
   throw new CinchError("INVALID_CONFIG", `A route of a compositeBackend is a path below "/", not "${given}".`);
 }
 
-/** A backend at its place. */
+/** A backend and the path that is its root. */
 class Route {
   readonly path: string;
   readonly backend: Backend;
@@ -81,10 +81,10 @@ class Route {
     const path = this.outer(sight.path);
     if (sight.kind === "file") return { path, kind: "file", file: this.entry(sight.file) };
     if (sight.kind === "blocked") return { path, kind: "blocked", by: this.outer(sight.by) };
-    return sight.kind === "failed" ? { path, kind: "failed", error: this.told(sight.error) } : { ...sight, path };
+    return sight.kind === "failed" ? { path, kind: "failed", error: this.outerError(sight.error) } : { ...sight, path };
   }
 
-  told<E extends Error>(error: E): E {
+  outerError<E>(error: E): E {
     return retold(error, (path) => this.outer(path)) as E;
   }
 
@@ -92,7 +92,7 @@ class Route {
     try {
       return await work(this.backend);
     } catch (error) {
-      throw retold(error, (path) => this.outer(path));
+      throw this.outerError(error);
     }
   }
 
@@ -100,13 +100,13 @@ class Route {
     try {
       yield* work(this.backend);
     } catch (error) {
-      throw retold(error, (path) => this.outer(path));
+      throw this.outerError(error);
     }
   }
 }
 
 class CompositeBackend implements Backend {
-  /** Longest path first; the last has everything else. */
+  /** Longest path first; the last is "/". */
   readonly #routes: readonly Route[];
 
   constructor(routes: readonly Route[]) {
@@ -168,7 +168,7 @@ class CompositeBackend implements Backend {
     const matcher = patternOf(query.pattern, query.path);
     const from = query.pattern.startsWith("/") ? "/" : query.path;
     for (const { route, path } of this.#places(query.path)) {
-      // A backend further down gets what is left of the pattern there. If that can be read in two ways, both may find a file.
+      // The backend of a route gets the rest of the pattern. If the pattern splits in several ways, each may find the same file.
       const patterns = below(query.pattern, namesOf(relativeTo(from, path)));
       const seen = new Set<string>();
       for (const pattern of patterns) {
@@ -192,7 +192,7 @@ class CompositeBackend implements Backend {
   async *#grep(query: GrepQuery, reach: Reach): AsyncGenerator<GrepMatch[]> {
     const fits = query.glob === undefined ? () => true : fileFilter(query.glob, query.path);
     for (const { route, path } of this.#places(query.path)) {
-      // One for names means the same everywhere. Any other is held against the paths that we know.
+      // A pattern for names means the same everywhere. Any other is matched here, against whole paths.
       const { glob = "/", ...rest } = query;
       const inner = { ...(glob.includes("/") ? rest : query), path: route.inner(path) };
       for await (const found of this.#found(route, path, (backend) => backend.grep(inner, reach))) {
@@ -235,7 +235,7 @@ class CompositeBackend implements Backend {
     for (const [route, some] of Map.groupBy(files, ({ path }) => this.#at(path))) {
       const inner = some.map((file) => ({ ...file, path: route.inner(file.path) }));
       const errors = await route.call((backend) => writeEach(backend, inner, reach));
-      for (const [at, error] of errors.entries()) done.set(some[at]!, error && route.told(error));
+      for (const [at, error] of errors.entries()) done.set(some[at]!, error && route.outerError(error));
     }
     return files.map((file) => done.get(file) ?? null);
   }
@@ -264,7 +264,7 @@ class CompositeBackend implements Backend {
     await Promise.all(Array.from(this.#backends, (backend) => backend.close?.()));
   }
 
-  /** Each once, however many routes it has. */
+  /** Each once: a backend may have several routes. */
   get #backends(): Set<Backend> {
     return new Set(this.#routes.map(({ backend }) => backend));
   }
@@ -273,25 +273,24 @@ class CompositeBackend implements Backend {
     return this.#routes.find((route) => isWithin(path, route.path))!;
   }
 
-  /** Routes at this path, or below it. */
   #routesBelow(path: string): Route[] {
     return this.#routes.filter((route) => route.path !== "/" && isWithin(route.path, path));
   }
 
-  /** The directories that a path holds because routes lie there or further down. */
+  /** The names in a directory that exist because of routes. */
   #routeNames(path: string): string[] {
     const further = this.#routesBelow(path).filter((route) => route.path !== path);
     return [...new Set(further.map((route) => namesOf(relativeTo(path, route.path))[0]!))];
   }
 
-  /** Whose files lie below a path, and from where on. */
+  /** The routes that serve files below a path, and where each of them begins. */
   #places(path: string): { route: Route; path: string }[] {
     const owner = this.#at(path);
     const further = this.#routesBelow(path).filter((route) => route !== owner);
     return [{ route: owner, path }, ...further.map((route) => ({ route, path: route.path }))];
   }
 
-  /** What a backend finds; nothing if a path is only there because of a route. */
+  /** The results of one backend; none if the path exists only because of a route. */
   async *#found<T>(
     route: Route,
     path: string,

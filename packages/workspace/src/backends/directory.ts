@@ -18,39 +18,39 @@ import type {
 } from "../backend.ts";
 import { writePlainly } from "../bulk.ts";
 import { checkConfig } from "../config.ts";
-import { severalAtOnce } from "../disk/at-once.ts";
-import { Below } from "../disk/below.ts";
+import { mapConcurrently } from "../disk/at-once.ts";
+import { Subtree } from "../disk/search/subtree.ts";
 import { Disk, type Links, type Located } from "../disk/disk.ts";
-import { diskError, onDisk } from "../disk/errors.ts";
-import { realPlace } from "../disk/real-place.ts";
-import { kindOf, type Confinement, type Folder } from "../disk/folder.ts";
+import { diskError, onDisk } from "../disk/disk-error.ts";
+import { realPathOf } from "../disk/real-path.ts";
+import { entryOf, kindOf, type Confinement, type Folder } from "../disk/folder.ts";
 import { SmallFiles } from "../disk/small-files.ts";
-import { lookInside } from "../disk/looking.ts";
-import { writeSmall } from "../disk/small-writes.ts";
-import { filesInside, notTheRoot, remove, removeEmpty, removeLink } from "../disk/removing.ts";
-import { globDisk, grepDisk, type Manner } from "../disk/searching.ts";
+import { lookInside } from "../disk/look-inside.ts";
+import { writeSmall } from "../disk/write/write-small.ts";
+import { filesInside, notTheRoot, remove, removeEmpty, removeLink } from "../disk/write/remove.ts";
+import { globDisk, grepDisk, type SearchOptions } from "../disk/search/disk-search.ts";
 import { checkNotTemporary, isTemporary, sweep } from "../disk/temporary.ts";
-import { isCoarse, msUntilSettled, timesOf, versionOf } from "../disk/version.ts";
-import { notAFile, writeFile } from "../disk/writing.ts";
+import { isCoarse, msUntilSettled, timesOf, diskVersion } from "../disk/disk-version.ts";
+import { notAFile, writeFile } from "../disk/write/write-file.ts";
 import { FileError, fileError } from "../file-error.ts";
 import { isUsableName, isWithin, joinPath, parentOf, relativeTo, virtualPath } from "../paths.ts";
-import { Batches, beginningOf, walk, type Tree } from "../search/index.ts";
+import { Batches, beginningOf, walk, type Walkable } from "../search/index.ts";
 import { EVERYTHING } from "../search/plan.ts";
-import { wholeRange } from "./range.ts";
+import { wholeRange } from "./byte-range.ts";
 
 export interface DirectoryOptions {
   /** The folder behind "/". May be a link. */
   root: string;
-  /** The best that the machine can do, if left out. */
+  /** Default: the best that the machine supports. */
   confinement?: Confinement;
 }
 
 /**
- * A folder of the machine. Nothing outside of it is read or written, whatever paths and links say, also while somebody else moves
- * things about: see `Confinement`. Links work that stay inside; only regular files are files.
+ * A folder of the machine. No path or link escapes it, even while another process moves files: see `Confinement`. Links inside the
+ * folder work; only regular files are files.
  *
- * What this does not keep out: hard links inside to files outside (they are read; a write replaces the link, not the file), and what is
- * mounted inside. Of two processes that write one file at the same moment, both may believe that it was of the version they expected.
+ * Not prevented: hard links inside to files outside (they are read; a write replaces the link, not the file), and mounts inside. Of two
+ * processes that write one file at the same moment, both may succeed with the same `ifVersion`.
  */
 export function directoryBackend(options: DirectoryOptions): DirectoryBackend {
   checkConfig("directoryBackend", options);
@@ -58,7 +58,6 @@ export function directoryBackend(options: DirectoryOptions): DirectoryBackend {
   return new DirectoryBackend(new Disk(root, confinement));
 }
 
-/** As much as is read at once of a file. */
 const CHUNK_BYTES = 256 * 1024;
 const SMALL_CHUNK_BYTES = 4 * 1024;
 
@@ -80,13 +79,13 @@ export class DirectoryBackend implements Backend {
   list(path: string, reach: Reach): Promise<Entry[]> {
     return onDisk(path, async () => {
       await using located = await this.#locate(path, reach);
-      if (!located.isDirectory) throw fileError(located.standing ? "not_a_directory" : "not_found", path);
+      if (!located.isDirectory) throw fileError(located.found ? "not_a_directory" : "not_found", path);
       const folder = located.enter();
       await folder.verify();
       const names = await readdir(folder.place);
       await sweep(folder, names);
       const shown = names.filter((name) => isUsableName(name) && !isTemporary(name));
-      const entries = await severalAtOnce(
+      const entries = await mapConcurrently(
         shown,
         (name) => this.#entry(folder, name, joinPath(path, name)),
         reach.signal,
@@ -100,7 +99,7 @@ export class DirectoryBackend implements Backend {
       const first = await this.#stat(path, reach);
       const wait = first ? msUntilSettled(first.stats) : 0;
       if (wait === 0) return first && first.stat;
-      // A change in the same tick of the clock could not be told from this one. A moment later it can.
+      // A second change within one tick of the file system's clock would have the same version. After the wait it has another.
       await sleep(wait);
       return (await this.#stat(path, reach))?.stat ?? null;
     });
@@ -112,7 +111,7 @@ export class DirectoryBackend implements Backend {
     const { size } = await onDisk(path, () => file.stat());
     for (let at = start; at < end;) {
       reach.signal?.throwIfAborted();
-      // Most files are small: a large buffer for each of thousands would be most of the work.
+      // Most files are small: to allocate a large buffer for each would take most of the time.
       const most = Math.min(CHUNK_BYTES, end - at, Math.max(size - at + 1, SMALL_CHUNK_BYTES));
       const { buffer, bytesRead } = await onDisk(path, () => file.read(Buffer.allocUnsafeSlow(most), 0, most, at));
       if (bytesRead === 0) return;
@@ -143,10 +142,10 @@ export class DirectoryBackend implements Backend {
     return onDisk(path, async () => {
       if (path === "/") throw notTheRoot();
       await using located = await this.#locate(path, reach, { keepLast: true });
-      const { standing, folder, name } = located;
+      const { found, folder, name } = located;
       const isConditional = ifEmpty || ifLink || ifVersion !== undefined;
-      if (!standing) throw fileError(isConditional ? "changed" : "not_found", path);
-      if (ifVersion !== undefined && ifVersion !== (await versionOf(standing.stats, () => folder.hash(name, standing))))
+      if (!found) throw fileError(isConditional ? "changed" : "not_found", path);
+      if (ifVersion !== undefined && ifVersion !== (await diskVersion(found.stats, () => folder.hash(name, found))))
         throw fileError("changed", path);
       if (ifEmpty) return await removeEmpty(folder, name);
       if (ifLink) return await removeLink(folder, name);
@@ -171,9 +170,9 @@ export class DirectoryBackend implements Backend {
 
   async *tree(reach: Reach): AsyncGenerator<TreeFile> {
     await using located = await onDisk("/", () => this.#locate("/", reach));
-    const below = new Below(located.enter(), "/");
+    const below = new Subtree(located.enter(), "/");
     await using small = new SmallFiles(below.start);
-    const tree: Tree<BigIntStats> = {
+    const tree: Walkable<BigIntStats> = {
       children: (path) => below.childrenWithStats(path),
       beginning: (path) => beginningOf(this, path, reach),
     };
@@ -197,7 +196,7 @@ export class DirectoryBackend implements Backend {
   async *inside(path: string, reach: Reach): AsyncGenerator<string> {
     try {
       await using located = await this.#locate(path, reach);
-      if (!located.isDirectory) throw fileError(located.standing ? "not_a_directory" : "not_found", path);
+      if (!located.isDirectory) throw fileError(located.found ? "not_a_directory" : "not_found", path);
       yield* filesInside(located.enter());
     } catch (error) {
       throw diskError(error, path);
@@ -208,7 +207,7 @@ export class DirectoryBackend implements Backend {
     for (const { path } of files) this.#check(path, reach);
     const done = new Map<SmallWrite, Error | null>();
     const left = await onDisk("/", () => writeSmall(this.#disk, files, done));
-    // The first one in a folder that is missing makes it, so that the others can be written together.
+    // The first file of a missing folder creates it, so that the others can be written together.
     const first = [...new Map(left.toReversed().map((file) => [parentOf(file.path), file])).values()];
     const rest = left.filter((file) => !first.includes(file));
     for (const [at, error] of (await writePlainly(this, first, reach)).entries()) done.set(first[at]!, error);
@@ -218,7 +217,7 @@ export class DirectoryBackend implements Backend {
   }
 
   async whereIs(real: string): Promise<string[]> {
-    const [root, file] = await Promise.all([realPlace(this.root), realPlace(real)]);
+    const [root, file] = await Promise.all([realPathOf(this.root), realPathOf(real)]);
     return isWithin(file, root) ? [`/${relativeTo(root, file)}`] : [];
   }
 
@@ -230,23 +229,23 @@ export class DirectoryBackend implements Backend {
 
   async #stat(path: string, reach: Reach): Promise<{ stat: Stat; stats: BigIntStats } | null> {
     await using located = await this.#locate(path, reach);
-    const { folder, name, standing } = located;
-    if (!standing && !located.isDirectory) return null;
-    if (standing?.kind === "other") throw notAFile(path);
-    const stats = standing ? standing.stats : await folder.stats();
-    const version = await versionOf(stats, () => folder.hash(name, standing!));
+    const { folder, name, found } = located;
+    if (!found && !located.isDirectory) return null;
+    if (found?.kind === "other") throw notAFile(path);
+    const stats = found ? found.stats : await folder.stats();
+    const version = await diskVersion(stats, () => folder.hash(name, found!));
     return { stat: { ...entryOf(path, stats), version, mode: modeOf(stats) }, stats };
   }
 
   async #open(path: string, reach: Reach) {
     await using located = await this.#locate(path, reach);
     if (located.isDirectory) throw fileError("is_a_directory", path);
-    if (!located.standing) throw fileError("not_found", path);
-    if (located.standing.kind !== "file") throw notAFile(path);
-    return await located.folder.open(located.name, located.standing);
+    if (!located.found) throw fileError("not_found", path);
+    if (located.found.kind !== "file") throw notAFile(path);
+    return await located.folder.open(located.name, located.found);
   }
 
-  /** What a list says of a name; nothing if it leads outside, nowhere, or to something that is no file. */
+  /** The listed entry for a name; `null` if it is a link that escapes or dangles, or not a file or directory. */
   async #entry(folder: Folder, name: string, path: string): Promise<Entry | null> {
     const stats = await lstat(folder.at(name), { bigint: true }).catch(() => null);
     const kind = stats && kindOf(stats);
@@ -254,8 +253,8 @@ export class DirectoryBackend implements Backend {
     if (kind !== "link") return entryOf(path, stats);
     try {
       await using located = await this.#disk.locate(joinPath(folder.path, name), { follow: true });
-      if (located.names.length > 0 && (!located.standing || located.standing.kind === "other")) return null;
-      const led = located.standing?.stats ?? (await located.folder.stats());
+      if (located.names.length > 0 && (!located.found || located.found.kind === "other")) return null;
+      const led = located.found?.stats ?? (await located.folder.stats());
       return { ...entryOf(path, led), target: located.path };
     } catch (error) {
       if (error instanceof FileError) return null;
@@ -268,14 +267,18 @@ export class DirectoryBackend implements Backend {
     return this.#disk.locate(path, { ...linksFor(reach), keepLast });
   }
 
-  /** Paths come normalised. One that does not is a mistake that must not reach the disk. */
+  /** A path that is not normalised is a defect of the caller, and must not reach the disk. */
   #check(path: string, { signal }: Reach): void {
     signal?.throwIfAborted();
     if (virtualPath(path) !== path) throw fileError("invalid", path);
     checkNotTemporary(path);
   }
 
-  async *#search<T>(path: string, reach: Reach, search: (manner: Manner) => AsyncGenerator<T[]>): AsyncGenerator<T[]> {
+  async *#search<T>(
+    path: string,
+    reach: Reach,
+    search: (manner: SearchOptions) => AsyncGenerator<T[]>,
+  ): AsyncGenerator<T[]> {
     try {
       this.#check(path, reach);
       const beginning = (file: string) => beginningOf(this, file, reach);
@@ -301,10 +304,3 @@ const treeFile = (path: string, stats: BigIntStats, contents: TreeFile["contents
 const modeOf = ({ mode }: BigIntStats): number => Number(mode & 0o777n);
 
 const linksFor = ({ direct }: Reach): Links => ({ follow: !direct });
-
-const entryOf = (path: string, stats: BigIntStats): Entry => ({
-  path,
-  type: stats.isDirectory() ? "directory" : "file",
-  size: stats.isDirectory() ? 0 : Number(stats.size),
-  modified: Number(stats.mtimeMs),
-});

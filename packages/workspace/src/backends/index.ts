@@ -1,4 +1,4 @@
-/** Where files can live: in memory, in a folder, in several places under one root; and rules around any of them. */
+/** Backends: in memory, in a folder, in a journal, several under one root; and hooks around any of them. */
 export { compositeBackend, type CompositeOptions } from "./composite.ts";
 export { directoryBackend, type DirectoryBackend, type DirectoryOptions } from "./directory.ts";
 export { storeBackend, threadBackend } from "./journal.ts";

@@ -24,17 +24,15 @@ import { checkConfig } from "../config.ts";
 import { fileError } from "../file-error.ts";
 import { isWithin, joinPath, namesOf, parentOf } from "../paths.ts";
 import { globFiles, grepFiles, treeFiles } from "../search/index.ts";
-import { copyOf } from "./copy.ts";
-import { wholeRange } from "./range.ts";
+import { copyOf, wholeRange } from "./byte-range.ts";
 
-/** How large a piece of a file is, as a blob. */
 const PART_BYTES = 1024 * 1024;
-/** How much of a file is held in memory while it is written. */
+/** How much of a file is in memory during a write. */
 const STAGE_BYTES = 8 * PART_BYTES;
-/** Where a file is put together that is too large for one append. Nobody sees what is below it. */
+/** Holds the parts of a file that is too large for one append, until it is complete. Hidden. */
 const STAGING = "/.cinch-staging";
 
-/** Files in the journal of the thread: they travel with its clones, and come back on a rewind. */
+/** Files in the journal of the thread: clones have them too, and a rewind reverts them. */
 export function threadBackend(): Backend {
   return new JournalBackend(({ files }) => {
     if (!files) throw new CinchError("INVALID_INPUT", "A threadBackend works in the turns of a thread only.");
@@ -45,7 +43,19 @@ export function threadBackend(): Backend {
 /** Files in a journal that all threads of a resource share. */
 export function storeBackend(options: { scope?: "resource" } = {}): Backend {
   checkConfig("storeBackend", options);
-  return new StoreBackend();
+  let host: WorkspaceHost | undefined;
+  const journals = new Map<string, Promise<FileJournal>>();
+  const backend: Backend = new JournalBackend(({ resourceId }) => {
+    if (!host) throw new CinchError("INVALID_INPUT", "A storeBackend works in a workspace that a harness has opened.");
+    const known = journals.get(resourceId) ?? host.shared(resourceId);
+    journals.set(resourceId, known);
+    known.catch(() => journals.delete(resourceId));
+    return known;
+  });
+  backend.open = async (opened) => {
+    host = opened;
+  };
+  return backend;
 }
 
 type Part = NonNullable<FileVersion["parts"]>[number];
@@ -124,7 +134,7 @@ class JournalBackend implements Backend {
     const journal = await this.#journalOf(reach);
     const deleted = await journal.record((all) => {
       const file = visible(all)[path];
-      // There are neither directories with nothing in them nor links.
+      // A journal has neither empty directories nor links.
       if (ifEmpty || ifLink) throw fileError("changed", path);
       if (ifVersion !== undefined && (!file || versionOf(file) !== ifVersion)) throw fileError("changed", path);
       const gone = Object.entries(visible(all)).filter(([name]) => isWithin(name, path));
@@ -138,7 +148,7 @@ class JournalBackend implements Backend {
   async *tree(reach: Reach): AsyncGenerator<TreeFile> {
     const journal = await this.#journalOf(reach);
     const held = await journal.held();
-    // Asked once: asking again for every file would take long.
+    // One snapshot of the journal: to fold it again for every file would be slow.
     const still = new JournalBackend(() =>
       Promise.resolve({
         held: () => Promise.resolve(held),
@@ -149,7 +159,6 @@ class JournalBackend implements Backend {
     yield* treeFiles(still, reach);
   }
 
-  /** Also asked once. */
   async *look(paths: readonly string[], reach: Reach): AsyncGenerator<Sight> {
     const held = await this.#held(reach);
     const folders = new Set(["/"]);
@@ -180,29 +189,7 @@ class JournalBackend implements Backend {
   }
 }
 
-class StoreBackend extends JournalBackend {
-  #host: WorkspaceHost | undefined;
-  readonly #journals = new Map<string, Promise<FileJournal>>();
-
-  constructor() {
-    super((reach) => this.#shared(reach));
-  }
-
-  async open(host: WorkspaceHost): Promise<void> {
-    this.#host = host;
-  }
-
-  #shared({ resourceId }: Reach): Promise<FileJournal> {
-    if (!this.#host)
-      throw new CinchError("INVALID_INPUT", "A storeBackend works in a workspace that a harness has opened.");
-    const known = this.#journals.get(resourceId) ?? this.#host.shared(resourceId);
-    this.#journals.set(resourceId, known);
-    known.catch(() => this.#journals.delete(resourceId));
-    return known;
-  }
-}
-
-/** A file on its way into a journal, in pieces: however large it is, only some of it is in memory. */
+/** Writes a file into a journal in parts, in constant memory. */
 class Upload {
   readonly #journal: FileJournal;
   readonly #place = `${STAGING}/${randomUUID()}`;
@@ -241,7 +228,7 @@ class Upload {
     this.#restSize = 0;
   }
 
-  /** Puts what there is into the store, under a name that nobody sees, so that it need not be kept here. */
+  /** Moves the parts so far from memory to the store, under a hidden path. */
   async #stage(): Promise<void> {
     const after: FileVersion = { hash: "", size: this.#size, parts: [...this.#parts] };
     const change = { path: this.#place, operation: "write" as const, before: null, after, held: true };
@@ -279,14 +266,14 @@ function checkWrite(all: HeldFiles, path: string, { ifVersion }: WriteOptions): 
     if (held[above]) throw fileError("not_a_directory", path, "a name on its way is a file. Use another path.");
 }
 
-/** Without a prototype: a file may be named like a method of objects. */
+/** Without a prototype: a file may have the name of an object's method. */
 const visible = (held: HeldFiles): HeldFiles =>
   Object.assign(
     Object.create(null) as Record<string, HeldFile>,
     Object.fromEntries(Object.entries(held).filter(([path]) => !isWithin(path, STAGING))),
   );
 
-/** Directories are what files have above them: there are no empty ones. */
+/** A directory exists while it has files: there are no empty ones. */
 function childrenOf(held: HeldFiles, path: string): Entry[] {
   const depth = namesOf(path).length;
   const children = new Map<string, Entry>();
@@ -312,5 +299,5 @@ const statOf = (path: string, file: HeldFile): Stat => ({
   version: versionOf(file),
 });
 
-/** The same contents, written again, are another version. */
+/** Writing the same contents again makes a new version. */
 const versionOf = ({ version, seq }: HeldFile): string => `${seq}-${version.hash.slice(0, 16)}`;

@@ -14,8 +14,7 @@ import type {
 import { fileError } from "../file-error.ts";
 import { joinPath, nameOf, namesOf, parentOf, virtualPath } from "../paths.ts";
 import { globFiles, grepFiles, treeFiles } from "../search/index.ts";
-import { copyOf } from "./copy.ts";
-import { wholeRange } from "./range.ts";
+import { copyOf, wholeRange } from "./byte-range.ts";
 
 interface MemoryFile {
   type: "file";
@@ -45,12 +44,11 @@ export function memoryBackend(files: Record<string, string | Uint8Array> = {}): 
   return backend;
 }
 
-/** As much as is given at once of a file. */
 const CHUNK_BYTES = 64 * 1024;
 
 class MemoryBackend implements Backend {
   readonly #root: MemoryDirectory = directory();
-  /** Of no other backend, in no other process. */
+  /** Makes versions unique among all backends and processes. */
   readonly #id = randomUUID();
   #versions = 0;
 
@@ -75,7 +73,6 @@ class MemoryBackend implements Backend {
       const stop = Math.min(end - at, chunk.length);
       for (let from = Math.max(start - at, 0); from < stop; from += CHUNK_BYTES) {
         signal?.throwIfAborted();
-        // A copy: what a reader does to it is not done to the file.
         yield copyOf(chunk, from, Math.min(from + CHUNK_BYTES, stop));
       }
       at += chunk.length;
@@ -100,7 +97,7 @@ class MemoryBackend implements Backend {
     return this.put(path, chunks, options);
   }
 
-  /** At once, so that nobody comes between the check and the change. */
+  /** Synchronous, so that no other write comes between the check and the change. */
   put(path: string, chunks: readonly Uint8Array[], options: WriteOptions): Stat {
     this.#checkWrite(path, options);
     const modified = Date.now();
@@ -160,7 +157,6 @@ class MemoryBackend implements Backend {
     return node;
   }
 
-  /** Nothing below a file, as on a disk. */
   #find(path: string): MemoryNode | undefined {
     let node: MemoryNode | undefined = this.#root;
     for (const name of namesOf(path)) node = node?.type === "directory" ? node.children.get(name) : undefined;

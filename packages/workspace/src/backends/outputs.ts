@@ -1,4 +1,3 @@
-import type { WorkspaceHost } from "@cinch/core";
 import type {
   Backend,
   DeleteOptions,
@@ -17,33 +16,33 @@ import { fileError, retold } from "../file-error.ts";
 import { OUTPUT_PATH, type Outputs } from "../outputs/outputs.ts";
 import { isWithin } from "../paths.ts";
 import { Batches } from "../search/index.ts";
+import { BackendAround } from "./backend-around.ts";
 import { directoryBackend } from "./directory.ts";
 
-/** A backend in which whole outputs of commands can be read, by those who know their names. */
+/** A backend in which whole outputs of commands can be read by name. */
 export function withOutputs(backend: Backend, outputs: Outputs): Backend {
   return new OutputBackend(backend, outputs);
 }
 
 const isOutput = (path: string): boolean => isWithin(path, OUTPUT_PATH);
 
-class OutputBackend implements Backend {
-  readonly #backend: Backend;
+class OutputBackend extends BackendAround implements Backend {
   readonly #outputs: Outputs;
   readonly #disk: Backend;
 
   constructor(backend: Backend, outputs: Outputs) {
-    this.#backend = backend;
+    super(backend);
     this.#outputs = outputs;
     this.#disk = directoryBackend({ root: outputs.directory });
   }
 
   async list(path: string, reach: Reach): Promise<Entry[]> {
-    if (!isOutput(path)) return (await this.#backend.list(path, reach)).filter((entry) => !isOutput(entry.path));
+    if (!isOutput(path)) return (await this.backend.list(path, reach)).filter((entry) => !isOutput(entry.path));
     throw fileError((await this.stat(path, reach)) ? "not_a_directory" : "not_found", path);
   }
 
   async stat(path: string, reach: Reach): Promise<Stat | null> {
-    if (!isOutput(path)) return this.#backend.stat(path, reach);
+    if (!isOutput(path)) return this.backend.stat(path, reach);
     const inner = await this.#inner(path);
     if (inner === undefined) return null;
     const stat = await this.#disk.stat(inner, direct(reach));
@@ -51,18 +50,18 @@ class OutputBackend implements Backend {
   }
 
   async *read(path: string, range: Range, reach: Reach): AsyncGenerator<Uint8Array> {
-    if (!isOutput(path)) return yield* this.#backend.read(path, range, reach);
+    if (!isOutput(path)) return yield* this.backend.read(path, range, reach);
     yield* this.#inside(path, (inner) => this.#disk.read(inner, range, direct(reach)));
   }
 
   async write(path: string, content: AsyncIterable<Uint8Array>, options: WriteOptions, reach: Reach): Promise<Stat> {
     if (isOutput(path)) throw onlyRead(path);
-    return this.#backend.write(path, content, options, reach);
+    return this.backend.write(path, content, options, reach);
   }
 
   async delete(path: string, reach: Reach, options?: DeleteOptions): Promise<void> {
     if (isOutput(path)) throw onlyRead(path);
-    await this.#backend.delete(path, reach, options);
+    await this.backend.delete(path, reach, options);
   }
 
   glob(query: GlobQuery, reach: Reach): AsyncIterable<Entry> {
@@ -72,7 +71,7 @@ class OutputBackend implements Backend {
   async *#glob(query: GlobQuery, reach: Reach): AsyncGenerator<Entry[]> {
     if (isOutput(query.path))
       throw fileError((await this.stat(query.path, reach)) ? "not_a_directory" : "not_found", query.path);
-    for await (const entries of Batches.of(this.#backend.glob(query, reach)))
+    for await (const entries of Batches.of(this.backend.glob(query, reach)))
       yield entries.filter((entry) => !isOutput(entry.path));
   }
 
@@ -83,7 +82,7 @@ class OutputBackend implements Backend {
   async *#grep(query: GrepQuery, reach: Reach): AsyncGenerator<GrepMatch[]> {
     const { path } = query;
     if (!isOutput(path)) {
-      for await (const matches of Batches.of(this.#backend.grep(query, reach)))
+      for await (const matches of Batches.of(this.backend.grep(query, reach)))
         yield matches.filter((match) => !isOutput(match.path));
       return;
     }
@@ -94,23 +93,11 @@ class OutputBackend implements Backend {
   async *look(paths: readonly string[], reach: Reach): AsyncGenerator<Sight> {
     yield* plainSights(this, paths.filter(isOutput), reach);
     const others = paths.filter((path) => !isOutput(path));
-    yield* sightsOf(this.#backend, others, reach);
+    yield* sightsOf(this.backend, others, reach);
   }
 
-  async resolve(path: string, reach: Reach): Promise<string> {
-    return isOutput(path) ? path : ((await this.#backend.resolve?.(path, reach)) ?? path);
-  }
-
-  async whereIs(real: string): Promise<string[]> {
-    return (await this.#backend.whereIs?.(real)) ?? [];
-  }
-
-  async open(host: WorkspaceHost): Promise<void> {
-    await this.#backend.open?.(host);
-  }
-
-  async close(): Promise<void> {
-    await this.#backend.close?.();
+  override async resolve(path: string, reach: Reach): Promise<string> {
+    return isOutput(path) ? path : super.resolve(path, reach);
   }
 
   async *#inside<T>(path: string, work: (inner: string) => AsyncIterable<T>): AsyncGenerator<T> {
@@ -123,7 +110,7 @@ class OutputBackend implements Backend {
     }
   }
 
-  /** Where it is in the folder; `undefined` if there is none. A folder that is not ours holds nothing. */
+  /** The path in the outputs folder; `undefined` if there is none, or if the folder is not private. */
   async #inner(path: string): Promise<string | undefined> {
     const name = this.#outputs.nameOf(path);
     if (name === undefined) return undefined;
@@ -134,7 +121,7 @@ class OutputBackend implements Backend {
   }
 }
 
-/** Nobody but us makes anything there, and we make no links. */
+/** The outputs folder holds no links. */
 const direct = (reach: Reach): Reach => ({ ...reach, direct: true });
 
 const onlyRead = (path: string) => fileError("denied", path, "what commands printed can only be read.");

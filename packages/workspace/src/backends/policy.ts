@@ -1,4 +1,3 @@
-import type { WorkspaceHost } from "@cinch/core";
 import type {
   Backend,
   DeleteOptions,
@@ -19,8 +18,9 @@ import { checkBackend, checkConfig } from "../config.ts";
 import { fileError, retold } from "../file-error.ts";
 import { isWithin, joinPath, joinPaths, nameOf, parentOf, relativeTo } from "../paths.ts";
 import { Batches } from "../search/index.ts";
+import { BackendAround } from "./backend-around.ts";
 
-/** What is done to a path. `list`: its name and size are seen, and for a directory what is in it. */
+/** One use of a path. `list`: its name and size are shown, and the entries of a directory. */
 export interface Access {
   operation: "list" | "read" | "write" | "delete";
   path: string;
@@ -28,75 +28,70 @@ export interface Access {
 
 export interface PolicyHooks {
   /**
-   * Asked before a file is touched, for the path as it was given and for the one that it leads to; for the deletion of a directory also
-   * for everything in it. To refuse, say why: the call rejects with `denied`. What list, glob and grep come upon and may not be listed
-   * (directories) or read (files) is left out.
+   * Called before a file is touched, for the path as given and for the path after links; for the deletion of a directory also for
+   * everything in it. To refuse, return the reason: the call rejects with `denied`. `list`, `glob` and `grep` omit directories that may
+   * not be listed and files that may not be read.
    */
   before?(access: Access, reach: Reach): string | undefined | Promise<string | undefined>;
-  /** Told when it was done; of a read, when the reader is done with it. A rejection is that of the call. */
+  /** Called when it is done; for a read, when the reader has finished. Its rejection becomes that of the call. */
   after?(access: Access, reach: Reach): void | Promise<void>;
-  /** Whether `before` could refuse to delete something below this directory. If not, it need not be walked. Left out: it could. */
+  /** Whether `before` could refuse to delete something below this directory. If not, it is not walked. Omitted: it could. */
   guards?(directory: string): boolean;
 }
 
-/** A backend that asks before it acts, and tells what it did. */
+/** A backend that calls hooks before and after each access. */
 export function withPolicy(backend: Backend, hooks: PolicyHooks): Backend {
   checkBackend("withPolicy", backend);
   checkConfig("withPolicy", hooks);
   return new PolicyBackend(backend, hooks);
 }
 
-class PolicyBackend implements Backend {
-  readonly #backend: Backend;
+class PolicyBackend extends BackendAround implements Backend {
   readonly #hooks: PolicyHooks;
 
   constructor(backend: Backend, hooks: PolicyHooks) {
-    this.#backend = backend;
+    super(backend);
     this.#hooks = hooks;
   }
 
   list(path: string, reach: Reach): Promise<Entry[]> {
-    return this.#judged({ operation: "list", path }, reach, async (place) => {
-      const entries = await this.#backend.list(place.real, place.reach);
-      const shown = await Promise.all(entries.map((entry) => this.#shows(place, entry)));
-      return entries.filter((_, at) => shown[at]).map((entry) => place.entry(entry));
+    return this.#judged({ operation: "list", path }, reach, async (judged) => {
+      const entries = await this.backend.list(judged.real, judged.reach);
+      const shown = await Promise.all(entries.map((entry) => this.#shows(judged, entry)));
+      return entries.filter((_, at) => shown[at]).map((entry) => judged.entry(entry));
     });
   }
 
   stat(path: string, reach: Reach): Promise<Stat | null> {
-    return this.#judged({ operation: "list", path }, reach, async (place) => {
-      const stat = await this.#backend.stat(place.real, place.reach);
-      return stat && place.entry(stat);
+    return this.#judged({ operation: "list", path }, reach, async (judged) => {
+      const stat = await this.backend.stat(judged.real, judged.reach);
+      return stat && judged.entry(stat);
     });
   }
 
   read(path: string, range: Range, reach: Reach): AsyncGenerator<Uint8Array> {
-    return this.#stream({ operation: "read", path }, reach, (place) =>
-      this.#backend.read(place.real, range, place.reach),
+    return this.#stream({ operation: "read", path }, reach, (judged) =>
+      this.backend.read(judged.real, range, judged.reach),
     );
   }
 
   write(path: string, content: AsyncIterable<Uint8Array>, options: WriteOptions, reach: Reach): Promise<Stat> {
-    return this.#judged({ operation: "write", path }, reach, async (place) =>
-      place.entry(await this.#backend.write(place.real, content, options, place.reach)),
+    return this.#judged({ operation: "write", path }, reach, async (judged) =>
+      judged.entry(await this.backend.write(judged.real, content, options, judged.reach)),
     );
   }
 
   delete(path: string, reach: Reach, options?: DeleteOptions): Promise<void> {
-    return this.#judged({ operation: "delete", path }, reach, async (place) => {
-      await this.#checkInside(place);
-      await this.#backend.delete(place.real, place.reach, options);
+    return this.#judged({ operation: "delete", path }, reach, async (judged) => {
+      await this.#checkInside(judged);
+      await this.backend.delete(judged.real, judged.reach, options);
     });
   }
 
   glob(query: GlobQuery, reach: Reach): AsyncIterable<Entry> {
     const access: Access = { operation: "list", path: query.path };
-    return new Batches(this.#stream(access, reach, (place) => this.#glob(place, { ...query, path: place.real })));
-  }
-
-  async *#glob(place: Place, query: GlobQuery): AsyncGenerator<Entry[]> {
-    for await (const entries of Batches.of(this.#backend.glob(query, place.reach)))
-      yield (await this.#shown(place, entries)).map((entry) => place.entry(entry));
+    const search = (judged: JudgedPath) => this.backend.glob({ ...query, path: judged.real }, judged.reach);
+    return new Batches(this.#stream(access, reach, (judged) => this.#filtered(judged, search(judged))));
   }
 
   grep(query: GrepQuery, reach: Reach): AsyncIterable<GrepMatch> {
@@ -106,23 +101,21 @@ class PolicyBackend implements Backend {
   async *#grep(query: GrepQuery, reach: Reach): AsyncGenerator<GrepMatch[]> {
     const stat = await this.stat(query.path, reach);
     const access: Access = { operation: stat?.type === "file" ? "read" : "list", path: query.path };
-    yield* this.#stream(access, reach, (place) => this.#matches(place, { ...query, path: place.real }));
+    const search = (judged: JudgedPath) => this.backend.grep({ ...query, path: judged.real }, judged.reach);
+    yield* this.#stream(access, reach, (judged) => this.#filtered(judged, search(judged)));
   }
 
-  async *#matches(place: Place, query: GrepQuery): AsyncGenerator<GrepMatch[]> {
-    const isMoved = place.asked !== place.real;
-    for await (const matches of Batches.of(this.#backend.grep(query, place.reach))) {
-      const shown = await this.#shown(place, matches);
-      yield isMoved ? shown.map((match) => ({ ...match, path: place.outer(match.path) })) : shown;
-    }
+  async *#filtered<T extends Seen>(judged: JudgedPath, found: AsyncIterable<T>): AsyncGenerator<T[]> {
+    for await (const items of Batches.of(found))
+      yield (await this.#shown(judged, items)).map((item) => judged.entry(item));
   }
 
   async *tree(reach: Reach): AsyncGenerator<TreeFile> {
-    const place = new Place("/", "/", reach);
-    for await (const file of this.#backend.tree?.(reach) ?? []) if (await this.#shows(place, file)) yield file;
+    const judged = new JudgedPath("/", "/", reach);
+    for await (const file of this.backend.tree?.(reach) ?? []) if (await this.#shows(judged, file)) yield file;
   }
 
-  /** Judged where it stands: no link is followed. */
+  /** No link is followed, so the path as given is judged. */
   async *look(paths: readonly string[], reach: Reach): AsyncGenerator<Sight> {
     const seen: string[] = [];
     for (const path of paths) {
@@ -130,11 +123,11 @@ class PolicyBackend implements Backend {
       if (refusal === undefined) seen.push(path);
       else yield { path, kind: "failed", error: fileError("denied", path, refusal) };
     }
-    yield* sightsOf(this.#backend, seen, reach);
+    yield* sightsOf(this.backend, seen, reach);
   }
 
   inside(path: string, reach: Reach): AsyncIterable<string> {
-    return namesInside(this.#backend, path, reach);
+    return namesInside(this.backend, path, reach);
   }
 
   async writeAll(files: readonly SmallWrite[], reach: Reach): Promise<(Error | null)[]> {
@@ -145,63 +138,47 @@ class PolicyBackend implements Backend {
       if (refusal !== undefined) refusals.set(file, fileError("denied", file.path, refusal));
     }
     const some = files.filter((file) => !refusals.has(file));
-    const errors = await writeEach(this.#backend, some, reach);
+    const errors = await writeEach(this.backend, some, reach);
     const outcomes = new Map(some.map((file, at) => [file, errors[at]!]));
     for (const [{ path, content }, error] of outcomes)
       if (!error) await this.#hooks.after?.({ operation: content ? "write" : "delete", path }, reach);
     return files.map((file) => refusals.get(file) ?? outcomes.get(file) ?? null);
   }
 
-  async resolve(path: string, reach: Reach): Promise<string> {
-    return (await this.#backend.resolve?.(path, reach)) ?? path;
-  }
-
-  async whereIs(real: string): Promise<string[]> {
-    return (await this.#backend.whereIs?.(real)) ?? [];
-  }
-
-  async open(host: WorkspaceHost): Promise<void> {
-    await this.#backend.open?.(host);
-  }
-
-  async close(): Promise<void> {
-    await this.#backend.close?.();
-  }
-
-  async #judged<T>(access: Access, reach: Reach, work: (place: Place) => Promise<T>): Promise<T> {
-    const place = await this.#judge(access, reach);
+  async #judged<T>(access: Access, reach: Reach, work: (judged: JudgedPath) => Promise<T>): Promise<T> {
+    const judged = await this.#judge(access, reach);
     try {
-      const result = await work(place);
-      await this.#hooks.after?.({ ...access, path: place.real }, reach);
+      const result = await work(judged);
+      await this.#hooks.after?.({ ...access, path: judged.real }, reach);
       return result;
     } catch (error) {
-      throw retold(error, (path) => place.outer(path));
+      throw retold(error, (path) => judged.outer(path));
     }
   }
 
-  async *#stream<T>(access: Access, reach: Reach, work: (place: Place) => AsyncIterable<T>): AsyncGenerator<T> {
-    const place = await this.#judge(access, reach);
+  async *#stream<T>(access: Access, reach: Reach, work: (judged: JudgedPath) => AsyncIterable<T>): AsyncGenerator<T> {
+    const judged = await this.#judge(access, reach);
     let failed = false;
     try {
-      yield* work(place);
+      yield* work(judged);
     } catch (error) {
       failed = true;
-      throw retold(error, (path) => place.outer(path));
+      throw retold(error, (path) => judged.outer(path));
     } finally {
-      if (!failed) await this.#hooks.after?.({ ...access, path: place.real }, reach);
+      if (!failed) await this.#hooks.after?.({ ...access, path: judged.real }, reach);
     }
   }
 
-  /** Where the path leads, if it may be gone to. From there on no link is followed: what was judged is what is used. */
-  async #judge({ operation, path }: Access, reach: Reach): Promise<Place> {
+  /** Resolves and judges a path. After that no link is followed, so the path that was judged is the one that is used. */
+  async #judge({ operation, path }: Access, reach: Reach): Promise<JudgedPath> {
     await this.#check({ operation, path }, path, reach);
-    if (!this.#backend.resolve) return new Place(path, path, reach);
-    // A link is deleted itself, so that only what is above it is resolved.
+    if (!this.backend.resolve) return new JudgedPath(path, path, reach);
+    // A link itself is deleted, so only its parent is resolved.
     const isDelete = operation === "delete" && path !== "/";
-    const above = await this.#backend.resolve(isDelete ? parentOf(path) : path, reach);
+    const above = await this.backend.resolve(isDelete ? parentOf(path) : path, reach);
     const real = isDelete ? joinPath(above, nameOf(path)) : above;
     if (real !== path) await this.#check({ operation, path: real }, path, reach);
-    return new Place(path, real, { ...reach, direct: true });
+    return new JudgedPath(path, real, { ...reach, direct: true });
   }
 
   async #check(access: Access, asked: string, reach: Reach): Promise<void> {
@@ -209,13 +186,13 @@ class PolicyBackend implements Backend {
     if (refusal !== undefined) throw fileError("denied", asked, refusal);
   }
 
-  /** Everything below a directory that is to be deleted; one thing that must stay keeps all of it. */
-  async #checkInside({ real, reach }: Place): Promise<void> {
+  /** One entry that must stay keeps the whole directory. */
+  async #checkInside({ real, reach }: JudgedPath): Promise<void> {
     if (!this.#hooks.before || this.#hooks.guards?.(real) === false) return;
-    if ((await this.#backend.stat(real, reach).catch(() => null))?.type !== "directory") return;
+    if ((await this.backend.stat(real, reach).catch(() => null))?.type !== "directory") return;
     const waiting = [real];
     for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
-      for (const entry of await this.#backend.list(path, reach)) {
+      for (const entry of await this.backend.list(path, reach)) {
         const refusal = await this.#hooks.before({ operation: "delete", path: entry.path }, reach);
         if (refusal !== undefined) throw fileError("denied", real, `${entry.path} in it must stay. ${refusal}`);
         if (entry.type === "directory" && entry.target === undefined) waiting.push(entry.path);
@@ -223,14 +200,14 @@ class PolicyBackend implements Backend {
     }
   }
 
-  /** Those that may be seen. Lines of one file come together. */
-  async #shown<T extends Seen>(place: Place, found: readonly T[]): Promise<T[]> {
+  /** The items that may be shown. Lines of one file are adjacent. */
+  async #shown<T extends Seen>(judged: JudgedPath, found: readonly T[]): Promise<T[]> {
     const shown: T[] = [];
     let [path, isShown] = ["", false];
     for (const one of found) {
       if (one.path !== path) {
         path = one.path;
-        const answer = this.#shows(place, one);
+        const answer = this.#shows(judged, one);
         isShown = typeof answer === "boolean" ? answer : await answer;
       }
       if (isShown) shown.push(one);
@@ -238,13 +215,13 @@ class PolicyBackend implements Backend {
     return shown;
   }
 
-  /** Under every path by which it may be known. At once, if those who are asked say so at once: there may be very many. */
-  #shows(place: Place, { path, type, target }: Seen): boolean | Promise<boolean> {
+  /** Judges every name of an entry. Synchronous if the hook is: there may be very many entries. */
+  #shows(judged: JudgedPath, { path, type, target }: Seen): boolean | Promise<boolean> {
     const { before } = this.#hooks;
     if (!before) return true;
     const operation = type === "directory" ? "list" : "read";
-    const outer = place.outer(path);
-    const asked = (name: string) => before.call(this.#hooks, { operation, path: name }, place.reach);
+    const outer = judged.outer(path);
+    const asked = (name: string) => before.call(this.#hooks, { operation, path: name }, judged.reach);
     if (outer === path && target === undefined) {
       const refusal = asked(path);
       return refusal instanceof Promise ? refusal.then((one) => one === undefined) : refusal === undefined;
@@ -255,11 +232,11 @@ class PolicyBackend implements Backend {
   }
 }
 
-/** What was come upon; a file if it does not say what. */
+/** A found entry; without a type it is a file. */
 type Seen = Pick<Entry, "path"> & Partial<Pick<Entry, "type" | "target">>;
 
-/** A path as it was given, and where it leads. */
-class Place {
+/** A path as given and after links. */
+class JudgedPath {
   readonly asked: string;
   readonly real: string;
   readonly reach: Reach;
@@ -270,11 +247,11 @@ class Place {
     this.reach = reach;
   }
 
-  /** As the caller knows it. */
+  /** The path as the caller knows it. */
   readonly outer = (path: string): string =>
     this.asked !== this.real && isWithin(path, this.real) ? joinPaths(this.asked, relativeTo(this.real, path)) : path;
 
-  entry<E extends Entry>(entry: E): E {
+  entry<E extends { path: string }>(entry: E): E {
     const path = this.outer(entry.path);
     return path === entry.path ? entry : { ...entry, path };
   }

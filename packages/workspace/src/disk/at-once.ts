@@ -1,7 +1,7 @@
 const AT_ONCE = 64;
 
-/** Asks the disk for several things at once, but not for all: there may be a hundred thousand. */
-export async function severalAtOnce<T, R>(
+/** Maps items with limited concurrency: there may be a hundred thousand. */
+export async function mapConcurrently<T, R>(
   items: readonly T[],
   work: (item: T) => Promise<R>,
   signal?: AbortSignal,

@@ -2,36 +2,30 @@ import { resolve } from "node:path";
 import { readlink } from "node:fs/promises";
 import { fileError } from "../file-error.ts";
 import { isWithin, namesOf } from "../paths.ts";
-import { codeOf } from "./errors.ts";
-import { bestConfinement, Folder, type Confinement, type Standing } from "./folder.ts";
+import { codeOf } from "./disk-error.ts";
+import { bestConfinement, Folder, type Confinement, type DiskEntry } from "./folder.ts";
 
-/** What to do with links on the way, and whether the last name is meant itself if it is one. */
+/** Whether links on the way are followed, and whether a link at the end is kept as the link itself. */
 export interface Links {
   follow: boolean;
   keepLast?: boolean;
 }
 
-/** Where a path led. */
 export class Located {
-  /** Its path in the workspace, with links resolved. */
+  /** The workspace path with links resolved. */
   readonly path: string;
-  /** The deepest directory on the way that exists. */
+  /** The deepest existing directory on the way. */
   readonly folder: Folder;
-  /** What is below it: the one name that was found, or all those that are not there. */
+  /** The names below it: the one that was found, or all that are missing. */
   readonly names: readonly string[];
-  readonly standing: Standing | null;
-  /** A name on the way is there, and is no directory. */
+  readonly found: DiskEntry | null;
+  /** A name on the way exists and is not a directory. */
   readonly blocked: boolean;
 
-  constructor({
-    folder,
-    names,
-    standing = null,
-    blocked = false,
-  }: Pick<Located, "folder" | "names"> & Partial<Located>) {
+  constructor({ folder, names, found = null, blocked = false }: Pick<Located, "folder" | "names"> & Partial<Located>) {
     this.folder = folder;
     this.names = names;
-    this.standing = standing;
+    this.found = found;
     this.blocked = blocked;
     this.path = names.reduce((path, name) => (path === "/" ? `/${name}` : `${path}/${name}`), folder.path);
   }
@@ -40,26 +34,26 @@ export class Located {
     return this.names[0] ?? "";
   }
 
-  /** Whether it is a directory; the root has no name and no standing. */
+  /** The root has no name and no entry. */
   get isDirectory(): boolean {
-    return this.names.length === 0 || this.standing?.kind === "directory";
+    return this.names.length === 0 || this.found?.kind === "directory";
   }
 
-  /** The directory itself. Goes with this object. */
+  /** The directory itself, open as long as this object is. */
   enter(): Folder {
-    return this.standing ? this.folder.enter(this.name, this.standing) : this.folder;
+    return this.found ? this.folder.enter(this.name, this.found) : this.folder;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.standing?.[Symbol.asyncDispose]();
+    await this.found?.[Symbol.asyncDispose]();
     await this.folder[Symbol.asyncDispose]();
   }
 }
 
-/** Links, and steps up in them. */
+/** How many links, and ".." in them, one path may have. */
 const MAX_TURNS = 100;
 
-/** A folder of the machine, and the only way to what is in it. */
+/** A folder of the machine, and the only access to its contents. */
 export class Disk {
   readonly root: string;
   readonly #given: Confinement | undefined;
@@ -74,17 +68,15 @@ export class Disk {
     return (this.#known ??= this.#given ? Promise.resolve(this.#given) : bestConfinement());
   }
 
-  /** Opened anew for each call: a folder that was deleted and made again is there again. */
+  /** Opened for each call: a folder that was deleted and created again works again. */
   async open(): Promise<Folder> {
     const confinement = await this.confinement();
     try {
       return await Folder.root(this.root, confinement);
     } catch (error) {
-      const tell =
-        codeOf(error) === "ENOENT"
-          ? "the folder of this workspace is not there any more."
-          : "the folder of this workspace can't be opened.";
-      throw fileError("failed", "/", tell, error);
+      const isGone = codeOf(error) === "ENOENT";
+      const message = `the folder of this workspace ${isGone ? "does not exist any more" : "can't be opened"}.`;
+      throw fileError("failed", "/", message, error);
     }
   }
 
@@ -95,10 +87,10 @@ export class Disk {
       if (next instanceof Located) return next;
       names = next;
     }
-    throw fileError("invalid", path, "too many links lead to one another on its way.");
+    throw fileError("invalid", path, "its links form a loop, or there are too many of them.");
   }
 
-  /** Where these names lead; or other names, after a link. "." and ".." are only ever in what a link says. */
+  /** Resolves names up to the first link; then returns the names to continue with. Only the target of a link holds "." or "..". */
   async #follow(path: string, names: readonly string[], links: Links): Promise<Located | string[]> {
     let folder = await this.open();
     let kept = false;
@@ -118,22 +110,22 @@ export class Disk {
       for (; at < names.length; at++) {
         const [name, rest] = [names[at]!, names.slice(at + 1)];
         if (name === "..") return climb(path, { walked: names.slice(0, at), rest, rootReal });
-        const standing = await folder.lookAt(name);
-        if (!standing) {
+        const found = await folder.lookAt(name);
+        if (!found) {
           if (rest.includes("..")) throw fileError("not_found", path);
           return keep(new Located({ folder, names: [name, ...rest] }));
         }
-        if (standing.kind === "link" && (rest.length > 0 || !links.keepLast)) {
-          await standing[Symbol.asyncDispose]();
-          if (!links.follow) throw fileError("changed", path, "a link has come into its way. Look at it again.");
+        if (found.kind === "link" && (rest.length > 0 || !links.keepLast)) {
+          await found[Symbol.asyncDispose]();
+          if (!links.follow) throw fileError("changed", path, "a link was put on its way meanwhile. Look at it again.");
           return await this.#redirect(path, { folder, name, walked: names.slice(0, at), rest, rootReal });
         }
-        if (rest.length === 0) return keep(new Located({ folder, names: [name], standing }));
-        if (standing.kind !== "directory") {
-          await standing[Symbol.asyncDispose]();
+        if (rest.length === 0) return keep(new Located({ folder, names: [name], found }));
+        if (found.kind !== "directory") {
+          await found[Symbol.asyncDispose]();
           return keep(new Located({ folder, names: [name, ...rest], blocked: true }));
         }
-        const below = folder.enter(name, standing);
+        const below = folder.enter(name, found);
         await folder[Symbol.asyncDispose]();
         folder = below;
       }
@@ -148,14 +140,14 @@ export class Disk {
     { folder, name, walked, rest, rootReal }: Way & { folder: Folder; name: string },
   ): Promise<string[]> {
     const target = await readlink(folder.at(name)).catch((error: unknown) => {
-      // It is none any more: look again.
+      // Not a link any more: resolve the name again.
       if (codeOf(error) === "EINVAL" || codeOf(error) === "ENOENT") return name;
       throw error;
     });
     if (!target.startsWith("/")) return [...walked, ...steps(target), ...rest];
     const root = [rootReal, this.root === "/" ? "" : this.root].find((one) => isWithin(target, one));
     if (root === undefined)
-      throw fileError("outside", path, "a link on its way leads out of the workspace (PATH_OUTSIDE_ROOT).");
+      throw fileError("outside", path, "a link on its way escapes the root of the workspace (PATH_OUTSIDE_ROOT).");
     return [...steps(target.slice(root.length)), ...rest];
   }
 }
@@ -168,7 +160,7 @@ interface Way {
 
 const steps = (path: string): string[] => namesOf(path).filter((name) => name !== ".");
 
-/** One up. Above the root it has to come back by the root's own names: anything else is outside, and is not looked at. */
+/** Resolves "..". Above the root, the following names must lead back into it: any other path escapes and is not examined. */
 function climb(path: string, { walked, rest, rootReal }: Way): string[] {
   if (walked.length > 0) return [...walked.slice(0, -1), ...rest];
   const root = namesOf(rootReal);
@@ -178,7 +170,7 @@ function climb(path: string, { walked, rest, rootReal }: Way): string[] {
     const name = names.shift();
     if (name === "..") depth = Math.max(depth - 1, 0);
     else if (name !== undefined && name === root[depth]) depth++;
-    else throw fileError("outside", path, "a link on its way leads out of the workspace (PATH_OUTSIDE_ROOT).");
+    else throw fileError("outside", path, "a link on its way escapes the root of the workspace (PATH_OUTSIDE_ROOT).");
   }
   return names;
 }

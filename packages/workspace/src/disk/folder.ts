@@ -1,40 +1,41 @@
-import { closeSync, constants, fstatSync, lstatSync, openSync, type BigIntStats } from "node:fs";
+import { closeSync, constants, fstatSync, lstatSync, openSync, type BigIntStats, type Stats } from "node:fs";
 import { lstat, open, readlink, realpath, stat, type FileHandle } from "node:fs/promises";
+import type { Entry } from "../backend.ts";
 import { fileError } from "../file-error.ts";
 import { joinPath } from "../paths.ts";
-import { codeOf } from "./errors.ts";
-import { hashOf } from "./version.ts";
+import { codeOf } from "./disk-error.ts";
+import { hashFile } from "./disk-version.ts";
 
 /**
- * How what was checked is kept to be what is used. `descriptors`: directories are held open, and everything happens relative to them,
- * so that nobody can put a link in between. `checks`: for systems that don't show descriptors as paths (no /proc); what was opened is
- * compared with what was looked at, which leaves a moment for somebody who changes directories at the same time.
+ * How a file that was checked is guaranteed to be the file that is used. `descriptors`: directories are held open and everything happens
+ * relative to them, so another process can't put a link in between. `checks`: for systems without /proc; the opened file is compared with
+ * the checked one, which leaves a short race with a process that changes directories at the same time.
  */
 export type Confinement = "descriptors" | "checks";
 
-/** Linux. Opens for nothing but naming: no right to read is needed, and neither pipes nor devices notice. */
+/** Linux: opens without reading, so it needs no read permission and has no effect on pipes and devices. */
 const O_PATH = 0o10_000_000;
 const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK } = constants;
 
-export type Kind = "file" | "directory" | "link" | "other";
+type EntryKind = "file" | "directory" | "link" | "other";
 
-/** What stands under a name in a folder: the link itself, if it is one. */
-export interface Standing extends AsyncDisposable {
-  kind: Kind;
+/** An entry of a folder. A link is not followed. */
+export interface DiskEntry extends AsyncDisposable {
+  kind: EntryKind;
   stats: BigIntStats;
   /** Only with descriptors. */
   handle: FileHandle | undefined;
 }
 
-/** A name, as text or, since not all of them are text, as the disk has it. */
+/** A name as text, or as bytes, because a disk may have names that are not UTF-8. */
 export type Name = string | Buffer;
 
-/** A directory below the root, open. */
+/** An open directory at or below the root. */
 export class Folder {
   readonly confinement: Confinement;
-  /** Its path in the workspace, without links. */
+  /** The workspace path, without links. */
   readonly path: string;
-  /** Where it is on the disk, without links; "" for the root of the disk, so that names can be put behind it. */
+  /** The path on the disk, without links; "" for the root of the disk, so that "/name" can be appended. */
   readonly real: string;
   readonly #handle: FileHandle | undefined;
 
@@ -58,7 +59,7 @@ export class Folder {
     }
   }
 
-  /** A path that leads to this directory, and to no other. */
+  /** A real path of this directory, and of no other. */
   get place(): string {
     return this.#handle ? procPath(this.#handle) : this.real || "/";
   }
@@ -68,15 +69,15 @@ export class Folder {
     return (typeof name === "string" ? place + name : Buffer.concat([Buffer.from(place), name])) as N;
   }
 
-  async lookAt(name: Name): Promise<Standing | null> {
+  async lookAt(name: Name): Promise<DiskEntry | null> {
     let handle: FileHandle | undefined;
     try {
       if (!this.#handle) {
         await this.verify();
-        return standingOf(await lstat(this.at(name), { bigint: true }), undefined);
+        return diskEntry(await lstat(this.at(name), { bigint: true }), undefined);
       }
       handle = await open(this.at(name), O_PATH | O_NOFOLLOW);
-      return standingOf(await handle.stat({ bigint: true }), handle);
+      return diskEntry(await handle.stat({ bigint: true }), handle);
     } catch (error) {
       await handle?.close();
       if (codeOf(error) === "ENOENT") return null;
@@ -86,13 +87,13 @@ export class Folder {
     }
   }
 
-  /** The folder of this name. Takes the handle over. */
-  enter(name: Name, { handle }: Standing): Folder {
+  /** The subfolder of this name. It owns the handle of the entry. */
+  enter(name: Name, { handle }: DiskEntry): Folder {
     const place = { confinement: this.confinement, path: joinPath(this.path, `${name}`), real: `${this.real}/${name}` };
     return new Folder(place, handle);
   }
 
-  /** A folder further down in one go, or `null` if it takes a closer look: if there is a link on the way, or nothing, or a file. */
+  /** Opens a folder further down with one call; `null` if a name on the way is missing, a link or a file. */
   async descend(names: readonly string[]): Promise<Folder | null> {
     const under = names.join("/");
     const place = { confinement: this.confinement, path: joinPath(this.path, under), real: `${this.real}/${under}` };
@@ -100,7 +101,7 @@ export class Folder {
     const handle = flags === undefined ? undefined : await open(this.at(under), flags).catch(() => null);
     if (handle === null) return null;
     const folder = new Folder(place, handle);
-    // Where it is now, not where the path led when it was opened.
+    // The real path of the open folder, not of the name by which it was opened.
     const real = await (handle ? readlink(procPath(handle)) : realDirectory(place.real)).catch(() => null);
     if (real === place.real) return folder;
     await folder[Symbol.asyncDispose]();
@@ -108,8 +109,8 @@ export class Folder {
   }
 
   /**
-   * When what a folder further down holds was last changed, in ms, without waiting for the disk. Only true if no folder on the way to it
-   * has become a link. `null` if there is no such folder, or if folders can't be held open here.
+   * When the entries of a folder further down last changed, in ms. Synchronous. Valid only if no folder on the way has become a link.
+   * `null` if there is no such folder, or without descriptors.
    */
   touchedBelow(under: string): number | null {
     if (!this.#handle) return null;
@@ -122,8 +123,8 @@ export class Folder {
     }
   }
 
-  /** Opens a file that was looked at, and no other. */
-  async open(name: string, { stats, handle }: Standing): Promise<FileHandle> {
+  /** Opens the file of this entry, and no other. */
+  async open(name: string, { stats, handle }: DiskEntry): Promise<FileHandle> {
     if (handle) return open(procPath(handle), O_RDONLY);
     const opened = await open(this.at(name), O_RDONLY | (O_NOFOLLOW ?? 0) | (O_NONBLOCK ?? 0));
     try {
@@ -139,8 +140,7 @@ export class Folder {
   }
 
   /**
-   * Opens a file without waiting: for those who know that it was read a moment ago, and have many of them. Only with descriptors. Throws
-   * for what is no file.
+   * Opens a file synchronously: faster for many files that were read a moment ago. Only with descriptors. Throws for anything but a file.
    */
   openNow(name: string): { fd: number } & Disposable {
     const fd = openSync(this.at(name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
@@ -150,17 +150,16 @@ export class Folder {
     throw fileError("changed", joinPath(this.path, name));
   }
 
-  /** What is in a file that was looked at, as a hash. */
-  async hash(name: string, standing: Standing): Promise<string> {
-    await using file = await this.open(name, standing);
-    return await hashOf(file);
+  async hash(name: string, found: DiskEntry): Promise<string> {
+    await using file = await this.open(name, found);
+    return await hashFile(file);
   }
 
   stats(): Promise<BigIntStats> {
     return this.#handle ? this.#handle.stat({ bigint: true }) : stat(this.place, { bigint: true });
   }
 
-  /** Without descriptors: whether this is still where it was. Otherwise it can't be anywhere else. */
+  /** Without descriptors: throws if the directory has moved or become a link. */
   async verify(): Promise<void> {
     if (!this.#handle && below(await realpath(this.place)) !== this.real) throw fileError("outside", this.path);
   }
@@ -170,16 +169,23 @@ export class Folder {
   }
 }
 
-function standingOf(stats: BigIntStats, handle: FileHandle | undefined): Standing {
+function diskEntry(stats: BigIntStats, handle: FileHandle | undefined): DiskEntry {
   return { kind: kindOf(stats), stats, handle, [Symbol.asyncDispose]: async () => handle?.close() };
 }
 
-/** Of what is known of a file, or of an entry of a directory. */
-export function kindOf(stats: Pick<BigIntStats, "isFile" | "isDirectory" | "isSymbolicLink">): Kind {
+export function kindOf(stats: Pick<BigIntStats, "isFile" | "isDirectory" | "isSymbolicLink">): EntryKind {
   if (stats.isFile()) return "file";
   if (stats.isDirectory()) return "directory";
   return stats.isSymbolicLink() ? "link" : "other";
 }
+
+/** As listings show it. */
+export const entryOf = (path: string, stats: Stats | BigIntStats): Entry => ({
+  path,
+  type: stats.isDirectory() ? "directory" : "file",
+  size: stats.isDirectory() ? 0 : Number(stats.size),
+  modified: Math.trunc(Number(stats.mtimeMs)),
+});
 
 async function realDirectory(path: string): Promise<string | null> {
   const real = await realpath(path);
@@ -192,7 +198,7 @@ const same = (one: BigIntStats, other: BigIntStats): boolean => one.dev === othe
 
 const procPath = ({ fd }: FileHandle): string => `/proc/self/fd/${fd}`;
 
-/** What this machine can do. */
+/** The best that this machine supports. */
 export async function bestConfinement(): Promise<Confinement> {
   if (process.platform !== "linux") return "checks";
   try {

@@ -5,21 +5,19 @@ import type { Folder } from "./folder.ts";
 const SMALL_BYTES = 256 * 1024;
 
 /**
- * Reads many small files, folder after folder: each folder is opened once, and no file is waited for, since that takes longer than to
- * read it.
+ * Reads many small files, folder after folder: each folder is opened once and files are read synchronously, which is much faster.
  */
 export class SmallFiles implements AsyncDisposable {
   readonly #start: Folder;
   #path = "/";
   #folder: Folder | null;
 
-  /** The root, which stays open. */
   constructor(start: Folder) {
     this.#start = start;
     this.#folder = start;
   }
 
-  /** `null` if it takes a closer look: it is large, it is no file any more, or folders can't be held open here. */
+  /** `null` if the caller has to read it another way: it is large, not a file any more, or there are no descriptors. */
   async read(path: string): Promise<Uint8Array | null> {
     if (this.#start.confinement !== "descriptors") return null;
     await this.#enter(parentOf(path));
@@ -50,10 +48,10 @@ function readSmall(folder: Folder, name: string): Uint8Array | null {
     let end = 0;
     for (let read = -1; read !== 0 && end < bytes.length; end += read)
       read = readSync(file.fd, bytes, end, bytes.length - end, end);
-    // It has grown meanwhile.
+    // The file has grown meanwhile.
     return end > size ? null : bytes.subarray(0, end);
   } catch {
-    // Whoever takes the closer look finds out why.
+    // The other way to read it reports the error.
     return null;
   }
 }

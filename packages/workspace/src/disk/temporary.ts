@@ -3,13 +3,12 @@ import { fileError } from "../file-error.ts";
 import { namesOf } from "../paths.ts";
 import type { Folder } from "./folder.ts";
 
-/** Files that are being written begin with this, and then take the place of the real one. Nobody else may use it. */
+/** Names of files that are being written, before they replace the real one. Reserved. */
 const PREFIX = ".cinch-tmp-";
 
-/** One that was not touched for so long belongs to a process that died. */
+/** A temporary file of this age belongs to a process that died. */
 const ABANDONED_MS = 60 * 60 * 1000;
 
-/** As a pattern. */
 export const TEMPORARY = `${PREFIX}*`;
 
 export const temporaryName = (): string => PREFIX + crypto.randomUUID();
@@ -25,7 +24,7 @@ export function checkNotTemporary(path: string): void {
     );
 }
 
-/** Removes what processes left behind that died while they wrote here. */
+/** Removes temporary files of processes that died. */
 export async function sweep(folder: Folder, names: readonly string[]): Promise<void> {
   await Promise.all(
     names.filter(isTemporary).map(async (name) => {
@@ -33,7 +32,7 @@ export async function sweep(folder: Folder, names: readonly string[]): Promise<v
         const { mtimeMs } = await lstat(folder.at(name));
         if (Date.now() - mtimeMs > ABANDONED_MS) await unlink(folder.at(name));
       } catch {
-        // Somebody else was faster, or it can't be removed: it stays out of sight.
+        // Another process removed it, or it can't be removed: listings omit it.
       }
     }),
   );

@@ -4,34 +4,34 @@ import { compile, either } from "./program.ts";
 export const MAX_PATTERN_LENGTH = 1_000;
 
 export interface GlobOptions {
-  /** Letters are the same in either case, and composed as well as decomposed. */
+  /** Ignores case and Unicode composition. */
   ignoreCase?: boolean;
-  /** `x/**` is also for `x`. */
+  /** `x/**` also matches `x`. */
   itself?: boolean;
 }
 
-/** A pattern, for paths. A slash at the beginning of either of them does not matter. */
+/** A compiled pattern for paths. A leading slash of either does not matter. */
 export interface Glob {
   matches(path: string): boolean;
   /** Whether something below this directory could match. */
   reaches(directory: string): boolean;
-  /** Whether everything below this directory matches, whatever comes into it. Only a pattern that ends in "**" or "/" says so. */
+  /** Whether everything below this directory matches, under any name. Only for patterns that end in "**" or "/". */
   covers(directory: string): boolean;
 }
 
 /**
- * `*` and `?` stay within a name, `**` + `/` is any number of folders and also none, `{a,b}` is either, `[a-c]` one of these characters
- * or just this text, `\` takes the next character as it is. Names that begin with a dot match, parentheses are just characters, `x/` is
- * `x/**`. A pattern that is too long throws a `RangeError`.
+ * `*` and `?` match within a name, `**` + `/` any number of folders including none, `{a,b}` either, `[a-c]` one of these characters or
+ * this literal text; `\` escapes the next character. Names that begin with a dot match, parentheses are literal, `x/` is `x/**`. A
+ * pattern that is too long throws a `RangeError`.
  *
- * Not a regular expression behind the scenes: one that goes back takes minutes for "*a*a*a*a*a*a*b" and a name full of a's.
+ * Not compiled to a regular expression: one that backtracks takes minutes for "*a*a*a*a*a*a*b" and a name full of a's.
  */
 export function glob(pattern: string, options: GlobOptions = {}): Glob {
   const plain = plainForm(pattern, options);
   return matcher([plain], { ...options, ending: literalEnd(plain) });
 }
 
-/** For what any of these patterns is for. One that is held against very many paths takes no longer than a single one. */
+/** Matches what any of the patterns matches, in the time of a single one. */
 export const anyGlob = (patterns: readonly string[], options: GlobOptions = {}): Glob =>
   matcher(
     patterns.map((pattern) => plainForm(pattern, options)),
@@ -44,7 +44,7 @@ function plainForm(pattern: string, { ignoreCase = false }: GlobOptions): string
   return (ignoreCase ? folded(pattern) : trimmed(pattern)).replace(/(^|\/)(?:\*\*\/)+/g, "$1**/");
 }
 
-/** `ending`: what every match ends in. Most paths are told apart by it, without running anything. */
+/** `ending`: the literal text that every match ends with. It rules out most paths quickly. */
 function matcher(
   plain: readonly string[],
   { ignoreCase = false, itself = false, ending = "" }: GlobOptions & { ending?: string },
@@ -62,7 +62,7 @@ function matcher(
   };
 }
 
-/** A path is held against many patterns, one after the other. */
+/** A cache of one: a path is matched against many patterns, one after the other. */
 let lastFolded = { path: "", form: "" };
 
 function folded(path: string): string {

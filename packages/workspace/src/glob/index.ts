@@ -1,3 +1,3 @@
-/** Patterns for paths: one meaning for `glob`, for what `grep` looks at, and for path rules. */
+/** Patterns for paths, with one meaning for `glob`, `grep` and path rules. */
 export * from "./glob.ts";
 export * from "./parts.ts";

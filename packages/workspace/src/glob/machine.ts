@@ -1,11 +1,11 @@
 import type { Op } from "./program.ts";
 
-/** So many states are kept: there may be thousands of patterns. One that has more begins anew. */
+/** The size of the state cache: there may be thousands of patterns. A full cache is cleared. */
 const MAX_STATES = 100;
 
 const ASCII_CODES = 128;
 
-/** All the places of a program that a text has led to, and where each next character leads from there. */
+/** A set of positions in the program, and the state that follows for each character. */
 interface State {
   places: readonly number[];
   isEnd: boolean;
@@ -14,16 +14,16 @@ interface State {
 }
 
 /**
- * Runs a program over a text, in all its places at once. What a character leads to is found once and kept, because the same pattern is
- * held against very many paths.
+ * Runs a program over a text, at all its positions at once (an NFA, made a DFA lazily). Transitions are cached, because one pattern is
+ * matched against very many paths.
  */
 export class Machine {
   readonly #ops: readonly Op[];
-  /** Where one is, having come to a place: there, or everywhere it splits into. Found when it is needed. */
+  /** The positions that each position leads to without a character, computed lazily. */
   readonly #reached: (readonly number[] | undefined)[] = [];
   #states = new Map<string, State>();
   #start: State;
-  /** Files of one folder come together: where its path led. */
+  /** The state after the last folder: files of one folder are adjacent. */
   #folder: { path: string; state: State } | undefined;
 
   constructor(ops: readonly Op[]) {
@@ -87,7 +87,7 @@ export class Machine {
     return state;
   }
 
-  /** States know one another, so that all of them have to go. */
+  /** States refer to each other, so all are dropped. */
   #forget(): void {
     this.#states = new Map();
     this.#folder = undefined;

@@ -2,21 +2,21 @@ import { glob } from "./glob.ts";
 
 const SPECIAL = /[*?[\]{}\\]/;
 
-/** The names at the beginning of a pattern that are just names: where a walk can begin. */
+/** The literal names at the beginning of a pattern: where a walk can start. */
 export function literalStart(pattern: string): string[] {
   const segments = segmentsOf(pattern);
   const end = segments.findIndex((segment) => SPECIAL.test(segment));
   return end < 0 ? segments : segments.slice(0, end);
 }
 
-/** Every name that a pattern spells out. Somebody who names a folder wants to see into it. */
+/** Every literal name in a pattern. A folder that is named is searched even if an ignore file excludes it. */
 export function spelledOut(pattern: string): Set<string> {
   return new Set(pattern.split(/[/{},]/).filter((part) => part !== "" && !/[*?[\]\\]/.test(part)));
 }
 
-/** What a pattern asks of a place below these folders; several patterns if it can be read in several ways, none if it never gets there. */
+/** The rest of a pattern below these folders; several if it splits in several ways, none if it matches nothing there. */
 export function below(pattern: string, folders: readonly string[]): string[] {
-  // An alternative that spans folders can't be cut at one: then everything below is asked for, and the caller holds it against the whole.
+  // An alternative that spans folders can't be split: the caller has to match everything below against the whole pattern.
   if (pattern.slice(pattern.indexOf("{"), pattern.lastIndexOf("}") + 1).includes("/")) return ["**"];
   let rests = new Set([segmentsOf(pattern).join("/")]);
   for (const folder of folders) {

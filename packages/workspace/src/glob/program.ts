@@ -1,4 +1,3 @@
-/** One instruction of a compiled pattern. */
 export type Op =
   | { op: "char"; code: number }
   /** One character, not "/". */
@@ -6,7 +5,7 @@ export type Op =
   /** One character, "/" too. */
   | { op: "rest" }
   | { op: "class"; has(code: number): boolean }
-  /** Goes on at each of these at once. */
+  /** Continues at each of these positions. */
   | { op: "split"; to: number[] }
   | { op: "end" };
 
@@ -18,17 +17,15 @@ const NEGATIONS = [code("!"), code("^")];
 const DASH = code("-");
 
 /**
- * A pattern as a program for a machine that is in many places at once and never goes back, so that its time is bounded by the lengths
- * of pattern and path, whatever they are.
+ * Compiles a pattern to a program that never backtracks: its time is bounded by the lengths of pattern and path.
  */
-export function compile(pattern: string, { itself }: { itself: boolean }): Op[] {
-  const compiler = new Compiler(pattern, itself);
-  compiler.sequence(true, false);
+export function compile(pattern: string, options: { itself: boolean }): Op[] {
+  const compiler = new Compiler(pattern, options);
+  compiler.sequence({ nameBegins: true, inBraces: false });
   compiler.ops.push({ op: "end" });
   return compiler.ops;
 }
 
-/** A program for what any of these are for. */
 export function either(programs: readonly Op[][]): Op[] {
   const ops: Op[] = [{ op: "split", to: [] }];
   const begins: number[] = [];
@@ -41,26 +38,32 @@ export function either(programs: readonly Op[][]): Op[] {
   return ops;
 }
 
+interface Context {
+  /** Whether a name begins here. */
+  nameBegins: boolean;
+  inBraces: boolean;
+}
+
 class Compiler {
   readonly ops: Op[] = [];
   readonly #text: number[];
   readonly #itself: boolean;
   #at = 0;
 
-  constructor(pattern: string, itself: boolean) {
+  constructor(pattern: string, { itself }: { itself: boolean }) {
     this.#itself = itself;
     this.#text = Array.from(pattern, code);
   }
 
-  /** Compiles up to the end, or to the end of an alternative. Says whether a name would begin where it stops. */
-  sequence(nameBegins: boolean, inBraces: boolean): boolean {
+  /** Compiles up to the end, or to the end of an alternative. Returns whether the end is the start of a name. */
+  sequence({ nameBegins, inBraces }: Context): boolean {
     let first = nameBegins;
     while (this.#at < this.#text.length) {
       const next = this.#text[this.#at]!;
       if (inBraces && (next === COMMA || next === BRACE_END)) return first;
-      if (next === STAR) first = this.#stars(first);
+      if (next === STAR) first = this.#stars({ nameBegins: first });
       else if (next === SLASH) first = this.#slash();
-      else if (next === BRACE) first = this.#braces(first);
+      else if (next === BRACE) first = this.#braces({ nameBegins: first });
       else {
         if (next === BRACKET) this.#brackets();
         else if (next === QUESTION) this.#single();
@@ -82,7 +85,7 @@ class Compiler {
     this.ops.push({ op: "char", code: this.#text[this.#at++]! });
   }
 
-  #stars(nameBegins: boolean): boolean {
+  #stars({ nameBegins }: Pick<Context, "nameBegins">): boolean {
     const from = this.#at;
     while (this.#text[this.#at] === STAR) this.#at++;
     if (!nameBegins || this.#at - from < 2) {
@@ -99,18 +102,17 @@ class Compiler {
       this.#at++;
       return true;
     }
-    // "**.ts": people mean any depth.
+    // "**.ts" is meant for any depth.
     this.#repeat("any");
     return false;
   }
 
-  /** Any number of times, also none. */
   #repeat(op: "any" | "rest"): void {
     const at = this.ops.length;
     this.ops.push({ op: "split", to: [at + 1, at + 3] }, { op }, { op: "split", to: [at] });
   }
 
-  /** Any number of folders, also none: `(name "/")*`. */
+  /** Zero or more folders: `(name "/")*`. */
   #folders(): void {
     const at = this.ops.length;
     this.ops.push(
@@ -122,7 +124,7 @@ class Compiler {
     );
   }
 
-  /** "x/**" and "x/" at the end of a pattern stand for everything in x, and maybe for x itself. */
+  /** "x/**" and "x/" at the end of a pattern match everything in x and, with `itself`, x. */
   #slash(): boolean {
     this.#at++;
     const rest = this.#text.slice(this.#at);
@@ -137,7 +139,7 @@ class Compiler {
     return false;
   }
 
-  /** "[ab]" is one of these characters, or a name that holds just this text: there are files called "[id].ts". */
+  /** "[ab]" is one of these characters, or this literal text: there are files called "[id].ts". */
   #brackets(): void {
     const from = this.#at;
     const end = this.#bracketEnd();
@@ -150,7 +152,7 @@ class Compiler {
     this.#at = end + 1;
   }
 
-  /** Where the brackets that open here close: in the same name, and not as their first character. */
+  /** The closing bracket: in the same name, and not the first character. */
   #bracketEnd(): number | undefined {
     let at = this.#at + 1;
     if (NEGATIONS.includes(this.#text[at]!)) at++;
@@ -160,7 +162,7 @@ class Compiler {
     return undefined;
   }
 
-  #braces(nameBegins: boolean): boolean {
+  #braces({ nameBegins }: Pick<Context, "nameBegins">): boolean {
     if (!this.#isChoice()) {
       this.#literal(BRACE);
       return false;
@@ -172,7 +174,7 @@ class Compiler {
     do {
       this.#at++;
       split.to.push(this.ops.length);
-      begins = this.sequence(nameBegins, true);
+      begins = this.sequence({ nameBegins, inBraces: true });
       leave.push({ op: "split", to: [] });
       this.ops.push(leave.at(-1)!);
     } while (this.#text[this.#at] === COMMA);
@@ -181,7 +183,7 @@ class Compiler {
     return begins;
   }
 
-  /** Braces that close, with a comma that is theirs. Others are just characters. */
+  /** Braces that close and hold a comma. Others are literal. */
   #isChoice(): boolean {
     let depth = 0;
     let comma = false;
@@ -196,7 +198,7 @@ class Compiler {
   }
 }
 
-/** Whether a character is one of those between brackets. "/" never is. */
+/** Whether a character is in the class. "/" never is. */
 function members(inside: readonly number[]): (code: number) => boolean {
   const negated = NEGATIONS.includes(inside[0]!) && inside.length > 1;
   const listed = negated ? inside.slice(1) : inside;

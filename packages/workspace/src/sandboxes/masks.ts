@@ -1,7 +1,7 @@
 import { readdir, realpath } from "node:fs/promises";
 import { join } from "node:path";
 import { isWithin } from "../paths.ts";
-import { ruleGlob } from "../rules.ts";
+import { ruleGlob } from "../path-rules/path-rules.ts";
 import type { SandboxRule } from "./sandbox.ts";
 
 /** A command line has no room for more mounts. */

@@ -1,4 +1,4 @@
-/** Items that are found many at a time. To hand on each of them by itself would take longer than to find it. */
+/** An iterable whose items come in batches. To await each item would take longer than to find it. */
 export class Batches<T> implements AsyncIterable<T> {
   readonly #batches: AsyncIterable<readonly T[]>;
 
@@ -6,7 +6,7 @@ export class Batches<T> implements AsyncIterable<T> {
     this.#batches = batches;
   }
 
-  /** What a backend gives, in batches; of one item each if it knows of none. */
+  /** The items in batches; of one item each if the iterable is not a `Batches`. */
   static of<T>(items: AsyncIterable<T>): AsyncIterable<readonly T[]> {
     return items instanceof Batches ? items.#batches : singly(items);
   }

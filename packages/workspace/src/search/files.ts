@@ -6,15 +6,15 @@ import { searchable } from "./contents.ts";
 import { plainMatches } from "./plain.ts";
 import { EVERYTHING, planGlob, planGrep } from "./plan.ts";
 import { regexMatches, type Source } from "./regex.ts";
-import { walk, type Found, type Search, type Tree } from "./walk.ts";
+import { walk, type Found, type WalkQuery, type Walkable } from "./walk.ts";
 
-/** What a backend must have for its files to be found. */
+/** The calls that a search needs. */
 export type Searchable = Pick<Backend, "list" | "stat" | "read">;
 
-/** More than that is no ignore file. */
+/** The most that is read of an ignore file. */
 const BEGINNING_BYTES = 256 * 1024;
 
-/** `glob` for any backend that has no faster one. */
+/** `glob` for backends without a faster one. */
 export async function* globFiles(backend: Searchable, query: GlobQuery, reach: Reach): AsyncGenerator<Entry> {
   reach.signal?.throwIfAborted();
   const asked = await backend.stat(query.path, reach);
@@ -24,15 +24,15 @@ export async function* globFiles(backend: Searchable, query: GlobQuery, reach: R
   for await (const { known } of filesOf(backend, search, reach)) yield known!;
 }
 
-/** `tree` for any backend that has no faster one. */
+/** `tree` for backends without a faster one. */
 export async function* treeFiles(backend: Searchable, reach: Reach): AsyncGenerator<TreeFile> {
-  for await (const { path } of new Batches(walk(treeOf(backend, reach), EVERYTHING, reach.signal))) {
+  for await (const { path } of new Batches(walk(walkable(backend, reach), EVERYTHING, reach.signal))) {
     const stat = await backend.stat(path, reach);
     if (stat?.type === "file") yield { ...stat, settled: true, contents: () => backend.read(path, {}, reach) };
   }
 }
 
-/** `grep` for any backend that has no faster one: plain text is looked for here, regular expressions by ripgrep. */
+/** `grep` for backends without a faster one. Regular expressions are left to ripgrep. */
 export async function* grepFiles(backend: Searchable, query: GrepQuery, reach: Reach): AsyncGenerator<GrepMatch> {
   reach.signal?.throwIfAborted();
   const search = planGrep(query);
@@ -43,7 +43,7 @@ export async function* grepFiles(backend: Searchable, query: GrepQuery, reach: R
   else for await (const { path, contents } of sources) yield* plainMatches(path, contents, query);
 }
 
-async function* sourcesOf(backend: Searchable, search: Search, reach: Reach): AsyncGenerator<Source> {
+async function* sourcesOf(backend: Searchable, search: WalkQuery, reach: Reach): AsyncGenerator<Source> {
   for await (const { path } of filesOf(backend, search, reach)) {
     const contents = searchable(readable({ backend, path, reach }), reach.signal);
     yield { path, contents };
@@ -57,7 +57,7 @@ interface Reading {
   range?: Range;
 }
 
-/** Nothing for a file that can't be read, or went away. */
+/** No bytes for a file that can't be read or no longer exists. */
 async function* readable({ backend, path, reach, range = {} }: Reading): AsyncGenerator<Uint8Array> {
   try {
     yield* backend.read(path, range, reach);
@@ -66,19 +66,19 @@ async function* readable({ backend, path, reach, range = {} }: Reading): AsyncGe
   }
 }
 
-async function* filesOf(backend: Searchable, search: Search | null, reach: Reach): AsyncGenerator<Found<Entry>> {
+async function* filesOf(backend: Searchable, search: WalkQuery | null, reach: Reach): AsyncGenerator<Found<Entry>> {
   if (!search) return;
   const start = await backend.stat(search.start, reach);
   if (!start) return;
-  if (start.type === "directory") return yield* new Batches(walk(treeOf(backend, reach), search, reach.signal));
+  if (start.type === "directory") return yield* new Batches(walk(walkable(backend, reach), search, reach.signal));
   if (search.fits(start.path)) {
     const { version: _, ...entry } = start;
     yield { path: start.path, known: entry };
   }
 }
 
-/** Any backend, for a walk. */
-export function treeOf(backend: Searchable, reach: Reach): Tree<Entry> {
+/** Adapts a backend for a walk. */
+function walkable(backend: Searchable, reach: Reach): Walkable<Entry> {
   return {
     async children(path) {
       const entries = await backend.list(path, reach);
@@ -89,7 +89,7 @@ export function treeOf(backend: Searchable, reach: Reach): Tree<Entry> {
   };
 }
 
-/** The beginning of a file as text; "" if there is none, or if it can't be read. */
+/** The beginning of a file as text; "" if it does not exist or can't be read. */
 export async function beginningOf(backend: Pick<Backend, "read">, path: string, reach: Reach): Promise<string> {
   const chunks: Uint8Array[] = [];
   for await (const chunk of readable({ backend, path, reach, range: { end: BEGINNING_BYTES } })) chunks.push(chunk);

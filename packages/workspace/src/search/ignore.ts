@@ -1,13 +1,13 @@
 import { glob, MAX_PATTERN_LENGTH } from "../glob/index.ts";
 import { nameOf, relativeTo } from "../paths.ts";
 
-/** The files that say what a search leaves out, the later ones over the earlier. */
+/** Ignore files. Rules of the later ones override those of the earlier. */
 export const IGNORE_FILES = [".gitignore", ".ignore"];
 
-/** Left out without anybody saying so. */
+/** Excluded without an ignore file. */
 const ALWAYS = new Set([".git", "node_modules"]);
 
-/** Nobody writes more than that by hand. */
+/** The most rules that are read of one directory. */
 const MAX_RULES = 2_000;
 
 interface IgnoreRule {
@@ -16,7 +16,7 @@ interface IgnoreRule {
   fits(relative: string, name: string): boolean;
 }
 
-/** What ignore files exclude, as git reads them: the nearest file decides, and in it the last line that fits. */
+/** The rules of ignore files, as git reads them: the nearest file decides, and in it the last matching line. */
 export class Ignores {
   readonly #above: Ignores | null;
   readonly #directory: string;
@@ -28,12 +28,12 @@ export class Ignores {
     this.#rules = rulesIn(text);
   }
 
-  /** Whether no file has said anything. */
+  /** Whether there are no rules. */
   get isEmpty(): boolean {
     return this.#above === null && this.#rules.length === 0;
   }
 
-  /** With what the files of a directory further down add. */
+  /** With the rules of a directory further down. */
   within(directory: string, text: string): Ignores {
     return text === "" ? this : new Ignores(this, directory, text);
   }
@@ -49,7 +49,7 @@ export class Ignores {
     return this.#rules.findLast((rule) => (type === "directory" || !rule.directoriesOnly) && rule.fits(relative, name));
   }
 
-  /** Whether any file in this directory is excluded, whatever its name: "dist/*" means the directory as well. */
+  /** Whether a file of any name in this directory is excluded: "dist/*" means the directory as well. */
   excludesContents(directory: string): boolean {
     return this.excludes(`${directory === "/" ? "" : directory}/\u{f0000}`, "file");
   }
@@ -72,13 +72,13 @@ function ruleOf(line: string): IgnoreRule[] {
   return [{ negated, directoriesOnly, fits: matcher(pattern) }];
 }
 
-/** Most lines are a name or an ending, and there may be many of them for every file: these are compared as they are. */
+/** Most lines are a name or an extension: these are compared without a glob, because every file is compared with every line. */
 function matcher(pattern: string): IgnoreRule["fits"] {
   const anchored = pattern.includes("/");
   const plain = pattern.replace(/^\//, "");
   if (!/[*?[\\]/.test(plain)) return anchored ? (relative) => relative === plain : (_, name) => name === plain;
   if (!anchored && /^\*[^*?[\\]+$/.test(plain)) return (_, name) => name.endsWith(plain.slice(1));
-  // Braces are nothing special to git.
+  // Braces have no meaning to git.
   const literal = plain.replace(/[{},]/g, "\\$&");
   if (literal.length > MAX_PATTERN_LENGTH) return () => false;
   const compiled = glob(literal);

@@ -1,4 +1,4 @@
-/** Finding files and lines: walks that leave out what ignore files exclude, plain text, and regular expressions by ripgrep. */
+/** Finds files and lines: walks that respect ignore files, searches for plain text, and for regular expressions with ripgrep. */
 export { Batches } from "./batches.ts";
-export { beginningOf, globFiles, grepFiles, treeFiles, treeOf, type Searchable } from "./files.ts";
-export { ignoresAbove, walk, type Child, type Found, type Search, type Tree } from "./walk.ts";
+export { beginningOf, globFiles, grepFiles, treeFiles, type Searchable } from "./files.ts";
+export { ignoresAbove, walk, type Child, type Found, type WalkQuery, type Walkable } from "./walk.ts";

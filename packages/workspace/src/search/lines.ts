@@ -1,17 +1,17 @@
-/** As much of a line as a match shows, in characters. */
-export const MAX_LINE_TEXT = 2_000;
-/** So many bytes hold at least that. */
+/** How many characters of a line a match has. */
+const MAX_LINE_TEXT = 2_000;
+/** The most bytes of that many characters. */
 export const MAX_LINE_BYTES = 4 * MAX_LINE_TEXT;
 
 const NEWLINE = 10;
 
-/** A piece of a line. `last`: the line ends with it. */
+/** A part of a line. `last`: the line ends with it. */
 interface Piece {
   bytes: Buffer;
   last: boolean;
 }
 
-/** Cuts what comes at its line breaks. A line that never ends comes in pieces, so that nobody has to hold it. */
+/** Splits chunks at line breaks. A long line comes in pieces, so that it need not be in memory. */
 export async function* piecesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Piece[]> {
   let open = false;
   for await (const chunk of chunks) {
@@ -29,8 +29,8 @@ export async function* piecesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerat
   if (open) yield [{ bytes: Buffer.alloc(0), last: true }];
 }
 
-/** The beginning of a line, of which the rest is let go. */
-export class Head {
+/** Keeps the beginning of a line, in constant memory. */
+export class LineHead {
   readonly #most: number;
   #bytes: Buffer = Buffer.alloc(0);
 
@@ -52,9 +52,9 @@ export class Head {
   }
 }
 
-/** What comes, in pieces that end where a line ends. A line that comes in several pieces is cut to its first bytes. */
+/** Regroups chunks so that each ends with a line. A line of several chunks is cut to its first bytes. */
 export async function* wholeLines(chunks: AsyncIterable<Buffer>, most: number): AsyncGenerator<Buffer> {
-  const head = new Head(most);
+  const head = new LineHead(most);
   for await (const chunk of chunks) {
     const first = chunk.indexOf(NEWLINE);
     head.add(first < 0 ? chunk : chunk.subarray(0, first));
@@ -67,10 +67,8 @@ export async function* wholeLines(chunks: AsyncIterable<Buffer>, most: number): 
   if (rest.length > 0) yield Buffer.concat([rest, Buffer.of(NEWLINE)]);
 }
 
-/** A line as a match shows it. */
 export const lineText = (bytes: Buffer): string => shownLine(bytes.toString("utf8").replace(/^\uFEFF/, ""));
 
-/** The same, of what is text already. */
 export function shownLine(text: string): string {
   const whole = text.endsWith("\r") ? text.slice(0, -1) : text;
   return whole.length > MAX_LINE_TEXT ? whole.slice(0, MAX_LINE_TEXT).replace(/[\ud800-\udbff]$/, "") : whole;

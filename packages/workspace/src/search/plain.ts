@@ -1,16 +1,15 @@
 import type { GrepMatch, GrepQuery } from "../backend.ts";
-import { Head, lineText, piecesOf } from "./lines.ts";
+import { LineHead, lineText, piecesOf } from "./lines.ts";
 
 type Text = Pick<GrepQuery, "pattern" | "ignoreCase">;
 
-/** The lines of a file that hold a text. */
 export async function* plainMatches(
   path: string,
   chunks: AsyncIterable<Uint8Array>,
   query: Text,
 ): AsyncGenerator<GrepMatch> {
   const { holds, overlap } = finder(query);
-  const head = new Head();
+  const head = new LineHead();
   let before: Buffer = Buffer.alloc(0);
   let [line, hit] = [1, false];
   for await (const pieces of piecesOf(chunks)) {
@@ -19,7 +18,7 @@ export async function* plainMatches(
       const joined = before.length === 0 ? bytes : Buffer.concat([before, bytes]);
       hit ||= holds(joined);
       if (!last) {
-        // What is looked for may lie across two pieces of a line.
+        // The text may span two pieces of a line.
         before = overlap === 0 ? Buffer.alloc(0) : Buffer.from(joined.subarray(-overlap));
         continue;
       }

@@ -2,13 +2,12 @@ import type { GlobQuery, GrepQuery } from "../backend.ts";
 import { fileError } from "../file-error.ts";
 import { glob, literalStart, MAX_PATTERN_LENGTH, spelledOut, type Glob } from "../glob/index.ts";
 import { isUsableName, isWithin, joinPaths, nameOf, relativeTo } from "../paths.ts";
-import type { Search } from "./walk.ts";
+import type { WalkQuery } from "./walk.ts";
 
-/** As long a text as can be looked for. */
 const MAX_TEXT_LENGTH = 10_000;
 
-/** What a query of `glob` looks for; `null` if nothing can fit. */
-export function planGlob({ pattern, path }: GlobQuery): Search | null {
+/** The walk for a `glob`; `null` if nothing can match. */
+export function planGlob({ pattern, path }: GlobQuery): WalkQuery | null {
   const matcher = patternOf(pattern, path);
   const literal = literalStart(pattern);
   if (!literal.every(isUsableName)) return null;
@@ -25,17 +24,16 @@ export function planGlob({ pattern, path }: GlobQuery): Search | null {
 }
 
 /** Every file that no ignore file excludes. */
-export const EVERYTHING: Search = {
+export const EVERYTHING: WalkQuery = {
   start: "/",
-  // In a worktree it is a file.
+  // In a worktree, `.git` is a file.
   fits: (path) => nameOf(path) !== ".git",
   enters: () => true,
   named: new Set(),
   leavesOut: "files",
 };
 
-/** What a query of `grep` looks at. */
-export function planGrep(query: GrepQuery): Search {
+export function planGrep(query: GrepQuery): WalkQuery {
   checkText(query);
   const { path, glob: pattern } = query;
   return {
@@ -47,7 +45,7 @@ export function planGrep(query: GrepQuery): Search {
   };
 }
 
-/** A pattern without "/" is for names, in whatever folder; one that begins with "/" is for whole paths; any other for paths below `path`. */
+/** A pattern without "/" matches names in any folder, one that begins with "/" whole paths, any other paths below `path`. */
 export function fileFilter(pattern: string, path: string): (file: string) => boolean {
   if (pattern.startsWith("!")) {
     const fits = fileFilter(pattern.slice(1), path);
@@ -59,7 +57,7 @@ export function fileFilter(pattern: string, path: string): (file: string) => boo
   return (file) => matcher.matches(relativeTo(from, file));
 }
 
-/** One that can't be used is a failure of the query, not of the program. */
+/** Throws a `FileError` for an unusable pattern, not a `RangeError`. */
 export function patternOf(pattern: string, path: string): Glob {
   if (pattern.length > MAX_PATTERN_LENGTH)
     throw fileError("invalid", path, `a pattern has at most ${MAX_PATTERN_LENGTH} characters. Use a shorter one.`);
@@ -72,5 +70,5 @@ function checkText({ pattern, path }: GrepQuery): void {
   if (!pattern.isWellFormed() || pattern.includes("\0"))
     throw fileError("invalid", path, "the pattern is not a well-formed text.");
   if (/[\r\n]/.test(pattern))
-    throw fileError("invalid", path, "a pattern is held against one line at a time. Look for one line of it.");
+    throw fileError("invalid", path, "a pattern is matched line by line. Look for one line of it.");
 }

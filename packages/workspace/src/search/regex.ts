@@ -2,20 +2,18 @@ import type { GrepMatch, GrepQuery } from "../backend.ts";
 import { lineText, MAX_LINE_BYTES, wholeLines } from "./lines.ts";
 import { ripgrep } from "./ripgrep.ts";
 
-/** A file that is searched, and what is in it. */
 export interface Source {
   path: string;
   contents: AsyncIterable<Uint8Array>;
 }
 
-/** Room for the number of the line. */
 const PREFIX_BYTES = 24;
 
 const NEWLINE = 10;
 
 /**
- * The lines of many files that fit a regular expression, by one ripgrep for all of them: the files go through its input, one after
- * the other, and the number of a line says whose it is.
+ * The lines of many files that match a regular expression. One ripgrep process reads all files from its standard input, one after the
+ * other, and the line number tells the file.
  */
 export async function* regexMatches(
   sources: AsyncIterable<Source>,
@@ -65,7 +63,7 @@ function newlinesIn(chunk: Uint8Array): number {
   return count;
 }
 
-/** At which line of the whole each file begins. Matches come in order, so that what lies behind is forgotten. */
+/** The line of the input at which each file begins. Matches come in order, so earlier files are dropped. */
 class Beginnings {
   #files: { path: string; line: number }[] = [];
 

@@ -1,9 +1,10 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
+import { pipeline } from "node:stream/promises";
 import type { GrepQuery } from "../backend.ts";
 import { fileError } from "../file-error.ts";
 
-/** A larger program than that is a pattern that somebody made to be slow. */
+/** Larger patterns are made to be slow. */
 const LIMITS = ["--regex-size-limit=16M", "--dfa-size-limit=16M"];
 
 const MAX_COMPLAINT = 2_000;
@@ -13,7 +14,7 @@ const MOMENT_MS = 10;
 
 interface Run {
   query: GrepQuery;
-  /** What to search: paths, or "-" for the input. Where it can't be read, nobody is told. */
+  /** What to search: paths, or "-" for `input`. Unreadable files are skipped. */
   paths: readonly string[];
   options: readonly string[];
   cwd?: string;
@@ -22,13 +23,13 @@ interface Run {
 }
 
 /**
- * What ripgrep prints, much of it at a time. A process of its own, so that no pattern can hang ours: it is killed when the reader stops and when
- * the signal is aborted. It is given everything it may use: no configuration, no environment, no ignore files.
+ * The output of ripgrep, in large chunks. It runs in a process, so that no pattern can block ours, and is killed when the reader stops or
+ * the signal is aborted. It reads no configuration, no environment and no ignore files.
  */
 export async function* ripgrep({ query, paths, options, cwd, input, signal }: Run): AsyncGenerator<Buffer> {
   signal?.throwIfAborted();
   const args = [...BASE, ...LIMITS, ...options, ...patternOptions(query), "--", ...paths];
-  // Each pipe takes its time to be made. What ripgrep complains about is only asked for where it has an input.
+  // Pipes are slow to create. The error output is only needed with an input.
   const unused = input ? "pipe" : "ignore";
   const child = spawn(await binary(query.path), args, { cwd, env: {}, stdio: [unused, "pipe", unused] });
   const ended = exitOf(child);
@@ -43,7 +44,7 @@ export async function* ripgrep({ query, paths, options, cwd, input, signal }: Ru
     if (unfed !== undefined) throw unfed;
     if (error) throw fileError("failed", query.path, "ripgrep can't be started.", error);
     if (code === null) throw fileError("failed", query.path, "ripgrep was killed before it had found everything.");
-    // 2 is also the answer to a file that went away meanwhile.
+    // 2 also means that a file has disappeared meanwhile.
     if (code === 2 && input === undefined) await checkPattern(query, signal);
     else if (code === 2) throw invalid(query, await complaint);
   } finally {
@@ -61,7 +62,7 @@ const patternOptions = ({ pattern, regex, ignoreCase }: GrepQuery): string[] => 
   `--regexp=${pattern}`,
 ];
 
-/** Rejects if ripgrep does not take the pattern, whatever it is to look through. */
+/** Rejects if ripgrep refuses the pattern. */
 async function checkPattern(query: GrepQuery, signal: AbortSignal | undefined): Promise<void> {
   for await (const _ of ripgrep({ query, paths: ["-"], options: ["--quiet"], input: nothing(), signal }));
 }
@@ -72,7 +73,7 @@ async function* nothing(): AsyncGenerator<Uint8Array> {}
 const invalid = ({ path }: GrepQuery, complaint: string) =>
   fileError("invalid", path, `the pattern can't be used. ${complaint.replace(/^rg: /, "").trim()}`);
 
-/** Found late: on a machine for which there is no ripgrep, everything else works. */
+/** Imported late, so that everything else works on a machine without ripgrep. */
 async function binary(path: string): Promise<string> {
   try {
     return (await import("@vscode/ripgrep")).rgPath;
@@ -87,8 +88,8 @@ async function binary(path: string): Promise<string> {
 }
 
 /**
- * What a stream gives, as soon as there is much of it, or after a moment. ripgrep writes for each file by itself, and whatever is done for
- * each of these writes is done ten thousand times.
+ * Joins the chunks of a stream until there are many bytes, or for a moment. ripgrep writes once for each file, which may be ten thousand
+ * times.
  */
 async function* gathered(stream: Readable): AsyncGenerator<Buffer> {
   let [chunks, bytes, isDue, isOver] = [[] as Buffer[], 0, false, false];
@@ -141,34 +142,20 @@ async function collect(stream: AsyncIterable<Buffer> | null): Promise<string> {
   return text.slice(0, MAX_COMPLAINT);
 }
 
-/** Never faster than ripgrep reads. Ends quietly when ripgrep is gone; what fails on our side is given back. */
+/** Never rejects: ripgrep may exit before it has read everything. Returns an error of the input. */
 async function feed(
   stdin: Writable | null,
   input: AsyncIterable<Uint8Array> | undefined,
 ): Promise<{ error?: unknown }> {
-  if (!stdin) return {};
-  let gone = false;
-  for (const event of ["error", "close"]) stdin.on(event, () => (gone = true));
-  try {
-    for await (const chunk of input ?? []) {
-      if (gone) break;
-      if (!stdin.write(chunk)) await drained(stdin);
+  if (!stdin || !input) return {};
+  let failure: { error?: unknown } = {};
+  const source = async function* () {
+    try {
+      yield* input;
+    } catch (error) {
+      failure = { error };
     }
-    return {};
-  } catch (error) {
-    return { error };
-  } finally {
-    stdin.end();
-  }
-}
-
-function drained(stdin: Writable): Promise<void> {
-  return new Promise((resolve) => {
-    const done = () => {
-      for (const event of ["drain", "close", "error"]) stdin.off(event, done);
-      resolve();
-    };
-    for (const event of ["drain", "close", "error"]) stdin.on(event, done);
-    if (stdin.destroyed) done();
-  });
+  };
+  await pipeline(source, stdin).catch(() => {});
+  return failure;
 }

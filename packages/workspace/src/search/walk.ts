@@ -1,22 +1,22 @@
 import { FileError } from "../file-error.ts";
 import { isUsableName, joinPath, namesOf } from "../paths.ts";
-import { breath } from "./breath.ts";
+import { sharedPace } from "./shared-pace.ts";
 import { IGNORE_FILES, Ignores } from "./ignore.ts";
 
-/** One name in a directory. Links are none: walks don't follow them. */
+/** An entry of a directory. Links are omitted: walks don't follow them. */
 export interface Child<Known = unknown> {
   name: string;
   type: "file" | "directory";
-  /** What is known of it already. */
+  /** What the tree already knows of it. */
   known?: Known;
-  /** Whether it fits, if the tree has looked: then it is not asked again. */
+  /** Whether it matches, if the tree has already checked. */
   fits?: boolean;
 }
 
-/** What a walk needs to know of a place with files. */
-export interface Tree<Known = unknown> {
+/** A tree of files that can be walked. */
+export interface Walkable<Known = unknown> {
   children(path: string): Promise<Child<Known>[]>;
-  /** The beginning of a file as text; "" if there is none, or if it can't be read. */
+  /** The beginning of a file as text; "" if it does not exist or can't be read. */
   beginning(path: string): Promise<string>;
 }
 
@@ -26,36 +26,34 @@ export interface Found<Known = unknown> {
   known?: Known;
 }
 
-/** What to look for. */
-export interface Search {
-  /** The directory in which the walk begins. */
+export interface WalkQuery {
   start: string;
   fits(path: string): boolean;
-  /** Whether there can be anything that fits below this directory. */
+  /** Whether something below this directory can match. */
   enters(directory: string): boolean;
-  /** Names that are seen although an ignore file excludes them, with everything in them. */
+  /** Names that are included, with everything in them, even if an ignore file excludes them. */
   named: ReadonlySet<string>;
-  /** Whether files are left out because of their own names too, or only with the folder in which they are. */
+  /** Whether ignore files exclude files by name too, or only whole folders. */
   leavesOut: "files" | "folders";
 }
 
 /** How many directories are read at once. */
 const WAVE = 16;
-/** How many files are handed on together. */
+/** How many files one batch has. */
 const TOGETHER = 2_000;
 
 interface Visit {
   path: string;
-  /** Whether the search spells out its name. */
+  /** Whether the query names it. */
   named: boolean;
-  /** `null`: nothing is left out any more, because this was asked for by name. */
+  /** `null`: nothing is excluded, because the query names this folder. */
   ignores: Ignores | null;
 }
 
-/** The files below a directory, in no certain order, many at a time. Rejects only if the directory itself can't be listed. */
+/** The files below a directory, in any order, in batches. Rejects only if the directory itself can't be listed. */
 export async function* walk<Known>(
-  tree: Tree<Known>,
-  search: Search,
+  tree: Walkable<Known>,
+  search: WalkQuery,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<Found<Known>[]> {
   const start: Visit = {
@@ -68,12 +66,14 @@ export async function* walk<Known>(
   while (waiting.length > 0) {
     signal?.throwIfAborted();
     const wave = waiting.splice(-WAVE);
-    for (const { visit, children } of await Promise.all(wave.map((one) => look(tree, one, one === start)))) {
+    for (const { visit, children } of await Promise.all(
+      wave.map((one) => look(tree, one, { isStart: one === start })),
+    )) {
       const forgiving = search.leavesOut === "folders" && !visit.ignores?.excludesContents(visit.path);
       for (const child of children) {
-        // A folder may be large, and what is held against its names slow.
-        while (breath.isDue()) {
-          await breath.take();
+        // A folder may be large, and matching slow.
+        while (sharedPace.isDue()) {
+          await sharedPace.rest();
           signal?.throwIfAborted();
         }
         if (!isUsableName(child.name)) continue;
@@ -96,10 +96,10 @@ export async function* walk<Known>(
   }
 }
 
-/** What a directory holds, with what its ignore files add. */
-async function look<Known>(tree: Tree<Known>, visit: Visit, isStart: boolean) {
+/** The entries of a directory, with the rules of its ignore files. */
+async function look<Known>(tree: Walkable<Known>, visit: Visit, { isStart }: { isStart: boolean }) {
   const children = await tree.children(visit.path).catch((error: unknown) => {
-    // Folders come and go, and some can't be read: that is no reason to show nothing of the others.
+    // A folder that has disappeared or can't be read must not fail the walk.
     if (!isStart && error instanceof FileError) return [];
     throw error;
   });
@@ -110,8 +110,8 @@ async function look<Known>(tree: Tree<Known>, visit: Visit, isStart: boolean) {
   return { visit: { ...visit, ignores: asked ? null : ignores }, children };
 }
 
-/** What the ignore files above a directory say; `null` if they exclude it. */
-export async function ignoresAbove(tree: Pick<Tree, "beginning">, directory: string): Promise<Ignores | null> {
+/** The rules of the ignore files above a directory; `null` if they exclude it. */
+export async function ignoresAbove(tree: Pick<Walkable, "beginning">, directory: string): Promise<Ignores | null> {
   let ignores = new Ignores();
   let path = "/";
   for (const name of namesOf(directory)) {
@@ -123,7 +123,7 @@ export async function ignoresAbove(tree: Pick<Tree, "beginning">, directory: str
 }
 
 async function withFilesIn(
-  tree: Pick<Tree, "beginning">,
+  tree: Pick<Walkable, "beginning">,
   directory: string,
   ignores: Ignores,
   has: (name: string) => boolean,

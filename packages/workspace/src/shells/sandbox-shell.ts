@@ -3,7 +3,7 @@ import { mkdir, open, realpath, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { CinchError } from "@cinch/core";
 import { checkConfig } from "../config.ts";
-import { realPlace } from "../disk/real-place.ts";
+import { realPathOf } from "../disk/real-path.ts";
 import { makePlaceholders, recordLinks, removePlaceholders } from "../frozen/placeholders.ts";
 import { isWithin } from "../paths.ts";
 import { MARK } from "../processes/command-guard.ts";
@@ -160,7 +160,7 @@ async function demand(root: string, sandbox: Sandbox): Promise<Choice> {
  */
 async function reserve(hidden: readonly string[], root: string): Promise<void> {
   for (const path of hidden) {
-    if (!isWithin(await realPlace(path), root)) continue;
+    if (!isWithin(await realPathOf(path), root)) continue;
     const file = await open(path, "ax", 0o600).catch(() => undefined);
     await file?.close();
   }

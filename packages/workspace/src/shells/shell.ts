@@ -1,6 +1,6 @@
 import type { Reach } from "../backend.ts";
 import type { PolicyHooks } from "../backends/policy.ts";
-import type { PathRule } from "../rules.ts";
+import type { PathRule } from "../path-rules/path-rules.ts";
 
 /** What stands between commands and the machine. */
 export interface Protection {

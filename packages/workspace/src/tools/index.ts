@@ -1,38 +1,36 @@
-/** The tools with which an agent works on files: one file for each, on top of any backend. */
+/** The tools with which an agent works on files: a folder for each kind, on top of any backend. */
 import type { ToolSet } from "@cinch/core";
 import type { Backend } from "../backend.ts";
-import { deleteTool } from "./delete.ts";
-import { editFile } from "./edit-file.ts";
-import { glob } from "./glob.ts";
-import { grep } from "./grep.ts";
-import { ls } from "./ls.ts";
-import type { Place } from "./place.ts";
-import { PathQueue } from "./queue.ts";
-import { readFile } from "./read-file.ts";
-import type { FileRules } from "./rules.ts";
+import type { FileRules } from "../path-rules/index.ts";
 import { virtualPath } from "../paths.ts";
-import { writeFile } from "./write-file.ts";
-
-export type { FileRules } from "./rules.ts";
+import { deleteTool } from "./change/delete.ts";
+import { writeFileTool } from "./change/write-file.ts";
+import { editFileTool } from "./edit/edit-file.ts";
+import type { FileToolDeps } from "./file-tool-deps.ts";
+import { grepTool } from "./grep/grep.ts";
+import { globTool } from "./list/glob.ts";
+import { lsTool } from "./list/ls.ts";
+import { PathQueue } from "./path-queue.ts";
+import { readFileTool } from "./read/read-file.ts";
 
 export interface FileToolsConfig {
   backend: Backend;
   rules: FileRules;
-  /** The path of the workspace that is meant by what the model wrote. Throws a `FileError`. */
+  /** The workspace path that the model's input means. Throws a `FileError`. */
   path?: (input: string) => string;
-  /** Told the hash of what was written where; `null` for what was deleted. */
+  /** Called after each write with the hash of the new contents; `null` after a deletion. */
   wrote?: (path: string, hash: string | null) => void;
 }
 
 export function fileTools({ backend, rules, path = virtualPath, wrote = () => {} }: FileToolsConfig): ToolSet {
-  const place: Place = { backend, rules, path, wrote, queue: new PathQueue() };
+  const deps: FileToolDeps = { backend, rules, path, wrote, queue: new PathQueue() };
   return {
-    ls: ls(place),
-    read_file: readFile(place),
-    write_file: writeFile(place),
-    edit_file: editFile(place),
-    delete: deleteTool(place),
-    glob: glob(place),
-    grep: grep(place),
+    ls: lsTool(deps),
+    read_file: readFileTool(deps),
+    write_file: writeFileTool(deps),
+    edit_file: editFileTool(deps),
+    delete: deleteTool(deps),
+    glob: globTool(deps),
+    grep: grepTool(deps),
   };
 }

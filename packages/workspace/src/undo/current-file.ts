@@ -3,7 +3,7 @@ import type { Backend, Reach, Sight } from "../backend.ts";
 import { sightsOf } from "../bulk.ts";
 import { errorMessage } from "../error-message.ts";
 import { Pace } from "../pace.ts";
-import { keep, KEPT_BYTES, withMode, type Kept } from "../tools/contents.ts";
+import { saveContents, MAX_SAVED_BYTES, withMode, type SavedContents } from "../tools/change/saved-contents.ts";
 import { HASHED_BYTES, LINK, unreadHash } from "./snapshot.ts";
 
 /** Links are not followed: the journal has the paths that they were resolved to. */
@@ -22,7 +22,7 @@ export interface CurrentFile {
   /** `null` if there is neither a file nor a link. */
   hash: string | null;
   /** The contents, if `keeps` asked for them. */
-  kept?: Kept;
+  kept?: SavedContents;
 }
 
 export interface LookOptions {
@@ -56,7 +56,7 @@ async function currentFile(sight: Sight, { keeps }: { keeps: boolean }): Promise
   const { file } = sight;
   const isHashed = file.size <= HASHED_BYTES;
   if (!isHashed && !keeps) return { path, sight, hash: unreadHash(file) };
-  const kept = withMode(await keep(file.contents(), { whole: keeps && file.size <= KEPT_BYTES }), file);
+  const kept = withMode(await saveContents(file.contents(), { whole: keeps && file.size <= MAX_SAVED_BYTES }), file);
   const hash = isHashed ? kept.version.hash : unreadHash(file);
   return { path, sight, hash, ...(keeps ? { kept } : {}) };
 }

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { FileChange, FileDiff, FileReach, FileRestore, FileVersion, RewoundFile, Undo } from "@cinch/core";
 import type { Backend } from "../backend.ts";
-import { severalAtOnce } from "../disk/at-once.ts";
+import { mapConcurrently } from "../disk/at-once.ts";
 import { errorMessage } from "../error-message.ts";
 import { nameOf } from "../paths.ts";
 import { IGNORE_FILES } from "../search/ignore.ts";
-import { keep, streamOf, type Kept } from "../tools/contents.ts";
+import { saveContents, chunksOf, type SavedContents } from "../tools/change/saved-contents.ts";
 import type { CommandRecords } from "./command-records.ts";
 import { backendReach, currentFiles, currentHashes } from "./current-file.ts";
 import { diffOf } from "./diff.ts";
@@ -167,14 +167,16 @@ export class FileUndo implements Undo {
   /** Leaves out files that are missing only because an ignore file excludes them now. */
   async #withoutIgnored(differences: readonly Difference[], reach: FileReach): Promise<readonly Difference[]> {
     if (!differences.some(({ path }) => IGNORE_FILES.includes(nameOf(path)))) return differences;
-    const kept = await severalAtOnce(differences, async ({ path, after }) => {
+    const kept = await mapConcurrently(differences, async ({ path, after }) => {
       return after !== null || (await this.#backend.stat(path, backendReach(reach)).catch(() => null)) === null;
     });
     return differences.filter((_, at) => kept[at]);
   }
 
-  async *#batches(differences: readonly Difference[]): AsyncGenerator<{ changes: FileChange[]; blobs: Kept["blobs"] }> {
-    let [changes, blobs, bytes]: [FileChange[], Kept["blobs"], number] = [[], [], 0];
+  async *#batches(
+    differences: readonly Difference[],
+  ): AsyncGenerator<{ changes: FileChange[]; blobs: SavedContents["blobs"] }> {
+    let [changes, blobs, bytes]: [FileChange[], SavedContents["blobs"], number] = [[], [], 0];
     for (const { path, before, after } of differences) {
       const kept = before && (await this.#kept(before));
       changes.push({ path, operation: "command", before: kept?.version ?? null, after: after && versionOf(after) });
@@ -187,11 +189,11 @@ export class FileUndo implements Undo {
     if (changes.length > 0) yield { changes, blobs };
   }
 
-  async #kept(file: SnapshotFile): Promise<Kept> {
+  async #kept(file: SnapshotFile): Promise<SavedContents> {
     const bytes = await this.#cache.contents(file);
     const version = versionOf(file);
     if (!bytes) return { version, blobs: [] };
-    const kept = await keep(streamOf(bytes), { whole: true });
+    const kept = await saveContents(chunksOf(bytes), { whole: true });
     return { ...kept, version: { ...kept.version, ...version } };
   }
 }

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { mkdir, readdir, readFile, rename, rm, stat, unlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { makePrivate } from "../private-folder.ts";
-import { hashOf } from "../tools/contents.ts";
+import { sha256 } from "../tools/change/saved-contents.ts";
 import { Pack, readPacked, type PackedContents } from "./pack.ts";
 import { parseSnapshot, serializeSnapshot, type Snapshot, type SnapshotFile } from "./snapshot.ts";
 
@@ -107,7 +107,7 @@ export class SnapshotCache {
   /** The contents of a file; `undefined` if they were not kept, or are gone. */
   async contents({ packed, size, hash }: SnapshotFile): Promise<Uint8Array | undefined> {
     const bytes = packed && (await readPacked(this.#folder, { packed, size }));
-    return bytes && hashOf(bytes) === hash ? bytes : undefined;
+    return bytes && sha256(bytes) === hash ? bytes : undefined;
   }
 
   async close(): Promise<void> {

@@ -3,7 +3,7 @@ import type { Backend, Reach } from "../backend.ts";
 import { collect } from "../collect.ts";
 import { FileError, type FileProblem } from "../file-error.ts";
 import { isWithin, joinPath, relativeTo } from "../paths.ts";
-import { streamOf } from "../tools/contents.ts";
+import { chunksOf } from "../tools/change/saved-contents.ts";
 
 export interface FileInfo {
   directory: boolean;
@@ -57,7 +57,7 @@ export class BackendFiles {
   }
 
   async write(path: string, content: Uint8Array): Promise<void> {
-    await withErrno(path, () => this.#backend.write(path, streamOf(content), {}, this.#reach));
+    await withErrno(path, () => this.#backend.write(path, chunksOf(content), {}, this.#reach));
   }
 
   async append(path: string, content: Uint8Array): Promise<void> {
@@ -65,7 +65,7 @@ export class BackendFiles {
     const all = before ? Buffer.concat([await this.read(path), content]) : content;
     // Fails instead of losing what another process wrote in between.
     const options = { ifVersion: before?.version ?? null };
-    await withErrno(path, () => this.#backend.write(path, streamOf(all), options, this.#reach));
+    await withErrno(path, () => this.#backend.write(path, chunksOf(all), options, this.#reach));
   }
 
   async stat(path: string): Promise<FileInfo | null> {

@@ -1,16 +1,16 @@
 import { backendConformance } from "@cinch/testkit";
 import { directoryBackend, memoryBackend, Outputs } from "@cinch/workspace";
 import { withOutputs } from "../../src/backends/outputs.ts";
-import { Place, reach } from "../place.ts";
+import { TemporaryFolder, reach } from "../temporary-folder.ts";
 
 backendConformance("memory with outputs of commands", async () => {
-  const place = await Place.make();
+  const place = await TemporaryFolder.make();
   const backend = withOutputs(memoryBackend(), new Outputs(place.at("outputs")));
   return { backend, reach, inMemory: true, dispose: () => place[Symbol.asyncDispose]() };
 });
 
 backendConformance("a directory with outputs of commands", async () => {
-  const place = await Place.make();
+  const place = await TemporaryFolder.make();
   const backend = withOutputs(directoryBackend({ root: place.path }), new Outputs());
   return { backend, reach, dispose: () => place[Symbol.asyncDispose]() };
 });

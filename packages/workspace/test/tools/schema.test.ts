@@ -3,12 +3,12 @@ import { test } from "node:test";
 import { Agent, Harness, type Tool } from "@cinch/core";
 import { say, script } from "@cinch/testkit";
 import { fileTools } from "@cinch/workspace";
-import { pathRules } from "./desk.ts";
-import { PlainBackend } from "./plain-backend.ts";
+import { pathRules } from "./file-desk.ts";
+import { MapBackend } from "./map-backend.ts";
 
 test("the model is shown each tool with its arguments, and which of them it may leave out", async () => {
   const model = script(say("hi"));
-  const tools = fileTools({ backend: new PlainBackend(), rules: pathRules() });
+  const tools = fileTools({ backend: new MapBackend(), rules: pathRules() });
   const harness = new Harness({ id: "t", agent: new Agent({ name: "a", model, tools }) });
   await harness.init();
   await harness.sendMessage({ content: "hello" });
@@ -30,7 +30,7 @@ test("the model is shown each tool with its arguments, and which of them it may 
 });
 
 test("what only reads is pure, and what changes files is not passed over when it is cut off", () => {
-  const tools = fileTools({ backend: new PlainBackend(), rules: pathRules() }) as Record<string, Tool>;
+  const tools = fileTools({ backend: new MapBackend(), rules: pathRules() }) as Record<string, Tool>;
   const told = Object.entries(tools).map(([name, { category, effect }]) => `${name} ${category} ${effect}`);
   assert.deepEqual(told, [
     "ls read pure",

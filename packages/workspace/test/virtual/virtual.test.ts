@@ -10,7 +10,7 @@ import { promisify } from "node:util";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Command } from "@cinch/workspace";
 import { virtualShell } from "@cinch/workspace/virtual";
-import { plainBackend } from "./plain-backend.ts";
+import { minimalDiskBackend } from "../minimal-disk-backend.ts";
 import { folder, ran } from "../shells/shell-support.ts";
 
 /** A shell over real files, of which those of thread "t" are in the folder "t". */
@@ -18,7 +18,7 @@ function scene(denied: string[] = []) {
   const place = folder();
   const files = join(place.path, "t");
   mkdirSync(files);
-  const shell = virtualShell({ backend: plainBackend(place.path, denied) });
+  const shell = virtualShell({ backend: minimalDiskBackend(place.path, denied) });
   const run = (command: string, extra: Partial<Command> = {}) =>
     ran(shell, command, { reach: { threadId: "t", resourceId: "r" }, ...extra });
   return {
@@ -170,7 +170,7 @@ test("without its package the virtual shell says which one it is", () => {
     },
   });
   try {
-    assert.throws(() => virtualShell({ backend: plainBackend(place.path) }), {
+    assert.throws(() => virtualShell({ backend: minimalDiskBackend(place.path) }), {
       code: "INVALID_CONFIG",
       message: "virtualShell needs the package just-bash: npm install just-bash",
     });

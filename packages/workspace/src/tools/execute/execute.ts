@@ -4,7 +4,7 @@ import { commandMatcher } from "../../commands/index.ts";
 import { HOW_TO_READ, Output } from "../../outputs/output.ts";
 import type { Command, Protection, Shell } from "../../shells/shell.ts";
 import type { Watch } from "../../undo/index.ts";
-import { reachOf } from "../place.ts";
+import { reachOf } from "../file-tool-deps.ts";
 import { MAX_RUNNING, type Background } from "./background.ts";
 import { exitLine } from "./exit-line.ts";
 

@@ -1,0 +1,37 @@
+import type { Fit, JudgeContext, Policy } from "@cinch/core";
+import type { FileToolDeps } from "../tools/file-tool-deps.ts";
+import { readPolicy, type FileRules } from "./file-rules.ts";
+import { PathNames } from "./path-names.ts";
+import { fileFit, suggestForFile, suggestForFolder } from "./pattern-fit.ts";
+
+interface Judged<Args> {
+  names(args: Args, context: JudgeContext): Promise<PathNames>;
+  fit(pattern: string, path: string, args: Args): Fit;
+  suggest(path: string): string | undefined;
+  policy(path: string): Policy | undefined;
+}
+
+/** The parts of a tool by which the harness judges a call that concerns one path. */
+export const judged = <Args>({ names, fit, suggest, policy }: Judged<Args>) => ({
+  async matches(pattern: string, args: Args, context: JudgeContext) {
+    return (await names(args, context)).fit((path) => fit(pattern, path, args));
+  },
+  suggest: async (args: Args, context: JudgeContext) => (await names(args, context)).suggestion(suggest),
+  policy: async (args: Args, context: JudgeContext) => (await names(args, context)).policy(policy),
+});
+
+export const judgedAsFile = (deps: FileToolDeps, policy: (rules: FileRules, path: string) => Policy | undefined) =>
+  judged<{ file_path: string }>({
+    names: ({ file_path }, context) => PathNames.of(deps.backend, deps.path(file_path), context),
+    fit: fileFit,
+    suggest: suggestForFile,
+    policy: (path) => policy(deps.rules, path),
+  });
+
+export const judgedAsFolder = (deps: FileToolDeps, fit: (pattern: string, path: string) => Fit) =>
+  judged<{ path?: string | undefined }>({
+    names: ({ path = "/" }, context) => PathNames.of(deps.backend, deps.path(path), context),
+    fit,
+    suggest: suggestForFolder,
+    policy: (path) => readPolicy(deps.rules, path),
+  });

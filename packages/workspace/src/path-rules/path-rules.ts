@@ -1,0 +1,94 @@
+import { CinchError, Policy } from "@cinch/core";
+import * as z from "zod/mini";
+import { anyGlob, glob, MAX_PATTERN_LENGTH, type Glob, type GlobOptions } from "../glob/index.ts";
+
+export const Operation = z.enum(["read", "write"]);
+export type Operation = z.infer<typeof Operation>;
+
+/** A pattern without an anchor could mean two things. */
+const RulePath = z
+  .string()
+  .check(z.maxLength(MAX_PATTERN_LENGTH), z.regex(/^(\/|\*\*\/)/, 'must begin with "/", or with "**/" for any folder'));
+
+/** What may be read or written where. Deleting is writing, listing and searching are reading. */
+export const PathRule = z.strictObject({
+  operations: z.array(Operation).check(z.minLength(1)),
+  paths: z.array(RulePath).check(z.minLength(1)),
+  mode: Policy,
+});
+export type PathRule = z.infer<typeof PathRule>;
+
+interface Line {
+  operations: readonly Operation[];
+  glob: Glob;
+  mode: Policy;
+}
+
+/** Compiled rules. A subagent has one list for itself and one for each agent above it. */
+export interface PathRules {
+  readonly lists: readonly (readonly Line[])[];
+}
+
+/** Throws `INVALID_CONFIG` for anything but a list of rules. */
+export function pathRules(rules: readonly PathRule[]): PathRules {
+  const parsed = z.array(PathRule).safeParse(rules);
+  if (!parsed.success)
+    throw new CinchError("INVALID_CONFIG", `These path rules can't be used. ${z.prettifyError(parsed.error)}`);
+  return { lists: [parsed.data.map(lineOf)] };
+}
+
+/**
+ * A rule for everything in a directory also covers the directory: if its contents must not be read, it must not be listed. `ask` and
+ * `deny` ignore case and Unicode composition, because on some disks the other spelling is the same file. `allow` is exact.
+ */
+export const ruleGlob = (path: string, mode: Policy): Glob => glob(path, ruleOptions(mode));
+
+const ruleOptions = (mode: Policy): GlobOptions => ({ ignoreCase: mode !== "allow", itself: true });
+
+const lineOf = ({ operations, paths, mode }: PathRule): Line => ({
+  operations,
+  glob: anyGlob(paths, ruleOptions(mode)),
+  mode,
+});
+
+/** The first rule of each list that matches, and the strictest of these. `undefined`: no rule matches. */
+export function policyFor({ lists }: PathRules, operation: Operation, path: string): Policy | undefined {
+  const [first, ...others] = lists.map((lines) => lineFor(lines, operation, path)?.mode);
+  return others.reduce(meet, first);
+}
+
+const lineFor = (lines: readonly Line[], operation: Operation, path: string): Line | undefined =>
+  lines.find((line) => line.operations.includes(operation) && line.glob.matches(path));
+
+/** A list further down may only make the policy stricter: its `allow` alone would widen it. */
+function meet(above: Policy | undefined, below: Policy | undefined): Policy | undefined {
+  if (above === undefined) return below === "allow" ? undefined : below;
+  return below === undefined ? above : stricter(above, below);
+}
+
+const STRICTNESS: Record<Policy, number> = { allow: 0, ask: 1, deny: 2 };
+
+const stricter = (one: Policy, other: Policy): Policy => (STRICTNESS[one] >= STRICTNESS[other] ? one : other);
+
+/** The rules of a subagent: they permit nothing that the rules of its parent don't. */
+export const narrower = (parent: PathRules, child: PathRules): PathRules => ({
+  lists: [...parent.lists, ...child.lists],
+});
+
+/** Whether listings omit a path: it must not be read, nor may anything below it. */
+export function canHide({ lists }: PathRules, path: string): boolean {
+  return lists.some((lines) => {
+    const line = lineFor(lines, "read", path);
+    if (line?.mode !== "deny") return false;
+    const before = lines.slice(0, lines.indexOf(line));
+    return !before.some((one) => one.mode !== "deny" && one.operations.includes("read") && one.glob.reaches(path));
+  });
+}
+
+/** Whether a rule denies, or asks for, a write to something below a directory. */
+export const guardsInside = ({ lists }: PathRules, directory: string): boolean =>
+  lists
+    .flat()
+    .some(
+      ({ mode, operations, glob: one }) => mode !== "allow" && operations.includes("write") && one.reaches(directory),
+    );

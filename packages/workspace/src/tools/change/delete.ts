@@ -1,0 +1,198 @@
+import { defineTool, type ToolContext } from "@cinch/core";
+import * as z from "zod";
+import type { DeleteOptions, Entry, Stat } from "../../backend.ts";
+import { sightAt } from "../../bulk.ts";
+import { FileError } from "../../file-error.ts";
+import { Pace } from "../../pace.ts";
+import { judged, looksLikeFile, PathNames, removalFit, suggestForFile, writePolicy } from "../../path-rules/index.ts";
+import { joinPath, joinPaths, nameOf, parentOf, relativeTo, shown } from "../../paths.ts";
+import { LINK } from "../../undo/snapshot.ts";
+import { pathInput, reachOf, readContents, TIMEOUT_MS, type FileToolDeps } from "../file-tool-deps.ts";
+import { plural } from "../list/listing.ts";
+import { lookup } from "../lookup/lookup.ts";
+import { realOf, record, recordUnchanged, type Recorded } from "./change.ts";
+import { MAX_SAVED_BYTES, saveContents, withMode, type SavedContents } from "./saved-contents.ts";
+
+/** How many files a directory may hold to be deleted by one call. */
+const MAX_FILES = 2_000;
+/** One append to the journal holds about this much. */
+const BATCH_BYTES = 16 * 1024 * 1024;
+const BATCH_FILES = 200;
+
+const LOST = `links, and what is over ${MAX_SAVED_BYTES} bytes, are not kept`;
+
+/**
+ * Whether the arguments alone tell that only a file can be meant. Rules and people judge a call by its arguments: a call that was judged
+ * as one on a file must not delete a directory.
+ */
+const meansFile = (input: string, path: string): boolean => !input.endsWith("/") && looksLikeFile(path);
+
+/** Deletes a file, or a directory with everything in it. Of a link, it deletes the link. */
+export const deleteTool = (deps: FileToolDeps) =>
+  defineTool({
+    description: `Delete a file, or a directory with everything in it (up to ${MAX_FILES} files).`,
+    category: "edit",
+    effect: "once",
+    timeoutMs: TIMEOUT_MS,
+    input: z.object({ file_path: pathInput(deps, "The file or directory.") }),
+    ...judged<{ file_path: string }>({
+      names: ({ file_path }, context) => PathNames.ofEntry(deps.backend, deps.path(file_path), context),
+      fit: (pattern, path, { file_path }) => removalFit(pattern, path, { isFile: meansFile(file_path, path) }),
+      suggest: suggestForFile,
+      policy: (path) => writePolicy(deps.rules, path),
+    }),
+    execute({ file_path }, context) {
+      const path = deps.path(file_path);
+      if (path === "/")
+        throw new FileError("invalid", path, "The root of the workspace can't be deleted. Name what is in it.");
+      return deps.queue.run(path, context.signal, async () => {
+        const names = await PathNames.ofEntry(deps.backend, path, reachOf(context));
+        const stat = await entryAt(deps, names, context);
+        const isFolder = isDirectory(stat);
+        if (isFolder && meansFile(file_path, path)) {
+          const message = `${shown(path)} is a directory, and is named like a file. To delete it with everything in it, call delete with "${shown(path)}/".`;
+          throw new FileError("is_a_directory", path, message);
+        }
+        const files = isFolder ? await filesIn(deps, stat, context) : [stat];
+        await checkRules(deps, files, names);
+        const { bytes, lost } = await remove(deps, { path, files, options: conditionFor(stat) }, context);
+        const what = isFolder ? ` with ${plural(files.length, "file")}` : "";
+        const warning = lost > 0 ? ` ${isFolder ? `${lost} of them` : "It"} can't be restored: ${LOST}.` : "";
+        const content = `Deleted ${shown(path)}${what} (${plural(bytes, "byte")}).${warning}`;
+        return { content, details: { path, files: files.length, bytes, lost } };
+      });
+    },
+  });
+
+/** A link is not followed: neither its target nor the rules for that matter. */
+async function entryAt(deps: FileToolDeps, { asked: path, real }: PathNames, context: ToolContext): Promise<Stat> {
+  const reach = reachOf(context);
+  const isLink = async () => (await sightAt(deps.backend, real, { ...reach, direct: true })).kind === "link";
+  if (deps.rules.hides(path) || !(await isLink())) return lookup(deps, path, reach);
+  return { path, type: "file", size: 0, modified: 0, target: "", version: LINK };
+}
+
+/** Deletes the entry only if it is still the one that was judged. */
+function conditionFor(stat: Stat): DeleteOptions {
+  if (isDirectory(stat)) return {};
+  return stat.target === undefined ? { ifVersion: stat.version } : { ifLink: true };
+}
+
+const isDirectory = ({ type, target }: Entry): boolean => type === "directory" && target === undefined;
+
+async function filesIn({ backend }: FileToolDeps, { path }: Stat, context: ToolContext): Promise<Entry[]> {
+  const reach = reachOf(context);
+  const files: Entry[] = [];
+  const folders = [path];
+  for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
+    context.signal.throwIfAborted();
+    for (const entry of await backend.list(folder, reach)) {
+      if (isDirectory(entry)) folders.push(entry.path);
+      else files.push(entry);
+    }
+    if (files.length > MAX_FILES) {
+      const message = `${shown(path)} holds more than ${MAX_FILES} files. Delete the directories in it one by one, or use a command.`;
+      throw new FileError("invalid", path, message);
+    }
+  }
+  return files;
+}
+
+/** An approval for a directory covers its contents, except files with a stricter rule of their own. Those need a call of their own. */
+async function checkRules({ rules }: FileToolDeps, files: readonly Entry[], names: PathNames): Promise<void> {
+  const path = names.asked;
+  const judge = (one: PathNames) => one.policy((name) => writePolicy(rules, name));
+  const wasAsked = judge(names) === "ask";
+  const stricter: Entry[] = [];
+  const pace = new Pace();
+  for (const file of files) {
+    const policy = judge(names.inside(file.path));
+    if (policy === "deny" || (policy === "ask" && !wasAsked)) stricter.push(file);
+    await pace.rest();
+  }
+  if (stricter.length === 0) return;
+  const known = stricter.filter((file) => !rules.hides(file.path)).map((file) => shown(file.path));
+  const which = known.length > 0 ? `: ${known.slice(0, 5).join(", ")}${known.length > 5 ? ", …" : ""}` : "";
+  const message = `${shown(path)} holds ${plural(stricter.length, "file")} that a rule protects${which}. Nothing was deleted. Delete what you need to one by one.`;
+  throw new FileError("denied", path, message);
+}
+
+/** Every file is in the journal, with the contents to restore it, before the first one is deleted. */
+async function remove(
+  deps: FileToolDeps,
+  { path, files, options }: { path: string; files: readonly Entry[]; options: DeleteOptions },
+  context: ToolContext,
+): Promise<{ bytes: number; lost: number }> {
+  const recorded: Recorded[] = [];
+  const { real: above = parentOf(path) } = await realOf(deps, parentOf(path), context);
+  const real = (file: string): string => joinPaths(joinPath(above, nameOf(path)), relativeTo(path, file));
+  try {
+    for await (const { changes, blobs } of batches(deps, files, { context, real })) {
+      const all = changes.map(({ change }) => change);
+      await record(all, blobs, context);
+      recorded.push(...changes);
+    }
+    await deps.backend.delete(path, reachOf(context), options);
+    for (const { change } of recorded) deps.wrote(change.real ?? change.path, null);
+  } catch (error) {
+    // If it is unknown which files are left, the record stays: a revert checks them anyway.
+    await recordUnchanged(await stillPresent(deps, recorded, context).catch(() => []), context).catch(() => undefined);
+    throw error;
+  }
+  const bytes = recorded.reduce((sum, { change }) => sum + (change.before?.size ?? 0), 0);
+  return { bytes, lost: recorded.filter(({ change }) => !change.before?.parts).length };
+}
+
+interface Batch {
+  changes: Recorded[];
+  blobs: SavedContents["blobs"];
+  bytes: number;
+}
+
+async function* batches(
+  deps: FileToolDeps,
+  files: readonly Entry[],
+  { context, real }: { context: ToolContext; real: (path: string) => string },
+): AsyncGenerator<Batch> {
+  const pace = new Pace();
+  let room = MAX_SAVED_BYTES;
+  let batch: Batch = { changes: [], blobs: [], bytes: 0 };
+  for (const file of files) {
+    await pace.rest();
+    const { path, size } = file;
+    const whole = size <= room;
+    const { version, blobs } = await savedOf(deps, file, { whole, context });
+    if (whole) room -= version.size;
+    const seen = context.files.seen(path);
+    const elsewhere = real(path) === path ? {} : { real: real(path) };
+    batch.changes.push({ change: { path, operation: "delete", before: version, after: null, ...elsewhere }, seen });
+    batch.blobs.push(...blobs);
+    batch.bytes += version.parts ? version.size : 0;
+    if (batch.bytes < BATCH_BYTES && batch.changes.length < BATCH_FILES) continue;
+    yield batch;
+    batch = { changes: [], blobs: [], bytes: 0 };
+  }
+  if (batch.changes.length > 0) yield batch;
+}
+
+/** Journals hold no links, so a deleted link can't be restored. */
+async function savedOf(
+  deps: FileToolDeps,
+  { path, target }: Entry,
+  { whole, context }: { whole: boolean; context: ToolContext },
+): Promise<SavedContents> {
+  if (target !== undefined) return { version: { hash: LINK, size: 0 }, blobs: [] };
+  const stat = await deps.backend.stat(path, reachOf(context));
+  return withMode(await saveContents(readContents(deps, { path }, context), { whole }), stat ?? {});
+}
+
+async function stillPresent(
+  deps: FileToolDeps,
+  changes: readonly Recorded[],
+  context: ToolContext,
+): Promise<Recorded[]> {
+  const reach = { ...reachOf(context), signal: undefined };
+  const left: Recorded[] = [];
+  for (const one of changes) if (await deps.backend.stat(one.change.path, reach)) left.push(one);
+  return left;
+}

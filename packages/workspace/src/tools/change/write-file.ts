@@ -1,0 +1,50 @@
+import { defineTool } from "@cinch/core";
+import * as z from "zod";
+import { judgedAsFile, writePolicy } from "../../path-rules/index.ts";
+import { shown } from "../../paths.ts";
+import { pathInput, reachOf, TIMEOUT_MS, type FileToolDeps } from "../file-tool-deps.ts";
+import { plural } from "../list/listing.ts";
+import { encoded, placesOf } from "../long-text.ts";
+import { isADirectory } from "../lookup/lookup.ts";
+import { checkSeen, oldContents, replace } from "./change.ts";
+import { sha256InSteps } from "./saved-contents.ts";
+
+export const writeFileTool = (deps: FileToolDeps) =>
+  defineTool({
+    description: `Create a file, with the directories above it, or replace the whole contents of one.
+A file that exists must have been read with read_file in this thread and be unchanged since. To change a part of a file call edit_file.`,
+    category: "edit",
+    // Not idempotent: to run it again would overwrite later edits of the file.
+    effect: "once",
+    timeoutMs: TIMEOUT_MS,
+    input: z.object({
+      file_path: pathInput(deps, "The file."),
+      content: z.string().describe("The whole new contents of the file."),
+    }),
+    ...judgedAsFile(deps, writePolicy),
+    execute({ file_path, content }, context) {
+      const path = deps.path(file_path);
+      return deps.queue.run(path, context.signal, async () => {
+        const bytes = await encoded(content);
+        const size = `${plural(await lineCount(content), "line")}, ${plural(bytes.length, "byte")}`;
+        const stat = await deps.backend.stat(path, reachOf(context));
+        if (stat?.type === "directory") throw isADirectory(path);
+        const old = stat && { stat, saved: await oldContents(deps, stat, context) };
+        if (old?.saved.version.hash === (await sha256InSteps(bytes))) {
+          context.files.read(path, old.stat.version);
+          return { content: `${shown(path)} holds exactly this already (${size}).`, details: { path, changed: false } };
+        }
+        if (old) checkSeen(old, context);
+        await replace(deps, { path, operation: "write", old, bytes }, context);
+        const done = old ? "Replaced" : "Created";
+        const lost =
+          old && !old.saved.version.parts ? " What it held was too large to be kept: it can't be restored." : "";
+        return { content: `${done} ${shown(path)} (${size}).${lost}`, details: { path, changed: true, created: !old } };
+      });
+    },
+  });
+
+async function lineCount(text: string): Promise<number> {
+  const { length } = await placesOf(text, "\n");
+  return text === "" || text.endsWith("\n") ? length : length + 1;
+}

@@ -1,0 +1,141 @@
+import { Pace } from "../../pace.ts";
+import { placesOf, TextBuilder } from "../long-text.ts";
+import { forgivingView, plainView, type MappedText } from "./mapped-text.ts";
+
+/** How many of the changed places a result shows. */
+const PLACES_SHOWN = 3;
+
+interface Replacement {
+  old: string;
+  new: string;
+  all: boolean;
+}
+
+export interface TextRange {
+  from: number;
+  to: number;
+}
+
+export type Replaced =
+  /** `ranges`: the first changed places, in the new text. `places`: how many there are. */
+  | { kind: "done"; text: string; ranges: TextRange[]; places: number; forgiving: boolean }
+  /** `places`: offsets in the view. */
+  | { kind: "ambiguous"; places: number[]; view: MappedText; forgiving: boolean }
+  | { kind: "missing"; view: MappedText }
+  /** The text would not change. */
+  | { kind: "same" };
+
+/**
+ * Replaces a text that was copied from the output of `read_file`. It is first looked for as it is. If it does not occur, white space at
+ * the end of lines and the kinds of quotes, dashes and spaces are ignored. Only the difference between old and new is written: all other
+ * bytes, line endings and quotes stay.
+ */
+export async function replaced(source: string, replacement: Replacement): Promise<Replaced> {
+  const view = await plainView(source);
+  // "\r\n" means "\n", unless the view still holds it: after another "\r".
+  const isExact = replacement.old.includes("\r\n") && view.text.includes(replacement.old);
+  const wanted = isExact ? replacement : withoutReturns(replacement);
+  if (wanted.old === wanted.new) return { kind: "same" };
+  const places = await placesOf(view.text, wanted.old);
+  const old = { text: wanted.old, index: (offset: number) => offset };
+  if (places.length > 0) return replaceAt(source, { view, places, old, wanted, forgiving: false });
+  return (await replaceForgiving(source, wanted)) ?? { kind: "missing", view };
+}
+
+const withoutReturns = (replacement: Replacement): Replacement => ({
+  ...replacement,
+  old: replacement.old.replaceAll("\r\n", "\n"),
+  new: replacement.new.replaceAll("\r\n", "\n"),
+});
+
+async function replaceForgiving(source: string, wanted: Replacement): Promise<Replaced | undefined> {
+  const old = await forgivingView(wanted.old);
+  if (old.text.trim() === "") return undefined;
+  const view = await forgivingView(source);
+  // White space at the end of the old text is only ignored at the end of a line.
+  const endsLine = /\s$/.test(wanted.old) && !old.text.endsWith("\n");
+  const places = (await placesOf(view.text, old.text)).filter((place) => {
+    const next = view.text[place + old.text.length];
+    return !endsLine || next === undefined || next === "\n";
+  });
+  return places.length > 0 ? replaceAt(source, { view, places, old, wanted, forgiving: true }) : undefined;
+}
+
+interface Found {
+  view: MappedText;
+  places: number[];
+  /** The old text as it occurs in the view. */
+  old: Pick<MappedText, "text" | "index">;
+  wanted: Replacement;
+  forgiving: boolean;
+}
+
+async function replaceAt(source: string, { view, places, old, wanted, forgiving }: Found): Promise<Replaced> {
+  if (places.length > 1 && !wanted.all) return { kind: "ambiguous", places, view, forgiving };
+  const head = await beforeIgnored(old, commonStart(wanted.old, wanted.new));
+  const tail = commonEnd(wanted.old.slice(head), wanted.new.slice(head));
+  const [first, last] = [old.index(head), old.index(wanted.old.length - tail)];
+  const inserted = wanted.new.slice(head, wanted.new.length - tail);
+  const pieceAt = inserted.includes("\n") ? withLineBreaks(source, inserted) : () => inserted;
+  const pace = new Pace();
+  const ranges: TextRange[] = [];
+  const text = new TextBuilder();
+  let done = 0;
+  for (const place of places) {
+    // White space that was ignored at the end of a line is removed with the line break.
+    const follows = first > 0 && !inserted.startsWith("\n");
+    const from = follows ? view.end(place + first - 1) : view.start(place + first);
+    const to = first < last ? view.end(place + last - 1) : from;
+    text.add(source.slice(done, from));
+    const piece = pieceAt({ from, to });
+    if (ranges.length < PLACES_SHOWN) ranges.push({ from: text.length, to: text.length + piece.length });
+    text.add(piece);
+    done = to;
+    if (pace.isDue()) await pace.rest();
+  }
+  text.add(source.slice(done));
+  const whole = text.text();
+  if (whole === source) return { kind: "same" };
+  return { kind: "done", text: whole, ranges, places: places.length, forgiving };
+}
+
+function commonStart(a: string, b: string): number {
+  let at = 0;
+  while (at < a.length && a[at] === b[at]) at++;
+  return at;
+}
+
+function commonEnd(a: string, b: string): number {
+  const most = Math.min(a.length, b.length);
+  let length = 0;
+  while (length < most && a.at(-1 - length) === b.at(-1 - length)) length++;
+  return length;
+}
+
+/** The last offset up to `head` that is not behind ignored white space, which the file may not have. */
+async function beforeIgnored(old: Found["old"], head: number): Promise<number> {
+  const pace = new Pace();
+  let at = head;
+  while (at > 0 && old.index(at - 1) === old.index(at)) {
+    at--;
+    if (pace.isDue()) await pace.rest();
+  }
+  return at;
+}
+
+/**
+ * The text with the kind of line break that the range has, or else the next line break after it, or else the one before. Ranges must
+ * come in order: the next line break is looked for once.
+ */
+function withLineBreaks(source: string, text: string): (range: TextRange) => string {
+  const withReturns = text.replaceAll("\n", "\r\n");
+  const last = source.lastIndexOf("\n");
+  let next = -1;
+  return ({ from, to }) => {
+    const within = source.slice(from, to).indexOf("\n");
+    if (within < 0 && next < to && to <= last) next = source.indexOf("\n", to);
+    const following = to <= last ? next : last;
+    const after = within >= 0 ? from + within : following;
+    return after > 0 && source[after - 1] === "\r" ? withReturns : text;
+  };
+}

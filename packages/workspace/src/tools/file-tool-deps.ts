@@ -1,0 +1,50 @@
+import type { ToolContext } from "@cinch/core";
+import * as z from "zod";
+import type { Backend, Reach } from "../backend.ts";
+import type { FileRules } from "../path-rules/index.ts";
+import type { PathQueue } from "./path-queue.ts";
+
+/** What the file tools of one workspace share. */
+export interface FileToolDeps {
+  backend: Backend;
+  rules: FileRules;
+  queue: PathQueue;
+  /** The workspace path that the model's input means. Throws a `FileError`. */
+  path(input: string): string;
+  /** Called after each write with the hash of the new contents; `null` after a deletion. */
+  wrote(path: string, hash: string | null): void;
+}
+
+/** A disk that does not answer must not block a turn for ever. */
+export const TIMEOUT_MS = 120_000;
+
+export const reachOf = ({ threadId, files, signal }: ToolContext): Reach => ({
+  threadId,
+  resourceId: files.resourceId,
+  files,
+  signal,
+});
+
+export async function* readContents(
+  { backend }: FileToolDeps,
+  { path, end }: { path: string; end?: number },
+  context: ToolContext,
+): AsyncGenerator<Uint8Array> {
+  for await (const chunk of backend.read(path, end === undefined ? {} : { end }, reachOf(context))) {
+    context.signal.throwIfAborted();
+    yield chunk;
+  }
+}
+
+/** A path as an argument. An invalid one is refused with the reason before an approval is asked for. */
+export const pathInput = ({ path }: FileToolDeps, description: string) =>
+  z
+    .string()
+    .check((context) => {
+      try {
+        path(context.value);
+      } catch (error) {
+        context.issues.push({ code: "custom", input: context.value, message: (error as Error).message });
+      }
+    })
+    .describe(description);

@@ -1,0 +1,34 @@
+import type { Reach } from "../../backend.ts";
+import { FileError } from "../../file-error.ts";
+import { Pace } from "../../pace.ts";
+import { isWithin, joinPath, nameOf, parentOf, shown } from "../../paths.ts";
+import type { FileToolDeps } from "../file-tool-deps.ts";
+import { Similarity } from "./similarity.ts";
+
+const SIMILAR = 0.5;
+const SUGGESTIONS = 3;
+
+/** The error for a path at which nothing exists. It suggests similar names in the nearest directory above that exists. */
+export async function missingError({ backend, rules }: FileToolDeps, path: string, reach: Reach): Promise<FileError> {
+  let folder = parentOf(path);
+  while (folder !== "/" && (rules.hides(folder) || (await backend.stat(folder, reach))?.type !== "directory"))
+    folder = parentOf(folder);
+  const [name = ""] = path.slice(folder === "/" ? 1 : folder.length + 1).split("/");
+  const similarity = new Similarity(name.toLowerCase());
+  const pace = new Pace();
+  let scored: { path: string; score: number }[] = [];
+  const best = () => scored.toSorted((a, b) => b.score - a.score).slice(0, SUGGESTIONS);
+  for (const { path: one } of await backend.list(folder, reach)) {
+    await pace.rest();
+    if (rules.hides(one) || !isWithin(one, folder)) continue;
+    const score = similarity.of(nameOf(one).toLowerCase());
+    if (score >= SIMILAR) scored.push({ path: one, score });
+    if (scored.length > 1_000) scored = best();
+  }
+  const similar = best().map((one) => shown(one.path));
+  const first = joinPath(folder, name);
+  const above = first === path ? "" : ` There is no directory ${shown(first)} either.`;
+  const meant = similar.length > 0 ? ` Did you mean ${similar.join(" or ")}?` : "";
+  const next = `Call ls on ${shown(folder)} to see what is there.`;
+  return new FileError("not_found", path, `There is no file or directory ${shown(path)}.${above}${meant} ${next}`);
+}

@@ -1,0 +1,50 @@
+import { Agent, Harness, memoryStore, type ThreadFiles, type Workspace, type WorkspaceHost } from "@cinch/core";
+import type { BackendUnderTest } from "@cinch/testkit";
+import { sqliteStore } from "@cinch/sqlite";
+import { join } from "node:path";
+import { storeBackend, threadBackend, type Backend } from "@cinch/workspace";
+import { TemporaryFolder, reach } from "../temporary-folder.ts";
+
+/** A harness, and what it gives to its workspace. */
+async function hosted(
+  make: (host: WorkspaceHost) => Promise<Omit<BackendUnderTest, "dispose">>,
+  { inMemory = false } = {},
+): Promise<BackendUnderTest> {
+  const place = await TemporaryFolder.make();
+  const opened = Promise.withResolvers<WorkspaceHost>();
+  const workspace: Workspace = {
+    tools: {},
+    open: async (host) => {
+      opened.resolve(host);
+      return { protection: "none", description: "" };
+    },
+    close: async () => undefined,
+  };
+  const storage = inMemory ? memoryStore() : sqliteStore({ path: join(place.path, "cinch.db") });
+  const harness = new Harness({ id: "x", agent: new Agent({ name: "a" }), storage, workspace });
+  await harness.init();
+  const dispose = async () => {
+    await harness.close();
+    await place[Symbol.asyncDispose]();
+  };
+  return { ...(await make(await opened.promise)), inMemory, dispose };
+}
+
+/** Every one of them, with nothing in it. */
+export const journalBackends: Record<string, () => Promise<BackendUnderTest>> = {
+  "a store": () =>
+    hosted(async (host) => {
+      const backend: Backend = storeBackend();
+      await backend.open?.(host);
+      return { backend, reach };
+    }),
+  "a thread": () =>
+    hosted(
+      async (host) => {
+        // The journal that threads share does to files what that of a thread does.
+        const files = (await host.shared("a thread")) as ThreadFiles;
+        return { backend: threadBackend(), reach: { ...reach, files } };
+      },
+      { inMemory: true },
+    ),
+};

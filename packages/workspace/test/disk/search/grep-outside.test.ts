@@ -1,0 +1,83 @@
+/** ripgrep walks a folder by itself: what is in the folder must not lead it astray. */
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { directoryBackend, pathRules, ruleHooks, withPolicy, type Backend } from "@cinch/workspace";
+import { reach } from "../../temporary-folder.ts";
+
+function place(files: Record<string, string>) {
+  const base = mkdtempSync(join(tmpdir(), "cinch-grep-"));
+  const root = join(base, "root");
+  mkdirSync(root);
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(base, path)), { recursive: true });
+    writeFileSync(join(base, path), text);
+  }
+  return { base, root, [Symbol.dispose]: () => rmSync(base, { recursive: true, force: true }) };
+}
+
+/** Both ways of asking: for lines, and for counts. Folders that were just made are looked up, so that this waits a little. */
+async function found(backend: Backend, path = "/"): Promise<string[]> {
+  await sleep(100);
+  const query = { path, pattern: "match", regex: false, ignoreCase: false };
+  const all: string[][] = [];
+  for (const counts of [false, true]) {
+    const paths = new Set<string>();
+    for await (const match of backend.grep({ ...query, counts }, reach)) paths.add(match.path);
+    all.push([...paths].toSorted());
+  }
+  assert.deepEqual(all[0], all[1]);
+  return all[0]!;
+}
+
+test("what a file outside of the root holds does not show in what is found", async () => {
+  using at = place({ secret: "4711\n", "root/1234": "match\n", "root/4711": "match\n" });
+  symlinkSync("../secret", join(at.root, ".ignore"));
+  assert.deepEqual(await found(directoryBackend({ root: at.root })), ["/1234", "/4711"]);
+});
+
+test("an ignore file that never ends, or is a pipe, or is very large, holds up nothing", async () => {
+  using at = place({ "root/a": "match\n", "root/large/b": "match\n", "root/pipe/c": "match\n" });
+  symlinkSync("/dev/zero", join(at.root, ".gitignore"));
+  writeFileSync(join(at.root, "large/.gitignore"), "");
+  truncateSync(join(at.root, "large/.gitignore"), 4 * 1024 ** 3);
+  execFileSync("mkfifo", [join(at.root, "pipe/.gitignore")]);
+  assert.deepEqual(await found(directoryBackend({ root: at.root })), ["/a", "/large/b", "/pipe/c"]);
+});
+
+test("lines of a folder that rules deny do not come under another name", async () => {
+  using at = place({ "root/private/x\n./public/a.txt": "match: secret\n", "root/public/b.txt": "no\n" });
+  const rules = pathRules([{ operations: ["read"], paths: ["/private/**"], mode: "deny" }]);
+  assert.deepEqual(await found(withPolicy(directoryBackend({ root: at.root }), ruleHooks(rules))), []);
+});
+
+test("ignore files mean the same as where files are walked one by one", async () => {
+  const files = {
+    "root/.gitignore": "*.log\n/build/\n{a,b}\n lead\n",
+    "root/.rgignore": "kept\n",
+    "root/kept": "match\n",
+    "root/x.log": "match\n",
+    "root/build/out": "match\n",
+    "root/a": "match\n",
+    "root/ lead": "match\n",
+    "root/pkg/.gitignore": "!y.log\n",
+    "root/pkg/y.log": "match\n",
+    "root/venv/.gitignore": "*\n",
+    "root/venv/lib": "match\n",
+    "root/deep/1/2/3/4/.ignore": "gone\n",
+    "root/deep/1/2/3/4/gone": "match\n",
+    "root/deep/1/2/3/4/there": "match\n",
+  };
+  using at = place(files);
+  for (const path of ["/", "/venv", "/pkg", "/deep/1/2"]) {
+    const [quick, slow] = [
+      directoryBackend({ root: at.root }),
+      directoryBackend({ root: at.root, confinement: "checks" }),
+    ];
+    assert.deepEqual(await found(quick, path), await found(slow, path), path);
+  }
+});
