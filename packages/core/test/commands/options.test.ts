@@ -136,8 +136,8 @@ test("numbers that count are whole, and say so", async () => {
       await assert.rejects(list({ limit: limit as number }), (error: unknown) => {
         return isRefusal(error, "list") && /list(Threads|Messages)\(\).*limit/s.test(error.message);
       });
-  await assert.rejects(h.rewind({ toSeq: 1.5 }), /toSeq is a whole number from 1/);
-  await assert.rejects(h.cloneThread({ atSeq: 0 }), /atSeq is a whole number from 1/);
+  await assert.rejects(h.rewind({ toSeq: 1.5 }), /toSeq must be a whole number from 1/);
+  await assert.rejects(h.cloneThread({ atSeq: 0 }), /atSeq must be a whole number from 1/);
 });
 
 test("a misspelt key of a configuration gets the one that is meant", () => {

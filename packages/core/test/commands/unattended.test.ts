@@ -59,7 +59,7 @@ test(
     assert.deepEqual(await h.settled(), { status: "idle", pending: [] });
     const told = results(h.seen);
     assert.deepEqual(told.map(([id]) => id).toSorted(), ["approval", "plan", "question", "tool"]);
-    for (const [, content] of told) assert.match(content!, /^Declined: .*no person is there/);
+    for (const [, content] of told) assert.match(content!, /^Declined: .*no person is available/);
     assert.deepEqual([runs, h.getDisplayState().messages.at(-1)?.content], [[], [{ type: "text", text: "done" }]]);
     await assert.rejects(h.respondToToolApproval({ toolCallId: "approval", decision: "approve" }), {
       code: "NOT_PENDING",
@@ -102,5 +102,5 @@ test("a tool that suspends where no person answers is told so, and the turn goes
   const model = script(call("ask", { question: "Which?" }), say("done"));
   await using h = await harness({ model, tools: { ask: asking }, onAsk: "decline" });
   assert.equal((await h.sendMessage({ content: "go" })).reason, "complete");
-  assert.match(results(h.seen)[0]![1]!, /no person is there/);
+  assert.match(results(h.seen)[0]![1]!, /no person is available/);
 });

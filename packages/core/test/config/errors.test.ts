@@ -27,7 +27,7 @@ test("what is no store, workspace or clock is refused with what to give instead"
 });
 
 test("what is no model is refused with what a model is", () => {
-  const says = /must be a language model of the AI SDK, such as .*, or a string that resolveModel knows.*model/s;
+  const says = /must be a language model of the AI SDK, such as .*, or a string for resolveModel.*model/s;
   for (const model of [{}, "", 5, null, () => 1, { modelId: "x" }]) {
     assert.throws(() => new Agent({ name: "a", model: model as never }), refused("INVALID_CONFIG", says));
     const modes = [{ id: "m", agent, model: model as never }];
@@ -35,7 +35,7 @@ test("what is no model is refused with what a model is", () => {
   }
   assert.throws(
     () => new Agent({ name: "a", instructions: 5 as never }),
-    refused("INVALID_CONFIG", /a text, or a function that returns one/),
+    refused("INVALID_CONFIG", /a string, or a function that returns one/),
   );
 });
 
@@ -55,7 +55,7 @@ test("a state that has no JSON is refused with the part of it, and nothing is ch
     await assert.rejects(h.setState(updates as Record<string, unknown>), refused("INVALID_INPUT", says));
     await assert.rejects(
       h.setState(updates as Record<string, unknown>),
-      /^CinchError: setState .* nothing was changed/,
+      /^CinchError: setState .* the state was not changed/,
     );
     const config = { id: "x", agent, initialState: updates as Record<string, unknown> };
     assert.throws(() => new Harness(config), refused("INVALID_CONFIG", says));
@@ -81,7 +81,7 @@ test("instructions that throw end the turn as the configuration's fault, and the
   const { reason, error } = await h.sendMessage({ content: "go" });
   assert.equal(reason, "error");
   assert.equal(error?.code, "INVALID_CONFIG");
-  assert.match(error.message, /instructions of agent "writer" threw: no such file\. Mend the function/);
+  assert.match(error.message, /instructions of agent "writer" threw: no such file\. Fix the function/);
   broken = null;
   assert.equal((await h.sendMessage({ content: "again" })).reason, "complete");
 });
@@ -92,7 +92,7 @@ test("instructions that return no text are the configuration's fault too", async
   await using h = await harness({ model, agent: new Agent({ name: "writer", model, instructions }) });
   const { error } = await h.sendMessage({ content: "go" });
   assert.equal(error?.code, "INVALID_CONFIG");
-  assert.match(error.message, /returned undefined, not a text/);
+  assert.match(error.message, /returned undefined, not a string/);
 });
 
 test("what is not an object is refused with the keys that it should have", async () => {
@@ -114,7 +114,7 @@ test("an initialState that the stateSchema does not know is refused, and not lef
   const stateSchema = z.object({ project: z.string() });
   assert.throws(
     () => new Harness({ id: "x", agent, stateSchema, initialState: { project: "a", proyect: "b" } as never }),
-    refused("INVALID_CONFIG", /does not know "proyect": did you mean "project"\?/),
+    refused("INVALID_CONFIG", /has no key "proyect": did you mean "project"\?/),
   );
   assert.throws(
     () => new Harness({ id: "x", agent, stateSchema: { project: z.string() } as never }),
@@ -132,7 +132,7 @@ test("a closed harness says so, whatever is asked of it", async () => {
   await h.init();
   const session = await h.createSession();
   await h.close();
-  const closed = refused("CLOSED", /open it again/);
+  const closed = refused("CLOSED", /new harness on the store/);
   await assert.rejects(h.init(), closed);
   await assert.rejects(h.createSession(), closed);
   await assert.rejects(h.pendingApprovals(), closed);

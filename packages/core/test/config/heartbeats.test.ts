@@ -86,7 +86,7 @@ test("ticks that come while a run goes on are skipped, and told once per run", a
   await using h = await beating({ id: "slow", intervalMs: 100, handler });
   await h.clock.wind(500);
   assert.equal(runs.length, 1);
-  const late = 'Heartbeat "slow" takes longer than its 100 ms: it is skipped until it is done';
+  const late = 'Heartbeat "slow" takes longer than its 100 ms: runs are skipped until it is done';
   assert.deepEqual(h.told(), [late]);
   runs[0]!.done();
   await h.clock.wind(300);
@@ -194,10 +194,7 @@ test("a shutdown that fails is told, and keeps nothing from closing", async () =
   );
   await h.removeHeartbeat({ id: "a" });
   await h.close();
-  assert.deepEqual(h.told(), [
-    'Heartbeat "a" could not be shut down: gone',
-    'Heartbeat "b" could not be shut down: stuck',
-  ]);
+  assert.deepEqual(h.told(), ['Heartbeat "a" failed to shut down: gone', 'Heartbeat "b" failed to shut down: stuck']);
 });
 
 test("nothing starts in a harness that is closed, even if it was still opening", async () => {

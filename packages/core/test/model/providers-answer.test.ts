@@ -181,7 +181,7 @@ test("a stream that ends before its answer does is a failure, with what it had s
     kind: "failed",
     failure: {
       code: "PROVIDER_STREAM_CUT",
-      message: "The model's stream ended before its answer did.",
+      message: "The model's stream ended before its answer was complete.",
       retryable: true,
     },
     partial: [{ type: "text", text: "Half" }],

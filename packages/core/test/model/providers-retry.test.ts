@@ -179,7 +179,7 @@ test("bad arguments, an unknown tool and a second call with one id are errors fo
     ["b", wrong("…")],
     ["c", wrong('There is no tool "notes". The tools are: note, ask_user, write_todos.')],
     ["d", { type: "text", value: "noted" }],
-    ["d_2", wrong("Two calls of this answer had one id. Only the first was run: call again if both were meant.")],
+    ["d_2", wrong("Two calls of this answer had the same id. Only the first was run: call again if you need both.")],
   ]);
   assert.match(JSON.stringify(told[1]), /error-text.*Invalid arguments for note/);
 });

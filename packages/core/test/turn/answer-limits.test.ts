@@ -52,7 +52,7 @@ test(
       const told = results(h.seen).slice(0, -1);
       assert.equal(told.length, 128);
       for (const content of told)
-        assert.match(content, new RegExp(`^Not run: the answer had ${count} calls, and one answer may bring 128`));
+        assert.match(content, new RegExp(`^Not run: the answer had ${count} calls, and one answer may have 128`));
       assert.deepEqual(problemsOf(model), []);
     }
   },
@@ -77,7 +77,7 @@ test("an answer of more than 32 MB is cut down, the model is told, and the turn 
     ["user", "assistant", "note", "assistant"],
   );
   assert.ok(said[1]![1].length < 110_000);
-  assert.match(said[2]![1], /^Not taken: the answer was larger than 32 MB/);
+  assert.match(said[2]![1], /^Not accepted: the answer was larger than 32 MB/);
   assert.deepEqual(problemsOf(model), []);
 });
 
@@ -121,7 +121,7 @@ test("calls with more than 32 MB of arguments are not run, and say why", LIMIT, 
   await using h = await harness({ model, tools: { note } });
   assert.equal((await h.sendMessage({ content: "go" })).reason, "complete");
   assert.deepEqual(runs, []);
-  for (const content of results(h.seen)) assert.match(content, /^Not taken: the answer was larger than 32 MB/);
+  for (const content of results(h.seen)) assert.match(content, /^Not accepted: the answer was larger than 32 MB/);
   assert.ok(results(h.seen).length >= 1);
   assert.ok(JSON.stringify(await h.listMessages()).length < MB, "nothing of the arguments is kept");
   assert.deepEqual(problemsOf(model), []);

@@ -124,7 +124,7 @@ test("details are for the UI, content for the model; what JSON can't hold is lef
   await using h = await harness({ model: script(call("rich"), say("done")), tools: { rich } });
   await h.sendMessage({ content: "go" });
   const end = h.seen.find((event) => event.type === "tool_end");
-  const leftOut = 'No JSON: "big" is a BigInt. Give it as a text, with String(value).';
+  const leftOut = 'Not JSON: "big" is a BigInt. Give it as a text, with String(value).';
   assert.deepEqual(end?.result, { content: "for the model", details: { leftOut } });
 });
 
@@ -385,6 +385,6 @@ test("empty content is refused with what to do", async () => {
   await using h = await harness({ model: script(say("x")) });
   await assert.rejects(h.sendMessage({ content: "  " }), {
     code: "INVALID_INPUT",
-    message: "content is empty: say something, or attach a file.",
+    message: "content is empty: give a text, or attach a file.",
   });
 });

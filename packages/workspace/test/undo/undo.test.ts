@@ -139,7 +139,7 @@ test("where somebody else was at a file in between, it goes back to what they ma
   const { files } = await h.rewind({ toSeq: seq, files: true });
   assert.equal(root.text("a.txt"), "mine\n");
   assert.deepEqual(files, [
-    { path: "/a.txt", outcome: "restored", detail: "Only back to what somebody else had made of it in between." },
+    { path: "/a.txt", outcome: "restored", detail: "Reverted only to what another program wrote in between." },
   ]);
 });
 
