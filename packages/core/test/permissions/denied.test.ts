@@ -21,7 +21,7 @@ function hashAtOnce(t: TestContext): void {
 
 test("a denied tool never runs: whatever the rules, the modes, the answers, the order and the crashes", async (t) => {
   hashAtOnce(t);
-  const told = fc.asyncProperty(plans, async (plan) => {
+  const property = fc.asyncProperty(plans, async (plan) => {
     const story = new Story(plan);
     try {
       await story.play();
@@ -30,7 +30,7 @@ test("a denied tool never runs: whatever the rules, the modes, the answers, the 
     }
   });
   // More of them find more: DENIED_RUNS=20000 takes some minutes.
-  await fc.assert(told, { numRuns: Number(process.env["DENIED_RUNS"] ?? 300) });
+  await fc.assert(property, { numRuns: Number(process.env["DENIED_RUNS"] ?? 300) });
 });
 
 test("the same plan is the same story", async (t) => {
