@@ -12,7 +12,10 @@ export interface CloneOptions {
   title?: string;
 }
 
-/** Creates a clone that begins as its source was at `atSeq`, with the source's current rules. Returns the folds of the clone if it is one of the newest state. */
+/**
+ * Creates a clone that begins as its source was at `atSeq`, with the source's current rules. Returns the folds that the clone inherits;
+ * `undefined` if it does not inherit the newest event.
+ */
 export async function clone(
   source: Thread,
   { atSeq, title }: CloneOptions,

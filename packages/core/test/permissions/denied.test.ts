@@ -7,7 +7,7 @@ import * as fc from "fast-check";
 import { plans } from "./denied-plan.ts";
 import { Story } from "./denied-story.ts";
 
-/** Hashes come from another thread, in their own time: here they come at once, so that a plan is the same story each time. */
+/** Hashes are computed on another thread and settle at any time. Here they settle at once, so that a plan always runs the same way. */
 function hashAtOnce(t: TestContext): void {
   const { digest } = crypto.subtle;
   crypto.subtle.digest = async (_, bytes) => {
@@ -33,7 +33,7 @@ test("a denied tool never runs: whatever the rules, the modes, the answers, the 
   await fc.assert(property, { numRuns: Number(process.env["DENIED_RUNS"] ?? 300) });
 });
 
-test("the same plan is the same story", async (t) => {
+test("the same plan always runs the same way", async (t) => {
   hashAtOnce(t);
   const [plan] = fc.sample(plans, 1);
   const [first, second] = [new Story(plan!), new Story(plan!)];
