@@ -9,7 +9,7 @@ import { denial, digestOf, judgeCall, type GateRuling, type JudgedCall } from ".
 import { offer } from "../permissions/offer.ts";
 import { orAborted } from "../ports/clock.ts";
 import type { NamedTool } from "../tools/tool.ts";
-import { declined, endWithoutResult } from "./decide.ts";
+import { declined, endWithoutResult, notRun } from "./decide.ts";
 import type { Driver, Ready } from "./driver.ts";
 import type { Setup } from "./setup.ts";
 
@@ -47,7 +47,7 @@ export async function authorize(
   if (call.state === "suspended") return refuse(call, NO_ANSWER);
   // Schemas and patterns are code of the user: they may hang, and an error in one must not affect the other calls.
   const checked = check(driver, call, setup).catch((error: unknown) => refuse(call, `Not run: ${reasonOf(error)}`));
-  return (await orAborted(checked, driver.signal)) ?? refuse(call, "Not run: the turn was aborted.");
+  return (await orAborted(checked, driver.signal)) ?? refuse(call, notRun("aborted"));
 }
 
 /** The only permission check. */

@@ -5,7 +5,7 @@ import type { ToolResult } from "../events/message.ts";
 import { CallFiles } from "./call-files.ts";
 import { CallState } from "./call-state.ts";
 import { runCall, type CallOutcome } from "./run-call.ts";
-import { afterCall, endTurn, endWithoutResult } from "./decide.ts";
+import { afterCall, endTurn, endWithoutResult, notRun } from "./decide.ts";
 import type { Driver } from "./driver.ts";
 import { authorize, firstEvent, isCurrent, NO_ANSWER, readyOf } from "./authorize.ts";
 import { clip, failed } from "./tool-result.ts";
@@ -185,7 +185,7 @@ async function execute(
   const { toolCallId, toolName, key } = call;
   const ready = driver.ready.get(toolCallId);
   await driver.confirm();
-  if (!ready || driver.signal.aborted) return failed("Not run: the turn was aborted.");
+  if (!ready || driver.signal.aborted) return failed(notRun("aborted"));
   driver.ready.delete(toolCallId);
   return runCall({
     ...ready,

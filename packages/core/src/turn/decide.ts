@@ -142,8 +142,7 @@ export function endTurn(
 /** The end of a call that has not ended when its turn does. */
 function endOpenCall(call: Call, turnId: string, reason: EndReason): NewEvent {
   if (call.state === "declined") return declined(call, turnId);
-  const why = WHY[reason] ?? "the turn ended";
-  if (call.state !== "started") return endWithoutResult(call, { turnId, content: `Not run: ${why}.` });
+  if (call.state !== "started") return endWithoutResult(call, { turnId, content: notRun(reason) });
   const content = "Aborted while it ran: its outcome is unknown, verify before retrying.";
   return endWithoutResult(call, { turnId, content, unknown: true });
 }
@@ -153,6 +152,9 @@ const WHY: Partial<Record<EndReason, string>> = {
   aborted: "the turn was aborted",
   error: "the turn ended with an error",
 };
+
+/** Tells the model why a call was not run. */
+export const notRun = (reason: EndReason): string => `Not run: ${WHY[reason] ?? "the turn ended"}.`;
 
 /** The end of a declined call, with the message of the person as its result. */
 export const declined = (call: Call, turnId: string): NewEvent =>
