@@ -168,7 +168,7 @@ async function findWaiting(
   if (newer) return newer;
   throw new CinchError(
     "NOT_PENDING",
-    `Another question waits than the one that this answer is for. ${DISPLAY_FIELD[waiting]} of the display state shows it.`,
+    `This answer is for another question than the one that waits. ${DISPLAY_FIELD[waiting]} of the display state shows what waits.`,
   );
 }
 

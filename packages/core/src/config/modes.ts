@@ -136,7 +136,7 @@ export class Modes {
     const call = turn?.calls.find((one) => DUE.has(one.state) && this.lacksTool(state, one));
     return new CinchError(
       "INVALID_CONFIG",
-      `There is no tool "${call?.toolName}" here. Call "${call?.toolCallId}" and the answer to it are kept for a process that has it; abort() ends the turn.`,
+      `There is no tool "${call?.toolName}" here. Call "${call?.toolCallId}" and the answer to it are kept for a process that has the tool; abort() ends the turn.`,
     );
   }
 
@@ -147,7 +147,7 @@ export class Modes {
 
   unknown(modeId: string): CinchError {
     const known = this.all.map(({ id }) => `"${id}"`).join(", ");
-    return new CinchError("UNKNOWN_MODE", `There is no mode "${modeId}" here, but ${known}: switch to one of these.`);
+    return new CinchError("UNKNOWN_MODE", `There is no mode "${modeId}" here. Switch to one of ${known}.`);
   }
 
   current({ modeId }: Control): HarnessMode {
