@@ -6,7 +6,6 @@ const allowed: Record<string, number> = {
   Call: 2,
   Check: 2,
   Command: 2,
-  Ended: 2,
   Entry: 2,
   Exit: 2,
   Failure: 2,

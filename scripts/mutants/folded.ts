@@ -139,7 +139,7 @@ export const folded = [
     {
       attacks: "named inputs: more than the state holds may come in since the store was asked",
       file: "commands/input.ts",
-      find: "isStale = event.named === true && seq - asked > NAMED_KEPT;",
+      find: "isStale = event.named === true && seq - seqAtLookup > NAMED_KEPT;",
       replace: "",
       tests: ["commands/input-ids"],
     },

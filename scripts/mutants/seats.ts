@@ -12,7 +12,7 @@ export const seats = inPackage("packages/core", [
   {
     attacks: "hand-back: what has run is handed back",
     file: "turn/decide.ts",
-    find: 'state === "started" && ready.get(toolCallId)?.wasCut === false',
+    find: 'state === "started" && ready.get(toolCallId)?.wasInterrupted === false',
     replace: 'state === "started"',
     tests: ["turn/handed-back"],
   },
@@ -40,7 +40,7 @@ export const seats = inPackage("packages/core", [
   {
     attacks: "hand-back: a process that leaves runs its tool",
     file: "turn/calls.ts",
-    find: "if (!prepared || driver.signal.aborted) return failed",
+    find: "if (!ready || driver.signal.aborted) return failed",
     replace: "if (!prepared) return failed",
     tests: ["commands/abort"],
   },
@@ -68,22 +68,22 @@ export const seats = inPackage("packages/core", [
   {
     attacks: "retry: a turn that runs is retried",
     file: "commands/retry.ts",
-    find: "if (turn) throw refused",
+    find: "if (turn) throw nothingToRetry",
     replace: "if (false) throw refused",
     tests: ["commands/retry"],
   },
   {
     attacks: "retry: two callers make two turns",
     file: "commands/retry.ts",
-    find: "if (turn && turn.retries !== null && turn.retries === meant)",
+    find: "if (turn && turn.retries !== null && turn.retries === retried)",
     replace: "if (false)",
     tests: ["commands/retry"],
   },
   {
     attacks: "retry: a caller gets the turn of another caller's message",
     file: "commands/retry.ts",
-    find: "turn.retries !== null && turn.retries === meant",
-    replace: "turn.retries !== meant",
+    find: "turn.retries !== null && turn.retries === retried",
+    replace: "turn.retries !== retried",
     tests: ["commands/retry"],
   },
   {
@@ -243,7 +243,7 @@ export const seats = inPackage("packages/core", [
   {
     attacks: "budget: answers that are not kept take nothing",
     file: "turn/ask-model.ts",
-    find: "if (usage) await context.spend(usage);",
+    find: "if (usage) await context.recordUsage(usage);",
     replace: "",
     tests: ["turn/limits"],
   },
@@ -257,7 +257,7 @@ export const seats = inPackage("packages/core", [
   {
     attacks: "budget: time that passes before a retry does not count",
     file: "turn/ask-model.ts",
-    find: 'if (late !== null) return { kind: "exhausted", detail: late, partial: null };',
+    find: 'if (detailNow !== null) return { kind: "exhausted", detail: detailNow, partial: null };',
     replace: "",
     tests: ["turn/limits"],
   },
@@ -313,8 +313,8 @@ export const seats = inPackage("packages/core", [
   {
     attacks: "left calls: a process does none of the calls if one is left",
     file: "config/modes.ts",
-    find: "due.some((call) => !this.isLeft(state, call))",
-    replace: "due.every((call) => !this.isLeft(state, call))",
+    find: "due.some((call) => !this.lacksTool(state, call))",
+    replace: "due.every((call) => !this.lacksTool(state, call))",
     tests: ["turn/left-calls"],
   },
   {

@@ -173,14 +173,14 @@ export const values = inPackage("packages/core", [
   {
     attacks: "state in tools: a tool does not see what it has set",
     file: "turn/call-state.ts",
-    find: "this.#shape.whole({ ...trieRecord(values), ...this.#updates }, policies.yolo)",
-    replace: "this.#shape.whole({ ...trieRecord(values) }, policies.yolo)",
+    find: "this.#shape.whole({ ...trieRecord(values), ...this.#updates }, policies)",
+    replace: "this.#shape.whole({ ...trieRecord(values) }, policies)",
     tests: ["tools/tool-state"],
   },
   {
     attacks: "state in tools: what is set after the end is lost without a word",
     file: "turn/call-state.ts",
-    find: "if (this.#isOver)\n",
+    find: "if (this.#isSettled)\n",
     replace: "if (false)\n",
     tests: ["tools/tool-state"],
   },
@@ -201,7 +201,7 @@ export const values = inPackage("packages/core", [
   {
     attacks: "state in tools: the model does not hear that a change was refused",
     file: "turn/calls.ts",
-    find: "problem === null ? outcome : unchanged(outcome, problem)",
+    find: "problem === null ? outcome : withoutStateChange(outcome, problem)",
     replace: "outcome",
     tests: ["tools/tool-state"],
   },
@@ -264,7 +264,7 @@ export const values = inPackage("packages/core", [
   {
     attacks: "options: a misspelt key of a tool does nothing",
     file: "config/check.ts",
-    find: "if (strange !== undefined) throw",
+    find: "if (unknown !== undefined) throw",
     replace: "if (false) throw",
     tests: ["tools/tool-config"],
   },

@@ -1,10 +1,9 @@
-/** Stable codes that a program can switch on. `PROVIDER_…` codes name what a model provider did. */
+/** Stable codes that a program can switch on. `PROVIDER_…` codes are failures of a model provider. */
 export type ErrorCode =
   | "INVALID_CONFIG"
   | "INVALID_INPUT"
   | "NOT_PENDING"
   | "ALREADY_ANSWERED"
-  | "THREAD_LOCKED"
   | "THREAD_NOT_FOUND"
   | "UNKNOWN_MODE"
   | "STORE_FULL"
@@ -31,13 +30,16 @@ export class CinchError extends Error {
 }
 
 export const closedError = (): CinchError =>
-  new CinchError("CLOSED", "The harness is closed. What was accepted is kept: open it again to go on.");
+  new CinchError(
+    "CLOSED",
+    "The harness is closed. Accepted commands are kept: continue with a new harness on the store.",
+  );
 
-/** What an error says. Never throws: what the caller's code throws may be any value, and may fail when it is looked at. */
+/** The message of an error. Never throws, although code of the caller may throw any value, even one whose getters fail. */
 export function reasonOf(error: unknown): string {
   try {
-    const said: unknown = error instanceof Error ? error.message || error.name : error;
-    return typeof said === "object" ? (JSON.stringify(said) ?? String(said)) : String(said);
+    const reason: unknown = error instanceof Error ? error.message || error.name : error;
+    return typeof reason === "object" ? (JSON.stringify(reason) ?? String(reason)) : String(reason);
   } catch {
     return "a value was thrown that can't be shown";
   }

@@ -161,7 +161,7 @@ export class Harness<Values = StateValues> {
     if (this.#config.recover === "all") await this.#recoverAll();
     this.#heartbeats.start();
     this.#untellAtExit = tellAtExit(() => this.#registry.unanswered());
-    for (const message of this.#modes.strayNames()) warn("CINCH_UNKNOWN_TOOL", message);
+    for (const message of this.#modes.unknownTools()) warn("CINCH_UNKNOWN_TOOL", message);
   }
 
   /** A workspace that can't be opened is told to everybody, and fails the harness: agents would act blindly. */

@@ -224,7 +224,7 @@ export class Session<Values = StateValues> {
   }
 
   getState(): WholeState<Values> {
-    return this.#ports.shape.whole(trieRecord(this.#control.values), this.#control.policies.yolo) as WholeState<Values>;
+    return this.#ports.shape.whole(trieRecord(this.#control.values), this.#control.policies) as WholeState<Values>;
   }
 
   /** Changes what is given and leaves the rest. */

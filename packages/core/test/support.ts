@@ -54,7 +54,7 @@ export function noting(runs: unknown[] = []) {
   return { note, runs };
 }
 
-/** A tool that asks somebody, and a promise-controlled tool that ends when it is told to. */
+/** A tool that asks a person, and a tool that ends when the test opens its gate. */
 export const asking = defineTool({
   description: "Asks",
   effect: "pure",

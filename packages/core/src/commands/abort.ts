@@ -1,7 +1,7 @@
 import type { Thread } from "../thread/thread.ts";
 import { refuseForeign } from "./refuse-foreign.ts";
 
-/** Asks the driver to end the turn, also a turn that a queued input is about to begin. With `inbox`, queued inputs are dropped. */
+/** Asks the driver to end the turn, or the one that a queued input is about to begin. With `inbox`, also drops queued inputs. */
 export async function abort(thread: Thread, { inbox = false }: { inbox?: boolean }): Promise<Thread> {
   refuseForeign(thread.state.foreign);
   await thread.begun();

@@ -2,50 +2,57 @@ import type { Call } from "../folds/call.ts";
 import type { ThreadState } from "../folds/state.ts";
 import type { Thread } from "../thread/thread.ts";
 
-/** What a call can wait for: a yes, or data. */
-export type Waits = "asking" | "suspended";
+/** The states in which a call waits for a person: for an approval, or for data. */
+export type WaitingState = "asking" | "suspended";
 
-/** The calls that wait for a person, the oldest question first. None does in a turn that is about to end. */
-export function callsThat({ turn }: ThreadState, waits: Waits): readonly Call[] {
+/** The calls in this state, the oldest question first. In a turn that is about to end, no call waits. */
+export function waitingCalls({ turn }: ThreadState, waiting: WaitingState): readonly Call[] {
   if (!turn || turn.aborting || turn.declined) return [];
-  return turn.calls.filter(({ state }) => state === waits).toSorted((a, b) => a.asked - b.asked);
+  return turn.calls.filter(({ state }) => state === waiting).toSorted((a, b) => a.asked - b.asked);
 }
 
-interface Named {
+/** Without a `toolCallId`, the oldest waiting call; without a `threadId`, the session's thread. */
+interface AnswerAddress {
   toolCallId?: string;
   threadId?: string;
 }
 
-/** Finds the call that an answer is for, at the thread to which it goes. */
+/** Finds the call that an answer is for, in the thread that the answer goes to. */
 export type FindCall = (thread: Thread) => Promise<Call | undefined>;
 
 /**
- * What a seat is answering. An answer is for the call that the seat saw when it was given, whatever happens until it arrives; and who
- * answers "the oldest" twice, before the first answer has arrived, means two calls.
+ * Binds each answer of a session to the call that the session saw when the answer was given, whatever happens until it is appended. Two
+ * answers to "the oldest call", given before the first is appended, go to two calls.
  */
 export class AnswerTargets {
-  readonly #underWay = new Set<number>();
+  /** Calls with an answer that is not appended yet, by the `seq` of their question. */
+  readonly #inFlight = new Set<number>();
 
-  bind(thread: Thread | null, waits: Waits, answer: Named | undefined): { find: FindCall; until: Keeper } {
+  /** The call stays in flight until the promise that is passed to `until` settles. */
+  bind(
+    thread: Thread | null,
+    waiting: WaitingState,
+    answer: AnswerAddress | undefined,
+  ): { find: FindCall; until: TrackAnswer } {
     const { toolCallId, threadId = thread?.id } = answer ?? {};
     const isMeant = (call: Call) =>
-      toolCallId === undefined ? !this.#underWay.has(call.asked) : call.toolCallId === toolCallId;
-    const look = (from: Thread) => callsThat(from.state, waits).find(isMeant);
-    const lookAgain: FindCall = (from) => from.refresh().then(() => look(from));
-    if (!thread || thread.id !== threadId) return { find: lookAgain, until: (answered) => answered };
-    const call = look(thread);
-    // Who sees something that is being answered already, and nothing else, has nothing else in mind.
-    const isBlind = toolCallId === undefined && callsThat(thread.state, waits).length > 0;
-    const found = call || isBlind ? Promise.resolve(call) : lookAgain(thread);
+      toolCallId === undefined ? !this.#inFlight.has(call.asked) : call.toolCallId === toolCallId;
+    const findNow = (from: Thread) => waitingCalls(from.state, waiting).find(isMeant);
+    const refreshAndFind: FindCall = (from) => from.refresh().then(() => findNow(from));
+    if (!thread || thread.id !== threadId) return { find: refreshAndFind, until: (answered) => answered };
+    const call = findNow(thread);
+    // Every call that the session sees waiting is in flight. The answer is not for one that the session has not seen yet.
+    const hasOnlyInFlight = !call && toolCallId === undefined && waitingCalls(thread.state, waiting).length > 0;
+    const found = call || hasOnlyInFlight ? Promise.resolve(call) : refreshAndFind(thread);
     found.catch(() => undefined);
-    return { find: () => found, until: (answered) => this.#keep(call, answered) };
+    return { find: () => found, until: (answered) => this.#track(call, answered) };
   }
 
-  async #keep<T>(call: Call | undefined, answered: Promise<T>): Promise<T> {
+  async #track<T>(call: Call | undefined, answered: Promise<T>): Promise<T> {
     if (!call) return answered;
-    this.#underWay.add(call.asked);
-    return answered.finally(() => this.#underWay.delete(call.asked));
+    this.#inFlight.add(call.asked);
+    return answered.finally(() => this.#inFlight.delete(call.asked));
   }
 }
 
-type Keeper = <T>(answered: Promise<T>) => Promise<T>;
+type TrackAnswer = <T>(answered: Promise<T>) => Promise<T>;

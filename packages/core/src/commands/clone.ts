@@ -5,28 +5,31 @@ import type { Thread } from "../thread/thread.ts";
 import { checkSeq } from "./rewind.ts";
 
 export interface CloneOptions {
-  /** Without it the current thread is cloned. */
+  /** Default: the current thread. */
   sourceThreadId?: string;
-  /** The last event that the clone inherits. Without it, all. */
+  /** The last event that the clone inherits; default: the newest. */
   atSeq?: number;
   title?: string;
 }
 
-/** Makes a clone that begins as its source was at `atSeq`, with the rules of now. `folds`: what it inherits, if that is at hand. */
+/**
+ * Creates a clone that begins as its source was at `atSeq`, with the source's current rules. Returns the folds that the clone inherits;
+ * `undefined` if it does not inherit the newest event.
+ */
 export async function cloneThread(
   source: Thread,
   { atSeq, title }: CloneOptions,
 ): Promise<{ id: string; folds: Folds | undefined }> {
-  // Rules that another process has set by now hold in the clone.
+  // The clone must have the rules that other processes have set.
   await source.refresh();
   const { state, folds, ports } = source;
   const seq = atSeq ?? state.seq;
   checkSeq("atSeq", seq, state.seq);
   const id = ports.ids("thread");
   const { policies } = state.control;
-  const now = { rules: [...policies.rules], state: yoloUpdate(policies) };
+  const current = { rules: [...policies.rules], state: yoloUpdate(policies) };
   const parent = { threadId: source.id, seq };
-  const event: NewEvent = { type: "thread_cloned", title: title ?? state.title, parent, ...now };
+  const event: NewEvent = { type: "thread_cloned", title: title ?? state.title, parent, ...current };
   await ports.store.append(id, [stamp(event, ports.clock.now())], { afterSeq: seq });
   return { id, folds: seq === state.seq ? folds : undefined };
 }

@@ -16,24 +16,24 @@ interface CreatePorts {
 interface NewThread {
   title: string;
   resourceId: string;
-  /** What the session's current thread has set, which the new one begins with. */
+  /** Of the session's current thread: the new thread begins with its settings. */
   control: Control;
   /** For display. */
   modeId: string;
   modelId: string;
 }
 
-/** Makes a thread, and gives back its id. */
+/** Returns the id of the new thread. */
 export async function createThread({ store, modes, ids, now }: CreatePorts, thread: NewThread): Promise<string> {
-  const { control, ...shown } = thread;
+  const { control, ...fields } = thread;
   const id = ids("thread");
-  const created: NewEvent = { type: "thread_created", ...shown };
+  const created: NewEvent = { type: "thread_created", ...fields };
   const events = [created, ...inherited(control, modes)].map((event) => stamp(event, now()));
   await store.append(id, events, { afterSeq: 0 });
   return id;
 }
 
-/** A new thread begins with mode, models, rules and state of the current one; not with its grants or usage. */
+/** A new thread begins with the mode, models, rules and state of the current one, but without its grants and usage. */
 function inherited({ modeId, models, model, policies, values }: Control, modes: Modes): NewEvent[] {
   const previousModeId = modes.default.id;
   const updates = { ...trieRecord(values), ...yoloUpdate(policies) };

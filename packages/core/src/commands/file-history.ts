@@ -2,42 +2,47 @@ import type { DurableEvent } from "../events/event-map.ts";
 import type { FileChange, FileRestore, FileVersion, RewoundFile } from "../events/files.ts";
 import type { LookedAt } from "../ports/workspace.ts";
 
-/** What a thread did to one file since some moment. */
+/** The changes of a thread to one file since some event. */
 export interface FileHistory {
   path: string;
-  /** What the file held then. `null`: there was none. */
+  /** The content at that event. `null`: the file did not exist. */
   before: FileVersion | null;
-  /** What it holds now, if nobody else was at it: the last change may not have happened. */
-  own: readonly [FileVersion | null, FileVersion | null];
-  /** Somebody else changed the file in between. Nobody goes back behind that, so `before` is what they made of it. */
-  mixed: boolean;
-  /** Some of it may be what another thread's command did. */
-  shared: boolean;
+  /**
+   * The contents that the file may have now if nothing else changed it: after the last change, or before it, since the change may not
+   * have happened.
+   */
+  expected: readonly [FileVersion | null, FileVersion | null];
+  /** Another program changed the file in between. A rewind does not go back further, so `before` is what that program wrote. */
+  hasOtherChanges: boolean;
+  /** A command of another thread may have made some of the changes. */
+  isShared: boolean;
   operation: FileChange["operation"];
 }
 
 /**
- * A change is in the journal before it is made, so it may not have happened: then the next one begins where it began. Where a change
- * begins with what none before it left, somebody else was at the file. Storing a file in the journal is no change of its own: whoever
- * had it stored has recorded that. Nor is what a rewind of the whole thread did: it led to where the journal goes on. Unless the moment
- * lies between the two: then it has been taken back to before that.
+ * The journal records a change before the change is made. If a change did not happen, the next one has the same `before`. If the `before`
+ * of a change is neither the `before` nor the `after` of the change that precedes it, another program changed the file in between.
+ *
+ * Two kinds of events are not changes. `held`: the journal stored a file, which has an event of its own. `rewound`: a rewind of the
+ * whole thread reverted the file to the content that the journal has from there on; but if `events` begin between `thread_rewound` and
+ * this event, it is a change.
  */
 export function historiesOf(events: readonly DurableEvent[]): FileHistory[] {
   let isRewound = false;
   const all = events.flatMap((event) => {
     isRewound ||= event.type === "thread_rewound";
-    return changesOf(event, isRewound);
+    return event.type === "file_changed" && event.rewound && isRewound ? [] : changesOf(event);
   });
-  const changes = Map.groupBy(all, ({ path, real }) => real ?? path);
-  return [...changes].map(([path, own]) => historyOf(path, own));
+  const byPath = Map.groupBy(all, ({ path, real }) => real ?? path);
+  return [...byPath].map(([path, changes]) => historyOf(path, changes));
 }
 
 type Change = Pick<FileChange, "path" | "real" | "operation" | "before" | "after" | "shared">;
 
-function changesOf(event: DurableEvent, isRewound: boolean): Change[] {
-  if (event.type === "file_changed") return event.held || (event.rewound && isRewound) ? [] : [event];
+function changesOf(event: DurableEvent): Change[] {
+  if (event.type === "file_changed") return event.held ? [] : [event];
   if (event.type !== "checkpoint_created") return [];
-  // What was to be taken back with the conversation and could not be is still to be taken back.
+  // These changes could not be reverted with the conversation, so a later rewind has to revert them.
   return (event.left ?? []).map(({ path, from, to, shared }): Change => {
     const after = from === null ? null : { hash: from, size: 0 };
     return { path, operation: "command", before: to, after, shared };
@@ -47,57 +52,66 @@ function changesOf(event: DurableEvent, isRewound: boolean): Change[] {
 function historyOf(path: string, changes: readonly Change[]): FileHistory {
   const last = changes.at(-1)!;
   let first = last;
-  let mixed = false;
-  let shared = last.shared ?? false;
+  let hasOtherChanges = false;
+  let isShared = last.shared ?? false;
   for (const change of changes.slice(0, -1).toReversed()) {
     const hash = hashOf(first.before);
     const follows = hashOf(change.after) === hash || hashOf(change.before) === hash;
-    // Who had files taken back was told what of others that would overwrite.
+    // The caller of a rewind has seen which changes of other programs it overwrites.
     if (!follows && first.operation !== "restore") {
-      mixed = true;
+      hasOtherChanges = true;
       break;
     }
     first = change;
-    shared ||= change.shared ?? false;
+    isShared ||= change.shared ?? false;
   }
   const { before } = first;
-  return { path, before, own: [last.after, last.before], mixed, shared, operation: last.operation };
+  const { operation, after } = last;
+  return { path, before, expected: [after, last.before], hasOtherChanges, isShared, operation };
 }
 
 const hashOf = (version: FileVersion | null): string | null => version?.hash ?? null;
 
-/** What is to be done to take a file back, and what will have become of it then. */
-export interface Undoing {
+/** What a rewind does with one file. */
+export interface FileRevert {
+  /** The outcome, as the caller of the rewind gets it. */
   file: RewoundFile;
+  /** `null`: nothing can or needs to be done now. */
   restore: FileRestore | null;
-  /** What stays to be done, if it can't be done now. */
-  left: FileRestore | null;
+  /** What a later rewind has to do if this one does not restore the file. */
+  pending: FileRestore | null;
 }
 
-/** `overwrite`: also if somebody else has changed it. */
-export function undoing(history: FileHistory, now: LookedAt | undefined, overwrite: boolean): Undoing {
-  const { path, before, own, mixed, shared } = history;
-  const left: FileRestore = { path, from: hashOf(own[0]), to: before, ...(shared ? { shared } : {}) };
-  const only = (outcome: RewoundFile["outcome"], detail?: string): Undoing => ({
+/** `overwrite`: revert the file even if another program has changed it. */
+export function planRevert(
+  history: FileHistory,
+  current: LookedAt | undefined,
+  { overwrite }: { overwrite: boolean },
+): FileRevert {
+  const { path, before, expected, hasOtherChanges, isShared } = history;
+  const shared = isShared ? { shared: true } : {};
+  const pending: FileRestore = { path, from: hashOf(expected[0]), to: before, ...shared };
+  const notRestored = (outcome: RewoundFile["outcome"], detail?: string): FileRevert => ({
     file: { path, outcome, ...(detail === undefined ? {} : { detail }) },
     restore: null,
-    left: outcome === "unchanged" ? null : left,
+    pending: outcome === "unchanged" ? null : pending,
   });
-  if (now && "failed" in now) return only("failed", now.failed);
-  const hash = now?.hash ?? null;
-  if (hash === hashOf(before)) return only("unchanged");
-  if (!own.map(hashOf).includes(hash) && !overwrite) return only("conflict", "Somebody else has changed it since.");
-  if (shared && !overwrite)
-    return only("conflict", "A command of another thread ran at the same time, and may have changed it.");
-  if (before && !before.parts) return only("lost", "What it held was not kept: it was too large, or no plain file.");
-  const detail = mixed ? { detail: "Only back to what somebody else had made of it in between." } : {};
+  if (current && "failed" in current) return notRestored("failed", current.failed);
+  const hash = current?.hash ?? null;
+  if (hash === hashOf(before)) return notRestored("unchanged");
+  if (!expected.map(hashOf).includes(hash) && !overwrite)
+    return notRestored("conflict", "Another program has changed it since.");
+  if (isShared && !overwrite)
+    return notRestored("conflict", "A command of another thread ran at the same time, and may have changed it.");
+  if (before && !before.parts)
+    return notRestored("lost", "Its content was not kept: it was too large, or not a regular file.");
+  const detail = hasOtherChanges ? { detail: "Reverted only to what another program wrote in between." } : {};
   const file: RewoundFile = { path, outcome: before ? "restored" : "deleted", ...detail };
-  return { file, restore: { path, from: hash, to: before }, left };
+  return { file, restore: { path, from: hash, to: before }, pending };
 }
 
-/** What was to be restored, and can't be. */
-export const blocked = ({ file: { path }, left }: Undoing, detail: string): Undoing => ({
+export const asConflict = ({ file: { path }, pending }: FileRevert, detail: string): FileRevert => ({
   file: { path, outcome: "conflict", detail },
   restore: null,
-  left,
+  pending,
 });

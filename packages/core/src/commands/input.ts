@@ -21,7 +21,7 @@ export interface InputFile {
 export interface Input {
   content: string;
   files?: readonly InputFile[];
-  /** Posting the same id again answers the same and does nothing. */
+  /** An input with an id that the thread has accepted before does nothing, and gives the same result. */
   id?: string;
 }
 
@@ -43,19 +43,19 @@ export async function acceptedInput(input: Input, delivery: Delivery, ids: Ids):
 
 function checkContent(content: string, files = 0): void {
   if (content.trim() === "" && files === 0)
-    throw new CinchError("INVALID_INPUT", "content is empty: say something, or attach a file.");
+    throw new CinchError("INVALID_INPUT", "content is empty: give a text, or attach a file.");
 }
 
 async function storedFile({ mediaType, data, filename }: InputFile, blobs: Blob[]): Promise<FilePart> {
   const part = { type: "file" as const, mediaType, ...(filename === undefined ? {} : { filename }) };
   if (data instanceof URL) return { ...part, url: data.href };
-  const bytes = typeof data === "string" ? decoded(data) : new Uint8Array(data);
+  const bytes = typeof data === "string" ? decode(data) : new Uint8Array(data);
   const hash = await hashOf(bytes);
   blobs.push({ hash, bytes });
   return { ...part, blob: hash };
 }
 
-function decoded(text: string): Uint8Array<ArrayBuffer> {
+function decode(text: string): Uint8Array<ArrayBuffer> {
   try {
     return fromBase64(text);
   } catch (cause) {
@@ -67,28 +67,28 @@ function decoded(text: string): Uint8Array<ArrayBuffer> {
   }
 }
 
-/** The command for an input, and the bytes that go with it. */
+/** The command for an input, with the bytes of its files. */
 interface Accepted {
   event: NewEvent<"input_accepted">;
   blobs: readonly Blob[];
 }
 
-/** `undefined` if it was accepted now; otherwise where an input of this id was accepted before, and nothing is done. */
+/** `undefined`: the input is accepted now. Otherwise nothing is done, because an input with its id was accepted at this `seq`. */
 async function accept(thread: Thread, { event, blobs }: Accepted): Promise<number | undefined> {
   const { id, ports } = thread;
-  const asked = thread.state.seq;
+  const seqAtLookup = thread.state.seq;
   const known = event.named ? await ports.store.findInput(id, event.inputId) : undefined;
   const isAccepted = await thread.command(({ seq, foreign, inbox, named, title, control }) => {
     refuseForeign(foreign);
-    // Refused before it is queued: no process with this configuration could answer it.
+    // Throws for an unknown mode: no process with this configuration could take the input.
     ports.modes.current(control);
-    // Ids that were accepted since the store was asked are in `named`, unless there are more than it holds.
-    const isStale = event.named === true && seq - asked > NAMED_KEPT;
+    // `named` holds the ids that were accepted since the lookup, unless there are more than it keeps: then the lookup is repeated.
+    const isStale = event.named === true && seq - seqAtLookup > NAMED_KEPT;
     const isKnown = known !== undefined || (event.named === true && named.includes(event.inputId));
     if (isKnown || isStale) return null;
     refuseFull(inbox.length);
-    const made = title === "" ? titleOf(event.content) : "";
-    const rename: NewEvent[] = made === "" ? [] : [{ type: "thread_renamed", title: made }];
+    const newTitle = title === "" ? titleOf(event.content) : "";
+    const rename: NewEvent[] = newTitle === "" ? [] : [{ type: "thread_renamed", title: newTitle }];
     return { events: [event, ...rename], blobs, result: true };
   });
   if (isAccepted) return undefined;
@@ -100,7 +100,7 @@ export async function post(thread: Thread, input: Accepted): Promise<{ inputId: 
   return { inputId: input.event.inputId };
 }
 
-/** Accepts an input, and promises what becomes of it: a promise within one, since others may give orders meanwhile. */
+/** Accepts an input. The inner promise settles when its turn ends, so that the session accepts other commands meanwhile. */
 export async function send(thread: Thread, input: Accepted): Promise<{ turn: Promise<TurnResult> }> {
   const { inputId } = input.event;
   const waiter = thread.results.add(inputId);
@@ -133,14 +133,14 @@ function changeQueued(thread: Thread, event: NewEvent<"input_edited" | "input_re
     if (inbox.some((item) => item.inputId === event.inputId)) return { events: [event] };
     throw new CinchError(
       "NOT_PENDING",
-      `Input "${event.inputId}" is not queued: it was taken or removed. listInbox() shows what is.`,
+      `Input "${event.inputId}" is not queued: it was taken or removed. listInbox() lists the queued inputs.`,
     );
   });
 }
 
 const TITLE_CHARS = 60;
 
-/** What a thread is called that nobody gave a title: its first words. */
+/** The title of a thread that has none: its first words. */
 function titleOf(content: string): string {
   const line = content.trim().split("\n", 1)[0]!.replaceAll(/\s+/g, " ").trim();
   const letters = [...line];
@@ -152,11 +152,11 @@ function titleOf(content: string): string {
         .trimEnd()}…`;
 }
 
-/** Everything is bounded: a program that posts in a loop is told so before the journal is full of it. */
-const MOST_QUEUED = 1_000;
+/** Stops a program that posts in a loop before it fills the journal. */
+const MAX_QUEUED = 1_000;
 
 function refuseFull(queued: number): void {
-  if (queued < MOST_QUEUED) return;
+  if (queued < MAX_QUEUED) return;
   throw new CinchError(
     "INVALID_INPUT",
     `${queued} inputs are queued already. Wait for turns to end, or remove some with removeInput().`,

@@ -18,7 +18,7 @@ const File = z.strictObject({
   data: Data,
   filename: text,
 });
-/** Stores look ids up, and not every store can tell broken text apart. */
+/** Stores look ids up, and some stores can't distinguish ids with lone surrogates or NUL. */
 const isInputId = (value: string) =>
   value.length >= 1 && value.length <= 200 && value.isWellFormed() && !value.includes("\0");
 const input = {
@@ -31,10 +31,10 @@ const given = z.custom<unknown>((value) => value !== undefined, "is missing: giv
 const Signal = z.custom<AbortSignal>((value) => value instanceof AbortSignal, "must be an AbortSignal");
 
 /**
- * What each method takes. An unknown key is refused: misspelt, it would be an option that does nothing. Made when a method is first
+ * The options of each method. An unknown key is refused: a misspelt option would do nothing. A schema is built when its method is first
  * called, because importing the library must stay cheap.
  */
-const SHAPES = {
+const SCHEMAS = {
   subscribe: () => z.strictObject({ since: seq }),
   events: () => z.strictObject({ since: seq, signal: z.optional(Signal) }),
   sendMessage: () => z.strictObject(input),
@@ -79,14 +79,14 @@ const SHAPES = {
   removeHeartbeat: () => z.strictObject({ id }),
 };
 
-type Shapes = typeof SHAPES;
-type Options<M extends keyof Shapes> = z.infer<ReturnType<Shapes[M]>>;
+type Schemas = typeof SCHEMAS;
+type Options<M extends keyof Schemas> = z.infer<ReturnType<Schemas[M]>>;
 
-const made = new Map<keyof Shapes, z.ZodMiniType>();
+const built = new Map<keyof Schemas, z.ZodMiniType>();
 
-/** What a method was given, checked. Throws `INVALID_INPUT`. */
-export function optionsOf<M extends keyof Shapes>(method: M, options: unknown): Options<M> {
-  const shape = made.get(method) ?? SHAPES[method]();
-  made.set(method, shape);
-  return checked(shape, options, "INVALID_INPUT", `${method}()`) as Options<M>;
+/** The options of a method, checked. Throws `INVALID_INPUT`. */
+export function optionsOf<M extends keyof Schemas>(method: M, options: unknown): Options<M> {
+  const schema = built.get(method) ?? SCHEMAS[method]();
+  built.set(method, schema);
+  return checked(schema, options, "INVALID_INPUT", `${method}()`) as Options<M>;
 }

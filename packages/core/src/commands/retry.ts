@@ -9,36 +9,36 @@ import type { TurnResult } from "../thread/turn-results.ts";
 const RETRYABLE: ReadonlySet<EndReason> = new Set(["error", "max_steps", "budget", "aborted"]);
 
 /**
- * Goes on after the last turn, as a turn of its own without a message. Callers that want the same turn to go on share one retry. A
- * promise within one: other commands may come while the turn runs.
+ * Continues after the last turn, in a new turn without a message. Callers that retry the same turn share one new turn. The inner promise
+ * settles when that turn ends, so that the session accepts other commands meanwhile.
  */
 export async function retry(thread: Thread): Promise<{ turn: Promise<TurnResult> }> {
   await thread.refresh();
-  const meant = lastTurn(thread.state);
+  const retried = lastTurn(thread.state);
   const { modes, ids } = thread.ports;
   const [turnId, inputId] = [ids("turn"), ids("input")];
   const waiter = thread.results.add(inputId);
   try {
-    const shared = await thread.command((state) => {
+    const sharedInputId = await thread.command((state) => {
       refuseForeign(state.foreign);
       const { turn, control } = state;
-      if (turn && turn.retries !== null && turn.retries === meant)
+      if (turn && turn.retries !== null && turn.retries === retried)
         return { events: [], result: trieEntries(turn.inputIds).next().value![0] };
-      refuseRetry(state, meant);
+      checkRetryable(state, retried);
       const mode = modes.current(control);
-      const last = { turnId: meant!, modeId: mode.id, modelId: modes.modelId(control, mode) };
+      const last = { turnId: retried!, modeId: mode.id, modelId: modes.modelId(control, mode) };
       return { events: [{ type: "input_accepted", turnId, inputId, delivery: "send", content: "", retry: last }] };
     });
-    if (shared === undefined) return { turn: waiter.result };
+    if (sharedInputId === undefined) return { turn: waiter.result };
     waiter.cancel();
-    return { turn: resultOf(thread, shared) };
+    return { turn: resultOf(thread, sharedInputId) };
   } catch (error) {
     waiter.cancel();
     throw error;
   }
 }
 
-/** The result of a turn that another caller has retried, which may have ended since. */
+/** The result of the turn that another caller's retry started. The turn may have ended since. */
 function resultOf(thread: Thread, inputId: string): Promise<TurnResult> {
   const { result } = thread.results.add(inputId);
   thread.results.accepted(inputId);
@@ -47,14 +47,15 @@ function resultOf(thread: Thread, inputId: string): Promise<TurnResult> {
   return result;
 }
 
-/** The turn that a caller has in mind: the last one that ended, also while it is being retried. */
+/** The turn that a retry is for: the last one that ended, also while another retry of it runs. */
 const lastTurn = ({ turn, ended }: ThreadState): string | undefined => turn?.retries ?? ended?.turnId;
 
-function refuseRetry({ turn, ended }: ThreadState, meant: string | undefined): void {
-  if (turn) throw refused("a turn is under way. Wait until it has ended, or abort it");
-  if (!ended || ended.turnId !== meant) throw refused("no turn has ended here since. Send a message");
+function checkRetryable({ turn, ended }: ThreadState, retried: string | undefined): void {
+  if (turn) throw nothingToRetry("a turn is under way. Wait until it has ended, or abort it");
+  if (!ended || ended.turnId !== retried) throw nothingToRetry("no turn has ended, or a newer one has. Send a message");
   if (!RETRYABLE.has(ended.reason))
-    throw refused(`the last turn ended with the reason "${ended.reason}". Send a message to go on`);
+    throw nothingToRetry(`the last turn ended with the reason "${ended.reason}". Send a message to continue`);
 }
 
-const refused = (why: string): CinchError => new CinchError("INVALID_INPUT", `There is nothing to retry: ${why}.`);
+const nothingToRetry = (why: string): CinchError =>
+  new CinchError("INVALID_INPUT", `There is nothing to retry: ${why}.`);

@@ -7,7 +7,7 @@ import { withTimeout } from "../ports/clock.ts";
 import type { StateShape } from "../config/state-shape.ts";
 import type { Thread } from "../thread/thread.ts";
 
-/** What people set on a thread: mode, model, rules, state. Each is a command, durable when it settles. */
+/** The commands that set mode, model, rules and state of a thread. Each is durable when it settles. */
 
 export async function switchMode(thread: Thread, modeId: string): Promise<void> {
   const { modes } = thread.ports;
@@ -24,12 +24,12 @@ export const rename = (thread: Thread, title: string): Promise<void> =>
 
 export interface ModelSwitch {
   modelId: string;
-  /** `mode` (default): for the current mode of this thread. `thread`: for all its modes. */
+  /** `mode` (default): only for the current mode of the thread. `thread`: for all its modes. */
   scope?: "mode" | "thread";
 }
 
 export async function switchModel(thread: Thread, { modelId, scope = "mode" }: ModelSwitch): Promise<void> {
-  // A model that takes its time is taken on trust: the turn will tell.
+  // After the timeout the model is accepted unchecked: if it can't be used, the next turn fails and says why.
   await withTimeout(thread.ports.clock, thread.ports.modes.checkModel(modelId));
   await thread.command(({ control }) => {
     const modeId = control.modeId ?? thread.ports.modes.default.id;
@@ -48,7 +48,7 @@ export function addGrant(thread: Thread, target: Target): Promise<void> {
   return changePolicies(thread, async () => [{ type: "grant_added", rule: rule(), from: "session" }]);
 }
 
-const checkedRule = (rule: Rule): Rule => checked(Rule, rule, "INVALID_INPUT", "This is not a rule");
+const checkedRule = (rule: Rule): Rule => checked(Rule, rule, "INVALID_INPUT", "Invalid rule");
 
 export function setState(thread: Thread, shape: StateShape, updates: unknown): Promise<void> {
   return changePolicies(thread, async ({ control }): Promise<NewEvent[]> => {

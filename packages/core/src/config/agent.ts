@@ -8,7 +8,7 @@ import { Settings } from "./settings.ts";
 import type { ToolSet } from "../tools/tool.ts";
 
 export type Model = LanguageModel | string;
-/** A function is called when the head of a prompt is made, not for every request: the head stays as it is. */
+/** A function is called when the head of a prompt is made, not for every request. */
 export type Instructions = string | (() => string | Promise<string>);
 
 export interface AgentConfig {
@@ -17,12 +17,12 @@ export interface AgentConfig {
   instructions?: Instructions;
   model?: Model;
   tools?: ToolSet;
-  /** The tools that may be used, of all that are listed. Left out: all. */
+  /** The tools that may run, of all that are listed; default: all. */
   availableTools?: readonly string[];
   permissions?: readonly Rule[];
   maxSteps?: number;
   budget?: Budget;
-  /** What the model is called with. */
+  /** What the model is called with, besides the prompt. */
   settings?: Settings;
 }
 
@@ -31,7 +31,7 @@ export const DEFAULT_MAX_STEPS = 200;
 const text = z.string().check(z.minLength(1));
 export const ModelValue = z.custom<Model>(
   (value) => isLanguageModel(value) || (typeof value === "string" && value !== ""),
-  'must be a language model of the AI SDK, such as anthropic("claude-sonnet-5"), or a string that resolveModel knows',
+  'must be a language model of the AI SDK, such as anthropic("claude-sonnet-5"), or a string for resolveModel',
 );
 const ToolValue = z.custom<ToolSet[string]>((value) => typeof value === "object" && value !== null, "must be a tool");
 export const ToolValues = z.record(z.string(), ToolValue);
@@ -42,7 +42,7 @@ const Config = z.strictObject({
   instructions: z.optional(
     z.custom<Instructions>(
       (value) => typeof value === "string" || typeof value === "function",
-      "must be a text, or a function that returns one",
+      "must be a string, or a function that returns one",
     ),
   ),
   model: z.optional(ModelValue),

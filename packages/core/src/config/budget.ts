@@ -5,44 +5,44 @@ import { tokensOf } from "../events/usage.ts";
 const limit = z.optional(z.number().check(z.gt(0)));
 const limits = { steps: limit, tokens: limit, cost: limit, wallMs: limit };
 
-/** What a turn may use up; and, under `thread`, all turns of a thread together. */
+/** What a turn may use; under `thread`, what all turns of a thread together may use. */
 export const Budget = z.strictObject({ ...limits, thread: z.optional(z.strictObject(limits)) });
 export type Budget = z.infer<typeof Budget>;
 type Limits = Omit<Budget, "thread">;
 type Used = Record<keyof Limits, number>;
 
-const words: Record<keyof Limits, string> = {
+const UNITS: Record<keyof Limits, string> = {
   steps: "steps",
   tokens: "tokens",
   cost: "dollars",
   wallMs: "ms of work",
 };
 
-/** Which limit is reached, in words. `null`: the model may be asked. `now`: while a driver is at work. */
+/** Describes the limit that is reached. `null`: the driver may ask the model. */
 export function exhausted(state: ThreadState, budgets: readonly Budget[], now: number): string | null {
   const { turn, usage, spent } = state;
   if (!turn) return null;
   const { steps, tokens, cost, watch } = turn;
   const sinceMs = Math.max(0, now - watch.at);
   const inTurn = { steps, tokens, cost, wallMs: watch.ms + sinceMs };
-  const inAll = { steps: spent.steps, tokens: tokensOf(usage), cost: spent.cost, wallMs: spent.ms + sinceMs };
+  const inThread = { steps: spent.steps, tokens: tokensOf(usage), cost: spent.cost, wallMs: spent.ms + sinceMs };
   for (const { thread = {}, ...limitsOfTurn } of budgets) {
-    const reached = over(inTurn, limitsOfTurn, "a turn") ?? over(inAll, thread, "the thread");
+    const reached = reachedLimit(inTurn, limitsOfTurn, "a turn") ?? reachedLimit(inThread, thread, "the thread");
     if (reached) return reached;
   }
   return null;
 }
 
-function over(used: Used, limitsOf: Limits, what: string): string | null {
-  for (const key of Object.keys(words) as (keyof Limits)[]) {
-    const most = limitsOf[key];
-    if (most !== undefined && used[key] >= most) return `${round(used[key])} of ${most} ${words[key]} for ${what}`;
+function reachedLimit(used: Used, limitsOf: Limits, scope: string): string | null {
+  for (const key of Object.keys(UNITS) as (keyof Limits)[]) {
+    const max = limitsOf[key];
+    if (max !== undefined && used[key] >= max) return `${round(used[key])} of ${max} ${UNITS[key]} for ${scope}`;
   }
   return null;
 }
 
 const round = (value: number): number => Math.round(value * 10_000) / 10_000;
 
-/** Whether a limit in dollars is set, which needs to know what the model costs. */
+/** Whether a limit in dollars is set, which needs the price of the model. */
 export const limitsCost = (budgets: readonly Budget[]): boolean =>
   budgets.some(({ cost, thread }) => cost !== undefined || thread?.cost !== undefined);

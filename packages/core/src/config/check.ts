@@ -17,7 +17,7 @@ export const english = {
 
 const unknownKey = (key: string, known: readonly string[]): string => `Unknown key "${key}": ${didYouMean(key, known)}`;
 
-/** The value, as the schema lets it through; or an error with this code that says what is wrong and where. */
+/** The parsed value. Throws an error with this code that says what is wrong, and where. */
 export function checked<S extends z.ZodMiniType>(schema: S, value: unknown, code: ErrorCode, what: string): z.infer<S> {
   const result = z.safeParse(schema, value, english);
   if (result.success) return result.data;
@@ -27,10 +27,10 @@ export function checked<S extends z.ZodMiniType>(schema: S, value: unknown, code
 export const checkedConfig = <S extends z.ZodMiniType>(schema: S, config: unknown, what: string): z.infer<S> =>
   checked(schema, config, "INVALID_CONFIG", what);
 
-/** Throws `INVALID_CONFIG` unless this is an object that has none but these keys: a misspelt option would do nothing. */
+/** Throws `INVALID_CONFIG` for a value that is not an object, or that has other keys: a misspelt option would do nothing. */
 export function checkKeys(what: string, options: unknown, known: readonly string[]): void {
   if (typeof options !== "object" || options === null || Array.isArray(options))
     throw new CinchError("INVALID_CONFIG", `${what} takes an object with the keys ${known.join(", ")}.`);
-  const strange = Object.keys(options).find((key) => !known.includes(key));
-  if (strange !== undefined) throw new CinchError("INVALID_CONFIG", `${what}: ${unknownKey(strange, known)}`);
+  const unknown = Object.keys(options).find((key) => !known.includes(key));
+  if (unknown !== undefined) throw new CinchError("INVALID_CONFIG", `${what}: ${unknownKey(unknown, known)}`);
 }

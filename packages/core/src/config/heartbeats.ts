@@ -3,25 +3,25 @@ import { checkedConfig } from "./check.ts";
 import { sleep, type Clock } from "../ports/clock.ts";
 import { closedError, reasonOf } from "../errors.ts";
 
-/** Work that a harness does again and again, for as long as it is open. */
+/** Work that a harness repeats at an interval while it is open. */
 export interface Heartbeat {
   id: string;
   intervalMs: number;
-  /** Never called while its last run goes on. What it throws is told to those who listen, and it keeps beating. */
+  /** Not called while its last run continues. If it throws, the error is reported as an event, and the next run is scheduled. */
   handler: (run: { signal: AbortSignal }) => unknown;
-  /** Also runs at once, not only after the first interval. */
+  /** Also run at once, not only after the first interval. */
   immediate?: boolean;
-  /** Called once: when the heartbeat is removed or replaced, or the harness closed. */
+  /** Called once: when the heartbeat is removed or replaced, or the harness closes. */
   shutdown?: () => unknown;
 }
 
-export interface HeartbeatPorts {
+interface HeartbeatPorts {
   clock: Clock;
   /** Must not throw. */
   report(message: string): void;
 }
 
-/** How long a run may go on after its signal was aborted, before it is left behind. */
+/** How long `stop` waits for a run after it has aborted the signal. */
 const GRACE_MS = 1_000;
 
 const fn = <T>() => z.custom<T>((value) => typeof value === "function", "must be a function");
@@ -35,17 +35,17 @@ const Config = z.strictObject({
 });
 
 export const HeartbeatList = z.array(Config).check(({ value, issues }) => {
-  const twice = value.find(({ id }, at) => value.findIndex((other) => other.id === id) !== at);
-  if (!twice) return;
-  issues.push({ code: "custom", message: `two heartbeats have the id "${twice.id}": rename one`, input: value });
+  const duplicate = value.find(({ id }, at) => value.findIndex((other) => other.id === id) !== at);
+  if (!duplicate) return;
+  issues.push({ code: "custom", message: `two heartbeats have the id "${duplicate.id}": rename one`, input: value });
 });
 
-/** The heartbeats of a harness, by id. They wait for `start`, and none runs after `close`. */
+/** The heartbeats of a harness, by id. None runs before `start` or after `close`. */
 export class Heartbeats {
   readonly #ports: HeartbeatPorts;
   readonly #beats = new Map<string, Beat>();
-  #started = false;
-  #closed = false;
+  #isStarted = false;
+  #isClosed = false;
 
   constructor(ports: HeartbeatPorts, heartbeats: readonly Heartbeat[] = []) {
     this.#ports = ports;
@@ -54,23 +54,23 @@ export class Heartbeats {
 
   /** To be called once. */
   start(): void {
-    this.#started = true;
+    this.#isStarted = true;
     for (const beat of Array.from(this.#beats.values())) beat.start();
   }
 
-  /** One with the same id is replaced. Settles when that one has ended. */
+  /** Replaces the heartbeat with the same id, and settles when that one has ended. */
   async register(heartbeat: Heartbeat): Promise<void> {
     const valid = checkedConfig(Config, heartbeat, `Heartbeat ${JSON.stringify(heartbeat?.id ?? "?")}`);
-    if (this.#closed) throw closedError();
+    if (this.#isClosed) throw closedError();
     const beat = new Beat(valid, this.#ports);
     const replaced = this.#beats.get(valid.id);
     this.#beats.set(valid.id, beat);
     const ended = replaced?.stop();
-    if (this.#started) beat.start();
+    if (this.#isStarted) beat.start();
     await ended;
   }
 
-  /** Settles when it has ended, at once if there is none. Never rejects. */
+  /** Settles when the heartbeat has ended. Never rejects. An unknown id is ignored. */
   async remove({ id }: { id: string }): Promise<void> {
     const beat = this.#beats.get(id);
     this.#beats.delete(id);
@@ -79,7 +79,7 @@ export class Heartbeats {
 
   /** Settles when all have ended. Never rejects. */
   async close(): Promise<void> {
-    this.#closed = true;
+    this.#isClosed = true;
     await Promise.all(Array.from(this.#beats.keys(), (id) => this.remove({ id })));
   }
 }
@@ -88,9 +88,9 @@ class Beat {
   readonly #heartbeat: Heartbeat;
   readonly #ports: HeartbeatPorts;
   readonly #stopped = new AbortController();
-  #untick: (() => void) | undefined;
+  #cancelTimer: (() => void) | undefined;
   #run: Promise<void> | null = null;
-  #late = false;
+  #isLate = false;
 
   constructor(heartbeat: Heartbeat, ports: HeartbeatPorts) {
     this.#heartbeat = heartbeat;
@@ -98,33 +98,33 @@ class Beat {
   }
 
   start(): void {
-    // What ran just before may have removed this one.
+    // The handler of an immediate heartbeat may have removed this one.
     if (this.#stopped.signal.aborted) return;
     if (this.#heartbeat.immediate) this.#tick();
-    else this.#wait();
+    else this.#schedule();
   }
 
-  /** Settles when what runs has ended, and after a second of grace in any case. */
+  /** Settles when the run has ended, or after the grace period. */
   async stop(): Promise<void> {
-    this.#untick?.();
+    this.#cancelTimer?.();
     this.#stopped.abort();
-    const shutdown = this.#attempt("could not be shut down", () => this.#heartbeat.shutdown?.());
+    const shutdown = this.#attempt("failed to shut down", () => this.#heartbeat.shutdown?.());
     const ended = new AbortController();
     await Promise.race([Promise.all([this.#run, shutdown]), sleep(this.#ports.clock, GRACE_MS, ended.signal)]);
     ended.abort();
   }
 
-  #wait(): void {
-    this.#untick = this.#ports.clock.after(this.#heartbeat.intervalMs, () => this.#tick());
+  #schedule(): void {
+    this.#cancelTimer = this.#ports.clock.after(this.#heartbeat.intervalMs, () => this.#tick());
   }
 
   #tick(): void {
-    // Before the run, which may be the one that stops it.
-    this.#wait();
+    // Before the run: the handler may stop the heartbeat, which cancels the timer.
+    this.#schedule();
     if (!this.#run) this.#run = this.#beat();
-    else if (!this.#late) {
-      this.#late = true;
-      this.#report(`takes longer than its ${this.#heartbeat.intervalMs} ms: it is skipped until it is done`);
+    else if (!this.#isLate) {
+      this.#isLate = true;
+      this.#report(`takes longer than its ${this.#heartbeat.intervalMs} ms: runs are skipped until it is done`);
     }
   }
 
@@ -132,10 +132,10 @@ class Beat {
     const { signal } = this.#stopped;
     await this.#attempt("failed", () => this.#heartbeat.handler({ signal }), signal);
     this.#run = null;
-    this.#late = false;
+    this.#isLate = false;
   }
 
-  /** Calls it now. What it throws is told, unless it was asked to stop: then that is how it stops. */
+  /** Reports what `work` throws, unless the signal is aborted: a handler may throw to stop. */
   async #attempt(what: string, work: () => unknown, signal?: AbortSignal): Promise<void> {
     try {
       await work();

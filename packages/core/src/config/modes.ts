@@ -6,27 +6,27 @@ import type { Control } from "../folds/control.ts";
 import type { ThreadState } from "../folds/state.ts";
 import { asV4, type LanguageModel, type StreamModel } from "../model/compat.ts";
 import { Settings } from "./settings.ts";
-import { strayNames } from "./stray-names.ts";
+import { unknownTools } from "./unknown-tools.ts";
 import type { ToolSet } from "../tools/tool.ts";
 import { makeSetup, toolsOf, type Setup, type SetupConfig } from "../turn/setup.ts";
 
 export type ResolveModel = (id: string) => LanguageModel | Promise<LanguageModel>;
 
-/** An agent, a model and a tool set under a name. */
+/** An agent under a name, with what the mode adds to it or overrides. */
 export interface HarnessMode {
   readonly id: string;
   readonly name: string;
   readonly agent: Agent;
   /** Added to the agent's. */
   readonly instructions: string;
-  /** In the place of the agent's. */
+  /** Used instead of the agent's. */
   readonly model: Model | undefined;
   readonly additionalTools: Readonly<ToolSet>;
   /** `null`: all. */
   readonly availableTools: readonly string[] | null;
-  /** Where an approved plan leads. */
+  /** The mode that an approved plan enters. */
   readonly transitionsTo: string | null;
-  /** What the model is called with, over the agent's. */
+  /** Override the agent's settings, key by key. */
   readonly settings: Settings;
   readonly metadata: Record<string, unknown>;
 }
@@ -48,25 +48,29 @@ export const ModeConfig = z.strictObject({
 });
 export type ModeConfig = z.input<typeof ModeConfig>;
 
-type World = Omit<SetupConfig, "modes" | "transition"> & { resolveModel: ResolveModel | undefined };
+type SharedConfig = Omit<SetupConfig, "modes" | "transition"> & { resolveModel: ResolveModel | undefined };
 
-/** The modes of a harness, and who acts in each of them. */
+/** The modes of a harness, with the setup for each mode and model. */
 export class Modes {
   readonly all: readonly HarnessMode[];
   readonly default: HarnessMode;
   readonly #config: SetupConfig;
   readonly #resolveModel: ResolveModel | undefined;
-  /** Models that the configuration has as objects, by id. */
+  /** The models that the configuration gives as objects, by id. */
   readonly #models = new Map<string, LanguageModel>();
   readonly #setups = new Map<string, Promise<Setup>>();
   readonly #tools = new Map<string, ReadonlyMap<string, unknown>>();
 
-  constructor(modes: readonly ModeConfig[], defaultModeId: string | undefined, { resolveModel, ...world }: World) {
+  constructor(
+    modes: readonly ModeConfig[],
+    defaultModeId: string | undefined,
+    { resolveModel, ...shared }: SharedConfig,
+  ) {
     this.all = checkedModes(modes.map(modeOf));
     this.default = defaultOf(this.all, defaultModeId);
     this.#resolveModel = resolveModel;
     const transition = (state: ThreadState) => this.#transition(state);
-    this.#config = { ...world, modes: this.all, transition };
+    this.#config = { ...shared, modes: this.all, transition };
     for (const mode of this.all) {
       this.#tools.set(mode.id, toolsOf(mode, this.#config));
       for (const model of [mode.model, mode.agent.model])
@@ -74,9 +78,9 @@ export class Modes {
     }
   }
 
-  /** What the configuration says about tools that no agent has. */
-  strayNames(): string[] {
-    return strayNames(this.#config);
+  /** A message for each name in the configuration that is the name of no tool. */
+  unknownTools(): string[] {
+    return unknownTools(this.#config);
   }
 
   /** Throws `UNKNOWN_MODE`. */
@@ -86,7 +90,7 @@ export class Modes {
     throw this.unknown(modeId);
   }
 
-  /** With `onAsk: "decline"`: no call waits for a person here. */
+  /** With `onAsk: "decline"`, no call waits for a person. */
   get declines(): boolean {
     return this.#config.onAsk === "decline";
   }
@@ -96,68 +100,67 @@ export class Modes {
   }
 
   /**
-   * Whether this process can do what comes next in a thread: a call that was asked for in another mode, or an answer in the current
-   * one. A mode or a tool that it does not have is for others to act with; ending a turn takes neither.
+   * Whether this process has the mode and the tools for the next action of a thread. If not, another process has to drive it. To end a
+   * turn takes neither.
    */
   canAct(state: ThreadState): boolean {
     const { turn, control } = state;
     if (turn?.aborting) return true;
-    const current = control.modeId === null || this.has(control.modeId);
-    if (turn?.phase !== "calls") return current;
-    if (!current && !this.has(turn.modeId)) return false;
+    const hasCurrent = control.modeId === null || this.has(control.modeId);
+    if (turn?.phase !== "calls") return hasCurrent;
+    if (!hasCurrent && !this.has(turn.modeId)) return false;
     const due = turn.calls.filter((call) => DUE.has(call.state));
-    return turn.declined || due.length === 0 || due.some((call) => !this.isLeft(state, call));
+    return turn.declined || due.length === 0 || due.some((call) => !this.lacksTool(state, call));
   }
 
   /**
-   * Whether a call is left to other processes: it was judged where its tool was there, and the tool is not here. A call that no process
-   * has judged is one that the model may have invented.
+   * Whether a call is for another process, because this one lacks its tool. A call that no process has judged is not: the model may have
+   * invented the tool, and this process refuses the call.
    */
-  isLeft(state: ThreadState, { approval, key, effect, toolName, state: now }: Call): boolean {
+  lacksTool(state: ThreadState, { approval, key, effect, toolName, state: now }: Call): boolean {
     if (approval === null && key === null) return false;
-    // Only what is run takes the tool: not a call that waits or is declined, nor one with an effect that a crash cut off.
+    // Only a call that runs needs the tool. A `once` call that a crash interrupted does not run again.
     const isRun = now === "requested" || now === "resumed" || (now === "started" && effect !== "once");
     if (!isRun) return false;
     const modeId = this.modeOfCalls(state) ?? this.default.id;
     return !(this.#tools.get(modeId)?.has(toolName) ?? false);
   }
 
-  /** Why nothing goes on in a thread, if it is that a mode or a tool is not known here. */
+  /** Why this process can't drive a thread. `null`: no mode and no tool is missing. */
   whyBlocked(state: ThreadState): CinchError | null {
     const { turn, control } = state;
     if (this.canAct(state)) return null;
     const modeId = turn?.phase === "calls" ? turn.modeId : control.modeId;
     if (modeId !== null && !this.has(modeId) && !(control.modeId === null || this.has(control.modeId)))
       return this.unknown(modeId);
-    const left = turn?.calls.find((call) => DUE.has(call.state) && this.isLeft(state, call));
+    const call = turn?.calls.find((one) => DUE.has(one.state) && this.lacksTool(state, one));
     return new CinchError(
       "INVALID_CONFIG",
-      `There is no tool "${left?.toolName}" here. Call "${left?.toolCallId}" and the answer to it are kept for a process that has it; abort() ends the turn.`,
+      `There is no tool "${call?.toolName}" here. Call "${call?.toolCallId}" and the answer to it are kept for a process that has the tool; abort() ends the turn.`,
     );
   }
 
-  /** The mode in which calls are judged: that of their step, or, if it is gone, the one that was switched to. */
+  /** The mode in which calls are judged: that of their step, or the current one if this process lacks it. */
   modeOfCalls({ turn, control }: ThreadState): string | undefined {
     return turn && this.has(turn.modeId) ? turn.modeId : (control.modeId ?? undefined);
   }
 
   unknown(modeId: string): CinchError {
     const known = this.all.map(({ id }) => `"${id}"`).join(", ");
-    return new CinchError("UNKNOWN_MODE", `There is no mode "${modeId}" here, but ${known}: switch to one of these.`);
+    return new CinchError("UNKNOWN_MODE", `There is no mode "${modeId}" here. Switch to one of ${known}.`);
   }
 
-  /** The mode that a thread is in. */
   current({ modeId }: Control): HarnessMode {
     return modeId === null ? this.default : this.of(modeId);
   }
 
-  /** The model that a thread uses in a mode: one that was chosen, or the mode's. */
+  /** The model that a thread uses in a mode: the one that it was switched to, or the mode's. */
   modelId({ models, model }: Control, mode: HarnessMode): string {
     const chosen = Object.hasOwn(models, mode.id) ? models[mode.id] : model;
     return chosen ?? idOf(mode.model ?? mode.agent.model);
   }
 
-  /** Who acts on a thread in this mode, or in the one that it is in. */
+  /** The setup for this mode; default: the thread's current mode. */
   setup(control: Control, modeId?: string): Promise<Setup> {
     return this.#setup(modeId === undefined ? this.current(control) : this.of(modeId), control);
   }
@@ -172,7 +175,7 @@ export class Modes {
     return known;
   }
 
-  /** Throws if there is no such model. */
+  /** Rejects if the model can't be used. */
   async checkModel(modelId: string): Promise<void> {
     try {
       await this.#model(modelId, this.default);
@@ -180,13 +183,13 @@ export class Modes {
       const why = reasonOf(cause);
       throw new CinchError(
         "INVALID_INPUT",
-        `Model "${modelId}" can't be used, and nothing was switched: ${why}`,
+        `Model "${modelId}" can't be used, and the model was not switched: ${why}`,
         cause,
       );
     }
   }
 
-  /** Two objects may go by one id, with other settings: the mode's own comes first. */
+  /** Two model objects may have the same id and different settings: the mode's own comes first. */
   async #model(modelId: string, { model, agent }: HarnessMode): Promise<StreamModel> {
     const own = model ?? agent.model;
     const known = typeof own === "object" && idOf(own) === modelId ? own : this.#models.get(modelId);
@@ -197,11 +200,11 @@ export class Modes {
     const objects = [...this.#models.keys()].join(", ") || "none";
     throw new CinchError(
       "INVALID_CONFIG",
-      `Model "${modelId}" is not one of the configured objects (${objects}): give the harness a resolveModel that knows it.`,
+      `Model "${modelId}" is not one of the configured objects (${objects}): give the harness a resolveModel that resolves it.`,
     );
   }
 
-  /** Where a plan leads that is approved in the mode of this step. */
+  /** The mode that a plan enters if it is approved in the mode of this step. */
   #transition({ turn, control }: ThreadState) {
     const target = this.all.find(({ id }) => id === turn?.modeId)?.transitionsTo ?? null;
     if (target === null) return null;
@@ -212,7 +215,7 @@ export class Modes {
 
 const NO_MODEL = "none";
 
-/** What a driver has to do something with. */
+/** The states of calls that a driver has to act on. */
 const DUE: ReadonlySet<Call["state"]> = new Set(["requested", "resumed", "declined", "started"]);
 
 function idOf(model: Model | undefined): string {
@@ -240,19 +243,21 @@ function modeOf(config: ModeConfig): HarnessMode {
 
 function checkedModes(modes: readonly HarnessMode[]): readonly HarnessMode[] {
   const ids = modes.map(({ id }) => id);
-  const twice = ids.find((id, at) => ids.indexOf(id) !== at);
-  if (twice !== undefined) throw wrong(`two modes have the id "${twice}". Rename one.`);
-  const lost = modes.find(({ transitionsTo }) => transitionsTo !== null && !ids.includes(transitionsTo));
-  if (lost)
-    throw wrong(`mode "${lost.id}" has transitionsTo "${lost.transitionsTo}", which is not one of ${ids.join(", ")}.`);
+  const duplicate = ids.find((id, at) => ids.indexOf(id) !== at);
+  if (duplicate !== undefined) throw invalid(`two modes have the id "${duplicate}". Rename one.`);
+  const mode = modes.find(({ transitionsTo }) => transitionsTo !== null && !ids.includes(transitionsTo));
+  if (mode)
+    throw invalid(
+      `mode "${mode.id}" has transitionsTo "${mode.transitionsTo}", which is not one of ${ids.join(", ")}.`,
+    );
   return modes;
 }
 
 function defaultOf(modes: readonly HarnessMode[], id: string | undefined): HarnessMode {
   const named = modes.find((mode) => mode.id === id);
   if (id !== undefined && !named)
-    throw wrong(`defaultModeId "${id}" is not one of ${modes.map((mode) => mode.id).join(", ")}.`);
+    throw invalid(`defaultModeId "${id}" is not one of ${modes.map((mode) => mode.id).join(", ")}.`);
   return named ?? modes.find(({ metadata }) => metadata["default"]) ?? modes[0]!;
 }
 
-const wrong = (what: string): CinchError => new CinchError("INVALID_CONFIG", `Harness: ${what}`);
+const invalid = (problem: string): CinchError => new CinchError("INVALID_CONFIG", `Harness: ${problem}`);

@@ -1,25 +1,25 @@
-/** The known name that a misspelt one most likely stands for. */
+/** The known name that is most similar to a misspelt one. */
 export function nearest(name: string, known: Iterable<string>): string | undefined {
-  const wanted = plain(name);
+  const wanted = normalized(name);
   let best: { name: string; distance: number } | undefined;
   for (const candidate of known) {
-    const other = plain(candidate);
-    const most = Math.max(2, Math.floor(Math.max(wanted.length, other.length) / 3));
+    const other = normalized(candidate);
+    const max = Math.max(2, Math.floor(Math.max(wanted.length, other.length) / 3));
     const distance = isPartOf(wanted, other) ? 1 : distanceOf(wanted, other);
-    if (distance <= most && distance < Math.min(wanted.length, other.length) && distance < (best?.distance ?? Infinity))
+    if (distance <= max && distance < Math.min(wanted.length, other.length) && distance < (best?.distance ?? Infinity))
       best = { name: candidate, distance };
   }
   return best?.name;
 }
 
-/** The end of a message about an unknown name: what was probably meant, or what there is. */
+/** The end of a message about an unknown name: the most similar known name, or all of them. */
 export function didYouMean(name: string, known: readonly string[]): string {
-  const meant = nearest(name, known);
-  if (meant !== undefined) return `did you mean "${meant}"?`;
+  const similar = nearest(name, known);
+  if (similar !== undefined) return `did you mean "${similar}"?`;
   return known.length === 0 ? "there are none." : `there are ${known.map((one) => `"${one}"`).join(", ")}.`;
 }
 
-const plain = (name: string): string =>
+const normalized = (name: string): string =>
   name
     .slice(0, 100)
     .toLowerCase()
@@ -29,7 +29,7 @@ const plain = (name: string): string =>
 const isPartOf = (a: string, b: string): boolean =>
   Math.min(a.length, b.length) > 3 && (a.includes(b) || b.includes(a));
 
-/** How many letters have to be added, left out, changed or swapped with their neighbour. */
+/** The Damerau-Levenshtein distance, without edits inside a swap. */
 function distanceOf(a: string, b: string): number {
   const rows: number[][] = [Array.from({ length: b.length + 1 }, (_, at) => at)];
   for (let i = 1; i <= a.length; i++) {

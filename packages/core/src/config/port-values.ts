@@ -3,15 +3,15 @@ import type { Clock } from "../ports/clock.ts";
 import type { Store } from "../ports/store.ts";
 import type { Workspace } from "../ports/workspace.ts";
 
-/** An object with these methods. Whether they do what they should is for the conformance suites to tell. */
-const having = <T>(what: string, methods: readonly (keyof T & string)[]) => {
-  const lacking = (value: unknown): string[] => {
+/** Accepts an object with these methods. The conformance suites test what the methods do. */
+const withMethods = <T>(what: string, methods: readonly (keyof T & string)[]) => {
+  const missingIn = (value: unknown): string[] => {
     if (typeof value !== "object" || value === null) return [...methods];
     return methods.filter((method) => typeof (value as Record<string, unknown>)[method] !== "function");
   };
-  return z.custom<T>((value) => lacking(value).length === 0, {
+  return z.custom<T>((value) => missingIn(value).length === 0, {
     error: ({ input }) => {
-      const missing = lacking(input);
+      const missing = missingIn(input);
       return missing.length < methods.length
         ? `must be ${what}; this one lacks ${missing.join(", ")}`
         : `must be ${what}`;
@@ -19,7 +19,7 @@ const having = <T>(what: string, methods: readonly (keyof T & string)[]) => {
   });
 };
 
-export const StoreValue = having<Store>(
+export const StoreValue = withMethods<Store>(
   'a store: sqliteStore({ path: "cinch.db" }) of @cinch/sqlite, memoryStore(), or one of your own',
   [
     "open",
@@ -40,9 +40,9 @@ export const StoreValue = having<Store>(
   ],
 );
 
-export const WorkspaceValue = having<Workspace>(
+export const WorkspaceValue = withMethods<Workspace>(
   "a workspace: localWorkspace({ root }) of @cinch/workspace, or one of your own",
   ["open", "close"],
 );
 
-export const ClockValue = having<Clock>("a clock: an object with now() and after()", ["now", "after"]);
+export const ClockValue = withMethods<Clock>("a clock: an object with now() and after()", ["now", "after"]);

@@ -5,9 +5,9 @@ import type { Usage } from "../events/message.ts";
 export interface Price {
   input: number;
   output: number;
-  /** Input that came from the provider's cache. Left out: it costs what other input does. */
+  /** Input from the provider's cache; default: as other input. */
   cacheRead?: number;
-  /** Input that went into the provider's cache. Left out: it costs what other input does. */
+  /** Input that goes into the provider's cache; default: as other input. */
   cacheWrite?: number;
 }
 
@@ -28,9 +28,9 @@ export const Prices = z.record(
 
 /**
  * Standard prices as of November 2026, from the lists that the providers publish: platform.claude.com/docs (pricing),
- * developers.openai.com/api/docs/pricing (as others quote it) and ai.google.dev/gemini-api/docs/pricing. Cache writes are those of the
- * shortest lifetime. Where a long prompt costs more (over 100,000 tokens with claude-haiku-5-5, over 200,000 or 272,000 with others),
- * this is the price below that. Introductory discounts are left out, since they end.
+ * developers.openai.com/api/docs/pricing (as others quote it) and ai.google.dev/gemini-api/docs/pricing. A cache write is one of the
+ * shortest lifetime. Some models cost more above a prompt length (100,000 tokens for claude-haiku-5-5, 200,000 or 272,000 for others):
+ * the table has the lower price. It leaves out introductory discounts, since they end.
  */
 export const defaultPrices: PriceTable = {
   "claude-fable-5-2": { input: 8, output: 40, cacheRead: 0.2, cacheWrite: 10 },
@@ -93,7 +93,7 @@ export function costOf(usage: Usage, modelId: string, prices: PriceTable): numbe
   if (!price) return null;
   const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = usage;
   const { input, output, cacheRead = input, cacheWrite = input } = price;
-  // Some older models don't count what was cached as input.
+  // Some older models don't count cached tokens as input.
   const uncached = Math.max(0, inputTokens - cacheReadTokens - cacheWriteTokens);
   const millionths =
     uncached * input + cacheReadTokens * cacheRead + cacheWriteTokens * cacheWrite + outputTokens * output;

@@ -20,7 +20,7 @@ export const Settings = z.strictObject({
 });
 export type Settings = z.infer<typeof Settings>;
 
-/** The settings of a mode over those of its agent: key by key, each header and each option of a provider too. */
+/** The settings of a mode override those of its agent: key by key, also within headers and the options of a provider. */
 export function mergeSettings(agent: Settings, mode: Settings): CallSettings {
   const providerOptions = Object.entries({ ...agent.providerOptions, ...mode.providerOptions }).map(([provider]) => {
     const options = { ...agent.providerOptions?.[provider], ...mode.providerOptions?.[provider] };
@@ -28,17 +28,16 @@ export function mergeSettings(agent: Settings, mode: Settings): CallSettings {
   });
   const headers = { ...agent.headers, ...mode.headers };
   const merged = {
-    ...given(agent),
-    ...given(mode),
+    ...withoutUndefined(agent),
+    ...withoutUndefined(mode),
     ...(Object.keys(headers).length > 0 ? { headers } : {}),
     ...(providerOptions.length > 0 ? { providerOptions: Object.fromEntries(providerOptions) } : {}),
   };
   return merged as CallSettings;
 }
 
-/** As a model takes them. */
+/** The settings in the types of the AI SDK. */
 export type CallSettings = Pick<LanguageModelV4CallOptions, keyof Settings>;
 
-/** A key without a value says nothing. */
-const given = (settings: Settings): Settings =>
+const withoutUndefined = (settings: Settings): Settings =>
   Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));

@@ -7,81 +7,93 @@ import { issueText } from "../tools/schema.ts";
 
 export type State = Record<string, Json>;
 
-/** What the state of a thread looks like where no `stateSchema` says more. */
+/** The type of a thread's state without a `stateSchema`. */
 export interface StateValues {
   [key: string]: Json | undefined;
 }
 
-/** The state of a thread, with what is built in. */
+/** The state of a thread, with the built-in key `yolo`. */
 export type WholeState<Values = StateValues> = Values & { yolo: boolean };
 
-/** What `setState` takes: any part of the state. Without a `stateSchema` it is whatever has a JSON. */
+/** What `setState` takes: any part of the state. Without a `stateSchema`, any values that can be converted to JSON. */
 export type StateUpdates<Values = StateValues> = string extends keyof Values
   ? Record<string, unknown>
   : Partial<Values> & { yolo?: boolean };
 
 const STATE_CHARS = 1_000_000;
 
-/** What the state of a thread looks like, and how it begins. `yolo` is built in, and not the schema's business. */
+/** Schema and initial values of the state of a thread. `yolo` is built in: the schema does not get it. */
 export class StateShape {
   readonly yolo: boolean;
   readonly #initial: State;
   readonly #schema: StandardSchemaV1 | undefined;
-  /** What the schema is given: it may make something else of its input, which it would not take back. */
-  readonly #given: Record<string, unknown>;
+  /** The initial state before validation: a schema that transforms its input may reject its own output. */
+  readonly #input: Record<string, unknown>;
 
   constructor(schema: StandardSchemaV1 | undefined, initialState: Record<string, unknown> | undefined) {
-    const { yolo = false, ...given } = initialState ?? {};
+    const { yolo = false, ...input } = initialState ?? {};
     if (typeof yolo !== "boolean")
-      throw new CinchError("INVALID_CONFIG", "Harness: initialState.yolo is true or false.");
+      throw new CinchError("INVALID_CONFIG", "Harness: initialState.yolo must be true or false.");
     this.#schema = schema;
-    this.#given = given;
+    this.#input = input;
     this.yolo = yolo;
-    const result = schema?.["~standard"].validate(given);
-    if (result instanceof Promise)
-      throw new CinchError("INVALID_CONFIG", "Harness: a stateSchema must answer at once, not by a promise.");
-    if (initialState && result?.issues) throw refused("INVALID_CONFIG", "Harness: initialState", result.issues);
-    if (result && !result.issues) refuseStrange(given, result.value, "INVALID_CONFIG", "Harness: initialState");
-    this.#initial = asState(result && !result.issues ? result.value : given, "INVALID_CONFIG", "Harness: initialState");
+    const source = { code: "INVALID_CONFIG", what: "Harness: initialState" } as const;
+    const result = schema?.["~standard"].validate(input);
+    if (result instanceof Promise) throw new CinchError("INVALID_CONFIG", `Harness: ${ASYNC_SCHEMA}`);
+    if (initialState && result?.issues) throw invalidState(result.issues, source);
+    if (result && !result.issues) refuseUnknown(input, result.value, source);
+    this.#initial = asState(result && !result.issues ? result.value : input, source);
   }
 
-  /** The whole state, of what was set and how it began: a copy, to do with as one likes. */
-  whole(values: State, yolo: boolean | null): WholeState {
+  /** A copy of the whole state. `yolo` is `null` for a thread that has not set it. */
+  whole(values: State, { yolo }: { yolo: boolean | null }): WholeState {
     return structuredClone({ ...this.#initial, ...values, yolo: yolo ?? this.yolo });
   }
 
-  /** The updates as they are to be kept. Throws `INVALID_INPUT` if the state would not fit its schema. */
+  /** The updates as JSON. Throws `INVALID_INPUT` if the state would not fit its schema. */
   checked(values: State, updates: unknown): State {
     if (typeof updates !== "object" || updates === null || Array.isArray(updates))
-      throw new CinchError("INVALID_INPUT", "setState takes an object: what is to change.");
-    const { yolo, ...own } = updates as Record<string, unknown>;
+      throw new CinchError("INVALID_INPUT", "setState takes an object with the keys to change.");
+    const { yolo, ...rest } = updates as Record<string, unknown>;
     if (yolo !== undefined && typeof yolo !== "boolean")
-      throw new CinchError("INVALID_INPUT", "yolo is true or false.");
-    const wanted = asState(own, "INVALID_INPUT", "setState");
-    if (JSON.stringify({ ...values, ...wanted }).length > STATE_CHARS)
-      throw new CinchError("INVALID_INPUT", `The state of a thread can have ${STATE_CHARS} characters of JSON.`);
-    if (this.#schema && Object.keys(wanted).length > 0) this.#check(this.#schema, values, wanted);
-    return yolo === undefined ? wanted : { ...wanted, yolo };
+      throw new CinchError("INVALID_INPUT", "yolo must be true or false.");
+    const changes = asState(rest, SET_STATE);
+    if (JSON.stringify({ ...values, ...changes }).length > STATE_CHARS)
+      throw new CinchError(
+        "INVALID_INPUT",
+        `The state of a thread can have at most ${STATE_CHARS} characters of JSON. Keep large data elsewhere.`,
+      );
+    if (this.#schema && Object.keys(changes).length > 0) this.#check(this.#schema, values, changes);
+    return yolo === undefined ? changes : { ...changes, yolo };
   }
 
-  #check(schema: StandardSchemaV1, values: State, wanted: State): void {
-    const result = validated(schema, { ...this.#given, ...values, ...wanted });
-    if (result instanceof Promise)
-      throw new CinchError("INVALID_INPUT", "The stateSchema answers by a promise; it must answer at once.");
-    if (result.issues) throw refused("INVALID_INPUT", "setState", result.issues);
-    refuseStrange(wanted, result.value, "INVALID_INPUT", "setState");
+  #check(schema: StandardSchemaV1, values: State, changes: State): void {
+    const result = validate(schema, { ...this.#input, ...values, ...changes });
+    if (result instanceof Promise) throw new CinchError("INVALID_INPUT", `setState: ${ASYNC_SCHEMA}`);
+    if (result.issues) throw invalidState(result.issues, SET_STATE);
+    refuseUnknown(changes, result.value, SET_STATE);
   }
 }
 
-/** A schema that leaves out what it does not know would lose it without a word. */
-function refuseStrange(given: object, known: unknown, code: ErrorCode, what: string): void {
-  const keys = Object.keys(Object(known) as object);
-  const strange = Object.keys(given).find((key) => !keys.includes(key));
-  if (strange === undefined) return;
-  throw new CinchError(code, `${what}: the stateSchema does not know "${strange}": ${didYouMean(strange, keys)}`);
+const ASYNC_SCHEMA = "the stateSchema returned a promise; it must validate synchronously.";
+
+/** The code and the beginning of an error. */
+interface ErrorSource {
+  code: ErrorCode;
+  what: string;
 }
 
-function validated(schema: StandardSchemaV1, state: unknown) {
+const SET_STATE: ErrorSource = { code: "INVALID_INPUT", what: "setState" };
+
+/** Without this, keys that the schema strips would be lost silently. */
+function refuseUnknown(input: object, output: unknown, { code, what }: ErrorSource): void {
+  const known = Object.keys(Object(output) as object);
+  const unknown = Object.keys(input).find((key) => !known.includes(key));
+  if (unknown === undefined) return;
+  throw new CinchError(code, `${what}: the stateSchema has no key "${unknown}": ${didYouMean(unknown, known)}`);
+}
+
+function validate(schema: StandardSchemaV1, state: unknown) {
   try {
     return schema["~standard"].validate(state);
   } catch (cause) {
@@ -89,15 +101,15 @@ function validated(schema: StandardSchemaV1, state: unknown) {
   }
 }
 
-const refused = (code: ErrorCode, what: string, issues: readonly StandardSchemaV1.Issue[]): CinchError =>
+const invalidState = (issues: readonly StandardSchemaV1.Issue[], { code, what }: ErrorSource): CinchError =>
   new CinchError(code, `${what} does not fit the stateSchema:\n${issues.map(issueText).join("\n")}`);
 
-/** The state is JSON. A key without a value is left out. */
-function asState(value: unknown, code: ErrorCode, what: string): State {
+/** The value as JSON, without keys that are `undefined`. */
+function asState(value: unknown, { code, what }: ErrorSource): State {
   try {
     return toJson(value ?? {}) as State;
   } catch (error) {
     if (!(error instanceof NoJson)) throw error;
-    throw new CinchError(code, `${what} takes JSON, and nothing was changed: ${error.message}`, error);
+    throw new CinchError(code, `${what} takes JSON, and the state was not changed: ${error.message}`, error);
   }
 }

@@ -4,50 +4,52 @@ import { noUsage } from "../events/usage.ts";
 import { Part as PartSchema, type Json, type Part, type Usage } from "../events/message.ts";
 import { asText } from "../tools/tool.ts";
 import type { AnswerSink, Outcome } from "./answer.ts";
-import { AnswerSize, cutDown, MAX_CALLS } from "./answer-limits.ts";
+import { AnswerSize, MAX_CALLS, truncate } from "./answer-limits.ts";
 import { failureOf, type Failure } from "./failure.ts";
 
-/** Puts an answer together from the parts of a stream, whatever they are. */
+/** Builds an answer from the parts of a stream. Never throws for a malformed part. */
 export class AnswerBuilder {
   content: Part[] = [];
-  began = false;
+  hasStarted = false;
   failure: Failure | undefined;
   readonly size = new AnswerSize();
   readonly #sink: AnswerSink;
   readonly #files = new Map<number, Uint8Array>();
   readonly #refused = new Map<string, string>();
-  /** Where the text blocks that are open stand in `content`, and which of the streamed texts each is. */
+  /** The open text blocks: their place in `content`, and their index among the streamed texts. */
   readonly #blocks = new Map<string, { at: number; index: number | undefined }>();
-  readonly #ids = new Set<string>();
-  readonly #inputs = new Map<string, string>();
-  #texts = 0;
+  /** The ids of calls, as the provider gave them. */
+  readonly #callIds = new Set<string>();
+  /** By call id, the tool whose arguments are streaming. */
+  readonly #streamingTools = new Map<string, string>();
+  #textCount = 0;
   #finish: { reason: string; usage: Usage } | undefined;
 
   constructor(sink: AnswerSink) {
     this.#sink = sink;
   }
 
-  /** Parts of kinds that are not known are passed over: providers add some every month. */
+  /** Ignores parts of unknown types: providers often add new ones. */
   add(part: LanguageModelV4StreamPart): void {
     this.size.add(part);
     if (this.size.isTooLarge) return;
     switch (part?.type) {
       case "text-delta":
-        return this.#grow("text", part.id, part.delta, part.providerMetadata);
+        return this.#appendText("text", part.id, part.delta, part.providerMetadata);
       case "reasoning-delta":
-        return this.#grow("reasoning", part.id, part.delta, part.providerMetadata);
+        return this.#appendText("reasoning", part.id, part.delta, part.providerMetadata);
       case "text-start":
-        return this.#grow("text", part.id, "", part.providerMetadata);
+        return this.#appendText("text", part.id, "", part.providerMetadata);
       case "reasoning-start":
-        return this.#grow("reasoning", part.id, "", part.providerMetadata);
+        return this.#appendText("reasoning", part.id, "", part.providerMetadata);
       case "text-end":
-        return this.#close("text", part.id, part.providerMetadata);
+        return this.#closeText("text", part.id, part.providerMetadata);
       case "reasoning-end":
-        return this.#close("reasoning", part.id, part.providerMetadata);
+        return this.#closeText("reasoning", part.id, part.providerMetadata);
       case "tool-input-start":
-        this.began = true;
-        if (this.#inputs.size >= MAX_CALLS) return;
-        this.#inputs.set(part.id, part.toolName);
+        this.hasStarted = true;
+        if (this.#streamingTools.size >= MAX_CALLS) return;
+        this.#streamingTools.set(part.id, part.toolName);
         return this.#sink.toolInput({
           phase: "start",
           toolCallId: cleanId(part.id),
@@ -57,7 +59,7 @@ export class AnswerBuilder {
       case "tool-input-delta":
       case "tool-input-end": {
         const phase = part.type === "tool-input-end" ? "end" : "delta";
-        const toolName = this.#inputs.get(part.id);
+        const toolName = this.#streamingTools.get(part.id);
         if (toolName === undefined) return;
         return this.#sink.toolInput({
           phase,
@@ -75,7 +77,7 @@ export class AnswerBuilder {
           type: "tool-result",
           toolCallId,
           toolName,
-          result: plain(part.result),
+          result: plainJson(part.result),
           ...(isError ? { isError } : {}),
           ...metaOf(part),
         });
@@ -85,7 +87,7 @@ export class AnswerBuilder {
         return this.#file(part);
       case "source": {
         const { type: _, id, providerMetadata: __, ...source } = part;
-        return this.#push({ type: "source", id, source: plain(source), ...metaOf(part) });
+        return this.#push({ type: "source", id, source: plainJson(source), ...metaOf(part) });
       }
       case "custom":
         return this.#push({ type: "custom", kind: part.kind, ...metaOf(part) });
@@ -102,7 +104,7 @@ export class AnswerBuilder {
     const { problem, isTooLarge } = this.size;
     if (isTooLarge) {
       const { reason: finishReason, usage } = this.#finish ?? { reason: "length", usage: noUsage };
-      const content = cutDown(this.content);
+      const content = truncate(this.content);
       return {
         kind: "answer",
         answer: { content, files: new Map(), refused: new Map(), finishReason, usage, problem },
@@ -110,8 +112,8 @@ export class AnswerBuilder {
     }
     const failure = this.failure ?? this.#incomplete();
     if (failure) {
-      const used = this.#finish ? { usage: this.#finish.usage } : {};
-      return { kind: "failed", failure, partial: this.content, ...used };
+      const usage = this.#finish ? { usage: this.#finish.usage } : {};
+      return { kind: "failed", failure, partial: this.content, ...usage };
     }
     const { reason: finishReason, usage } = this.#finish!;
     const content = this.content.filter((part) => part.type !== "text" || part.text !== "").map(wellFormed);
@@ -121,15 +123,15 @@ export class AnswerBuilder {
 
   #incomplete(): Failure | null {
     if (!this.#finish) {
-      const message = "The model's stream ended before its answer did.";
+      const message = "The model's stream ended before its answer was complete.";
       return { code: "PROVIDER_STREAM_CUT", message, retryable: true };
     }
     if (this.#finish.reason !== "error") return null;
-    const message = "The provider ended the answer with an error and did not say which.";
+    const message = "The provider ended the answer with an error and gave no details.";
     return { code: "PROVIDER_ERROR", message, retryable: true };
   }
 
-  #grow(type: "text" | "reasoning", id: string, delta: unknown, providerMetadata: unknown): void {
+  #appendText(type: "text" | "reasoning", id: string, delta: unknown, providerMetadata: unknown): void {
     if (typeof delta !== "string") return;
     const key = `${type} ${id}`;
     let block = this.#blocks.get(key);
@@ -145,14 +147,14 @@ export class AnswerBuilder {
       ...metaOf({ providerMetadata }),
     });
     if (delta === "") return;
-    // Counted from its first word on: a block without any is not seen, and would leave a hole.
-    block.index ??= this.#texts++;
+    // A block gets its index with its first text: an empty block is not shown, and would leave a gap.
+    block.index ??= this.#textCount++;
     this.#sink.text({ index: block.index, part: type, delta, content: this.content });
   }
 
-  /** Some providers use an id again for the next block. */
-  #close(type: "text" | "reasoning", id: string, providerMetadata: unknown): void {
-    this.#grow(type, id, "", providerMetadata);
+  /** Some providers reuse an id for the next block. */
+  #closeText(type: "text" | "reasoning", id: string, providerMetadata: unknown): void {
+    this.#appendText(type, id, "", providerMetadata);
     this.#blocks.delete(`${type} ${id}`);
   }
 
@@ -166,14 +168,14 @@ export class AnswerBuilder {
     this.size.calls++;
     if (this.size.hasTooManyCalls) return;
     const toolCallId = this.#uniqueId(part.toolCallId);
-    const repeats = this.#ids.has(part.toolCallId);
-    this.#ids.add(part.toolCallId);
+    const isDuplicate = this.#callIds.has(part.toolCallId);
+    this.#callIds.add(part.toolCallId);
     if (input === undefined)
       this.#refused.set(toolCallId, `The arguments are not a JSON object: ${asText(part.input).slice(0, 500)}`);
-    if (repeats)
+    if (isDuplicate)
       this.#refused.set(
         toolCallId,
-        "Two calls of this answer had one id. Only the first was run: call again if both were meant.",
+        "Two calls of this answer had the same id. Only the first was run: call again if you need both.",
       );
     const toolName =
       asText(part.toolName ?? "")
@@ -184,9 +186,9 @@ export class AnswerBuilder {
 
   #uniqueId(id: string): string {
     const clean = cleanId(id);
-    const taken = new Set(this.content.flatMap((part) => (part.type === "tool-call" ? [part.toolCallId] : [])));
+    const used = new Set(this.content.flatMap((part) => (part.type === "tool-call" ? [part.toolCallId] : [])));
     let unique = clean;
-    for (let n = 2; taken.has(unique); n++) unique = `${clean}_${n}`;
+    for (let n = 2; used.has(unique); n++) unique = `${clean}_${n}`;
     return unique;
   }
 
@@ -200,19 +202,19 @@ export class AnswerBuilder {
     if (this.content.length > at) this.#files.set(at, typeof data === "string" ? fromBase64(data) : data);
   }
 
-  /** Blank texts are gone by now, so parts have moved. */
+  /** `content` lacks the empty texts, so the indexes of its parts have changed. */
   #filesIn(content: readonly Part[]): Map<number, Uint8Array> {
     return new Map([...this.#files].map(([at, bytes]) => [content.indexOf(this.content[at]!), bytes]));
   }
 
-  /** What does not have the shape of a part is left out: a provider's slip must not cost the whole answer. */
+  /** Drops a malformed part: it must not make the whole answer fail. */
   #push(part: Part): void {
-    this.began = true;
+    this.hasStarted = true;
     if (PartSchema.safeParse(part).success) this.content = [...this.content, part];
   }
 }
 
-/** Ids go back to the provider, so they are kept to what all of them take; and they are keys of records. */
+/** Ids go back to the provider, so only characters that every provider accepts are kept. Ids are also keys of objects. */
 function cleanId(id: string): string {
   const clean =
     asText(id ?? "")
@@ -221,25 +223,25 @@ function cleanId(id: string): string {
   return clean in {} ? `call_${clean}` : clean;
 }
 
-/** Half a character is refused by some when it is sent back. */
+/** Some providers refuse a prompt with lone surrogates. */
 const wellFormed = (part: Part): Part =>
   part.type === "text" && !part.text.isWellFormed() ? { ...part, text: part.text.toWellFormed() } : part;
 
 function metaOf({ providerMetadata }: { providerMetadata?: unknown }): { providerMetadata?: Record<string, Json> } {
   return typeof providerMetadata !== "object" || providerMetadata === null
     ? {}
-    : { providerMetadata: plain(providerMetadata) as Record<string, Json> };
+    : { providerMetadata: plainJson(providerMetadata) as Record<string, Json> };
 }
 
-/** As the journal will give it back: an SDK may leave `undefined` in what it attaches, and JSON has none. */
-const plain = (value: unknown): Json => JSON.parse(JSON.stringify(value) ?? "null") as Json;
+/** The value as the journal returns it: without the `undefined` fields that an SDK may leave. */
+const plainJson = (value: unknown): Json => JSON.parse(JSON.stringify(value) ?? "null") as Json;
 
-/** Arguments are an object; anything else is a mistake of the model. No arguments at all mean none. */
+/** `undefined`: the arguments are not a JSON object. Missing arguments are an empty object. */
 function parseArgs(text: unknown): Json | undefined {
   if (text === undefined || (typeof text === "string" && text.trim() === "")) return {};
   try {
-    const value: unknown = typeof text === "string" ? JSON.parse(text) : plain(text);
-    // What is nested too deep for our own use can be parsed all the same.
+    const value: unknown = typeof text === "string" ? JSON.parse(text) : plainJson(text);
+    // Throws for a value that is nested too deep to be stored, although it could be parsed.
     JSON.stringify(value);
     return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Json) : undefined;
   } catch {

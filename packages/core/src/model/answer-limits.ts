@@ -2,19 +2,19 @@ import type { LanguageModelV4StreamPart } from "@ai-sdk/provider";
 import type { Part } from "../events/message.ts";
 import { asText } from "../tools/tool.ts";
 
-/** How many calls one answer may bring, and how large it may be, in characters of its parts and bytes of files. */
 export const MAX_CALLS = 128;
-export const MAX_SIZE = 32_000_000;
-/** How much of the text of an answer is kept that was too large. */
+/** In characters of the parts of an answer and bytes of its files. */
+const MAX_SIZE = 32_000_000;
+/** How much text is kept of an answer that is too large. */
 const KEPT_CHARS = 100_000;
 
-/** Measures an answer while it comes in. */
+/** Measures an answer while it streams. */
 export class AnswerSize {
   calls = 0;
   #kept = 0;
   #streamed = 0;
 
-  /** What comes after it is not read. */
+  /** Once this is true, the rest of the stream is not read. */
   get isTooLarge(): boolean {
     return this.#kept > MAX_SIZE || this.#streamed > MAX_SIZE;
   }
@@ -24,22 +24,22 @@ export class AnswerSize {
   }
 
   add(part: LanguageModelV4StreamPart): void {
-    // The arguments of a call come twice: in pieces for subscribers, and as a whole.
+    // The arguments of a call arrive twice: in deltas for subscribers, and as a whole.
     if (part?.type === "tool-input-delta") this.#streamed += 1 + lengthOf(part.delta);
     else this.#kept += 1 + sizeOf(part);
   }
 
-  /** Why nothing of this answer is run, for the model. `undefined`: it is within the limits. */
+  /** Tells the model why no call of this answer is run. `undefined`: it is within the limits. */
   get problem(): string | undefined {
     if (this.isTooLarge)
-      return `Not taken: the answer was larger than ${MAX_SIZE / 1_000_000} MB, and none of its calls was run. Answer in smaller parts.`;
+      return `Not accepted: the answer was larger than ${MAX_SIZE / 1_000_000} MB, and none of its calls was run. Answer in smaller parts.`;
     if (this.hasTooManyCalls)
-      return `Not run: the answer had ${this.calls} calls, and one answer may bring ${MAX_CALLS}. None of them was run. Call again with fewer at a time.`;
+      return `Not run: the answer had ${this.calls} calls, and one answer may have ${MAX_CALLS}. None of them was run. Call again with fewer at a time.`;
     return undefined;
   }
 }
 
-/** Every part counts, whatever it is: an answer that never ends may consist of any. */
+/** Every part counts, whatever its type: an endless answer may consist of any. */
 function sizeOf(part: LanguageModelV4StreamPart): number {
   switch (part?.type) {
     case "text-delta":
@@ -59,12 +59,12 @@ function sizeOf(part: LanguageModelV4StreamPart): number {
 
 const lengthOf = (text: unknown): number => (typeof text === "string" ? text.length : 0);
 
-/** What is kept of an answer that was too large: the beginning of what it says, and which calls it made. */
-export function cutDown(content: readonly Part[]): Part[] {
+/** Keeps the beginning of the text, and the calls without their arguments. */
+export function truncate(content: readonly Part[]): Part[] {
   const text = content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n\n");
   const kept = text.slice(0, KEPT_CHARS).toWellFormed();
   const calls = content.flatMap((part): Part[] => {
     return part.type === "tool-call" && !part.providerExecuted ? [{ ...part, input: {} }] : [];
   });
-  return [{ type: "text", text: `${kept}\n\n[The rest of this answer was too large, and is left out.]` }, ...calls];
+  return [{ type: "text", text: `${kept}\n\n[The rest of this answer was too large, and was left out.]` }, ...calls];
 }

@@ -6,34 +6,34 @@ import { AnswerBuilder } from "./answer-builder.ts";
 import type { StreamModel } from "./compat.ts";
 import { failureOf, type Failure } from "./failure.ts";
 
-/** A model that says nothing for this long is taken for dead. */
-export const SILENCE_MS = 60_000;
+/** The timeout between two parts of a stream. */
+const SILENCE_MS = 60_000;
 
 export interface Answer {
   content: Part[];
-  /** Bytes of files that the model made, by the index of their part. */
+  /** The bytes of files that the model generated, by the index of their part. */
   files: Map<number, Uint8Array>;
-  /** Calls that can't be run as they came, with what to tell the model. */
+  /** By call id, why a call can't be run, for the model. */
   refused: Map<string, string>;
   finishReason: string;
   usage: Usage;
-  /** Why none of its calls is run, for the model: it was larger than an answer may be. */
+  /** Why no call of this answer is run, for the model: it exceeds a limit. */
   problem?: string | undefined;
 }
 
 export type Outcome =
   | { kind: "answer"; answer: Answer }
-  /** `usage`: what it took all the same, if the provider said so. */
+  /** `usage`: what the failed call used, if the provider reported it. */
   | { kind: "failed"; failure: Failure; partial: Part[]; usage?: Usage }
   | { kind: "aborted"; partial: Part[] };
 
-/** What can be seen while the answer comes in. */
+/** Receives an answer while it streams. */
 export interface AnswerSink {
   text(update: { index: number; part: "text" | "reasoning"; delta: string; content: readonly Part[] }): void;
   toolInput(update: { phase: "start" | "delta" | "end"; toolCallId: string; toolName: string; delta: string }): void;
 }
 
-export interface AnswerRequest {
+interface AnswerRequest {
   model: StreamModel;
   prompt: LanguageModelV4Prompt;
   tools: LanguageModelV4FunctionTool[];
@@ -43,14 +43,14 @@ export interface AnswerRequest {
   sink: AnswerSink;
 }
 
-/** One call of the model, to its end. Never rejects: a failure is a value. */
-export async function streamAnswer(asked: AnswerRequest): Promise<Outcome> {
-  const { model, prompt, tools, settings, signal, clock, sink } = asked;
+/** Calls the model once. Never rejects: a failure is a value. */
+export async function streamAnswer(answerRequest: AnswerRequest): Promise<Outcome> {
+  const { model, prompt, tools, settings, signal, clock, sink } = answerRequest;
   const builder = new AnswerBuilder(sink);
   const call = new AbortController();
-  const watch = watchdog(clock, () => call.abort());
-  const stop = () => call.abort();
-  signal.addEventListener("abort", stop);
+  const abortCall = () => call.abort();
+  const watchdog = startWatchdog(clock, abortCall);
+  signal.addEventListener("abort", abortCall);
   try {
     if (signal.aborted) return { kind: "aborted", partial: [] };
     const request = model.doStream({
@@ -62,32 +62,32 @@ export async function streamAnswer(asked: AnswerRequest): Promise<Outcome> {
     const opened = await Promise.race([request, aborted(call.signal)]);
     if (opened)
       await consume(opened.stream.getReader(), call.signal, (part) => {
-        watch.alive();
+        watchdog.reset();
         builder.add(part);
-        // Nothing comes after it, and a connection that stays open must not turn an answer into a silence.
+        // `finish` is the last part. If the connection stays open after it, waiting for the end would run into the timeout.
         return part?.type === "finish" || builder.size.isTooLarge;
       });
   } catch (error) {
-    if (!call.signal.aborted) builder.failure ??= failureOf(error, builder.began ? "stream" : "request");
+    if (!call.signal.aborted) builder.failure ??= failureOf(error, builder.hasStarted ? "stream" : "request");
   } finally {
-    signal.removeEventListener("abort", stop);
-    watch.stop();
+    signal.removeEventListener("abort", abortCall);
+    watchdog.stop();
   }
   if (signal.aborted) return { kind: "aborted", partial: builder.content };
-  if (watch.fired) return { kind: "failed", failure: silent, partial: builder.content };
+  if (watchdog.hasFired) return { kind: "failed", failure: silent, partial: builder.content };
   return builder.outcome();
 }
 
 const silent: Failure = {
   code: "PROVIDER_SILENT",
-  message: `The model said nothing for ${SILENCE_MS / 1000} s.`,
+  message: `The model sent nothing for ${SILENCE_MS / 1000} s.`,
   retryable: true,
 };
 
 async function consume(
   reader: ReadableStreamDefaultReader<LanguageModelV4StreamPart>,
   signal: AbortSignal,
-  isEnough: (part: LanguageModelV4StreamPart) => boolean,
+  isLast: (part: LanguageModelV4StreamPart) => boolean,
 ): Promise<void> {
   // A provider may ignore the signal: cancelling the reader ends a read that would hang.
   const cancel = () => {
@@ -97,7 +97,7 @@ async function consume(
   try {
     for (let next = await reader.read(); !next.done; next = await reader.read()) {
       if (signal.aborted) return;
-      if (isEnough(next.value)) return cancel();
+      if (isLast(next.value)) return cancel();
     }
   } finally {
     signal.removeEventListener("abort", cancel);
@@ -107,18 +107,18 @@ async function consume(
 const aborted = (signal: AbortSignal): Promise<undefined> =>
   new Promise((resolve) => signal.addEventListener("abort", () => resolve(undefined), { once: true }));
 
-/** One timer for a whole stream: a delta only notes the time. */
-function watchdog(clock: Clock, bite: () => void) {
+/** Uses one timer for a whole stream: `reset` only notes the time, since it is called for every delta. */
+function startWatchdog(clock: Clock, onTimeout: () => void) {
   let last = clock.now();
   let cancel = clock.after(SILENCE_MS, check);
-  const watch = { fired: false, alive: () => void (last = clock.now()), stop: () => cancel() };
+  const watchdog = { hasFired: false, reset: () => void (last = clock.now()), stop: () => cancel() };
   function check() {
-    const left = last + SILENCE_MS - clock.now();
-    if (left > 0) cancel = clock.after(left, check);
+    const remainingMs = last + SILENCE_MS - clock.now();
+    if (remainingMs > 0) cancel = clock.after(remainingMs, check);
     else {
-      watch.fired = true;
-      bite();
+      watchdog.hasFired = true;
+      onTimeout();
     }
   }
-  return watch;
+  return watchdog;
 }

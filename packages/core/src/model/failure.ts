@@ -6,7 +6,7 @@ export interface Failure {
   code: ErrorCode;
   message: string;
   retryable: boolean;
-  /** What the provider asked for, if it did. */
+  /** The delay that the provider asked for. */
   retryAfterMs?: number;
   cause?: unknown;
 }
@@ -15,15 +15,18 @@ const OVERFLOW =
   /context.{0,20}(length|window)|prompt is too long|too many tokens|maximum.{0,20}tokens|token count exceeds/i;
 const NETWORK_CODE = /^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_)/;
 
-/** Reads what a provider's SDK threw, or put into its stream. It is known by its shape: SDKs of several majors meet here. */
+/**
+ * Classifies an error that a provider's SDK threw or sent in its stream: by its fields, because several major versions of the SDK, with
+ * error classes of their own, may be in use.
+ */
 export function failureOf(error: unknown, during: "request" | "stream"): Failure {
   const message = messageOf(error);
   const status = field(error, "statusCode");
-  // A stream that breaks off is reported with the status of the response that it was: a success.
+  // The error of a stream that breaks off has the status of its response, which was a success.
   if (typeof status === "number" && status >= 400) return { ...ofStatus(status, error, message), cause: error };
   if (chain(error).some(isNetworkError)) return { code: "PROVIDER_NETWORK", message, retryable: true, cause: error };
   if (isOverflow(error, message)) return { code: "CONTEXT_OVERFLOW", message, retryable: false, cause: error };
-  // A stream that began and then broke is worth another try; a request that failed for reasons of its own is not.
+  // A stream that broke off is retried, unless the error says otherwise; a request that failed only if the error says so.
   if (during === "stream")
     return { code: "PROVIDER_STREAM", message, retryable: field(error, "isRetryable") !== false, cause: error };
   return { code: "PROVIDER_ERROR", message, retryable: field(error, "isRetryable") === true, cause: error };
@@ -44,7 +47,7 @@ function ofStatus(status: number, error: unknown, message: string): Omit<Failure
   return { code: "PROVIDER_REJECTED", message, retryable: false };
 }
 
-/** Providers have a code for this, or only words; the words are all that is left then. */
+/** Some providers have a code for this; others only a message. */
 function isOverflow(error: unknown, message: string): boolean {
   if (field(field(field(error, "data"), "error"), "code") === "context_length_exceeded") return true;
   return OVERFLOW.test(message);
@@ -64,7 +67,7 @@ function retryAfter(headers: unknown): number | undefined {
 function isNetworkError(error: unknown): boolean {
   const code = field(error, "code");
   if (typeof code === "string" && NETWORK_CODE.test(code)) return true;
-  // What `fetch` throws when the connection fails has neither a class nor a code of its own.
+  // The error that `fetch` throws for a failed connection has no class or code of its own.
   return error instanceof TypeError && (error.message === "fetch failed" || error.message === "terminated");
 }
 

@@ -10,51 +10,51 @@ import { CinchError } from "../errors.ts";
 import { entriesOf, type CallResult, type Entry, type Transcript } from "../folds/transcript.ts";
 import { blobsOf, type FilePart, type Part } from "../events/message.ts";
 
-/** The part of the prompt that stays the same, byte by byte, until it is changed on purpose. */
+/** The beginning of the prompt. It stays the same, byte by byte, until agent, model, instructions or tools change. */
 export interface Head {
   system: string;
   tools: LanguageModelV4FunctionTool[];
 }
 
-export type LoadBlob = (hash: string) => Promise<Uint8Array | undefined>;
+type LoadBlob = (hash: string) => Promise<Uint8Array | undefined>;
 
 const CONTINUE: LanguageModelV4Message = { role: "user", content: [{ type: "text", text: "Continue." }] };
 
 /** Head, body, tail. Valid for every provider, whatever prefix of a journal the transcript was folded from. */
 export async function toPrompt(head: Head, transcript: Transcript, loadBlob: LoadBlob): Promise<LanguageModelV4Prompt> {
   const prompt: LanguageModelV4Prompt = head.system === "" ? [] : [{ role: "system", content: head.system }];
-  const withUniqueIds = renaming();
+  const withUniqueIds = callIdRenamer();
   for (const entry of entriesOf(transcript)) {
-    const foreign = entry.kind === "assistant" && entry.by !== transcript.by;
-    const converted = foreign ? convertedForeign : convertedOwn;
-    const known = converted.get(entry) ?? convert(entry, await bytesFor(entry, loadBlob), foreign);
-    converted.set(entry, known);
-    if (known.content.length > 0) add(prompt, withUniqueIds(known));
+    const isForeign = entry.kind === "assistant" && entry.by !== transcript.by;
+    const cache = isForeign ? convertedForeign : convertedOwn;
+    const message = cache.get(entry) ?? convert(entry, await bytesFor(entry, loadBlob), { isForeign });
+    cache.set(entry, message);
+    if (message.content.length > 0) addMessage(prompt, withUniqueIds(message));
   }
-  if (!isSpokenTo(prompt)) prompt.push(CONTINUE);
+  if (!awaitsAnswer(prompt)) prompt.push(CONTINUE);
   return prompt;
 }
 
-/** Some providers insist on turns: two messages of a user in a row are one, and an answer is an answer to something. */
-function add(prompt: LanguageModelV4Prompt, message: LanguageModelV4Message): void {
+/** Some providers require that roles alternate: user messages in a row are merged, and an answer follows a message. */
+function addMessage(prompt: LanguageModelV4Prompt, message: LanguageModelV4Message): void {
   const last = prompt.at(-1);
-  if (message.role === "assistant" && !isSpokenTo(prompt)) prompt.push(CONTINUE, message);
+  if (message.role === "assistant" && !awaitsAnswer(prompt)) prompt.push(CONTINUE, message);
   else if (message.role === "user" && last?.role === "user") {
     prompt[prompt.length - 1] = { role: "user", content: [...last.content, ...message.content] };
   } else prompt.push(message);
 }
 
-function isSpokenTo(prompt: LanguageModelV4Prompt): boolean {
+function awaitsAnswer(prompt: LanguageModelV4Prompt): boolean {
   const role = prompt.at(-1)?.role;
   return role === "user" || role === "tool";
 }
 
-/** Entries never change, so each is converted once for the provider that made it, and once for the others. */
+/** Entries never change, so each is converted once for the provider that generated it, and once for the others. */
 const convertedOwn = new WeakMap<Entry, LanguageModelV4Message>();
 const convertedForeign = new WeakMap<Entry, LanguageModelV4Message>();
 
-/** Models keep call ids apart within one answer only; providers want that of a whole request. */
-function renaming(): (message: LanguageModelV4Message) => LanguageModelV4Message {
+/** Call ids are unique within one answer only. Providers require unique ids in a whole request. */
+function callIdRenamer(): (message: LanguageModelV4Message) => LanguageModelV4Message {
   const used = new UsedIds();
   let names = new Map<string, string>();
   return (message) => {
@@ -69,7 +69,7 @@ function renaming(): (message: LanguageModelV4Message) => LanguageModelV4Message
 
 class UsedIds {
   readonly #used = new Set<string>();
-  /** By id, the number that is tried next: a model that always says "call_0" must not cost the square of its calls. */
+  /** By id, the suffix to try next: without it, a model that always uses "call_0" would cost quadratic time. */
   readonly #next = new Map<string, number>();
 
   unique(id: string): string {
@@ -82,7 +82,7 @@ class UsedIds {
   }
 }
 
-/** What the calls of this answer are called in the prompt, where that is not their own id. */
+/** By call id, the id in the prompt where it differs. */
 function newNames(parts: readonly AssistantPart[], used: UsedIds): Map<string, string> {
   const names = new Map<string, string>();
   for (const part of parts) {
@@ -108,18 +108,23 @@ async function bytesFor(entry: Entry, loadBlob: LoadBlob): Promise<Bytes> {
     else
       throw new CinchError(
         "CORRUPT",
-        `The bytes of a file are missing (${hash}). Restore the store from a backup, or rewind to before that file.`,
+        `The bytes of a file are missing (blob ${hash}). Restore the store from a backup, or rewind to before that file.`,
       );
   }
   return bytes;
 }
 
-function convert(entry: Entry, bytes: Bytes, foreign: boolean): Exclude<LanguageModelV4Message, { role: "system" }> {
+/** `isForeign`: the answer of another model. */
+function convert(
+  entry: Entry,
+  bytes: Bytes,
+  { isForeign }: { isForeign: boolean },
+): Exclude<LanguageModelV4Message, { role: "system" }> {
   switch (entry.kind) {
     case "user":
       return { role: "user", content: entry.parts.flatMap((part) => plainPart(part, bytes)) };
     case "assistant": {
-      const content = entry.parts.flatMap((part) => (foreign ? foreignPart(part) : assistantPart(part, bytes)));
+      const content = entry.parts.flatMap((part) => (isForeign ? foreignPart(part) : assistantPart(part, bytes)));
       return { role: "assistant", content };
     }
     case "results":
@@ -169,7 +174,7 @@ function assistantPart(part: Part, bytes: Bytes): AssistantPart[] {
   }
 }
 
-/** Signatures, thoughts and what a provider ran itself mean nothing to another one, and some refuse them. */
+/** Leaves out signatures, reasoning and tools that the provider ran itself: other providers can't use them, and some refuse them. */
 function foreignPart(part: Part): AssistantPart[] {
   switch (part.type) {
     case "text":
@@ -179,7 +184,7 @@ function foreignPart(part: Part): AssistantPart[] {
       return providerExecuted ? [] : [{ type: "tool-call", toolCallId, toolName, input }];
     }
     case "file":
-      return part.reasoning ? [] : [{ type: "text", text: `(a file of type ${part.mediaType} stood here)` }];
+      return part.reasoning ? [] : [{ type: "text", text: `(a file of type ${part.mediaType} was here)` }];
     default:
       return [];
   }
@@ -191,15 +196,15 @@ function resultPart(
 ): LanguageModelV4ToolResultPart {
   const part = { type: "tool-result" as const, toolCallId, toolName };
   const { content } = result;
-  const said =
+  const texts =
     typeof content === "string" ? [content] : content.flatMap((item) => (item.type === "text" ? item.text : []));
-  const text = said.filter((piece) => piece.trim() !== "").join("\n");
+  const text = texts.filter((one) => one.trim() !== "").join("\n");
   const files = typeof content === "string" ? [] : content.flatMap((item) => (item.type === "file" ? item : []));
   if (files.length === 0)
     return { ...part, output: { type: isError ? "error-text" : "text", value: text || "(no output)" } };
-  // One text, and before the files: some formats make a result of its own of every text, and none of a file.
-  const words: LanguageModelV4TextPart = { type: "text", text: text || "(see the file)" };
-  return { ...part, output: { type: "content", value: [words, ...files.map((file) => filePart(file, bytes))] } };
+  // One text, before the files: some wire formats turn every text into a result of its own, and no file into one.
+  const textPart: LanguageModelV4TextPart = { type: "text", text: text || "(see the file)" };
+  return { ...part, output: { type: "content", value: [textPart, ...files.map((file) => filePart(file, bytes))] } };
 }
 
 function filePart({ mediaType, filename, blob, url }: FilePart, bytes: Bytes): LanguageModelV4FilePart {

@@ -1,2 +1,2 @@
-/** Who answered, where no person did: the rules changed, and the call needs no answer any more. */
+/** The `by` of an answer that came from rules: they changed, so that the call no longer asks. */
 export const BY_RULES = "rules";

@@ -5,58 +5,64 @@ import type { ThreadState } from "../folds/state.ts";
 import { withTimeout } from "../ports/clock.ts";
 import type { Thread } from "../thread/thread.ts";
 import { preview } from "../turn/decide.ts";
-import { denial, rule } from "./gate.ts";
+import { denial, judgeCall } from "./gate.ts";
 import { BY_RULES } from "./by-rules.ts";
 
-/** How many rules a thread can have. */
-const MOST_RULES = 1_000;
+/** For rules and grants of a thread together. */
+const MAX_RULES = 1_000;
 
 /**
- * Appends what changes the rules of a thread, and in the same append what that means for calls that wait for a yes: those that the
- * rules now allow or deny need no answer any more. If the thread moved on meanwhile, it is decided again.
+ * Appends events that change the rules of a thread. The same append answers the calls that wait for an approval and that the new rules
+ * allow or deny. If rules or waiting calls change meanwhile, everything is computed again.
  */
 export async function changePolicies(
   thread: Thread,
   change: (state: ThreadState) => Promise<NewEvent[]>,
 ): Promise<void> {
-  let hints = true;
+  let mayJudge = true;
   for (;;) {
     const before = thread.state;
     const events = await change(before);
     const after = preview(before, events);
     const { rules, grants } = after.control.policies;
     const denies = events.some((event) => event.type === "permission_changed" && event.rule.policy === "deny");
-    if (rules.length + grants.length > MOST_RULES && !denies)
-      throw new CinchError("INVALID_INPUT", `A thread can have ${MOST_RULES} rules. Use categories or wider patterns.`);
-    const changed = after.control.policies !== before.control.policies;
-    // A hint, so that nobody is asked in vain: whether a call may run is decided when it runs. Who takes long is not asked twice.
-    const hinted: NewEvent[] | undefined =
-      changed && hints ? await withTimeout(thread.ports.clock, answersTo(after, thread)) : [];
-    if (!hinted) hints = false;
-    const values = events.some(({ type }) => type === "state_changed");
+    if (rules.length + grants.length > MAX_RULES && !denies)
+      throw new CinchError(
+        "INVALID_INPUT",
+        `A thread can have at most ${MAX_RULES} rules. Use categories or wider patterns.`,
+      );
+    const isChanged = after.control.policies !== before.control.policies;
+    // These answers only save the person a question: the driver judges each call again when it runs. So a timeout here is harmless, but
+    // it is not waited for twice.
+    const answers: NewEvent[] | undefined =
+      isChanged && mayJudge ? await withTimeout(thread.ports.clock, answersByRules(after, thread)) : [];
+    if (!answers) mayJudge = false;
+    const hasValues = events.some(({ type }) => type === "state_changed");
     const isDone = await thread.command((state) => {
-      const stands = isSame(state, before) && (!values || state.control.values === before.control.values);
-      return { events: stands ? [...events, ...(hinted ?? [])] : [], result: stands };
+      const isCurrent = isSame(state, before) && (!hasValues || state.control.values === before.control.values);
+      return { events: isCurrent ? [...events, ...(answers ?? [])] : [], result: isCurrent };
     });
     if (isDone) return;
   }
 }
 
-const asking = ({ turn }: ThreadState): readonly Call[] => turn?.calls.filter(({ state }) => state === "asking") ?? [];
+const askingCalls = ({ turn }: ThreadState): readonly Call[] =>
+  turn?.calls.filter(({ state }) => state === "asking") ?? [];
 
+/** Whether both states have the same rules and the same calls that wait for an approval. */
 function isSame(a: ThreadState, b: ThreadState): boolean {
-  const [now, then] = [asking(a), asking(b)];
+  const [callsOfA, callsOfB] = [askingCalls(a), askingCalls(b)];
   return (
     a.control.policies === b.control.policies &&
-    now.length === then.length &&
-    now.every((call, at) => call === then[at])
+    callsOfA.length === callsOfB.length &&
+    callsOfA.every((call, at) => call === callsOfB[at])
   );
 }
 
-async function answersTo(state: ThreadState, { id: threadId, ports: { modes } }: Thread): Promise<NewEvent[]> {
+async function answersByRules(state: ThreadState, { id: threadId, ports: { modes } }: Thread): Promise<NewEvent[]> {
   const { turn, control, resourceId } = state;
-  const calls = asking(state);
-  // A mode that this process does not know is not for it to judge.
+  const calls = askingCalls(state);
+  // Without the mode, this process does not have all rules.
   if (!turn || calls.length === 0 || !modes.has(turn.modeId)) return [];
   const setup = await modes.setup(control, turn.modeId);
   const context = { threadId, resourceId };
@@ -65,7 +71,7 @@ async function answersTo(state: ThreadState, { id: threadId, ports: { modes } }:
       const tool = setup.tools.get(toolName);
       const checked = await tool?.schema.check(args);
       if (!tool || !checked?.ok || !approval) return [];
-      const ruling = await rule({ tool, input: checked.value, context }, setup.gate, control.policies);
+      const ruling = await judgeCall({ tool, input: checked.value, context }, setup.gate, control.policies);
       const { policy } = ruling;
       if (policy === "ask") return [];
       const { turnId } = turn;

@@ -13,7 +13,7 @@ const When = z.custom<(args: never) => boolean | Promise<boolean>>(
   "must be a function",
 );
 
-/** `true`: always ask. `when`: ask for these arguments only. `decisions`: the answers that are taken. */
+/** `true`: always ask. `when`: ask only if it returns true for the arguments. `decisions`: the answers that are accepted. */
 export const Interrupt = z.union(
   [
     z.boolean(),
@@ -25,49 +25,49 @@ export type Interrupt = z.infer<typeof Interrupt>;
 export const InterruptOn = z.record(z.string(), Interrupt);
 export type InterruptOn = z.infer<typeof InterruptOn>;
 
-/** What the configuration says of the calls of one mode. */
+/** What the configuration says about the calls of one mode. */
 export interface GateConfig {
   rules: readonly Rule[];
   interruptOn: InterruptOn;
   /** Whether `initialState` turns YOLO on. */
   yolo: boolean;
-  /** What the harness says in the place of the tool's own category. */
+  /** Overrides the category of a tool. */
   toolCategory: ((toolName: string) => ToolCategory | undefined) | undefined;
   isAvailable(toolName: string): boolean;
 }
 
-/** What the gate says of one call. The policies are those that it was held against. */
+/** The ruling on one call, with the policies that it is based on. */
 export interface GateRuling extends Ruling {
   policies: Policies;
   category: ToolCategory;
 }
 
-/** A call that is to be judged. */
-export interface Asked {
+/** A call to judge. */
+export interface JudgedCall {
   tool: NamedTool;
   input: unknown;
   context: JudgeContext;
 }
 
-/** Holds a call against everything that has a say in it: configuration, thread, and the tool's own view of its arguments. */
-export async function rule(asked: Asked, config: GateConfig, policies: Policies): Promise<GateRuling> {
-  const { tool, input } = asked;
+/** Judges a call by the rules of the configuration and the thread, `interruptOn`, and the tool's own policy for its arguments. */
+export async function judgeCall(call: JudgedCall, config: GateConfig, policies: Policies): Promise<GateRuling> {
+  const { tool, input } = call;
   const category = categoryOf(tool, config);
-  const own = [...policies.rules, ...policies.grants].toSorted((a, b) => a.seq - b.seq);
-  const found = (rules: readonly (Rule | HeldRule)[]) =>
-    rules.filter((one) => concerns(one, tool.name, category)).map((one) => ruleFinding(one, asked));
+  const threadRules = [...policies.rules, ...policies.grants].toSorted((a, b) => a.seq - b.seq);
+  const findingsOf = (rules: readonly (Rule | HeldRule)[]) =>
+    rules.filter((one) => concerns(one, tool.name, category)).map((one) => ruleFinding(one, call));
   const findings = await Promise.all([
-    ...placeFinding(asked),
-    ...found(config.rules),
+    ...policyFinding(call),
+    ...findingsOf(config.rules),
     ...interruptFinding(config.interruptOn, tool.name, input),
-    ...found(own),
+    ...findingsOf(threadRules),
   ]);
   const available = config.isAvailable(tool.name);
   const yolo = policies.yolo ?? config.yolo;
   return { ...judge({ category, available, yolo, findings }), policies, category };
 }
 
-/** What an answer is bound to: the tool and its arguments, in a form that does not depend on the order of keys. */
+/** What an approval is bound to: a hash of the tool and its arguments that does not depend on the order of keys. */
 export async function digestOf(toolName: string, args: Json): Promise<string> {
   return hashOf(new TextEncoder().encode(JSON.stringify([toolName, sorted(args)])));
 }
@@ -79,7 +79,7 @@ function sorted(value: Json): Json {
   return Object.fromEntries(entries.map(([key, field]) => [key, sorted(field)]));
 }
 
-/** A category that can't be told is one that asks. */
+/** If `toolCategory` fails, the category is one that asks. */
 function categoryOf({ name, category }: NamedTool, { toolCategory }: GateConfig): ToolCategory {
   try {
     return toolCategory ? ToolCategory.parse(toolCategory(name) ?? category) : category;
@@ -91,17 +91,17 @@ function categoryOf({ name, category }: NamedTool, { toolCategory }: GateConfig)
 const concerns = (one: Rule, toolName: string, category: ToolCategory): boolean =>
   one.toolName === undefined ? one.category === category : one.toolName === toolName;
 
-async function ruleFinding(one: Rule & { interrupt?: boolean | undefined }, asked: Asked): Promise<Finding> {
+async function ruleFinding(one: Rule & { interrupt?: boolean | undefined }, call: JudgedCall): Promise<Finding> {
   const { policy, match, toolName, interrupt } = one;
-  if (match !== undefined) return { policy, rank: "pattern", fit: await fitOf(match, asked) };
+  if (match !== undefined) return { policy, rank: "pattern", fit: await fitOf(match, call) };
   if (interrupt) return { policy, rank: "pattern", fit: "all" };
   return { policy, rank: toolName === undefined ? "category" : "tool", fit: "all" };
 }
 
 const FITS: readonly unknown[] = ["all", "some", "none"];
 
-/** A pattern that nobody can hold against the arguments may be meant for them. */
-async function fitOf(pattern: string, { tool: { matches }, input, context }: Asked): Promise<Fit> {
+/** If the tool can't say how far a pattern covers the arguments, the pattern covers some of them. */
+async function fitOf(pattern: string, { tool: { matches }, input, context }: JudgedCall): Promise<Fit> {
   if (!matches) return "some";
   try {
     const fit = await matches(pattern, input, context);
@@ -111,33 +111,34 @@ async function fitOf(pattern: string, { tool: { matches }, input, context }: Ask
   }
 }
 
-/** Path rules: what the place says in which the tool works. */
-function placeFinding({ tool: { policy }, input, context }: Asked): Promise<Finding>[] {
+/** What the tool's `policy` says, such as path rules. If it throws, the call is denied. */
+function policyFinding({ tool: { policy }, input, context }: JudgedCall): Promise<Finding>[] {
   if (!policy) return [];
-  const asked = async (): Promise<Finding> => {
+  const finding = async (): Promise<Finding> => {
     try {
-      const said = await policy(input, context);
-      if (said === undefined) return { policy: "allow", rank: "pattern", fit: "none" };
-      if (said === "insist") return { policy: "ask", rank: "place", fit: "all" };
-      return { policy: Policy.parse(said), rank: "pattern", fit: "all" };
+      const ruled = await policy(input, context);
+      if (ruled === undefined) return { policy: "allow", rank: "pattern", fit: "none" };
+      if (ruled === "insist") return { policy: "ask", rank: "place", fit: "all" };
+      return { policy: Policy.parse(ruled), rank: "pattern", fit: "all" };
     } catch (error) {
-      const isReason = error instanceof CinchError && error.code === "PERMISSION_DENIED";
-      return { policy: "deny", rank: "pattern", fit: "all", ...(isReason && { tell: error.message }) };
+      const hasReason = error instanceof CinchError && error.code === "PERMISSION_DENIED";
+      return { policy: "deny", rank: "pattern", fit: "all", ...(hasReason && { tell: error.message }) };
     }
   };
-  return [asked()];
+  return [finding()];
 }
 
 function interruptFinding(interruptOn: InterruptOn, toolName: string, input: unknown): Promise<Finding>[] {
   const interrupt = Object.hasOwn(interruptOn, toolName) ? interruptOn[toolName] : undefined;
   if (!interrupt) return [];
-  const asked = async (): Promise<Finding> => {
-    const fit = typeof interrupt === "object" && interrupt.when ? await holds(interrupt.when, input) : true;
-    return { policy: "ask", rank: "pattern", fit: fit ? "all" : "none", interrupt: true };
+  const finding = async (): Promise<Finding> => {
+    const applies = typeof interrupt === "object" && interrupt.when ? await holds(interrupt.when, input) : true;
+    return { policy: "ask", rank: "pattern", fit: applies ? "all" : "none", interrupt: true };
   };
-  return [asked()];
+  return [finding()];
 }
 
+/** A condition that throws holds: then the call asks. */
 async function holds(when: (args: never) => boolean | Promise<boolean>, input: unknown): Promise<boolean> {
   try {
     return Boolean(await when(input as never));
@@ -146,15 +147,15 @@ async function holds(when: (args: never) => boolean | Promise<boolean>, input: u
   }
 }
 
-interface Denying {
+interface GatedMode {
   gate: GateConfig;
   mode: { name: string };
 }
 
-/** For the model: why a call was refused. */
-export function denial(toolName: string, { gate: config, mode: { name: mode } }: Denying, { tell }: Ruling): string {
+/** Tells the model why a call was refused. */
+export function denial(toolName: string, { gate, mode }: GatedMode, { tell }: Ruling): string {
   if (tell !== undefined) return `Denied: ${tell}`;
-  if (!config.isAvailable(toolName)) return `Denied: the tool "${toolName}" is not available in mode "${mode}".`;
+  if (!gate.isAvailable(toolName)) return `Denied: the tool "${toolName}" is not available in mode "${mode.name}".`;
   return `Denied: a rule forbids this call of "${toolName}". Do not try to get around it.`;
 }
 
@@ -162,6 +163,6 @@ export function checkDecision(decision: Decision, decisions: readonly Decision[]
   if (decisions.includes(decision)) return;
   throw new CinchError(
     "INVALID_INPUT",
-    `This call takes ${decisions.map((one) => `"${one}"`).join(", ")} as a decision, not ${JSON.stringify(decision)}.`,
+    `This call accepts the decisions ${decisions.map((one) => `"${one}"`).join(", ")}, not ${JSON.stringify(decision)}.`,
   );
 }

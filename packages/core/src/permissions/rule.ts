@@ -16,7 +16,7 @@ const shape = {
   policy: Policy,
 };
 
-/** What is allowed, asked for or denied: for one tool or for a category; with `match` only for arguments that fit the pattern. */
+/** A policy for one tool or for a category; with `match`, only for arguments that fit the pattern. */
 export const Rule = z
   .strictObject(shape)
   .check(
@@ -30,14 +30,14 @@ export type Rule = z.infer<typeof Rule>;
 /** A rule of a thread. */
 export const HeldRule = z.object({
   ...shape,
-  /** When it was made: of two that are equally specific the newer decides. */
+  /** Of two rules that are equally specific, the newer one decides. */
   seq: z.number(),
-  /** A grant that answered an `interruptOn`: it is as specific as that. */
+  /** The rule is a grant that answered an `interruptOn`, and ranks with it. */
   interrupt: z.optional(z.boolean()),
 });
 export type HeldRule = z.infer<typeof HeldRule>;
 
-/** A rule as people see it. */
+/** The rule as a caller gave it. */
 export function plainRule(held: HeldRule): Rule {
   const { seq: _, interrupt: __, ...rule } = held;
   return rule;
@@ -45,7 +45,7 @@ export function plainRule(held: HeldRule): Rule {
 
 type Target = Pick<HeldRule, "toolName" | "category" | "match">;
 
-/** The rules without those for the same tool or category and the same pattern. */
+/** The rules except those for the same tool or category and the same pattern. */
 export const withoutTarget = (rules: readonly HeldRule[], target: Target): HeldRule[] =>
   rules.filter(
     ({ toolName, category, match }) =>

@@ -1,11 +1,11 @@
-/** Time, as the core sees it. A test gives one that it winds by hand. */
+/** A test can pass a clock that it advances itself. */
 export interface Clock {
   now(): number;
-  /** Calls back once, after `ms`. Returns how to take it back. */
+  /** Calls back once, after `ms`. Returns a function that cancels the callback. */
   after(ms: number, callback: () => void): () => void;
 }
 
-/** A timer of the platform that should wait longer than this does not wait at all. */
+/** With a longer delay, `setTimeout` fires at once. */
 const LONGEST_MS = 2 ** 31 - 1;
 
 export const systemClock: Clock = {
@@ -20,7 +20,7 @@ export const systemClock: Clock = {
   },
 };
 
-/** Settles after `ms`, or as soon as the signal says so; never rejects. */
+/** Settles after `ms`, or when the signal is aborted. Never rejects. */
 export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal?.aborted) return resolve();
@@ -34,25 +34,25 @@ export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<v
   });
 }
 
-/** What is promised; or `null` as soon as the signal is aborted, for what may never come because it is not ours. */
+/** The result of the promise; or `null` when the signal is aborted, for promises of user code that may never settle. */
 export function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T | null> {
   return new Promise((resolve, reject) => {
-    const stop = () => resolve(null);
-    if (signal.aborted) stop();
-    signal.addEventListener("abort", stop, { once: true });
-    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
+    const onAbort = () => resolve(null);
+    if (signal.aborted) onAbort();
+    signal.addEventListener("abort", onAbort, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
   });
 }
 
-/** How long a command waits for code that is not ours: nobody's abort may stand behind a schema that hangs. */
-const PATIENCE_MS = 1_000;
+/** How long a command waits for user code. Commands are executed in order, so a schema that hangs would delay an abort. */
+const TIMEOUT_MS = 1_000;
 
-/** What is promised, or `undefined` if it does not come soon. */
+/** The result of the promise, or `undefined` after the timeout. */
 export async function withTimeout<T>(clock: Clock, promise: Promise<T>): Promise<T | undefined> {
-  const over = new AbortController();
+  const settled = new AbortController();
   try {
-    return await Promise.race([promise, sleep(clock, PATIENCE_MS, over.signal).then(() => undefined)]);
+    return await Promise.race([promise, sleep(clock, TIMEOUT_MS, settled.signal).then(() => undefined)]);
   } finally {
-    over.abort();
+    settled.abort();
   }
 }

@@ -2,7 +2,7 @@ import { CinchError } from "../errors.ts";
 import { isWellFormed } from "../events/read-event.ts";
 import { needsLease, type DurableEvent, type StampedEvent } from "../events/event-map.ts";
 import { textOf } from "../events/message.ts";
-import { fold, wordsOf } from "./words.ts";
+import { normalize, wordsOf } from "./words.ts";
 import type {
   AppendOptions,
   AppendResult,
@@ -30,7 +30,7 @@ interface MemoryThread {
   record: ThreadRecord;
   segments: Segment[];
   journal: Row[];
-  /** The event that made it. */
+  /** `thread_created` or `thread_cloned`. */
   first: StampedEvent;
   /** Order of last activity: `updatedAt` alone ties within a millisecond. */
   touched: number;
@@ -39,51 +39,51 @@ interface MemoryThread {
   fold: SavedFold | undefined;
 }
 
-/** What several memory stores can share, as several processes share a file. */
+/** Data that several memory stores can share, as processes share a file. */
 export class MemoryData {
   readonly threads = new Map<string, MemoryThread>();
-  /** Outlives its thread: a deleted thread leaves a raised epoch. */
+  /** A lease outlives its thread: a deleted thread leaves a raised epoch. */
   readonly leases = new Map<string, { epoch: number; holder: MemoryStore | null }>();
-  /** Where deleted threads stood in the order of last activity: a list may be paged on from there. */
+  /** The `touched` of deleted threads: a caller may continue a list of threads from one of them. */
   readonly tombstones = new Map<string, number>();
   readonly blobs = new Map<string, Uint8Array>();
   readonly followers = new Map<string, Set<() => void>>();
   clock = 0;
 }
 
-/** Keeps everything in this process. Nothing survives it; otherwise it keeps every promise of the port. */
+/** A store in memory: its data is gone with the process. Otherwise it conforms to the port. */
 export function memoryStore(data: MemoryData = new MemoryData()): MemoryStore {
   if (!(data instanceof MemoryData))
     throw new CinchError(
       "INVALID_CONFIG",
-      'memoryStore() keeps nothing in files, and takes a MemoryData or nothing. For a file, sqliteStore({ path: "x.db" }).',
+      'memoryStore() takes a MemoryData or nothing. To store data in a file, use sqliteStore({ path: "x.db" }).',
     );
   return new MemoryStore(data);
 }
 
 export class MemoryStore implements Store {
   readonly #data: MemoryData;
-  #closed = false;
-  #dead = false;
+  #isClosed = false;
+  #isDead = false;
 
   constructor(data: MemoryData) {
     this.#data = data;
   }
 
   async open(): Promise<void> {
-    this.#closed = this.#dead;
+    this.#isClosed = this.#isDead;
   }
 
   async close(): Promise<void> {
-    this.#closed = true;
-    if (this.#dead) return;
+    this.#isClosed = true;
+    if (this.#isDead) return;
     for (const lease of this.#data.leases.values()) if (lease.holder === this) lease.holder = null;
   }
 
-  /** What `kill -9` does to a process: from here on nothing reaches the data, and the leases are a dead one's. For tests. */
+  /** For tests. Acts as if `kill -9` had ended the process: the data no longer changes, and the leases have a dead holder. */
   die(): void {
-    this.#closed = true;
-    this.#dead = true;
+    this.#isClosed = true;
+    this.#isDead = true;
   }
 
   async append(threadId: string, events: readonly StampedEvent[], options: AppendOptions): Promise<AppendResult> {
@@ -92,8 +92,8 @@ export class MemoryStore implements Store {
     const isNew = first?.type === "thread_created" || first?.type === "thread_cloned";
     if (isNew && !this.#data.leases.has(threadId)) this.#create(threadId, first);
     else {
-      const standing = this.#standing(threadId, events, options);
-      if (standing) return standing;
+      const rejected = this.#whyRejected(threadId, events, options);
+      if (rejected) return rejected;
     }
     const thread = this.#thread(threadId);
     const lease = this.#leaseOf(threadId);
@@ -101,7 +101,7 @@ export class MemoryStore implements Store {
       lease.epoch += 1;
       lease.holder = this;
     }
-    if (options.blobs) this.#keep(options.blobs, events);
+    if (options.blobs) this.#storeBlobs(options.blobs, events);
     let seq = options.afterSeq;
     for (const event of events) this.#write(thread, event, ++seq);
     if (options.release) lease.holder = null;
@@ -111,15 +111,15 @@ export class MemoryStore implements Store {
     return { kind: "appended", seq, epoch: lease.epoch };
   }
 
-  /** Why this append may not be written, if it may not. */
-  #standing(threadId: string, events: readonly StampedEvent[], options: AppendOptions): AppendResult | undefined {
+  /** `undefined`: the append may be written. */
+  #whyRejected(threadId: string, events: readonly StampedEvent[], options: AppendOptions): AppendResult | undefined {
     const thread = this.#thread(threadId);
     const lease = this.#leaseOf(threadId);
     const refused: AppendResult = { kind: "refused", lease: this.#status(threadId) };
     if (options.epoch !== undefined && (lease.epoch !== options.epoch || lease.holder !== this)) return refused;
     if (lastSeq(thread) > options.afterSeq) return { kind: "newer", events: this.#read(thread, options.afterSeq) };
-    const takeable = lease.holder === null || lease.holder.#dead;
-    if (options.take !== undefined && (lease.epoch !== options.take || !takeable)) return refused;
+    const isFree = lease.holder === null || lease.holder.#isDead;
+    if (options.take !== undefined && (lease.epoch !== options.take || !isFree)) return refused;
     if (options.epoch === undefined && options.take === undefined && events.some(needsLease)) return refused;
     return undefined;
   }
@@ -131,7 +131,7 @@ export class MemoryStore implements Store {
     const rest = { journal, first: event, touched: ++this.#data.clock, active: false, draft: [], fold: undefined };
     if (event.type === "thread_created") {
       const { title, resourceId, metadata = {} } = event;
-      // A subagent's thread goes with its parent, so one that came later would never go.
+      // Throws if the parent is deleted: deleting a parent deletes its subagents, so this thread would never be deleted.
       if (event.parent) this.#thread(event.parent.threadId);
       const parentId = event.parent?.threadId ?? null;
       this.#data.threads.set(threadId, {
@@ -142,14 +142,14 @@ export class MemoryStore implements Store {
     } else if (event.type === "thread_cloned") {
       const parent = this.#thread(event.parent.threadId);
       const { resourceId, metadata } = parent.record;
-      const segments = [...cut(parent.segments, event.parent.seq), { ...own, from: event.parent.seq + 1 }];
+      const segments = [...truncate(parent.segments, event.parent.seq), { ...own, from: event.parent.seq + 1 }];
       const clone = { ...record, title: event.title, resourceId, parentId: event.parent.threadId, metadata };
       this.#data.threads.set(threadId, { ...rest, record: clone, segments });
     }
     this.#data.leases.set(threadId, { epoch: 0, holder: null });
   }
 
-  #keep(blobs: readonly Blob[], events: readonly StampedEvent[]): void {
+  #storeBlobs(blobs: readonly Blob[], events: readonly StampedEvent[]): void {
     const referred = new Set(events.flatMap((event) => [...blobsIn(event)]));
     for (const { hash, bytes } of blobs) if (referred.has(hash)) this.#data.blobs.set(hash, new Uint8Array(bytes));
   }
@@ -162,7 +162,10 @@ export class MemoryStore implements Store {
     };
     switch (event.type) {
       case "thread_rewound":
-        thread.segments = [...cut(thread.segments, event.toSeq), { journal: thread.journal, from: seq, to: Infinity }];
+        thread.segments = [
+          ...truncate(thread.segments, event.toSeq),
+          { journal: thread.journal, from: seq, to: Infinity },
+        ];
         return touch();
       case "thread_renamed":
         thread.record = { ...thread.record, title: event.title };
@@ -207,7 +210,7 @@ export class MemoryStore implements Store {
     const own = segments.filter((segment) => segment.journal === journal).flatMap((segment) => rowsOf(segment));
     const isIt = (event: StampedEvent) => event.type === "input_accepted" && event.named && event.inputId === inputId;
     const text = JSON.stringify(inputId);
-    // Most rows are told apart without parsing them.
+    // Most rows can be skipped without parsing them.
     return own.findLast(({ json }) => json.includes(text) && isIt(JSON.parse(json) as StampedEvent))?.seq;
   }
 
@@ -233,16 +236,16 @@ export class MemoryStore implements Store {
   }
 
   #mentions(thread: MemoryThread, query: string): boolean {
-    const title = fold(thread.record.title);
+    const title = normalize(thread.record.title);
     const words = wordsOf(query);
-    if (words.length === 0) return title.includes(fold(query.trim()));
-    const said = this.#read(thread, 0)
+    if (words.length === 0) return title.includes(normalize(query.trim()));
+    const textWords = this.#read(thread, 0)
       .filter(isWellFormed)
       .flatMap((event) => {
         if (event.type === "message_end") return wordsOf(textOf(event.message.content));
         return event.type === "tool_end" ? wordsOf(textOf(event.result.content)) : [];
       });
-    return words.every((word) => title.includes(word) || said.some((other) => other.startsWith(word)));
+    return words.every((word) => title.includes(word) || textWords.some((other) => other.startsWith(word)));
   }
 
   async deleteThread(threadId: string): Promise<void> {
@@ -260,10 +263,10 @@ export class MemoryStore implements Store {
     for (const hash of freed.difference(kept)) this.#data.blobs.delete(hash);
   }
 
-  /** The thread, its subagents' threads, and theirs. */
+  /** The thread and the threads of its subagents, at any depth. */
   #family(thread: MemoryThread): MemoryThread[] {
     const family = new Map([[thread.record.id, thread]]);
-    // A child is made after its parent, so one look in the order of making finds them all.
+    // The map is in order of creation and a child is created after its parent, so one pass finds all.
     for (const child of this.#data.threads.values()) {
       const { id, parentId } = child.record;
       if (isSubagent(child.first) && parentId !== null && family.has(parentId)) family.set(id, child);
@@ -283,7 +286,7 @@ export class MemoryStore implements Store {
 
   async release(threadId: string, epoch: number): Promise<void> {
     const lease = this.#data.leases.get(threadId);
-    if (this.#dead || lease?.epoch !== epoch || lease.holder !== this) return;
+    if (this.#isDead || lease?.epoch !== epoch || lease.holder !== this) return;
     lease.holder = null;
     this.#changed(threadId);
   }
@@ -293,7 +296,7 @@ export class MemoryStore implements Store {
   }
 
   async saveDraft(threadId: string, epoch: number, pieces: readonly DraftPiece[]): Promise<void> {
-    if (this.#closed || !(await this.holds(threadId, epoch))) return;
+    if (this.#isClosed || !(await this.holds(threadId, epoch))) return;
     this.#data.threads.get(threadId)?.draft.push(...pieces);
     this.#changed(threadId);
   }
@@ -307,9 +310,9 @@ export class MemoryStore implements Store {
   }
 
   async saveFold(threadId: string, saved: SavedFold): Promise<void> {
-    const thread = this.#closed ? undefined : this.#data.threads.get(threadId);
-    const isOlder = thread?.fold?.fingerprint === saved.fingerprint && thread.fold.seq >= saved.seq;
-    if (thread && !isOlder) thread.fold = saved;
+    const thread = this.#isClosed ? undefined : this.#data.threads.get(threadId);
+    const isOutdated = thread?.fold?.fingerprint === saved.fingerprint && thread.fold.seq >= saved.seq;
+    if (thread && !isOutdated) thread.fold = saved;
   }
 
   follow(threadId: string, changed: (seq?: number) => void): () => void {
@@ -336,37 +339,37 @@ export class MemoryStore implements Store {
   #status(threadId: string): Lease {
     const { epoch, holder } = this.#leaseOf(threadId);
     if (holder === null) return { epoch, status: "free" };
-    if (holder.#dead) return { epoch, status: "dead" };
+    if (holder.#isDead) return { epoch, status: "dead" };
     return { epoch, status: holder === this ? "mine" : "held" };
   }
 
   #assertOpen(): void {
-    if (this.#closed) throw new CinchError("CLOSED", "The store is closed. Open a new one.");
+    if (this.#isClosed) throw new CinchError("CLOSED", "The store is closed. Open a new one.");
   }
 }
 
 export const threadNotFound = (threadId: string): CinchError =>
-  new CinchError("THREAD_NOT_FOUND", `There is no thread "${threadId}". listThreads() shows the ones there are.`);
+  new CinchError("THREAD_NOT_FOUND", `There is no thread "${threadId}". listThreads() shows the existing ones.`);
 
 const lastSeq = (thread: MemoryThread): number => thread.journal.at(-1)?.seq ?? (thread.segments.at(-1)?.from ?? 1) - 1;
 
 const rowsOf = ({ journal, from, to }: Segment, after = 0): Row[] =>
   journal.filter(({ seq }) => seq > after && seq >= from && seq <= to);
 
-/** The part of a segment list that lies at or before `seq`. */
-function cut(segments: readonly Segment[], seq: number): Segment[] {
+/** The segments up to and including `seq`. */
+function truncate(segments: readonly Segment[], seq: number): Segment[] {
   return segments.filter(({ from }) => from <= seq).map((segment) => ({ ...segment, to: Math.min(segment.to, seq) }));
 }
 
-/** A thread that a tool call started. A clone made by a person is not one, even if what it was cloned from is. */
+/** Whether a tool call started the thread. A person's clone of a subagent's thread is not a subagent's. */
 const isSubagent = (event: StampedEvent): boolean =>
   (event.type === "thread_created" && event.parent !== undefined) ||
   (event.type === "thread_cloned" && event.parent.toolCallId !== undefined);
 
-/** After a rewind nothing is under way or queued. */
+/** After a rewind no turn is running and no input is queued. */
 const endsWork = ({ type }: StampedEvent): boolean => type === "agent_end" || type === "thread_rewound";
 
-/** The blobs of everything that a thread reads, and of what its rewinds took back. */
+/** The blobs of all events that a thread reads, and of the events that its rewinds reverted. */
 function keptBlobs({ segments, journal }: MemoryThread): string[] {
   const rows = segments.flatMap((segment) => rowsOf(segment)).concat(journal);
   return rows

@@ -12,8 +12,8 @@ export interface ThreadRecord {
 }
 
 /**
- * The right to drive a thread. `free`: it can be taken. `mine`: this store object has it. `held`: another store object has it, which is
- * alive. `dead`: its holder is gone, or did not move for a whole period although it could have; it can be taken.
+ * The right to drive a thread. `free`: it can be taken. `mine`: this store object holds it. `held`: another store object holds it and is
+ * alive. `dead`: its holder is gone, or has not renewed it for a whole period; it can be taken.
  */
 export interface Lease {
   epoch: number;
@@ -23,13 +23,13 @@ export interface Lease {
 export interface AppendOptions {
   /** The last `seq` that the writer has folded. 0 for a thread that does not exist yet; a clone's `atSeq` for a clone. */
   afterSeq: number;
-  /** The lease under which a driver appends. A stale one is refused in the same transaction. */
+  /** The epoch of the lease under which a driver appends. A stale one is refused in the same transaction. */
   epoch?: number;
-  /** Take the lease in this append: the epoch that was seen, free or dead. The new epoch is one higher. */
+  /** Take the lease in this append. The value is the epoch of the free or dead lease; the new epoch is one higher. */
   take?: number;
-  /** Let the lease go in this append. */
+  /** Release the lease in this append. */
   release?: boolean;
-  /** Bytes that these events refer to by hash. Stored once, counted per event, gone with the last one. */
+  /** Bytes that these events refer to by hash. Each is stored once, and deleted with the last event that refers to it. */
   blobs?: readonly Blob[];
 }
 
@@ -46,20 +46,20 @@ export type AppendResult =
 export interface ThreadQuery {
   resourceId?: string;
   /**
-   * Words that must all be there, in the title or in what people, models and tools said; of the latter their beginnings do. Case,
-   * accents and signs don't count, unless there is nothing else: then signs are looked for in titles. Blank: all threads.
+   * Words that a thread must all contain: anywhere in its title, or as the beginning of a word in a message or a tool result. Case,
+   * accents and punctuation are ignored; but a query that is only punctuation is searched for in titles. Blank: all threads.
    */
   query?: string;
   limit?: number;
-  /** Only threads that were last active before the one with this id, which may be deleted by now. */
+  /** Only threads that were last active before the one with this id, which may be deleted. */
   before?: string;
-  /** Only threads that may have something left to do: a turn that has not ended, an input not taken. */
+  /** Only threads that may have a turn that has not ended, or an input that was not taken. */
   active?: boolean;
-  /** Leave out the threads of subagents. */
+  /** Only threads that are not those of subagents. */
   topLevel?: boolean;
 }
 
-/** A piece of a message that is still streaming. Pieces of another message than the newest are leftovers. */
+/** A piece of a streaming message. Only the pieces of the newest message are valid. */
 export interface DraftPiece {
   messageId: string;
   index: number;
@@ -67,103 +67,104 @@ export interface DraftPiece {
   text: string;
 }
 
-/** What a thread was folded into when its journal ended at `seq`, as text that only the writer understands. */
+/** The fold of a journal up to `seq`. Only the code with the same fingerprint can read `body`. */
 export interface SavedFold {
   seq: number;
-  /** Of the code that folded it. */
+  /** The fingerprint of the code that folded it. */
   fingerprint: string;
   body: string;
 }
 
 /**
- * Where journals live. `storeConformance` of the testkit tests everything that is said here, with two store objects on the same data,
- * as two processes have them.
+ * Stores journals. `storeConformance` of the testkit tests every rule below, with two store objects on the same data, as two processes
+ * have them.
  *
- * **Everything that changes a thread goes through `append`**, and the store reads what it must know from the events themselves:
+ * **Every change of a thread goes through `append`.** The store derives its other data from the events:
  *
- * - `thread_created` and `thread_cloned` make a thread; the latter copies the parent's segments up to `parent.seq`. A clone inherits
- *   resource and metadata. Making a thread that exists gives `newer`.
- * - `thread_rewound` closes the last segment at `toSeq` and opens the next; `seq` goes on. What it reverted stays stored.
+ * - `thread_created` and `thread_cloned` create a thread; the latter copies the parent's segments up to `parent.seq`. A clone inherits
+ *   resource and metadata. To create a thread that exists returns `newer`.
+ * - `thread_rewound` closes the last segment at `toSeq` and opens the next; `seq` continues. The reverted events stay stored.
  * - `thread_renamed` sets the title that lists show.
- * - `message_end` and `agent_end` end the draft, and so does taking the lease.
+ * - `message_end`, `agent_end` and taking the lease delete the draft.
  * - A thread that a tool call started (`thread_created` with a parent, `thread_cloned` with a `toolCallId`) is a subagent's. It can't be
- *   made when its parent is gone, and goes with it.
+ *   created when its parent is deleted, and is deleted with it.
  *
- * **Order and durability.** Appends to one thread are one after the other, over all processes. An append that was answered survives
- * `kill -9` and a power cut; one that was not may be there or not, but never in part. A reader sees whole appends only.
+ * **Order and durability.** Appends to one thread are serialized over all processes. An append that has settled survives `kill -9` and a
+ * power cut; one that has not is there completely or not at all. A reader sees whole appends only.
  *
- * **Copies.** Events go in and come out as JSON, and blobs as bytes: what a caller does to them afterwards does not change what is stored.
+ * **Copies.** Events and blobs are copied in and out: a caller that changes them afterwards does not change the stored data.
  *
  * **Failures** are `CinchError`s: `THREAD_NOT_FOUND`, `STORE_FULL` (nothing was written, and a later call may succeed), `STORE_BUSY`,
- * `STORE_NEWER`, `STORE_FAILED`, `CORRUPT`, `CLOSED` after `close`, and `INVALID_INPUT` for what no caller of ours asks.
- * `draft`, `holds` and `release` of an unknown thread are no failures.
+ * `STORE_NEWER`, `STORE_FAILED`, `CORRUPT`, `CLOSED` after `close`, and `INVALID_INPUT` for arguments that Cinch itself never passes.
+ * `draft`, `holds` and `release` do not fail for an unknown thread.
  */
 export interface Store {
   /**
-   * The real files that the store lives in, once it is open, also those that come and go. They hold rules and grants: the workspace
-   * keeps tools and commands away from them.
+   * The real paths of the store's files once it is open, including temporary ones. They contain rules and grants, so the workspace
+   * keeps tools and commands from touching them.
    */
   readonly files?: readonly string[];
-  /** Opens or makes the place. Called once, before anything else. */
+  /** Opens the store, or creates it. Called once, before anything else. */
   open(): Promise<void>;
-  /** Releases every lease of this store object, and settles when nothing of it is under way any more. */
+  /** Releases every lease of this store object, and settles when all its operations have ended. */
   close(): Promise<void>;
 
   /**
-   * All or nothing, in this order: an `epoch` that is not in force is `refused`, whatever else is true; if anything stands after
-   * `afterSeq`, nothing is written and the newer events come back, for the caller to fold them and decide again; a `take` of a lease
-   * that is held, or of another epoch, is `refused`, and so is a driver's event (`needsLease`) without `epoch` or `take`. Otherwise
-   * events, blobs and the lease change together. Settles when all of it is on disk. Appends under way together may share one sync.
+   * Writes all of the events or none. Checks in this order: an `epoch` that is not in force is `refused`; if there are events after
+   * `afterSeq`, the result is `newer` with these events, for the caller to fold them and decide again; a `take` of a lease that is held,
+   * or of another epoch, is `refused`, and so is a driver's event (`needsLease`) without `epoch` or `take`. Otherwise events, blobs and
+   * lease change in one transaction. Settles when it is on disk. Concurrent appends may share one sync.
    */
   append(threadId: string, events: readonly StampedEvent[], options: AppendOptions): Promise<AppendResult>;
 
-  /** Events with `after < seq <= upTo`, in order, at most `limit`; `last` gives the newest `limit` of them, still in order. */
+  /** The events with `after < seq <= upTo`, in order: the first `limit` of them, or with `last` the newest `limit`. */
   read(
     threadId: string,
     range?: { after?: number; upTo?: number; limit?: number; last?: boolean },
   ): Promise<DurableEvent[]>;
 
-  /** Where the thread itself, not one that it was cloned from, accepted an input under an id that the caller chose (`named`). */
+  /** The `seq` at which the thread itself, not one that it was cloned from, accepted an input with this id of the caller (`named`). */
   findInput(threadId: string, inputId: string): Promise<number | undefined>;
 
-  /** `undefined`: there is none, or it was deleted. */
+  /** `undefined`: the thread does not exist, or was deleted. */
   thread(threadId: string): Promise<ThreadRecord | undefined>;
-  /** By their last activity, newest first. Pages (`before`, `limit`) give the same order as one list. */
+  /** By last activity, newest first. Pages (`before`, `limit`) have the same order as one list. */
   threads(query?: ThreadQuery): Promise<ThreadRecord[]>;
   /**
-   * All or nothing, with the threads of its subagents, and of theirs, whichever process drives them. What is left of each is a tombstone
-   * and a raised epoch: a driver is refused, and the id is not given again. Clones stay, and so do the rows they read until they go too;
-   * a subagent belongs to the thread that started it, not to clones of that. Drafts go, and blobs that no row refers to any more.
+   * Deletes, in one transaction, the thread and the threads of its subagents at any depth, whichever process drives them. Each leaves a
+   * tombstone and a raised epoch: its driver is refused, and its id can't be used again. Clones stay, and the rows that they read stay
+   * until the clones are deleted. A subagent belongs to the thread that started it, not to clones of that thread. Drafts are deleted, and
+   * so are blobs that no row refers to.
    */
   deleteThread(threadId: string): Promise<void>;
 
-  /** As this store object sees it. Taking and releasing a lease with an append is the usual way. */
+  /** The lease as this store object sees it. Usually a lease is taken and released in an append. */
   lease(threadId: string): Promise<Lease>;
-  /** Whether this epoch is still in force and this store object's own; never from a cache. */
+  /** Whether this epoch is in force and held by this store object. Must not be answered from a cache. */
   holds(threadId: string, epoch: number): Promise<boolean>;
-  /** Only the holder of this epoch releases it. For any other caller nothing happens. */
+  /** Releases the lease if this store object holds this epoch; otherwise a no-op. */
   release(threadId: string, epoch: number): Promise<void>;
 
-  /** Bytes that an event refers to by hash, as long as one does. */
+  /** The bytes of a blob, for as long as an event refers to it. */
   blob(hash: string): Promise<Uint8Array | undefined>;
 
-  /** Adds to the draft of the message that is streaming. Need not be synced. Ignored if the epoch is stale. */
+  /** Adds to the draft of the streaming message. Need not be synced. Ignored if the epoch is stale. */
   saveDraft(threadId: string, epoch: number, pieces: readonly DraftPiece[]): Promise<void>;
   /** The whole draft, oldest piece first. */
   draft(threadId: string): Promise<DraftPiece[]>;
 
   /**
-   * A cache that a store need not have: the fold that was saved last for a thread, exactly as it was saved, or `undefined`. It may be
-   * lost at any time, and never outlives its thread. `saveFold` is quiet for an unknown thread, and keeps a fold of the same
-   * fingerprint that reaches as far.
+   * An optional cache: the last saved fold of a thread, exactly as it was saved, or `undefined`. It may be lost at any time, and is
+   * deleted with its thread. `saveFold` ignores an unknown thread, and does not replace a fold of the same fingerprint whose `seq` is
+   * not lower.
    */
   fold?(threadId: string): Promise<SavedFold | undefined>;
   saveFold?(threadId: string, fold: SavedFold): Promise<void>;
 
   /**
-   * Calls back soon (50 ms) after the journal, the draft or the lease of a thread changed, in whichever process, also for a deletion and
-   * for a thread that does not exist yet. With a `seq` if the only change is that the journal reaches at least this far: a follower that
-   * has folded that much need not look. Gives back how to stop; after that there is no call.
+   * Calls back within about 50 ms after any process changed the journal, the draft or the lease of a thread, or deleted it. The thread
+   * need not exist yet. Passes a `seq` if the only change is that the journal reaches at least this far: a follower that has folded that
+   * much can ignore it. Returns a function that unsubscribes; there is no call after that.
    */
   follow(threadId: string, changed: (seq?: number) => void): () => void;
 }

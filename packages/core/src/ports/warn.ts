@@ -5,7 +5,7 @@ interface Warner {
   emitWarning?(message: string, options: { type: string; code: string; detail?: string }): void;
 }
 
-/** For the developer, whom no event reaches: a warning of the process, or of the console where there is no process. */
+/** Warns the developer, who receives no events: as a process warning, or on the console where there is no process. */
 export function warn(code: string, message: string, cause?: unknown): void {
   const { process } = globalThis as { process?: Warner };
   const text = cause === undefined ? message : `${message}: ${reasonOf(cause)}`;
@@ -13,7 +13,7 @@ export function warn(code: string, message: string, cause?: unknown): void {
   else console.warn(`CinchWarning [${code}]: ${text}`);
 }
 
-/** A cause may fail when it is looked at. */
+/** The getters of a thrown value may throw. */
 function stackOf(cause: unknown): { detail?: string } {
   try {
     return cause instanceof Error && typeof cause.stack === "string" ? { detail: cause.stack } : {};

@@ -2,64 +2,64 @@ import type { FileDiff, FileJournal, FileRestore, FileVersion, RewoundFile, Thre
 import type { Store } from "./store.ts";
 import type { ToolSet } from "../tools/tool.ts";
 
-/** What stands between the commands of a workspace and the machine. */
+/** How commands of a workspace are kept from the machine. */
 export interface WorkspaceStatus {
   protection: string;
   /** In one line, for people. */
   description: string;
 }
 
-/** What a workspace can ask of the harness that it belongs to. */
+/** What the harness provides to its workspace. */
 export interface WorkspaceHost {
   /** The files that all threads of a resource share. */
   shared(resourceId: string): Promise<FileJournal>;
-  /** The real files in which the store lives, if it does in some: not for agents, whatever else they may touch. */
+  /** The real paths of the store's files. No agent may touch them, whatever rules allow. */
   readonly storeFiles: readonly string[];
-  /** Calls back when a thread is deleted, by whichever process. Gives back how to stop listening. */
+  /** Calls back when any process has deleted the thread. Returns a function that unsubscribes. */
   onThreadDeleted(threadId: string, deleted: () => void): () => void;
 }
 
-/** For whom files are looked at or changed. */
+/** The thread for which files are read or changed. */
 export interface FileReach {
   threadId: string;
   files: ThreadFiles;
-  /** Once it is aborted, what is under way ends as soon as it can, and rejects. */
+  /** When it is aborted, the operation stops and rejects. */
   signal?: AbortSignal;
 }
 
-/** Takes back what threads did to files. All of it may be asked again after a crash, and then finds done what is done. */
+/** Reverts the changes of threads to files. Each call may be repeated after a crash, and then skips what is done already. */
 export interface Undo {
-  /** What files hold now: those that are there. Where contents can't be had, `failed` tells why. */
+  /** The current contents of files. Missing files are left out. `failed`: why a file can't be read. */
   look(paths: readonly string[], reach: FileReach): Promise<Map<string, LookedAt>>;
-  /** Which of these files can't be restored because of what stands in their way, and what that is. Nothing is changed. */
+  /** By path, why a file can't be restored, such as a directory in its place. Changes nothing. */
   obstacles(files: readonly FileRestore[], reach: FileReach): Promise<Map<string, string>>;
-  /** Each change is in the journal before it is made. Rejects only if it is told to stop, not for what is wrong with a file. */
+  /** Records each change in the journal before it is made. Rejects only if it is aborted: a problem with a file is an outcome. */
   restore(files: readonly FileRestore[], reach: FileReach): Promise<RewoundFile[]>;
-  /** What became of what files held then. Those that are what they were are left out. */
+  /** Compares the current contents of files with earlier ones. Unchanged files are left out. */
   diff(then: readonly { path: string; before: FileVersion | null }[], reach: FileReach): Promise<FileDiff[]>;
-  /** Records what a command changed whose call did not come to its end. */
+  /** Records the changes of a command whose call did not end. `tree`: the snapshot before it. */
   settle(tree: string, reach: FileReach): Promise<void>;
 }
 
 export type LookedAt = { hash: string } | { failed: string };
 
-/** The files and commands an agent can reach, as the harness sees them. */
+/** The files and commands that an agent can reach. */
 export interface Workspace {
   readonly tools: ToolSet;
-  /** Without it, changes of files can't be taken back. */
+  /** Without it, changes of files can't be reverted. */
   readonly undo?: Undo;
   /** Called when the harness is opened. */
   open(host: WorkspaceHost): Promise<WorkspaceStatus>;
-  /** Ends what runs. */
+  /** Ends running commands. */
   close(): Promise<void>;
 }
 
 export function onThreadDeleted(store: Store, threadId: string, deleted: () => void): () => void {
-  const look = async (): Promise<void> => {
+  const check = async (): Promise<void> => {
     if (!(await store.thread(threadId))) deleted();
   };
   return store.follow(threadId, (seq) => {
-    // Whose journal has only grown is still there. A store that can't be asked is being closed, and the workspace with it.
-    if (seq === undefined) look().catch(() => undefined);
+    // With a `seq`, only the journal has grown. A store that fails here is being closed, and the workspace with it.
+    if (seq === undefined) check().catch(() => undefined);
   });
 }

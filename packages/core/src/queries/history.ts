@@ -7,7 +7,7 @@ import type { TurnResult } from "../thread/turn-results.ts";
 
 const CHUNK = 500;
 
-/** A page of messages, oldest first, that end before the event `before`. */
+/** The newest messages before the event `before`, oldest first. */
 export async function messagesOf(
   thread: Thread,
   { limit = 50, before = Infinity }: { limit?: number; before?: number },
@@ -33,9 +33,9 @@ export async function messagesOf(
 
 const isMessage = (event: DurableEvent): event is DurableEvent<"message_end"> => event.type === "message_end";
 
-/** How the turn ended that took the input which was accepted at `seq`, long ago. `undefined` if it has not ended. */
+/** The result of the turn that took the input which was accepted at `seq`. `undefined`: the turn has not ended. */
 export async function outcomeOf(thread: Thread, inputId: string, seq: number): Promise<TurnResult | undefined> {
-  // Looked at first: should it end while the journal is read, whoever waits for it is told.
+  // Checked before the journal is read: the caller's waiter gets the result of a turn that ends meanwhile.
   const { inbox, turn } = thread.state;
   if (inbox.some((item) => item.inputId === inputId) || (turn && trieGet(turn.inputIds, inputId))) return undefined;
   let turnId: string | undefined;

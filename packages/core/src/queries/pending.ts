@@ -6,7 +6,7 @@ import { newDisplayState } from "../folds/display.ts";
 import type { PendingApproval } from "../folds/display-state.ts";
 import type { Store } from "../ports/store.ts";
 
-/** A call that waits for a yes, and where. */
+/** A call that waits for an approval, with its thread. */
 export interface ThreadApproval extends PendingApproval {
   title: string;
   resourceId: string;
@@ -14,7 +14,7 @@ export interface ThreadApproval extends PendingApproval {
 
 const CHUNK = 250;
 
-/** What waits for a yes, over all threads, the oldest first. */
+/** The calls of all threads that wait for an approval, oldest first. */
 export async function pendingApprovals(store: Store): Promise<ThreadApproval[]> {
   const active = await store.threads({ active: true });
   const found = await Promise.all(
@@ -26,7 +26,7 @@ export async function pendingApprovals(store: Store): Promise<ThreadApproval[]> 
   return found.flat().toSorted((a, b) => a.at - b.at || a.seq - b.seq);
 }
 
-/** Only the newest turn can have something pending, so only that is folded. */
+/** Only calls of the newest turn can be pending, so only that turn is folded. */
 async function pendingOf(store: Store, id: string): Promise<PendingApproval[]> {
   let events: DurableEvent[] = [];
   for (let upTo = Infinity; ;) {
@@ -43,7 +43,7 @@ async function pendingOf(store: Store, id: string): Promise<PendingApproval[]> {
 
 const beginsTurn = (event: DurableEvent): boolean => event.type === "agent_start" && !event.resumed;
 
-/** A thread that is deleted meanwhile has nothing pending. One that is corrupt must not hide what waits in others. */
+/** A thread that was deleted meanwhile has no pending calls. A corrupt thread must not hide the pending calls of others. */
 function unlessUnreadable(error: unknown): PendingApproval[] {
   if (error instanceof CinchError && (error.code === "THREAD_NOT_FOUND" || error.code === "CORRUPT")) return [];
   throw error;

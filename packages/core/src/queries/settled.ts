@@ -5,30 +5,30 @@ import { threadNotFound } from "../ports/memory-store.ts";
 import type { Thread } from "../thread/thread.ts";
 import { hasTrees } from "../turn/decide.ts";
 
-/** A thread at rest: nothing more happens without a person. */
+/** The state of a thread in which nothing more happens without a person. */
 export interface Settled {
   status: "idle" | "waiting" | "parked";
   /** The calls that wait for an answer, the oldest question first. */
   pending: readonly (PendingApproval | PendingSuspension)[];
 }
 
-/** Settles when the thread rests, from everything on that is in the journal by now. */
+/** Settles when nothing more happens without a person, after all events that are in the journal at the time of the call. */
 export function settled(thread: Thread): Promise<Settled> {
   return thread.results.during(atRest(thread));
 }
 
 async function atRest(thread: Thread): Promise<Settled> {
   await thread.refresh();
-  await thread.reach(() => restOf(thread) !== null);
+  await thread.reach(() => statusOf(thread) !== null);
   if (thread.isDeleted) throw threadNotFound(thread.id);
   refuseForeign(thread.state.foreign);
   const { pendingApprovals, pendingSuspensions } = thread.display;
   const pending = [...Object.values(pendingApprovals), ...Object.values(pendingSuspensions)];
-  return { status: restOf(thread) ?? "idle", pending: pending.toSorted((a, b) => a.seq - b.seq) };
+  return { status: statusOf(thread) ?? "idle", pending: pending.toSorted((a, b) => a.seq - b.seq) };
 }
 
-/** `null`: a driver has something to do. */
-function restOf({ state, ports, supervisor }: Thread): Settled["status"] | null {
+/** `null`: a driver has to act. */
+function statusOf({ state, ports, supervisor }: Thread): Settled["status"] | null {
   const { turn, parked, inbox, held, files } = state;
   if (state.foreign) return "idle";
   if (ports.workspace?.undo && (files.restoring || hasTrees(state))) return null;

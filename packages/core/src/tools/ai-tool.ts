@@ -3,7 +3,7 @@ import { dataText } from "../events/json.ts";
 import type { JsonSchema } from "./schema.ts";
 import { defineTool, type Tool, type ToolContent, type ToolOutput } from "./tool.ts";
 
-/** What `tool()` of the AI SDK gives, as far as it is used here. */
+/** The part of a tool of the AI SDK that is used here. */
 export interface AiSdkTool {
   /** A function is called once, when the tool is configured, with an empty context. */
   description?: string | ((options: never) => string) | undefined;
@@ -12,9 +12,9 @@ export interface AiSdkTool {
   toModelOutput?: ((options: never) => unknown) | undefined;
 }
 
-type Called = (...args: unknown[]) => unknown;
+type AnyFunction = (...args: unknown[]) => unknown;
 
-/** A tool of ours that runs one of the AI SDK's. Throws `INVALID_CONFIG`. */
+/** Converts a tool of the AI SDK. Throws `INVALID_CONFIG`. */
 export function fromAiSdk(name: string, tool: AiSdkTool): Tool {
   const { inputSchema: input, execute, toModelOutput } = tool;
   if (input === undefined || typeof execute !== "function") {
@@ -26,10 +26,10 @@ export function fromAiSdk(name: string, tool: AiSdkTool): Tool {
     input: input as JsonSchema,
     async execute(args: unknown, { toolCallId, signal, emit }) {
       const options = { toolCallId, messages: [], abortSignal: signal, context: {} };
-      let output = await (execute as Called).call(tool, args, options);
+      let output = await (execute as AnyFunction).call(tool, args, options);
       if (isAsyncIterable(output)) output = await lastOf(output, emit);
       if (!toModelOutput) return { content: dataText(output), details: output };
-      const shown = await (toModelOutput as Called).call(tool, { toolCallId, input: args, output });
+      const shown = await (toModelOutput as AnyFunction).call(tool, { toolCallId, input: args, output });
       return { ...modelOutput(shown as ModelOutput), details: output };
     },
   });
@@ -42,7 +42,7 @@ function descriptionOf(name: string, { description = "" }: AiSdkTool): string {
   } catch (cause) {
     throw new CinchError(
       "INVALID_CONFIG",
-      `The description of tool "${name}" threw: ${reasonOf(cause)}. It is called with an empty context: give a text instead.`,
+      `The description of tool "${name}" threw: ${reasonOf(cause)}. It is called with an empty context: give a string instead.`,
       cause,
     );
   }
@@ -57,7 +57,7 @@ async function lastOf(values: AsyncIterable<unknown>, emit: (value: unknown) => 
   return last;
 }
 
-/** What `toModelOutput` gives. */
+/** What `toModelOutput` returns. */
 interface ModelOutput {
   type: string;
   value?: unknown;
@@ -93,7 +93,7 @@ function partOf(part: OutputPart): Exclude<ToolContent, string>[number] {
     case "text":
       return { type: "text", text: String(part.data.text) };
     default:
-      throw new TypeError(`toModelOutput gave a file by "${part.data.type}". Give its bytes or a URL.`);
+      throw new TypeError(`toModelOutput returned a file as "${part.data.type}". Return its bytes or a URL.`);
   }
 }
 

@@ -3,55 +3,57 @@ import { CinchError, reasonOf } from "../errors.ts";
 
 export type JsonSchema = Record<string, unknown>;
 
-/** Must not reject: a schema that fails is one that nothing fits. */
+/** Must not reject: if the schema throws, the value does not fit. */
 export type ValueCheck = (value: unknown) => Promise<{ ok: true; value: unknown } | { ok: false; problem: string }>;
 
-/** A schema as the loop uses it: what the model is shown, and whether arguments fit. */
+/** The schema of a tool's arguments: JSON Schema for the model, and a check. */
 export interface InputSchema {
   readonly json: JsonSchema;
   readonly check: ValueCheck;
 }
 
 /**
- * Any Standard Schema that can say itself in JSON Schema, what `jsonSchema()` of the AI SDK makes, or a plain JSON Schema. Throws
- * `INVALID_CONFIG` for what can't be shown to a model, and for what is no schema of objects: providers take no other.
+ * Accepts a Standard Schema with JSON Schema, a result of `jsonSchema()` of the AI SDK, or a plain JSON Schema. Throws `INVALID_CONFIG`
+ * for a schema that has no JSON Schema or does not describe objects: providers accept only those.
  */
 export function inputSchema(schema: unknown, toolName: string): InputSchema {
   const what = `The input schema of tool "${toolName}"`;
   const { json, check } = readSchema(schema, what);
-  if (isOurs(schema)) return new OwnSchema(() => jsonOf(json, what), careful(check));
-  const shown = jsonOf(json, what);
-  if (isObjectSchema(shown)) return { json: shown, check: careful(check) };
-  const kind = typeof shown["type"] === "string" ? `is a schema of type "${shown["type"]}"` : "is no schema of objects";
-  throw wrong(
-    `${what} ${kind}, and providers take objects only. Write z.object({ … }), or type: "object" in JSON Schema.`,
+  if (isBuiltIn(schema)) return new LazySchema(() => jsonOf(json, what), neverRejecting(check));
+  const jsonSchema = jsonOf(json, what);
+  if (isObjectSchema(jsonSchema)) return { json: jsonSchema, check: neverRejecting(check) };
+  const { type } = jsonSchema;
+  const problem = typeof type === "string" ? `is a schema of type "${type}"` : "does not describe an object";
+  throw invalid(
+    `${what} ${problem}, and providers accept objects only. Write z.object({ … }), or type: "object" in JSON Schema.`,
   );
 }
 
-/** Built-in tools have schemas of objects. What they look like in JSON takes milliseconds, and is not needed before the model is asked. */
-const isOurs = (schema: unknown): boolean => isStandard(schema) && schema["~standard"].vendor === OWN_VENDOR;
+/** The schemas of built-in tools describe objects, so their JSON Schema need not be checked here. */
+const isBuiltIn = (schema: unknown): boolean => isStandard(schema) && schema["~standard"].vendor === OWN_VENDOR;
 export const OWN_VENDOR = "cinch";
 
-class OwnSchema implements InputSchema {
+/** Makes its JSON Schema on first use, because that takes milliseconds. */
+class LazySchema implements InputSchema {
   readonly check: ValueCheck;
-  readonly #show: () => JsonSchema;
+  readonly #makeJson: () => JsonSchema;
   #json: JsonSchema | undefined;
 
-  constructor(show: () => JsonSchema, check: ValueCheck) {
-    this.#show = show;
+  constructor(makeJson: () => JsonSchema, check: ValueCheck) {
+    this.#makeJson = makeJson;
     this.check = check;
   }
 
   get json(): JsonSchema {
-    return (this.#json ??= this.#show());
+    return (this.#json ??= this.#makeJson());
   }
 }
 
-/** What an answer to a suspended call has to look like. The model never sees it. */
+/** Checks answers to a suspended call. The model does not see this schema. */
 export const answerCheck = (schema: unknown, toolName: string): ValueCheck =>
-  careful(readSchema(schema, `The resume schema of tool "${toolName}"`).check);
+  neverRejecting(readSchema(schema, `The resume schema of tool "${toolName}"`).check);
 
-const careful =
+const neverRejecting =
   (check: ValueCheck): ValueCheck =>
   async (value) => {
     try {
@@ -61,43 +63,43 @@ const careful =
     }
   };
 
-interface Read {
+interface SchemaReader {
   json(): unknown;
   check: ValueCheck;
 }
 
-function readSchema(schema: unknown, what: string): Read {
-  if (typeof schema === "function" && !("~standard" in schema)) return readSchema(called(schema, what), what);
-  if (isStandard(schema)) return ofStandard(schema, what);
+function readSchema(schema: unknown, what: string): SchemaReader {
+  if (typeof schema === "function" && !("~standard" in schema)) return readSchema(makeSchema(schema, what), what);
+  if (isStandard(schema)) return readStandard(schema, what);
   if (isAiSchema(schema))
     return {
       json: () => schema.jsonSchema,
-      check: schema.validate ? ofAi(schema.validate) : ofJson(schema.jsonSchema),
+      check: schema.validate ? checkOfAiSdk(schema.validate) : checkOfJsonSchema(schema.jsonSchema),
     };
   if (typeof schema !== "object" || schema === null || Array.isArray(schema))
-    throw wrong(`${what} must be a Standard Schema, such as z.object({ … }) of zod, or a JSON Schema object.`);
+    throw invalid(`${what} must be a Standard Schema, such as z.object({ … }) of zod, or a JSON Schema object.`);
   if (Object.values(schema).some(isStandard))
-    throw wrong(`${what} is an object that holds schemas. Make one schema of it: z.object({ … }).`);
-  return { json: () => schema, check: ofJson(schema as JsonSchema) };
+    throw invalid(`${what} is an object of schemas. Make it one schema: z.object({ … }).`);
+  return { json: () => schema, check: checkOfJsonSchema(schema as JsonSchema) };
 }
 
-function called(make: object, what: string): unknown {
+function makeSchema(make: object, what: string): unknown {
   try {
     return (make as () => unknown)();
   } catch (cause) {
-    throw wrong(`${what} can't be made: ${reasonOf(cause)}`, cause);
+    throw invalid(`${what} is a function that threw: ${reasonOf(cause)}`, cause);
   }
 }
 
-/** Some schemas have no JSON Schema, such as one of dates: JSON has none. */
+/** Some schemas can't be expressed in JSON Schema, such as one of dates. */
 function jsonOf(json: () => unknown, what: string): JsonSchema {
   try {
     return JSON.parse(JSON.stringify(json())) as JsonSchema;
   } catch (cause) {
     if (cause instanceof CinchError) throw cause;
     const why = reasonOf(cause);
-    const hint = "Use what JSON has, such as z.iso.date() for a date, or give a plain JSON Schema";
-    throw wrong(`${what} has no JSON Schema (${why}). ${hint}.`, cause);
+    const hint = "Use types that JSON has, such as z.iso.date() for a date, or give a plain JSON Schema";
+    throw invalid(`${what} has no JSON Schema (${why}). ${hint}.`, cause);
   }
 }
 
@@ -105,27 +107,27 @@ function isObjectSchema(schema: unknown): boolean {
   if (typeof schema !== "object" || schema === null) return false;
   const { type, $ref, anyOf, oneOf, allOf } = schema as JsonSchema;
   if (type !== undefined) return [type].flat().every((one) => one === "object");
-  // Where it leads is for the provider to see.
+  // References are not resolved here.
   if ($ref !== undefined) return true;
   const either = anyOf ?? oneOf;
   if (Array.isArray(either)) return either.every(isObjectSchema);
   return Array.isArray(allOf) && allOf.some(isObjectSchema);
 }
 
-const wrong = (message: string, cause?: unknown): CinchError => new CinchError("INVALID_CONFIG", message, cause);
+const invalid = (message: string, cause?: unknown): CinchError => new CinchError("INVALID_CONFIG", message, cause);
 
 type Standard = StandardSchemaV1 & Partial<StandardJSONSchemaV1>;
 export const isStandard = (schema: unknown): schema is Standard =>
   (typeof schema === "object" || typeof schema === "function") && schema !== null && "~standard" in schema;
 
-function ofStandard(schema: Standard, what: string): Read {
+function readStandard(schema: Standard, what: string): SchemaReader {
   const standard = schema["~standard"] as StandardSchemaV1.Props & Partial<StandardJSONSchemaV1.Props>;
   return {
     json() {
       if (standard.jsonSchema) return standard.jsonSchema.input({ target: "draft-07" });
       const hint =
         "Use a library that implements Standard JSON Schema (zod 4.2 or later does), or give a plain JSON Schema";
-      throw wrong(`${what} can't be shown to a model. ${hint}.`);
+      throw invalid(`${what} has no JSON Schema for the model. ${hint}.`);
     },
     async check(value) {
       const result = await standard.validate(value);
@@ -149,15 +151,15 @@ type AiValidation = { success: true; value: unknown } | { success: false; error:
 const isAiSchema = (schema: unknown): schema is AiSchema =>
   typeof schema === "object" && schema !== null && "jsonSchema" in schema && typeof schema.jsonSchema === "object";
 
-function ofAi(validate: NonNullable<AiSchema["validate"]>): ValueCheck {
+function checkOfAiSdk(validate: NonNullable<AiSchema["validate"]>): ValueCheck {
   return async (value) => {
     const result = await validate(value);
     return result.success ? { ok: true, value: result.value } : { ok: false, problem: result.error.message };
   };
 }
 
-/** The validator for plain JSON Schemas is loaded with the first call that needs it: it is large, and most tools do without. */
-function ofJson(json: JsonSchema): ValueCheck {
+/** Loads the validator with the first call that needs it: it is large, and most tools don't need it. */
+function checkOfJsonSchema(json: JsonSchema): ValueCheck {
   const loaded = once(async () => {
     const z = await import("zod");
     return { z, parser: z.fromJSONSchema(json as Parameters<typeof z.fromJSONSchema>[0]) };

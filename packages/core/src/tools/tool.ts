@@ -11,7 +11,7 @@ import type { StateUpdates, StateValues, WholeState } from "../config/state-shap
 import type { Workspace } from "../ports/workspace.ts";
 import type { InputSchema, JsonSchema, ValueCheck } from "./schema.ts";
 
-/** A file that a tool gives to the model, as bytes, base64 or a URL. */
+/** A file that a tool returns to the model, as bytes, base64 text or a URL. */
 export interface ToolFile {
   type: "file";
   mediaType: string;
@@ -22,39 +22,39 @@ export interface ToolFile {
 export type ToolContent = string | ({ type: "text"; text: string } | ToolFile)[];
 
 /**
- * What `execute` may return. A string is content. Any other value, also an object that has other keys than these, is data: the model is
- * shown its JSON, and a value that has none is an error result.
+ * What `execute` may return. A string is content. Any other value, including an object with other keys than these, is data: the model
+ * gets it as JSON. A value that can't be converted to JSON becomes an error result.
  */
 export type ToolOutput = string | { content: ToolContent; details?: unknown; isError?: boolean };
 
-/** `Values` is what the thread's state looks like, `Data` what the `resume` schema makes of an answer. */
+/** `Values`: the type of the thread's state. `Data`: the output of the `resume` schema. */
 export interface ToolContext<Values = StateValues, Data = Json> {
   threadId: string;
   resourceId: string;
   toolCallId: string;
-  /** The same whenever this call is run again: give it to whatever can recognise a repetition. */
+  /** The same whenever this call runs again, for services that recognise repeated requests. */
   key: string;
-  /** Aborted with the turn, at the timeout and when the harness closes. */
+  /** Aborted with the turn, at the timeout, and when the harness closes. */
   signal: AbortSignal;
-  /** Parks the call, durably, until somebody answers; `execute` is then called again with `resumed`. */
+  /** Suspends the call, durably, until it is answered; `execute` is then called again with `resumed`. */
   suspend(payload: unknown): never;
   resumed: { payload: Json; data: Data } | null;
-  /** The state of the thread, with what this call has set: a copy, as it is when it is read. */
+  /** A copy of the current state of the thread, with the changes of this call. */
   readonly state: WholeState<Values>;
   /**
-   * Changes what is given and leaves the rest. It is written with the append that ends the call, however it ends, or that suspends it;
-   * a call that a crash cut off has changed nothing. Throws `INVALID_INPUT` for what does not fit the `stateSchema`.
+   * Changes the given keys and no others. The changes are written in the append that ends or suspends the call, also if it fails; a call
+   * that a crash interrupted has changed nothing. Throws `INVALID_INPUT` if the state would not fit the `stateSchema`.
    */
   setState(updates: StateUpdates<Values>): void;
-  /** Shows something of what is going on to subscribers (`tool_update`). */
+  /** Shows progress to subscribers (`tool_update`). */
   emit(partialResult: unknown): void;
   /** The workspace of the harness, if it has one. */
   workspace: Workspace | undefined;
-  /** What the thread has to do with files; for workspaces. */
+  /** The thread's record of files, for workspaces. */
   files: ThreadFiles;
 }
 
-/** Whose call is judged: for tools that have to look where a name leads before they can tell. */
+/** The thread of a call that is judged, for tools that have to resolve a path first. */
 export interface JudgeContext {
   threadId: string;
   resourceId: string;
@@ -66,28 +66,28 @@ type Awaitable<T> = T | Promise<T>;
 
 export interface ToolDefinition<Input, Data = Json> {
   description: string;
-  /** What permissions go by. Without a rule, `read` and `control` run and everything else asks. */
+  /** What permissions are based on. Without a rule, `read` and `control` run, and every other category asks. */
   category?: ToolCategory;
-  /** What a crash in the middle means: run again (`pure`), run again with the same `key` (`idempotent`), or ask (`once`). */
+  /** What happens to a call that a crash interrupted: it runs again (`pure`, `idempotent`), or ends with an unknown outcome (`once`). */
   effect?: Effect;
   input: StandardSchemaV1<unknown, Input> | JsonSchema;
   timeoutMs?: number;
-  /** How far the pattern of a rule covers these arguments. Without it every pattern may be meant for them (`some`). */
+  /** How far the pattern of a rule covers these arguments; default: `some`. */
   matches?: ((pattern: string, args: Input, context: JudgeContext) => Awaitable<Fit>) | undefined;
-  /** The narrow pattern that `always_allow_tool` remembers. Without it the whole tool is allowed. */
+  /** The narrow pattern that `always_allow_tool` remembers; default: the whole tool is allowed. */
   suggest?: ((args: Input, context: JudgeContext) => Awaitable<string | undefined>) | undefined;
   /**
-   * What the place in which the tool works says of these arguments, such as path rules. `undefined`: nothing. `insist`: to ask, whatever
-   * rules and grants allow, because nothing else stands between the call and the machine. To deny with a reason for the model, throw a
-   * `CinchError` with the code `PERMISSION_DENIED`; anything else that is thrown denies, too.
+   * The tool's own policy for these arguments, such as path rules. `undefined`: none. `insist`: ask, whatever rules and grants allow,
+   * because nothing else protects the machine from the call. To deny with a reason for the model, throw a `CinchError` with the code
+   * `PERMISSION_DENIED`; any other error denies too.
    */
   policy?: ((args: Input, context: JudgeContext) => Awaitable<Policy | "insist" | undefined>) | undefined;
-  /** What an answer to `suspend` must look like. Any other is refused, and the call goes on waiting. */
+  /** A schema for answers to `suspend`. Any other answer is refused, and the call keeps waiting. */
   resume?: StandardSchemaV1<unknown, Data> | JsonSchema | undefined;
   execute(input: Input, context: ToolContext<StateValues, Data>): Awaitable<unknown>;
 }
 
-/** A tool, ready to be listed and run. */
+/** A tool that `defineTool` has made. */
 export interface Tool {
   readonly description: string;
   readonly category: ToolCategory;
@@ -101,10 +101,10 @@ export interface Tool {
   execute(input: unknown, context: ToolContext): Awaitable<unknown>;
 }
 
-const made = new WeakSet<object>();
+const defined = new WeakSet<object>();
 
 /** Whether `defineTool` has made it. */
-export const isOurs = (tool: AnyTool): tool is Tool => made.has(tool);
+export const isDefined = (tool: AnyTool): tool is Tool => defined.has(tool);
 
 const KEYS = [
   "description",
@@ -124,22 +124,22 @@ export function defineTool<Input, Data = Json>(definition: ToolDefinition<Input,
   const { description, category = "other", timeoutMs, input, resume, execute } = definition;
   const effect = definition.effect ?? (category === "read" ? "pure" : "once");
   if (typeof description !== "string")
-    throw wrong("A tool needs a description: a text that tells the model what it is for.");
-  if (typeof execute !== "function") throw wrong("A tool needs an execute function.");
-  if (input === undefined || input === null) throw wrong("A tool needs an input schema, such as z.object({ … }).");
+    throw invalid("A tool needs a description: a string that tells the model what the tool does.");
+  if (typeof execute !== "function") throw invalid("A tool needs an execute function.");
+  if (input === undefined || input === null) throw invalid("A tool needs an input schema, such as z.object({ … }).");
   if (!Effect.safeParse(effect).success)
-    throw wrong(`A tool's effect is "pure", "idempotent" or "once", not ${JSON.stringify(effect)}.`);
+    throw invalid(`A tool's effect is "pure", "idempotent" or "once", not ${JSON.stringify(effect)}.`);
   if (!ToolCategory.safeParse(category).success) {
     const known = ToolCategory.options.map((one) => `"${one}"`).join(", ");
-    throw wrong(`A tool's category is one of ${known}, not ${JSON.stringify(category)}.`);
+    throw invalid(`A tool's category is one of ${known}, not ${JSON.stringify(category)}.`);
   }
   if (timeoutMs !== undefined && !(typeof timeoutMs === "number" && timeoutMs > 0))
-    throw wrong(`A tool's timeoutMs is a number of milliseconds above 0, not ${JSON.stringify(timeoutMs)}.`);
+    throw invalid(`A tool's timeoutMs is a number of milliseconds above 0, not ${JSON.stringify(timeoutMs)}.`);
   for (const key of ["matches", "suggest", "policy"] as const)
     if (definition[key] !== undefined && typeof definition[key] !== "function")
-      throw wrong(`A tool's ${key} must be a function.`);
+      throw invalid(`A tool's ${key} must be a function.`);
   if (definition.suggest && !definition.matches)
-    throw wrong("A tool that suggests patterns has to say what they match: give it matches.");
+    throw invalid("A tool with suggest also needs matches, which says what its patterns cover.");
   const tool: Tool = {
     description,
     category,
@@ -152,23 +152,24 @@ export function defineTool<Input, Data = Json>(definition: ToolDefinition<Input,
     resume,
     execute: (args, context) => execute.call(definition, args as Input, context as ToolContext<StateValues, Data>),
   };
-  made.add(tool);
+  defined.add(tool);
   return tool;
 }
 
-const wrong = (message: string): CinchError => new CinchError("INVALID_CONFIG", message);
+const invalid = (message: string): CinchError => new CinchError("INVALID_CONFIG", message);
 
 export type AnyTool = Tool | AiSdkTool;
 export type ToolSet = Record<string, AnyTool>;
 
-/** A tool under the name by which the model calls it. */
+/** A tool with the name that the model calls. */
 export interface NamedTool extends Tool {
   readonly name: string;
   readonly schema: InputSchema;
-  readonly answers: ValueCheck | undefined;
+  /** Checks answers to `suspend`. `undefined`: any JSON is accepted. */
+  readonly checkAnswer: ValueCheck | undefined;
 }
 
-/** JSON can't hold everything a tool can return; what it can't becomes text rather than an error. */
+/** The value as JSON, or as any other text if it can't be converted. Never throws. */
 export function asText(value: unknown): string {
   if (typeof value === "string") return value;
   try {

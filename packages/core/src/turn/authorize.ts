@@ -5,34 +5,34 @@ import type { Policies } from "../folds/control.ts";
 import type { ThreadState } from "../folds/state.ts";
 import type { Json } from "../events/message.ts";
 import type { Answer } from "../model/answer.ts";
-import { denial, digestOf, rule, type Asked, type GateRuling } from "../permissions/gate.ts";
+import { denial, digestOf, judgeCall, type GateRuling, type JudgedCall } from "../permissions/gate.ts";
 import { offer } from "../permissions/offer.ts";
 import { orAborted } from "../ports/clock.ts";
 import type { NamedTool } from "../tools/tool.ts";
-import { declined, notDone } from "./decide.ts";
+import { declined, endWithoutResult, notRun } from "./decide.ts";
 import type { Driver, Ready } from "./driver.ts";
 import type { Setup } from "./setup.ts";
 
-/** What is to be done with a call that was asked for. */
-export type Authorized = {
+/** What the driver does with a call that the model asked for. */
+type Authorized = {
   toolCallId: string;
-  /** The rules that it was judged by. `null`: it does not depend on any. */
+  /** The rules that the call was judged by. `null`: the decision does not depend on rules. */
   policies: Policies | null;
 } & (
   | { kind: "run"; ready: Ready; event(turnId: string, key: string): NewEvent }
   | { kind: "ask" | "refuse"; event(turnId: string): NewEvent }
 );
 
-/** Why the calls of this answer can't be trusted, if they can't. */
+/** Why a call of this answer must not run. `undefined`: the answer gives no reason. */
 export function refusal(answer: Answer, toolCallId: string): string | undefined {
   if (answer.problem !== undefined) return answer.problem;
-  // A stop by length may have cut the arguments, so none of these calls is safe to run.
+  // The length limit may have cut the arguments, so none of these calls is safe to run.
   if (answer.finishReason === "length")
     return "Not run: the answer was cut off by the length limit. Call again with less.";
   return answer.refused.get(toolCallId);
 }
 
-/** Whatever runs, for the first time or again, has come through here. */
+/** Every call passes through here before it runs, for the first time or again. */
 export async function authorize(
   driver: Driver,
   call: Call,
@@ -42,29 +42,34 @@ export async function authorize(
   if (call.state === "declined")
     return { kind: "refuse", toolCallId, policies: null, event: (turnId) => declined(call, turnId) };
   if (refused !== undefined) return refuse(call, refused);
-  // It has waited since an earlier process asked, and here no person is there to answer.
-  if (call.state === "asking") return refuse(call, NOBODY_THERE);
+  // An earlier process recorded the question. This one declines it, because no person answers here.
+  if (call.state === "asking") return refuse(call, NO_APPROVAL);
   if (call.state === "suspended") return refuse(call, NO_ANSWER);
-  // Schemas and patterns are not ours: they may take for ever, and what they throw must not cost the others their answer.
-  const judging = judged(driver, call, setup).catch((error: unknown) => refuse(call, `Not run: ${reasonOf(error)}`));
-  return (await orAborted(judging, driver.signal)) ?? refuse(call, "Not run: the turn was aborted.");
+  // Schemas and patterns are code of the user: they may hang, and an error in one must not affect the other calls.
+  const checked = check(driver, call, setup).catch((error: unknown) => refuse(call, `Not run: ${reasonOf(error)}`));
+  return (await orAborted(checked, driver.signal)) ?? refuse(call, notRun("aborted"));
 }
 
-/** The one permission check. */
-async function judged({ state, journal, signal }: Driver, call: Call, setup: Setup): Promise<Authorized> {
+/** The only permission check. */
+async function check({ state, journal, signal }: Driver, call: Call, setup: Setup): Promise<Authorized> {
   const { resourceId, control } = state;
   const { policies } = control;
   const { toolCallId, toolName, input: args } = call;
   const tool = setup.tools.get(toolName);
   if (!tool)
     return refuse(call, `There is no tool "${toolName}". The tools are: ${[...setup.tools.keys()].join(", ")}.`);
-  // A copy for those who judge and one for the tool: what runs is what was shown, whatever they do to theirs.
-  const [shown, run] = await Promise.all([tool.schema.check(copy(args)), tool.schema.check(copy(args))]);
-  if (!shown.ok || !run.ok) return refuse(call, `Invalid arguments for ${toolName}:\n${shown.ok ? "" : shown.problem}`);
+  // Patterns and policies get one copy and the tool another: the tool runs with what was judged, even if they change theirs.
+  const [judged, run] = await Promise.all([tool.schema.check(copy(args)), tool.schema.check(copy(args))]);
+  if (!judged.ok || !run.ok)
+    return refuse(call, `Invalid arguments for ${toolName}:\n${judged.ok ? "" : judged.problem}`);
   const resumed = await resumption(call, tool);
   if (resumed && "problem" in resumed) return refuse(call, `The answer does not fit ${toolName}:\n${resumed.problem}`);
-  const asked: Asked = { tool, input: shown.value, context: { threadId: journal.id, resourceId, signal } };
-  const ruling = await rule(asked, setup.gate, policies);
+  const judgedCall: JudgedCall = {
+    tool,
+    input: judged.value,
+    context: { threadId: journal.id, resourceId, signal },
+  };
+  const ruling = await judgeCall(judgedCall, setup.gate, policies);
   const { policy } = ruling;
   switch (policy) {
     case "deny":
@@ -72,8 +77,8 @@ async function judged({ state, journal, signal }: Driver, call: Call, setup: Set
     case "ask": {
       const digest = await digestOf(toolName, args);
       if (call.approved === digest) break;
-      if (setup.onAsk === "decline") return refuse(call, NOBODY_THERE, policies);
-      const event = await question(call, { asked, digest }, setup, ruling);
+      if (setup.onAsk === "decline") return refuse(call, NO_APPROVAL, policies);
+      const event = await question(call, { judgedCall, digest }, setup, ruling);
       return { kind: "ask", toolCallId, policies, event };
     }
     case "allow":
@@ -81,59 +86,59 @@ async function judged({ state, journal, signal }: Driver, call: Call, setup: Set
     default:
       throw new Error(`"${policy satisfies never}" is not a policy.`);
   }
-  const ready = { tool, input: run.value, resumed, wasCut: call.state === "started" };
+  const ready = { tool, input: run.value, resumed, wasInterrupted: call.state === "started" };
   const started = { type: "tool_start" as const, toolCallId, toolName, args, effect: tool.effect };
   return { kind: "run", toolCallId, ready, policies, event: (turnId, key) => ({ ...started, turnId, key }) };
 }
 
 const copy = (args: Json): Json => structuredClone(args);
 
-/** What a call that was suspended goes on with. It may have been answered by somebody who does not have the tool. */
+/** The answer that a suspended call continues with. It is checked here, since the process that accepted it may lack the tool. */
 async function resumption({ answered, payload, data }: Call, tool: NamedTool) {
   if (!answered) return null;
-  const checked = await tool.answers?.(copy(data));
+  const checked = await tool.checkAnswer?.(copy(data));
   if (checked && !checked.ok) return { problem: checked.problem };
   return { payload, data: (checked ? checked.value : data) as Json };
 }
 
-/** `by`: the rules that refuse it, if it is they. What had begun before a crash may have had its effect all the same. */
-function refuse(call: Call, content: string, by: Policies | null = null): Authorized {
-  const wasCut = call.state === "started";
-  const told = wasCut ? `${content} It had begun before: its outcome is unknown.` : content;
+/** `policies`: the rules that refuse the call, if rules do. A call that a crash interrupted may have had its effect. */
+function refuse(call: Call, reason: string, policies: Policies | null = null): Authorized {
+  const wasInterrupted = call.state === "started";
+  const content = wasInterrupted ? `${reason} It was started before: its outcome is unknown.` : reason;
   const more = {
-    ...(by ? { details: { code: "PERMISSION_DENIED" } } : {}),
-    ...(wasCut ? { unknown: true as const } : {}),
+    ...(policies ? { details: { code: "PERMISSION_DENIED" } } : {}),
+    ...(wasInterrupted ? { unknown: true as const } : {}),
   };
-  const event = (turnId: string) => notDone(call, { turnId, content: told, ...more });
-  return { kind: "refuse", toolCallId: call.toolCallId, policies: by, event };
+  const event = (turnId: string) => endWithoutResult(call, { turnId, content, ...more });
+  return { kind: "refuse", toolCallId: call.toolCallId, policies, event };
 }
 
-const NOBODY_THERE =
-  "Declined: this call needs a person's approval, and no person is there to give it. Go on without it, or say what you would have done.";
+const NO_APPROVAL =
+  "Declined: this call needs a person's approval, and no person is available. Continue without it, or say what you would have done.";
 
 export const NO_ANSWER =
-  "Declined: this call waits for a person's answer, and no person is there to give it. Decide for yourself, and say what you assumed.";
+  "Declined: this call waits for a person's answer, and no person is available. Decide for yourself, and say what you assumed.";
 
 /** Whether the rules are still those that the call was judged by. */
-export const stands = ({ policies }: Authorized, { control }: ThreadState): boolean =>
+export const isCurrent = ({ policies }: Authorized, { control }: ThreadState): boolean =>
   policies === null || policies === control.policies;
 
-/** The event with which an authorized call begins, waits or ends. */
+/** The event that starts, asks for or refuses the call. */
 export const firstEvent = (call: Authorized, { turnId, key }: { turnId: string; key: string }): NewEvent =>
   call.kind === "run" ? call.event(turnId, key) : call.event(turnId);
 
-/** Those of these calls that may run. */
+/** The calls that may run, by id. */
 export const readyOf = (calls: readonly Authorized[]): ReadonlyMap<string, Ready> =>
   new Map(calls.flatMap((call) => (call.kind === "run" ? [[call.toolCallId, call.ready] as const] : [])));
 
 async function question(
   { toolCallId, toolName, input: args }: Call,
-  { asked, digest }: { asked: Asked; digest: string },
+  { judgedCall, digest }: { judgedCall: JudgedCall; digest: string },
   { gate }: Setup,
   ruling: GateRuling,
 ): Promise<(turnId: string) => NewEvent> {
   const { category, interrupt } = ruling;
-  const offered = await offer(asked, gate, ruling);
+  const offered = await offer(judgedCall, gate, ruling);
   const about = { toolCallId, toolName, args, category, digest, ...offered, ...(interrupt ? { interrupt } : {}) };
   return (turnId) => ({ type: "tool_approval_required", turnId, path: [], ...about });
 }

@@ -5,7 +5,7 @@ import type { FileChange, HeldFiles, ThreadFiles } from "../events/files.ts";
 import type { Blob } from "../ports/store.ts";
 import type { Driver } from "./driver.ts";
 
-/** The files of a thread, as one call of a tool sees and changes them; or, without one, as the driver itself does. */
+/** Gives a workspace access to the thread's record of files: for one tool call, or for the driver itself. */
 export class CallFiles implements ThreadFiles {
   readonly #driver: Driver;
   readonly #call: { toolCallId: string; toolName: string } | undefined;
@@ -32,7 +32,7 @@ export class CallFiles implements ThreadFiles {
     this.#reads.set(path, version);
   }
 
-  /** What was read in this call, for its end. */
+  /** The files that this call has read, for its `tool_end`. */
   get reads(): { reads?: Record<string, string> } {
     return this.#reads.size > 0 ? { reads: Object.fromEntries(this.#reads) } : {};
   }
@@ -42,24 +42,24 @@ export class CallFiles implements ThreadFiles {
     blobs: readonly Blob[] = [],
   ): Promise<boolean> {
     const isRecorded = await this.#driver.append((state) => {
-      const about = this.#about(state);
-      const changes = about && decide(trieRecord(state.files.held));
+      const origin = this.#origin(state);
+      const changes = origin && decide(trieRecord(state.files.held));
       if (!changes || changes.length === 0) return null;
-      const events = changes.map((change): NewEvent => ({ type: "file_changed", ...about, ...change }));
-      return { events: [...firstOfTurn(state, about), ...events], blobs, result: true };
+      const events = changes.map((change): NewEvent => ({ type: "file_changed", ...origin, ...change }));
+      return { events: [...firstCheckpoint(state, origin), ...events], blobs, result: true };
     });
     return isRecorded ?? false;
   }
 
-  async checkpoint(what: { tree: string } | { untold: string }): Promise<void> {
+  async checkpoint(snapshot: { tree: string } | { untold: string }): Promise<void> {
     await this.#driver.append((state) => {
-      const about = this.#about(state);
-      return about && { events: [{ type: "checkpoint_created", reason: "command", ...about, ...what }] };
+      const origin = this.#origin(state);
+      return origin && { events: [{ type: "checkpoint_created", reason: "command", ...origin, ...snapshot }] };
     });
   }
 
-  /** `null`: the call is over, and with it the right to act. */
-  #about({ turn }: ThreadState): { turnId?: string; call?: string } | null {
+  /** `null`: the call has ended, so it may not record anything. */
+  #origin({ turn }: ThreadState): Origin | null {
     const id = this.#call?.toolCallId;
     if (id === undefined) return turn ? { turnId: turn.turnId } : {};
     const call = turn?.calls.find(({ toolCallId }) => toolCallId === id);
@@ -75,8 +75,14 @@ export class CallFiles implements ThreadFiles {
   }
 }
 
-/** Where people will want to go back to. */
-function firstOfTurn({ files }: ThreadState, about: { turnId?: string; call?: string }): NewEvent[] {
-  if (about.turnId === undefined || about.call === undefined || files.checkpoint === about.turnId) return [];
-  return [{ type: "checkpoint_created", reason: "change", ...about }];
+/** The turn and the call that change a file. */
+interface Origin {
+  turnId?: string;
+  call?: string;
+}
+
+/** The checkpoint before the first change of a turn. */
+function firstCheckpoint({ files }: ThreadState, origin: Origin): NewEvent[] {
+  if (origin.turnId === undefined || origin.call === undefined || files.checkpoint === origin.turnId) return [];
+  return [{ type: "checkpoint_created", reason: "change", ...origin }];
 }

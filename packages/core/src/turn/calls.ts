@@ -5,42 +5,41 @@ import type { ToolResult } from "../events/message.ts";
 import { CallFiles } from "./call-files.ts";
 import { CallState } from "./call-state.ts";
 import { runCall, type CallOutcome } from "./run-call.ts";
-import { afterCall, endTurn, notDone } from "./decide.ts";
+import { afterCall, endTurn, endWithoutResult, notRun } from "./decide.ts";
 import type { Driver } from "./driver.ts";
-import { authorize, firstEvent, NO_ANSWER, readyOf, stands } from "./authorize.ts";
+import { authorize, firstEvent, isCurrent, NO_ANSWER, readyOf } from "./authorize.ts";
 import { clip, failed } from "./tool-result.ts";
 import type { Setup } from "./setup.ts";
 
 /**
- * Sees to the calls of the newest answer until all have ended, or those that have not wait for a person. Calls run in parallel;
- * an answer that comes in for one of them starts it again while the others still run.
+ * Runs the calls of the newest answer, in parallel, until each has ended or waits for a person. A call that is answered runs again
+ * while the others still run.
  */
 export async function runCalls(driver: Driver, setup: Setup): Promise<void> {
-  await reportCut(driver);
+  await endInterrupted(driver);
   const running = new Map<string, Promise<void>>();
   try {
-    await seeToCalls(driver, setup, running);
+    await runAll(driver, setup, running);
   } catch (error) {
     driver.abortTurn();
     throw error;
   } finally {
-    // Nothing is left behind that nobody waits for.
     await Promise.all(running.values());
   }
-  // Declined without a word: what ran beside it is done, and what still waits is settled with the turn.
-  const over = driver.drives && !driver.signal.aborted && driver.state.turn?.declined;
-  if (over) await driver.append((state) => endTurn(state, "declined"));
+  // A decline without a message ends the turn once no call runs. `endTurn` ends the calls that wait.
+  const isDeclined = driver.drives && !driver.signal.aborted && driver.state.turn?.declined;
+  if (isDeclined) await driver.append((state) => endTurn(state, "declined"));
 }
 
-async function seeToCalls(driver: Driver, setup: Setup, running: Map<string, Promise<void>>): Promise<void> {
+async function runAll(driver: Driver, setup: Setup, running: Map<string, Promise<void>>): Promise<void> {
   const failures: unknown[] = [];
   while (driver.drives) {
-    // Taken before anything is looked at: what changes while calls are judged must not be missed.
+    // Subscribed before the state is read, so that no event is missed while calls are judged.
     const changed = driver.journal.changed();
-    await startRequested(driver, setup, running);
+    await startDue(driver, setup, running);
     for (const call of driver.state.turn?.calls ?? []) {
-      const runs = call.state === "started" && driver.ready.has(call.toolCallId);
-      if (!runs || running.has(call.toolCallId) || driver.signal.aborted) continue;
+      const isReady = call.state === "started" && driver.ready.has(call.toolCallId);
+      if (!isReady || running.has(call.toolCallId) || driver.signal.aborted) continue;
       const run = runOne(driver, call).catch((error: unknown) => {
         failures.push(error);
         driver.abortTurn();
@@ -57,31 +56,32 @@ async function seeToCalls(driver: Driver, setup: Setup, running: Map<string, Pro
   if (failures.length > 0) throw failures[0];
 }
 
-/** Calls that a dead driver started, and that must not be run again without anybody knowing. */
-async function reportCut(driver: Driver): Promise<void> {
+/** Ends the calls that a dead driver started and that must not run again. The model gets the result that the outcome is unknown. */
+async function endInterrupted(driver: Driver): Promise<void> {
   const content = "The process died while this ran. Its outcome is unknown: verify before retrying.";
   await driver.append((state) => {
-    const cut = (state.turn?.calls ?? []).filter((call) => isCut(driver, call) && call.effect === "once");
-    if (!state.turn || cut.length === 0) return null;
+    const calls = (state.turn?.calls ?? []).filter((call) => isInterrupted(driver, call) && call.effect === "once");
+    if (!state.turn || calls.length === 0) return null;
     const { turnId } = state.turn;
-    const ends = cut.map((call) => notDone(call, { turnId, content, unknown: true }));
+    const ends = calls.map((call) => endWithoutResult(call, { turnId, content, unknown: true }));
     return afterCall(state, ends);
   });
 }
 
-const isCut = (driver: Driver, call: Call): boolean => call.state === "started" && !driver.ready.has(call.toolCallId);
+const isInterrupted = (driver: Driver, call: Call): boolean =>
+  call.state === "started" && !driver.ready.has(call.toolCallId);
 
-/** Calls that were asked for and not begun, those that somebody has answered, and those that a crash cut off and may run again. */
-async function startRequested(driver: Driver, setup: Setup, running: ReadonlyMap<string, unknown>): Promise<void> {
-  const { turn: open } = driver.state;
+/** Judges and starts the calls that are requested, that were answered, or that a crash interrupted and that may run again. */
+async function startDue(driver: Driver, setup: Setup, running: ReadonlyMap<string, unknown>): Promise<void> {
+  const { turn: current } = driver.state;
   const isDue = (call: Call): boolean => {
-    if (running.has(call.toolCallId) || driver.ports.modes.isLeft(driver.state, call)) return false;
-    if (open?.declined) return call.state === "declined";
-    return DUE.has(call.state) || isCut(driver, call) || (driver.declines && WAITS.has(call.state));
+    if (running.has(call.toolCallId) || driver.ports.modes.lacksTool(driver.state, call)) return false;
+    if (current?.declined) return call.state === "declined";
+    return DUE.has(call.state) || isInterrupted(driver, call) || (driver.declines && WAITING.has(call.state));
   };
-  const calls = (open?.calls ?? []).filter(isDue);
+  const calls = (current?.calls ?? []).filter(isDue);
   if (calls.length === 0 || driver.signal.aborted) return;
-  const stateOf = new Map(calls.map(({ toolCallId, state }) => [toolCallId, state]));
+  const judgedStates = new Map(calls.map(({ toolCallId, state }) => [toolCallId, state]));
   const authorized = await Promise.all(calls.map((call) => authorize(driver, call, { setup })));
   for (const { toolCallId } of authorized) driver.ready.delete(toolCallId);
   const ready = await driver.append((state) => {
@@ -89,80 +89,82 @@ async function startRequested(driver: Driver, setup: Setup, running: ReadonlyMap
     if (!turn || driver.signal.aborted) return null;
     const { turnId } = turn;
     const known = new Map(turn.calls.map((call) => [call.toolCallId, call]));
-    // Calls that were judged by rules which have changed since are judged again, the next time round.
-    const begin = authorized.filter((call) => {
+    // The other calls are judged again in the next iteration: the rules have changed, or a person has answered meanwhile.
+    const starting = authorized.filter((call) => {
       const { state: now } = known.get(call.toolCallId) ?? {};
-      // A person may have answered before the driver that was to decline the call.
-      const isAsJudged = now === stateOf.get(call.toolCallId);
-      return stands(call, state) && isAsJudged && (!turn.declined || now === "declined");
+      const isAsJudged = now === judgedStates.get(call.toolCallId);
+      return isCurrent(call, state) && isAsJudged && (!turn.declined || now === "declined");
     });
-    if (begin.length === 0) return null;
-    const events = begin.map((call, at) => {
+    if (starting.length === 0) return null;
+    const events = starting.map((call, at) => {
       const key = known.get(call.toolCallId)?.key ?? `${driver.journal.id}:${state.seq + at + 1}`;
       return firstEvent(call, { turnId, key });
     });
-    return { ...afterCall(state, events), result: readyOf(begin) };
+    return { ...afterCall(state, events), result: readyOf(starting) };
   });
   for (const [toolCallId, one] of ready ?? []) driver.ready.set(toolCallId, one);
 }
 
 const DUE: ReadonlySet<Call["state"]> = new Set(["requested", "resumed", "declined"]);
 
-/** Calls that only a person can go on with. */
-const WAITS: ReadonlySet<Call["state"]> = new Set(["asking", "suspended"]);
+/** The states in which a call waits for a person. */
+const WAITING: ReadonlySet<Call["state"]> = new Set(["asking", "suspended"]);
 
 async function runOne(driver: Driver, call: Call): Promise<void> {
   const { clock } = driver.ports;
   const { toolCallId, toolName } = call;
   const startedAt = clock.now();
   const files = new CallFiles(driver, { toolCallId, toolName });
-  const own = new CallState(driver.ports.shape, () => driver.state.control);
-  const ran = await effect(driver, call, { files, state: own });
+  const callState = new CallState(driver.ports.shape, () => driver.state.control);
+  const ran = await execute(driver, call, { files, state: callState });
   const outcome = ran.kind === "suspended" && driver.ports.modes.declines ? failed(NO_ANSWER) : ran;
-  // Closing: whoever goes on with the turn finds a call that was stopped as it is, begun and not ended. What is done is kept.
+  // A closing driver records what is done. The next driver treats a stopped call as one that a crash interrupted.
   if (!driver.drives && !isDone(outcome)) return;
   await driver.append((state) => {
     if (!state.turn) return null;
     const { turnId } = state.turn;
-    const { events: changes, problem } = own.settle(state);
-    const over = problem === null ? outcome : unchanged(outcome, problem);
-    if (over.kind === "suspended") {
-      const asked = { toolCallId, toolName, args: call.input, suspendPayload: over.payload };
-      return afterCall(state, [...changes, { type: "tool_suspended", turnId, ...asked }]);
+    const { events: changes, problem } = callState.settle(state);
+    const final = problem === null ? outcome : withoutStateChange(outcome, problem);
+    if (final.kind === "suspended") {
+      const question = { toolCallId, toolName, args: call.input, suspendPayload: final.payload };
+      return afterCall(state, [...changes, { type: "tool_suspended", turnId, ...question }]);
     }
-    const { result, isError, events } = settled(over, state);
-    const unknown = over.kind === "ended" && over.unknown ? { unknown: true } : {};
+    const { result, isError, events } = resultOf(final, state);
+    const unknown = final.kind === "ended" && final.unknown ? { unknown: true } : {};
     const durationMs = Math.max(0, clock.now() - startedAt);
-    const told = { result: withRemarks(result, call), isError, ...unknown, durationMs, ...files.reads };
-    const end: NewEvent = { type: "tool_end", turnId, toolCallId, toolName, ...told };
+    const fields = { result: withRemarks(result, call), isError, ...unknown, durationMs, ...files.reads };
+    const end: NewEvent = { type: "tool_end", turnId, toolCallId, toolName, ...fields };
     const decision = afterCall(state, [...changes, ...events, end]);
-    return over.kind === "ended" ? { ...decision, blobs: over.blobs } : decision;
+    return final.kind === "ended" ? { ...decision, blobs: final.blobs } : decision;
   });
 }
 
-/** An error may be no more than that the tool was stopped. */
+/** An error may mean only that the tool was stopped. */
 const isDone = (outcome: CallOutcome): boolean => outcome.kind !== "ended" || !outcome.isError;
 
-/** The call is done, and only its change of the state was refused: the model has to hear of both. */
-function unchanged(outcome: CallOutcome, problem: string): CallOutcome {
+/** Tells the model that the call ran, and that its change of the state was refused. */
+function withoutStateChange(outcome: CallOutcome, problem: string): CallOutcome {
   const note = `The call ran, but the state of the thread was not changed: ${problem}`;
   if (outcome.kind !== "ended") return failed(note);
   const { content } = outcome.result;
-  const told =
+  const withNote =
     typeof content === "string" ? `${note}\n\n${content}` : [{ type: "text" as const, text: note }, ...content];
-  return { ...outcome, isError: true, result: { ...outcome.result, content: told } };
+  return { ...outcome, isError: true, result: { ...outcome.result, content: withNote } };
 }
 
-type Over = Exclude<CallOutcome, { kind: "suspended" }>;
+type FinalOutcome = Exclude<CallOutcome, { kind: "suspended" }>;
 
-/** What a tool gave back, with the events of those that write some. */
-function settled(outcome: Over, state: ThreadState): { result: ToolResult; isError: boolean; events: NewEvent[] } {
+/** The result of a tool, with the events that a control tool appends. */
+function resultOf(
+  outcome: FinalOutcome,
+  state: ThreadState,
+): { result: ToolResult; isError: boolean; events: NewEvent[] } {
   if (outcome.kind === "ended") return { result: outcome.result, isError: outcome.isError, events: [] };
   const { content, details, events = [] } = outcome.settle(state);
   return { result: { content: clip(content), ...(details === undefined ? {} : { details }) }, isError: false, events };
 }
 
-/** What a person did to the call, for the model to know. */
+/** Tells the model what a person changed in the call or said about it. */
 function withRemarks(result: ToolResult, { edited, input, remark }: Call): ToolResult {
   const remarks = [
     ...(edited ? [`The user changed the arguments before it ran: ${JSON.stringify(input)}`] : []),
@@ -174,15 +176,19 @@ function withRemarks(result: ToolResult, { edited, input, remark }: Call): ToolR
   return { ...result, content: [{ type: "text", text: note }, ...result.content] };
 }
 
-/** The one place where a tool is run: only what was prepared, and only under a lease that stands. */
-async function effect(driver: Driver, call: Call, parts: { files: CallFiles; state: CallState }): Promise<CallOutcome> {
+/** The only place where a tool runs: only an authorized call, and only under a valid lease. */
+async function execute(
+  driver: Driver,
+  call: Call,
+  parts: { files: CallFiles; state: CallState },
+): Promise<CallOutcome> {
   const { toolCallId, toolName, key } = call;
-  const prepared = driver.ready.get(toolCallId);
+  const ready = driver.ready.get(toolCallId);
   await driver.confirm();
-  if (!prepared || driver.signal.aborted) return failed("Not run: the turn was aborted.");
+  if (!ready || driver.signal.aborted) return failed(notRun("aborted"));
   driver.ready.delete(toolCallId);
   return runCall({
-    ...prepared,
+    ...ready,
     key: key ?? "",
     threadId: driver.journal.id,
     resourceId: driver.state.resourceId,

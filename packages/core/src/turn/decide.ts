@@ -9,9 +9,9 @@ import type { Ids } from "../ports/ids.ts";
 import type { Blob } from "../ports/store.ts";
 import type { Setup } from "./setup.ts";
 
-/** What a decision asks for. `result` is for the caller, and holds for the state that the decision was made from. */
+/** What a decision appends. `result` is for the caller, and holds for the state that the decision was made from. */
 export interface Proposal<Result = void> {
-  /** Without any, nothing is appended. */
+  /** If empty, nothing is appended. */
   events: readonly NewEvent[];
   blobs?: readonly Blob[];
   /** Whether the driver's lease is released in the same append. */
@@ -19,10 +19,10 @@ export interface Proposal<Result = void> {
   result?: Result;
 }
 
-/** Must be pure: it is asked again, with the newer state, when another process has appended first. */
+/** Must be pure: it is called again, with the newer state, if another process has appended first. */
 export type Decide<Result = void> = (state: ThreadState) => Proposal<Result> | null;
 
-/** What became of a decision. `nothing`: there was nothing to append. `refused`: the lease is not valid any more. */
+/** The outcome of a decision. `nothing`: there was nothing to append. `refused`: the lease is not valid any more. */
 export type Appended<Result = void> =
   | {
       kind: "appended";
@@ -34,10 +34,10 @@ export type Appended<Result = void> =
   | { kind: "nothing"; result: Result | undefined }
   | { kind: "refused" };
 
-/** Three drivers that died without getting anywhere: a fourth would only die too. */
+/** After this many drivers have died without progress, the thread is parked: the next one would die too. */
 export const MAX_TAKEOVERS = 3;
 
-/** Whether there is something that a driver, and not a person, has to do. */
+/** Whether a driver, not a person, has to act next. */
 export function needsDriving(state: ThreadState): boolean {
   if (state.foreign) return false;
   if (state.files.restoring) return true;
@@ -47,11 +47,11 @@ export function needsDriving(state: ThreadState): boolean {
   return (state.inbox.length > 0 && !state.held) || hasTrees(state);
 }
 
-/** Whether the turn stands still until a person answers. */
+/** Whether the turn waits until a person answers. */
 export const waitsForPerson = ({ foreign, turn, parked }: ThreadState): boolean =>
   !foreign && !parked && turn !== null && !turn.aborting && isWaiting(turn);
 
-/** Whether there are commands of which nobody knows yet what they did to files. */
+/** Whether there are commands whose changes to files are not recorded yet. */
 export const hasTrees = ({ files }: ThreadState): boolean => Object.keys(files.trees).length > 0;
 
 /** The state as it would be after these events. */
@@ -60,7 +60,7 @@ export function preview(state: ThreadState, events: readonly NewEvent[]): Thread
   return reduceThreadAll(state, stamped as DurableEvent[]);
 }
 
-/** A turn of its own for the oldest input. */
+/** Begins a turn for the oldest input. */
 export function beginTurn(
   state: ThreadState,
   mode: { modeId: string; modelId: string },
@@ -69,13 +69,13 @@ export function beginTurn(
   const item = state.inbox[0];
   if (state.turn || !item || (state.held && !force)) return null;
   const turnId = ids("turn");
-  return { events: [{ type: "agent_start", turnId, ...mode, resumed: false }, ...taken(item, turnId, ids)] };
+  return { events: [{ type: "agent_start", turnId, ...mode, resumed: false }, ...takeInput(item, turnId, ids)] };
 }
 
-/** How many answers may pass before the model is reminded of what is open. */
+/** After this many answers without a change of the task list, the model is reminded of open tasks. */
 const REMIND_AFTER = 10;
 
-/** What comes before the model is asked: the mode that was switched to, steers, and what it should not forget. */
+/** The events before a model call: a switch of mode or model, notes about the mode and open tasks, and steers. */
 export function enterStep(state: ThreadState, setup: Setup, ids: Ids): Proposal | null {
   const { turn, control } = state;
   if (!turn) return null;
@@ -84,12 +84,12 @@ export function enterStep(state: ThreadState, setup: Setup, ids: Ids): Proposal 
   const events: NewEvent[] = [];
   if (turn.modeId !== mode.id || turn.modelId !== modelId)
     events.push({ type: "agent_start", turnId, modeId: mode.id, modelId, resumed: true });
-  if (control.modeNote === null ? note.needed : control.modeNote !== note.text)
+  if (control.modeNote === null ? note.isNeeded : control.modeNote !== note.text)
     events.push(noteMessage({ turnId, about: "mode", text: note.text }, ids));
   events.push(...(takeSteers(state, ids)?.events ?? []));
   const open = state.tasks.filter(({ status }) => status !== "completed");
-  const due = turn.steps === 0 ? control.sinceTasks > 0 : control.sinceTasks >= REMIND_AFTER;
-  if (open.length > 0 && due && setup.gate.isAvailable("write_todos")) {
+  const isDue = turn.steps === 0 ? control.sinceTasks > 0 : control.sinceTasks >= REMIND_AFTER;
+  if (open.length > 0 && isDue && setup.gate.isAvailable("write_todos")) {
     const items = open.map(({ status, content }) => `- [${status}] ${content}`);
     const text = ["Still open on your task list:", ...items, "Keep the list up to date with write_todos."].join("\n");
     events.push(noteMessage({ turnId, about: "tasks", text }, ids));
@@ -107,15 +107,15 @@ export function noteMessage(note: { turnId: string; about?: "mode" | "tasks"; te
   };
 }
 
-/** Steers go into the running turn, each as a message of its own. */
+/** Takes each steer into the running turn, as a message of its own. */
 export function takeSteers(state: ThreadState, ids: Ids): Proposal | null {
   const { turn } = state;
   const steers = state.inbox.filter((item) => item.delivery === "steer");
   if (!turn || steers.length === 0) return null;
-  return { events: steers.flatMap((item) => taken(item, turn.turnId, ids)) };
+  return { events: steers.flatMap((item) => takeInput(item, turn.turnId, ids)) };
 }
 
-function taken({ inputId, content, files }: InboxItem, turnId: string, ids: Ids): NewEvent[] {
+function takeInput({ inputId, content, files }: InboxItem, turnId: string, ids: Ids): NewEvent[] {
   const parts = [...(content === "" ? [] : [{ type: "text" as const, text: content }]), ...files];
   return [
     { type: "input_taken", turnId, inputId },
@@ -123,7 +123,7 @@ function taken({ inputId, content, files }: InboxItem, turnId: string, ids: Ids)
   ];
 }
 
-/** Ends the turn, whatever it was doing. The lease goes in the same append unless the next input is there already. */
+/** Ends the turn in any phase. Releases the lease in the same append, unless there is more for the driver to do. */
 export function endTurn(
   state: ThreadState,
   reason: EndReason,
@@ -133,7 +133,7 @@ export function endTurn(
   if (!turn) return null;
   const { turnId } = turn;
   const open = turn.calls.filter((call) => turn.phase === "calls" && call.state !== "ended");
-  const ends = open.map((call) => cutCall(call, turnId, reason));
+  const ends = open.map((call) => endOpenCall(call, turnId, reason));
   const step: NewEvent[] = open.length > 0 ? [stepEnd(turn)] : [];
   const held = reason === "aborted" && state.inbox.length > 0 ? { held: !turn.wanted } : {};
   const end: NewEvent = { type: "agent_end", turnId, reason, ...(detail === undefined ? {} : { detail }), ...held };
@@ -141,13 +141,12 @@ export function endTurn(
   return { events, release: !needsDriving(preview(state, events)) };
 }
 
-/** What becomes of a call that the turn did not wait for. */
-function cutCall(call: Call, turnId: string, reason: EndReason): NewEvent {
+/** The end of a call that has not ended when its turn does. */
+function endOpenCall(call: Call, turnId: string, reason: EndReason): NewEvent {
   if (call.state === "declined") return declined(call, turnId);
-  const why = WHY[reason] ?? "the turn ended";
-  if (call.state !== "started") return notDone(call, { turnId, content: `Not run: ${why}.` });
+  if (call.state !== "started") return endWithoutResult(call, { turnId, content: notRun(reason) });
   const content = "Aborted while it ran: its outcome is unknown, verify before retrying.";
-  return notDone(call, { turnId, content, unknown: true });
+  return endWithoutResult(call, { turnId, content, unknown: true });
 }
 
 const WHY: Partial<Record<EndReason, string>> = {
@@ -156,12 +155,15 @@ const WHY: Partial<Record<EndReason, string>> = {
   error: "the turn ended with an error",
 };
 
-/** What a person said instead of yes is the call's result. */
-export const declined = (call: Call, turnId: string): NewEvent =>
-  notDone(call, { turnId, content: call.remark ?? "Declined by the user." });
+/** Tells the model why a call was not run. */
+export const notRun = (reason: EndReason): string => `Not run: ${WHY[reason] ?? "the turn ended"}.`;
 
-/** The end of a call that gave no result of its own. `unknown`: it may have had its effect all the same. */
-export function notDone(
+/** The end of a declined call, with the message of the person as its result. */
+export const declined = (call: Call, turnId: string): NewEvent =>
+  endWithoutResult(call, { turnId, content: call.remark ?? "Declined by the user." });
+
+/** The end of a call whose tool returned no result. `unknown`: the call may have had its effect. */
+export function endWithoutResult(
   { toolCallId, toolName }: { toolCallId: string; toolName: string },
   { turnId, content, unknown, details }: { turnId: string; content: string; unknown?: true; details?: Json },
 ): NewEvent {
@@ -184,7 +186,7 @@ export const stepEnd = ({ turnId, finishReason, usage }: Turn): NewEvent => ({
   usage,
 });
 
-/** Closes the step when these events end its last call, and lets the lease go when only a person can go on. */
+/** Ends the step if these events end its last call, and releases the lease if the turn waits for a person. */
 export function afterCall(state: ThreadState, events: NewEvent[]): Proposal {
   const { turn } = preview(state, events);
   if (!turn) return { events };
@@ -192,13 +194,14 @@ export function afterCall(state: ThreadState, events: NewEvent[]): Proposal {
   return { events, release: isWaiting(turn) && !turn.aborting };
 }
 
-/** Calls that a driver which leaves has recorded as started and not run: the next one may run them, since nothing was done. */
+/** Records which started calls a closing driver has not run, so that the next driver may run them. */
 export function handBack(
   { turn }: ThreadState,
-  ready: ReadonlyMap<string, { readonly wasCut: boolean }>,
+  ready: ReadonlyMap<string, { readonly wasInterrupted: boolean }>,
 ): Proposal | null {
-  const isUndone = ({ state, toolCallId }: Call) => state === "started" && ready.get(toolCallId)?.wasCut === false;
-  const calls = turn?.calls.filter(isUndone) ?? [];
+  const isUnstarted = ({ state, toolCallId }: Call) =>
+    state === "started" && ready.get(toolCallId)?.wasInterrupted === false;
+  const calls = turn?.calls.filter(isUnstarted) ?? [];
   if (!turn || calls.length === 0) return null;
   const { turnId, modeId, modelId } = turn;
   const unstarted = calls.map(({ toolCallId }) => toolCallId);

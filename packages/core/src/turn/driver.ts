@@ -16,7 +16,7 @@ import type { Workspace } from "../ports/workspace.ts";
 import { handBack, type Appended, type Decide } from "./decide.ts";
 import type { Setup } from "./setup.ts";
 
-/** What a driver needs of its thread. */
+/** The part of a thread that a driver uses. */
 export interface Journal {
   readonly id: string;
   readonly state: ThreadState;
@@ -41,42 +41,42 @@ export interface DriverPorts {
   costOf(usage: Usage, modelId: string): number | null;
 }
 
-/** A call that may run: its tool, arguments that the tool's schema has let through, and the answer it waited for. */
+/** An authorized call: its tool, its checked arguments, and the answer to its suspension. */
 export interface Ready {
   tool: NamedTool;
   input: unknown;
   resumed: ToolContext["resumed"];
-  /** A process that is gone had begun it: it may have had its effect. */
-  wasCut: boolean;
+  /** A driver that died had started it, so it may have had its effect. */
+  wasInterrupted: boolean;
 }
 
-/** Somebody else drives now. Nothing of what this process still wanted may be done. */
+/** Another process may drive the thread now, so this one must not act on it any more. */
 export class LeaseLost extends Error {
   override readonly name = "LeaseLost";
 }
 
-/** A driver that has not been able to write for this long asks the store before it acts. */
+/** A driver whose last append is older than this checks its lease before an effect. */
 const RECHECK_MS = 2_000;
 const STORE_RETRY_MS = 500;
 
-export interface NewLease {
+interface NewLease {
   epoch: number;
   takeover: boolean;
   force: boolean;
   declines: boolean;
 }
 
-/** The right to advance one thread, and what is known only as long as it lasts. */
+/** Advances one thread under a lease, and holds what is valid only under this lease. */
 export class Driver {
   readonly journal: Journal;
   readonly ports: DriverPorts;
-  /** The driver before this one died instead of letting go. */
+  /** The previous driver died without releasing the lease. */
   readonly takeover: boolean;
-  /** Asked for by a person: what is held back or parked goes on too. */
+  /** `resume()` was called: held inputs and a parked turn continue too. */
   readonly force: boolean;
-  /** No person is there: calls that wait for one are declined. */
+  /** Calls that wait for a person are declined. */
   readonly declines: boolean;
-  /** Calls whose `tool_start` this driver wrote and which it has not run yet. Every other started call was cut off by a crash. */
+  /** Calls that this driver has started in the journal and not run yet. A crash interrupted every other started call. */
   readonly ready = new Map<string, Ready>();
   #lease: LeaseUse | null;
   #turn = new AbortController();
@@ -99,7 +99,7 @@ export class Driver {
     return this.journal.state;
   }
 
-  /** It has written something: the lease was its own. */
+  /** It has appended something, so it did hold the lease. */
   get hasDriven(): boolean {
     return this.#hasDriven;
   }
@@ -108,7 +108,7 @@ export class Driver {
     return this.#lease !== null && !this.closing.aborted;
   }
 
-  /** Aborted when the turn is, and when this driver has to stop. */
+  /** Aborted with the turn, and when this driver has to stop. */
   get signal(): AbortSignal {
     return this.#turn.signal;
   }
@@ -127,13 +127,13 @@ export class Driver {
     this.#turn.abort();
   }
 
-  /** Stop without ending the turn: somebody else will go on with it. */
+  /** Stops without ending the turn: another driver continues it. */
   close(): void {
     this.#close.abort();
     this.#turn.abort();
   }
 
-  /** Gives back the result of the decision. */
+  /** Returns the result of the decision. Throws `LeaseLost`. */
   async append<Result>(decide: Decide<Result>): Promise<Result | undefined> {
     const lease = this.#lease;
     if (!lease) throw new LeaseLost();
@@ -146,39 +146,39 @@ export class Driver {
         throw new LeaseLost();
       case "appended":
         this.#hasDriven = true;
-        // When the events were made, not when the store answered: the process may have been stopped in between, and replaced.
+        // Not the time at which the store answered: the process may have been suspended since the events were made, and replaced.
         this.#confirmedAt = appended.events[0]!.at;
         this.#lease = appended.released ? null : { epoch: appended.epoch };
         return appended.result;
     }
   }
 
-  /** What a driver has to write can't be said to anybody who would try again, so it waits for the store to recover. */
+  /** Retries until the store recovers: a driver has no caller that could. */
   async #persist<T>(write: () => Promise<T>): Promise<T> {
-    for (let told = false; ; told = true) {
+    for (let isReported = false; ; isReported = true) {
       try {
         return await write();
       } catch (error) {
-        const waits = error instanceof CinchError && (error.code === "STORE_FULL" || error.code === "STORE_BUSY");
-        if (!waits || this.closing.aborted) throw error;
-        if (!told) this.journal.live({ type: "info", message: `Waiting for the store: ${error.message}` });
+        const mayRecover = error instanceof CinchError && (error.code === "STORE_FULL" || error.code === "STORE_BUSY");
+        if (!mayRecover || this.closing.aborted) throw error;
+        if (!isReported) this.journal.live({ type: "info", message: `Waiting for the store: ${error.message}` });
         await sleep(this.ports.clock, STORE_RETRY_MS);
       }
     }
   }
 
-  /** Must be true right before an effect: a process that was stopped for a while may have been replaced meanwhile. */
+  /** Throws `LeaseLost` if another driver has taken over. Must be called right before an effect: this process may have been suspended. */
   async confirm(): Promise<void> {
     if (!this.#lease || !("epoch" in this.#lease)) throw new LeaseLost();
-    const asked = this.ports.clock.now();
-    const age = asked - this.#confirmedAt;
-    // A clock that was set back tells nothing.
+    const now = this.ports.clock.now();
+    const age = now - this.#confirmedAt;
+    // A negative age means that the clock was set back.
     if (age >= 0 && age < RECHECK_MS) return;
     if (!(await this.ports.store.holds(this.journal.id, this.#lease.epoch))) {
       this.#lease = null;
       throw new LeaseLost();
     }
-    this.#confirmedAt = asked;
+    this.#confirmedAt = now;
   }
 
   async saveDraft(pieces: Parameters<Store["saveDraft"]>[2]): Promise<void> {
@@ -186,19 +186,19 @@ export class Driver {
       await this.ports.store.saveDraft(this.journal.id, this.#lease.epoch, pieces);
   }
 
-  /** The epoch under which this driver holds the lease, if it does. */
+  /** The epoch of the lease. `undefined`: this driver has not taken it yet, or has lost it. */
   get epoch(): number | undefined {
     return this.#lease && "epoch" in this.#lease ? this.#lease.epoch : undefined;
   }
 
-  /** Gives the lease back if it is still there, and with it the calls that this driver has not got to. */
+  /** Releases the lease, and hands back the calls that this driver has not run. */
   async release(): Promise<void> {
     if (this.epoch !== undefined && this.ready.size > 0) await this.append((state) => handBack(state, this.ready));
     if (this.epoch !== undefined) await this.ports.store.release(this.journal.id, this.epoch);
     this.#lease = null;
   }
 
-  /** The head that the journal has for this setup, or a new one, recorded with the reason. */
+  /** The head that the journal has for this setup. If there is none, makes one and records it with the reason. */
   async head(setup: Setup): Promise<Head> {
     const known = this.state.head;
     if (known && known.key === setup.headKey) return this.#loadHead(known.blob);
@@ -224,14 +224,17 @@ export class Driver {
     if (this.#head?.blob === blob) return this.#head.head;
     const bytes = await this.ports.store.blob(blob);
     if (!bytes)
-      throw new CinchError("CORRUPT", `The head of the prompt is missing (${blob}). Restore the store from a backup.`);
+      throw new CinchError(
+        "CORRUPT",
+        `The head of the prompt is missing (blob ${blob}). Restore the store from a backup.`,
+      );
     const head = JSON.parse(new TextDecoder().decode(bytes)) as Head;
     this.#head = { blob, head };
     return head;
   }
 }
 
-/** Why the head of the prompt is not the one that it was. */
+/** Why the head of the prompt changed. */
 function reasonFor(before: ThreadState["head"], now: { agentName: string; modelId: string }): string {
   if (!before) return "first use";
   if (before.agentName !== now.agentName) return `agent changed from "${before.agentName}" to "${now.agentName}"`;

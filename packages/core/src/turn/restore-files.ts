@@ -6,7 +6,7 @@ import { CallFiles } from "./call-files.ts";
 import { needsDriving, preview } from "./decide.ts";
 import { LeaseLost, type Driver } from "./driver.ts";
 
-/** Takes back the files of a rewind. If the process dies, the next driver begins again, and finds done what is done. */
+/** Reverts the files of a rewind. If the process dies, the next driver repeats it: files that are reverted already stay as they are. */
 export async function restoreFiles(driver: Driver, undo: Undo): Promise<void> {
   const { restoring } = driver.state.files;
   if (!restoring) return;
@@ -17,21 +17,21 @@ export async function restoreFiles(driver: Driver, undo: Undo): Promise<void> {
   if (!driver.drives) return;
   await driver.append((state) => {
     if (state.files.restoring?.seq !== restoring.seq) return null;
-    const failed = new Set(restored.filter(isLeft).map(({ path }) => path));
+    const failed = new Set(restored.filter(isNotRestored).map(({ path }) => path));
     const left = restoring.files.filter(({ path, rewound }) => rewound && failed.has(path));
-    const note = left.length > 0 ? { left } : {};
-    const events: NewEvent[] = [{ type: "checkpoint_created", reason: "restored", restored, ...note }];
+    const notReverted = left.length > 0 ? { left } : {};
+    const events: NewEvent[] = [{ type: "checkpoint_created", reason: "restored", restored, ...notReverted }];
     return { events, release: !needsDriving(preview(state, events)) };
   });
 }
 
-/** Records what commands did whose calls did not come to their end: with their process, or because they did not stop in time. */
+/** Records the changes of commands whose calls did not end: their process died, or they did not stop in time. */
 export async function settleCommands(driver: Driver, undo: Undo): Promise<void> {
   for (const [call, tree] of Object.entries(driver.state.files.trees)) {
     const files = new CallFiles(driver);
     await undo.settle(tree, { threadId: driver.journal.id, files, signal: driver.closing }).catch((error: unknown) => {
       if (error instanceof LeaseLost || !driver.drives) throw error;
-      const message = `What a command did to files before it was cut off can't be told, nor taken back: ${reasonOf(error)}`;
+      const message = `The file changes of an interrupted command can be neither recorded nor reverted: ${reasonOf(error)}`;
       driver.journal.live({ type: "info", message });
     });
     await driver.append((state) => {
@@ -43,4 +43,4 @@ export async function settleCommands(driver: Driver, undo: Undo): Promise<void> 
   }
 }
 
-const isLeft = ({ outcome }: RewoundFile): boolean => outcome === "conflict" || outcome === "failed";
+const isNotRestored = ({ outcome }: RewoundFile): boolean => outcome === "conflict" || outcome === "failed";

@@ -7,20 +7,20 @@ import type { Json } from "../events/message.ts";
 import { sleep, type Clock } from "../ports/clock.ts";
 import { type NamedTool, type ToolContext } from "../tools/tool.ts";
 import type { CallState } from "./call-state.ts";
-import { ended, failed, shownJson, type Ended } from "./tool-result.ts";
+import { callEnd, failed, shownJson, type CallEnd } from "./tool-result.ts";
 
-/** How long a tool may take to stop after it was told to. */
+/** How long a tool may take to stop after its signal is aborted. */
 const GRACE_MS = 1_000;
 
 export type CallOutcome =
-  | Ended
+  | CallEnd
   | { kind: "suspended"; payload: Json }
-  /** A control tool: what it does to the thread is decided in the append that ends the call. */
+  /** The result of a control tool, which is computed in the append that ends the call. */
   | { kind: "control"; settle: ControlResult["settle"] };
 
-export interface CallRun {
+interface CallRun {
   tool: NamedTool;
-  /** Arguments that the tool's schema has let through. */
+  /** The arguments, as the tool's schema parsed them. */
   input: unknown;
   key: string;
   threadId: string;
@@ -42,20 +42,20 @@ class Suspended extends Error {
   }
 }
 
-/** Runs one call to its end. Never rejects, and never takes much longer than its signal or its timeout allow. */
+/** Runs one call. Never rejects. Returns at most `GRACE_MS` after the signal is aborted or the timeout has passed. */
 export async function runCall(run: CallRun): Promise<CallOutcome> {
   const stop = new AbortController();
-  const over = new AbortController();
+  const finished = new AbortController();
   const onAbort = () => stop.abort(run.signal.reason);
   if (run.signal.aborted) onAbort();
   run.signal.addEventListener("abort", onAbort);
-  let timedOut = false;
+  let hasTimedOut = false;
   const { timeoutMs } = run.tool;
-  const cancel =
+  const cancelTimeout =
     timeoutMs === undefined
       ? undefined
       : run.clock.after(timeoutMs, () => {
-          timedOut = true;
+          hasTimedOut = true;
           stop.abort();
         });
   let suspended: { payload: Json } | undefined;
@@ -79,17 +79,18 @@ export async function runCall(run: CallRun): Promise<CallOutcome> {
     },
   };
   try {
-    const outcome = await Promise.race([attempt(run, context), givenUp(stop.signal, run.clock, over.signal)]);
+    const gracePeriod = graceAfter(stop.signal, run.clock, finished.signal);
+    const outcome = await Promise.race([attempt(run, context), gracePeriod]);
     if (suspended) return { kind: "suspended", payload: suspended.payload };
     if (outcome) return outcome;
-    const why = timedOut ? `Timed out after ${timeoutMs} ms` : "Aborted";
+    const why = hasTimedOut ? `Timed out after ${timeoutMs} ms` : "Aborted";
     return {
       ...failed(`${why}. The tool did not stop in time: its effect is unknown, verify before retrying.`),
       unknown: true,
     };
   } finally {
-    over.abort();
-    cancel?.();
+    finished.abort();
+    cancelTimeout?.();
     run.signal.removeEventListener("abort", onAbort);
   }
 }
@@ -98,7 +99,7 @@ async function attempt(run: CallRun, context: ToolContext): Promise<CallOutcome>
   try {
     const output = await run.tool.execute(run.input, context);
     if (output instanceof ControlResult) return { kind: "control", settle: output.settle };
-    return await ended(output);
+    return await callEnd(output);
   } catch (error) {
     if (context.signal.aborted) return failed(`Stopped: ${reasonOf(error)}`);
     const outcome = failed(reasonOf(error));
@@ -107,10 +108,10 @@ async function attempt(run: CallRun, context: ToolContext): Promise<CallOutcome>
   }
 }
 
-/** `undefined` once the grace after an abort has passed. */
-function givenUp(signal: AbortSignal, clock: Clock, over: AbortSignal): Promise<undefined> {
+/** Settles `GRACE_MS` after the signal is aborted. `finished` ends the timer early. */
+function graceAfter(signal: AbortSignal, clock: Clock, finished: AbortSignal): Promise<undefined> {
   return new Promise((resolve) => {
-    const wait = () => resolve(sleep(clock, GRACE_MS, over).then(() => undefined));
+    const wait = () => resolve(sleep(clock, GRACE_MS, finished).then(() => undefined));
     if (signal.aborted) wait();
     else signal.addEventListener("abort", wait, { once: true });
   });
@@ -121,11 +122,11 @@ function payloadOf(payload: unknown): Json {
     return toJson(payload);
   } catch (error) {
     if (!(error instanceof NoJson)) throw error;
-    throw new NoJson(`suspend takes what has a JSON: ${error.message}`, { cause: error });
+    throw new NoJson(`The payload of suspend must be JSON: ${error.message}`, { cause: error });
   }
 }
 
-/** A thrown proxy may fail even when its class is asked for. */
+/** `instanceof` may throw for a proxy. */
 function codeOf(error: unknown): string | undefined {
   try {
     return error instanceof CinchError ? error.code : undefined;

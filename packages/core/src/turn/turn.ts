@@ -33,23 +33,23 @@ import {
   type Proposal,
 } from "./decide.ts";
 import { LeaseLost, type Driver } from "./driver.ts";
-import { authorize, firstEvent, readyOf, refusal, stands } from "./authorize.ts";
+import { authorize, firstEvent, isCurrent, readyOf, refusal } from "./authorize.ts";
 import { restoreFiles, settleCommands } from "./restore-files.ts";
 import type { Setup } from "./setup.ts";
 
 /**
- * The loop. Advances a thread until nobody but a person can: every turn that the inbox asks for, and whatever a crash cut off.
- * What comes next is read from the journal each time round, so going on after a crash is the same code as going on.
+ * The turn loop. Advances a thread until only a person can: every turn that the inbox asks for, and the turn that a crash interrupted.
+ * Each iteration reads the next action from the journal's state, so the same code runs with and without a crash.
  */
 export async function runTurns(driver: Driver): Promise<void> {
   await takeOver(driver);
   const { undo } = driver.ports.workspace ?? {};
   while (driver.drives) {
     const { turn, files } = driver.state;
-    if (files.restoring) await (undo ? restoreFiles(driver, undo) : notHere(driver));
+    if (files.restoring) await (undo ? restoreFiles(driver, undo) : leaveToOthers(driver));
     else if (undo && hasTrees(driver.state)) await settleCommands(driver, undo);
     else if (!turn) await begin(driver);
-    // The lease comes with the first append. Without one, it is somebody else's turn.
+    // The first append takes the lease. Without it, another process drives the turn.
     else if (driver.epoch === undefined) return;
     else if (!driver.ports.modes.canAct(driver.state)) await driver.release();
     else if (turn.aborting) await driver.append((state) => endTurn(state, "aborted"));
@@ -63,19 +63,18 @@ export async function runTurns(driver: Driver): Promise<void> {
   }
 }
 
-/** Files come first, and they are not here. */
-function notHere(driver: Driver): Promise<void> {
+/** Files are reverted before anything else, and only a process with their workspace can do that. */
+function leaveToOthers(driver: Driver): Promise<void> {
   const message =
-    "Files have to be taken back before this thread goes on, and this process has no workspace that can do that.";
+    "Files have to be reverted before this thread continues, and this process has no workspace that can do that.";
   driver.journal.live({ type: "info", message });
   return driver.release();
 }
 
-/** Who acts in this mode, or in the one that the thread is in now. */
 const setupOf = (driver: Driver, modeId?: string): Promise<Setup> =>
   driver.ports.modes.setup(driver.state.control, modeId);
 
-/** Takes over a turn that is under way. What was streaming is kept for readers, and a dead driver counts as a takeover. */
+/** Continues the turn of an earlier driver. Records its draft as an interrupted message, and counts a dead driver as a takeover. */
 async function takeOver(driver: Driver): Promise<void> {
   const { turn } = driver.state;
   if (!turn) return;
@@ -83,29 +82,28 @@ async function takeOver(driver: Driver): Promise<void> {
   if (driver.takeover && driver.state.takeovers >= MAX_TAKEOVERS)
     return park(driver, `${MAX_TAKEOVERS} drivers died here`);
   const draft = messageOfDraft(await driver.ports.store.draft(id));
-  // By the time this is decided, somebody else may have driven it to where only a person can go on.
+  // Another process may have driven the turn since, to where it waits for a person.
   const isDue = (state: ThreadState) =>
     driver.force || needsDriving(state) || (driver.declines && waitsForPerson(state));
   await driver.append((state) => {
     if (!state.turn || !isDue(state)) return null;
     const { turnId, modeId, modelId, aborting } = state.turn;
-    if (aborting) return endTurn(state, "aborted", { before: partial(draft, turnId) });
+    if (aborting) return endTurn(state, "aborted", { before: interrupted(draft, turnId) });
     if (isWaiting(state.turn) && !driver.declines) return null;
     const takeover = driver.takeover ? { takeover: true } : {};
     const start: NewEvent = { type: "agent_start", turnId, modeId, modelId, resumed: true, ...takeover };
-    return { events: [...partial(draft, turnId), start] };
+    return { events: [...interrupted(draft, turnId), start] };
   });
   if (!isDue(driver.state)) await driver.release();
 }
 
-/** Stands still, visibly, until somebody calls `resume()`. */
 function park(driver: Driver, why: string): Promise<void> {
   return driver.append((state) => parked(state, why));
 }
 
 export function parked({ turn, parked: already }: ThreadState, why: string): Proposal | null {
   if (!turn || already) return null;
-  const message = `Parked: ${why}. Look at the last messages, then call resume() to go on or abort() to end the turn.`;
+  const message = `Parked: ${why}. Look at the last messages, then call resume() to continue or abort() to end the turn.`;
   const { turnId } = turn;
   return { events: [{ type: "error", turnId, code: "PARKED", message, retryable: true, parked: true }], release: true };
 }
@@ -120,7 +118,7 @@ async function begin(driver: Driver): Promise<void> {
   if (!driver.state.turn) await driver.release();
 }
 
-/** A retry that was accepted while this driver was at work. */
+/** Begins the turn of a retry that was accepted while this driver was running. */
 async function beginRetry(driver: Driver): Promise<void> {
   driver.newTurn();
   await driver.append(({ turn }) => {
@@ -130,25 +128,25 @@ async function beginRetry(driver: Driver): Promise<void> {
   });
 }
 
-/** A steer that came in while the last words were said still belongs to this turn. */
+/** A steer that arrived during the last answer still belongs to this turn. */
 async function end(driver: Driver): Promise<void> {
   await driver.append((state) => takeSteers(state, driver.ports.ids) ?? endTurn(state, "complete"));
 }
 
-/** One model call. Its tool calls are seen to the next time round. */
+/** Calls the model once. The next iteration runs its tool calls. */
 async function step(driver: Driver, turn: Turn): Promise<void> {
   const { clock, ids, store } = driver.ports;
   const setup = await setupOf(driver);
   if (turn.steps >= setup.mode.agent.maxSteps) return driver.append((state) => endTurn(state, "max_steps"));
-  const reached = () => exhausted(driver.state, setup.budgets, clock.now());
-  const detail = reached();
+  const reachedLimit = () => exhausted(driver.state, setup.budgets, clock.now());
+  const detail = reachedLimit();
   if (detail !== null) return overBudget(driver, detail, null);
   await driver.append((state) => enterStep(state, setup, ids));
-  // Somebody may have switched the mode or the model in between: then it is another step that is entered.
+  // If the mode or the model was switched meanwhile, the next iteration enters the step again.
   if ((await setupOf(driver)) !== setup) return;
   driver.journal.live({ type: "step_start", step: turn.steps + 1 });
   const ready = await orAborted(readyToAsk(driver, setup), driver.signal);
-  if (!ready) return stop(driver, null);
+  if (!ready) return endAborted(driver, null);
   if (ready.kind === "failed") return fail(driver, ready.failure, null);
   const { model, head } = ready;
   const prompt = await toPrompt(head, await driver.journal.transcript(), (hash) => store.blob(hash));
@@ -165,23 +163,23 @@ async function step(driver: Driver, turn: Turn): Promise<void> {
     live: (event) => driver.journal.live(event),
     emit: (event) => driver.journal.emit(event),
     saveDraft: (pieces) => driver.saveDraft(pieces),
-    spend: (usage) => spend(driver, setup, usage),
-    exhausted: reached,
+    recordUsage: (usage) => recordUsage(driver, setup, usage),
+    exhausted: reachedLimit,
   });
   if (outcome.kind === "answer") return accept(driver, setup, outcome);
   if (outcome.kind === "failed") return fail(driver, outcome.failure, outcome.partial);
   if (outcome.kind === "exhausted") return overBudget(driver, outcome.detail, outcome.partial);
-  return stop(driver, outcome.partial);
+  return endAborted(driver, outcome.partial);
 }
 
-function overBudget(driver: Driver, detail: string, said: Message | null): Promise<void> {
+function overBudget(driver: Driver, detail: string, partial: Message | null): Promise<void> {
   return driver.append(
-    (state) => state.turn && endTurn(state, "budget", { detail, before: partial(said, state.turn.turnId) }),
+    (state) => state.turn && endTurn(state, "budget", { detail, before: interrupted(partial, state.turn.turnId) }),
   );
 }
 
-/** What an answer took that is not kept counts all the same. */
-function spend(driver: Driver, setup: Setup, usage: Usage): Promise<void> {
+/** The usage of an answer that is not kept counts too. */
+function recordUsage(driver: Driver, setup: Setup, usage: Usage): Promise<void> {
   return driver.append(({ turn }) => {
     if (!turn || tokensOf(usage) === 0) return null;
     return { events: [{ ...usageOf(driver, setup, usage), turnId: turn.turnId, failed: true }] };
@@ -193,56 +191,53 @@ function usageOf(driver: Driver, { modelId }: Setup, usage: Usage): NewEvent<"us
   return { type: "usage_update", usage, cost: driver.ports.costOf(usage, modelId), cachedShare };
 }
 
-/** Aborted by the user; or this driver is closing, and then the draft is all that is left behind. */
-async function stop(driver: Driver, said: Message | null): Promise<void> {
+/** Ends an aborted turn. A closing driver does not end it: the next driver continues it from the draft. */
+async function endAborted(driver: Driver, partial: Message | null): Promise<void> {
   if (!driver.drives) return;
-  await driver.append((state) => state.turn && endTurn(state, "aborted", { before: partial(said, state.turn.turnId) }));
+  await driver.append(
+    (state) => state.turn && endTurn(state, "aborted", { before: interrupted(partial, state.turn.turnId) }),
+  );
 }
 
-/** A model that can't be had is a failure like one of the provider's. */
+/** A model that can't be resolved is a failure, like one of the provider. */
 async function readyToAsk(driver: Driver, setup: Setup) {
   try {
     const { modelId } = setup;
     if (limitsCost(setup.budgets) && driver.ports.costOf(noUsage, modelId) === null)
       throw new CinchError(
         "INVALID_CONFIG",
-        `The budget has a cost, but no price of "${modelId}" is known. Add it to prices.`,
+        `The budget limits the cost, but the price of "${modelId}" is unknown. Add it to prices.`,
       );
     return { kind: "ready" as const, model: await setup.model(), head: await driver.head(setup) };
   } catch (error) {
-    const isOurs = error instanceof LeaseLost || (error instanceof CinchError && error.code !== "INVALID_CONFIG");
-    if (isOurs) throw error;
+    const isInternal = error instanceof LeaseLost || (error instanceof CinchError && error.code !== "INVALID_CONFIG");
+    if (isInternal) throw error;
     const code = error instanceof CinchError ? error.code : "PROVIDER_ERROR";
     const message = reasonOf(error);
     return { kind: "failed" as const, failure: { code, message, retryable: false } satisfies Failure };
   }
 }
 
-function fail(driver: Driver, { code, message, retryable }: Failure, said: Message | null): Promise<void> {
+function fail(driver: Driver, { code, message, retryable }: Failure, partial: Message | null): Promise<void> {
   return driver.append((state) => {
     if (!state.turn) return null;
     const { turnId } = state.turn;
     const error: NewEvent = { type: "error", turnId, code, message, retryable };
-    return endTurn(state, "error", { before: [...partial(said, turnId), error] });
+    return endTurn(state, "error", { before: [...interrupted(partial, turnId), error] });
   });
 }
 
-/** Ends the turn for a reason that lies with us: a bug, or a store that has lost something. Going on would only meet it again. */
+/** Ends the turn because of a bug or a damaged store: to continue would fail again. */
 export function giveUp(driver: Driver, error: unknown): Promise<void> {
   const code = error instanceof CinchError ? error.code : "INTERNAL";
   const message = reasonOf(error);
   return fail(driver, { code, message, retryable: false }, null);
 }
 
-const interrupted = (message: Message, turnId: string): NewEvent => ({
-  type: "message_end",
-  turnId,
-  message,
-  interrupted: true,
-});
-const partial = (said: Message | null, turnId: string): NewEvent[] => (said ? [interrupted(said, turnId)] : []);
+const interrupted = (message: Message | null, turnId: string): NewEvent[] =>
+  message ? [{ type: "message_end", turnId, message, interrupted: true }] : [];
 
-/** Writes the answer down, and with it that its calls begin. If there are none, the turn ends in the same append. */
+/** Appends the answer together with the starts of its calls. Without calls, the same append ends the turn. */
 async function accept(
   driver: Driver,
   setup: Setup,
@@ -259,21 +254,21 @@ async function accept(
     const { turn } = state;
     if (!turn) return null;
     const { turnId } = turn;
-    const said: NewEvent[] = [
+    const answered: NewEvent[] = [
       { type: "message_end", turnId, message, finishReason },
       { ...used, turnId },
     ];
-    // After an abort no call begins; and a call that was judged by rules which have changed since is judged again. Both stay requested.
-    const starting = driver.signal.aborted ? [] : calls.filter((call) => stands(call, state));
-    const firstSeq = state.seq + said.length + 1;
-    const begun = starting.map((call, at) =>
+    // The other calls stay requested: the turn is aborted, or the rules have changed and the calls are judged again.
+    const starting = driver.signal.aborted ? [] : calls.filter((call) => isCurrent(call, state));
+    const firstSeq = state.seq + answered.length + 1;
+    const starts = starting.map((call, at) =>
       firstEvent(call, { turnId, key: `${driver.journal.id}:${firstSeq + at}` }),
     );
-    const events = [...said, ...begun];
+    const events = [...answered, ...starts];
     const after = preview(state, events);
     if (after.turn?.phase !== "done") return { ...afterCall(state, events), blobs, result: readyOf(starting) };
     events.push(stepEnd(after.turn));
-    // Calls give the reason in their results. For an answer without calls a note gives it, and the model answers again.
+    // The results of calls give the reason. For an answer without calls a note gives it, and the model answers again.
     if (answer.problem !== undefined)
       return { events: [...events, noteMessage({ turnId, text: answer.problem }, ids)], blobs };
     if (state.inbox.some((item) => item.delivery === "steer")) return { events, blobs };
@@ -284,7 +279,7 @@ async function accept(
   for (const [toolCallId, one] of ready ?? []) driver.ready.set(toolCallId, one);
 }
 
-/** The answer as the journal keeps it: bytes of files apart, under their hash. */
+/** The answer as the journal stores it: the bytes of files are blobs. */
 async function messageOf(id: string, { content, files }: Answer): Promise<{ message: Message; blobs: Blob[] }> {
   const blobs: Blob[] = [];
   const parts = await Promise.all(

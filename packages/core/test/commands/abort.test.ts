@@ -38,7 +38,7 @@ const states: [string, Step, (h: Harness) => Promise<unknown>][] = [
 ];
 
 for (const [name, step, reached] of states) {
-  test(`abort reaches idle within 2 s from ${name}, settles what is pending, and leaves nothing running`, async () => {
+  test(`abort reaches idle within 2 s from ${name}, settles pending calls, and leaves nothing running`, async () => {
     const storage = memoryStore();
     await using h = await harness({
       model: script(inTurn(step, say("after")), say("after")),
@@ -49,7 +49,7 @@ for (const [name, step, reached] of states) {
     const turn = h.sendMessage({ content: "Go" });
     await inState;
     await h.followUp({ content: "And then" });
-    const told = next(h, "info");
+    const info = next(h, "info");
     const since = performance.now();
     await h.abort();
     assert.ok(performance.now() - since < 2_000);
@@ -61,12 +61,12 @@ for (const [name, step, reached] of states) {
     );
     assert.equal((await storage.lease(h.getCurrentThreadId()!)).status, "free");
     assert.deepEqual(await h.pendingApprovals(), []);
-    // What is queued stays, and it is said so.
+    // Queued inputs stay, and `agent_end` says that they are held.
     assert.deepEqual(
       inbox.map(({ content }) => content),
       ["And then"],
     );
-    assert.match((await told).message, /One input stays queued/);
+    assert.match((await info).message, /One input stays queued/);
     await assert.rejects(h.respondToToolApproval({ decision: "approve" }), { code: "NOT_PENDING" });
     await assert.rejects(h.respondToToolSuspension({ resumeData: "x" }), { code: "NOT_PENDING" });
     const ended = next(h, "agent_end");
@@ -75,7 +75,7 @@ for (const [name, step, reached] of states) {
   });
 }
 
-/** Asks the caller each time a driver wants to know whether its lease still stands. */
+/** Calls back each time a driver checks whether its lease is still valid. */
 class AskingStore extends MemoryStore {
   asked: (() => Promise<void>) | undefined;
   override async holds(...args: Parameters<MemoryStore["holds"]>): Promise<boolean> {
@@ -88,7 +88,7 @@ test("a call whose turn is aborted while its lease is confirmed is not run", { t
   const storage = new AskingStore(new MemoryData());
   const runs: string[] = [];
   const act = defineTool({ description: "Acts", input: z.object({}), execute: () => void runs.push("ran") });
-  // Each look at it is later by more than a lease is trusted without asking.
+  // Each reading of the clock is later than the last one by more than the time after which a driver checks its lease.
   let now = 0;
   const clock: Clock = {
     now: () => (now += 10_000),

@@ -9,7 +9,7 @@ import { asking, harness, next } from "../support.ts";
 
 const LIMIT = { timeout: 30_000 };
 
-/** A process that asked and is alive, and one that answers. The tool takes its time, and stops when it is told to. */
+/** A live process that asked, and one that answers. The tool is slow, and stops when its signal is aborted. */
 async function seats() {
   const data = new MemoryData();
   const runs: string[] = [];
@@ -38,36 +38,32 @@ async function seats() {
   return { asks, answers, turn, runs };
 }
 
-test(
-  "a process that answers and leaves, however soon, leaves no call behind whose outcome is unknown",
-  LIMIT,
-  async () => {
-    for (let late = 0; late < 12; late++) {
-      const { asks, answers, turn, runs } = await seats();
-      await answers.respondToToolApproval({ decision: "approve" });
-      await answers.respondToToolSuspension({ resumeData: "this" });
-      for (let n = 0; n < late; n++) await tick();
-      await answers.close();
-      const { reason } = await turn;
-      const ends = asks.seen.filter((event) => event.type === "tool_end");
-      assert.deepEqual(
-        [reason, runs, ends.map(({ result, unknown = false }) => [result.content, unknown])],
+test("a process that answers and closes, however soon, leaves no call with an unknown outcome", LIMIT, async () => {
+  for (let late = 0; late < 12; late++) {
+    const { asks, answers, turn, runs } = await seats();
+    await answers.respondToToolApproval({ decision: "approve" });
+    await answers.respondToToolSuspension({ resumeData: "this" });
+    for (let n = 0; n < late; n++) await tick();
+    await answers.close();
+    const { reason } = await turn;
+    const ends = asks.seen.filter((event) => event.type === "tool_end");
+    assert.deepEqual(
+      [reason, runs, ends.map(({ result, unknown = false }) => [result.content, unknown])],
+      [
+        "complete",
+        ["begun"],
         [
-          "complete",
-          ["begun"],
-          [
-            ["done", false],
-            ["answer: this", false],
-          ].toSorted(),
-        ],
-        `left ${late} ticks after it had answered`,
-      );
-      await asks.close();
-    }
-  },
-);
+          ["done", false],
+          ["answer: this", false],
+        ].toSorted(),
+      ],
+      `left ${late} ticks after it had answered`,
+    );
+    await asks.close();
+  }
+});
 
-test("if the process that asked is gone, the one that answered goes on by itself", LIMIT, async () => {
+test("if the process that asked is gone, the one that answered drives the turn", LIMIT, async () => {
   const { asks, answers, turn, runs } = await seats();
   turn.catch(() => undefined);
   await asks.close();
@@ -79,21 +75,25 @@ test("if the process that asked is gone, the one that answered goes on by itself
   await answers.close();
 });
 
-test("an answer to a thread that is open nowhere is acted on, although the process sits elsewhere", LIMIT, async () => {
-  const { asks, answers, turn, runs } = await seats();
-  turn.catch(() => undefined);
-  const threadId = asks.getCurrentThreadId()!;
-  await asks.close();
-  await answers.createThread();
-  await answers.respondToToolApproval({ threadId, decision: "approve" });
-  await answers.respondToToolSuspension({ threadId, resumeData: "this" });
-  await answers.switchThread({ threadId });
-  assert.equal((await answers.settled()).status, "idle");
-  assert.deepEqual(runs, ["begun"]);
-  await answers.close();
-});
+test(
+  "an answer to a thread that no process has open is acted on, although the session is at another thread",
+  LIMIT,
+  async () => {
+    const { asks, answers, turn, runs } = await seats();
+    turn.catch(() => undefined);
+    const threadId = asks.getCurrentThreadId()!;
+    await asks.close();
+    await answers.createThread();
+    await answers.respondToToolApproval({ threadId, decision: "approve" });
+    await answers.respondToToolSuspension({ threadId, resumeData: "this" });
+    await answers.switchThread({ threadId });
+    assert.equal((await answers.settled()).status, "idle");
+    assert.deepEqual(runs, ["begun"]);
+    await answers.close();
+  },
+);
 
-/** A process that asked for one thing, and how to open others like it. */
+/** A process with one pending question, and a function that opens others with the same configuration. */
 async function asked(kind: "approval" | "suspension", options: object = {}) {
   const data = new MemoryData();
   const runs: string[] = [];
@@ -126,22 +126,26 @@ async function asked(kind: "approval" | "suspension", options: object = {}) {
 }
 
 for (const kind of ["approval", "suspension"] as const) {
-  test(`a process that answers one ${kind} and leaves does not cut off what it has answered`, LIMIT, async () => {
-    for (let late = 0; late < 12; late++) {
-      const { asks, turn, runs, answer, open } = await asked(kind);
-      const answers = await open();
-      await answers.switchThread({ threadId: asks.getCurrentThreadId()! });
-      await answer(answers);
-      for (let n = 0; n < late; n++) await tick();
-      await answers.close();
-      await turn;
-      const ends = asks.seen.flatMap((event) => (event.type === "tool_end" ? [event.result.content] : []));
-      assert.deepEqual([runs, ends], [["begun"], ["done"]], `left ${late} ticks after it had answered`);
-      await asks.close();
-    }
-  });
+  test(
+    `a process that answers one ${kind} and closes does not interrupt the call that it answered`,
+    LIMIT,
+    async () => {
+      for (let late = 0; late < 12; late++) {
+        const { asks, turn, runs, answer, open } = await asked(kind);
+        const answers = await open();
+        await answers.switchThread({ threadId: asks.getCurrentThreadId()! });
+        await answer(answers);
+        for (let n = 0; n < late; n++) await tick();
+        await answers.close();
+        await turn;
+        const ends = asks.seen.flatMap((event) => (event.type === "tool_end" ? [event.result.content] : []));
+        assert.deepEqual([runs, ends], [["begun"], ["done"]], `left ${late} ticks after it had answered`);
+        await asks.close();
+      }
+    },
+  );
 
-  test(`one answered ${kind} is enough for a process to go on with, if the one that asked is gone`, LIMIT, async () => {
+  test(`a process continues with one answered ${kind}, if the process that asked is gone`, LIMIT, async () => {
     const { asks, turn, runs, answer, open } = await asked(kind);
     turn.catch(() => undefined);
     const threadId = asks.getCurrentThreadId()!;
@@ -153,11 +157,15 @@ for (const kind of ["approval", "suspension"] as const) {
     assert.deepEqual(runs, ["begun"]);
   });
 
-  test(`the process that asked goes on with its own answer (${kind}) without waiting for others`, LIMIT, async () => {
-    const { asks, turn, runs, answer } = await asked(kind, { clock: stillClock() });
-    await answer(asks);
-    assert.equal((await turn).reason, "complete");
-    assert.deepEqual(runs, ["begun"]);
-    await asks.close();
-  });
+  test(
+    `the process that asked continues with its own answer (${kind}) without waiting for other answers`,
+    LIMIT,
+    async () => {
+      const { asks, turn, runs, answer } = await asked(kind, { clock: stillClock() });
+      await answer(asks);
+      assert.equal((await turn).reason, "complete");
+      assert.deepEqual(runs, ["begun"]);
+      await asks.close();
+    },
+  );
 }

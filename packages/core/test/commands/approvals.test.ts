@@ -5,7 +5,7 @@ import { call, say, script, type Step } from "@cinch/testkit";
 import * as z from "zod";
 import { gated, harness, next } from "../support.ts";
 
-/** A tool that has to ask, and what it was run with. */
+/** A tool that has to ask, and the arguments that it ran with. */
 function deploying() {
   const runs: unknown[] = [];
   const deploy = defineTool({
@@ -30,7 +30,7 @@ const results = (events: readonly HarnessEvent[]) =>
 
 const code = (expected: string) => (error: unknown) => error instanceof CinchError && error.code === expected;
 
-test("a call that has to ask waits; the turn has not ended; approved, it runs and the turn goes on", async () => {
+test("a call that has to ask waits, and its turn does not end; once it is approved, it runs and the turn continues", async () => {
   const { deploy, runs } = deploying();
   await using h = await harness({ model: script(asks("staging"), say("up")), tools: { deploy } });
   const asked = next(h, "tool_approval_required");
@@ -51,7 +51,7 @@ test("a call that has to ask waits; the turn has not ended; approved, it runs an
   assert.equal(h.seen.find((one) => one.type === "tool_approval_resolved")?.by, "ada");
 });
 
-test("several can be pending at once, and are answered in any order", async () => {
+test("several approvals can be pending at once, and are answered in any order", async () => {
   const { deploy, runs } = deploying();
   await using h = await harness({ model: script(asks("a", "b", "c"), say("up")), tools: { deploy } });
   const turn = h.sendMessage({ content: "Ship it" });
@@ -69,7 +69,7 @@ test("several can be pending at once, and are answered in any order", async () =
   ]);
 });
 
-test("what runs beside a call that asks does not wait for the answer", async () => {
+test("calls beside one that asks do not wait for the answer", async () => {
   const { deploy } = deploying();
   const { gate, started, open } = gated("pure");
   const steps = script(call(["deploy", { target: "a" }, "ask"], ["gate", {}, "go"]), say("done"));
@@ -84,7 +84,7 @@ test("what runs beside a call that asks does not wait for the answer", async () 
   assert.equal((await turn).reason, "complete");
 });
 
-test("the first answer stands, and the second is told so", async () => {
+test("the first answer stands, and the second rejects with ALREADY_ANSWERED", async () => {
   const { deploy, runs } = deploying();
   await using h = await harness({ model: script(asks("a"), say("up")), tools: { deploy } });
   await assert.rejects(h.respondToToolApproval({ decision: "approve" }), code("NOT_PENDING"));
@@ -99,13 +99,13 @@ test("the first answer stands, and the second is told so", async () => {
   assert.deepEqual(runs, ["a"]);
 });
 
-test("an answer with the digest of something else answers nothing", async () => {
+test("an answer with the digest of another call is refused", async () => {
   const { deploy, runs } = deploying();
   await using h = await harness({ model: script(asks("a"), asks("b"), say("up")), tools: { deploy } });
   const turn = h.sendMessage({ content: "Ship it" });
   const { digest } = await next(h, "tool_approval_required");
   await h.respondToToolApproval({ toolCallId: "c0", digest, decision: "approve" });
-  // The model uses the same call id again, for something else.
+  // The model uses the same call id for another call.
   await next(h, "tool_approval_required");
   const stale = h.respondToToolApproval({ toolCallId: "c0", digest, decision: "approve" });
   await assert.rejects(stale, code("NOT_PENDING"));
@@ -115,7 +115,7 @@ test("an answer with the digest of something else answers nothing", async () => 
   assert.deepEqual(runs, ["a", "b"]);
 });
 
-test("edit runs the edited arguments, says so to the model and in the journal, and is checked by the tool's schema", async () => {
+test("edit runs the edited arguments, after the tool's schema has checked them, and the model and the journal get to know them", async () => {
   const { deploy, runs } = deploying();
   const model = script(asks("production"), say("up"));
   await using h = await harness({ model, tools: { deploy } });
@@ -133,7 +133,7 @@ test("edit runs the edited arguments, says so to the model and in the journal, a
   assert.match(JSON.stringify(model.requests[1]!.prompt), /changed the arguments before it ran: .*staging/);
 });
 
-test("rules are held against what was edited, too", async () => {
+test("rules apply to the edited arguments too", async () => {
   const { deploy, runs } = deploying();
   await using h = await harness({ model: script(asks("a"), say("up")), tools: { deploy } });
   await h.setPermissionForTool({ toolName: "deploy", match: "production", policy: "deny" });
@@ -156,7 +156,7 @@ test("a message with the approval reaches the model", async () => {
   assert.match(JSON.stringify(model.requests[1]!.prompt), /but watch the graphs.*deployed to a/);
 });
 
-test("a decline without a word ends the turn once what runs beside it is done; what waits is settled", async () => {
+test("a decline without a message ends the turn once the running calls have ended; waiting calls are settled", async () => {
   const { deploy, runs } = deploying();
   const { gate, started, open } = gated();
   const steps = script(
@@ -180,14 +180,14 @@ test("a decline without a word ends the turn once what runs beside it is done; w
   assert.deepEqual([h.getDisplayState().status, h.getDisplayState().pendingApprovals], ["idle", {}]);
 });
 
-test("always_allow_tool remembers the narrow pattern, in the same append, and what it covers is asked no more", async () => {
+test("always_allow_tool adds a grant for the narrow pattern in the same append, and calls that it covers no longer ask", async () => {
   const { deploy, runs } = deploying();
   const steps = script(asks("a", "a", "b"), asks("a"), say("up"));
   await using h = await harness({ model: steps, tools: { deploy } });
   const turn = h.sendMessage({ content: "Ship it" });
   await next(h, "tool_approval_required");
   await h.respondToToolApproval({ toolCallId: "c0", decision: "always_allow_tool" });
-  // The second asks for what is granted now; the third does not.
+  // The grant covers the second call, but not the third.
   assert.deepEqual(Object.keys(h.getDisplayState().pendingApprovals), ["c2"]);
   assert.deepEqual(h.getSessionGrants(), [{ toolName: "deploy", match: "a", policy: "allow" }]);
   await h.respondToToolApproval({ decision: "approve" });
@@ -214,7 +214,7 @@ test("always_allow_category allows the whole category", async () => {
   assert.deepEqual(h.getSessionGrants(), [{ category: "execute", policy: "allow" }]);
 });
 
-test("YOLO settles what is pending; so does a rule that denies, and that call never runs", async () => {
+test("YOLO answers pending approvals; a rule that denies does too, and that call never runs", async () => {
   for (const [change, expected] of [
     [{ yolo: true }, ["a"]],
     [{ deny: true }, []],
@@ -230,7 +230,7 @@ test("YOLO settles what is pending; so does a rule that denies, and that call ne
   }
 });
 
-/** A store in which a call waits for a yes, and nobody drives: what is appended is there before anybody acts on it. */
+/** A store in which a call waits for an approval and no process drives: a test can append events before a driver acts on them. */
 async function leftWaiting() {
   const data = new MemoryData();
   const { deploy, runs } = deploying();
@@ -249,7 +249,7 @@ async function leftWaiting() {
   return { config: { ...config, storage }, threadId, afterSeq, approved, runs };
 }
 
-test("a rule that comes between the approval and the run is obeyed", async () => {
+test("a rule that is set between the approval and the run applies", async () => {
   const { config, threadId, afterSeq, approved, runs } = await leftWaiting();
   const denied = { type: "permission_changed" as const, rule: { toolName: "deploy", policy: "deny" as const } };
   await config.storage.append(threadId, [approved, { ...denied, v: 1, at: 1 }], { afterSeq });
@@ -260,7 +260,7 @@ test("a rule that comes between the approval and the run is obeyed", async () =>
   assert.deepEqual(runs, []);
 });
 
-test("a yes in the journal that was given for other arguments approves nothing", async () => {
+test("an approval in the journal for other arguments approves nothing", async () => {
   const { config, threadId, afterSeq, approved, runs } = await leftWaiting();
   await config.storage.append(threadId, [{ ...approved, digest: "of something else" }], { afterSeq });
   await using h = await harness(config);
@@ -269,7 +269,7 @@ test("a yes in the journal that was given for other arguments approves nothing",
   assert.deepEqual([asked.args, runs], [{ target: "a" }, []]);
 });
 
-test("a pending approval outlives its process: found over all threads, answered elsewhere, and nothing runs again", async () => {
+test("a pending approval outlives its process: another process lists it among all threads and answers it, and nothing runs twice", async () => {
   const data = new MemoryData();
   const { deploy, runs } = deploying();
   const noted: string[] = [];
@@ -300,7 +300,7 @@ test("a pending approval outlives its process: found over all threads, answered 
   assert.equal(textOf((await session.listMessages()).at(-1)!.content), "up");
 });
 
-test("onAsk: decline tells the model why, and the turn goes on", async () => {
+test("onAsk: decline tells the model why, and the turn continues", async () => {
   const { deploy, runs } = deploying();
   await using h = await harness({ model: script(asks("a"), say("then not")), tools: { deploy }, onAsk: "decline" });
   assert.equal((await h.sendMessage({ content: "Ship it" })).reason, "complete");
@@ -308,7 +308,7 @@ test("onAsk: decline tells the model why, and the turn goes on", async () => {
   assert.match(String(results(h.seen)[0]?.[0]), /needs a person's approval/);
 });
 
-test("interruptOn asks for that tool, when it says so, and takes the decisions it lists", async () => {
+test("interruptOn asks for its tool if its condition holds, and accepts the decisions that it lists", async () => {
   const { deploy, runs } = deploying();
   const production = ({ target }: { target: string }) => target === "production";
   await using h = await harness({
@@ -326,7 +326,7 @@ test("interruptOn asks for that tool, when it says so, and takes the decisions i
   assert.deepEqual(runs.toSorted(), ["production", "staging"]);
 });
 
-test("always_allow_tool silences interruptOn for what it covers", async () => {
+test("after always_allow_tool, interruptOn does not ask for calls that the grant covers", async () => {
   const runs: string[] = [];
   const plain = defineTool({ description: "Plain", input: z.object({}), execute: () => void runs.push("x") });
   const steps = script(call("plain"), call("plain"), say("done"));

@@ -5,7 +5,7 @@ import { call, say, script } from "@cinch/testkit";
 import * as z from "zod";
 import { harness, next } from "../support.ts";
 
-test("a rule that is made on a clone is newer than those that it began with", async () => {
+test("a rule that is set on a clone is newer than those that the clone inherited", async () => {
   const runs: string[] = [];
   const write = defineTool({
     description: "Writes",

@@ -15,7 +15,7 @@ import { call, say, script, scriptedBy, type Step } from "@cinch/testkit";
 import * as z from "zod";
 import { asking, harness, next } from "../support.ts";
 
-/** A tool that has to ask, with what it was run with, and whatever is wrong with it. */
+/** A tool that has to ask, with the arguments that it ran with; `more` overrides its definition. */
 function tool(runs: string[], more: Partial<ToolDefinition<{ t: string }>> = {}) {
   return defineTool({
     description: "Does t",
@@ -50,7 +50,7 @@ test("of two processes at a thread only the one with the lease asks the model", 
   await Promise.all([a.close(), b.close()]);
 });
 
-test("what a tool's own policy says is checked: nonsense, and what it throws, denies", async () => {
+test("a tool's own policy is checked: an invalid value or an error denies", async () => {
   for (const said of ["DENY", true, {}, null]) {
     const runs: string[] = [];
     const x = tool(runs, { policy: () => said as never });
@@ -60,11 +60,11 @@ test("what a tool's own policy says is checked: nonsense, and what it throws, de
   }
 });
 
-test("the reason with which a tool's own policy denies is told, unless a rule denies the call as well", async () => {
+test("the model gets the reason with which a tool's own policy denies, unless a rule denies the call as well", async () => {
   const policy = () => {
     throw new CinchError("PERMISSION_DENIED", "x is frozen.");
   };
-  const told = async (permissions: Rule[]) => {
+  const resultWith = async (permissions: Rule[]) => {
     const runs: string[] = [];
     const tools = { x: tool(runs, { policy }) };
     await using h = await harness({ model: script(calls("a"), say("ok")), tools, permissions });
@@ -73,11 +73,14 @@ test("the reason with which a tool's own policy denies is told, unless a rule de
     assert.deepEqual(runs, []);
     return (await ended).result.content;
   };
-  assert.equal(await told([]), "Denied: x is frozen.");
-  assert.match(String(await told([{ toolName: "x", policy: "deny" }])), /^Denied: a rule forbids this call of "x"/);
+  assert.equal(await resultWith([]), "Denied: x is frozen.");
+  assert.match(
+    String(await resultWith([{ toolName: "x", policy: "deny" }])),
+    /^Denied: a rule forbids this call of "x"/,
+  );
 });
 
-test("two answers to the oldest, given at once, do not both find a call", async () => {
+test("of two answers to the oldest call that are given at once, only one finds a call", async () => {
   const runs: string[] = [];
   await using h = await harness({ model: script(calls("harmless", "rm -rf"), say("ok")), tools: { x: tool(runs) } });
   await h.post({ content: "Go", delivery: "send" });
@@ -117,7 +120,7 @@ test("an answer to one question never becomes the answer to another", async () =
   assert.equal((await turn).reason, "complete");
 });
 
-test("a resumed tool gets the answer as its schema makes it, and never one that does not fit", async () => {
+test("a resumed tool gets the answer as its schema parsed it, and never one that does not fit", async () => {
   const data = new MemoryData();
   const got: unknown[] = [];
   const ask = (resume?: z.ZodType) =>
@@ -138,7 +141,7 @@ test("a resumed tool gets the answer as its schema makes it, and never one that 
   const { threadId } = await next(strict, "tool_suspended");
   await strict.respondToToolSuspension({ resumeData: "7" });
   await next(strict, "tool_suspended");
-  // Somebody without the schema answers with something else.
+  // A process without the schema accepts an answer that does not fit.
   await using lax = await harness({ model, tools: {}, storage: memoryStore(data) });
   await lax.respondToToolSuspension({ threadId, resumeData: "many" });
   await turn;
@@ -157,7 +160,7 @@ test("rules and aborts do not wait for a pattern that hangs", async () => {
   assert.equal(h.getDisplayState().status, "idle");
 });
 
-test("a call that is answered while another runs begins at once, also when judging takes a while", async () => {
+test("a call that is answered while another runs starts at once, also when judging is slow", async () => {
   const began: string[] = [];
   const release = Promise.withResolvers<void>();
   const x = tool([], {
@@ -183,7 +186,7 @@ test("a call that is answered while another runs begins at once, also when judgi
   assert.equal((await turn).reason, "complete");
 });
 
-test("what YOLO let through is judged again if YOLO is over before it runs", async () => {
+test("a call that YOLO allowed is judged again if YOLO is turned off before it runs", async () => {
   const runs: string[] = [];
   const x = tool(runs, {
     matches: async () => {
@@ -202,7 +205,7 @@ test("what YOLO let through is judged again if YOLO is over before it runs", asy
   assert.deepEqual(runs, []);
 });
 
-test("what runs is what was shown, whatever those who look at it do to it", async () => {
+test("a call runs with the arguments that were shown, even if the code that judges it changes its copy", async () => {
   const runs: string[] = [];
   const x = tool(runs, {
     matches: (_, args) => {
@@ -218,7 +221,7 @@ test("what runs is what was shown, whatever those who look at it do to it", asyn
   assert.doesNotMatch(JSON.stringify(model.requests), /evil/);
 });
 
-test("a category that can't be told asks, and costs nobody their answer", async () => {
+test("a call whose category function fails asks, and can be answered", async () => {
   const runs: string[] = [];
   const toolCategory = () => {
     throw new Error("no idea");
@@ -256,7 +259,7 @@ test("a thread budget in dollars holds, also after steps that have no price", as
   await h.close();
 });
 
-test("the display keeps to the mode that was switched to while the turn waited", async () => {
+test("the display shows the mode that was switched to while the turn waited", async () => {
   const agent = new Agent({ name: "a", model: script(calls("a"), say("ok")), tools: { x: tool([]) } });
   const h = new Harness({
     id: "x",
@@ -275,7 +278,7 @@ test("the display keeps to the mode that was switched to while the turn waited",
   await h.close();
 });
 
-test("nobody can change a thread's state, or what is enforced, through what they were given", async () => {
+test("changing a returned object changes neither a thread's state nor what is enforced", async () => {
   const agent = new Agent({ name: "a", model: script(say("hi")) });
   const h = new Harness({
     id: "x",
@@ -289,7 +292,7 @@ test("nobody can change a thread's state, or what is enforced, through what they
   await h.close();
 });
 
-test("a schema may make something else of the state, and rules over several fields hold", async () => {
+test("a schema may transform the state, and checks over several fields apply", async () => {
   const stateSchema = z
     .object({
       n: z
@@ -308,7 +311,7 @@ test("a schema may make something else of the state, and rules over several fiel
   assert.deepEqual(both.map(({ status }) => status).toSorted(), ["fulfilled", "rejected"]);
 });
 
-test("a process that does not have the mode of a turn leaves the turn to those who do", async () => {
+test("a process that lacks the mode of a turn leaves the turn to processes that have it", async () => {
   const data = new MemoryData();
   const model = script(call("ask", { question: "Well?" }), say("done"));
   const mine = (id: string) =>
@@ -334,7 +337,7 @@ test("a process that does not have the mode of a turn leaves the turn to those w
   await second.close();
 });
 
-test("digests tell apart what differs only in shape", async () => {
+test("digests differ for arguments that differ only in structure", async () => {
   const runs: unknown[] = [];
   const x = defineTool({ description: "x", input: { type: "object" }, execute: (args) => void runs.push(args) });
   await using h = await harness({

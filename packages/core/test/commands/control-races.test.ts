@@ -25,7 +25,7 @@ const deploy = defineTool({
 const code = (expected: string) => (error: unknown) => error instanceof CinchError && error.code === expected;
 const asks = (to: string, id = to) => call(["deploy", { to }, id]);
 
-test("a second yes to the oldest, given while the first is on its way, is not a yes to what comes after", async () => {
+test("a second approval of the oldest call, given while the first is in flight, does not approve a later call", async () => {
   ran.length = 0;
   const resolveModel = async () => {
     await sleep(100);
@@ -42,7 +42,7 @@ test("a second yes to the oldest, given while the first is on its way, is not a 
   assert.deepEqual(ran, ["staging"]);
 });
 
-test("the oldest is what has waited longest, as it is shown, not what stands first in the message", async () => {
+test("the oldest call is the one that has waited longest, not the first one in the message", async () => {
   const twice = defineTool({
     description: "Asks, and later asks again",
     category: "read",
@@ -62,7 +62,7 @@ test("the oldest is what has waited longest, as it is shown, not what stands fir
   assert.equal((await turn).reason, "complete");
 });
 
-test("whoever hears of an input first drives it, also if it was only looking", async () => {
+test("the process that sees an input first drives it, also if it only follows the thread", async () => {
   const data = new MemoryData();
   await using h = await harness({ model: scriptedBy(() => say("hi")), storage: memoryStore(data) });
   const { id } = await h.createThread({ title: "x" });
@@ -84,7 +84,7 @@ function withModes(data: MemoryData, ids: string[], config: Partial<HarnessConfi
   return Object.assign(h, { [Symbol.asyncDispose]: () => h.close() });
 }
 
-test("a driver lets go of a turn that is switched to a mode that it does not have, and another goes on with it", async () => {
+test("a driver releases a turn that is switched to a mode that it lacks, and another continues it", async () => {
   const data = new MemoryData();
   const { gate, started, open } = gated();
   const permissions = [{ category: "other" as const, policy: "allow" as const }];
@@ -99,7 +99,7 @@ test("a driver lets go of a turn that is switched to a mode that it does not hav
   assert.equal((await turn).reason, "complete");
 });
 
-test("a turn in a mode that is gone goes on after a switch to one that is there", async () => {
+test("a turn in a mode that no longer exists continues after a switch to an existing one", async () => {
   ran.length = 0;
   const data = new MemoryData();
   const agent = new Agent({ name: "a", model: script(asks("staging"), say("done")), tools: { deploy } });
@@ -109,10 +109,10 @@ test("a turn in a mode that is gone goes on after a switch to one that is there"
   const { threadId } = await next(before, "tool_approval_required");
   await before.close();
   await using h = withModes(data, ["new"], { agent });
-  const told = next(h, "info");
+  const info = next(h, "info");
   await h.switchThread({ threadId });
   await h.respondToToolApproval({ decision: "approve" });
-  assert.match((await told).message, /no mode "old" here/);
+  assert.match((await info).message, /no mode "old" here/);
   await assert.rejects(h.resume(), code("UNKNOWN_MODE"));
   const ended = next(h, "agent_end");
   await h.switchMode({ modeId: "new" });
@@ -120,7 +120,7 @@ test("a turn in a mode that is gone goes on after a switch to one that is there"
   assert.deepEqual(ran, ["staging"]);
 });
 
-test("what another process denies is denied in a clone and in a new thread that are made right after it", async () => {
+test("a rule that another process sets applies in a clone and in a new thread that are created right after it", async () => {
   for (const make of ["cloneThread", "createThread"] as const) {
     const data = new MemoryData();
     const model = script(say("hi"));
@@ -134,7 +134,7 @@ test("what another process denies is denied in a clone and in a new thread that 
   }
 });
 
-test("beside a wordless no, nothing waits for a yes any more", async () => {
+test("after a decline without a message, no other call waits for an approval", async () => {
   ran.length = 0;
   const { gate, started, open } = gated();
   const model = script(
@@ -152,7 +152,7 @@ test("beside a wordless no, nothing waits for a yes any more", async () => {
   assert.deepEqual(ran, []);
 });
 
-test("who switches to the default mode stays there, also when another becomes the default", async () => {
+test("a thread that was switched to the default mode stays in it, also when another mode becomes the default", async () => {
   const data = new MemoryData();
   const agent = new Agent({ name: "a", model: script(say("hi")) });
   const before = withModes(data, ["plan", "build"], { agent });
@@ -163,7 +163,7 @@ test("who switches to the default mode stays there, also when another becomes th
   assert.equal(h.getCurrentModeId(), "plan");
 });
 
-test("an id that was answered once, and comes again unanswered, was not answered", async () => {
+test("a call that reuses the id of an answered call is not answered", async () => {
   const model = script(asks("a", "c0"), asks("b", "c0"), say("done"));
   await using h = await harness({ model, tools: { deploy } });
   await h.post({ content: "Go", delivery: "send" });
@@ -175,7 +175,7 @@ test("an id that was answered once, and comes again unanswered, was not answered
   await assert.rejects(h.respondToToolApproval({ toolCallId: "c0", decision: "approve" }), code("NOT_PENDING"));
 });
 
-test("a store that is busy for one read delays a turn that is gone on with, and does not end it", async () => {
+test("a store that is busy for one read delays a turn that is continued, and does not end it", async () => {
   const data = new MemoryData();
   const { gate, started } = gated("pure");
   const model = script(call("gate"), say("done"));
@@ -185,7 +185,7 @@ test("a store that is busy for one read delays a turn that is gone on with, and 
   const closed = first.close();
   const storage = memoryStore(data);
   const draft = storage.draft.bind(storage);
-  // Once for the screen, once for who goes on.
+  // Once for the display, once for the driver.
   let failures = 2;
   storage.draft = async (id) => {
     if (failures-- > 0) throw new CinchError("STORE_BUSY", "Busy.");
@@ -200,7 +200,7 @@ test("a store that is busy for one read delays a turn that is gone on with, and 
   assert.equal((await ended).reason, "complete");
 });
 
-test("a rule that comes in while a call is judged is held against that call", { timeout: 20_000 }, async () => {
+test("a rule that is set while a call is judged applies to that call", { timeout: 20_000 }, async () => {
   const [judged, ruled] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const runs: string[] = [];
   const act = defineTool({

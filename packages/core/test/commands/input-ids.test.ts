@@ -10,7 +10,7 @@ const busy = () => script(hang("well"));
 const accepted = (events: readonly DurableEvent[], id: string) =>
   events.filter((event) => event.type === "input_accepted" && event.inputId === id).length;
 
-test("two processes that post one id at once make one input", LIMIT, async () => {
+test("two processes that post the same id at once add one input", LIMIT, async () => {
   const data = new MemoryData();
   await using one = await harness({ model: busy(), storage: new MemoryStore(data) });
   const { id: threadId } = await one.createThread();
@@ -21,7 +21,7 @@ test("two processes that post one id at once make one input", LIMIT, async () =>
   assert.equal(accepted(await new MemoryStore(data).read(threadId), "order-1"), 1);
 });
 
-/** Answers where an input is only when it is let go, with what was true when it was asked. */
+/** Delays the result of `findInput` until the test releases it. */
 class LateStore extends MemoryStore {
   late: Promise<void> | undefined;
   asked = Promise.withResolvers<void>();
@@ -33,7 +33,7 @@ class LateStore extends MemoryStore {
   }
 }
 
-test("an id is not taken twice, however many others come in while the store looks for it", LIMIT, async () => {
+test("an id is not accepted twice, however many inputs are accepted while the store looks for it", LIMIT, async () => {
   const data = new MemoryData();
   const storage = new LateStore(data);
   await using slow = await harness({ model: busy(), storage });

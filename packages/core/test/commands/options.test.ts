@@ -6,7 +6,7 @@ import { harness } from "../support.ts";
 
 type Call = (...args: unknown[]) => unknown;
 
-/** What each method takes at the least, and a key of it misspelt, with the one that is meant. */
+/** For each method: the required options, a misspelt key, and the right key. */
 const METHODS: Record<string, { least: object | undefined; misspelt: [string, string] }> = {
   sendMessage: { least: { content: "x" }, misspelt: ["file", "files"] },
   post: { least: { content: "x", delivery: "send" }, misspelt: ["delivry", "delivery"] },
@@ -43,7 +43,7 @@ const isRefusal = (error: unknown, method: string): error is CinchError => {
   return true;
 };
 
-/** Everything that a thread and a store hold. */
+/** All data of a thread and a store. */
 const everything = async (h: Harness) => ({
   display: h.getDisplayState(),
   state: h.getState(),
@@ -52,7 +52,7 @@ const everything = async (h: Harness) => ({
   threads: await h.listThreads(),
 });
 
-test("an unknown key is refused by every method, with the key that is meant, and nothing is done", async () => {
+test("every method refuses an unknown key, names the similar one, and does nothing", async () => {
   await using h = await harness({ model: script(say("hi")) });
   await h.createThread();
   const before = await everything(h);
@@ -69,7 +69,7 @@ test("an unknown key is refused by every method, with the key that is meant, and
   assert.deepEqual(await everything(h), before);
 });
 
-test("what is not an object, and what lacks a key, is refused by every method, and nothing is done", async () => {
+test("every method refuses a value that is not an object or lacks a key, and does nothing", async () => {
   await using h = await harness({ model: script(say("hi")) });
   await h.createThread();
   const before = await everything(h);
@@ -88,7 +88,7 @@ test("what is not an object, and what lacks a key, is refused by every method, a
   assert.deepEqual(await everything(h), before);
 });
 
-test("subscribe and events refuse what they don't know at once", async () => {
+test("subscribe and events refuse unknown options at once", async () => {
   await using h = await harness({ model: script(say("hi")) });
   const subscribe = h.subscribe as unknown as Call;
   const events = h.events as unknown as Call;
@@ -129,18 +129,18 @@ test("a file with an unknown key, or without its data, is refused with its messa
   assert.deepEqual(h.getDisplayState().messages, []);
 });
 
-test("numbers that count are whole, and say so", async () => {
+test("limits and seqs must be whole numbers", async () => {
   await using h = await harness({ model: script(say("hi")) });
   for (const limit of [1.5, 0, -1, Number.NaN, Infinity, "2"])
     for (const list of [h.listThreads, h.listMessages])
       await assert.rejects(list({ limit: limit as number }), (error: unknown) => {
         return isRefusal(error, "list") && /list(Threads|Messages)\(\).*limit/s.test(error.message);
       });
-  await assert.rejects(h.rewind({ toSeq: 1.5 }), /toSeq is a whole number from 1/);
-  await assert.rejects(h.cloneThread({ atSeq: 0 }), /atSeq is a whole number from 1/);
+  await assert.rejects(h.rewind({ toSeq: 1.5 }), /toSeq must be a whole number from 1/);
+  await assert.rejects(h.cloneThread({ atSeq: 0 }), /atSeq must be a whole number from 1/);
 });
 
-test("a misspelt key of a configuration gets the one that is meant", () => {
+test("the error for a misspelt key of a configuration names the right one", () => {
   const agent = new Agent({ name: "a" });
   const wrong: [() => unknown, RegExp][] = [
     [() => new Harness({ id: "x", agent, storge: 1 } as never), /"storge": did you mean "storage"\?/],

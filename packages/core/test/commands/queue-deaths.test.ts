@@ -4,7 +4,7 @@ import { MemoryData, memoryStore, type DurableEvent, type Harness } from "@cinch
 import { DyingStore, type Moment } from "../dying-store.ts";
 import { assertDelivered, idle, isIdle, process, until } from "./queue-runs.ts";
 
-/** Everything that can be done to a queue, all at once while a turn begins. Which event each leaves, and whether it was answered. */
+/** All commands for a queue, given at once while a turn begins. Returns the events of those that were accepted. */
 async function useQueue(h: Harness) {
   const post = (inputId: string, delivery: "send" | "steer" | "follow_up") => ({
     leaves: `input_accepted ${inputId}`,
@@ -27,14 +27,14 @@ async function useQueue(h: Harness) {
 const leftBy = (journal: readonly DurableEvent[]) =>
   journal.flatMap((event) => ("inputId" in event ? [`${event.type} ${event.inputId}`] : []));
 
-/** Drives until it dies, or is done. Returns whether it died. */
+/** Drives until the process dies or is done. Returns whether it died. */
 async function live(storage: DyingStore, h: Harness, what: string): Promise<boolean> {
   await until(() => storage.isDead || isIdle(h), `${what}: neither dead nor idle`);
   await h.close();
   return storage.isDead;
 }
 
-/** One process after another, each of which dies at its moment, and one at last that does not. False if not all of them died. */
+/** Runs one process after another that dies at its moment, then one that does not. False if not all of them died. */
 async function survive(deaths: Moment[]): Promise<boolean> {
   const what = deaths.map(({ nth, place }) => `${place} ${nth}`).join(", then ");
   const data = new MemoryData();
@@ -69,16 +69,16 @@ const moments = (nth: number): Moment[] => [
   { nth, place: "after" },
 ];
 
-test("whenever the process dies, the next one delivers what was queued, once and in order", async () => {
+test("whenever the process dies, the next one delivers the queued inputs once and in order", async () => {
   let nth = 1;
   for (let died = true; died; nth++) for (const death of moments(nth)) died = (await survive([death])) && died;
   assert.ok(nth > 30, `it only died ${nth} times`);
 });
 
-test("also when the next one dies as well", async () => {
+test("queued inputs are delivered once and in order also if the next process dies as well", async () => {
   let runs = 0;
   for (let first = 1; await survive(moments(first).slice(0, 1)); first++) {
-    // Every third moment of the second, another third for each of the first.
+    // For each moment of the first process, every third moment of the second, with a different start.
     for (let second = 1 + (first % 3); ; second += 3) {
       const died = await survive([moments(first)[first % 2]!, moments(second)[second % 2]!]);
       if (!died) break;

@@ -14,7 +14,7 @@ async function ticks(count: number): Promise<void> {
   for (let tick = 0; tick < count; tick++) await undefined;
 }
 
-/** A store that takes so many microtasks to be asked, and to answer. */
+/** A store whose calls and results are delayed by a number of microtasks. */
 class SlowStore extends MemoryStore {
   readonly #slow: number;
 
@@ -43,11 +43,11 @@ class SlowStore extends MemoryStore {
   }
 }
 
-/** What is done at an offset. Settles with whether it was accepted. */
+/** The command at an offset. Settles with whether it was accepted. */
 type Act = (seat: Harness, what: string) => Promise<boolean>;
 type By = keyof typeof MOMENTS;
 
-/** The process that drives, and a seat in it or in another process. */
+/** The driving process, and a session in it or in another process. */
 class Seats implements AsyncDisposable {
   readonly #storage: SlowStore;
   readonly #slow: number;
@@ -68,13 +68,13 @@ class Seats implements AsyncDisposable {
     this.#seat = by === "the driver" ? this.#driver : process(new SlowStore(data, slow), mayAnswer);
   }
 
-  /** Who is new to an agent needs a moment more, and how long that takes is not ours to say. */
+  /** The first turn of an agent takes longer, by an unknown number of microtasks. */
   async warmUp(): Promise<void> {
     this.#answer.resolve();
     for (const one of [this.#driver, this.#seat]) await one.sendMessage({ content: "hello" });
   }
 
-  /** A turn with something queued behind it, up to where the model may answer. */
+  /** Runs a turn, with these inputs queued behind it, up to the point at which the model may answer. */
   async #begin(queued: readonly string[]): Promise<string> {
     const { id } = await this.#driver.createThread();
     this.#asked = Promise.withResolvers();
@@ -86,7 +86,7 @@ class Seats implements AsyncDisposable {
     return id;
   }
 
-  /** Such a turn, and something done so many microtasks after the model was allowed to answer. */
+  /** Runs such a turn, and the command a number of microtasks after the model was allowed to answer. */
   async turn(queued: readonly string[], at: number, act: Act) {
     const what = `after ${at} ticks, with a store slower by ${this.#slow}`;
     const id = await this.#begin(queued);
@@ -100,7 +100,7 @@ class Seats implements AsyncDisposable {
     return { said: saidIn(journal), accepted, turns };
   }
 
-  /** How many microtasks after the model was allowed to answer such a turn ends. */
+  /** How many microtasks pass from the moment at which the model may answer to the end of such a turn. */
   async end(queued: readonly string[]): Promise<number> {
     await this.#begin(queued);
     const seen = { end: false };
@@ -125,13 +125,13 @@ interface Attempt {
   said(accepted: boolean): string[];
 }
 
-/** Does something at every offset. Returns how often it was tried, how often it was accepted, and how many turns there were. */
+/** Gives the command at every offset. Returns the number of tries, of accepted commands, and of turns. */
 async function everywhere({ by, act, queued = [], said: expected }: Attempt) {
   const counts = { tried: 0, accepted: 0, turns: new Map<number, number>() };
   for (let slow = 0; slow < STORES; slow++) {
     await using seats = new Seats(by, slow);
     await seats.warmUp();
-    // A command takes a while to get to the store: those that are to come before the end are the more part.
+    // A command takes some microtasks to reach the store, so most offsets lie before the end.
     const first = (await seats.end(queued)) - Math.round((MOMENTS[by] * 2) / 3);
     assert.ok(first >= 0, "the answer is too short");
     for (let at = first; at < first + MOMENTS[by]; at++) {
@@ -145,7 +145,7 @@ async function everywhere({ by, act, queued = [], said: expected }: Attempt) {
   return counts;
 }
 
-/** Both sides of the end were met. */
+/** There were commands before and after the end of the turn. */
 function assertSome(count: number, { tried }: { tried: number }): void {
   assert.ok(count >= tried / 25 && count <= tried - tried / 25, `${count} of ${tried}`);
 }
@@ -183,7 +183,7 @@ for (const by of ["the driver", "another process"] as const) {
     assert.deepEqual([...turns], [[3, offsets]]);
   });
 
-  test(`an edit ${whenever} is in what is delivered, or is refused`, async () => {
+  test(`an edit ${whenever} is delivered, or is refused`, async () => {
     const act: Act = (seat) => unlessTaken(seat.editInput({ inputId: "later", content: "edited" }));
     const said = (accepted: boolean) => ["first", accepted ? "edited" : "later"];
     const counts = await everywhere({ by, act, queued: ["later"], said });
@@ -197,7 +197,7 @@ for (const by of ["the driver", "another process"] as const) {
     assertSome(counts.accepted, counts);
   });
 
-  test(`an abort ${whenever} keeps what is queued until resume()`, async () => {
+  test(`an abort ${whenever} keeps queued inputs until resume()`, async () => {
     const act: Act = async (seat, what) => {
       await seat.abort();
       await quiet();

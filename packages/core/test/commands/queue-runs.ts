@@ -13,7 +13,7 @@ const look = defineTool({
 
 export const ANSWER = "done at last";
 
-/** Answers with a few words when it may, and looks something up first if it is asked to. */
+/** Answers when the test allows it, and first calls `look` if the message asks for it. */
 export function process(storage: Store, mayAnswer: () => Promise<void> = async () => undefined): Harness {
   const model = scriptedBy(({ prompt }) => {
     const last = prompt.at(-1);
@@ -34,17 +34,17 @@ export const isIdle = (seat: Harness): boolean => {
   return status === "idle" && inbox.length === 0;
 };
 
-/** Nothing here waits for time, so that five seconds are for ever. */
+/** No test here waits for time, so five seconds are a generous limit. */
 export async function until(isTrue: () => boolean, what: string): Promise<void> {
   for (const end = Date.now() + 5_000; !isTrue(); await new Promise((resolve) => setImmediate(resolve)))
     assert.ok(Date.now() < end, what);
 }
 
-/** Settles when nothing is queued or under way. */
+/** Settles when no input is queued and no turn is running. */
 export const idle = (what: string, ...seats: Harness[]): Promise<void> =>
   until(() => seats.every(isIdle), `${what}: never idle`);
 
-/** Long enough for whatever was about to happen to have happened. */
+/** Waits long enough for all pending work to be done. */
 export async function quiet(): Promise<void> {
   for (let turns = 0; turns < 5; turns++) await new Promise((resolve) => setImmediate(resolve));
 }
@@ -57,8 +57,8 @@ interface Queued {
 const kindOf = ({ delivery }: Queued): string => (delivery === "steer" ? "steer" : "follow-up");
 
 /**
- * Every input that was taken is delivered once, as it was last edited, in the order in which its kind was accepted; what was taken
- * is not edited or removed any more; and no turn is complete while a steer waits. Returns what is still queued.
+ * Every input that was taken is delivered once, as it was last edited, in the order in which inputs of its kind were accepted. An input
+ * that was taken is not edited or removed later, and no turn is complete while a steer waits. Returns the inputs that are still queued.
  */
 export function assertDelivered(journal: readonly DurableEvent[], what: string): string[] {
   const inbox = new Map<string, Queued>();
@@ -95,7 +95,7 @@ export function assertDelivered(journal: readonly DurableEvent[], what: string):
   return [...inbox.values()].map(({ content }) => content);
 }
 
-/** What the user said, in order. */
+/** The texts of the user, in order. */
 export const saidIn = (journal: readonly DurableEvent[]): string[] =>
   journal.flatMap((event) =>
     event.type === "message_end" && event.message.role === "user" ? [textOf(event.message.content)] : [],

@@ -11,7 +11,7 @@ const LIMIT = { timeout: 20_000 };
 const reasons = (events: readonly HarnessEvent[]) =>
   events.flatMap((event) => (event.type === "agent_end" ? [event.reason] : []));
 
-test("retry goes on after a turn that ended with an error, without a new message", LIMIT, async () => {
+test("retry continues after a turn that ended with an error, without a new message", LIMIT, async () => {
   await using h = await harness({ model: script(inTurn(bad, say("Here."))) });
   assert.equal((await h.sendMessage({ content: "hi" })).reason, "error");
   const { reason, message, finishReason } = await h.retry();
@@ -20,7 +20,7 @@ test("retry goes on after a turn that ended with an error, without a new message
   assert.deepEqual([await h.listInbox(), h.getDisplayState().lastError], [[], null]);
 });
 
-test("retry goes on after a turn that reached its limit, with what its calls gave", LIMIT, async () => {
+test("retry continues after a turn that reached its limit, with the results of its calls", LIMIT, async () => {
   const { note, runs } = noting();
   const model = script(call("note", { what: "one" }), call("note", { what: "two" }), say("done"));
   await using h = await harness({ model, tools: { note }, maxSteps: 1 });
@@ -30,7 +30,7 @@ test("retry goes on after a turn that reached its limit, with what its calls gav
   assert.deepEqual([reason, textOf(message!.content), runs.length], ["complete", "done", 2]);
 });
 
-test("after an abort, a call that was cut off keeps its result and is not run again by a retry", LIMIT, async () => {
+test("after an abort, an interrupted call keeps its result, and a retry does not run it again", LIMIT, async () => {
   const { gate, runs, started, open } = gated();
   await using h = await harness({ model: script(call("gate"), say("I see.")), tools: { gate } });
   const turn = h.sendMessage({ content: "go" });
@@ -45,7 +45,7 @@ test("after an abort, a call that was cut off keeps its result and is not run ag
   assert.deepEqual([reason, textOf(message!.content)], ["complete", "I see."]);
   assert.equal(h.seen.filter(({ type }) => type === "tool_end").length, ends);
   assert.equal(runs.length, 1);
-  // What was queued behind the aborted turn comes after it.
+  // The input that was queued behind the aborted turn comes after it.
   assert.deepEqual((await h.settled()).status, "idle");
   assert.ok(texts(h.seen).includes("user: later"));
 });
@@ -71,7 +71,7 @@ test(
   },
 );
 
-test("two seats that retry at once share one turn", LIMIT, async () => {
+test("two sessions that retry at once share one turn", LIMIT, async () => {
   const data = new MemoryData();
   const model = script(inTurn(bad, say("slowly", { delayMs: 5 })));
   await using first = await harness({ model, storage: new MemoryStore(data) });
@@ -105,7 +105,7 @@ test("a retry is shown as running from its acceptance on, and can be aborted", L
   assert.equal(h.getDisplayState().status, "idle");
 });
 
-test("a retry that was accepted is carried out once, wherever the process dies", LIMIT, async () => {
+test("an accepted retry runs once, wherever the process dies", LIMIT, async () => {
   for (let nth = 1; ; nth++) {
     const data = new MemoryData();
     const storage = new DyingStore(data);
@@ -133,7 +133,7 @@ test("a retry that was accepted is carried out once, wherever the process dies",
   }
 });
 
-/** Calls back when a turn has ended with an error, before its driver hears of it. */
+/** Calls back when a turn has ended with an error, before its driver gets the result of the append. */
 class TellingStore extends MemoryStore {
   failed: (() => Promise<void>) | undefined;
   override async append(...args: Parameters<MemoryStore["append"]>): ReturnType<MemoryStore["append"]> {
@@ -146,7 +146,7 @@ class TellingStore extends MemoryStore {
   }
 }
 
-test("a retry that comes before the next input is taken begins like any other turn", LIMIT, async () => {
+test("a retry that is accepted before the next input is taken begins like any other turn", LIMIT, async () => {
   const data = new MemoryData();
   const storage = new TellingStore(data);
   const model = script(inTurn(bad, say("Here.")), say("Later."));

@@ -12,7 +12,7 @@ const shape = z.object({
   deep: z.object({ a: z.number() }).optional(),
 });
 
-test("setState changes what is given, is kept, and each update is an event", async () => {
+test("setState changes the given keys, durably, and each update is an event", async () => {
   const data = new MemoryData();
   const config = { model: script(say("hi")), stateSchema: shape, initialState: { path: "/" } };
   const first = await harness({ ...config, storage: memoryStore(data) });
@@ -32,7 +32,7 @@ test("setState changes what is given, is kept, and each update is an event", asy
   assert.equal(h.getState().yolo, false);
 });
 
-test("what does not fit the schema is refused, and nothing of it is kept", async () => {
+test("updates that do not fit the schema are refused as a whole", async () => {
   await using h = await harness({ model: script(say("hi")), stateSchema: shape, initialState: { path: "/" } });
   await h.setState({ count: 1 });
   for (const updates of [{ count: "2" }, { path: "/x", cuont: 3 }, { yolo: "yes" }, { deep: {} }, null, [1], "x"])
@@ -51,7 +51,7 @@ test("what does not fit the schema is refused, and nothing of it is kept", async
   for (const config of bad) assert.throws(() => new Harness({ id: "x", agent, ...config }), code("INVALID_CONFIG"));
 });
 
-test("two sessions that set the state at once lose nothing", async () => {
+test("two sessions that set the state at once lose no update", async () => {
   await using h = await harness({ model: script(say("hi")) });
   const { id: threadId } = await h.createThread();
   const other = await h.createSession({ threadId });
@@ -60,7 +60,7 @@ test("two sessions that set the state at once lose nothing", async () => {
   assert.deepEqual(h.getState(), other.getState());
 });
 
-test("rules, YOLO and what was used up survive a rewind; a clone has the rules of now, and neither grants nor usage", async () => {
+test("rules, YOLO and usage survive a rewind; a clone has the current rules, and neither grants nor usage", async () => {
   const { note, runs } = noting();
   const model = scriptedBy(({ prompt }) =>
     prompt.at(-1)?.role === "tool" ? say("done") : call("note", { what: "x" }),
@@ -148,13 +148,13 @@ test("a budget ends the turn, at most one model call late, and says which limit 
     assert.equal(model.requests.length, steps, JSON.stringify(budget));
     const end = h.seen.find((event) => event.type === "agent_end");
     assert.match(end?.detail ?? "", detail);
-    // A turn's budget is a new one in the next turn; a thread's is not.
+    // The budget of a turn starts anew with the next turn; that of a thread does not.
     await h.sendMessage({ content: "And on" });
     assert.equal(model.requests.length, "thread" in budget ? steps : 2 * steps);
   }
 });
 
-test("an agent's budget counts beside the harness's; a wall of time counts work, not waiting", async () => {
+test("an agent's budget applies in addition to the harness's; wallMs counts work, not waiting", async () => {
   let now = 0;
   const clock = {
     now: () => now,
@@ -187,7 +187,7 @@ test("a limit in dollars needs a price: without one the turn ends before anythin
   assert.match(error!.message, /Add it to prices/);
 });
 
-test("a thread is named after its first message, unless it has a name", async () => {
+test("a thread gets its title from its first message, unless it has one", async () => {
   await using h = await harness({ model: scriptedBy(() => say("hi")) });
   await h.sendMessage({ content: `  Fix the\tbug in the ${"very ".repeat(20)}long parser\nand more` });
   const [first] = await h.listThreads();
@@ -200,7 +200,7 @@ test("a thread is named after its first message, unless it has a name", async ()
   assert.equal(h.getDisplayState().title, "Mine");
 });
 
-test("what is set in a clone is newer than what it was made with, wherever it begins", async () => {
+test("settings of a clone are newer than those that it inherited, wherever it begins", async () => {
   const { note, runs } = noting();
   const model = scriptedBy(({ prompt }) =>
     prompt.at(-1)?.role === "tool" ? say("done") : call("note", { what: "x" }),

@@ -50,16 +50,16 @@ async function waiting() {
 }
 
 test(
-  "with onAsk: decline, what an earlier process asked is declined with a reason, and the turn goes on",
+  "with onAsk: decline, the questions of an earlier process are declined with a reason, and the turn continues",
   LIMIT,
   async () => {
     const { open, runs } = await waiting();
     await using h = await open({ onAsk: "decline" });
     await h.selectOrCreateThread();
     assert.deepEqual(await h.settled(), { status: "idle", pending: [] });
-    const told = results(h.seen);
-    assert.deepEqual(told.map(([id]) => id).toSorted(), ["approval", "plan", "question", "tool"]);
-    for (const [, content] of told) assert.match(content!, /^Declined: .*no person is there/);
+    const ends = results(h.seen);
+    assert.deepEqual(ends.map(([id]) => id).toSorted(), ["approval", "plan", "question", "tool"]);
+    for (const [, content] of ends) assert.match(content!, /^Declined: .*no person is available/);
     assert.deepEqual([runs, h.getDisplayState().messages.at(-1)?.content], [[], [{ type: "text", text: "done" }]]);
     await assert.rejects(h.respondToToolApproval({ toolCallId: "approval", decision: "approve" }), {
       code: "NOT_PENDING",
@@ -67,7 +67,7 @@ test(
   },
 );
 
-test("a process without the tools of what waits declines it all the same", LIMIT, async () => {
+test("a process declines waiting calls even if it lacks their tools", LIMIT, async () => {
   const { open } = await waiting();
   await using h = await open({ onAsk: "decline" }, {});
   await h.selectOrCreateThread();
@@ -75,7 +75,7 @@ test("a process without the tools of what waits declines it all the same", LIMIT
   assert.equal(results(h.seen).length, 4);
 });
 
-test("a message that is sent there does not hang behind what waits", LIMIT, async () => {
+test("a message that is sent there does not wait behind waiting calls", LIMIT, async () => {
   const { open } = await waiting();
   await using h = await open({ onAsk: "decline" });
   const { reason } = await h.sendMessage({ content: "and now?" });
@@ -83,7 +83,7 @@ test("a message that is sent there does not hang behind what waits", LIMIT, asyn
   assert.equal(h.seen.filter(({ type }) => type === "agent_end").length, 2);
 });
 
-test("a process that only answers with a threadId declines nothing of what waits there", LIMIT, async () => {
+test("a process that only answers with a threadId declines no call that waits there", LIMIT, async () => {
   const { open, runs } = await waiting();
   await using h = await open({ onAsk: "decline" });
   const [{ threadId } = { threadId: "" }] = await h.pendingApprovals();
@@ -98,9 +98,13 @@ test("a process that only answers with a threadId declines nothing of what waits
   assert.equal(runs.length, 1);
 });
 
-test("a tool that suspends where no person answers is told so, and the turn goes on", LIMIT, async () => {
-  const model = script(call("ask", { question: "Which?" }), say("done"));
-  await using h = await harness({ model, tools: { ask: asking }, onAsk: "decline" });
-  assert.equal((await h.sendMessage({ content: "go" })).reason, "complete");
-  assert.match(results(h.seen)[0]![1]!, /no person is there/);
-});
+test(
+  "the model gets a reason when a tool suspends where no person answers, and the turn continues",
+  LIMIT,
+  async () => {
+    const model = script(call("ask", { question: "Which?" }), say("done"));
+    await using h = await harness({ model, tools: { ask: asking }, onAsk: "decline" });
+    assert.equal((await h.sendMessage({ content: "go" })).reason, "complete");
+    assert.match(results(h.seen)[0]![1]!, /no person is available/);
+  },
+);

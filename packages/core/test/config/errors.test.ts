@@ -13,7 +13,7 @@ const refused = (code: string, says: RegExp) => (error: unknown) => {
 };
 const agent = new Agent({ name: "a", model: script(say("hi")) });
 
-test("what is no store, workspace or clock is refused with what to give instead", () => {
+test("a value that is not a store, workspace or clock is refused, and the error says what to give", () => {
   const made = (config: object) => () => new Harness({ id: "x", agent, ...config } as never);
   const store = /must be a store: sqliteStore\(\{ path: "cinch\.db" \}\).*memoryStore\(\).*storage/s;
   for (const storage of [{ path: "x.db" }, "x.db", {}, null, () => 1])
@@ -26,8 +26,8 @@ test("what is no store, workspace or clock is refused with what to give instead"
     assert.throws(made({ clock }), refused("INVALID_CONFIG", /now\(\) and after\(\)/));
 });
 
-test("what is no model is refused with what a model is", () => {
-  const says = /must be a language model of the AI SDK, such as .*, or a string that resolveModel knows.*model/s;
+test("a value that is not a model is refused, and the error says what a model is", () => {
+  const says = /must be a language model of the AI SDK, such as .*, or a string for resolveModel.*model/s;
   for (const model of [{}, "", 5, null, () => 1, { modelId: "x" }]) {
     assert.throws(() => new Agent({ name: "a", model: model as never }), refused("INVALID_CONFIG", says));
     const modes = [{ id: "m", agent, model: model as never }];
@@ -35,11 +35,11 @@ test("what is no model is refused with what a model is", () => {
   }
   assert.throws(
     () => new Agent({ name: "a", instructions: 5 as never }),
-    refused("INVALID_CONFIG", /a text, or a function that returns one/),
+    refused("INVALID_CONFIG", /a string, or a function that returns one/),
   );
 });
 
-test("a state that has no JSON is refused with the part of it, and nothing is changed", async () => {
+test("a state that is not JSON is refused, the error names the part, and nothing is changed", async () => {
   await using h = await harness({ model: script(say("hi")) });
   await h.setState({ kept: 1 });
   const cycle: Record<string, unknown> = {};
@@ -55,7 +55,7 @@ test("a state that has no JSON is refused with the part of it, and nothing is ch
     await assert.rejects(h.setState(updates as Record<string, unknown>), refused("INVALID_INPUT", says));
     await assert.rejects(
       h.setState(updates as Record<string, unknown>),
-      /^CinchError: setState .* nothing was changed/,
+      /^CinchError: setState .* the state was not changed/,
     );
     const config = { id: "x", agent, initialState: updates as Record<string, unknown> };
     assert.throws(() => new Harness(config), refused("INVALID_CONFIG", says));
@@ -63,7 +63,7 @@ test("a state that has no JSON is refused with the part of it, and nothing is ch
   assert.deepEqual(h.getState(), { kept: 1, yolo: false });
 });
 
-test("a list of one and a half is refused with what a limit is", async () => {
+test("a limit of 1.5 is refused, and the error says what a limit is", async () => {
   await using h = await harness({ model: script(say("hi")) });
   await assert.rejects(
     h.listThreads({ limit: 1.5 }),
@@ -71,7 +71,7 @@ test("a list of one and a half is refused with what a limit is", async () => {
   );
 });
 
-test("instructions that throw end the turn as the configuration's fault, and the next turn may go well", async () => {
+test("instructions that throw end the turn with INVALID_CONFIG, and the next turn may succeed", async () => {
   let broken: (() => never) | null = () => {
     throw new Error("no such file");
   };
@@ -81,28 +81,28 @@ test("instructions that throw end the turn as the configuration's fault, and the
   const { reason, error } = await h.sendMessage({ content: "go" });
   assert.equal(reason, "error");
   assert.equal(error?.code, "INVALID_CONFIG");
-  assert.match(error.message, /instructions of agent "writer" threw: no such file\. Mend the function/);
+  assert.match(error.message, /instructions of agent "writer" threw: no such file\. Fix the function/);
   broken = null;
   assert.equal((await h.sendMessage({ content: "again" })).reason, "complete");
 });
 
-test("instructions that return no text are the configuration's fault too", async () => {
+test("instructions that return no string end the turn with INVALID_CONFIG too", async () => {
   const model = script(say("hi"));
   const instructions = (() => undefined) as never;
   await using h = await harness({ model, agent: new Agent({ name: "writer", model, instructions }) });
   const { error } = await h.sendMessage({ content: "go" });
   assert.equal(error?.code, "INVALID_CONFIG");
-  assert.match(error.message, /returned undefined, not a text/);
+  assert.match(error.message, /returned undefined, not a string/);
 });
 
-test("what is not an object is refused with the keys that it should have", async () => {
+test("a value that is not an object is refused, and the error lists the keys", async () => {
   await using h = await harness({ model: script(say("hi")) });
   await assert.rejects(h.sendMessage("hello" as never), /sendMessage\(\).*object with the keys content, files, id/s);
   assert.throws(() => new Harness("x" as never), /Harness.*object with the keys id, storage, agent/s);
   assert.throws(() => new Agent(undefined as never), /Agent.*object with the keys name, description/s);
 });
 
-test("an interruptOn that is neither a yes nor a condition says what it may be", () => {
+test("an interruptOn that is neither a boolean nor a condition is refused, and the error says what it may be", () => {
   for (const deploy of ["always", { when: 5 }, { if: () => true }, { decisions: ["yes"] }])
     assert.throws(
       () => new Harness({ id: "x", agent, interruptOn: { deploy } as never }),
@@ -110,11 +110,11 @@ test("an interruptOn that is neither a yes nor a condition says what it may be",
     );
 });
 
-test("an initialState that the stateSchema does not know is refused, and not left out without a word", () => {
+test("an initialState with a key that the stateSchema lacks is refused, and not dropped silently", () => {
   const stateSchema = z.object({ project: z.string() });
   assert.throws(
     () => new Harness({ id: "x", agent, stateSchema, initialState: { project: "a", proyect: "b" } as never }),
-    refused("INVALID_CONFIG", /does not know "proyect": did you mean "project"\?/),
+    refused("INVALID_CONFIG", /has no key "proyect": did you mean "project"\?/),
   );
   assert.throws(
     () => new Harness({ id: "x", agent, stateSchema: { project: z.string() } as never }),
@@ -122,17 +122,17 @@ test("an initialState that the stateSchema does not know is refused, and not lef
   );
 });
 
-test("a store in memory takes no path", () => {
+test("memoryStore refuses a path", () => {
   for (const data of ["x.db", {}, null])
     assert.throws(() => memoryStore(data as never), refused("INVALID_CONFIG", /sqliteStore\(\{ path/));
 });
 
-test("a closed harness says so, whatever is asked of it", async () => {
+test("every method of a closed harness rejects with CLOSED", async () => {
   const h = new Harness({ id: "x", agent });
   await h.init();
   const session = await h.createSession();
   await h.close();
-  const closed = refused("CLOSED", /open it again/);
+  const closed = refused("CLOSED", /new harness on the store/);
   await assert.rejects(h.init(), closed);
   await assert.rejects(h.createSession(), closed);
   await assert.rejects(h.pendingApprovals(), closed);

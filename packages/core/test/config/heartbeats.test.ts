@@ -6,15 +6,15 @@ import { say, script } from "@cinch/testkit";
 import { stillClock } from "../model/providers-clock.ts";
 import { harness } from "../support.ts";
 
-/** An open harness on a clock that is wound by hand, and what it told those who listen. */
+/** An open harness on a clock that the test advances, and its info events. */
 async function beating(...heartbeats: Heartbeat[]) {
   const clock = stillClock();
   const h = await harness({ model: script(say("hi")), clock, heartbeats });
-  const told = () => h.seen.flatMap((event) => (event.type === "info" ? [event.message] : []));
-  return Object.assign(h, { clock, told });
+  const infos = () => h.seen.flatMap((event) => (event.type === "info" ? [event.message] : []));
+  return Object.assign(h, { clock, infos });
 }
 
-/** Runs until it is told to stop, or that it is done. */
+/** A handler that runs until its signal is aborted or the test ends it. */
 function long() {
   const runs: { done: () => void; signal: AbortSignal }[] = [];
   const handler = ({ signal }: { signal: AbortSignal }) =>
@@ -25,7 +25,7 @@ function long() {
   return { runs, handler };
 }
 
-test("a heartbeat comes after every interval, and an immediate one at once as well", async () => {
+test("a heartbeat runs after every interval, and an immediate one also at once", async () => {
   const beats: string[] = [];
   await using h = await beating(
     { id: "later", intervalMs: 1_000, handler: () => beats.push("later") },
@@ -36,7 +36,7 @@ test("a heartbeat comes after every interval, and an immediate one at once as we
   assert.deepEqual(beats, ["now", "now"]);
   await h.clock.wind(1_001);
   assert.deepEqual(beats, ["now", "now", "later", "now", "now", "later"]);
-  assert.deepEqual(h.told(), []);
+  assert.deepEqual(h.infos(), []);
 });
 
 test("heartbeats start with init, and those that are registered later start at once", async () => {
@@ -55,7 +55,7 @@ test("heartbeats start with init, and those that are registered later start at o
   await h.close();
 });
 
-test("a handler that throws or rejects is told to every session, and keeps beating", async () => {
+test("the error of a handler is reported to every session, and the heartbeat continues", async () => {
   await using h = await beating(
     {
       id: "throws",
@@ -72,7 +72,7 @@ test("a handler that throws or rejects is told to every session, and keeps beati
   elsewhere.subscribe((event) => seen.push(event));
   await h.clock.wind(200);
   const twice = ['Heartbeat "throws" failed: no network', 'Heartbeat "rejects" failed: no disk'];
-  assert.deepEqual(h.told(), [...twice, ...twice]);
+  assert.deepEqual(h.infos(), [...twice, ...twice]);
   const info = { type: "info", at: h.clock.now() - 100, message: twice[0] };
   assert.deepEqual(seen[0], { ...info, threadId: "" });
   assert.deepEqual(
@@ -81,17 +81,17 @@ test("a handler that throws or rejects is told to every session, and keeps beati
   );
 });
 
-test("ticks that come while a run goes on are skipped, and told once per run", async () => {
+test("ticks during a run are skipped, and reported once per run", async () => {
   const { runs, handler } = long();
   await using h = await beating({ id: "slow", intervalMs: 100, handler });
   await h.clock.wind(500);
   assert.equal(runs.length, 1);
-  const late = 'Heartbeat "slow" takes longer than its 100 ms: it is skipped until it is done';
-  assert.deepEqual(h.told(), [late]);
+  const late = 'Heartbeat "slow" takes longer than its 100 ms: runs are skipped until it is done';
+  assert.deepEqual(h.infos(), [late]);
   runs[0]!.done();
   await h.clock.wind(300);
   assert.equal(runs.length, 2);
-  assert.deepEqual(h.told(), [late, late]);
+  assert.deepEqual(h.infos(), [late, late]);
 });
 
 test("a removed heartbeat is stopped and shut down once, and removing nothing is fine", async () => {
@@ -108,11 +108,11 @@ test("a removed heartbeat is stopped and shut down once, and removing nothing is
   await h.removeHeartbeat({ id: "never there" });
   await h.clock.wind(1_000);
   assert.deepEqual([runs.length, shutdowns], [1, 1]);
-  // It ended because it was asked to: that is not a failure.
-  assert.deepEqual(h.told(), []);
+  // It ended because its signal was aborted: that is not a failure.
+  assert.deepEqual(h.infos(), []);
 });
 
-test("registering an id that is there replaces it", async () => {
+test("registering an existing id replaces its heartbeat", async () => {
   const beats: string[] = [];
   const { runs, handler } = long();
   const shutdown = () => beats.push("old is shut down");
@@ -123,7 +123,7 @@ test("registering an id that is there replaces it", async () => {
   assert.deepEqual([runs.length, beats], [1, ["old is shut down", "new", "new"]]);
 });
 
-test("a run may stop its own heartbeat, and one that has not begun", async () => {
+test("a run may stop its own heartbeat, and one that has not started", async () => {
   const beats: string[] = [];
   const box: { h?: Harness } = {};
   const first = async () => {
@@ -146,7 +146,7 @@ test("a run may stop its own heartbeat, and one that has not begun", async () =>
   await h.close();
 });
 
-test("close aborts what runs, shuts everything down, and waits for it", async () => {
+test("close aborts runs, calls every shutdown, and waits for both", async () => {
   const ends: string[] = [];
   const ending = (name: string) => ({
     id: name,
@@ -166,7 +166,7 @@ test("close aborts what runs, shuts everything down, and waits for it", async ()
   assert.deepEqual([ends.length, h.clock.waiting()], [4, []]);
 });
 
-test("close waits a second for who does not listen, no longer", async () => {
+test("close waits at most a second for a handler that ignores its signal", async () => {
   const never = () => new Promise<never>(() => undefined);
   const h = await beating({ id: "a", intervalMs: 100, immediate: true, handler: never, shutdown: never });
   const order: string[] = [];
@@ -178,7 +178,7 @@ test("close waits a second for who does not listen, no longer", async () => {
   assert.deepEqual(order, ["999 ms", "closed"]);
 });
 
-test("a shutdown that fails is told, and keeps nothing from closing", async () => {
+test("a shutdown that fails is reported, and does not prevent closing", async () => {
   const failing = (id: string, shutdown: () => unknown) => ({
     id,
     intervalMs: 100,
@@ -194,10 +194,7 @@ test("a shutdown that fails is told, and keeps nothing from closing", async () =
   );
   await h.removeHeartbeat({ id: "a" });
   await h.close();
-  assert.deepEqual(h.told(), [
-    'Heartbeat "a" could not be shut down: gone',
-    'Heartbeat "b" could not be shut down: stuck',
-  ]);
+  assert.deepEqual(h.infos(), ['Heartbeat "a" failed to shut down: gone', 'Heartbeat "b" failed to shut down: stuck']);
 });
 
 test("nothing starts in a harness that is closed, even if it was still opening", async () => {
@@ -211,7 +208,7 @@ test("nothing starts in a harness that is closed, even if it was still opening",
   assert.deepEqual([beats, clock.waiting()], [[], []]);
 });
 
-test("mistakes in a heartbeat are told, by the constructor and by registerHeartbeat", async () => {
+test("the constructor and registerHeartbeat report mistakes in a heartbeat", async () => {
   const agent = new Agent({ name: "a" });
   const good: Heartbeat = { id: "a", intervalMs: 100, handler: () => undefined };
   const cases: [object, RegExp][] = [
@@ -238,7 +235,7 @@ test("mistakes in a heartbeat are told, by the constructor and by registerHeartb
   });
 });
 
-test("a wait that is longer than the timers of the platform can count is still a wait", async () => {
+test("a delay longer than the limit of setTimeout is still a delay", async () => {
   let called = false;
   const cancel = systemClock.after(2 ** 31, () => (called = true));
   await pause(20);

@@ -20,7 +20,7 @@ const toolsOf = ({ requests }: ScriptedModel, at: number) => requests[at]!.tools
 const saidTo = ({ requests }: ScriptedModel, at: number) => JSON.stringify(requests[at]!.prompt.slice(1));
 const code = (expected: string) => (error: unknown) => error instanceof CinchError && error.code === expected;
 
-test("each mode has its agent and model; the conversation carries over; it is still there after a restart", async () => {
+test("each mode has its agent and model; the conversation carries over; the mode survives a restart", async () => {
   const data = new MemoryData();
   const one = named(script(say("a plan")), "one");
   const two = named(script(say("-"), say("built"), say("still building")), "two");
@@ -60,13 +60,13 @@ test("each mode has its agent and model; the conversation carries over; it is st
   assert.deepEqual(heads, ["first use", 'agent changed from "planner" to "builder"']);
 });
 
-test("a mode that is not there is an error, and changes nothing", async () => {
+test("switching to an unknown mode is an error, and changes nothing", async () => {
   await using h = await harnessOf([{ id: "a", agent: new Agent({ name: "a", model: script(say("hi")) }) }]);
   await assert.rejects(h.switchMode({ modeId: "b" }), code("UNKNOWN_MODE"));
   assert.equal(h.getCurrentModeId(), "a");
 });
 
-test("in a mode that the configuration no longer has nothing is accepted, and a switch mends it", async () => {
+test("in a mode that the configuration no longer has, no input is accepted until the mode is switched", async () => {
   const data = new MemoryData();
   const agent = new Agent({ name: "a", model: script(say("hi"), say("again")) });
   const first = await harnessOf(
@@ -103,13 +103,13 @@ test("a switch while a turn runs takes effect at the next step, and does not abo
   assert.deepEqual([one.requests.length, two.requests.length], [1, 1]);
 });
 
-test("a call is held against the mode of its step, also when the mode was switched meanwhile", async () => {
+test("a call is judged in the mode of its step, also when the mode was switched meanwhile", async () => {
   const { note, runs } = noting();
   const model = scriptedBy(({ prompt }) => {
     const answers = prompt.filter(({ role }) => role === "assistant").length;
     if (answers > 0) return say("done");
     return async function* (options) {
-      // The mode is switched while the model still speaks in the old one.
+      // The mode is switched while the model streams its answer in the old one.
       await h.switchMode({ modeId: "strict" });
       yield* call("note", { what: "x" })(options) as Iterable<never>;
     };
@@ -123,7 +123,7 @@ test("a call is held against the mode of its step, also when the mode was switch
   assert.deepEqual(runs.length, 1);
 });
 
-test("availableTools is enforced when a tool is executed, never changes the head, and the model is told", async () => {
+test("availableTools is enforced when a tool runs, never changes the head, and the model gets a note", async () => {
   const { note, runs } = noting();
   const model = script(call("note", { what: "x" }), say("refused"), call("note", { what: "y" }), say("done"));
   const agent = new Agent({ name: "a", model, tools: { note } });
@@ -180,7 +180,7 @@ test("a mode's additional tools can be used in it alone, and are listed in all m
   assert.deepEqual(toolsOf(model, 0), toolsOf(model, 3));
 });
 
-test("switchModel is for a thread and its mode, or for all its modes; it is kept, and taken over by a new thread", async () => {
+test("switchModel applies to the mode of a thread, or to all its modes; it is durable, and a new thread inherits it", async () => {
   const data = new MemoryData();
   const models = Object.fromEntries(
     ["m1", "m2", "m3"].map((id) => [
@@ -243,7 +243,7 @@ test("a new model for the same agent starts a new head, recorded with its reason
   assert.equal((await head).reason, 'model changed from "scripted/m1" to "m2"');
 });
 
-test("mistakes in modes are told by the constructor", () => {
+test("the constructor reports mistakes in modes", () => {
   const agent = new Agent({ name: "a", model: script(hang()) });
   const tool = () => defineTool({ description: "x", input: z.object({}), execute: () => "x" });
   const cases: [HarnessConfig["modes"], RegExp][] = [

@@ -34,7 +34,7 @@ test("a model without a price costs null, never 0, and is never taken for one wi
   assert.equal(costOf(million, "local/llama", { llama: { input: 0, output: 0 } }), 0);
 });
 
-test("what was read from and written to a cache has its own price, or that of other input", () => {
+test("cache reads and writes have their own price, or that of other input", () => {
   const usage: Usage = {
     inputTokens: 1_000_000,
     cacheReadTokens: 600_000,
@@ -53,7 +53,7 @@ test("a model that does not count cached input as input costs no less than nothi
   assert.equal(costOf(usage, "m", { m: { input: 1, output: 1, cacheRead: 0.5 } }), 0.5);
 });
 
-test("the prices that come along are sound", () => {
+test("the built-in prices are plausible", () => {
   assert.deepEqual(checkedConfig(Prices, defaultPrices, "Harness"), defaultPrices);
   for (const [name, { input, output, cacheRead = input, cacheWrite = input }] of Object.entries(defaultPrices)) {
     assert.ok(0 < cacheRead && cacheRead < input && input <= cacheWrite && cacheWrite < output, name);
@@ -65,7 +65,7 @@ test("the prices that come along are sound", () => {
   }
 });
 
-test("mistakes in a price are told", () => {
+test("mistakes in a price are reported", () => {
   const cases: [object, RegExp][] = [
     [{ input: 1 }, /m\.output/],
     [{ input: -1, output: 1 }, />=0[^]*m\.input/],

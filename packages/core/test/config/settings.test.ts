@@ -15,11 +15,11 @@ const all: Settings = {
   providerOptions: { scripted: { effort: "high" } },
 };
 
-/** What the model was called with each time, besides prompt, tools and signal. */
+/** The settings of each model call: the options besides prompt, tools and signal. */
 const calledWith = ({ requests }: ScriptedModel) =>
   requests.map(({ prompt, tools, abortSignal, ...settings }) => (prompt && tools && abortSignal ? settings : null));
 
-test("an agent's settings are what its model is called with", async () => {
+test("the model is called with the settings of its agent", async () => {
   const model = script(say("hi"));
   const h = new Harness({ id: "test", agent: new Agent({ name: "a", model, settings: all }) });
   await h.sendMessage({ content: "hello" });
@@ -35,7 +35,7 @@ test("without settings the model is called with none", async () => {
   assert.deepEqual(calledWith(model), [{}]);
 });
 
-test("a mode's settings lie over its agent's key by key, in headers and provider options too, and the head stays", async () => {
+test("a mode's settings override its agent's key by key, in headers and provider options too, and the head stays the same", async () => {
   const model = script(say("one"), say("two"));
   const agent = new Agent({ name: "a", model, instructions: "Be brief.", settings: all });
   const over: Settings = {
@@ -67,7 +67,7 @@ test("a mode's settings lie over its agent's key by key, in headers and provider
   assert.equal(heads[0], heads[1]);
 });
 
-test("a thread that goes on under other settings keeps its head", async () => {
+test("a thread that continues with other settings keeps its head", async () => {
   const storage = memoryStore();
   const heads: string[] = [];
   for (const settings of [{ temperature: 0 }, { temperature: 1 }]) {

@@ -16,7 +16,7 @@ async function warnings(code: string, work: () => Promise<unknown>): Promise<War
   process.on("warning", note);
   try {
     await work();
-    // Node tells of warnings in the next tick.
+    // Node emits warnings in the next tick.
     await sleep(1);
     return seen;
   } finally {
@@ -27,7 +27,7 @@ async function warnings(code: string, work: () => Promise<unknown>): Promise<War
 const deploy = defineTool({ description: "Deploys", input: z.object({}), execute: () => "done" });
 const model = script(say("hi"));
 
-test("a configuration that names tools that do not exist is warned about at init, once, with the name that is meant", async () => {
+test("init warns once about each unknown tool in the configuration, with the similar name", async () => {
   const agent = new Agent({
     name: "builder",
     model,
@@ -68,7 +68,7 @@ test("a configuration that names tools that do not exist is warned about at init
   await h.close();
 });
 
-test("a configuration whose names are right is not warned about", async () => {
+test("init does not warn about a configuration without unknown names", async () => {
   const agent = new Agent({ name: "a", model, tools: { deploy }, availableTools: ["deploy", "submit_plan"] });
   const permissions = [{ toolName: "deploy", policy: "allow" as const }];
   const h = new Harness({ id: "x", agent, permissions, interruptOn: { deploy: true } });
@@ -76,7 +76,7 @@ test("a configuration whose names are right is not warned about", async () => {
   await h.close();
 });
 
-test("a listener that throws is an info event and a warning of the process, once, and the turn goes on", async () => {
+test("a listener that throws causes one info event and one process warning, and the turn continues", async () => {
   await using h = await harness({ model: script(say("hi"), say("hi")) });
   await h.createThread();
   const seen = await warnings("CINCH_SUBSCRIBER", async () => {
@@ -94,11 +94,11 @@ test("a listener that throws is an info event and a warning of the process, once
     "A subscriber threw: bad promise",
   ]);
   assert.match(seen[0]!.detail ?? "", /warnings\.test\.ts/);
-  const told = h.seen.flatMap((event) => (event.type === "info" ? [event.message] : []));
-  assert.deepEqual(told.toSorted(), ["A subscriber threw: bad listener", "A subscriber threw: bad promise"]);
+  const infos = h.seen.flatMap((event) => (event.type === "info" ? [event.message] : []));
+  assert.deepEqual(infos.toSorted(), ["A subscriber threw: bad listener", "A subscriber threw: bad promise"]);
 });
 
-test("a listener that throws what can't be shown is warned about, and ends neither the turn nor the process", async () => {
+test("a listener that throws a value that can't be shown causes a warning, and ends neither the turn nor the process", async () => {
   const { proxy, revoke } = Proxy.revocable({}, {});
   revoke();
   for (const thrown of [Object.create(null), proxy]) {

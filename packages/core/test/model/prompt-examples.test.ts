@@ -32,7 +32,7 @@ const ended = (toolCallId: string, content: string | Part[]): NewEvent => ({
   result: { content: content as string },
 });
 
-/** The prompt after these events, without the system message, in few words. */
+/** The prompt after these events, without the system message, in a short notation. */
 async function promptOf(...events: NewEvent[]): Promise<unknown[]> {
   const transcript = events
     .map((event, at) => ({ ...event, v: 1, at: 0, seq: at + 1, threadId: "t" }) as DurableEvent)
@@ -65,7 +65,7 @@ test("a dangling call gets an interrupted result, in its place", async () => {
   ]);
 });
 
-test("results stand in the order of the calls, and of two for one call the last before the next message counts", async () => {
+test("results are in the order of the calls, and of two results for one call the last before the next message counts", async () => {
   const events = [user(text("hi")), answer(call("x"), call("y")), ended("y", "2"), ended("y", "3"), ended("x", "1")];
   assert.deepEqual((await promptOf(...events, ended("x", "too late"))).at(-1), ["tool", 'x: text "1"', 'y: text "3"']);
 });
@@ -75,13 +75,13 @@ test("a message that was interrupted is for the reader, not for the model", asyn
   assert.deepEqual(await promptOf(user(text("a")), half, user(text("b"))), [["user", "a", "b"]]);
 });
 
-test("an empty message disappears, and what stands around it joins", async () => {
+test("an empty message is left out, and its neighbours are merged", async () => {
   assert.deepEqual(await promptOf(user(text("a")), answer(text(" ")), user(text("\n")), user(text("b"))), [
     ["user", "a", "b"],
   ]);
 });
 
-test("an answer to nothing is an answer to the request to continue", async () => {
+test("an answer that follows no message follows the request to continue", async () => {
   assert.deepEqual(await promptOf(answer(text("a")), user(text(" ")), answer(text("b"))), [
     ["user", "Continue."],
     ["assistant", "a"],
@@ -91,7 +91,7 @@ test("an answer to nothing is an answer to the request to continue", async () =>
   ]);
 });
 
-test("thoughts that lead to nothing are left out, the others stay", async () => {
+test("reasoning without text or calls is left out, other reasoning stays", async () => {
   const thought: Part = { type: "reasoning", text: "hm" };
   assert.deepEqual(
     await promptOf(user(text("a")), answer(thought, text("b"), thought), user(text("c")), answer(thought)),
@@ -103,7 +103,7 @@ test("thoughts that lead to nothing are left out, the others stay", async () => 
   );
 });
 
-test("what a provider attached goes back to it unchanged, and not to another one", async () => {
+test("provider metadata goes back to its provider unchanged, and not to another one", async () => {
   const providerMetadata = { anthropic: { signature: "s" } };
   const events = [
     user(text("a")),
@@ -124,7 +124,7 @@ test("what a provider attached goes back to it unchanged, and not to another one
   assert.deepEqual(other[1], { role: "assistant", content: [plainCall] });
 });
 
-test("what a provider ran itself is kept for it and left out for others", async () => {
+test("calls that a provider ran itself are kept for it and left out for others", async () => {
   const hosted: Part[] = [
     { type: "tool-call", toolCallId: "srvtoolu_1", toolName: "web_search", input: {}, providerExecuted: true },
     { type: "tool-result", toolCallId: "srvtoolu_1", toolName: "web_search", result: [] },
@@ -138,7 +138,7 @@ test("what a provider ran itself is kept for it and left out for others", async 
   assert.deepEqual(await promptOf(...events, start("openai.chat/gpt")), [["user", "a", "b"]]);
 });
 
-test("an id that comes again is made another one, for the call and its result", async () => {
+test("a repeated call id is renamed, for the call and its result", async () => {
   const step = [answer(call("x")), ended("x", "1")];
   assert.deepEqual(await promptOf(user(text("a")), ...step, ...step, answer(call("x_2")), ...step), [
     ["user", "a"],
@@ -164,7 +164,7 @@ test("a result of several parts is one text before its files, and never blank", 
   assert.deepEqual(await result(" "), ["tool", 'x: text "(no output)"']);
 });
 
-test("a turn that ends, a rewind and a clone close what is open", async () => {
+test("the end of a turn, a rewind and a clone settle open calls", async () => {
   const cuts: NewEvent[] = [
     { type: "agent_end", reason: "aborted" },
     { type: "thread_cloned", title: "", parent: { threadId: "p", seq: 1 }, rules: [], state: {} },

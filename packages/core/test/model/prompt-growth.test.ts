@@ -6,7 +6,7 @@ import { BLOB, journals, journalsOf, PROVIDERS } from "../../../testkit/src/jour
 
 const head = { system: "You are a test.", tools: [] };
 
-/** The prompt as the provider sees it, block by block, without the tail that is made anew each time. */
+/** The prompt block by block, without the tail, which is rebuilt each time. */
 async function blocks(transcript: Transcript): Promise<string[]> {
   const prompt = await toPrompt(head, transcript, async () => BLOB);
   const { role, content } = prompt.at(-1)!;
@@ -18,7 +18,7 @@ async function blocks(transcript: Transcript): Promise<string[]> {
   });
 }
 
-/** What each model request of this journal held. A request stands right before the answer to it. */
+/** The prompts of this journal's model requests. A request is made right before the answer to it. */
 async function requestsOf(events: readonly DurableEvent[]): Promise<{ by: string; asked: string[] }[][]> {
   let transcript = emptyTranscript;
   let requests: { by: string; asked: string[] }[] = [];
@@ -26,7 +26,7 @@ async function requestsOf(events: readonly DurableEvent[]): Promise<{ by: string
   for (const event of events) {
     if (event.type === "message_end" && event.message.role === "assistant")
       requests.push({ by: transcript.by, asked: await blocks(transcript) });
-    // A rewind takes something back on purpose.
+    // A rewind shortens the prompt on purpose.
     if (event.type === "thread_rewound") untilCut.push((requests = []));
     transcript = reduceTranscript(transcript, event);
   }
@@ -41,7 +41,7 @@ function assertGrowth(requests: readonly { by: string; asked: string[] }[]): voi
 }
 
 for (const provider of PROVIDERS) {
-  test(`each request to ${provider} begins with what the one before it held`, async () => {
+  test(`each request to ${provider} begins with the previous one`, async () => {
     await fc.assert(
       fc.asyncProperty(journalsOf(provider), async (events) => {
         for (const requests of await requestsOf(events)) assertGrowth(requests);
@@ -51,7 +51,7 @@ for (const provider of PROVIDERS) {
   });
 }
 
-test("prompts only grow from request to request, until another provider is asked", async () => {
+test("prompts only grow from request to request, until the provider changes", async () => {
   await fc.assert(
     fc.asyncProperty(journals, async (events) => {
       for (const requests of await requestsOf(events)) assertGrowth(requests);
@@ -60,7 +60,7 @@ test("prompts only grow from request to request, until another provider is asked
   );
 });
 
-test("the generated journals do hold several requests, so that there is growth to see", () => {
+test("the generated journals contain several requests, so that prompts can grow", () => {
   const several = fc
     .sample(journals, { numRuns: 200, seed: 1 })
     .map(
@@ -70,7 +70,7 @@ test("the generated journals do hold several requests, so that there is growth t
 });
 
 test(
-  "calls of a long thread that all have the same id are told apart, in time that grows with their number",
+  "calls of a long thread that all have the same id get different ids, in linear time",
   { timeout: 20_000 },
   async () => {
     const where = { v: 1, at: 0, threadId: "t", turnId: "turn" };

@@ -82,7 +82,7 @@ const askedBy = (provider: ProviderName, { seq, threadId }: DurableEvent): Durab
 });
 
 for (const [name, provider, make, check] of sdks) {
-  test(`what ${name} makes of any prefix of any journal is a request that its provider accepts`, async () => {
+  test(`${name} converts any prefix of any journal to a request that its provider accepts`, async () => {
     await fc.assert(
       fc.asyncProperty(journals, fc.nat(), async (events, at) => {
         const prefix = events.slice(0, 1 + (at % events.length));

@@ -36,7 +36,7 @@ const validators: Record<ProviderName, (prompt: LanguageModelV4Prompt) => string
   ],
 };
 
-/** The turn in which the provider is asked: without it, a prefix would be asked of whoever spoke last. */
+/** Begins a turn of this provider: without it, the provider would be that of the last answer. */
 const askedBy = (provider: ProviderName, { seq, threadId }: DurableEvent): DurableEvent => ({
   type: "agent_start",
   v: 1,

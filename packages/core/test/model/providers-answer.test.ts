@@ -30,7 +30,7 @@ const callPart = (toolCallId: string, input = "{}", toolName = "add"): LanguageM
   input,
 });
 
-test("parts of kinds that are not known are passed over", async () => {
+test("parts of unknown types are ignored", async () => {
   const odd = [{ type: "telepathy", thought: "?" }, { type: "ping" }, { type: "raw", rawValue: 1 }];
   const text: LanguageModelV4StreamPart[] = [
     { type: "text-start", id: "t" },
@@ -40,7 +40,7 @@ test("parts of kinds that are not known are passed over", async () => {
   assert.deepEqual(content, [{ type: "text", text: "hi" }]);
 });
 
-test("arguments that are not a JSON object are refused, with what they were", async () => {
+test("arguments that are not a JSON object are refused, and the reason quotes them", async () => {
   const { content, refused } = await answerTo(
     callPart("a", "{oops"),
     callPart("b", "[1]"),
@@ -61,7 +61,7 @@ test("arguments that are not a JSON object are refused, with what they were", as
   );
 });
 
-test("two calls with one id are told apart, and only the first may run", async () => {
+test("of two calls with the same id, the second gets another id and may not run", async () => {
   const { content, refused } = await answerTo(callPart("x", '{"n":1}'), callPart("x", '{"n":2}'), callPart("x_2"));
   assert.deepEqual(
     content.map((part) => part.type === "tool-call" && [part.toolCallId, part.input]),
@@ -74,7 +74,7 @@ test("two calls with one id are told apart, and only the first may run", async (
   assert.deepEqual([...refused.keys()], ["x_2"]);
 });
 
-test("ids and names become what every provider takes, and no key of an object", async () => {
+test("ids and names are reduced to what every provider accepts, and are no properties of objects", async () => {
   const ids = ["constructor", "__proto__", "a b:c", "", "x".repeat(100)];
   const { content } = await answerTo(...ids.map((id) => callPart(id, "{}", "my tool/1")));
   assert.deepEqual(
@@ -83,7 +83,7 @@ test("ids and names become what every provider takes, and no key of an object", 
   );
 });
 
-test("what a provider ran itself is kept as the provider named it, without what was only on the way", async () => {
+test("calls that a provider ran itself keep their ids, and preliminary results are dropped", async () => {
   const hosted = { toolCallId: "srv.1", toolName: "mcp.search" };
   const { content, refused } = await answerTo(
     { type: "tool-call", ...hosted, input: '{"q":1}', providerExecuted: true },
@@ -97,7 +97,7 @@ test("what a provider ran itself is kept as the provider named it, without what 
   assert.equal(refused.size, 0);
 });
 
-test("what is attached to a part is kept with it, as JSON", async () => {
+test("the metadata of a part is kept as JSON", async () => {
   const signature = { anthropic: { signature: "s", note: undefined } } as never;
   const { content } = await answerTo(
     { type: "reasoning-start", id: "0" },
@@ -134,7 +134,7 @@ test("an id that is used again after its block has ended begins another block", 
   );
 });
 
-test("blocks that grow at the same time stay apart, and those without words are not counted", async () => {
+test("blocks that stream at the same time stay separate, and empty blocks get no index", async () => {
   const seen: unknown[] = [];
   const sink: AnswerSink = { ...silent, text: ({ index, part, delta }) => seen.push([index, part, delta]) };
   const stream: LanguageModelV4StreamPart[] = [
@@ -154,7 +154,7 @@ test("blocks that grow at the same time stay apart, and those without words are 
   ]);
 });
 
-test("files come as bytes, as base64 or under an address", async () => {
+test("files come as bytes, as base64 or by URL", async () => {
   const { content, files } = await answerTo(
     { type: "text-start", id: "empty" },
     { type: "file", mediaType: "image/png", data: { type: "data", data: "AQID" } },
@@ -175,13 +175,13 @@ test("files come as bytes, as base64 or under an address", async () => {
   );
 });
 
-test("a stream that ends before its answer does is a failure, with what it had said", async () => {
+test("a stream that ends before its answer is complete is a failure, with the partial answer", async () => {
   const outcome = await ask(parts({ type: "text-start", id: "t" }, { type: "text-delta", id: "t", delta: "Half" }));
   assert.deepEqual(outcome, {
     kind: "failed",
     failure: {
       code: "PROVIDER_STREAM_CUT",
-      message: "The model's stream ended before its answer did.",
+      message: "The model's stream ended before its answer was complete.",
       retryable: true,
     },
     partial: [{ type: "text", text: "Half" }],
@@ -193,11 +193,11 @@ const lingering: Step = async function* (options) {
   await new Promise(() => undefined);
 };
 
-test("a connection that stays open after the end of the answer does not hold it up", async () => {
+test("a connection that stays open after the end of the answer does not delay it", async () => {
   assert.equal((await ask(lingering)).kind, "answer");
 });
 
-test("a failure before the first word, and one after it", async () => {
+test("a failure before the first part, and one after it", async () => {
   const broken = new Error("no");
   const before = await ask(fail(broken));
   assert.deepEqual(before, {
@@ -220,10 +220,10 @@ const deaf: Step = async function* () {
   yield { type: "text-delta", id: "t", delta: "Half" };
   await new Promise(() => undefined);
 };
-/** The request itself is never answered. */
+/** A request that is never answered. */
 const mute: Step = () => ({ [Symbol.asyncIterator]: () => ({ next: () => new Promise(() => undefined) }) });
 
-test("a model that says nothing for 60 s is taken for dead, before its first word and after", async () => {
+test("a model that sends nothing for 60 s has failed, before its first part and after it", async () => {
   for (const step of [hang(), hang("Half"), mute]) {
     const clock = stillClock();
     let outcome: Outcome | undefined;
@@ -251,7 +251,7 @@ test("a model that is slow but alive is waited for", async () => {
   assert.equal((await asked).kind, "answer");
 });
 
-test("an abort ends the stream with what was said, also if the provider does not listen", async () => {
+test("an abort ends the stream with the partial answer, also if the provider ignores the signal", async () => {
   for (const [step, partial] of [
     [deaf, [{ type: "text", text: "Half" }]],
     [mute, []],

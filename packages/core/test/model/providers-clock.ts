@@ -1,6 +1,6 @@
 import type { Clock } from "@cinch/core";
 
-/** A clock that runs so many times faster than the machine's: long sleeps become short ones, in the same order. */
+/** A clock that is faster than the machine's by a factor: long sleeps become short ones, in the same order. */
 export function fastClock(factor: number): Clock & { sleeps: number[] } {
   const start = Date.now();
   const sleeps: number[] = [];
@@ -16,15 +16,15 @@ export function fastClock(factor: number): Clock & { sleeps: number[] } {
 }
 
 export interface StillClock extends Clock {
-  /** Lets time pass, and everything that was waiting for it happen. */
+  /** Advances the clock, and runs the timers that are due. */
   wind(ms: number): Promise<void>;
-  /** Lets time pass until this has settled. */
+  /** Advances the clock until the promise has settled. */
   windUntil<T>(promise: Promise<T>): Promise<T>;
-  /** How long those that wait still have to, shortest first. */
+  /** The remaining times of the timers, shortest first. */
   waiting(): number[];
 }
 
-/** A clock that stands still until it is wound. */
+/** A clock that the test advances. */
 export function stillClock(): StillClock {
   let now = 1_700_000_000_000;
   let timers: { due: number; callback: () => void }[] = [];

@@ -105,7 +105,7 @@ for (const [version, make, fileType] of [
   ["v2", v2, "media"],
   ["v3", v3, "file-data"],
 ] as const) {
-  test(`a model of specification ${version} gets files and results in its own shape, and its answer is understood`, async () => {
+  test(`a model of specification ${version} gets files and results in its own format, and its answer is converted`, async () => {
     const model = make();
     const { result, tokens, bytes } = await talkTo(model);
     assert.deepEqual([result.reason, textOf(result.message!.content)], ["complete", "Drawn."]);
@@ -143,14 +143,14 @@ for (const [version, make, fileType] of [
   });
 }
 
-test("a model of any other specification is refused, with what to do", () => {
+test("a model of any other specification is refused, and the error says what to do", () => {
   assert.throws(() => asV4({ specificationVersion: "v1" } as never), {
     code: "INVALID_CONFIG",
     message: "A model with specification v1 is not supported: use an AI SDK provider of v2, v3 or v4.",
   });
 });
 
-test("an abort and a failure of an older model come through", async () => {
+test("an abort and a failure of an older model are passed on", async () => {
   const broken = { ...v2(), doStream: () => Promise.reject(Object.assign(new Error("No."), { statusCode: 400 })) };
   assert.equal((await talkTo(broken)).result.error?.code, "PROVIDER_REJECTED");
   const model = v3();

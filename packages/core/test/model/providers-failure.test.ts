@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { failureOf } from "../../src/model/failure.ts";
 
-/** What the SDKs throw, as far as it is read. */
+/** The fields of an SDK's error that are read. */
 const apiError = (statusCode: number | undefined, message: string, more: object = {}) =>
   Object.assign(new Error(message), { name: "AI_APICallError", statusCode, ...more });
 const socket = Object.assign(new Error("other side closed"), { code: "UND_ERR_SOCKET" });
@@ -41,7 +41,7 @@ const cases: [what: string, error: unknown, during: "request" | "stream", expect
   ],
   ["a bad request", apiError(400, "No."), "request", { code: "PROVIDER_REJECTED", message: "No.", retryable: false }],
   [
-    "a prompt that is too long, in words",
+    "a prompt that is too long, by message",
     apiError(400, "prompt is too long: 210000 tokens > 200000 maximum"),
     "request",
     { code: "CONTEXT_OVERFLOW", message: "prompt is too long: 210000 tokens > 200000 maximum", retryable: false },
@@ -74,32 +74,32 @@ const cases: [what: string, error: unknown, during: "request" | "stream", expect
     { code: "PROVIDER_NETWORK", message: "Failed to process", retryable: true },
   ],
   [
-    "a name that is not known",
+    "an unknown host name",
     Object.assign(new Error("dns"), { code: "ENOTFOUND" }),
     "request",
     { code: "PROVIDER_NETWORK", message: "dns", retryable: true },
   ],
   [
-    "an error that the stream tells of",
+    "an error in the stream",
     { type: "overloaded_error", message: "Busy" },
     "stream",
     { code: "PROVIDER_STREAM", message: "Busy", retryable: true },
   ],
   [
-    "one that is not worth a retry",
+    "an error in the stream that is not retryable",
     { message: "No", isRetryable: false },
     "stream",
     { code: "PROVIDER_STREAM", message: "No", retryable: false },
   ],
   [
-    "a mistake of ours",
+    "an error of the caller",
     new Error("Unsupported"),
     "request",
     { code: "PROVIDER_ERROR", message: "Unsupported", retryable: false },
   ],
   ["a text", "nope", "stream", { code: "PROVIDER_STREAM", message: "nope", retryable: true }],
   [
-    "a thing without a message",
+    "a value without a message",
     { odd: 1 },
     "stream",
     { code: "PROVIDER_STREAM", message: '{"odd":1}', retryable: true },
@@ -107,7 +107,7 @@ const cases: [what: string, error: unknown, during: "request" | "stream", expect
 ];
 
 for (const [what, error, during, expected] of cases) {
-  test(`${what} is known for what it is`, () => {
+  test(`${what} gets the right code`, () => {
     assert.deepEqual(failureOf(error, during), { ...expected, cause: error });
   });
 }
@@ -115,7 +115,7 @@ for (const [what, error, during, expected] of cases) {
 const wait = (responseHeaders: Record<string, string>) =>
   failureOf(apiError(429, "Slow", { responseHeaders }), "request").retryAfterMs;
 
-test("what a provider asks to wait is read from any of its headers", () => {
+test("the delay that a provider asks for is read from either header", () => {
   assert.equal(wait({ "retry-after": "7" }), 7_000);
   assert.equal(wait({ "retry-after": "0.5" }), 500);
   assert.equal(wait({ "retry-after-ms": "250", "retry-after": "7" }), 250);
@@ -126,7 +126,7 @@ test("what a provider asks to wait is read from any of its headers", () => {
   assert.ok(inAMinute > 57_000 && inAMinute <= 60_000, `${inAMinute}`);
 });
 
-test("an error that is its own cause is read to its end", () => {
+test("an error that is its own cause does not loop", () => {
   const loop: { message: string; cause?: unknown } = { message: "round" };
   loop.cause = loop;
   assert.deepEqual(failureOf(loop, "request"), {

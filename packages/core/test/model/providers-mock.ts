@@ -13,7 +13,7 @@ export type Body = Record<string, unknown> & {
   input: Record<string, unknown>[];
 };
 
-/** The real SDKs, and what their provider would say of a request. */
+/** The real SDKs, with a validator for the requests of their provider. */
 export const sdks = {
   anthropic: {
     model: (baseURL: string, fetch: Fetch): LanguageModel =>
@@ -40,7 +40,7 @@ const add = defineTool({
   execute: ({ a }) => `${a + 1}`,
 });
 
-/** A harness with a real SDK before a local server. Time runs a hundred times faster, so that waiting for a provider is short. */
+/** A harness with a real SDK and a local server. The clock is a hundred times faster, so that retries are quick. */
 export async function mocked(
   name: SdkName,
   script: (mock: LLMock) => void,

@@ -47,7 +47,7 @@ for (const name of names) {
     ]);
   });
 
-  test(`${name}: an answer that breaks off is taken back and asked for again`, async () => {
+  test(`${name}: an answer that breaks off is discarded, and the request is retried`, async () => {
     await using chat = await mocked(name, (mock) => {
       const cut = { chunkSize: 4, latency: 5, truncateAfterChunks: 9 };
       mock.on({ userMessage: "hello", sequenceIndex: 0 }, { content: long }, cut);
@@ -73,7 +73,7 @@ for (const name of names) {
     assert.deepEqual(chat.bodies[1], chat.bodies[0], "what is asked again is the same");
   });
 
-  test(`${name}: a limit is waited out for as long as the provider says`, async () => {
+  test(`${name}: a rate limit is waited out for as long as the provider says`, async () => {
     await using chat = await mocked(name, (mock) => {
       const limit = { error: { message: "Slow down", type: "rate_limit_error" }, status: 429, retryAfter: 9 };
       mock.on({ userMessage: "hello", sequenceIndex: 0 }, limit);
@@ -87,7 +87,7 @@ for (const name of names) {
     );
   });
 
-  test(`${name}: five failures of the server are the end, and the turn says so`, async () => {
+  test(`${name}: five failures of the server end the turn with an error`, async () => {
     const broken = { error: { message: "Broken", type: "server_error" }, status: 500 };
     await using chat = await mocked(name, (mock) => mock.onMessage("hello", broken));
     const { reason, error, message } = await chat.harness.sendMessage({ content: "hello" });
@@ -104,7 +104,7 @@ for (const name of names) {
     );
   });
 
-  test(`${name}: a key that is wrong is not tried again`, async () => {
+  test(`${name}: a request with a wrong key is not retried`, async () => {
     const refused = { error: { message: "Invalid key.", type: "authentication_error" }, status: 401 };
     await using chat = await mocked(name, (mock) => mock.onMessage("hello", refused));
     const { error } = await chat.harness.sendMessage({ content: "hello" });
@@ -112,7 +112,7 @@ for (const name of names) {
   });
 }
 
-/** The results of tools in a request, in whichever of the three formats. */
+/** The tool results in a request, in any of the three formats. */
 function resultsIn({ messages = [], input = [] }: Body): unknown[] {
   const blocks = messages.flatMap(({ content }) =>
     Array.isArray(content) ? (content as Record<string, unknown>[]) : [],
@@ -124,7 +124,7 @@ function resultsIn({ messages = [], input = [] }: Body): unknown[] {
   ];
 }
 
-test("anthropic: a thought goes back with its signature, before what it led to", async () => {
+test("anthropic: reasoning goes back with its signature, before the call that it led to", async () => {
   await using chat = await mocked("anthropic", (mock) => {
     mock.on({ hasToolResult: true }, { content: "2 and 3." });
     mock.on({ userMessage: "add" }, twoCalls);
@@ -141,7 +141,7 @@ test("anthropic: a thought goes back with its signature, before what it led to",
   });
 });
 
-test("openai responses: a thought goes back as the item it was", async () => {
+test("openai responses: reasoning goes back as the item it was", async () => {
   await using chat = await mocked("openai responses", (mock) => {
     mock.on({ hasToolResult: true }, { content: "2 and 3." });
     mock.on({ userMessage: "add" }, twoCalls);
@@ -157,7 +157,7 @@ test("openai responses: a thought goes back as the item it was", async () => {
   );
 });
 
-test("anthropic: an error inside the stream is taken for what it is, and the request is made again", async () => {
+test("anthropic: an error inside the stream gets the right code, and the request is retried", async () => {
   const overloaded = [
     'event: message_start\ndata: {"type":"message_start","message":{"id":"m","model":"c","usage":{"input_tokens":1,"output_tokens":1}}}',
     'event: content_block_start\ndata: {"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}',

@@ -11,7 +11,7 @@ import { permissions } from "../support.ts";
 const busy = (headers: Record<string, string> = {}) =>
   fail(Object.assign(new Error("Busy"), { statusCode: 503, responseHeaders: headers }));
 
-/** A harness on a clock that is wound by hand, with what its subscriber saw. */
+/** A harness on a clock that the test advances, with the events of a subscriber. */
 async function waiting(...steps: Step[]) {
   const clock = stillClock();
   const model = script(...steps);
@@ -37,7 +37,7 @@ async function waiting(...steps: Step[]) {
 const ofType = <T extends HarnessEvent["type"]>(seen: readonly HarnessEvent[], type: T) =>
   seen.filter((event): event is Extract<HarnessEvent, { type: T }> => event.type === type);
 
-test("an empty answer is asked for once more, and then it is an error with a code", async () => {
+test("an empty answer is retried once, and then is an error with a code", async () => {
   await using chat = await waiting(parts(finish("stop")));
   const result = await chat.clock.windUntil(chat.harness.sendMessage({ content: "hi" }));
   assert.deepEqual(result, {
@@ -48,21 +48,21 @@ test("an empty answer is asked for once more, and then it is an error with a cod
   assert.equal(chat.model.requests.length, 2);
 });
 
-test("thinking alone is an empty answer too, and an answer at the second try is one", async () => {
+test("reasoning alone is an empty answer too, and an answer at the second try counts", async () => {
   const thinks = parts({ type: "reasoning-delta", id: "r", delta: "Hm" }, finish("stop"));
   await using chat = await waiting(inTurn(thinks, say("Here.")));
   const { reason, message } = await chat.clock.windUntil(chat.harness.sendMessage({ content: "hi" }));
   assert.deepEqual([reason, textOf(message!.content)], ["complete", "Here."]);
 });
 
-test("an answer that holds nothing but a provider's own marks is an empty one", async () => {
+test("an answer that consists only of a provider's custom parts is empty", async () => {
   const mark = parts({ type: "custom", kind: "anthropic.message_start" }, finish("stop"));
   await using chat = await waiting(mark);
   const { error } = await chat.clock.windUntil(chat.harness.sendMessage({ content: "hi" }));
   assert.equal(error?.code, "PROVIDER_EMPTY");
 });
 
-test("a refusal is not asked for again", async () => {
+test("a refusal is not retried", async () => {
   await using chat = await waiting(parts(finish("content-filter")));
   const { reason, error } = await chat.harness.sendMessage({ content: "hi" });
   assert.deepEqual(
@@ -71,7 +71,7 @@ test("a refusal is not asked for again", async () => {
   );
 });
 
-test("a failure is tried five times, with waits that grow", async () => {
+test("a failed request is tried five times, with growing delays", async () => {
   await using chat = await waiting(busy());
   const { reason, error } = await chat.clock.windUntil(chat.harness.sendMessage({ content: "hi" }));
   assert.deepEqual([reason, error?.code, chat.model.requests.length], ["error", "PROVIDER_UNAVAILABLE", 5]);
@@ -81,7 +81,7 @@ test("a failure is tried five times, with waits that grow", async () => {
     assert.ok(ms >= 500 * 2 ** at && ms <= 1_000 * 2 ** at, `wait ${at}: ${ms} ms`);
 });
 
-test("what a provider asks to wait is waited, up to a minute", async () => {
+test("the delay that a provider asks for is waited, up to a minute", async () => {
   await using chat = await waiting(
     inTurn(busy({ "retry-after": "30" }), busy({ "retry-after": "3600" }), say("Here.")),
   );
@@ -98,7 +98,7 @@ test("what a provider asks to wait is waited, up to a minute", async () => {
   );
 });
 
-test("a silence of a minute is a try that failed, and what was shown is taken back", async () => {
+test("a silence of a minute is a failed try, and the partial message is discarded", async () => {
   await using chat = await waiting(inTurn(hang("Half"), say("Whole.")));
   const { reason, message } = await chat.clock.windUntil(chat.harness.sendMessage({ content: "hi" }));
   assert.deepEqual([reason, textOf(message!.content)], ["complete", "Whole."]);
@@ -109,7 +109,7 @@ test("a silence of a minute is a try that failed, and what was shown is taken ba
   assert.deepEqual(answered.slice(4), ["message_start", "message_update", "message_update", "message_end"]);
 });
 
-test("an abort ends the wait between two tries, and nothing is asked any more", async () => {
+test("an abort ends the delay before a retry, and there is no further request", async () => {
   await using chat = await waiting(busy({ "retry-after": "50" }));
   const turn = chat.harness.sendMessage({ content: "hi" });
   await until(() => chat.types("retry_scheduled").length === 1);
@@ -119,7 +119,7 @@ test("an abort ends the wait between two tries, and nothing is asked any more", 
   assert.equal(chat.model.requests.length, 1);
 });
 
-test("an abort while the model speaks ends the turn, with what was said shown as interrupted", async () => {
+test("an abort while the model streams ends the turn, and the partial message is interrupted", async () => {
   await using chat = await waiting(hang("Half"));
   const turn = chat.harness.sendMessage({ content: "hi" });
   await until(() => chat.types("message_update").length === 1);
@@ -135,7 +135,7 @@ const broken: Step = async function* () {
   throw Object.assign(new Error("No more"), { isRetryable: false });
 };
 
-test("a try that fails for good keeps what was said for the reader, and not for the model", async () => {
+test("the partial message of a final failure is kept for readers, but not sent to the model", async () => {
   await using chat = await waiting(inTurn(broken, say("Whole.")));
   assert.equal((await chat.harness.sendMessage({ content: "hi" })).error?.code, "PROVIDER_STREAM");
   await chat.harness.sendMessage({ content: "again" });
@@ -161,7 +161,7 @@ test("a try that fails for good keeps what was said for the reader, and not for 
 
 const wrong = (value: string) => ({ type: "error-text", value });
 
-test("bad arguments, an unknown tool and a second call with one id are errors for the model, which goes on", async () => {
+test("bad arguments, an unknown tool and a second call with the same id are error results, and the turn continues", async () => {
   const careless = call(
     ["note", "{oops", "a"],
     ["note", { what: 1 }, "b"],
@@ -173,22 +173,22 @@ test("bad arguments, an unknown tool and a second call with one id are errors fo
   const { reason } = await chat.harness.sendMessage({ content: "hi" });
   assert.deepEqual([reason, chat.runs], ["complete", ["once"]]);
   const results = chat.model.requests[1]!.prompt.flatMap((message) => (message.role === "tool" ? message.content : []));
-  const told = results.map((part): unknown => part.type === "tool-result" && [part.toolCallId, part.output]);
-  assert.deepEqual(told.with(1, ["b", wrong("…")]), [
+  const outputs = results.map((part): unknown => part.type === "tool-result" && [part.toolCallId, part.output]);
+  assert.deepEqual(outputs.with(1, ["b", wrong("…")]), [
     ["a", wrong("The arguments are not a JSON object: {oops")],
     ["b", wrong("…")],
     ["c", wrong('There is no tool "notes". The tools are: note, ask_user, write_todos.')],
     ["d", { type: "text", value: "noted" }],
-    ["d_2", wrong("Two calls of this answer had one id. Only the first was run: call again if both were meant.")],
+    ["d_2", wrong("Two calls of this answer had the same id. Only the first was run: call again if you need both.")],
   ]);
-  assert.match(JSON.stringify(told[1]), /error-text.*Invalid arguments for note/);
+  assert.match(JSON.stringify(outputs[1]), /error-text.*Invalid arguments for note/);
 });
 
 const noteCall = (toolCallId: string): LanguageModelV4StreamPart => {
   return { type: "tool-call", toolCallId, toolName: "note", input: '{"what":"x"}' };
 };
 
-test("an answer that was cut by its length runs none of its calls", async () => {
+test("an answer that reached the length limit runs none of its calls", async () => {
   await using chat = await waiting(parts(noteCall("a"), noteCall("b"), finish("length")), say("I see."));
   const { reason } = await chat.harness.sendMessage({ content: "hi" });
   assert.deepEqual([reason, chat.runs], ["complete", []]);

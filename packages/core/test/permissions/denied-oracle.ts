@@ -13,20 +13,20 @@ import {
   type ToolSpec,
 } from "./denied-setting.ts";
 
-/** Written from the four lines of API.md, and from nothing that the gate is made of: slow, plain and in one place. */
+/** An independent implementation of the permission rules in the docs, which shares no code with the gate. It is simple and slow. */
 
-/** A rule of a thread, or a grant. They stand in a list, the oldest first. */
+/** A rule or a grant of a thread. Lists are ordered, oldest first. */
 interface Said {
   toolName?: string;
   category?: string;
   match?: string;
   policy: Policy;
   grant: boolean;
-  /** A grant that answered an `interruptOn`, and is as specific as that. */
+  /** A grant that answered an `interruptOn`, and ranks with it. */
   over: boolean;
 }
 
-/** What is in force at one place of a journal. */
+/** What is in force after one event of a journal. */
 interface Now {
   said: readonly Said[];
   yolo: boolean | null;
@@ -47,7 +47,7 @@ export function verdict(setting: Setting, now: Now, { toolName, args, modeId: in
   const spec = isOurs(toolName) ? setting.tools[toolName] : CONTROL;
   const input = isOurs(toolName) ? checkedArgs(args) : ({ words: [], does: "end" } satisfies Args);
   const category = categoryOf(setting, toolName);
-  // The oldest first. Of what is configured, path rules and interruptOn count as older than rules.
+  // Oldest first. Of the configuration, path rules and interruptOn count as older than rules.
   const rules: readonly (Rule | Said)[] = [...setting.permissions, ...agent.permissions, ...now.said];
   const matching = rules.filter((rule) => {
     const named = "toolName" in rule ? rule.toolName === toolName : "category" in rule && rule.category === category;
@@ -67,7 +67,7 @@ export function verdict(setting: Setting, now: Now, { toolName, args, modeId: in
   const interrupt = setting.interruptOn[toolName];
   const interrupts = interrupt && (interrupt.throws || interrupt.word === null || input.words.includes(interrupt.word));
   const isSpecific = (rule: Rule | Said) => rule.match !== undefined || ("over" in rule && rule.over);
-  // Oldest first: the place, the configuration's rules, interruptOn, and then what was said on the thread.
+  // Oldest first: path rules, the configuration's rules, interruptOn, and then the thread's rules.
   const configured = matching.filter((rule) => isSpecific(rule) && !("grant" in rule));
   const said = matching.filter((rule) => isSpecific(rule) && "grant" in rule);
   const specific: Policy[] = [
@@ -88,11 +88,11 @@ export function verdict(setting: Setting, now: Now, { toolName, args, modeId: in
 /** A call of the newest answer. */
 interface CallView {
   toolName: string;
-  /** What it is to run with. */
+  /** The arguments that it runs with. */
   args: Json;
   state: "open" | "asking" | "started" | "suspended" | "ended";
   asked: { args: Json; digest: string } | null;
-  /** What a person has said yes to. */
+  /** What a person approved. */
   yes: { args: Json } | null;
 }
 
@@ -112,24 +112,24 @@ export interface Ran {
   toolName: string;
   key: string;
   args: Args;
-  /** How far the journal reached when it ran. */
+  /** The last `seq` of the journal when it ran. */
   seq: number;
 }
 
-/** What the world knows of its threads, and a journal does not say. */
+/** Facts about threads that are not in their journals. */
 export interface Known {
-  /** How the process was configured that wrote an event. */
+  /** The configuration of the process that wrote an event. */
   settingAt(threadId: string, seq: number): Setting;
   /** The mode in force after a cut (a clone or a rewind), by thread and `seq` of the cut. */
   modeAfter(threadId: string, seq: number): string;
-  /** The digest that a person was shown who answered under this name, if they gave it. */
+  /** The digest that the answer with this `by` gave, if it gave one. */
   digestOf(by: string): string | undefined;
 }
 
-/** Goes through the journal of one thread, with everything that a rewind has taken back, and throws at what must not be. */
+/** Checks the journal of one thread, including reverted events, and throws at a violation. */
 export class Walk {
   readonly starts: Started[] = [];
-  /** `seq` of the end of a call, by its key. */
+  /** By key, the `seq` of the end of a call. */
   readonly ends = new Map<string, number>();
   /** What was in force after each event. */
   readonly states = new Map<number, Now>();
@@ -186,7 +186,7 @@ export class Walk {
         };
         return;
       case "thread_rewound": {
-        // A rewind takes back nothing of what may run, so what it carries is what was in force anyway.
+        // A rewind does not revert permissions, so the event carries what was in force before it.
         const carried = [
           ...event.rules.map((rule) => saidOf(rule, false)),
           ...event.grants.map((one) => saidOf(one, true)),
@@ -301,7 +301,7 @@ function saidOf({ toolName, category, match, policy, interrupt = false }: HeldRu
 const isDenial = ({ result }: DurableEvent<"tool_end">): boolean =>
   isDeepStrictEqual(result.details, { code: "PERMISSION_DENIED" });
 
-/** Nothing runs that was not written down before, nor more often, nor with other arguments, nor after its end. */
+/** Every run was recorded before, ran once, with the recorded arguments, and not after its end. */
 export function auditRuns(ran: readonly Ran[], starts: readonly Started[], ends: ReadonlyMap<string, number>): void {
   const counted = new Map<string, number>();
   for (const run of ran) {
@@ -318,7 +318,7 @@ export function auditRuns(ran: readonly Ran[], starts: readonly Started[], ends:
   }
 }
 
-/** Whether a clone that was made meanwhile has the rules of its source. */
+/** Checks that a clone has the rules of its source. */
 export function auditClone(clone: Now, source: ReadonlyMap<number, Now>, between: readonly [number, number]): void {
   const [from, to] = between;
   const rules = ({ said, yolo }: Now) => [said.filter((one) => !one.grant), yolo];

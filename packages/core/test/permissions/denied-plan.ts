@@ -14,24 +14,24 @@ import {
 } from "./denied-setting.ts";
 import type { Deadline, ModelCall, WorldPlan } from "./denied-world.ts";
 
-/** What people and fate do to a thread. */
+/** A command, or a crash. */
 export type Deed<R = Rule> =
   | { do: "say"; delivery: Delivery }
   | { do: "rule" | "grant"; rule: R }
   | { do: "yolo"; on: boolean }
   | { do: "mode"; mode: number }
-  /** To whatever waits for one. `late`: to what was shown once, and may have been answered or taken back since. */
+  /** Answers a waiting call. `late`: one that was shown before, and may have been answered or reverted since. */
   | { do: "answer"; which: number; decision: Decision; args: Args; message: boolean; late: boolean }
   | { do: "abort" | "resume" | "wait" | "restart" }
-  /** Who drives, if anybody does. */
+  /** Kills the process that drives, if there is one. */
   | ({ do: "die"; onRecover: "resume" | "pause" } & Deadline)
   | { do: "clone" | "rewind"; back: number };
 
-/** `soon`: in the middle of whatever goes on. Otherwise when everything has come to rest. */
+/** `soon`: while other work is in progress. Otherwise when everything has settled. */
 export type Op<R = Rule> = Deed<R> & { who: 0 | 1; soon: boolean };
 
 export interface Plan extends WorldPlan {
-  /** Two processes need not agree on everything. */
+  /** The configurations of the two processes may differ. */
   settings: [Setting, Setting];
   ops: Op[];
 }
@@ -79,7 +79,7 @@ const op = (deed: Drawn): fc.Arbitrary<Op<RuleSpec>> =>
     .map(([what, how]) => ({ ...what, ...how }));
 const inOrder = (...deeds: Drawn[]): fc.Arbitrary<Op<RuleSpec>[]> => fc.tuple(...deeds.map(op));
 
-/** Mostly one thing. Some go together more often than chance has it. */
+/** Mostly one operation. Some sequences are drawn more often than by chance. */
 const move: fc.Arbitrary<Op<RuleSpec>[]> = fc.oneof(
   { weight: 12, arbitrary: inOrder(answer(fc.constant(false))) },
   { weight: 6, arbitrary: inOrder(rules) },
@@ -91,14 +91,14 @@ const move: fc.Arbitrary<Op<RuleSpec>[]> = fc.oneof(
   { weight: 1, arbitrary: inOrder(rewinds) },
   { weight: 1, arbitrary: inOrder(fc.record({ do: fc.constantFrom("abort", "restart") })) },
   { weight: 2, arbitrary: inOrder(fc.record({ do: fc.constantFrom("resume", "wait") })) },
-  // Something that runs is cut off, and forbidden before anybody goes on with it.
+  // A running call is interrupted, and denied before a process continues it.
   { weight: 3, arbitrary: inOrder(diesRunning, rules) },
-  // Somebody answers what is not there any more.
+  // An answer for a call that was reverted.
   { weight: 2, arbitrary: inOrder(rewinds, says, answer(fc.constant(true))) },
-  // What was allowed for a moment was not allowed for good.
+  // A call that YOLO allowed must ask after YOLO was turned off.
   { weight: 2, arbitrary: inOrder(yolo, yolo, answer(fc.constant(false))) },
   { weight: 2, arbitrary: inOrder(clones, rules, says) },
-  // The mode is switched while the model speaks.
+  // The mode is switched while the model streams.
   { weight: 3, arbitrary: inOrder(says, mode, mode) },
 );
 
@@ -110,9 +110,9 @@ const call = fc.record({ about: fc.nat(2), args });
 
 const drawn = fc.record({
   setting: settingSpec,
-  /** What the second process has in the place of the first one's rules. */
+  /** The rules of the second process, if they differ from those of the first. */
   others: fc.option(fc.array(ruleSpec, { maxLength: 1 }), { nil: null, freq: 2 }),
-  /** The tools that play a part. Few, so that rules and calls are about the same ones. */
+  /** The tools that are used. Few, so that rules and calls are about the same ones. */
   cast: fc.array(part, { minLength: 1, maxLength: 3 }),
   batches: fc.array(fc.array(call, { minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 4 }),
   ops: fc.array(move, { minLength: 3, maxLength: 14 }),

@@ -15,7 +15,7 @@ import {
 import * as fc from "fast-check";
 import * as z from "zod";
 
-/** What a random harness is made of: tools, rules, modes. And the harness itself, made from that. */
+/** A random configuration of tools, rules and modes, and the harness that is made from it. */
 
 export const TOOLS = ["look", "write", "shell", "extra"] as const;
 export type ToolName = (typeof TOOLS)[number];
@@ -24,7 +24,7 @@ export const NAMES: readonly string[] = [...TOOLS, "ask_user", "submit_plan", "w
 const CATEGORIES: readonly ToolCategory[] = ["read", "edit", "execute", "edit", "execute", "control"];
 const POLICIES: readonly Policy[] = ["allow", "ask", "deny"];
 
-/** Upper case is let through by the schema as lower case: what runs is not what the model wrote. */
+/** The schema converts upper case to lower case, so the tool does not get what the model wrote. */
 const Args = z.object({ words: z.array(z.string().toLowerCase()).min(1), does: z.enum(["end", "suspend", "throw"]) });
 export type Args = z.infer<typeof Args>;
 export const args: fc.Arbitrary<Args> = fc.record({
@@ -35,7 +35,7 @@ export const args: fc.Arbitrary<Args> = fc.record({
     { weight: 1, arbitrary: fc.constant("throw" as const) },
   ),
 });
-/** As the tool gets them. */
+/** The arguments as the tool gets them. */
 export const checkedArgs = (raw: unknown): Args => Args.parse(raw);
 
 export interface ToolSpec {
@@ -43,14 +43,14 @@ export interface ToolSpec {
   effect: Effect;
   matches: "words" | "throws" | "nonsense" | "absent";
   suggest: "word" | "throws" | "absent";
-  /** Path rules: the first that is about one of the words. */
+  /** Path rules: the first rule for one of the words decides. */
   place: { word: string; policy: Policy | "throws" }[];
 }
 
 export interface ModeSpec {
   agent: 0 | 1;
   availableTools: string[] | null;
-  /** Whether it is this mode that brings the tool `extra`. */
+  /** Whether this mode adds the tool `extra`. */
   extra: boolean;
   leadsOn: boolean;
 }
@@ -68,7 +68,7 @@ export interface Setting {
 
 const rarely = <T>(value: fc.Arbitrary<T>): fc.Arbitrary<T | null> =>
   fc.oneof({ weight: 3, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: value });
-/** A rule for one of the tools that play a part in the plan, or for its category. */
+/** A rule for one of the tools of the plan, or for its category. */
 export interface RuleSpec {
   about: number;
   wide: boolean;
@@ -83,7 +83,7 @@ const ruleWith = (policy: fc.Arbitrary<Policy>): fc.Arbitrary<RuleSpec> =>
     policy,
   });
 export const ruleSpec = ruleWith(fc.constantFrom(...POLICIES));
-/** What the configuration denies is denied for good, and then there is nothing left to see. */
+/** Few denials: what the configuration denies stays denied, which leaves little to test. */
 const configured = ruleWith(fc.constantFrom<Policy>("allow", "ask", "ask", "allow", "ask", "ask", "deny"));
 
 const spec: fc.Arbitrary<ToolSpec> = fc.record({
@@ -112,7 +112,7 @@ const interrupt = fc.record({
   ),
 });
 
-/** As it is drawn: nobody knows yet which tools play a part. */
+/** The drawn values, before the tools of the plan are known. */
 export type SettingSpec = Omit<Setting, "permissions" | "agents"> & {
   permissions: RuleSpec[];
   agents: { permissions: RuleSpec[]; availableTools: string[] | null }[];
@@ -149,7 +149,7 @@ export const settingSpec: fc.Arbitrary<SettingSpec> = fc.record({
 export const categoryOf = ({ tools, categories }: Pick<Setting, "tools" | "categories">, name: string): ToolCategory =>
   categories[name] ?? (isOurs(name) ? tools[name].category : "control");
 
-/** How a tool of this kind holds a pattern against its arguments. What it can't tell is `some`. */
+/** How far a pattern covers the arguments of a tool of this kind. `some` if the tool can't say. */
 export function fitOf({ matches }: ToolSpec, match: string, { words }: Args): Fit {
   if (matches !== "words") return "some";
   const covered = words.filter((word) => match === "*" || match === word);

@@ -15,10 +15,10 @@ import { Process, World } from "./denied-world.ts";
 type Named = { toolName: string; policy: Policy };
 type Categorical = { category: ToolCategory; policy: Policy };
 
-/** What is refused because somebody was faster, or because there was nothing to answer. */
+/** Errors of a command that came too late, or of an answer without a waiting call. */
 const EXPECTED: readonly unknown[] = ["NOT_PENDING", "ALREADY_ANSWERED", "INVALID_INPUT", "CLOSED"];
 
-/** What has to be over before everything is at rest: ticks, and polls. Not that somebody looks whether a driver is alive. */
+/** Timers up to this length must have fired before everything counts as settled: ticks and polls, but not checks of a driver's lease. */
 const SHORT_MS = 50;
 
 interface Command {
@@ -28,13 +28,13 @@ interface Command {
   failure: unknown;
 }
 
-/** Plays a plan to its end, and holds what came of it against the rules. */
+/** Runs a plan to its end, and checks the result with the oracle. */
 export class Story {
   readonly world: World;
   readonly #plan: Plan;
   readonly #processes: Process[] = [];
   readonly #threads: (string | null)[] = [null, null];
-  /** What the next process in this place does with what it finds. */
+  /** The `onRecover` of the next process in this place. */
   readonly #next: ("resume" | "pause")[] = ["resume", "resume"];
   readonly #commands: Command[] = [];
   readonly #shown: PendingApproval[] = [];
@@ -84,7 +84,7 @@ export class Story {
   }
 
   #do(op: Op): void {
-    // The dead are replaced when somebody needs them: others may be faster.
+    // A dead process is replaced when an operation needs it. Another process may act first.
     if (this.#processes[op.who]!.dead) this.#start(op.who, this.#next[op.who]);
     const process = this.#processes[op.who]!;
     const { harness } = process;
@@ -173,7 +173,7 @@ export class Story {
     this.#clones.push({ source, id, between: [since, this.world.lastSeq(source)] });
   }
 
-  /** Somebody opens every thread: it goes on, waits for a person or stands still visibly. And it can be aborted. */
+  /** Opens every thread: each continues, waits for a person or is parked, and can be aborted. */
   async #end(): Promise<void> {
     const { world } = this;
     const last = new Process(world, this.#plan.settings[0]);

@@ -17,11 +17,11 @@ import { configOf, type Run, type Setting } from "./denied-setting.ts";
 
 export type ModelCall = [toolName: string, args: unknown];
 
-/** How a random world begins, and who comes first in it. */
+/** The model's script and the schedule of a random world. */
 export interface WorldPlan {
-  /** What the model asks for, answer by answer. After the last it says something, and begins anew. */
+  /** The calls of each answer of the model. After the last one it answers with text, and starts again. */
   batches: ModelCall[][];
-  /** Whose turn it is, of those that could go on. When there is nothing left here: the one that waits longest. */
+  /** Which of the waiting operations continues next. After the end of this list: the one that has waited longest. */
   order: number[];
 }
 
@@ -37,21 +37,21 @@ interface Timer {
   callback(): void;
 }
 
-/** A clock that stands still longer than this has nothing more to do. */
+/** Timers beyond this time are not waited for. */
 const PATIENCE_MS = 10_000;
 const MOST_STEPS = 20_000;
 
 /**
- * Several processes on the same data, as one would see them from far above. Whatever takes time in one of them (an operation of the
- * store, an answer of the model, a tool, a timer) stands in a line, and the plan says who is next: the same plan is the same story.
+ * Several processes on the same data, under a deterministic schedule. Everything that takes time (an operation of the store, an answer of
+ * the model, a tool, a timer) waits, and the plan says what continues next: the same plan always runs the same way.
  */
 export class World {
   readonly data = new MemoryData();
   readonly plan: WorldPlan;
   readonly ran: Ran[] = [];
-  /** How the process was configured that wrote an event, by thread and `seq`. */
+  /** By thread and `seq`, the configuration of the process that wrote an event. */
   readonly writers = new Map<string, Setting>();
-  /** The events that are in force after a cut, by thread and `seq` of the cut. */
+  /** By thread and `seq` of a clone or rewind, the events that are in force after it. */
   readonly cuts = new Map<string, readonly DurableEvent[]>();
   readonly #waiting: Waiting[] = [];
   #timers: Timer[] = [];
@@ -74,7 +74,7 @@ export class World {
     return batches[this.#answers++ % (batches.length + 1)] ?? [];
   }
 
-  /** The journal with everything that was ever written, also what a rewind has taken back. */
+  /** All events that were ever written, including reverted ones. */
   journal(threadId: string): DurableEvent[] {
     const rows = this.data.threads.get(threadId)?.journal ?? [];
     return rows.map(({ seq, json }) => ({ ...(JSON.parse(json) as StampedEvent), seq, threadId }) as DurableEvent);
@@ -84,7 +84,7 @@ export class World {
     return this.data.threads.get(threadId)?.journal.at(-1)?.seq ?? 0;
   }
 
-  /** Stands in line. For a dead process that is for ever. */
+  /** Waits until the schedule lets it continue. For a dead process it never settles. */
   pass(process: Process, label: string): Promise<void> {
     return new Promise((resolve) => {
       if (!process.dead) this.#waiting.push({ process, label, go: resolve });
@@ -108,7 +108,7 @@ export class World {
     this.#timers = this.#timers.filter((one) => one.process !== process);
   }
 
-  /** Lets one go on. False if nobody can, and nothing comes of waiting for a while. */
+  /** Lets one operation continue. False if none can, also after the clock is advanced. */
   async step(patience: number): Promise<boolean> {
     await this.#rest();
     if (this.#waiting.length === 0) return this.#tick(this.#now + patience);
@@ -116,7 +116,7 @@ export class World {
     return true;
   }
 
-  /** Does something in the middle of what goes on. */
+  /** Runs an operation while others are in progress. */
   async interfere(act: () => void): Promise<void> {
     await this.#rest();
     const at = this.#choose(this.#waiting.length + 1);
@@ -125,7 +125,7 @@ export class World {
     return this.interfere(act);
   }
 
-  /** Everything that follows from the last step happens before the next one. */
+  /** Waits until all microtasks of the last step have run. */
   async #rest(): Promise<void> {
     await macrotask();
     if (++this.#steps > MOST_STEPS)
@@ -136,7 +136,7 @@ export class World {
     return (this.plan.order[this.#chosen++] ?? 0) % many;
   }
 
-  /** Until nothing moves any more. */
+  /** Continues operations until none is left. */
   async settle(patience = PATIENCE_MS): Promise<void> {
     const until = this.#now + patience;
     while (await this.step(until - this.#now));
@@ -152,7 +152,7 @@ export class World {
   }
 }
 
-/** A harness of its own on the shared data. When it dies, nothing in it moves any more. */
+/** A harness on the shared data. After its death none of its operations continues. */
 export class Process {
   readonly harness: Harness;
   readonly store: DyingStore;
@@ -204,15 +204,15 @@ export class Process {
 const named = ([toolName, args]: ModelCall, at: number): [string, unknown, string] => [toolName, args, `c${at}`];
 
 export interface Deadline {
-  /** How many more come through. */
+  /** How many operations are left before it dies. */
   operations: number;
-  /** Before an operation of the store is done, after it, or in the middle of a tool. */
+  /** Before an operation of the store, after it, or while a tool runs. */
   place: "before" | "after" | "running";
 }
 
 const never = new Promise<never>(() => undefined);
 
-/** A store in memory whose operations take their time, and that can die before or after one of them. */
+/** A store in memory whose operations are scheduled, and that can die before or after one of them. */
 class DyingStore implements Store {
   readonly #world: World;
   readonly #process: Process;
@@ -246,7 +246,7 @@ class DyingStore implements Store {
     return result;
   }
 
-  /** Whether this is where it dies. */
+  /** Whether it dies here. */
   strike(place: Deadline["place"]): boolean {
     const deadline = this.#deadline;
     if (deadline?.place !== place || deadline.operations-- > 0) return false;
@@ -282,7 +282,7 @@ class DyingStore implements Store {
   saveDraft: Store["saveDraft"] = (...args) => this.#operation("saveDraft", () => this.#memory.saveDraft(...args));
   draft: Store["draft"] = (...args) => this.#operation("draft", () => this.#memory.draft(...args));
 
-  /** News come late, and once for whatever happened meanwhile. */
+  /** Notifications are scheduled, and changes in between cause only one. */
   follow(threadId: string, changed: (seq?: number) => void): () => void {
     let underWay = false;
     let isOver = false;

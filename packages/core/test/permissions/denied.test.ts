@@ -7,7 +7,7 @@ import * as fc from "fast-check";
 import { plans } from "./denied-plan.ts";
 import { Story } from "./denied-story.ts";
 
-/** Hashes come from another thread, in their own time: here they come at once, so that a plan is the same story each time. */
+/** Hashes are computed on another thread and settle at any time. Here they settle at once, so that a plan always runs the same way. */
 function hashAtOnce(t: TestContext): void {
   const { digest } = crypto.subtle;
   crypto.subtle.digest = async (_, bytes) => {
@@ -21,7 +21,7 @@ function hashAtOnce(t: TestContext): void {
 
 test("a denied tool never runs: whatever the rules, the modes, the answers, the order and the crashes", async (t) => {
   hashAtOnce(t);
-  const told = fc.asyncProperty(plans, async (plan) => {
+  const property = fc.asyncProperty(plans, async (plan) => {
     const story = new Story(plan);
     try {
       await story.play();
@@ -30,10 +30,10 @@ test("a denied tool never runs: whatever the rules, the modes, the answers, the 
     }
   });
   // More of them find more: DENIED_RUNS=20000 takes some minutes.
-  await fc.assert(told, { numRuns: Number(process.env["DENIED_RUNS"] ?? 300) });
+  await fc.assert(property, { numRuns: Number(process.env["DENIED_RUNS"] ?? 300) });
 });
 
-test("the same plan is the same story", async (t) => {
+test("the same plan always runs the same way", async (t) => {
   hashAtOnce(t);
   const [plan] = fc.sample(plans, 1);
   const [first, second] = [new Story(plan!), new Story(plan!)];

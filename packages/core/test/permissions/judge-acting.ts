@@ -31,10 +31,10 @@ export interface World {
   /** It waits for data before it does anything. */
   suspends?: boolean;
   available?: { agent?: string[]; mode?: string[] };
-  /** It is another mode of this agent that brings the tool. */
+  /** Another mode of this agent adds the tool. */
   elsewhere?: boolean;
   config?: Partial<HarnessConfig>;
-  /** Happens while the model speaks. */
+  /** Called while the model streams. */
   meanwhile?: (h: Harness) => Promise<unknown>;
 }
 
@@ -111,7 +111,7 @@ export async function acting(world: World = {}): Promise<Acting> {
   return Object.assign(h, { runs, [Symbol.asyncDispose]: () => h.close() });
 }
 
-/** What becomes of a call of "act". */
+/** The outcome of a call of "act". */
 export async function outcome(h: Acting): Promise<Outcome> {
   const before = h.runs.length;
   let denied = false;

@@ -13,24 +13,32 @@ const interrupts: Finding = { ...pattern("ask"), interrupt: true };
 
 const judged: [why: string, of: Partial<Case>, policy: Policy][] = [
   ["1: what denies decides, whatever is newer", { findings: [category("deny"), pattern("allow")] }, "deny"],
-  ["1: a pattern that denies bites on a part of the arguments", { findings: [pattern("deny", "some")] }, "deny"],
-  ["1: and not on others", { findings: [pattern("deny", "none"), found("allow")] }, "allow"],
+  [
+    "1: a pattern that denies applies if it covers some of the arguments",
+    { findings: [pattern("deny", "some")] },
+    "deny",
+  ],
+  [
+    "1: a pattern that covers none of the arguments does not apply",
+    { findings: [pattern("deny", "none"), found("allow")] },
+    "allow",
+  ],
   ["1: what is not available is denied", { available: false, findings: [pattern("allow")] }, "deny"],
   ["1: YOLO does not run what a rule denies", { yolo: true, findings: [category("deny")] }, "deny"],
   ["1: YOLO does not run what is not available", { yolo: true, available: false }, "deny"],
-  ["2: YOLO runs what nobody denies", { yolo: true, findings: [pattern("ask"), interrupts] }, "allow"],
+  ["2: YOLO runs what no rule denies", { yolo: true, findings: [pattern("ask"), interrupts] }, "allow"],
   ["3: a pattern is more specific than a tool", { findings: [pattern("ask"), found("allow")] }, "ask"],
-  [
-    "3: what a place insists on is asked, whatever allows",
-    { findings: [found("ask", "place"), pattern("allow")] },
-    "ask",
-  ],
+  ["3: insist asks, whatever rules allow", { findings: [found("ask", "place"), pattern("allow")] }, "ask"],
   ["3: a tool is more specific than a category", { findings: [found("allow"), category("ask")] }, "allow"],
   ["3: of equals the newest asks", { findings: [pattern("allow"), pattern("ask")] }, "ask"],
   ["3: of equals the newest allows", { findings: [pattern("ask"), pattern("allow")] }, "allow"],
   ["3: a pattern that allows has to cover everything", { findings: [pattern("allow", "some")] }, "ask"],
-  ["3: a pattern that asks bites on a part", { findings: [pattern("ask", "some"), found("allow")] }, "ask"],
-  ["3: what does not fit says nothing", { category: "read", findings: [pattern("ask", "none")] }, "allow"],
+  [
+    "3: a pattern that asks applies if it covers some of the arguments",
+    { findings: [pattern("ask", "some"), found("allow")] },
+    "ask",
+  ],
+  ["3: a pattern that does not fit is ignored", { category: "read", findings: [pattern("ask", "none")] }, "allow"],
   ["4: what only reads runs", { category: "read" }, "allow"],
   ["4: control tools run", { category: "control" }, "allow"],
   ["4: the rest asks", { category: "edit" }, "ask"],
@@ -56,7 +64,7 @@ const fails = (): Promise<never> => Promise.reject(new Error("no idea"));
 const aboutA = { when: ({ words }: Words) => words.includes("a") };
 const yolo = { initialState: { yolo: true } };
 
-const told: [why: string, of: World, expected: Outcome][] = [
+const cases: [why: string, of: World, expected: Outcome][] = [
   // 1
   [
     "what the harness denies is denied, whatever is allowed on the thread",
@@ -70,7 +78,7 @@ const told: [why: string, of: World, expected: Outcome][] = [
     { harness: ["allow act:*"], tool: { policy: () => "deny" }, config: yolo },
     "is denied",
   ],
-  ["a path rule that can't be told denies", { tool: { policy: fails }, config: yolo }, "is denied"],
+  ["a path rule that fails denies", { tool: { policy: fails }, config: yolo }, "is denied"],
   ["a tool that the mode does not list is denied", { available: { mode: ["ask_user"] }, config: yolo }, "is denied"],
   [
     "a tool that the agent does not list is denied",
@@ -78,25 +86,25 @@ const told: [why: string, of: World, expected: Outcome][] = [
     "is denied",
   ],
   ["a tool that both list is not", { available: { agent: ["act"], mode: ["act"] }, config: yolo }, "runs"],
-  ["a tool that only another mode brings is denied", { elsewhere: true, config: yolo }, "is denied"],
+  ["a tool that only another mode adds is denied", { elsewhere: true, config: yolo }, "is denied"],
   // 2
   [
     "YOLO runs what asks",
     { harness: ["ask act:a"], thread: ["yolo on"], config: { interruptOn: { act: true } } },
     "runs",
   ],
-  ["YOLO is over when somebody turns it off", { thread: ["yolo off"], config: yolo }, "asks"],
+  ["YOLO ends when it is turned off", { thread: ["yolo off"], config: yolo }, "asks"],
   // 3
   ["a pattern decides over the tool", { harness: ["ask act:a", "allow act"] }, "asks"],
   ["a pattern of the category decides over the tool", { harness: ["allow <other>:a", "ask act"] }, "runs"],
   ["a path rule decides over the tool", { thread: ["ask act"], tool: { policy: () => "allow" } }, "runs"],
   ["a path rule that asks does", { thread: ["allow act"], tool: { policy: () => "ask" } }, "asks"],
-  ["a path rule that says nothing leaves it to others", { tool: { policy: () => undefined } }, "asks"],
+  ["a path rule without a policy leaves the decision to other rules", { tool: { policy: () => undefined } }, "asks"],
   ["the tool decides over the category", { harness: ["allow act", "ask <other>"] }, "runs"],
   ["of two patterns the newer decides", { thread: ["allow act:a", "ask act:*"] }, "asks"],
   ["of two patterns the newer decides, to allow too", { thread: ["ask act:*", "allow act:a"] }, "runs"],
   [
-    "what the thread says is newer than the configuration",
+    "rules of the thread are newer than those of the configuration",
     { harness: ["ask act"], agent: ["ask act"], thread: ["allow act"] },
     "runs",
   ],
@@ -113,10 +121,10 @@ const told: [why: string, of: World, expected: Outcome][] = [
     { words: ["a", "b"], harness: ["allow act:a", "allow act:b"] },
     "asks",
   ],
-  ["a pattern that asks bites on a part", { words: ["a", "b"], harness: ["allow act", "ask act:a"] }, "asks"],
-  ["a pattern that denies bites on a part", { words: ["a", "b"], harness: ["deny act:a"] }, "is denied"],
-  ["a pattern that does not fit says nothing", { words: ["b"], harness: ["allow act", "deny act:a"] }, "runs"],
-  ...(["allow", "ask", "deny"] as const).flatMap((policy): typeof told => {
+  ["a pattern that asks applies to a part", { words: ["a", "b"], harness: ["allow act", "ask act:a"] }, "asks"],
+  ["a pattern that denies applies to a part", { words: ["a", "b"], harness: ["deny act:a"] }, "is denied"],
+  ["a pattern that does not fit is ignored", { words: ["b"], harness: ["allow act", "deny act:a"] }, "runs"],
+  ...(["allow", "ask", "deny"] as const).flatMap((policy): typeof cases => {
     const expected = policy === "deny" ? "is denied" : "asks";
     const harness = [`${policy} act:z`];
     const why = `a pattern with "${policy}" may be meant for a tool that`;
@@ -148,28 +156,28 @@ const told: [why: string, of: World, expected: Outcome][] = [
   // 4
   ["a tool that reads runs", { tool: { category: "read" } }, "runs"],
   ["a control tool runs", { tool: { category: "control" } }, "runs"],
-  ...(["edit", "execute", "mcp", "other"] as const).map((one): (typeof told)[number] => {
+  ...(["edit", "execute", "mcp", "other"] as const).map((one): (typeof cases)[number] => {
     return [`a tool of the category "${one}" asks`, { tool: { category: one } }, "asks"];
   }),
   [
-    "toolCategory decides over the tool's own",
+    "toolCategory overrides the tool's own category",
     { tool: { category: "read" }, config: { toolCategory: () => "edit" } },
     "asks",
   ],
   [
-    "where toolCategory says nothing, it is the tool's own",
+    "where toolCategory returns undefined, the tool's own category applies",
     { tool: { category: "read" }, config: { toolCategory: () => undefined } },
     "runs",
   ],
   [
-    "rules go by what toolCategory says",
+    "rules apply to the category that toolCategory returns",
     { harness: ["deny <edit>"], tool: { category: "read" }, config: { toolCategory: () => "edit" } },
     "is denied",
   ],
-  ["where no person is there, nobody is asked", { config: { onAsk: "decline" } }, "is denied"],
+  ["with onAsk: decline, no person is asked", { config: { onAsk: "decline" } }, "is denied"],
 ];
 
-for (const [why, of, expected] of told) {
+for (const [why, of, expected] of cases) {
   test(`a call ${expected}: ${why}`, async () => {
     await using h = await acting(of);
     assert.equal(await outcome(h), expected);
@@ -203,7 +211,7 @@ for (const { why, suggest, offered } of [
   });
 }
 
-test("interruptOn says which answers are taken", async () => {
+test("interruptOn lists the decisions that are accepted", async () => {
   await using h = await acting({ config: { interruptOn: { act: { decisions: ["approve", "decline"] } } } });
   assert.equal(await outcome(h), "asks");
   assert.deepEqual(h.getDisplayState().pendingApproval?.decisions, ["approve", "decline"]);
@@ -222,7 +230,7 @@ test("always_allow_tool, given as an answer to interruptOn, is as specific as th
   assert.equal(await outcome(h), "asks");
 });
 
-test("what was approved is held against the rules of the moment in which it runs: an edit to what is denied", async () => {
+test("an approved call is judged again when it runs: an edit to denied arguments is denied", async () => {
   await using h = await acting({ harness: ["deny act:b"] });
   assert.equal(await outcome(h), "asks");
   const ended = next(h, "tool_end");
@@ -246,7 +254,7 @@ for (const slow of ["matches", "policy", "suggest"] as const) {
   });
 }
 
-// Rules and modes that come and go
+// Rules and modes that change
 
 const toOther = (h: Harness) => h.switchMode({ modeId: "other" });
 
@@ -260,24 +268,24 @@ for (const [rule, expected] of [
   ["deny act", "is denied"],
   ["ask act", "asks"],
 ] as const) {
-  test(`a call is checked against the rules of the moment in which it runs: "${rule}" while the model speaks`, async () => {
+  test(`a call is checked against the rules of the moment in which it runs: "${rule}" while the model streams`, async () => {
     await using h = await acting({ harness: ["allow act"], meanwhile: (seat) => tell(seat, rule) });
     assert.equal(await outcome(h), expected);
   });
 }
 
-for (const [given, taken] of [
+for (const [given, revoked] of [
   ["yolo on", "yolo off"],
   ["allow act", "ask act"],
   ["grant act", "ask act"],
 ] as const) {
-  test(`what only "${given}" let through asks when it goes on after "${taken}"`, async () => {
+  test(`a call that only "${given}" allowed asks when it continues after "${revoked}"`, async () => {
     await using h = await acting({ suspends: true });
     assert.equal(await outcome(h), "asks");
     const suspended = next(h, "tool_suspended");
     await tell(h, given);
     await suspended;
-    await tell(h, taken);
+    await tell(h, revoked);
     const asked = Promise.race([next(h, "tool_approval_required"), next(h, "agent_end")]);
     await h.respondToToolSuspension({ resumeData: null });
     assert.equal((await asked).type, "tool_approval_required");
@@ -289,13 +297,13 @@ for (const [given, taken] of [
   });
 }
 
-test("nobody answers in the name of the rules", async () => {
+test("a caller can't answer in the name of the rules", async () => {
   await using h = await acting();
   assert.equal(await outcome(h), "asks");
   await assert.rejects(h.respondToToolApproval({ decision: "approve", by: "rules" }), { code: "INVALID_INPUT" });
 });
 
-test("of equals the newest decides in a clone too, however far back it begins", async () => {
+test("of equally specific rules the newest decides in a clone too, however far back it begins", async () => {
   await using h = await acting({ thread: ["allow act:*"] });
   for (let turn = 0; turn < 2; turn++) assert.equal(await outcome(h), "runs");
   await tell(h, "allow act:a");

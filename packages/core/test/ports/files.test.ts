@@ -15,14 +15,14 @@ import { harness, next } from "../support.ts";
 
 const bytesOf = (text: string) => new TextEncoder().encode(text);
 
-/** Not a hash, but as good as one here. */
+/** Stands in for a hash. */
 const versionOf = (text: string): FileVersion => ({
   hash: text,
   size: text.length,
   parts: [{ blob: text, size: text.length }],
 });
 
-/** As a tool does: the change, and, because the journal is where the file lives, the file. */
+/** Records a change as a tool does, with the file, because it lives in the journal. */
 const keep = async (files: FileJournal, path: string, text: string) =>
   files.record(
     (held) => {
@@ -55,7 +55,7 @@ const tools = {
   }),
 };
 
-/** Does what it is told, in words: "write /a one", "look /a". */
+/** Runs a command such as "write /a one" or "look /a". */
 const model = scriptedBy(({ prompt }) => {
   const last = prompt.at(-1);
   if (last?.role !== "user") return say("done");
@@ -65,7 +65,7 @@ const model = scriptedBy(({ prompt }) => {
   return call(name, name === "write" ? { path, text } : { path });
 });
 
-test("files live in the journal: they are there after a restart, go with a clone, and come back on a rewind", async () => {
+test("files in the journal survive a restart, are inherited by a clone, and are restored by a rewind", async () => {
   seen.length = 0;
   const data = new MemoryData();
   const first = await harness({ model, tools, storage: memoryStore(data) });
@@ -89,7 +89,7 @@ test("files live in the journal: they are there after a restart, go with a clone
   ]);
 });
 
-test("the threads of a resource share files, and those of another do not see them", async () => {
+test("the threads of a resource share files, and threads of another resource do not see them", async () => {
   const data = new MemoryData();
   const hosts: WorkspaceHost[] = [];
   const workspace: Workspace = {
@@ -110,7 +110,7 @@ test("the threads of a resource share files, and those of another do not see the
   assert.deepEqual([await one.listThreads(), await two.listThreads()], [[], []]);
 });
 
-test("a workspace says what protects when the harness opens, and one that can't be opened fails it", async () => {
+test("a workspace reports its protection when the harness opens, and one that can't be opened makes init fail", async () => {
   const open = async () => ({ protection: "os", description: "In a sandbox." });
   const workspace: Workspace = { tools: {}, open, close: async () => undefined };
   await using h = await harness({ model, workspace });

@@ -8,19 +8,19 @@ import { asking, gated, harness, next, noting } from "../support.ts";
 
 const LIMIT = { timeout: 20_000 };
 
-test("a thread at which nothing happens is settled", LIMIT, async () => {
+test("an idle thread is settled", LIMIT, async () => {
   await using h = await harness({ model: script() });
   assert.deepEqual(await h.settled(), { status: "idle", pending: [] });
 });
 
-test("settled waits for everything that was accepted, with the turns that are queued", LIMIT, async () => {
+test("settled waits for the turns of all accepted inputs", LIMIT, async () => {
   await using h = await harness({ model: scriptedBy(() => say("yes", { delayMs: 2 })) });
   for (const content of ["one", "two", "three"]) await h.post({ content, delivery: "follow_up" });
   assert.deepEqual(await h.settled(), { status: "idle", pending: [] });
   assert.equal(h.seen.filter(({ type }) => type === "agent_end").length, 3);
 });
 
-test("settled gives what waits for a person, the oldest question first", LIMIT, async () => {
+test("settled returns the calls that wait for a person, the oldest question first", LIMIT, async () => {
   const { note } = noting();
   const model = script(call(["note", { what: "it" }, "a"], ["ask", { question: "Which?" }, "b"]), say("done"));
   await using h = await harness({ model, tools: { note, ask: asking }, permissions: [] });
@@ -40,7 +40,7 @@ test("settled gives what waits for a person, the oldest question first", LIMIT, 
   assert.deepEqual(await h.settled(), { status: "idle", pending: [] });
 });
 
-test("inputs that are held back after an abort are rest", LIMIT, async () => {
+test("a thread whose inputs are held back after an abort is settled", LIMIT, async () => {
   await using h = await harness({ model: script(inTurn(hang("well"), say("yes"))) });
   const turn = h.sendMessage({ content: "go" });
   await next(h, "message_update");
@@ -54,7 +54,7 @@ test("inputs that are held back after an abort are rest", LIMIT, async () => {
   assert.equal(h.getDisplayState().inbox.length, 0);
 });
 
-test("a parked turn is rest, and says so", LIMIT, async () => {
+test("a thread with a parked turn is settled as parked", LIMIT, async () => {
   const data = new MemoryData();
   const dying = new MemoryStore(data);
   const { gate, started } = gated("pure");
@@ -82,7 +82,7 @@ test("settled rejects when the harness is closed first", LIMIT, async () => {
   await closed;
 });
 
-test("the thread that settled was asked of stays open for it when the session goes elsewhere", LIMIT, async () => {
+test("the thread stays open for settled when its session switches to another thread", LIMIT, async () => {
   const { gate, started, open } = gated();
   await using h = await harness({ model: script(call("gate"), say("through")), tools: { gate } });
   await h.post({ content: "go", delivery: "send" });
@@ -105,7 +105,7 @@ test("settled rejects when the thread is deleted, also while it waits", LIMIT, a
   await rejected;
 });
 
-/** Counts the threads that are open. */
+/** Counts the followed threads. */
 class FollowedStore extends MemoryStore {
   followed = 0;
   override follow(...args: Parameters<MemoryStore["follow"]>): () => void {
@@ -118,26 +118,30 @@ class FollowedStore extends MemoryStore {
   }
 }
 
-test("a session that leaves while settled waits leaves no thread open once it has settled", LIMIT, async () => {
-  const data = new MemoryData();
-  const { gate, started, open } = gated();
-  const model = script(call("gate"), say("through"));
-  await using driving = await harness({ model, tools: { gate }, storage: new MemoryStore(data) });
-  await driving.post({ content: "go", delivery: "send" });
-  await started;
-  const storage = new FollowedStore(data);
-  await using h = await harness({ model, tools: { gate }, storage });
-  const session = await h.createSession({ threadId: driving.getCurrentThreadId()! });
-  const rest = session.settled();
-  // Commands come in order: by now the thread is waited for.
-  await session.listInbox();
-  await session.close();
-  open();
-  await rest;
-  while (storage.followed > 0) await new Promise((resolve) => setTimeout(resolve, 5));
-});
+test(
+  "after a session has switched threads while settled waits, the old thread is closed once it has settled",
+  LIMIT,
+  async () => {
+    const data = new MemoryData();
+    const { gate, started, open } = gated();
+    const model = script(call("gate"), say("through"));
+    await using driving = await harness({ model, tools: { gate }, storage: new MemoryStore(data) });
+    await driving.post({ content: "go", delivery: "send" });
+    await started;
+    const storage = new FollowedStore(data);
+    await using h = await harness({ model, tools: { gate }, storage });
+    const session = await h.createSession({ threadId: driving.getCurrentThreadId()! });
+    const rest = session.settled();
+    // Commands run in order, so `settled` waits by now.
+    await session.listInbox();
+    await session.close();
+    open();
+    await rest;
+    while (storage.followed > 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  },
+);
 
-test("from an accepted input on, until its turn rests, the status is running", LIMIT, async () => {
+test("the status is running from an accepted input until its turn ends or waits", LIMIT, async () => {
   const { note } = noting();
   const model = script(say("one"), call("note", { what: "it" }), say("two"));
   await using h = await harness({ model, tools: { note }, permissions: [] });
@@ -164,23 +168,27 @@ test("an input that is removed before a turn takes it leaves the thread idle", (
   );
 });
 
-test("settled gives what waits by when it was asked, also where an approval came after a question", LIMIT, async () => {
-  const tools = { first: asking, second: asking };
-  const model = script(call(["first", { question: "1?" }, "a"], ["second", { question: "2?" }, "b"]), say("done"));
-  await using h = await harness({ model, tools });
-  await h.post({ content: "go", delivery: "send" });
-  await h.settled();
-  await h.setPermissionForTool({ toolName: "second", policy: "ask" });
-  await h.respondToToolSuspension({ toolCallId: "b", resumeData: "this" });
-  const { pending } = await h.settled();
-  assert.deepEqual(
-    pending.map(({ toolCallId }) => toolCallId),
-    ["a", "b"],
-  );
-});
+test(
+  "settled orders pending calls by the time of their question, also where an approval came after a question",
+  LIMIT,
+  async () => {
+    const tools = { first: asking, second: asking };
+    const model = script(call(["first", { question: "1?" }, "a"], ["second", { question: "2?" }, "b"]), say("done"));
+    await using h = await harness({ model, tools });
+    await h.post({ content: "go", delivery: "send" });
+    await h.settled();
+    await h.setPermissionForTool({ toolName: "second", policy: "ask" });
+    await h.respondToToolSuspension({ toolCallId: "b", resumeData: "this" });
+    const { pending } = await h.settled();
+    assert.deepEqual(
+      pending.map(({ toolCallId }) => toolCallId),
+      ["a", "b"],
+    );
+  },
+);
 
 test(
-  "a seat that waits for another process to come to rest stays at that thread when its session goes elsewhere",
+  "settled keeps waiting for a thread that another process drives when its session switches to another thread",
   LIMIT,
   async () => {
     const data = new MemoryData();
@@ -201,7 +209,7 @@ test(
   },
 );
 
-/** Keeps the end of a turn back for a while. */
+/** Delays the end of a turn. */
 class SlowEnd extends MemoryStore {
   override async append(...args: Parameters<MemoryStore["append"]>): ReturnType<MemoryStore["append"]> {
     if (args[1].some(({ type }) => type === "agent_end")) for (let n = 0; n < 20; n++) await tick();
@@ -210,7 +218,7 @@ class SlowEnd extends MemoryStore {
 }
 
 test(
-  "a turn that is being aborted is not at rest before it has ended, although only a question is left of it",
+  "a turn that is being aborted is not settled before it has ended, although only a question is open",
   LIMIT,
   async () => {
     const { note } = noting();

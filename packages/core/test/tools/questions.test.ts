@@ -34,7 +34,7 @@ test("ask_user waits with its question and its options; the answer is the result
   assert.deepEqual(resultsOf(h.seen), ["Ada", "SQLite", "SQLite, Postgres"]);
 });
 
-test("questions asked at once are all answerable, in any order, beside a tool of one's own that suspends", async () => {
+test("questions that are asked at once can be answered in any order, beside a custom tool that suspends", async () => {
   const steps = script(
     call(
       ["ask_user", { question: "A?" }, "a"],
@@ -84,7 +84,7 @@ function planning(storage = memoryStore(), tools: ToolSet = noting().note ? { no
   return Object.assign(h, { planner, builder, [Symbol.asyncDispose]: () => h.close() });
 }
 
-test("an approved plan enters the next mode, and the same turn goes on there", async () => {
+test("an approved plan enters the next mode, and the same turn continues there", async () => {
   await using h = planning();
   const events: HarnessEvent[] = [];
   h.subscribe((event) => events.push(event));
@@ -104,7 +104,7 @@ test("an approved plan enters the next mode, and the same turn goes on there", a
   assert.deepEqual([changed?.previousModeId, changed?.modeId], ["plan", "build"]);
 });
 
-test("a rejected plan gives the feedback to the model, which stays in its mode", async () => {
+test("the model gets the feedback on a rejected plan, and stays in its mode", async () => {
   await using h = planning();
   const turn = h.sendMessage({ content: "Do it" });
   await next(h, "tool_suspended");

@@ -8,7 +8,7 @@ const todo = (content: string, status = "pending", more: object = {}) => ({ cont
 const resultOf = (events: readonly HarnessEvent[]) =>
   events.flatMap((event) => (event.type === "tool_end" ? [[event.result.content, event.isError]] : [])).at(-1);
 
-test("the list is replaced; items keep their ids; the last list is there for comparison", async () => {
+test("a new list replaces the old one; items keep their ids; the display has the previous list", async () => {
   const model = script(
     call("write_todos", { todos: [todo("Read", "in_progress", { activeForm: "Reading" }), todo("Write")] }),
     call("write_todos", { todos: [todo("Test"), todo("Write", "in_progress"), todo("Read", "completed")] }),
@@ -33,7 +33,7 @@ test("the list is replaced; items keep their ids; the last list is there for com
   );
 });
 
-test("two items in progress, and what is no list, are refused, and the list stays", async () => {
+test("a list with two items in progress, and a value that is no list, are refused, and the list stays", async () => {
   const model = script(
     call("write_todos", { todos: [todo("Read", "in_progress")] }),
     call("write_todos", { todos: [todo("A", "in_progress"), todo("B", "in_progress")] }),
@@ -52,7 +52,7 @@ test("two items in progress, and what is no list, are refused, and the list stay
   );
 });
 
-test("ids that are given twice, and items that are given twice, stay apart", async () => {
+test("items with the same id or the same content get different ids", async () => {
   const model = script(
     call("write_todos", {
       todos: [todo("Same", "pending", { id: "x" }), todo("Same", "pending", { id: "x" }), todo("Same")],
@@ -70,7 +70,7 @@ test("ids that are given twice, and items that are given twice, stay apart", asy
   );
 });
 
-test("the list survives a restart and goes with a clone; a rewind takes it back", async () => {
+test("the list survives a restart and is inherited by a clone; a rewind reverts it", async () => {
   const data = new MemoryData();
   const model = script(
     call("write_todos", { todos: [todo("One")] }),
@@ -93,7 +93,7 @@ test("the list survives a restart and goes with a clone; a rewind takes it back"
   assert.deepEqual(contents(), ["One"]);
 });
 
-test("the model is reminded of what is open by notes that only add to the prompt: with a new turn, and after a while", async () => {
+test("notes at the end of the prompt remind the model of open tasks: in a new turn, and after some steps", async () => {
   const { note } = noting();
   let answers = 0;
   const model = scriptedBy(() => {
@@ -110,7 +110,7 @@ test("the model is reminded of what is open by notes that only add to the prompt
   assert.match(prompts[2]!, /- \[pending\] Two/);
   assert.doesNotMatch(prompts[2]!, /- \[completed\]/);
   for (const [at, prompt] of prompts.entries()) {
-    // All but the last message, which may have been added to.
+    // All but the last message, which may have grown.
     const before = JSON.stringify(model.requests[at - 1]?.prompt.slice(0, -1) ?? []).slice(0, -1);
     assert.ok(prompt.startsWith(before), `request ${at}`);
   }

@@ -6,7 +6,7 @@ import { dynamicTool, jsonSchema, tool, type ToolSet as AiToolSet } from "ai";
 import * as z from "zod";
 import { harness } from "../support.ts";
 
-/** Each of these is what `tool()` of `ai` 7 makes, with its own types: they have to compile as tools here. */
+/** Tools of `tool()` of `ai` 7, with its own types: they must compile as tools here. */
 const tools: ToolSet = {
   weather: tool({
     description: "Weather",
@@ -99,7 +99,7 @@ test("tool() of the AI SDK works as it is", async () => {
 
 const CALLS: Record<string, object> = { weather: { city: "Rome" }, raw: { n: 2 } };
 
-test("a whole ToolSet of the AI SDK is one of ours", () => {
+test("a ToolSet of the AI SDK is a ToolSet here", () => {
   const theirs: AiToolSet = { weather: tool({ inputSchema: z.object({}), execute: () => "sun" }) };
   const ours: ToolSet = theirs;
   assert.equal(ours, theirs);

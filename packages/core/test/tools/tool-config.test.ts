@@ -16,7 +16,7 @@ const input = z.object({});
 /** A harness whose agent has this tool, under the name "deploy". */
 const made = (tools: ToolSet) => new Harness({ id: "x", agent: new Agent({ name: "a", tools }) });
 
-test("defineTool refuses what it does not know, and says what was meant", () => {
+test("defineTool refuses unknown keys and invalid values, and names the similar key", () => {
   const description = "Deploys";
   const wrong: [unknown, RegExp][] = [
     [{ description, inputSchema: input, execute }, /defineTool: Unknown key "inputSchema": did you mean "input"\?/],
@@ -40,7 +40,7 @@ test("defineTool refuses what it does not know, and says what was meant", () => 
   for (const [definition, says] of wrong) assert.throws(() => defineTool(definition as never), refused(says));
 });
 
-test("a schema that no provider takes is refused with the tool's name, and says what to write instead", () => {
+test("a schema that no provider accepts is refused, and the error has the tool's name and says what to write", () => {
   const tool = (schema: unknown) => () =>
     made({ deploy: defineTool({ description: "Deploys", input: schema as typeof input, execute }) });
   const wrong: [unknown, RegExp][] = [
@@ -64,7 +64,7 @@ test("a schema that no provider takes is refused with the tool's name, and says 
   for (const [schema, says] of wrong) assert.throws(tool(schema), refused(says), String(says));
 });
 
-test("schemas that only objects fit are taken", () => {
+test("schemas that describe only objects are accepted", () => {
   const fine: unknown[] = [
     z.object({ a: z.string() }),
     z.strictObject({}),
@@ -80,7 +80,7 @@ test("schemas that only objects fit are taken", () => {
     made({ deploy: defineTool({ description: "Deploys", input: schema as typeof input, execute }) });
 });
 
-test("the constructor that first knows the tool's name is the one that refuses it", () => {
+test("the first constructor that gets the tool's name refuses it", () => {
   const tools = { deploy: defineTool({ description: "Deploys", input: z.date() as never, execute }) };
   assert.throws(() => new Agent({ name: "a", tools }), refused(/"deploy"/));
   const agent = new Agent({ name: "a" });
@@ -101,7 +101,7 @@ test("the constructor that first knows the tool's name is the one that refuses i
     );
 });
 
-test("a resume schema only has to check answers: it need not be shown to a model", { timeout: 20_000 }, async () => {
+test("a resume schema needs no JSON Schema, since the model does not see it", { timeout: 20_000 }, async () => {
   const day = defineTool({
     description: "Asks for a day",
     category: "control",

@@ -7,7 +7,7 @@ import { harness } from "../support.ts";
 
 type End = { result: ToolResult; isError: boolean };
 
-/** What becomes of the value that a tool returns, as the model and the UI see it. */
+/** The result that the model and the UI get for a return value. */
 async function resultOf(execute: () => unknown): Promise<End> {
   const give = defineTool({ description: "Gives something", input: z.object({}), execute });
   await using h = await harness({ model: script(call("give"), say("done")), tools: { give } });
@@ -18,7 +18,7 @@ async function resultOf(execute: () => unknown): Promise<End> {
 
 const shown = (content: ToolResult["content"]): End => ({ result: { content }, isError: false });
 
-test("an object with other keys than a result's is data, and the model sees all of it", async () => {
+test("an object with other keys than a result's is data, and the model gets all of it", async () => {
   const data: unknown[] = [
     { id: 7, content: "Hello", author: "ada" },
     { content: "Hello", detail: "misspelt" },
@@ -38,7 +38,7 @@ test("an object with other keys than a result's is data, and the model sees all 
   for (const value of data) assert.deepEqual(await resultOf(() => value), shown(JSON.stringify(value)));
 });
 
-test("a result is content, and at most details and isError", async () => {
+test("a result object has content, and may have details and isError", async () => {
   assert.deepEqual(await resultOf(() => "plain"), shown("plain"));
   assert.deepEqual(await resultOf(() => ({ content: "c" })), shown("c"));
   assert.deepEqual(await resultOf(() => ({ content: "c", details: { n: 1 }, isError: false })), {
@@ -61,7 +61,7 @@ class Account {
   }
 }
 
-test("a value that has no JSON is an error result that says which part of it, and what to return instead", async () => {
+test("a value that is not JSON becomes an error result that names the part, and what to return instead", async () => {
   const cycle: Record<string, unknown> = { name: "loop" };
   cycle["self"] = { cycle };
   const cases: [unknown, RegExp][] = [
@@ -110,7 +110,7 @@ test("a value that has no JSON is an error result that says which part of it, an
   }
 });
 
-test("what has a JSON of its own is shown by it", async () => {
+test("a value with toJSON is shown as its JSON", async () => {
   class Money {
     readonly cents = 5;
     readonly print = () => "5";
@@ -128,7 +128,7 @@ test("what has a JSON of its own is shown by it", async () => {
   for (const [value, text] of cases) assert.deepEqual(await resultOf(() => value), shown(text));
 });
 
-test("details and progress that have no JSON are left out with the reason, and the result stands", async () => {
+test("details and progress that are not JSON are replaced by the reason, and the result stays", async () => {
   const { result, isError } = await resultOf(() => ({ content: "deployed", details: new Map([["url", "x"]]) }));
   assert.deepEqual([result.content, isError], ["deployed", false]);
   assert.match(JSON.stringify(result.details), /leftOut.*a Map/);
@@ -146,7 +146,7 @@ test("details and progress that have no JSON are left out with the reason, and t
   assert.match(JSON.stringify(updates), /leftOut.*BigInt/);
 });
 
-test("a question that has no JSON is not asked", { timeout: 20_000 }, async () => {
+test("a suspension whose payload is not JSON is an error result", { timeout: 20_000 }, async () => {
   const ask = defineTool({
     description: "Asks",
     input: z.object({}),

@@ -16,7 +16,7 @@ import { harness, next } from "../support.ts";
 
 type Run = (context: ToolContext, what: string) => unknown;
 
-/** A tool `act` that does what the test says. */
+/** A tool `act` that runs the function of the test. */
 const acting = (run: Run, effect: "once" | "idempotent" = "once") => ({
   act: defineTool({
     description: "Acts",
@@ -31,7 +31,7 @@ const results = (seen: readonly { type: string }[]) =>
     .filter(({ type }) => type === "tool_end")
     .map(({ result, isError }) => [result.content, isError]);
 
-/** Notes which events came in which append. */
+/** Records the events of each append. */
 class NotingStore extends MemoryStore {
   readonly appends: string[][] = [];
 
@@ -41,7 +41,7 @@ class NotingStore extends MemoryStore {
   }
 }
 
-test("a tool sees the thread's state, and what it sets is written with the append that ends its call", async () => {
+test("a tool reads the thread's state, and its changes are written in the append that ends its call", async () => {
   const storage = new NotingStore(new MemoryData());
   const seen: unknown[] = [];
   const tools = acting(({ state, setState, resourceId }) => {
@@ -65,7 +65,7 @@ test("a tool sees the thread's state, and what it sets is written with the appen
   );
 });
 
-test("a tool sees what it has set itself, and its copy of the state is its own", async () => {
+test("a tool reads its own changes, and its copy of the state is independent", async () => {
   const seen: unknown[] = [];
   const tools = acting((context) => {
     context.setState({ list: [1] });
@@ -79,7 +79,7 @@ test("a tool sees what it has set itself, and its copy of the state is its own",
   assert.deepEqual(h.getState(), { list: [1], yolo: false });
 });
 
-test("what does not fit the stateSchema throws in the tool, and nothing of it is kept", async () => {
+test("updates that do not fit the stateSchema throw in the tool, and are refused as a whole", async () => {
   const stateSchema = z.object({ count: z.number().default(0) });
   const bad: unknown[] = [{ count: "2" }, { cuont: 3 }, { count: 1n }, null, "x", { yolo: true }];
   for (const updates of bad) {
@@ -96,14 +96,14 @@ test("what does not fit the stateSchema throws in the tool, and nothing of it is
   }
 });
 
-test("a tool may give the whole state back", async () => {
+test("a tool may pass the whole state to setState", async () => {
   const tools = acting(({ state, setState }) => setState({ ...state, count: 1 }));
   await using h = await harness({ model: once(), tools, initialState: { yolo: true, count: 0 } });
   await h.sendMessage({ content: "go" });
   assert.deepEqual(h.getState(), { count: 1, yolo: true });
 });
 
-test("what a call has set is kept when it fails after that", async () => {
+test("the changes of a call are kept if it fails afterwards", async () => {
   const tools = acting(({ setState }) => {
     setState({ order: 17 });
     throw new Error("The payment failed.");
@@ -114,7 +114,7 @@ test("what a call has set is kept when it fails after that", async () => {
   assert.deepEqual(h.getState(), { order: 17, yolo: false });
 });
 
-test("calls that run side by side keep each other's changes", async () => {
+test("calls that run in parallel keep each other's changes", async () => {
   const tools = acting(({ setState }, what) => {
     setState({ [what]: true });
     return what;
@@ -125,7 +125,7 @@ test("calls that run side by side keep each other's changes", async () => {
   assert.deepEqual(h.getState(), { a: true, b: true, c: true, yolo: false });
 });
 
-test("a change that does not fit any more when its call ends is refused, and the model hears of it with the result", async () => {
+test("a change that no longer fits when its call ends is refused, and the result tells the model", async () => {
   const total = z.object({ a: z.number(), b: z.number() }).refine(({ a, b }) => a + b <= 10, "a and b are at most 10");
   const both = Promise.withResolvers<void>();
   let set = 0;
@@ -146,7 +146,7 @@ test("a change that does not fit any more when its call ends is refused, and the
 });
 
 test(
-  "what a call sets before it suspends is written with its suspension, and is there when it goes on",
+  "changes before a suspension are written with it, and are there when the call continues",
   { timeout: 20_000 },
   async () => {
     const seen: unknown[] = [];
@@ -178,7 +178,7 @@ test(
 );
 
 test(
-  "a crash before the append that ends a call leaves the state as it was, and one after it the new one",
+  "a crash before the append that ends a call leaves the old state, and one after it the new one",
   { timeout: 60_000 },
   async () => {
     const isEnd = (types: string[]) => types.includes("tool_end");
@@ -188,7 +188,7 @@ test(
       const runs: unknown[] = [];
       const tools = acting(({ state, setState }) => {
         runs.push(state["count"]);
-        // The next thing that is asked of the store is to append the end of this call.
+        // The next call of the store appends the end of this call.
         if (runs.length === 1) dying.dieAt({ nth: 1, place });
         setState({ count: Number(state["count"]) + 1 });
         return "acted";
@@ -208,7 +208,7 @@ test(
   },
 );
 
-test("setState after the end of its call is refused", async () => {
+test("setState throws after its call has ended", async () => {
   let late: ToolContext["setState"] | undefined;
   const tools = acting(({ setState }) => {
     late = setState;

@@ -36,7 +36,7 @@ test("128 calls of one answer are run", LIMIT, async () => {
 });
 
 test(
-  "of more calls none is run, the model is told why and how many there were, and the turn goes on",
+  "of more calls none is run, the results say why and how many there were, and the turn continues",
   LIMIT,
   async () => {
     for (const count of [129, 1_000]) {
@@ -49,10 +49,10 @@ test(
         runs.map((run) => (run as { what: string }).what),
         ["one"],
       );
-      const told = results(h.seen).slice(0, -1);
-      assert.equal(told.length, 128);
-      for (const content of told)
-        assert.match(content, new RegExp(`^Not run: the answer had ${count} calls, and one answer may bring 128`));
+      const refused = results(h.seen).slice(0, -1);
+      assert.equal(refused.length, 128);
+      for (const content of refused)
+        assert.match(content, new RegExp(`^Not run: the answer had ${count} calls, and one answer may have 128`));
       assert.deepEqual(problemsOf(model), []);
     }
   },
@@ -66,7 +66,7 @@ const large = (megabytes: number): Step =>
     yield finish("stop");
   };
 
-test("an answer of more than 32 MB is cut down, the model is told, and the turn goes on", LIMIT, async () => {
+test("an answer of more than 32 MB is truncated, a note tells the model, and the turn continues", LIMIT, async () => {
   const model = script(large(40), say("Shorter."));
   await using h = await harness({ model });
   const { reason, message } = await h.sendMessage({ content: "go" });
@@ -77,11 +77,11 @@ test("an answer of more than 32 MB is cut down, the model is told, and the turn 
     ["user", "assistant", "note", "assistant"],
   );
   assert.ok(said[1]![1].length < 110_000);
-  assert.match(said[2]![1], /^Not taken: the answer was larger than 32 MB/);
+  assert.match(said[2]![1], /^Not accepted: the answer was larger than 32 MB/);
   assert.deepEqual(problemsOf(model), []);
 });
 
-/** Counts the parts of 1 MB that are read of it. It would go on for ever, but for a test that fails. */
+/** An endless answer that counts how many parts of 1 MB are read. It ends only so that a failing test does not hang. */
 function endless(part: (text: string) => ReturnType<typeof finish>) {
   const read = { parts: 0 };
   const step: Step = function* () {
@@ -106,14 +106,14 @@ const kinds: Record<string, (text: string) => ReturnType<typeof finish>> = {
   "parts of an unknown type": (text) => ({ type: "new", text }) as never,
 };
 for (const [what, part] of Object.entries(kinds))
-  test(`an answer with endless ${what} is not read on`, LIMIT, async () => {
+  test(`an answer with endless ${what} is not read to its end`, LIMIT, async () => {
     const { read, step } = endless(part);
     await using h = await harness({ model: script(step, say("Sorry.")) });
     assert.equal((await h.sendMessage({ content: "go" })).reason, "complete");
     assert.ok(read.parts >= 32 && read.parts < 50, `${read.parts} MB were read`);
   });
 
-test("calls with more than 32 MB of arguments are not run, and say why", LIMIT, async () => {
+test("calls with more than 32 MB of arguments are not run, and their results say why", LIMIT, async () => {
   const { note, runs } = noting();
   const what = "x".repeat(20 * MB);
   const step = call(["note", { what: "small" }, "a"], ["note", { what }, "b"], ["note", { what }, "c"]);
@@ -121,7 +121,7 @@ test("calls with more than 32 MB of arguments are not run, and say why", LIMIT, 
   await using h = await harness({ model, tools: { note } });
   assert.equal((await h.sendMessage({ content: "go" })).reason, "complete");
   assert.deepEqual(runs, []);
-  for (const content of results(h.seen)) assert.match(content, /^Not taken: the answer was larger than 32 MB/);
+  for (const content of results(h.seen)) assert.match(content, /^Not accepted: the answer was larger than 32 MB/);
   assert.ok(results(h.seen).length >= 1);
   assert.ok(JSON.stringify(await h.listMessages()).length < MB, "nothing of the arguments is kept");
   assert.deepEqual(problemsOf(model), []);

@@ -5,7 +5,7 @@ import { call, say, script } from "@cinch/testkit";
 import * as z from "zod";
 import { gated, harness, next } from "../support.ts";
 
-/** Appends commands as another process does, without waiting for each. */
+/** Appends commands as another process would, without waiting for each. */
 async function appendAll(store: Store, id: string, events: NewEvent[]): Promise<void> {
   const [last] = await store.read(id, { last: true, limit: 1 });
   const stamped = events.map((event) => stamp(event, 1));
@@ -28,7 +28,7 @@ test("a thread can have a thousand rules; one more is refused, unless it denies"
   assert.equal(h.getPermissionRules().filter(({ policy }) => policy === "deny").length, 1);
 });
 
-test("a thousand inputs can be queued, and one more is refused with what to do", async () => {
+test("a thousand inputs can be queued, and one more is refused with an error that says what to do", async () => {
   const storage = memoryStore();
   const { gate, open, started } = gated();
   await using h = await harness({ model: script(call("gate"), say("done")), tools: { gate }, storage });
@@ -46,7 +46,7 @@ test("a thousand inputs can be queued, and one more is refused with what to do",
   await aborted;
 });
 
-test("details that are too large are left out, and that is said", async () => {
+test("details that are too large are replaced by the reason", async () => {
   const lavish = defineTool({
     description: "Gives a lot",
     input: z.object({}),
@@ -78,7 +78,7 @@ test("a client that is thousands of events behind gets all of them, in order", a
   );
 });
 
-test("a client that says to have seen what has not happened yet is given the state", async () => {
+test("a subscriber with a `since` from the future gets a resync", async () => {
   await using h = await harness({ model: script(say("x")) });
   await h.createThread();
   const seen: HarnessEvent[] = [];

@@ -53,7 +53,7 @@ test("an abort that was meant for an earlier turn does not end this one", () => 
   assert.equal(folded(...begins, { type: "abort_requested", turnId: "now" }).turn?.aborting, true);
 });
 
-test("a call that ends is progress: the deaths before it are forgiven", () => {
+test("a call that ends is progress: earlier takeovers no longer count", () => {
   const end: NewEvent = {
     type: "tool_end",
     toolCallId: "a",
@@ -100,7 +100,7 @@ for (const effect of ["pure", "once"] as const) {
   });
 }
 
-test("a digest is the same whatever the order of keys, at any depth, and another for other arguments", async () => {
+test("a digest does not depend on the order of keys, at any depth, and differs for other arguments", async () => {
   const digest = await digestOf("t", { a: 1, b: { c: [1, { d: 1, e: 2 }] } });
   assert.equal(await digestOf("t", { b: { c: [1, { e: 2, d: 1 }] }, a: 1 }), digest);
   assert.notEqual(await digestOf("t", { a: 1, b: { c: [1, { d: 1, e: 3 }] } }), digest);
@@ -138,7 +138,7 @@ test("a clone begins without the grants of its source", async () => {
   assert.deepEqual(h.getSessionGrants(), []);
 });
 
-test("a call does not begin if the turn is aborted while the call is judged", async () => {
+test("a call does not start if the turn is aborted while the call is judged", async () => {
   const { note, runs } = noting();
   const abort = Promise.withResolvers<() => Promise<void>>();
   const judged = defineTool({
@@ -168,7 +168,7 @@ test("a call does not begin if the turn is aborted while the call is judged", as
   assert.deepEqual([runs, h.seen.filter(({ type }) => type === "tool_start")], [[], []]);
 });
 
-test("an answer that was cut by its length runs none of its calls", async () => {
+test("an answer that reached the length limit runs none of its calls", async () => {
   const { note, runs } = noting();
   const cut = parts(
     { type: "stream-start", warnings: [] },

@@ -15,7 +15,7 @@ import { call, say, script } from "@cinch/testkit";
 import * as z from "zod";
 import { gated, harness, noting } from "../support.ts";
 
-/** Calls back when `tool_start` is in the journal, before its writer hears of it. */
+/** Calls back when `tool_start` is in the journal, before the driver gets the result of the append. */
 class TellingStore extends MemoryStore {
   started: (() => void) | undefined;
   override async append(id: string, events: readonly StampedEvent[], options: AppendOptions): Promise<AppendResult> {
@@ -27,7 +27,7 @@ class TellingStore extends MemoryStore {
 
 const cases = { "with its answer": "allow", "with an approval": "ask" } as const;
 for (const [how, policy] of Object.entries(cases))
-  test(`a call that is recorded ${how} while its process leaves is run once, by the next process`, async () => {
+  test(`a call that is recorded ${how} while its process closes is run once, by the next process`, async () => {
     const data = new MemoryData();
     const storage = new TellingStore(data);
     const { note, runs } = noting();
@@ -40,7 +40,7 @@ for (const [how, policy] of Object.entries(cases))
     storage.started = () => left.resolve(one.close());
     if (policy === "ask") {
       await one.settled();
-      // The one who answers leaves at once.
+      // The process that answers closes at once.
       await one.respondToToolApproval({ decision: "approve" });
     }
     await left.promise;
@@ -62,7 +62,7 @@ for (const [how, policy] of Object.entries(cases))
     assert.equal(runs.length, 1);
   });
 
-test("a call that has run when its process leaves is not handed back", async () => {
+test("a call that has run when its process closes is not handed back", async () => {
   const data = new MemoryData();
   const { note, runs } = noting();
   const leaving = defineTool({
@@ -85,7 +85,7 @@ test("a call that has run when its process leaves is not handed back", async () 
   assert.equal(runs.length, 1);
 });
 
-test("a call that was cut off once, and whose next process leaves, is not told as one that never began", async () => {
+test("a call that was interrupted once, and whose next process closes, is not recorded as unstarted", async () => {
   const data = new MemoryData();
   const { gate, started } = gated("idempotent");
   const model = () => script(call("gate"), say("done"));
@@ -108,7 +108,7 @@ test("a call that was cut off once, and whose next process leaves, is not told a
   assert.equal(end?.unknown, true, JSON.stringify(end));
 });
 
-test("a question that a tool asks while its process leaves waits for its answer", async () => {
+test("a question that a tool asks while its process closes waits for its answer", async () => {
   const data = new MemoryData();
   const runs: string[] = [];
   const asks = defineTool({
@@ -135,7 +135,7 @@ test("a question that a tool asks while its process leaves waits for its answer"
   assert.deepEqual(runs, ["first", "again"]);
 });
 
-test("a call that was stopped in its middle is not handed back with one that was not run", async () => {
+test("a call that was stopped while it ran is not handed back with one that was not run", async () => {
   const data = new MemoryData();
   const storage = new TellingStore(data);
   const { note, runs } = noting();

@@ -4,7 +4,7 @@ import { Agent, Harness, MemoryData, memoryStore, type HarnessEvent, type ToolSe
 import { say, script } from "@cinch/testkit";
 import { noting, permissions } from "../support.ts";
 
-/** Says one thing in a process of its own. Returns what the model was sent as its head, and which heads were recorded. */
+/** Runs one turn in a new process. Returns the head that the model got, and the heads that were recorded. */
 async function say1(data: MemoryData, instructions: string | (() => string), tools: ToolSet = {}) {
   const model = script(say("one"), say("two"), say("three"), say("four"));
   const agent = new Agent({ name: "a", model, instructions, tools });
@@ -27,7 +27,7 @@ test("the head is recorded when it is first used, and not again for the next tur
   assert.deepEqual((await say1(data, "Be brief.")).reasons, []);
 });
 
-test("an instructions function is called for the head, not for the request: the prompt stays as it was, also in another process", async () => {
+test("an instructions function is called for the head, not for each request: the prompt stays the same, also in another process", async () => {
   const data = new MemoryData();
   let calls = 0;
   const instructions = () => `Called ${++calls} times.`;

@@ -62,10 +62,10 @@ test("nothing a tool returns or throws breaks the loop", async () => {
   });
   const sent = JSON.stringify(model.requests.at(-1)!.prompt);
   assert.ok(sent.length < 400_000);
-  assert.ok(!/\\ud[89ab][0-9a-f]{2}(?!\\ud[c-f])/i.test(sent), "no half of a character is sent");
+  assert.ok(!/\\ud[89ab][0-9a-f]{2}(?!\\ud[c-f])/i.test(sent), "no lone surrogate is sent");
 });
 
-test("a schema, a pattern or a provider that throws what can't be shown costs its call, not the loop", async () => {
+test("a schema, a pattern or a provider that throws a value that can't be shown fails its call, not the loop", async () => {
   const unprintable = (): never => {
     throw Object.create(null);
   };
@@ -87,7 +87,7 @@ test("a schema, a pattern or a provider that throws what can't be shown costs it
   assert.match(String(end?.result.content), /schema itself failed/);
 });
 
-test("a malformed part of a stream costs that part, not the answer", async () => {
+test("a malformed part of a stream is dropped, and the answer is kept", async () => {
   const odd = [
     null,
     { type: "text-delta", id: "t" },
@@ -114,7 +114,7 @@ test("a malformed part of a stream costs that part, not the answer", async () =>
   assert.deepEqual([reason, message?.content], ["complete", [{ type: "text", text: "kept" }]]);
 });
 
-test("arguments may come as an object, and may be nested absurdly deep", async () => {
+test("arguments may come as an object, and may be nested very deep", async () => {
   const { note, runs } = noting();
   const deep = `${'{"a":'.repeat(20_000)}1${"}".repeat(20_000)}`;
   const model = script(
@@ -133,7 +133,7 @@ test("arguments may come as an object, and may be nested absurdly deep", async (
   );
 });
 
-test("every command that is wrong rejects, and says what is wrong", async () => {
+test("every invalid command rejects, and its error says what is wrong", async () => {
   await using h = await harness({ model: script(say("hi")) });
   await assert.rejects(h.sendMessage(undefined as never), { code: "INVALID_INPUT" });
   await assert.rejects(h.editInput({ inputId: "x", content: "" }), { code: "INVALID_INPUT" });
@@ -151,7 +151,7 @@ test("every command that is wrong rejects, and says what is wrong", async () => 
   });
 });
 
-test("a model that can't be made ready ends the turn with what its maker said", async () => {
+test("a model that can't be resolved ends the turn with the error of resolveModel", async () => {
   const resolveModel = () => Promise.reject(new Error("no such model here"));
   const h = new Harness({ id: "x", agent: new Agent({ name: "a", model: "x/y" }), resolveModel });
   const { reason, error } = await h.sendMessage({ content: "go" });

@@ -7,7 +7,7 @@ import { asking, gated, harness, next, noting } from "../support.ts";
 
 const LIMIT = { timeout: 20_000 };
 
-/** One store, and processes that differ in their tools. The scripts are the same, so that either can go on. */
+/** One store, and processes that differ in their tools. Their scripts are the same, so that each can continue. */
 function place(...steps: Parameters<typeof script>) {
   const data = new MemoryData();
   return async (tools: ToolSet, options: object = {}) => {
@@ -22,7 +22,7 @@ const results = (h: { seen: readonly { type: string }[] }) =>
     return end.type === "tool_end" ? [{ content: end.result?.content, unknown: end.unknown ?? false }] : [];
   });
 
-test("an approved call waits for a process that has its tool, and the one that has not says so", LIMIT, async () => {
+test("an approved call waits for a process that has its tool, and one that lacks it reports that", LIMIT, async () => {
   const open = place(call("note", { what: "it" }), say("done"));
   const { note, runs } = noting();
   const first = await open({ note });
@@ -33,9 +33,9 @@ test("an approved call waits for a process that has its tool, and the one that h
 
   await using answering = await open({});
   await answering.switchThread({ threadId });
-  const told = next(answering, "info");
+  const info = next(answering, "info");
   await answering.respondToToolApproval({ decision: "approve" });
-  assert.match((await told).message, /no tool "note" here/);
+  assert.match((await info).message, /no tool "note" here/);
   assert.deepEqual([runs, results(answering)], [[], []]);
   await assert.rejects(answering.resume(), { code: "INVALID_CONFIG", message: /no tool "note"/ });
 
@@ -65,47 +65,47 @@ test("an answered suspension waits for a process that has its tool", LIMIT, asyn
   assert.deepEqual(results(other), [{ content: "answer: this", unknown: false }]);
 });
 
-test("while the process that asked is alive, it runs what a process without the tool approves", LIMIT, async () => {
-  const open = place(call("note", { what: "it" }), say("done"));
-  const { note, runs } = noting();
-  await using first = await open({ note });
-  const turn = first.sendMessage({ content: "go" });
-  await next(first, "tool_approval_required");
-  await using answering = await open({});
-  await answering.switchThread({ threadId: first.getCurrentThreadId()! });
-  await answering.respondToToolApproval({ decision: "approve" });
-  assert.equal((await turn).reason, "complete");
-  assert.equal(runs.length, 1);
-});
-
 test(
-  "of the calls of one answer a process does those that it has the tools for, and leaves the others",
+  "while the process that asked is alive, it runs a call that a process without the tool approves",
   LIMIT,
   async () => {
-    const open = place(call(["note", { what: "mine" }, "a"], ["other", { what: "theirs" }, "b"]), say("done"));
+    const open = place(call("note", { what: "it" }), say("done"));
     const { note, runs } = noting();
-    const other = defineTool({ description: "Other", input: z.object({ what: z.string() }), execute: () => "did" });
-    const first = await open({ note, other });
-    await first.post({ content: "go", delivery: "send" });
-    await first.settled();
-    const threadId = first.getCurrentThreadId()!;
-    await first.close();
-    await using one = await open({ note });
-    await one.switchThread({ threadId });
-    await one.respondToToolApproval({ toolCallId: "b", decision: "approve" });
-    const ended = next(one, "tool_end");
-    await one.respondToToolApproval({ toolCallId: "a", decision: "approve" });
-    assert.equal((await ended).toolCallId, "a");
+    await using first = await open({ note });
+    const turn = first.sendMessage({ content: "go" });
+    await next(first, "tool_approval_required");
+    await using answering = await open({});
+    await answering.switchThread({ threadId: first.getCurrentThreadId()! });
+    await answering.respondToToolApproval({ decision: "approve" });
+    assert.equal((await turn).reason, "complete");
     assert.equal(runs.length, 1);
-    await using two = await open({ other });
-    await two.switchThread({ threadId });
-    await two.settled();
-    assert.deepEqual(results(two), [{ content: "did", unknown: false }]);
   },
 );
 
+test("of the calls of one answer, a process runs those whose tools it has, and leaves the others", LIMIT, async () => {
+  const open = place(call(["note", { what: "mine" }, "a"], ["other", { what: "theirs" }, "b"]), say("done"));
+  const { note, runs } = noting();
+  const other = defineTool({ description: "Other", input: z.object({ what: z.string() }), execute: () => "did" });
+  const first = await open({ note, other });
+  await first.post({ content: "go", delivery: "send" });
+  await first.settled();
+  const threadId = first.getCurrentThreadId()!;
+  await first.close();
+  await using one = await open({ note });
+  await one.switchThread({ threadId });
+  await one.respondToToolApproval({ toolCallId: "b", decision: "approve" });
+  const ended = next(one, "tool_end");
+  await one.respondToToolApproval({ toolCallId: "a", decision: "approve" });
+  assert.equal((await ended).toolCallId, "a");
+  assert.equal(runs.length, 1);
+  await using two = await open({ other });
+  await two.switchThread({ threadId });
+  await two.settled();
+  assert.deepEqual(results(two), [{ content: "did", unknown: false }]);
+});
+
 test(
-  "a tool that the model invents is still answered, and a call that was left can be aborted anywhere",
+  "a call of an invented tool still gets a result, and any process can abort a call that waits for its tool",
   LIMIT,
   async () => {
     const open = place(call(["note", { what: "it" }, "a"], ["invented", {}, "b"]), say("done"));
@@ -126,7 +126,7 @@ test(
 
 for (const effect of ["pure", "once"] as const)
   test(
-    `a call of effect "${effect}" that a crash cut off is ${effect === "once" ? "reported" : "left"} where its tool is not`,
+    `a call of effect "${effect}" that a crash interrupted is ${effect === "once" ? "reported" : "left"} where its tool is not`,
     LIMIT,
     async () => {
       const data = new MemoryData();
@@ -154,33 +154,37 @@ for (const effect of ["pure", "once"] as const)
     },
   );
 
-test("a call that the model invents is answered by the next process, if its own left before", LIMIT, async () => {
-  const data = new MemoryData();
-  const { note, runs } = noting();
-  const judged = Promise.withResolvers<void>();
-  const leaving = defineTool({
-    description: "Notes, if it is ever judged",
-    input: z.object({
-      what: z.string().refine(async () => {
-        judged.resolve();
-        return new Promise<boolean>(() => undefined);
+test(
+  "a call of an invented tool gets its result from the next process if the first one closed before",
+  LIMIT,
+  async () => {
+    const data = new MemoryData();
+    const { note, runs } = noting();
+    const judged = Promise.withResolvers<void>();
+    const leaving = defineTool({
+      description: "Notes, if it is ever judged",
+      input: z.object({
+        what: z.string().refine(async () => {
+          judged.resolve();
+          return new Promise<boolean>(() => undefined);
+        }),
       }),
-    }),
-    execute: () => "noted",
-  });
-  const model = () => script(call(["note", { what: "it" }, "a"], ["invented", {}, "b"]), say("done"));
-  await using one = await harness({ model: model(), storage: new MemoryStore(data), tools: { note: leaving } });
-  const { id: threadId } = await one.createThread();
-  await one.post({ content: "go", delivery: "send" });
-  await judged.promise;
-  await one.close();
-  await using two = await harness({ model: model(), storage: new MemoryStore(data), tools: { note } });
-  await two.switchThread({ threadId });
-  await two.settled();
-  const outcomes = (await two.listMessages()).flatMap((message) => Object.entries(message.outcomes));
-  assert.deepEqual(outcomes.map(([id, { isError }]) => [id, isError]).toSorted(), [
-    ["a", false],
-    ["b", true],
-  ]);
-  assert.equal(runs.length, 1);
-});
+      execute: () => "noted",
+    });
+    const model = () => script(call(["note", { what: "it" }, "a"], ["invented", {}, "b"]), say("done"));
+    await using one = await harness({ model: model(), storage: new MemoryStore(data), tools: { note: leaving } });
+    const { id: threadId } = await one.createThread();
+    await one.post({ content: "go", delivery: "send" });
+    await judged.promise;
+    await one.close();
+    await using two = await harness({ model: model(), storage: new MemoryStore(data), tools: { note } });
+    await two.switchThread({ threadId });
+    await two.settled();
+    const outcomes = (await two.listMessages()).flatMap((message) => Object.entries(message.outcomes));
+    assert.deepEqual(outcomes.map(([id, { isError }]) => [id, isError]).toSorted(), [
+      ["a", false],
+      ["b", true],
+    ]);
+    assert.equal(runs.length, 1);
+  },
+);

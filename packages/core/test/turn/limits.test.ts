@@ -28,7 +28,7 @@ const used = (h: Harness) => {
   return [tokenUsage.inputTokens, tokenUsage.outputTokens, cost === null ? null : Math.round(cost * 100) / 100];
 };
 
-test("what empty, refused and broken answers took counts, in tokens and in dollars", LIMIT, async () => {
+test("the usage of empty, refused and broken answers counts, in tokens and in dollars", LIMIT, async () => {
   for (const [step, tries, reason] of [
     [empty, 2, "error"],
     [refused, 1, "error"],
@@ -42,7 +42,7 @@ test("what empty, refused and broken answers took counts, in tokens and in dolla
   }
 });
 
-test("a try that took nothing leaves no trace of usage, and no try is a step", LIMIT, async () => {
+test("a failed try without usage leaves no usage event, and a failed try is not a step", LIMIT, async () => {
   await using at = await chat({ steps: 1 }, inTurn(unpriced, empty, say("Here.")));
   assert.equal((await at.send()).reason, "complete");
   const updates = at.seen.filter((event) => event.type === "usage_update");
@@ -71,7 +71,7 @@ test("a budget of tokens or dollars ends the turn before the model is asked agai
   }
 });
 
-test("a budget of time holds while a retry is waited for", LIMIT, async () => {
+test("wallMs is enforced while a retry is delayed", LIMIT, async () => {
   await using at = await chat({ wallMs: 2_000 }, unpriced);
   const result = await at.send();
   assert.equal(result.reason, "budget");
@@ -86,14 +86,14 @@ test("a budget of time that passes before a retry ends the turn, and the model i
   assert.equal(at.model.requests.length, 1);
 });
 
-test("of a thread's steps, those that gave no answer are none", LIMIT, async () => {
+test("failed tries do not count as steps of a thread", LIMIT, async () => {
   await using at = await chat({ thread: { steps: 2 } }, inTurn(empty, say("One.")), say("Two."), say("Never said."));
   assert.equal((await at.send()).reason, "complete");
   assert.equal((await at.send()).reason, "complete");
   assert.equal((await at.send()).reason, "budget");
 });
 
-test("a rewind gives nothing back of what was spent", LIMIT, async () => {
+test("a rewind does not refund what was spent", LIMIT, async () => {
   await using at = await chat({ thread: { cost: 0.2 } }, say("One."), say("Never said."));
   assert.equal((await at.send()).reason, "complete");
   await at.h.rewind({ toSeq: 1 });
@@ -101,7 +101,7 @@ test("a rewind gives nothing back of what was spent", LIMIT, async () => {
   assert.deepEqual([reason, detail], ["budget", "0.2 of 0.2 dollars for the thread"]);
 });
 
-test("what a retry took is not given back when the next turn begins", LIMIT, async () => {
+test("the usage of a failed try still counts in the next turn", LIMIT, async () => {
   await using at = await chat({ thread: { tokens: 220 } }, inTurn(empty, say("Here.")), say("Never said."));
   assert.equal((await at.send()).reason, "complete");
   assert.equal((await at.send()).reason, "budget");

@@ -47,7 +47,7 @@ test("message_update shows the message as it was at that delta, also when it is 
   assert.ok(!Object.keys(updates[0]!).includes("message"));
 });
 
-test("calls of one step run in parallel, and their results stand in the order of the calls", async () => {
+test("calls of one step run in parallel, and their results are in the order of the calls", async () => {
   const order: string[] = [];
   const slow = defineTool({
     description: "Takes a while",
@@ -69,7 +69,7 @@ test("calls of one step run in parallel, and their results stand in the order of
   ]);
 });
 
-test("a tool that throws, one that is not there, and wrong arguments are error results, and the turn goes on", async () => {
+test("a tool that throws, an unknown tool and wrong arguments give error results, and the turn continues", async () => {
   const broken = defineTool({
     description: "Breaks",
     input: z.object({ n: z.number() }),
@@ -88,7 +88,7 @@ test("a tool that throws, one that is not there, and wrong arguments are error r
   ]);
 });
 
-test("a tool that hangs past its timeout is an error result that says so", async () => {
+test("a tool that hangs past its timeout gives an error result that says so", async () => {
   const hanging = defineTool({
     description: "Hangs",
     input: z.object({}),
@@ -105,7 +105,7 @@ test("a tool that hangs past its timeout is an error result that says so", async
   ]);
 });
 
-test("a result of 100 MB is cut to its beginning and end, and says how much is missing", async () => {
+test("a result of 100 MB is clipped to its beginning and end, and says how much is missing", async () => {
   const huge = defineTool({ description: "Huge", input: z.object({}), execute: () => `${"a".repeat(1e8)}END` });
   await using h = await harness({ model: script(call("huge"), say("done")), tools: { huge } });
   await h.sendMessage({ content: "go" });
@@ -115,7 +115,7 @@ test("a result of 100 MB is cut to its beginning and end, and says how much is m
   assert.match(text, /\[99900003 characters left out here\. Ask for a smaller part to see them\.\]/);
 });
 
-test("details are for the UI, content for the model; what JSON can't hold is left out and says why", async () => {
+test("details are for the UI, content for the model; details that are not JSON are replaced by the reason", async () => {
   const rich = defineTool({
     description: "Rich",
     input: z.object({}),
@@ -124,7 +124,7 @@ test("details are for the UI, content for the model; what JSON can't hold is lef
   await using h = await harness({ model: script(call("rich"), say("done")), tools: { rich } });
   await h.sendMessage({ content: "go" });
   const end = h.seen.find((event) => event.type === "tool_end");
-  const leftOut = 'No JSON: "big" is a BigInt. Give it as a text, with String(value).';
+  const leftOut = 'Not JSON: "big" is a BigInt. Give it as a text, with String(value).';
   assert.deepEqual(end?.result, { content: "for the model", details: { leftOut } });
 });
 
@@ -184,7 +184,7 @@ test("maxSteps ends the turn with that reason", async () => {
   assert.equal((await h.sendMessage({ content: "go" })).reason, "max_steps");
 });
 
-test("a steer reaches the running turn after the calls of its step, and never in their place", async () => {
+test("a steer reaches the running turn after the calls of its step, and never before their results", async () => {
   const { gate, started, open } = gated();
   const model = script(call("gate"), say("ok, steered"));
   await using h = await harness({ model, tools: { gate } });
@@ -201,7 +201,7 @@ test("a steer reaches the running turn after the calls of its step, and never in
   assert.equal(h.seen.filter((event) => event.type === "agent_end").length, 1);
 });
 
-test("a steer that comes in while the last words are said still belongs to the turn", async () => {
+test("a steer that arrives during the last answer still belongs to the turn", async () => {
   await using h = await harness({ model: script(say("slow answer", { delayMs: 5 }), say("second")) });
   const turn = h.sendMessage({ content: "go" });
   await next(h, "message_update");
@@ -224,7 +224,7 @@ test("a follow-up is a turn of its own, after this one", async () => {
   assert.deepEqual((await second).message?.content, [{ type: "text", text: "second" }]);
 });
 
-test("abort while the model speaks keeps what was said, shown and left out of prompts", async () => {
+test("abort while the model streams keeps the partial message for readers, and leaves it out of prompts", async () => {
   const model = script(hang("half a sen"), say("next answer"));
   await using h = await harness({ model });
   const turn = h.sendMessage({ content: "go" });
@@ -281,7 +281,7 @@ test("after an abort queued inputs wait for resume(), or for the next input", as
   }
 });
 
-test("abort({ inbox: true }) drops what is queued, and its sendMessage resolves with aborted", async () => {
+test("abort({ inbox: true }) drops queued inputs, and their sendMessage resolves with aborted", async () => {
   await using h = await harness({ model: script(hang("…")) });
   const turn = h.sendMessage({ content: "go" });
   await next(h, "message_update");
@@ -316,7 +316,7 @@ test("queued inputs can be edited and removed until they are taken", async () =>
   await assert.rejects(h.removeInput({ inputId: edited.inputId }), { code: "NOT_PENDING" });
 });
 
-test("an input with an id that was seen answers the same and does nothing", async () => {
+test("an input with an id that was accepted before does nothing, and gives the same result", async () => {
   const model = script(say("once"), say("twice"));
   await using h = await harness({ model });
   const first = await h.sendMessage({ content: "go", id: "order-1" });
@@ -325,7 +325,7 @@ test("an input with an id that was seen answers the same and does nothing", asyn
   assert.equal(model.requests.length, 1);
 });
 
-test("a suspended call waits; the turn has not ended; the first answer carries it on", async () => {
+test("a suspended call waits, and its turn does not end; the first answer continues it", async () => {
   await using h = await harness({
     model: script(call("ask", { question: "Which?" }), say("thanks")),
     tools: { ask: asking },
@@ -371,20 +371,20 @@ test("of two questions in one step each can be answered, in any order, while a s
   );
 });
 
-test("a subscriber that throws harms nobody", async () => {
+test("a subscriber that throws affects neither the turn nor other subscribers", async () => {
   await using h = await harness({ model: script(say("fine")) });
   h.subscribe(() => {
     throw new Error("bad listener");
   });
   assert.equal((await h.sendMessage({ content: "go" })).reason, "complete");
-  const told = h.seen.some((event) => event.type === "info" && event.message.includes("bad listener"));
-  assert.ok(told);
+  const isReported = h.seen.some((event) => event.type === "info" && event.message.includes("bad listener"));
+  assert.ok(isReported);
 });
 
-test("empty content is refused with what to do", async () => {
+test("empty content is refused with an error that says what to do", async () => {
   await using h = await harness({ model: script(say("x")) });
   await assert.rejects(h.sendMessage({ content: "  " }), {
     code: "INVALID_INPUT",
-    message: "content is empty: say something, or attach a file.",
+    message: "content is empty: give a text, or attach a file.",
   });
 });

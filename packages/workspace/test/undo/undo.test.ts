@@ -139,7 +139,7 @@ test("a file that another process changed in between is restored to what that pr
   const { files } = await h.rewind({ toSeq: seq, files: true });
   assert.equal(root.text("a.txt"), "mine\n");
   assert.deepEqual(files, [
-    { path: "/a.txt", outcome: "restored", detail: "Only back to what somebody else had made of it in between." },
+    { path: "/a.txt", outcome: "restored", detail: "Reverted only to what another program wrote in between." },
   ]);
 });
 

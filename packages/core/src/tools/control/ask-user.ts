@@ -14,7 +14,7 @@ const Input = z.object({
 });
 
 /** Waits for a person's answer: free text, one of the options, or several. */
-export const askUser = (somebodyThere: boolean) =>
+export const askUser = ({ maySuspend }: { maySuspend: boolean }) =>
   defineTool({
     description: `Ask the user a question and wait for the answer. Ask only what you can't find out yourself.
 Give up to ${MAX_OPTIONS} options where there are clear choices (the user may still answer in their own words), and multiple: true if several can be chosen.`,
@@ -22,8 +22,8 @@ Give up to ${MAX_OPTIONS} options where there are clear choices (the user may st
     effect: "pure",
     input: toolSchema(Input),
     execute({ question, options, multiple = false }, { suspend, resumed }) {
-      if (!resumed && !somebodyThere)
-        throw new Error("Nobody is there to answer. Decide for yourself, and say what you assumed.");
+      if (!resumed && !maySuspend)
+        throw new Error("No person is available to answer. Decide for yourself, and say what you assumed.");
       if (!resumed) return suspend({ question, options: options ?? null, multiple } satisfies AskUserPayload);
       return { content: answerText(resumed.data), details: { answer: resumed.data } };
     },

@@ -1,18 +1,18 @@
-/** The tools with which an agent talks to the harness itself: questions, plans, the task list. */
+/** The tools that act on the thread itself: questions, plans, the task list. */
 import type { ToolSet } from "../tool.ts";
 import { askUser } from "./ask-user.ts";
 import { submitPlan, type Transition } from "./submit-plan.ts";
 import { writeTodos } from "./write-todos.ts";
 
-export interface ControlConfig {
-  /** Whether a plan of this agent leads anywhere, or one of its modes names `submit_plan`. */
-  plans: boolean;
+interface ControlConfig {
+  /** A mode of this agent has `transitionsTo`, or lists `submit_plan` in `availableTools`. */
+  hasPlans: boolean;
   transition: Transition;
-  /** Whether anybody answers: not with `onAsk: "decline"`. */
-  somebodyThere: boolean;
+  /** False with `onAsk: "decline"`: no person answers. */
+  maySuspend: boolean;
 }
 
-export function controlTools({ plans, transition, somebodyThere }: ControlConfig): ToolSet {
-  const always = { ask_user: askUser(somebodyThere), write_todos: writeTodos };
-  return plans ? { ...always, submit_plan: submitPlan(transition, somebodyThere) } : always;
+export function controlTools({ hasPlans, transition, maySuspend }: ControlConfig): ToolSet {
+  const always = { ask_user: askUser({ maySuspend }), write_todos: writeTodos };
+  return hasPlans ? { ...always, submit_plan: submitPlan({ transition, maySuspend }) } : always;
 }

@@ -2,14 +2,17 @@ import type { NewEvent } from "../../events/event-map.ts";
 import type { Json } from "../../events/message.ts";
 import type { ThreadState } from "../../folds/state.ts";
 
-/** What a control tool does to its thread. It is decided in the append that ends the call, from the state of that moment. */
+/** The result of a control tool, with the events that it appends. */
 export interface Settlement {
   content: string;
   details?: Json;
   events?: NewEvent[];
 }
 
-/** What a control tool gives back. Tools of users have no way to make one: only these write events of their own. */
+/**
+ * What a control tool returns. The append that ends the call calls `settle` with the state of that moment. The class is not exported
+ * from the package, so other tools can't append events.
+ */
 export class ControlResult {
   readonly settle: (state: ThreadState) => Settlement;
 

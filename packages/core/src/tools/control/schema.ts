@@ -3,7 +3,7 @@ import * as z from "zod/mini";
 import { english } from "../../config/check.ts";
 import { OWN_VENDOR } from "../schema.ts";
 
-/** A schema of ours as tools take them: it says itself in JSON Schema, and what is wrong in words. */
+/** Converts a schema of zod/mini to a Standard Schema with JSON Schema and English messages. */
 export function toolSchema<S extends z.ZodMiniType>(schema: S): StandardSchemaV1<unknown, z.infer<S>> {
   const json = () => z.toJSONSchema(schema, { target: "draft-7", io: "input" });
   const standard = {

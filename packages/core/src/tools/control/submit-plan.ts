@@ -8,11 +8,11 @@ import { ControlResult, type Settlement } from "./result.ts";
 const Input = z.object({ title: z.optional(z.string()), plan: z.string().check(z.minLength(1)) });
 const Answer = z.object({ action: z.enum(["approved", "rejected"]), feedback: z.optional(z.string()) });
 
-/** The mode that an approved plan leads to, if there is one. */
+/** The mode that an approved plan enters. `null`: it stays in the current mode. */
 export type Transition = (state: ThreadState) => { modeId: string; name: string; modelId: string } | null;
 
-/** Puts a plan before a person. Approved, the turn goes on in the next mode; rejected, the model hears why. */
-export const submitPlan = (transition: Transition, somebodyThere: boolean) =>
+/** Asks a person to approve a plan. If it is approved, the turn continues in the next mode; if not, the model gets the feedback. */
+export const submitPlan = ({ transition, maySuspend }: { transition: Transition; maySuspend: boolean }) =>
   defineTool({
     description:
       "Submit your plan for approval before you start the work. If it is approved, go on and carry it out; if it is rejected, revise it by the feedback and submit it again.",
@@ -21,25 +21,25 @@ export const submitPlan = (transition: Transition, somebodyThere: boolean) =>
     input: toolSchema(Input),
     resume: toolSchema(Answer),
     execute({ title, plan }, { suspend, resumed }) {
-      if (!resumed && !somebodyThere)
-        throw new Error("Nobody is there to approve a plan. End your work with the plan as your answer.");
+      if (!resumed && !maySuspend)
+        throw new Error("No person is available to approve a plan. End your work with the plan as your answer.");
       if (!resumed) return suspend({ title: title ?? null, plan } satisfies SubmitPlanPayload);
       const { action, feedback } = resumed.data;
-      const said = feedback === undefined || feedback.trim() === "" ? "" : ` The user says: ${feedback}`;
+      const remark = feedback === undefined || feedback.trim() === "" ? "" : ` The user says: ${feedback}`;
       if (action !== "approved")
-        return `The plan was rejected.${said || " No reason was given: ask, or propose another one."}`;
-      return new ControlResult((state) => approved(state, transition, said));
+        return `The plan was rejected.${remark || " No reason was given: ask, or propose another one."}`;
+      return new ControlResult((state) => approved(state, transition, remark));
     },
   });
 
-function approved(state: ThreadState, transition: Transition, said: string): Settlement {
+function approved(state: ThreadState, transition: Transition, remark: string): Settlement {
   const { turn, control } = state;
   const next = transition(state);
-  if (!next || !turn) return { content: `The plan was approved. Carry it out now.${said}` };
+  if (!next || !turn) return { content: `The plan was approved. Carry it out now.${remark}` };
   const { modeId, name, modelId } = next;
   const previousModeId = control.modeId ?? turn.modeId;
   return {
-    content: `The plan was approved, and you are in mode "${name}" now. Carry it out.${said}`,
+    content: `The plan was approved, and you are in mode "${name}" now. Carry it out.${remark}`,
     events: previousModeId === modeId ? [] : [{ type: "mode_changed", modeId, previousModeId, modelId }],
   };
 }

@@ -18,7 +18,7 @@ const Todo = z.object({
 const Input = z.object({ todos: z.array(Todo).check(z.maxLength(MAX_TASKS)) });
 type Todo = z.infer<typeof Todo>;
 
-/** The agent's own list of what is to be done. Each call gives the whole list. */
+/** Each call replaces the whole task list. */
 export const writeTodos = defineTool({
   description: `Keep a task list for work of several steps; the user sees it. Give the whole list each time (up to ${MAX_TASKS} items): it replaces the last one.
 Each item: content ("Run the tests"), status (pending, in_progress or completed; at most one in progress) and activeForm ("Running the tests"). Mark an item completed as soon as it is done.`,
@@ -36,7 +36,7 @@ Each item: content ("Run the tests"), status (pending, in_progress or completed;
   },
 });
 
-/** An item keeps its id for as long as it is given with it, or with the same content. */
+/** An item keeps its id if the model gives the id, or the same content. */
 function identified(todos: readonly Todo[], before: readonly Task[], { lastTaskNo }: Control): Task[] {
   const used = new Set<string>();
   const take = (id: string | undefined): string | undefined => {
@@ -44,7 +44,7 @@ function identified(todos: readonly Todo[], before: readonly Task[], { lastTaskN
     used.add(id);
     return id;
   };
-  // Ids that were given come first: what is found by its content must not take one of them.
+  // Ids that the model gave come first: an item that is found by its content must not get one of them.
   const given = todos.map(({ id }) => take(id));
   let no = lastTaskNo;
   const fresh = (): string => {
