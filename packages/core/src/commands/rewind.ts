@@ -31,7 +31,7 @@ export interface RewindResult {
   /** The outcome of each file that the thread has changed since. */
   files: RewoundFile[];
   /** Why the changes of commands are not recorded: there may be more to revert. */
-  untold: string[];
+  untracked: string[];
 }
 
 /** Reverts conversation, files, or both. A running turn is aborted first. The journal keeps what was reverted. */
@@ -72,13 +72,13 @@ async function planRewind(thread: Thread, options: RewindOptions): Promise<Rewin
   const histories = historiesOf(later);
   if (!files) {
     const events = conversation ? [...(await keepHeldFiles(thread, toSeq)), ...histories.map(keptChange)] : [];
-    return { result: { toSeq, messages, files: [], untold: [] }, reverts: [], events };
+    return { result: { toSeq, messages, files: [], untracked: [] }, reverts: [], events };
   }
   const reverts = await planReverts(thread, histories, options.overwrite ?? false);
-  const untold = later.flatMap((event) =>
-    event.type === "checkpoint_created" && event.untold !== undefined ? [event.untold] : [],
+  const untracked = later.flatMap((event) =>
+    event.type === "checkpoint_created" && event.untracked !== undefined ? [event.untracked] : [],
   );
-  const result = { toSeq, messages, files: reverts.map(({ file }) => file), untold: [...new Set(untold)] };
+  const result = { toSeq, messages, files: reverts.map(({ file }) => file), untracked: [...new Set(untracked)] };
   const filesState = conversation ? await filesAt(thread, toSeq) : thread.state.files;
   const restore = reverts
     .flatMap(({ restore: one }) => (one ? { ...one, rewound: conversation } : []))

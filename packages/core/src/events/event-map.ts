@@ -12,7 +12,7 @@ import { HeldRule, Rule, ToolCategory } from "../permissions/rule.ts";
  * or nobody, because only subscribers see it (`live`).
  */
 const command = <S extends Shape>(shape: () => S) => entry("command", shape);
-const driver = <S extends Shape>(shape: () => S) => entry("driver", shape);
+const driver = <S extends Shape>(shape: () => S, lifts: readonly Lift[] = []) => entry("driver", shape, lifts);
 const live = <S extends Shape>(shape: () => S) => entry("live", shape);
 
 type Shape = z.core.$ZodShape;
@@ -30,17 +30,25 @@ export interface EventEntry<By extends string = string, S extends Shape = Shape>
 }
 
 /** The schema is made when the first event of its type is: importing the library must stay cheap. */
-function entry<By extends "command" | "driver" | "live", S extends Shape>(by: By, shape: () => S): EventEntry<By, S> {
+function entry<By extends "command" | "driver" | "live", S extends Shape>(
+  by: By,
+  shape: () => S,
+  lifts: readonly Lift[] = [],
+): EventEntry<By, S> {
   let schema: z.ZodMiniObject<S> | undefined;
   return {
     by,
     get schema() {
       return (schema ??= z.object(shape()));
     },
-    v: 1,
-    lifts: [],
+    v: lifts.length + 1,
+    lifts,
   };
 }
+
+/** Version 1 of `checkpoint_created` had the reason why a command is untracked under another name. */
+const untoldToUntracked: Lift = ({ untold, ...event }) =>
+  untold === undefined ? event : { ...event, untracked: untold };
 
 const Parent = z.object({ threadId: z.string(), seq: z.number(), toolCallId: z.optional(z.string()) });
 export const Delivery = z.enum(["send", "steer", "follow_up"]);
@@ -223,19 +231,22 @@ export const eventMap = {
   })),
   file_changed: driver(() => ({ ...FileChange.shape, call: z.optional(z.string()) })),
   /**
-   * A moment that files can be taken back to. `change`: the first change of the turn follows. `command`: a command is about to run, and
-   * `tree` is what files were before it, or `untold` says why nobody will know what it did; `settled`: what it did is recorded, although
-   * its call did not end well. `restore`: these files are to be taken back, and those that are `left` can't be; `restored`: they are.
+   * A state of the files to which a rewind can revert. `change`: the first change of the turn follows. `command`: a command is about to
+   * run; `tree` is the snapshot before it, or `untracked` says why its changes are not recorded. `settled`: the changes of a command
+   * whose call did not end are recorded. `restore`: these files have to be reverted, and those in `left` can't be. `restored`: they are.
    */
-  checkpoint_created: driver(() => ({
-    reason: z.enum(["change", "command", "settled", "restore", "restored"]),
-    call: z.optional(z.string()),
-    tree: z.optional(z.string()),
-    untold: z.optional(z.string()),
-    left: z.optional(z.array(FileRestore)),
-    restore: z.optional(z.array(FileRestore)),
-    restored: z.optional(z.array(RewoundFile)),
-  })),
+  checkpoint_created: driver(
+    () => ({
+      reason: z.enum(["change", "command", "settled", "restore", "restored"]),
+      call: z.optional(z.string()),
+      tree: z.optional(z.string()),
+      untracked: z.optional(z.string()),
+      left: z.optional(z.array(FileRestore)),
+      restore: z.optional(z.array(FileRestore)),
+      restored: z.optional(z.array(RewoundFile)),
+    }),
+    [untoldToUntracked],
+  ),
   workspace_status_changed: live(() => ({ status: z.enum(["opening", "ready", "failed", "closed"]) })),
   workspace_ready: live(() => ({ protection: z.string(), description: z.string() })),
   workspace_error: live(() => ({ message: z.string() })),

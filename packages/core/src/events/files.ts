@@ -94,7 +94,7 @@ export interface ThreadFiles extends FileJournal {
   /** Notes what was read: it is in the journal when the call has ended. */
   read(path: string, version: string): void;
   /** Notes, durably, what the workspace calls the picture that it took of its files before a command; or why there is none. */
-  checkpoint(about: { tree: string } | { untold: string }): Promise<void>;
+  checkpoint(about: { tree: string } | { untracked: string }): Promise<void>;
   /** Shows what a command prints (`shell_output`). */
   print(output: string, stream: "stdout" | "stderr"): void;
 }

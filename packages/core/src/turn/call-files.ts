@@ -51,7 +51,7 @@ export class CallFiles implements ThreadFiles {
     return isRecorded ?? false;
   }
 
-  async checkpoint(snapshot: { tree: string } | { untold: string }): Promise<void> {
+  async checkpoint(snapshot: { tree: string } | { untracked: string }): Promise<void> {
     await this.#driver.append((state) => {
       const origin = this.#origin(state);
       return origin && { events: [{ type: "checkpoint_created", reason: "command", ...origin, ...snapshot }] };

@@ -20,11 +20,12 @@ import {
 } from "@cinch/core";
 import * as fc from "fast-check";
 import { journals } from "../../../testkit/src/journal.ts";
+import { VERSIONS } from "../../src/events/versions.ts";
 
 /** An event of a later release: a type that is not known, or a known one in a version that may look like anything. */
 const later = fc.oneof(
   fc.constant({ type: "telepathy_received", v: 1 }),
-  fc.record({ type: fc.constantFrom(...durableTypes), v: fc.constant(2) }),
+  fc.record({ type: fc.constantFrom(...durableTypes), v: fc.constant(99) }),
 );
 
 test("events of a later release are passed over by the display, and stop the driver", () => {
@@ -143,4 +144,9 @@ test("the map says who may append what", () => {
   );
   assert.equal(needsLease({ type: "info" }), false);
   assert.deepEqual([isForeign({ type: "info", v: 1 }), isForeign({ type: "agent_end", v: 2 })], [false, true]);
+});
+
+test("the versions that folds know without schemas are those of the event map", () => {
+  const lifted = Object.entries(eventMap).filter(([, { v }]) => v > 1);
+  assert.deepEqual(VERSIONS, Object.fromEntries(lifted.map(([type, { v }]) => [type, v])));
 });

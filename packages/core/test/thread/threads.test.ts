@@ -122,7 +122,7 @@ test("rewind takes messages back, aborts what runs, keeps usage, and seq goes on
   const { seq, messages } = h.getDisplayState();
   const turn = h.sendMessage({ content: "second" });
   await started;
-  assert.deepEqual(await h.rewind({ toSeq: seq, dryRun: true }), { toSeq: seq, messages: 2, files: [], untold: [] });
+  assert.deepEqual(await h.rewind({ toSeq: seq, dryRun: true }), { toSeq: seq, messages: 2, files: [], untracked: [] });
   const before = h.getDisplayState().seq;
   const resync = next(h, "resync");
   await h.rewind({ toSeq: seq });

@@ -87,7 +87,7 @@ export class FileUndo implements Undo {
     if (typeof saved !== "string") return this.#watch(saved, record, reach);
     const { end } = this.#track(reach.threadId, record);
     const untracked = `What this command changes can't be reverted: ${saved}`;
-    await reach.files.checkpoint({ untold: untracked }).catch((error: unknown) => rethrowAfter(error, end));
+    await reach.files.checkpoint({ untracked }).catch((error: unknown) => rethrowAfter(error, end));
     return { end: () => end().then(() => ({ untracked })) };
   }
 

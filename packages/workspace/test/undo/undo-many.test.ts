@@ -14,7 +14,7 @@ test("where there are more files than can be watched, commands run, quickly, and
   const seq = await h.turn(run("echo 2 > a.txt"), run("echo 3 > a.txt"));
   const ends = h.events.flatMap((event) => (event.type === "tool_end" ? [`${event.result.content}`] : []));
   for (const text of ends) assert.match(text, /^Exit code 0 .*can't be reverted: there are more than 20000 files/s);
-  const { files, untold } = await h.rewind({ toSeq: seq, files: true });
-  assert.deepEqual([files, untold.length], [[], 1]);
+  const { files, untracked } = await h.rewind({ toSeq: seq, files: true });
+  assert.deepEqual([files, untracked.length], [[], 1]);
   assert.equal(root.text("a.txt"), "3\n");
 });

@@ -69,11 +69,9 @@ async function runToEnd({ shell, background, watch }: CommandHost, command: Comm
   const exit = await running.exit;
   await output.close();
   const changes = await watching.end();
-  const untracked = "untracked" in changes ? changes.untracked : undefined;
-  const note = untracked === undefined ? "" : `[${untracked}]`;
+  const note = "untracked" in changes ? `[${changes.untracked}]` : "";
   const content = [exitLine(exit), output.textForModel(), note].filter((part) => part !== "").join("\n");
-  const tracked = untracked === undefined ? changes : { untold: untracked };
-  return { content, details: { exit, bytes: output.bytes, output: output.path, ...tracked } };
+  return { content, details: { exit, bytes: output.bytes, output: output.path, ...changes } };
 }
 
 /** The command gets neither the signal nor the files of the call, which ends before it. */
@@ -95,7 +93,7 @@ async function runInBackground(host: CommandHost, command: Command, context: Too
   };
   try {
     check();
-    await context.files.checkpoint({ untold: `What ${id} changes can't be reverted: it runs in the background.` });
+    await context.files.checkpoint({ untracked: `What ${id} changes can't be reverted: it runs in the background.` });
     // Other calls may have started commands in the meantime.
     check();
   } catch (error) {
