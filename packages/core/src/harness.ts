@@ -54,14 +54,14 @@ export interface HarnessConfig<Values = StateValues> {
   budget?: Budget;
   /** Laid over the built-in table. */
   prices?: PriceTable;
-  /** Whose threads these are, where several people or projects share a store. */
+  /** The owner of the threads, in a store that several people or projects share. */
   resourceId?: string;
   resolveModel?: ResolveModel;
   /** What happens to a turn that was cut off, when its thread is opened: it goes on, or is parked until `resume()`. */
   onRecover?: "resume" | "pause";
-  /** Whether `init` also looks for cut-off turns in threads that nobody opened. */
+  /** Whether `init` also continues interrupted turns in threads that are not open. */
   recover?: "opened" | "all";
-  /** Work that is done again and again, from `init` until `close`. */
+  /** Work that is repeated at an interval, from `init` until `close`. */
   heartbeats?: Heartbeat[];
   clock?: Clock;
   ids?: Ids;
@@ -148,7 +148,7 @@ export class Harness<Values = StateValues> {
   async init(): Promise<void> {
     if (this.#closed) throw closedError();
     this.#ready ??= this.#init().catch((error: unknown) => {
-      // What was wrong may be mended: the next one to ask tries again.
+      // The cause may be temporary: the next call tries again.
       this.#ready = undefined;
       throw error;
     });
@@ -164,7 +164,7 @@ export class Harness<Values = StateValues> {
     for (const message of this.#modes.unknownTools()) warn("CINCH_UNKNOWN_TOOL", message);
   }
 
-  /** A workspace that can't be opened is told to everybody, and fails the harness: agents would act blindly. */
+  /** A workspace that can't be opened is an event for all sessions, and fails `init`: agents would have no files. */
   async #openWorkspace(): Promise<void> {
     if (!this.#workspace) return;
     const tell = (event: NewLive<"workspace_status_changed" | "workspace_ready" | "workspace_error">) => {
@@ -188,7 +188,7 @@ export class Harness<Values = StateValues> {
 
   async #recoverAll(): Promise<void> {
     const active = await this.#store.threads({ active: true });
-    // One thread that can't be opened must not keep the others from going on: whoever opens it is told what is wrong with it.
+    // A thread that can't be opened must not stop the others. Opening it again gives the error.
     await Promise.allSettled(active.map(({ id }) => this.#registry.visit(id, async () => undefined)));
   }
 
@@ -240,7 +240,7 @@ export class Harness<Values = StateValues> {
     return session;
   }
 
-  /** Stops driving, releases leases at once, and leaves what is pending pending. */
+  /** Stops driving and releases leases at once. Pending calls stay pending. */
   async close(): Promise<void> {
     this.#untellAtExit?.();
     this.#closed = true;
@@ -253,7 +253,7 @@ export class Harness<Values = StateValues> {
     await this.#store.close();
   }
 
-  /** What waits for a yes, over all threads, the oldest first. */
+  /** The calls that wait for an approval, of all threads, oldest first. */
   async pendingApprovals(): Promise<ThreadApproval[]> {
     await this.init();
     return pendingApprovals(this.#store);

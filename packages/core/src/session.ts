@@ -49,8 +49,8 @@ export interface SessionPorts {
 }
 
 /**
- * One seat at a thread: what a person or a program holds in its hands. Commands are accepted in the order of the calls, awaited or
- * not, for the thread that was current at the call; each settles when it is durable.
+ * One seat at a thread, for a person or a program. Commands are accepted in the order of the calls, awaited or not, for the thread that
+ * was current at the call; each settles when it is durable.
  */
 export class Session<Values = StateValues> {
   readonly resourceId: string;
@@ -140,7 +140,7 @@ export class Session<Values = StateValues> {
     await thread.turnEnded();
   }
 
-  /** Goes on with what is parked or queued. Otherwise nothing happens. */
+  /** Continues a parked turn, or takes queued inputs. Otherwise nothing happens. */
   resume(): Promise<void> {
     return this.#command(resume);
   }
@@ -155,14 +155,14 @@ export class Session<Values = StateValues> {
     return (await this.#command(async (thread) => ({ rest: settled(thread) }))).rest;
   }
 
-  /** Gives a suspended call what it waits for. */
+  /** Answers a suspended call. */
   async respondToToolSuspension(options: SuspensionAnswer): Promise<void> {
     const answer = optionsOf("respondToToolSuspension", options);
     const bound = this.#answerTargets.bind(this.#thread, "suspended", answer);
     return bound.until(this.#command((thread) => answerSuspension(thread, answer, bound.find), answer.threadId));
   }
 
-  /** Says yes or no to a call that waits for it. */
+  /** Answers a call that waits for an approval. */
   async respondToToolApproval(options: ApprovalAnswer): Promise<void> {
     const answer = optionsOf("respondToToolApproval", options);
     const bound = this.#answerTargets.bind(this.#thread, "asking", answer);
@@ -201,7 +201,7 @@ export class Session<Values = StateValues> {
     return this.#command((thread) => setRule(thread, optionsOf("setPermissionForCategory", rule)));
   }
 
-  /** As if somebody had answered `always_allow_tool`. */
+  /** Has the effect of the answer `always_allow_tool`. */
   grantSessionTool(target: { toolName: string; match?: string }): Promise<void> {
     return this.#command((thread) => addGrant(thread, optionsOf("grantSessionTool", target)));
   }
@@ -290,7 +290,7 @@ export class Session<Values = StateValues> {
     return this.#ordered(async () => list(optionsOf("listThreads", query)));
   }
 
-  /** Takes conversation, files, or both back to `toSeq`. Events up to there stay in force, and the journal keeps the rest. */
+  /** Reverts conversation, files, or both to `toSeq`. Events up to there stay in force, and the journal keeps the rest. */
   rewind(options: RewindOptions): Promise<RewindResult> {
     return this.#command((thread) => rewindThread(thread, optionsOf("rewind", options)));
   }

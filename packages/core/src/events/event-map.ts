@@ -7,9 +7,9 @@ import type { HarnessDisplayState } from "../folds/display-state.ts";
 import { HeldRule, Rule, ToolCategory } from "../permissions/rule.ts";
 
 /**
- * The vocabulary of the whole product: journal, subscribers, wire and UIs. To add an event, add one entry here and
- * teach the folds that care. `by` says who may append it: any process (`command`), the one with the lease (`driver`),
- * or nobody, because only subscribers see it (`live`).
+ * The vocabulary of the whole product: journal, subscribers, wire and UIs. To add an event, add one entry here, and use it in the
+ * folds. `by` says which process may append it: any (`command`), the one with the lease (`driver`), or none, because only
+ * subscribers see it (`live`).
  */
 const command = <S extends Shape>(shape: () => S) => entry("command", shape);
 const driver = <S extends Shape>(shape: () => S, lifts: readonly Lift[] = []) => entry("driver", shape, lifts);
@@ -149,7 +149,7 @@ export const eventMap = {
     code: z.string(),
     message: z.string(),
     retryable: z.boolean(),
-    /** The thread stands still, visibly, until somebody calls `resume()`. */
+    /** The turn is parked until `resume()`. */
     parked: z.optional(z.boolean()),
   })),
   info: live(() => ({ message: z.string() })),
@@ -314,7 +314,7 @@ export function lift<E extends { type: string; v: number }>(
   return lifted as E;
 }
 
-/** True for an event of a type or version that this release has never heard of: it may be shown past, never driven past. */
+/** True for an event of a type or version that this release does not know: a display skips it, a driver stops at it. */
 export function isForeign(event: { type: string; v: number }): boolean {
   const found = entries[event.type];
   return !found || event.v > found.v;

@@ -32,10 +32,10 @@ export const FileChange = z.object({
 });
 export type FileChange = z.infer<typeof FileChange>;
 
-/** How a file is to be taken back: from what it holds now to what it held then. `null`: there is none, or there was none. */
+/** A file that has to be reverted, from its contents now to those then. `null`: the file does not, or did not, exist. */
 export const FileRestore = z.object({
   path: z.string(),
-  /** The hash of what it holds. If it turns out to be anything else, somebody was faster, and it stays as it is. */
+  /** The hash of the contents now. If the file has other contents by then, it is left alone. */
   from: z.nullable(z.string()),
   to: z.nullable(FileVersion),
   /** The thread had seen then what the file held. */
@@ -48,8 +48,8 @@ export const FileRestore = z.object({
 export type FileRestore = z.infer<typeof FileRestore>;
 
 /**
- * What became of a file when changes were taken back, or would become of it. `unchanged`: it is what it was. `conflict`: somebody else has
- * changed it since, so it was left alone. `lost`: what it held was not kept. `failed`: see `detail`.
+ * What a rewind did, or would do, to a file. `unchanged`: it has the earlier contents already. `conflict`: it has changes that are not the
+ * thread's, so it was left alone. `lost`: the earlier contents were not kept. `failed`: see `detail`.
  */
 export const RewoundFile = z.object({
   path: z.string(),
@@ -81,7 +81,7 @@ export type HeldFiles = Readonly<Record<string, HeldFile>>;
 export interface FileJournal {
   /** The files as they are by now. */
   held(): Promise<HeldFiles>;
-  /** Deciding and appending are one step: `decide` may be asked again if somebody else was faster. False if it decided on nothing. */
+  /** Deciding and appending are one step: `decide` runs again if another process appended first. False if there was nothing to record. */
   record(decide: (held: HeldFiles) => readonly FileChange[] | null, blobs?: readonly Blob[]): Promise<boolean>;
   blob(hash: string): Promise<Uint8Array | undefined>;
 }
@@ -93,7 +93,7 @@ export interface ThreadFiles extends FileJournal {
   seen(path: string): string | undefined;
   /** Notes what was read: it is in the journal when the call has ended. */
   read(path: string, version: string): void;
-  /** Notes, durably, what the workspace calls the picture that it took of its files before a command; or why there is none. */
+  /** Records the name of the snapshot that the workspace took before a command, or why there is none. */
   checkpoint(about: { tree: string } | { untracked: string }): Promise<void>;
   /** Shows what a command prints (`shell_output`). */
   print(output: string, stream: "stdout" | "stderr"): void;

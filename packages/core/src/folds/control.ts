@@ -7,7 +7,7 @@ import { emptyTrie, trieSet, type Trie } from "./trie.ts";
 export interface Policies {
   rules: readonly HeldRule[];
   grants: readonly HeldRule[];
-  /** `null`: nobody has said anything, and the harness's `initialState` holds. */
+  /** `null`: not set on this thread; the harness's `initialState` applies. */
   yolo: boolean | null;
 }
 
@@ -99,5 +99,5 @@ function withState(control: Control, updates: { [key: string]: Json }): Control 
   return { ...control, policies, values: Object.entries(values).reduce(set, control.values) };
 }
 
-/** YOLO as an update of the state, if anybody has said anything of it. */
+/** YOLO as an update of the state, if it was set on this thread. */
 export const yoloUpdate = ({ yolo }: Policies): { [key: string]: Json } => (yolo === null ? {} : { yolo });

@@ -15,7 +15,7 @@ type Modified = Readonly<Record<string, ModifiedFile>>;
 /** `diff()` has them all. */
 const FILES_SHOWN = 200;
 
-/** Those that were changed last come last. Storing a file in the journal is told by whoever had it stored. */
+/** Files that were changed last come last. An event that stores a file in the journal (`held`) is skipped: the tool that wrote the file records the change itself. */
 export function reduceModified(files: Modified, event: DurableEvent<"file_changed">): Modified {
   const { path, operation, at, before, after, held } = event;
   if (held) return files;

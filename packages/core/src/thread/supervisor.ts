@@ -5,20 +5,20 @@ import { needsDriving, waitsForPerson } from "../turn/decide.ts";
 import { Driver, LeaseLost, type DriverPorts, type Journal } from "../turn/driver.ts";
 import { giveUp, parked, runTurns } from "../turn/turn.ts";
 
-/** How often a seat looks whether the driver of its thread is still alive. */
+/** How often a process that does not drive checks whether the driver is still alive. */
 const WATCH_MS = 1_000;
-/** How long a process that has answered a call leaves it to the process that asked, if that is alive. */
+/** How long a process that has answered a call waits for the process that asked to continue the turn. */
 const STAND_BACK_MS = 250;
 
 export interface SupervisedThread extends Journal {
   report(what: string, error: unknown): void;
-  /** Somebody else drives: what was said here since is not part of the conversation. */
+  /** Another process drives: the answer that streams here is not part of the conversation. */
   discardDraft(): void;
-  /** The thread can't be driven from here: nobody need wait any longer. */
+  /** The thread can't be driven here: callers that wait for it are rejected. */
   failed(error: unknown): void;
 }
 
-/** Sees to it that a thread is driven: from here, if it has to be driven and nobody alive does; otherwise it stands by. */
+/** Drives a thread when it needs a driver and has none, and otherwise watches that its driver stays alive. */
 export class Supervisor {
   readonly #thread: SupervisedThread;
   readonly #ports: DriverPorts;
@@ -27,12 +27,12 @@ export class Supervisor {
   #again: { force: boolean } | undefined;
   #unwatch: (() => void) | undefined;
   #told: string | undefined;
-  /** A lease of ours that the store would not take back. */
+  /** The epoch of a lease that this process holds and could not release. */
   #unreleased: number | undefined;
-  /** The store failed under the driver: trying again by ourselves would only fill the journal. */
+  /** The store failed while this process drove. It does not retry by itself: that would only fill the journal. */
   #broken: Error | null = null;
   readonly #closing = new AbortController();
-  /** The turn that was last driven from here. */
+  /** The turn that this process drove last. */
   #drove: string | undefined;
   #declines = false;
 
@@ -41,7 +41,7 @@ export class Supervisor {
     this.#ports = ports;
   }
 
-  /** Settles when what runs here now has stopped. */
+  /** Settles when the driver that runs now has stopped. */
   get running(): Promise<void> | undefined {
     return this.#running;
   }
@@ -50,12 +50,12 @@ export class Supervisor {
     return this.#broken;
   }
 
-  /** Somebody has asked for something: what failed before may work now. */
+  /** A caller has given a command: what failed before is tried again. */
   clearFailure(): void {
     this.#broken = null;
   }
 
-  /** Whether what waits for a person here is declined. */
+  /** Whether calls that wait for a person are declined. */
   get declines(): boolean {
     return this.#declines;
   }
@@ -64,7 +64,7 @@ export class Supervisor {
     return this.#closing.signal.aborted;
   }
 
-  /** A session sits here. With `onAsk: "decline"`, what waits for a person is declined from now on. */
+  /** A session has entered the thread. With `onAsk: "decline"`, calls that wait for a person are declined from now on. */
   seated(): void {
     this.#declines = this.#ports.modes.declines;
     this.wake();
@@ -74,7 +74,7 @@ export class Supervisor {
     this.#driver?.abortTurn();
   }
 
-  /** `force` also goes on with what is parked or held. `answered`: a call was answered from here. */
+  /** `force` also continues a parked turn, and takes held inputs. `answered`: this process has answered a call. */
   wake({ force = false, answered = false } = {}): void {
     if (this.#closed) return;
     if (!this.#isCalledFor(this.#thread.state, force)) return this.#reportBlocked();
@@ -98,8 +98,8 @@ export class Supervisor {
   }
 
   /**
-   * A process that only answers may be gone in the next moment, and what it has begun would be cut off. So the process that asked
-   * goes first: it knows the turn, and is likely to stay.
+   * A process that only answers may exit at once, and would interrupt the call that it has started. So the process that asked goes
+   * first: it is likely to stay.
    */
   async #driveAfter(answered: string | undefined, force: boolean): Promise<void> {
     if (answered !== undefined && answered !== this.#drove)
@@ -107,7 +107,7 @@ export class Supervisor {
     if (!this.#closed) await this.#drive(force);
   }
 
-  /** Told once, however often it is in the way. */
+  /** Reports once why this process can't drive the thread. */
   #reportBlocked(): void {
     const { state } = this.#thread;
     const blocked = needsDriving(state) ? this.#ports.modes.whyBlocked(state) : null;
@@ -130,7 +130,7 @@ export class Supervisor {
       });
       await runTurns(this.#driver);
       this.#reportBlocked();
-      // Somebody was faster: should they die, it is our turn.
+      // Another process drives. If it dies, this one continues.
       if (this.#isCalledFor(this.#thread.state, false)) this.#watch(force);
     } catch (error) {
       await this.#stopped(error, force);
@@ -157,7 +157,7 @@ export class Supervisor {
     this.#again = { force };
   }
 
-  /** What makes a driver stop in the middle. The turn ends with the error; if that can't be written, everybody is told here. */
+  /** Handles an error of the driver: the turn ends with it. If that can't be written, subscribers and callers here get it. */
   async #stopped(error: unknown, force: boolean): Promise<void> {
     if (this.#closed) return;
     if (error instanceof LeaseLost) this.#thread.discardDraft();
@@ -174,7 +174,7 @@ export class Supervisor {
     this.#thread.failed(error);
   }
 
-  /** Stands by: should the driver die, this process goes on. */
+  /** Checks later whether the driver is still alive. If it is not, this process continues the turn. */
   #watch(force: boolean): void {
     if (this.#closed) return;
     this.#unwatch?.();
@@ -184,16 +184,16 @@ export class Supervisor {
     });
   }
 
-  /** A turn that was cut off stands still until `resume()`. */
+  /** Parks a turn that was interrupted by a crash, until `resume()`. */
   async pause(): Promise<void> {
     const { state, id } = this.#thread;
     const { epoch, status } = await this.#ports.store.lease(id);
     if (!state.turn || state.parked || (status !== "free" && status !== "dead")) return;
-    // Somebody may be faster and drive: then there is nothing to pause. And whoever opens the thread is told if it can't be written.
+    // If another process drives by now, there is nothing to pause. If the event can't be written, opening the thread fails.
     await this.#thread.append((now) => parked(now, "the process that drove it is gone"), { take: epoch });
   }
 
-  /** Stops driving. Tools are given a moment to stop; what they finish in it is kept. */
+  /** Stops driving. Tools get a grace period, and results that arrive in it are kept. */
   async close(): Promise<void> {
     this.#closing.abort();
     this.#unwatch?.();

@@ -16,7 +16,7 @@ interface Open {
   opened?: Thread;
 }
 
-/** The threads that this process has open, each once, for as long as a session sits at it or it is being driven here. */
+/** The threads that this process has open. Each is open once, while a session is at it or this process drives it. */
 export class ThreadRegistry {
   readonly #ports: DriverPorts;
   readonly #onRecover: "resume" | "pause";
@@ -28,12 +28,12 @@ export class ThreadRegistry {
     this.#onRecover = onRecover;
   }
 
-  /** Takes a seat. A turn that was cut off goes on now, or is parked, as `onRecover` says. */
+  /** Opens the thread for a session. An interrupted turn is continued or parked, as `onRecover` says. */
   async acquire(threadId: string, from?: Folds): Promise<Thread> {
     for (;;) {
       const open: Open = this.#open.get(threadId) ?? { thread: this.#opened(threadId, from), seats: 0 };
       this.#open.set(threadId, open);
-      // The seat counts from here on, before anything is awaited: a session that leaves meanwhile does not close the thread.
+      // Counted before anything is awaited, so that a session that leaves meanwhile does not close the thread.
       open.seats++;
       try {
         const thread = await open.thread;
@@ -61,7 +61,7 @@ export class ThreadRegistry {
     return thread;
   }
 
-  /** Leaves a seat. A turn that is driven here, or whose end a caller here waits for, goes on all the same. */
+  /** A session leaves the thread. The thread stays open while this process drives it, or a caller here waits for it. */
   async release(thread: Thread): Promise<void> {
     const open = this.#seated.get(thread);
     if (!open || --open.seats > 0) return;
@@ -71,7 +71,7 @@ export class ThreadRegistry {
     await thread.close();
   }
 
-  /** Does something at a thread without staying. */
+  /** Opens the thread for the time that `work` takes. */
   async visit<T>(threadId: string, work: (thread: Thread) => Promise<T>): Promise<T> {
     const thread = await this.acquire(threadId);
     try {
@@ -82,7 +82,7 @@ export class ThreadRegistry {
     }
   }
 
-  /** The journal in which the threads of a resource keep the files that they share. It is a thread that nobody talks to. */
+  /** The journal in which the threads of a resource keep the files that they share: that of a thread without messages. */
   async shared(resourceId: string): Promise<FileJournal> {
     const id = `files:${resourceId}`;
     const { store, clock } = this.#ports;

@@ -20,23 +20,23 @@ import { needsDriving, type Appended, type Decide } from "../turn/decide.ts";
 import type { DriverPorts, Journal, LeaseUse } from "../turn/driver.ts";
 import { TurnResults } from "./turn-results.ts";
 
-/** How long until news are looked for again that could not be read. */
+/** How long to wait before new events that could not be read are read again. */
 const KEEP_UP_MS = 500;
 /** How long an abort waits for a turn that is about to begin. */
 const BEGIN_MS = 2_000;
 
 /**
- * One thread as this process sees it: its folds, kept up to date, and those who listen. All seats at a thread in one harness share
- * it. It drives the thread whenever that has to be driven and nobody else does.
+ * An open thread in this process: its folds, kept up to date with the journal, its subscribers, and its supervisor. All sessions of a
+ * harness that are at the same thread share it.
  */
 export class Thread implements Journal {
   readonly id: string;
   readonly #state = new LazyFold(newThreadState, reduceThreadAll);
-  /** Folded when the model is first asked from here: a thread that is only looked at does not hold it. */
+  /** Folded when this process first asks the model: a thread that is only displayed does not hold it. */
   #transcript: Transcript | undefined;
   readonly #cache: FoldCache;
   readonly #display: LiveDisplay;
-  /** Those of all sessions at this thread: the one place from which events are delivered. */
+  /** The subscribers of all sessions at this thread. */
   readonly subscribers = new Set<Subscriber>();
   readonly #onDeleted = new Set<() => void>();
   readonly ports: DriverPorts;
@@ -77,14 +77,14 @@ export class Thread implements Journal {
     return { state: this.state, parts: this.#display.parts };
   }
 
-  /** `from`: what a clone inherits, if that is folded already. */
+  /** `from`: the folds that a clone inherits, if its source is open here. */
   static async open(id: string, ports: DriverPorts, from?: Folds): Promise<Thread> {
     const thread = new Thread(id, ports);
     await thread.#load(from ?? (await thread.#cache.load()) ?? newFolds(id));
     thread.#unfollow = ports.store.follow(id, (seq = Infinity) => {
       if (seq > thread.state.seq) thread.#keepUp();
     });
-    // What happened between the two is in neither.
+    // Events that were appended between loading and following are in neither.
     await thread.#catchUp();
     return thread;
   }
@@ -225,7 +225,7 @@ export class Thread implements Journal {
     this.#settle(event);
   }
 
-  /** A fold can't go back, so after a rewind everything is folded anew, and everybody is told to do the same. */
+  /** A fold can't go back: after a rewind the journal is folded anew, and subscribers get a `resync`. */
   async #reload(events: readonly DurableEvent[]): Promise<void> {
     this.#transcript = undefined;
     await this.#load(newFolds(this.id), events.at(-1)?.seq);
@@ -234,7 +234,7 @@ export class Thread implements Journal {
     for (const event of events) this.#settle(event);
   }
 
-  /** What an event means for those who wait. */
+  /** Settles the callers that wait for this event, and emits the live events that follow from it. */
   #settle(event: DurableEvent): void {
     switch (event.type) {
       case "input_accepted": {
@@ -265,12 +265,12 @@ export class Thread implements Journal {
     if (turn) await this.until((state) => state.turn?.turnId !== turn.turnId);
   }
 
-  /** Settles when it is so; rejects if the thread is closed here first, or can't be driven. */
+  /** Settles when `isSo` holds; rejects if the thread is closed here first, or can't be driven. */
   async reach(isSo: (state: ThreadState) => boolean): Promise<void> {
     if (!(await this.until(isSo))) throw this.supervisor.broken ?? closedError();
   }
 
-  /** Settles when it is so. False if nothing is done here any more that could make it so. */
+  /** Settles with true when `isSo` holds, and with false if the thread is closed here first, or can't be driven. */
   async until(isSo: (state: ThreadState) => boolean): Promise<boolean> {
     while (!isSo(this.state)) {
       if (this.#closed || this.supervisor.broken) return false;
@@ -279,7 +279,7 @@ export class Thread implements Journal {
     return true;
   }
 
-  /** Settles when an input that is about to be taken has been: who aborts then means the turn that begins with it. */
+  /** Settles when an input that is about to be taken has been taken: an abort then means the turn that begins with it. */
   async begun(): Promise<void> {
     const until = this.ports.clock.now() + BEGIN_MS;
     const canBegin = () => !this.supervisor.broken && !this.#closed && this.ports.modes.canAct(this.state);
@@ -288,7 +288,7 @@ export class Thread implements Journal {
       await Promise.race([this.changed(), sleep(this.ports.clock, 50)]);
   }
 
-  /** Settles when nothing here depends on this thread any more: it is not driven here, and nobody waits for a turn of it. */
+  /** Settles when this process neither drives the thread nor has a caller that waits for a turn of it. */
   async unneeded(): Promise<void> {
     while (!this.#closed && (this.supervisor.running || this.results.size > 0)) {
       await (this.supervisor.running ?? this.changed());
@@ -297,13 +297,13 @@ export class Thread implements Journal {
 
   // Following
 
-  /** Settles when everything is folded that is in the store by now. */
+  /** Settles when all events that are in the store at the call are folded. */
   async refresh(): Promise<void> {
     await this.#catchUp();
     this.wake();
   }
 
-  /** The same, for news that came by themselves: if they can't be read now, they will be. */
+  /** The same after a notification of the store. If the events can't be read, reading them is retried. */
   #keepUp(): void {
     this.refresh().catch((error: unknown) => {
       if (this.#closed) return;
@@ -341,14 +341,14 @@ export class Thread implements Journal {
   }
 
   async #showDraft(turnId: string): Promise<void> {
-    // A courtesy: what can't be read now comes with the message itself.
+    // Without the draft nothing is lost: the text comes with the message itself.
     const pieces = await this.ports.store.draft(this.id).catch(() => []);
     if (pieces.length > 0) this.#draft.show(this, pieces, { turnId, at: this.ports.clock.now() });
   }
 
   // Supervisor
 
-  /** Drives the thread if it has to be driven and nobody alive does. `force` also goes on with what is parked or held. */
+  /** Drives the thread if it needs a driver and has none. `force` also continues a parked turn, and takes held inputs. */
   wake(options?: { force: boolean }): void {
     this.supervisor.wake(options);
   }
@@ -375,7 +375,7 @@ export class Thread implements Journal {
     return result;
   }
 
-  /** Stops driving and listening. What is pending stays pending, for whoever opens the thread next. */
+  /** Stops driving and following the thread. Pending calls stay pending, and are there when the thread is opened again. */
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;

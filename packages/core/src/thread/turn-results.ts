@@ -3,7 +3,7 @@ import { trieEntries, trieGet } from "../folds/trie.ts";
 import type { EndReason } from "../events/event-map.ts";
 import type { Message } from "../events/message.ts";
 
-/** What became of an input: how the turn that took it ended. */
+/** How the turn that took an input ended. */
 export interface TurnResult {
   reason: EndReason;
   /** The model's last whole answer in that turn. */
@@ -16,13 +16,13 @@ export interface TurnResult {
 }
 
 interface Waiter {
-  /** Its input is in the journal. Until then it can't have been lost. */
+  /** Its input is in the journal. Before that, it can't be dropped. */
   accepted: boolean;
   resolve(result: TurnResult): void;
   reject(error: unknown): void;
 }
 
-/** Those who wait for what becomes of an input. */
+/** Callers that wait for the result of the turn that takes their input. */
 export class TurnResults {
   readonly #waiting = new Map<string, Waiter[]>();
   readonly #left: () => void;
@@ -36,7 +36,7 @@ export class TurnResults {
   /** Settles when the turn that took this input has ended. Register before the input is appended. */
   add(inputId: string): { result: Promise<TurnResult>; cancel(): void } {
     const { promise, resolve, reject } = Promise.withResolvers<TurnResult>();
-    // Whoever asked may have gone by the time it is rejected.
+    // The caller may not listen any more when it is rejected.
     promise.catch(() => undefined);
     const waiter = { resolve, reject, accepted: false };
     this.#waiting.set(inputId, [...(this.#waiting.get(inputId) ?? []), waiter]);
@@ -53,7 +53,7 @@ export class TurnResults {
     return this.#waiting.size + this.#others;
   }
 
-  /** Counts a caller that waits for something else of the thread. */
+  /** Counts a caller that waits for anything else of the thread. */
   async during<T>(waited: Promise<T>): Promise<T> {
     this.#others++;
     return waited.finally(() => {
