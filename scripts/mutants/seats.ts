@@ -327,7 +327,7 @@ export const seats = inPackage("packages/core", [
   {
     attacks: "stand-back: a process that answers begins the call",
     file: "thread/supervisor.ts",
-    find: "if (answered !== undefined && answered !== this.#drove)",
+    find: "if (answered !== undefined && answered !== this.#lastDrivenTurnId)",
     replace: "if (false)",
     tests: ["commands/answer-and-leave"],
   },
@@ -355,15 +355,15 @@ export const seats = inPackage("packages/core", [
   {
     attacks: "stand-back: the process that asked waits, too",
     file: "thread/supervisor.ts",
-    find: "answered !== undefined && answered !== this.#drove",
+    find: "answered !== undefined && answered !== this.#lastDrivenTurnId",
     replace: "answered !== undefined",
     tests: ["commands/answer-and-leave"],
   },
   {
     attacks: "stand-back: a process does not know that it has asked",
     file: "thread/supervisor.ts",
-    find: "if (driver?.hasDriven) this.#drove",
-    replace: "if (false) this.#drove",
+    find: "if (driver?.hasDriven) this.#lastDrivenTurnId",
+    replace: "if (false) this.#lastDrivenTurnId",
     tests: ["commands/answer-and-leave"],
   },
 ]);

@@ -109,7 +109,7 @@ export class Modes {
     const hasCurrent = control.modeId === null || this.has(control.modeId);
     if (turn?.phase !== "calls") return hasCurrent;
     if (!hasCurrent && !this.has(turn.modeId)) return false;
-    const due = turn.calls.filter((call) => DUE.has(call.state));
+    const due = turn.calls.filter((call) => NEEDS_DRIVER.has(call.state));
     return turn.declined || due.length === 0 || due.some((call) => !this.lacksTool(state, call));
   }
 
@@ -133,7 +133,7 @@ export class Modes {
     const modeId = turn?.phase === "calls" ? turn.modeId : control.modeId;
     if (modeId !== null && !this.has(modeId) && !(control.modeId === null || this.has(control.modeId)))
       return this.unknown(modeId);
-    const call = turn?.calls.find((one) => DUE.has(one.state) && this.lacksTool(state, one));
+    const call = turn?.calls.find((one) => NEEDS_DRIVER.has(one.state) && this.lacksTool(state, one));
     return new CinchError(
       "INVALID_CONFIG",
       `There is no tool "${call?.toolName}" here. Call "${call?.toolCallId}" and the answer to it are kept for a process that has the tool; abort() ends the turn.`,
@@ -216,7 +216,7 @@ export class Modes {
 const NO_MODEL = "none";
 
 /** The states of calls that a driver has to act on. */
-const DUE: ReadonlySet<Call["state"]> = new Set(["requested", "resumed", "declined", "started"]);
+const NEEDS_DRIVER: ReadonlySet<Call["state"]> = new Set(["requested", "resumed", "declined", "started"]);
 
 function idOf(model: Model | undefined): string {
   if (model === undefined) return NO_MODEL;

@@ -7,7 +7,8 @@ export type Fit = "all" | "some" | "none";
  * The more specific rule decides: a pattern, a path rule or `interruptOn`, then the tool, then the category. `place` ranks above all of
  * them: a tool whose `policy` returns `insist` asks, unless YOLO is on.
  */
-type Rank = "place" | "pattern" | "tool" | "category";
+const RANKS = ["place", "pattern", "tool", "category"] as const;
+type Rank = (typeof RANKS)[number];
 
 /** How a rule for the tool or its category applies to the arguments of one call. */
 export interface Finding {
@@ -45,7 +46,7 @@ export function judge({ category, available, yolo, findings }: Case): Ruling {
     return { policy: "deny", interrupt: false, ...(hasReason && { tell: denying[0]!.tell }) };
   }
   if (yolo) return { policy: "allow", interrupt: false };
-  for (const rank of ["place", "pattern", "tool", "category"]) {
+  for (const rank of RANKS) {
     const newest = applicable.findLast((finding) => finding.rank === rank);
     if (newest) return { policy: newest.policy, interrupt: newest.interrupt ?? false };
   }

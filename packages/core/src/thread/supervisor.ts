@@ -26,14 +26,14 @@ export class Supervisor {
   #running: Promise<void> | undefined;
   #again: { force: boolean } | undefined;
   #unwatch: (() => void) | undefined;
-  #told: string | undefined;
+  #reportedBlock: string | undefined;
   /** The epoch of a lease that this process holds and could not release. */
   #unreleased: number | undefined;
   /** The store failed while this process drove. It does not retry by itself: that would only fill the journal. */
   #broken: Error | null = null;
   readonly #closing = new AbortController();
   /** The turn that this process drove last. */
-  #drove: string | undefined;
+  #lastDrivenTurnId: string | undefined;
   #declines = false;
 
   constructor(thread: SupervisedThread, ports: DriverPorts) {
@@ -102,7 +102,7 @@ export class Supervisor {
    * first: it is likely to stay.
    */
   async #driveAfter(answered: string | undefined, force: boolean): Promise<void> {
-    if (answered !== undefined && answered !== this.#drove)
+    if (answered !== undefined && answered !== this.#lastDrivenTurnId)
       await sleep(this.#ports.clock, STAND_BACK_MS, this.#closing.signal);
     if (!this.#closed) await this.#drive(force);
   }
@@ -111,8 +111,8 @@ export class Supervisor {
   #reportBlocked(): void {
     const { state } = this.#thread;
     const blocked = needsDriving(state) ? this.#ports.modes.whyBlocked(state) : null;
-    const isNew = blocked && blocked.message !== this.#told;
-    this.#told = blocked?.message;
+    const isNew = blocked && blocked.message !== this.#reportedBlock;
+    this.#reportedBlock = blocked?.message;
     if (isNew) this.#thread.report("The thread can't be driven from here", blocked);
   }
 
@@ -142,7 +142,7 @@ export class Supervisor {
   async #release(): Promise<void> {
     const driver = this.#driver;
     this.#driver = undefined;
-    if (driver?.hasDriven) this.#drove = this.#thread.state.turn?.turnId;
+    if (driver?.hasDriven) this.#lastDrivenTurnId = this.#thread.state.turn?.turnId;
     try {
       await driver?.release();
     } catch (error) {

@@ -204,7 +204,7 @@ export class Thread implements Journal {
     return () => void this.#onDeleted.delete(callback);
   }
 
-  /** Events of this thread after `since`, from the store. */
+  /** The events in this range, from the store. */
   read(range: { after?: number; upTo?: number; limit?: number; last?: boolean }): Promise<DurableEvent[]> {
     return this.ports.store.read(this.id, range).then((events) => events.map(readEvent));
   }

@@ -50,7 +50,7 @@ export async function authorize(
   return (await orAborted(checked, driver.signal)) ?? refuse(call, notRun("aborted"));
 }
 
-/** The only permission check. */
+/** The only check that lets a call run. */
 async function check({ state, journal, signal }: Driver, call: Call, setup: Setup): Promise<Authorized> {
   const { resourceId, control } = state;
   const { policies } = control;

@@ -77,7 +77,7 @@ async function startDue(driver: Driver, setup: Setup, running: ReadonlyMap<strin
   const isDue = (call: Call): boolean => {
     if (running.has(call.toolCallId) || driver.ports.modes.lacksTool(driver.state, call)) return false;
     if (current?.declined) return call.state === "declined";
-    return DUE.has(call.state) || isInterrupted(driver, call) || (driver.declines && WAITING.has(call.state));
+    return STARTABLE.has(call.state) || isInterrupted(driver, call) || (driver.declines && WAITING.has(call.state));
   };
   const calls = (current?.calls ?? []).filter(isDue);
   if (calls.length === 0 || driver.signal.aborted) return;
@@ -105,7 +105,7 @@ async function startDue(driver: Driver, setup: Setup, running: ReadonlyMap<strin
   for (const [toolCallId, one] of ready ?? []) driver.ready.set(toolCallId, one);
 }
 
-const DUE: ReadonlySet<Call["state"]> = new Set(["requested", "resumed", "declined"]);
+const STARTABLE: ReadonlySet<Call["state"]> = new Set(["requested", "resumed", "declined"]);
 
 /** The states in which a call waits for a person. */
 const WAITING: ReadonlySet<Call["state"]> = new Set(["asking", "suspended"]);
