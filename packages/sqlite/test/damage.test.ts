@@ -80,6 +80,10 @@ describe("damage", { concurrency: 3, timeout: 300_000 }, () => {
     ["a row that is missing at the end", "DELETE FROM events WHERE key = 1 << 28 | 4"],
     ["a thread without rows", "DELETE FROM events WHERE key < 2 << 28"],
     ["a thread without segments", "DELETE FROM segments WHERE thread = 1"],
+    [
+      "a thread without segments whose row does not know its newest event, as in files of 0.2",
+      "DELETE FROM segments WHERE thread = 1; UPDATE threads SET last = 0 WHERE no = 1",
+    ],
     ["a body that is a blob", "UPDATE events SET body = CAST(body AS BLOB) WHERE key = 1 << 28 | 3"],
     ["a row without a checksum that is not JSON", "UPDATE events SET body = '{', sum = NULL WHERE key = 1 << 28 | 3"],
     ["a row without a checksum that is a list", "UPDATE events SET body = '[]', sum = NULL WHERE key = 1 << 28 | 3"],
