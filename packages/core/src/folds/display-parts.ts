@@ -2,6 +2,7 @@ import type { DurableEvent, HarnessEvent } from "../events/event-map.ts";
 import type { Json, Message, Part } from "../events/message.ts";
 import { isNewer } from "../events/versions.ts";
 import { MESSAGES_SHOWN, type HarnessDisplayState, type HarnessMessage } from "./display-state.ts";
+import { without } from "./without.ts";
 import { reduceModified, type ModifiedFile } from "./modified.ts";
 
 type Of<T extends HarnessEvent["type"]> = Extract<HarnessEvent, { type: T }>;
@@ -175,12 +176,6 @@ function grow(parts: DisplayParts, event: Of<"message_update">): DisplayParts {
 type Keyed<T> = Readonly<Record<string, T>>;
 
 const assigned = <T>(record: Keyed<T>, key: string, value: T): Keyed<T> => ({ ...record, [key]: value });
-
-function without<T>(record: Keyed<T>, key: string): Keyed<T> {
-  if (!Object.hasOwn(record, key)) return record;
-  const { [key]: _, ...rest } = record;
-  return rest;
-}
 
 type OwnCall = Extract<Part, { type: "tool-call" }>;
 const isOwnCall = (part: Part): part is OwnCall => part.type === "tool-call" && !part.providerExecuted;

@@ -1,5 +1,6 @@
 import type { DurableEvent } from "../events/event-map.ts";
 import type { FileRestore, HeldFile, RewoundFile } from "../events/files.ts";
+import { without } from "./without.ts";
 import { emptyTrie, trieDelete, trieSet, type Trie } from "./trie.ts";
 
 /** The files of a thread. */
@@ -75,10 +76,4 @@ function reduceCheckpoint(files: FilesState, event: DurableEvent<"checkpoint_cre
     case "restored":
       return { ...files, restoring: null, restored: { seq, files: event.restored ?? [] } };
   }
-}
-
-function without<T>(record: Readonly<Record<string, T>>, key: string): Readonly<Record<string, T>> {
-  if (!Object.hasOwn(record, key)) return record;
-  const { [key]: _, ...rest } = record;
-  return rest;
 }

@@ -67,6 +67,11 @@ export class Subscriber {
   }
 }
 
+export function deliver(event: HarnessEvent, subscribers: Iterable<Subscriber>): void {
+  // A copy: a listener that subscribes another one during this event has the event in that one's past.
+  for (const subscriber of Array.from(subscribers)) subscriber.push(event);
+}
+
 /** `null` if the events alone don't lead from `since` to now: a rewind lies between, or too much does. */
 async function eventsSince(thread: Thread, since: number, upTo: number): Promise<HarnessEvent[] | null> {
   if (since > upTo || upTo - since > REPLAY_LIMIT) return null;

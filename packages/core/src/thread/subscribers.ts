@@ -2,7 +2,7 @@ import { CinchError } from "../errors.ts";
 import type { HarnessEvent } from "../events/event-map.ts";
 import { warn } from "../ports/warn.ts";
 import { EventQueue, readerOf } from "./event-queue.ts";
-import { resyncOf, Subscriber, type Listener } from "./subscriber.ts";
+import { deliver, resyncOf, Subscriber, type Listener } from "./subscriber.ts";
 import type { Thread } from "./thread.ts";
 
 /** The subscribers of one session. They move with it from thread to thread. */
@@ -62,8 +62,7 @@ export class Subscribers {
 
   /** Delivers an event of the session itself. */
   push(event: HarnessEvent): void {
-    // A copy: a listener that subscribes another one during this event has the event in that one's past.
-    for (const subscriber of Array.from(this.#all)) subscriber.push(event);
+    deliver(event, this.#all);
   }
 
   close(): void {

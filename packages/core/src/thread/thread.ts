@@ -14,7 +14,7 @@ import { loadFolds, loadTranscript } from "./load-folds.ts";
 import { sleep } from "../ports/clock.ts";
 import { LiveDisplay } from "./live-display.ts";
 import { asOutcome } from "./command-outcome.ts";
-import type { Subscriber } from "./subscriber.ts";
+import { deliver, type Subscriber } from "./subscriber.ts";
 import type { AppendOptions } from "../ports/store.ts";
 import { needsDriving, type Appended, type Decide } from "../turn/decide.ts";
 import type { DriverPorts, Journal, LeaseUse } from "../turn/driver.ts";
@@ -194,8 +194,7 @@ export class Thread implements Journal {
   }
 
   #deliver(event: HarnessEvent): void {
-    // A copy: a listener that subscribes another one during this event has the event in that one's past.
-    for (const subscriber of Array.from(this.subscribers)) subscriber.push(event);
+    deliver(event, this.subscribers);
   }
 
   /** Calls back once if the thread is deleted. Gives back how to stop that. */

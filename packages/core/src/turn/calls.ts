@@ -102,7 +102,7 @@ async function startDue(driver: Driver, setup: Setup, running: ReadonlyMap<strin
     });
     return { ...afterCall(state, events), result: readyOf(starting) };
   });
-  for (const [toolCallId, one] of ready ?? []) driver.ready.set(toolCallId, one);
+  driver.addReady(ready);
 }
 
 const STARTABLE: ReadonlySet<Call["state"]> = new Set(["requested", "resumed", "declined"]);

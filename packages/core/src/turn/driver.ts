@@ -95,6 +95,11 @@ export class Driver {
     this.#confirmedAt = ports.clock.now();
   }
 
+  /** After the append with the `tool_start` of these calls. */
+  addReady(calls: ReadonlyMap<string, Ready> = new Map()): void {
+    for (const [toolCallId, call] of calls) this.ready.set(toolCallId, call);
+  }
+
   get state(): ThreadState {
     return this.journal.state;
   }

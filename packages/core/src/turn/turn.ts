@@ -276,7 +276,7 @@ async function accept(
     return { events, blobs, release: !needsDriving(preview(state, events)) };
   });
   driver.ready.clear();
-  for (const [toolCallId, one] of ready ?? []) driver.ready.set(toolCallId, one);
+  driver.addReady(ready);
 }
 
 /** The answer as the journal stores it: the bytes of files are blobs. */
