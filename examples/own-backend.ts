@@ -1,13 +1,11 @@
 /** A backend of your own: files in a bucket of objects, as cloud storage has them, checked by the conformance suite. */
 import { Agent, Harness } from "@cinch/core";
 import { backendConformance, call, say, script } from "@cinch/testkit";
+import { compositeBackend, createWorkspace, memoryBackend } from "@cinch/workspace";
 import {
-  compositeBackend,
-  createWorkspace,
   FileError,
   globFiles,
   grepFiles,
-  memoryBackend,
   type Backend,
   type DeleteOptions,
   type Entry,
@@ -17,7 +15,7 @@ import {
   type Reach,
   type Stat,
   type WriteOptions,
-} from "@cinch/workspace";
+} from "@cinch/workspace/backend";
 
 interface StoredObject {
   bytes: Uint8Array;

@@ -9,17 +9,8 @@ import { appendFileSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { open, type FileHandle } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import {
-  Agent,
-  CinchError,
-  Harness,
-  MemoryData,
-  MemoryStore,
-  textOf,
-  type AppendOptions,
-  type AppendResult,
-  type StampedEvent,
-} from "@cinch/core";
+import { Agent, CinchError, Harness, textOf } from "@cinch/core";
+import { MemoryData, MemoryStore, type AppendOptions, type AppendResult, type StampedEvent } from "@cinch/core/store";
 import { say, script, storeConformance } from "@cinch/testkit";
 
 /** A call that changed something, and the store object on which it was made. `start`: a process opened the file. */

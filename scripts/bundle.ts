@@ -1,16 +1,11 @@
-import { build, type Plugin } from "esbuild";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { build, type BuildOptions, type Plugin } from "esbuild";
 
 /**
- * Runs after `tsc -b`, and bundles each entry point into one file that replaces the one of tsc. A start mostly opens files, so one file
- * loads faster; and only the used part of the schema library is included.
+ * Runs after `tsc -b`, and bundles what is loaded at a start into one file for each package. A start mostly opens files, so one file loads
+ * faster; and only the used part of the schema library is included.
  */
-const entries = [
-  { from: "packages/core/src/index.ts", to: "packages/core/dist/index.js" },
-  { from: "packages/core/src/display.ts", to: "packages/core/dist/display.js" },
-  { from: "packages/sqlite/src/index.ts", to: "packages/sqlite/dist/index.js" },
-  // As CommonJS, the worker starts in two thirds of the time.
-  { from: "packages/sqlite/src/worker.ts", to: "packages/sqlite/dist/worker.cjs" },
-];
 
 /** Other packages are not bundled: there must be only one copy of each class. */
 const external: Plugin = {
@@ -40,16 +35,40 @@ const builtins: Plugin = {
   },
 };
 
-for (const { from, to } of entries) {
+const root = join(import.meta.dirname, "..");
+
+/** Entry points that share classes: each of them only exports names of one common file. */
+await bundleTogether("packages/core", ["index", "journal", "store", "workspace"]);
+// A browser loads it alone.
+await bundle({ entryPoints: ["packages/core/src/display.ts"], outfile: "packages/core/dist/display.js" });
+await bundle({ entryPoints: ["packages/sqlite/src/index.ts"], outfile: "packages/sqlite/dist/index.js" });
+// As CommonJS, the worker starts in two thirds of the time.
+await bundle({
+  entryPoints: ["packages/sqlite/src/worker.ts"],
+  outfile: "packages/sqlite/dist/worker.cjs",
+  format: "cjs",
+});
+
+async function bundleTogether(folder: string, entries: readonly string[]): Promise<void> {
+  const resolveDir = join(root, folder, "src");
+  const contents = entries.map((entry) => `export * from "./${entry}.ts";`).join("\n");
+  await bundle({ stdin: { contents, resolveDir, loader: "ts" }, outfile: `${folder}/dist/bundle.js` });
+  for (const entry of entries) {
+    const names = Object.keys((await import(join(resolveDir, `${entry}.ts`))) as object);
+    writeFileSync(join(root, folder, "dist", `${entry}.js`), `export { ${names.join(", ")} } from "./bundle.js";\n`);
+  }
+}
+
+async function bundle(options: BuildOptions): Promise<void> {
   await build({
-    entryPoints: [from],
-    outfile: to,
     bundle: true,
-    format: to.endsWith(".cjs") ? "cjs" : "esm",
+    format: "esm",
     platform: "node",
     target: "node24",
     sourcemap: false,
     plugins: [external, builtins],
     logLevel: "error",
+    absWorkingDir: root,
+    ...options,
   });
 }

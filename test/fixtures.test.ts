@@ -3,7 +3,8 @@ import { copyFileSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { lift, type DurableEvent, type Harness } from "@cinch/core";
+import { lift } from "@cinch/core/journal";
+import type { DurableEvent, Harness } from "@cinch/core";
 import { sqliteStore } from "@cinch/sqlite";
 import { mainThread, playScenario, tortureHarness } from "@cinch/testkit";
 import { newFolds, reduceAll } from "../packages/core/src/folds/folds.ts";

@@ -3,9 +3,9 @@ import { execFile } from "node:child_process";
 import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { eventMap } from "@cinch/core";
+import { eventMap } from "@cinch/core/journal";
 import * as z from "zod/mini";
-import { programOf, sectionsOf, type Section } from "./reference.ts";
+import { documentedIn, entryPoints, exportsOf, programOf, sectionsOf, type Section } from "./reference.ts";
 
 /** Compares docs/reference.md with the types, the event map and the exports. Failures say what to change. */
 const root = join(import.meta.dirname, "..");
@@ -88,11 +88,11 @@ describe("the reference", { concurrency: false }, () => {
     assert.deepEqual(documented.toSorted(), [...new Set(thrown)].toSorted());
   });
 
-  for (const name of ["core", "sqlite", "workspace", "workspace/virtual", "testkit"]) {
-    test(`has everything that @cinch/${name} exports`, async () => {
-      const exported = Object.keys((await import(`@cinch/${name}`)) as object);
-      const documented = sectionOf("Exports", `@cinch/${name}`).rows.map((row) => row.name);
-      assert.deepEqual(documented.toSorted(), exported.toSorted());
+  for (const { name, source } of entryPoints()) {
+    test(`has everything that ${name} exports, also types`, async () => {
+      const { values, types } = exportsOf(readFileSync(source, "utf8"));
+      assert.deepEqual(values, Object.keys((await import(name)) as object).toSorted());
+      assert.deepEqual(documentedIn(text, name), { values, types });
     });
   }
 

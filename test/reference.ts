@@ -1,3 +1,6 @@
+import { globSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+
 /** A row of a table of docs/reference.md. */
 interface Row {
   /** Without its parameters. */
@@ -141,4 +144,51 @@ function compared({ where, what, code, all = code, documented }: Comparison): Ch
       line: line(`Exclude<${documented}, ${all}>`),
     },
   ];
+}
+
+/** The entry points of all packages, with their source files. */
+export function entryPoints(): { name: string; source: string }[] {
+  return globSync("packages/*/package.json").flatMap((file) => {
+    const { name, exports } = JSON.parse(readFileSync(file, "utf8")) as PackageFile;
+    return Object.entries(exports).map(([path, { "@cinch/source": source }]) => ({
+      name: join(name, path),
+      source: join(dirname(file), source),
+    }));
+  });
+}
+
+interface PackageFile {
+  name: string;
+  exports: Record<string, { "@cinch/source": string }>;
+}
+
+interface Names {
+  values: string[];
+  types: string[];
+}
+
+/** The names that an entry point lists. Throws for `export *`: what a package exports is a decision for each name. */
+export function exportsOf(source: string): Names {
+  if (/^export (type )?\*/m.test(source))
+    throw new Error("An entry point lists the names that it exports: no `export *`.");
+  const names = [...source.matchAll(/^export (type )?\{([^}]*)\}/gm)].flatMap(([, allTypes, list = ""]) =>
+    list
+      .split(",")
+      .map((name) => name.trim())
+      .filter(Boolean)
+      .map((name) => ({ name: name.replace("type ", ""), isType: Boolean(allTypes) || name.startsWith("type ") })),
+  );
+  const sorted = (some: typeof names) => some.map(({ name }) => name).toSorted();
+  return { values: sorted(names.filter((one) => !one.isType)), types: sorted(names.filter((one) => one.isType)) };
+}
+
+/** The table "Exports" of an entry point, and its line of types. */
+export function documentedIn(text: string, name: string): Names {
+  const part = text.split(/^## /m).find((one) => one.startsWith(`\`${name}\`\n`)) ?? "";
+  const table = sectionsOf(`## ${part}`).find(({ kind }) => kind === "exports");
+  const types = /^Types: (.*)$/m.exec(part)?.[1] ?? "";
+  return {
+    values: (table?.rows ?? []).map((row) => row.name).toSorted(),
+    types: [...types.matchAll(/`(\w+)`/g)].map(([, type = ""]) => type).toSorted(),
+  };
 }

@@ -1,63 +1,81 @@
 /** The harness itself: events, folds, threads, sessions and the turn loop. It decides, and touches no disk or network of its own. */
-export { Agent, DEFAULT_MAX_STEPS, type AgentConfig, type Instructions, type Model } from "./config/agent.ts";
+export { Agent, type AgentConfig, type Instructions, type Model } from "./config/agent.ts";
+export type { Budget } from "./config/budget.ts";
 export { checkKeys } from "./config/check.ts";
-export { CinchError, type ErrorCode } from "./errors.ts";
-export * from "./events/event-map.ts";
-export { reduceDisplay } from "./folds/display.ts";
-export {
-  MESSAGES_SHOWN,
-  type HarnessDisplayState,
-  type HarnessMessage,
-  type ActiveTool,
-  type PendingApproval,
-  type PendingSuspension,
-} from "./folds/display-state.ts";
-export { newDisplayState } from "./folds/display.ts";
-export { reduceInbox, type InboxItem } from "./folds/inbox.ts";
-export { newThreadState, reduceThread, type ThreadState } from "./folds/state.ts";
-export { emptyTranscript, reduceTranscript, type Transcript } from "./folds/transcript.ts";
-export * from "./events/files.ts";
-export { Harness, type HarnessConfig } from "./harness.ts";
 export type { Heartbeat } from "./config/heartbeats.ts";
-export type { Input, InputFile } from "./commands/input.ts";
-export { MemoryData, MemoryStore, memoryStore, threadNotFound } from "./ports/memory-store.ts";
-export * from "./events/message.ts";
-export { addUsage, noUsage } from "./events/usage.ts";
-export type { LanguageModel } from "./model/compat.ts";
-export { toPrompt, type Head } from "./model/prompt.ts";
-export { randomIds, type Ids } from "./ports/ids.ts";
-export { systemClock, type Clock } from "./ports/clock.ts";
+export type { HarnessMode, ModeConfig } from "./config/modes.ts";
 export { defaultPrices, type Price, type PriceTable } from "./config/prices.ts";
-export type { Session } from "./session.ts";
-export type { Settled } from "./queries/settled.ts";
 export type { Settings } from "./config/settings.ts";
 export type { StateUpdates, StateValues, WholeState } from "./config/state-shape.ts";
-export * from "./ports/store.ts";
+export type { ApprovalAnswer, SuspensionAnswer } from "./commands/answers.ts";
+export type { Input, InputFile } from "./commands/input.ts";
+export type { RewindOptions, RewindResult } from "./commands/rewind.ts";
+export { CinchError, type ErrorCode } from "./errors.ts";
+export type {
+  Decision,
+  Delivery,
+  DurableEvent,
+  DurableType,
+  Effect,
+  EndReason,
+  EventType,
+  HarnessEvent,
+  LiveEvent,
+  LiveType,
+  Task,
+} from "./events/event-map.ts";
+export type { FileDiff, RewoundFile } from "./events/files.ts";
+export {
+  textOf,
+  type FilePart,
+  type Json,
+  type Message,
+  type Part,
+  type Role,
+  type TextPart,
+  type ToolCallPart,
+  type ToolResult,
+  type Usage,
+} from "./events/message.ts";
 export {
   isSuspendedBy,
   type AskUserPayload,
   type SubmitPlanPayload,
   type SuspendPayloads,
 } from "./events/suspend-payload.ts";
+export { newDisplayState, reduceDisplay } from "./folds/display.ts";
+export type {
+  ActiveTool,
+  HarnessDisplayState,
+  HarnessMessage,
+  PendingApproval,
+  PendingSuspension,
+} from "./folds/display-state.ts";
+export type { InboxItem } from "./folds/inbox.ts";
+export type { ModifiedFile } from "./folds/modified.ts";
+export { Harness, type HarnessConfig } from "./harness.ts";
+export type { LanguageModel } from "./model/compat.ts";
+export type { InterruptOn } from "./permissions/gate.ts";
+export type { Fit } from "./permissions/judge.ts";
+export type { HeldRule, Policy, Rule, ToolCategory } from "./permissions/rule.ts";
+export type { Clock } from "./ports/clock.ts";
+export type { Ids } from "./ports/ids.ts";
+export { memoryStore } from "./ports/memory-store.ts";
+export type { Store, ThreadQuery, ThreadRecord } from "./ports/store.ts";
+export type { Workspace, WorkspaceStatus } from "./ports/workspace.ts";
+export type { ThreadApproval } from "./queries/pending.ts";
+export type { Settled } from "./queries/settled.ts";
+export type { Session } from "./session.ts";
 export type { TurnResult } from "./thread/turn-results.ts";
 export {
   defineTool,
-  type Tool,
+  type AnyTool,
   type JudgeContext,
-  type ToolContext,
+  type Tool,
   type ToolContent,
+  type ToolContext,
   type ToolDefinition,
   type ToolFile,
   type ToolOutput,
   type ToolSet,
 } from "./tools/tool.ts";
-export type { HarnessMode, ModeConfig } from "./config/modes.ts";
-export type { Budget } from "./config/budget.ts";
-export type { ThreadApproval } from "./queries/pending.ts";
-export type { InterruptOn } from "./permissions/gate.ts";
-export { judge, type Case, type Finding, type Fit, type Ruling } from "./permissions/judge.ts";
-export { HeldRule, Policy, Rule, ToolCategory } from "./permissions/rule.ts";
-export type { ApprovalAnswer, SuspensionAnswer } from "./commands/answers.ts";
-export type { FileReach, LookedAt, Undo, Workspace, WorkspaceHost, WorkspaceStatus } from "./ports/workspace.ts";
-export type { RewindOptions, RewindResult } from "./commands/rewind.ts";
-export type { ModifiedFile } from "./folds/modified.ts";

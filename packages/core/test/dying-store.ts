@@ -1,13 +1,6 @@
-import {
-  CinchError,
-  MemoryStore,
-  type AppendOptions,
-  type AppendResult,
-  type DraftPiece,
-  type DurableEvent,
-  type Lease,
-  type StampedEvent,
-} from "@cinch/core";
+import { CinchError, type DurableEvent } from "@cinch/core";
+import { MemoryStore, type AppendOptions, type AppendResult, type DraftPiece, type Lease } from "@cinch/core/store";
+import type { StampedEvent } from "@cinch/core/journal";
 
 /** A moment: when the store is asked for the `nth` time, or when it has done what it was asked and not answered yet. */
 export interface Moment {

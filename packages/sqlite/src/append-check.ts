@@ -1,4 +1,5 @@
-import { CinchError, type AppendOptions, type StampedEvent } from "@cinch/core";
+import { CinchError } from "@cinch/core";
+import type { AppendOptions, StampedEvent } from "@cinch/core/store";
 import { SEQS } from "./protocol.ts";
 import { createsThread } from "./serialized-event.ts";
 

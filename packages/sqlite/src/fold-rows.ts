@@ -1,6 +1,6 @@
 import { crc32 } from "node:zlib";
 import type { DatabaseSync } from "node:sqlite";
-import type { SavedFold } from "@cinch/core";
+import type { SavedFold } from "@cinch/core/store";
 import { sql } from "./sql.ts";
 
 /** Saved folds, at most one per thread: a cache that may be lost at any time. */

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
-import type { Lease } from "@cinch/core";
+import type { Lease } from "@cinch/core/store";
 import { isGone, currentHolder, type Holder } from "./holder.ts";
 import type { Observer } from "./observer.ts";
 import { sql } from "./sql.ts";

@@ -1,4 +1,5 @@
-import type { Blob, ErrorCode, Lease, SavedFold } from "@cinch/core";
+import type { Blob, Lease, SavedFold } from "@cinch/core/store";
+import type { ErrorCode } from "@cinch/core";
 
 /** An event for the writer. It is already JSON, so that the writer parses only the few events whose fields it needs. */
 export interface SerializedEvent {

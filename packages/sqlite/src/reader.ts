@@ -1,6 +1,7 @@
 import { setImmediate as pause } from "node:timers/promises";
 import { crc32 } from "node:zlib";
-import { CinchError, type DraftPiece, type DurableEvent, type SavedFold } from "@cinch/core";
+import { CinchError, type DurableEvent } from "@cinch/core";
+import type { DraftPiece, SavedFold } from "@cinch/core/store";
 import type { Connection } from "./connection.ts";
 import { decodeEvent, tryParse, type EventRow } from "./event-row.ts";
 import type { Holder } from "./holder.ts";

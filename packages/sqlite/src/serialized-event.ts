@@ -1,4 +1,4 @@
-import type { StampedEvent } from "@cinch/core";
+import type { StampedEvent } from "@cinch/core/store";
 import type { SerializedEvent } from "./protocol.ts";
 
 const MAX_HASH_CHARS = 256;

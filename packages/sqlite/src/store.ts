@@ -1,19 +1,15 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
+import { CinchError, type DurableEvent, type Store, type ThreadQuery, type ThreadRecord } from "@cinch/core";
 import {
-  CinchError,
   needsLease,
   type AppendOptions,
   type AppendResult,
   type DraftPiece,
-  type DurableEvent,
   type Lease,
   type SavedFold,
   type StampedEvent,
-  type Store,
-  type ThreadQuery,
-  type ThreadRecord,
-} from "@cinch/core";
+} from "@cinch/core/store";
 import { checkAppend } from "./append-check.ts";
 import { Connection } from "./connection.ts";
 import { isPath, prepareFile } from "./database-file.ts";

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
-import type { StampedEvent } from "@cinch/core";
+import type { StampedEvent } from "@cinch/core/store";
 import { StoreFailure, threadNotFoundMessage } from "./failure.ts";
 import type { SerializedEvent } from "./protocol.ts";
 import { sql } from "./sql.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
-import type { StampedEvent } from "@cinch/core";
+import type { StampedEvent } from "@cinch/core/store";
 import { Observer } from "../src/observer.ts";
 import { serializeEvent } from "../src/serialized-event.ts";
 import { Writer } from "../src/writer.ts";

@@ -1,4 +1,5 @@
-import type { DurableType, StampedEvent } from "@cinch/core";
+import type { DurableType } from "@cinch/core";
+import type { StampedEvent } from "@cinch/core/store";
 
 let clock = 1_700_000_000_000;
 

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
-import type { Lease, Store } from "@cinch/core";
+import type { Lease } from "@cinch/core/store";
+import type { Store } from "@cinch/core";
 import { created, event, input } from "./events.ts";
 import { Place } from "./place.ts";
 import { until } from "./until.ts";

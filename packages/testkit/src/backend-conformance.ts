@@ -1,5 +1,6 @@
 import { describe, test } from "node:test";
-import type { Backend, Reach } from "@cinch/workspace";
+import type { Backend } from "@cinch/workspace";
+import type { Reach } from "@cinch/workspace/backend";
 import { aborting } from "./backend-conformance/aborting.ts";
 import { conditions } from "./backend-conformance/conditions.ts";
 import { deleting } from "./backend-conformance/deleting.ts";

@@ -1,6 +1,32 @@
 /** For tests of agents, stores and backends: a scripted model, conformance suites, provider validators, and crash points. */
-export * from "./model.ts";
-export * from "./providers/index.ts";
+export {
+  call,
+  fail,
+  finish,
+  hang,
+  inTurn,
+  parts,
+  say,
+  script,
+  scriptedBy,
+  type ScriptedModel,
+  type Step,
+} from "./model.ts";
+export {
+  checkAnthropic,
+  checkGemini,
+  checkOpenAIChat,
+  checkOpenAIResponses,
+  validateAnthropic,
+  validateGemini,
+  validateOpenAIChat,
+  validateOpenAIResponses,
+  type AnthropicBody,
+  type GeminiBody,
+  type OpenAIChatBody,
+  type OpenAIResponsesBody,
+  type Validate,
+} from "./providers/index.ts";
 export { storeConformance } from "./store-conformance.ts";
 export { crashPoints, torture, tortureAll, type Verdict } from "./torture/torture.ts";
 export { mainThread, playScenario, tortureHarness } from "./torture/scenario.ts";

@@ -1,16 +1,5 @@
-import {
-  newThreadState,
-  noUsage,
-  reduceThread,
-  stamp,
-  type Decision,
-  type DurableEvent,
-  type Json,
-  type Message,
-  type NewEvent,
-  type Part,
-  type ToolResult,
-} from "@cinch/core";
+import { newThreadState, noUsage, reduceThread, stamp, type NewEvent } from "@cinch/core/journal";
+import type { Decision, DurableEvent, Json, Message, Part, ToolResult } from "@cinch/core";
 import type { Act, OutcomePlan, PartPlan, ProviderName, StepPlan, UserPlan } from "./journal.ts";
 
 type Call = Extract<Part, { type: "tool-call" }>;

@@ -1,4 +1,5 @@
-import type { DurableEvent, EndReason, FilePart, NewEvent, Part, Rule, ToolResult } from "@cinch/core";
+import type { DurableEvent, EndReason, FilePart, Part, Rule, ToolResult } from "@cinch/core";
+import type { NewEvent } from "@cinch/core/journal";
 import * as fc from "fast-check";
 import { ASKING, JournalWriter } from "./journal-writer.ts";
 

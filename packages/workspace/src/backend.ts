@@ -1,4 +1,4 @@
-import type { ThreadFiles, WorkspaceHost } from "@cinch/core";
+import type { ThreadFiles, WorkspaceHost } from "@cinch/core/workspace";
 import type { FileError } from "./file-error.ts";
 
 /** A file or directory as listings show it. Paths are workspace paths: they begin with "/", separate names by "/", and hold no "..". */

@@ -1,34 +1,36 @@
 /** The files and commands an agent can reach: backends, shells, path rules, and the tools on top of them. */
 import { checkNodeVersion } from "./node-version.ts";
 
-export * from "./backend.ts";
-export * from "./backends/index.ts";
-export { commandMatcher, type CommandMatcher } from "./commands/index.ts";
-export type { Confinement } from "./disk/folder.ts";
-export { FileError, fileError, retold, type FileProblem } from "./file-error.ts";
-export { glob, type Glob } from "./glob/index.ts";
-export * from "./outputs/output.ts";
-export { OUTPUT_PATH, Outputs, type OutputFile } from "./outputs/outputs.ts";
-export { virtualPath, type PathOptions } from "./paths.ts";
+export type { Backend } from "./backend.ts";
 export {
-  canHide,
-  narrower,
-  Operation,
-  PathRule,
-  pathRules,
-  policyFor,
-  ruleHooks,
-  type FileRules,
-  type PathRules,
-} from "./path-rules/index.ts";
-export * from "./sandboxes/index.ts";
-export { globFiles, grepFiles, treeFiles, type Searchable } from "./search/index.ts";
-export * from "./shells/index.ts";
-export { fileTools, type FileToolsConfig } from "./tools/index.ts";
+  compositeBackend,
+  directoryBackend,
+  memoryBackend,
+  storeBackend,
+  threadBackend,
+  withPolicy,
+  type Access,
+  type CompositeOptions,
+  type DirectoryBackend,
+  type DirectoryOptions,
+  type PolicyHooks,
+} from "./backends/index.ts";
+export { commandMatcher, type CommandMatcher } from "./commands/index.ts";
+export { FileError, type FileProblem } from "./file-error.ts";
+export { narrower, pathRules, policyFor, type Operation, type PathRule, type PathRules } from "./path-rules/index.ts";
+export { bwrapSandbox, srtSandbox, type BwrapOptions, type Sandbox } from "./sandboxes/index.ts";
+export {
+  localShell,
+  sandboxShell,
+  type LocalShellOptions,
+  type Protection,
+  type SandboxShellOptions,
+  type Shell,
+} from "./shells/index.ts";
 export {
   createWorkspace,
-  FileWorkspace,
   localWorkspace,
+  type FileWorkspace,
   type LocalWorkspaceOptions,
   type WorkspaceOptions,
 } from "./workspace.ts";

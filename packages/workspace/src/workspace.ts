@@ -1,14 +1,8 @@
 import { stat } from "node:fs/promises";
 import { homedir } from "node:os";
 import { resolve } from "node:path";
-import {
-  CinchError,
-  type ToolContext,
-  type ToolSet,
-  type Workspace,
-  type WorkspaceHost,
-  type WorkspaceStatus,
-} from "@cinch/core";
+import { CinchError, type ToolContext, type ToolSet, type Workspace, type WorkspaceStatus } from "@cinch/core";
+import type { WorkspaceHost } from "@cinch/core/workspace";
 import type { Backend, Reach } from "./backend.ts";
 import { directoryBackend } from "./backends/directory.ts";
 import { withOutputs } from "./backends/outputs.ts";

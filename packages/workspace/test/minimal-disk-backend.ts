@@ -1,7 +1,8 @@
 import { createReadStream } from "node:fs";
 import { mkdir, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { type Backend, type Entry, FileError, type Reach, type Stat } from "@cinch/workspace";
+import { type Backend, FileError } from "@cinch/workspace";
+import type { Entry, Reach, Stat } from "@cinch/workspace/backend";
 
 /** Files of a folder, by thread, without any of what a real backend takes care of. */
 export function minimalDiskBackend(root: string, denied: string[] = []): Backend {

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import * as fc from "fast-check";
-import { FileError, virtualPath } from "@cinch/workspace";
+import { FileError } from "@cinch/workspace";
+import { virtualPath } from "../src/paths.ts";
 
 const problem = (input: string, options = {}): string => {
   try {

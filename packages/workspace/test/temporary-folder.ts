@@ -1,7 +1,7 @@
 import { mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Reach } from "@cinch/workspace";
+import type { Reach } from "@cinch/workspace/backend";
 
 export const reach: Reach = { threadId: "thread", resourceId: "me" };
 

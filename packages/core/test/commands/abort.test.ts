@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { defineTool, MemoryData, MemoryStore, memoryStore, type Clock, type Harness } from "@cinch/core";
+import { defineTool, memoryStore, type Clock, type Harness } from "@cinch/core";
+import { MemoryData, MemoryStore } from "@cinch/core/store";
 import { call, fail, hang, inTurn, say, script, type Step } from "@cinch/testkit";
 import * as z from "zod";
 import { harness, next } from "../support.ts";

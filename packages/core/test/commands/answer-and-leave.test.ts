@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate as tick } from "node:timers/promises";
-import { defineTool, MemoryData, MemoryStore } from "@cinch/core";
+import { defineTool } from "@cinch/core";
+import { MemoryData, MemoryStore } from "@cinch/core/store";
 import { call, say, script } from "@cinch/testkit";
 import * as z from "zod";
 import { stillClock } from "../model/providers-clock.ts";

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { CinchError, defineTool, MemoryData, memoryStore, textOf, type Decision, type HarnessEvent } from "@cinch/core";
+import { CinchError, defineTool, memoryStore, textOf, type Decision, type HarnessEvent } from "@cinch/core";
+import { MemoryData } from "@cinch/core/store";
 import { call, say, script, type Step } from "@cinch/testkit";
 import * as z from "zod";
 import { gated, harness, next } from "../support.ts";

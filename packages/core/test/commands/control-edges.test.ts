@@ -1,16 +1,8 @@
 import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
 import { test } from "node:test";
-import {
-  Agent,
-  CinchError,
-  defineTool,
-  Harness,
-  MemoryData,
-  memoryStore,
-  type Rule,
-  type ToolDefinition,
-} from "@cinch/core";
+import { Agent, CinchError, defineTool, Harness, memoryStore, type Rule, type ToolDefinition } from "@cinch/core";
+import { MemoryData } from "@cinch/core/store";
 import { call, say, script, scriptedBy, type Step } from "@cinch/testkit";
 import * as z from "zod";
 import { asking, harness, next } from "../support.ts";

@@ -1,16 +1,9 @@
 import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
 import { test } from "node:test";
-import {
-  Agent,
-  CinchError,
-  defineTool,
-  Harness,
-  MemoryData,
-  memoryStore,
-  stamp,
-  type HarnessConfig,
-} from "@cinch/core";
+import { Agent, CinchError, defineTool, Harness, memoryStore, type HarnessConfig } from "@cinch/core";
+import { MemoryData } from "@cinch/core/store";
+import { stamp } from "@cinch/core/journal";
 import { call, say, script, scriptedBy } from "@cinch/testkit";
 import * as z from "zod";
 import { gated, harness, next } from "../support.ts";

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { MemoryData, MemoryStore, type DurableEvent } from "@cinch/core";
+import { MemoryData, MemoryStore } from "@cinch/core/store";
+import type { DurableEvent } from "@cinch/core";
 import { hang, script } from "@cinch/testkit";
 import { harness } from "../support.ts";
 

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Agent, CinchError, Harness, MemoryData, memoryStore } from "@cinch/core";
+import { Agent, CinchError, Harness, memoryStore } from "@cinch/core";
+import { MemoryData } from "@cinch/core/store";
 import { say, script, scriptedBy } from "@cinch/testkit";
 import { harness } from "../support.ts";
 

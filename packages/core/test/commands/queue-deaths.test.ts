@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { MemoryData, memoryStore, type DurableEvent, type Harness } from "@cinch/core";
+import { MemoryData } from "@cinch/core/store";
+import { memoryStore, type DurableEvent, type Harness } from "@cinch/core";
 import { DyingStore, type Moment } from "../dying-store.ts";
 import { assertDelivered, idle, isIdle, process, until } from "./queue-runs.ts";
 

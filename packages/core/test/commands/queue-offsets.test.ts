@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { MemoryData, MemoryStore, type Harness } from "@cinch/core";
+import { MemoryData, MemoryStore } from "@cinch/core/store";
+import type { Harness } from "@cinch/core";
 import { ANSWER, assertDelivered, idle, process, quiet, saidIn } from "./queue-runs.ts";
 
 /**

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { MemoryData, MemoryStore, textOf, type HarnessEvent } from "@cinch/core";
+import { MemoryData, MemoryStore } from "@cinch/core/store";
+import { textOf, type HarnessEvent } from "@cinch/core";
 import { call, fail, hang, inTurn, say, script } from "@cinch/testkit";
 import { DyingStore } from "../dying-store.ts";
 import { gated, harness, next, noting, texts } from "../support.ts";

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Agent, CinchError, Harness, MemoryData, memoryStore, type HarnessConfig, type Budget } from "@cinch/core";
+import { Agent, CinchError, Harness, memoryStore, type HarnessConfig, type Budget } from "@cinch/core";
+import { MemoryData } from "@cinch/core/store";
 import { call, finish, parts, say, script, scriptedBy } from "@cinch/testkit";
 import * as z from "zod";
 import { harness, next, noting } from "../support.ts";

@@ -1,15 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import {
-  Agent,
-  Harness,
-  MemoryData,
-  MemoryStore,
-  type HarnessConfig,
-  type HarnessEvent,
-  type Rule,
-  type ToolSet,
-} from "@cinch/core";
+import { Agent, Harness, type HarnessConfig, type HarnessEvent, type Rule, type ToolSet } from "@cinch/core";
+import { MemoryData, MemoryStore } from "@cinch/core/store";
 import { call, say, script } from "@cinch/testkit";
 import { asking, harness, noting } from "../support.ts";
 

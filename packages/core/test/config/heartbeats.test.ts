@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
-import { Agent, Harness, systemClock, type Heartbeat } from "@cinch/core";
+import { Agent, Harness, type Heartbeat } from "@cinch/core";
+import { systemClock } from "../../src/ports/clock.ts";
 import { say, script } from "@cinch/testkit";
 import { stillClock } from "../model/providers-clock.ts";
 import { harness } from "../support.ts";

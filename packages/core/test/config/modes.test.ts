@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Agent, CinchError, defineTool, Harness, MemoryData, memoryStore, type HarnessConfig } from "@cinch/core";
+import { Agent, CinchError, defineTool, Harness, memoryStore, type HarnessConfig } from "@cinch/core";
+import { MemoryData } from "@cinch/core/store";
 import { call, hang, say, script, scriptedBy, type ScriptedModel } from "@cinch/testkit";
 import * as z from "zod";
 import { gated, next, noting, permissions } from "../support.ts";

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { defaultPrices, noUsage, type PriceTable, type Usage } from "@cinch/core";
+import { defaultPrices, type PriceTable, type Usage } from "@cinch/core";
+import { noUsage } from "@cinch/core/journal";
 import { checkedConfig } from "../../src/config/check.ts";
 import { costOf, Prices } from "../../src/config/prices.ts";
 

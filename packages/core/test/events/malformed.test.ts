@@ -2,23 +2,25 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import {
   CinchError,
+  memoryStore,
+  newDisplayState,
+  reduceDisplay,
+  type DurableEvent,
+  type HarnessEvent,
+  type Store,
+} from "@cinch/core";
+import {
   durableTypes,
   emptyTranscript,
   eventMap,
-  MemoryData,
-  memoryStore,
-  newDisplayState,
   newThreadState,
-  reduceDisplay,
   reduceThread,
   reduceTranscript,
   stamp,
-  type DurableEvent,
-  type HarnessEvent,
   type NewEvent,
   type StampedEvent,
-  type Store,
-} from "@cinch/core";
+} from "@cinch/core/journal";
+import { MemoryData } from "@cinch/core/store";
 import { call, say, script } from "@cinch/testkit";
 import * as fc from "fast-check";
 import * as z from "zod/mini";

@@ -3,16 +3,13 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
   emptyTranscript,
-  newDisplayState,
   newThreadState,
-  reduceDisplay,
   reduceThread,
   reduceTranscript,
   stamp,
-  type DurableEvent,
-  type HarnessEvent,
   type NewEvent,
-} from "@cinch/core";
+} from "@cinch/core/journal";
+import { newDisplayState, reduceDisplay, type DurableEvent, type HarnessEvent } from "@cinch/core";
 import { reduceDisplayAll } from "../../src/folds/display.ts";
 import { reduceThreadAll } from "../../src/folds/state.ts";
 

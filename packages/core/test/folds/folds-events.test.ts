@@ -6,18 +6,15 @@ import {
   eventMap,
   isForeign,
   lift,
-  needsLease,
-  newDisplayState,
   newThreadState,
-  reduceDisplay,
   reduceThread,
   reduceTranscript,
   stamp,
-  type DurableEvent,
   type EventEntry,
-  type HarnessEvent,
   type NewEvent,
-} from "@cinch/core";
+} from "@cinch/core/journal";
+import { needsLease } from "@cinch/core/store";
+import { newDisplayState, reduceDisplay, type DurableEvent, type HarnessEvent } from "@cinch/core";
 import * as fc from "fast-check";
 import { journals } from "../../../testkit/src/journal.ts";
 import { VERSIONS } from "../../src/events/versions.ts";

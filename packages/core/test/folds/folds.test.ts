@@ -2,18 +2,14 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
   emptyTranscript,
-  MESSAGES_SHOWN,
-  newDisplayState,
   newThreadState,
   noUsage,
-  reduceDisplay,
   reduceInbox,
   reduceThread,
   reduceTranscript,
-  type DurableEvent,
-  type HarnessEvent,
-  type InboxItem,
-} from "@cinch/core";
+} from "@cinch/core/journal";
+import { MESSAGES_SHOWN } from "@cinch/core/display";
+import { newDisplayState, reduceDisplay, type DurableEvent, type HarnessEvent, type InboxItem } from "@cinch/core";
 import * as fc from "fast-check";
 import { streams, tool, where } from "./live-streams.ts";
 

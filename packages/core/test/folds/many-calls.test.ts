@@ -1,17 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { isDeepStrictEqual } from "node:util";
-import {
-  newDisplayState,
-  newThreadState,
-  reduceDisplay,
-  reduceThread,
-  stamp,
-  type DurableEvent,
-  type HarnessEvent,
-  type NewEvent,
-  type Part,
-} from "@cinch/core";
+import { newDisplayState, reduceDisplay, type DurableEvent, type HarnessEvent, type Part } from "@cinch/core";
+import { newThreadState, reduceThread, stamp, type NewEvent } from "@cinch/core/journal";
 import * as fc from "fast-check";
 import { journals } from "../../../testkit/src/journal.ts";
 import { reduceDisplayAll } from "../../src/folds/display.ts";

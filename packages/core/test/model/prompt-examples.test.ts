@@ -1,14 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import {
-  emptyTranscript,
-  reduceTranscript,
-  toPrompt,
-  type DurableEvent,
-  type Json,
-  type NewEvent,
-  type Part,
-} from "@cinch/core";
+import { emptyTranscript, reduceTranscript, toPrompt, type NewEvent } from "@cinch/core/journal";
+import type { DurableEvent, Json, Part } from "@cinch/core";
 
 const start = (modelId = "anthropic.messages/claude"): NewEvent => ({
   type: "agent_start",

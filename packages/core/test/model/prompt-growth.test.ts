@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { emptyTranscript, reduceTranscript, toPrompt, type DurableEvent, type Transcript } from "@cinch/core";
+import { emptyTranscript, reduceTranscript, toPrompt, type Transcript } from "@cinch/core/journal";
+import type { DurableEvent } from "@cinch/core";
 import * as fc from "fast-check";
 import { BLOB, journals, journalsOf, PROVIDERS } from "../../../testkit/src/journal.ts";
 

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { LanguageModelV4, LanguageModelV4Prompt } from "@ai-sdk/provider";
-import { emptyTranscript, reduceTranscript, toPrompt, type DurableEvent, type Head } from "@cinch/core";
+import { emptyTranscript, reduceTranscript, toPrompt, type Head } from "@cinch/core/journal";
+import type { DurableEvent } from "@cinch/core";
 import * as fc from "fast-check";
 import { BLOB, journals, type ProviderName } from "../../../testkit/src/journal.ts";
 import {

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { LanguageModelV4StreamPart } from "@ai-sdk/provider";
-import { systemClock, type Clock } from "@cinch/core";
+import { systemClock } from "../../src/ports/clock.ts";
+import type { Clock } from "@cinch/core";
 import { fail, finish, hang, parts, say, script, type Step } from "@cinch/testkit";
 import { streamAnswer, type AnswerSink, type Outcome } from "../../src/model/answer.ts";
 import { stillClock } from "./providers-clock.ts";

@@ -1,16 +1,7 @@
 import { setImmediate as macrotask } from "node:timers/promises";
-import {
-  Harness,
-  memoryStore,
-  MemoryData,
-  type AppendOptions,
-  type Clock,
-  type DurableEvent,
-  type LanguageModel,
-  type MemoryStore,
-  type StampedEvent,
-  type Store,
-} from "@cinch/core";
+import { Harness, memoryStore, type Clock, type DurableEvent, type LanguageModel, type Store } from "@cinch/core";
+import { MemoryData, type AppendOptions, type MemoryStore } from "@cinch/core/store";
+import type { StampedEvent } from "@cinch/core/journal";
 import { call, say, scriptedBy } from "@cinch/testkit";
 import type { Ran } from "./denied-oracle.ts";
 import { configOf, type Run, type Setting } from "./denied-setting.ts";

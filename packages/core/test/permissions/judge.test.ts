@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { judge, type Case, type Finding, type Fit, type Harness, type Policy } from "@cinch/core";
+import { judge, type Case, type Finding } from "../../src/permissions/judge.ts";
+import type { Fit, Harness, Policy } from "@cinch/core";
 import { acting, outcome, tell, type Outcome, type Words, type World } from "./judge-acting.ts";
 import { next } from "../support.ts";
 

@@ -1,4 +1,5 @@
-import { MemoryData, memoryStore } from "@cinch/core";
+import { MemoryData } from "@cinch/core/store";
+import { memoryStore } from "@cinch/core";
 import { storeConformance } from "@cinch/testkit";
 
 storeConformance("memory", async () => {

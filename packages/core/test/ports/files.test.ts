@@ -1,14 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import {
-  defineTool,
-  MemoryData,
-  memoryStore,
-  type FileJournal,
-  type FileVersion,
-  type Workspace,
-  type WorkspaceHost,
-} from "@cinch/core";
+import { defineTool, memoryStore, type Workspace } from "@cinch/core";
+import { MemoryData } from "@cinch/core/store";
+import type { FileJournal, FileVersion, WorkspaceHost } from "@cinch/core/workspace";
 import { call, say, scriptedBy } from "@cinch/testkit";
 import * as z from "zod";
 import { harness, next } from "../support.ts";

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate as tick } from "node:timers/promises";
-import { defineTool, MemoryData, MemoryStore, newDisplayState, reduceDisplay, type HarnessEvent } from "@cinch/core";
+import { defineTool, newDisplayState, reduceDisplay, type HarnessEvent } from "@cinch/core";
+import { MemoryData, MemoryStore } from "@cinch/core/store";
 import { call, hang, inTurn, say, script, scriptedBy } from "@cinch/testkit";
 import * as z from "zod";
 import { asking, gated, harness, next, noting } from "../support.ts";

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { defineTool, MemoryData, MemoryStore, systemClock, type Store } from "@cinch/core";
+import { defineTool, type Store } from "@cinch/core";
+import { MemoryData, MemoryStore } from "@cinch/core/store";
+import { systemClock } from "../../src/ports/clock.ts";
 import { call, hang, say, script } from "@cinch/testkit";
 import * as z from "zod";
 import { asking, gated, harness, next, noting } from "../support.ts";

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { MemoryData, memoryStore, stamp, type HarnessEvent, type Store } from "@cinch/core";
+import { MemoryData } from "@cinch/core/store";
+import { memoryStore, type HarnessEvent, type Store } from "@cinch/core";
+import { stamp } from "@cinch/core/journal";
 import { hang, say, script } from "@cinch/testkit";
 import { harness, next } from "../support.ts";
 

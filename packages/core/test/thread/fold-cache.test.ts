@@ -1,15 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import {
-  Agent,
-  Harness,
-  MemoryData,
-  MemoryStore,
-  type DurableEvent,
-  type HarnessConfig,
-  type HarnessEvent,
-  type SavedFold,
-} from "@cinch/core";
+import { Agent, Harness, type DurableEvent, type HarnessConfig, type HarnessEvent } from "@cinch/core";
+import { MemoryData, MemoryStore, type SavedFold } from "@cinch/core/store";
 import { call, hang, say, script, scriptedBy, type ScriptedModel } from "@cinch/testkit";
 import * as fc from "fast-check";
 import { reduceParts } from "../../src/folds/display-parts.ts";

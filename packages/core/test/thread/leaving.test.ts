@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { MemoryData, MemoryStore } from "@cinch/core";
+import { MemoryData, MemoryStore } from "@cinch/core/store";
 import { call, say, script } from "@cinch/testkit";
 import { harness, noting } from "../support.ts";
 

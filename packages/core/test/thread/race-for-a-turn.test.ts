@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { MemoryData, MemoryStore, type AppendOptions, type StampedEvent } from "@cinch/core";
+import { MemoryData, MemoryStore, type AppendOptions } from "@cinch/core/store";
+import type { StampedEvent } from "@cinch/core/journal";
 import { say, script } from "@cinch/testkit";
 import { harness, next } from "../support.ts";
 

@@ -4,7 +4,6 @@ import {
   Agent,
   defineTool,
   Harness,
-  MemoryData,
   memoryStore,
   newDisplayState,
   reduceDisplay,
@@ -12,6 +11,7 @@ import {
   type HarnessEvent,
   type ToolSet,
 } from "@cinch/core";
+import { MemoryData } from "@cinch/core/store";
 import { call, finish, say, script, type Step } from "@cinch/testkit";
 import * as z from "zod";
 import { displayAt, isDurable, settled, talk, talker, until } from "./reconnect-talk.ts";

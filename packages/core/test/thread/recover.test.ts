@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { defineTool, MemoryData, memoryStore, stamp, systemClock, type HarnessEvent } from "@cinch/core";
+import { defineTool, memoryStore, type HarnessEvent } from "@cinch/core";
+import { MemoryData } from "@cinch/core/store";
+import { stamp } from "@cinch/core/journal";
+import { systemClock } from "../../src/ports/clock.ts";
 import { call, hang, inTurn, say, script, type ScriptedModel } from "@cinch/testkit";
 import * as z from "zod";
 import { asking, gated, harness, next, texts } from "../support.ts";

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Agent, CinchError, defineTool, Harness, MemoryData, memoryStore, type Store } from "@cinch/core";
+import { Agent, CinchError, defineTool, Harness, memoryStore, type Store } from "@cinch/core";
+import { MemoryData } from "@cinch/core/store";
 import { call, hang, inTurn, say, script } from "@cinch/testkit";
 import * as z from "zod";
 import { asking, gated, harness, next, noting } from "../support.ts";

@@ -1,13 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import {
-  MemoryData,
-  MemoryStore,
-  type AppendOptions,
-  type Harness,
-  type Session,
-  type StampedEvent,
-} from "@cinch/core";
+import { MemoryData, MemoryStore, type AppendOptions } from "@cinch/core/store";
+import type { Harness, Session } from "@cinch/core";
+import type { StampedEvent } from "@cinch/core/journal";
 import { say, scriptedBy } from "@cinch/testkit";
 import { harness } from "../support.ts";
 

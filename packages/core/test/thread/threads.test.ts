@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Agent, Harness, MemoryData, memoryStore } from "@cinch/core";
+import { Agent, Harness, memoryStore } from "@cinch/core";
+import { MemoryData } from "@cinch/core/store";
 import { call, hang, say, script } from "@cinch/testkit";
 import { asking, gated, harness, next, noting, texts } from "../support.ts";
 

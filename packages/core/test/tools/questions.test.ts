@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Agent, CinchError, Harness, MemoryData, memoryStore, type HarnessEvent, type ToolSet } from "@cinch/core";
+import { Agent, CinchError, Harness, memoryStore, type HarnessEvent, type ToolSet } from "@cinch/core";
+import { MemoryData } from "@cinch/core/store";
 import { call, say, script, type ScriptedModel } from "@cinch/testkit";
 import { asking, harness, next, noting, permissions } from "../support.ts";
 

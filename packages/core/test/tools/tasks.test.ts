@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { MemoryData, memoryStore, type HarnessEvent } from "@cinch/core";
+import { MemoryData } from "@cinch/core/store";
+import { memoryStore, type HarnessEvent } from "@cinch/core";
 import { call, say, script, scriptedBy } from "@cinch/testkit";
 import { harness, noting } from "../support.ts";
 

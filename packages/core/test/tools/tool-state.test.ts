@@ -1,14 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import {
-  defineTool,
-  MemoryData,
-  MemoryStore,
-  memoryStore,
-  type AppendOptions,
-  type StampedEvent,
-  type ToolContext,
-} from "@cinch/core";
+import { defineTool, memoryStore, type ToolContext } from "@cinch/core";
+import { MemoryData, MemoryStore, type AppendOptions } from "@cinch/core/store";
+import type { StampedEvent } from "@cinch/core/journal";
 import { call, say, script, scriptedBy } from "@cinch/testkit";
 import * as z from "zod";
 import { DyingStore } from "../dying-store.ts";

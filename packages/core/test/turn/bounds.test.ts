@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { defineTool, memoryStore, stamp, type HarnessEvent, type NewEvent, type Store } from "@cinch/core";
+import { defineTool, memoryStore, type HarnessEvent, type Store } from "@cinch/core";
+import { stamp, type NewEvent } from "@cinch/core/journal";
 import { call, say, script } from "@cinch/testkit";
 import * as z from "zod";
 import { gated, harness, next } from "../support.ts";

@@ -1,16 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import {
-  defineTool,
-  MemoryData,
-  memoryStore,
-  newThreadState,
-  reduceThread,
-  stamp,
-  type DurableEvent,
-  type NewEvent,
-  type StampedEvent,
-} from "@cinch/core";
+import { defineTool, memoryStore, type DurableEvent } from "@cinch/core";
+import { MemoryData } from "@cinch/core/store";
+import { newThreadState, reduceThread, stamp, type NewEvent, type StampedEvent } from "@cinch/core/journal";
 import { call, finish, parts, say, script } from "@cinch/testkit";
 import * as z from "zod";
 import { digestOf } from "../../src/permissions/gate.ts";

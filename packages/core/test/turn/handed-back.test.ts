@@ -1,16 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import {
-  defineTool,
-  MemoryData,
-  MemoryStore,
-  newDisplayState,
-  reduceDisplay,
-  type AppendOptions,
-  type AppendResult,
-  type HarnessEvent,
-  type StampedEvent,
-} from "@cinch/core";
+import { defineTool, newDisplayState, reduceDisplay, type HarnessEvent } from "@cinch/core";
+import { MemoryData, MemoryStore, type AppendOptions, type AppendResult } from "@cinch/core/store";
+import type { StampedEvent } from "@cinch/core/journal";
 import { call, say, script } from "@cinch/testkit";
 import * as z from "zod";
 import { gated, harness, noting } from "../support.ts";

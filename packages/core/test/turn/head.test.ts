@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Agent, Harness, MemoryData, memoryStore, type HarnessEvent, type ToolSet } from "@cinch/core";
+import { Agent, Harness, memoryStore, type HarnessEvent, type ToolSet } from "@cinch/core";
+import { MemoryData } from "@cinch/core/store";
 import { say, script } from "@cinch/testkit";
 import { noting, permissions } from "../support.ts";
 

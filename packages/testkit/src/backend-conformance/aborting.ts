@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { Reach } from "@cinch/workspace";
+import type { Reach } from "@cinch/workspace/backend";
 import { all, type Check, type Files, streamOf } from "./files.ts";
 
 const stopped = new Error("stopped");

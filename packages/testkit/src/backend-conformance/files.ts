@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { FileError, type Backend, type Entry, type FileProblem, type GrepMatch, type Reach } from "@cinch/workspace";
+import { FileError, type Backend, type FileProblem } from "@cinch/workspace";
+import type { Entry, GrepMatch, Reach } from "@cinch/workspace/backend";
 
 /** Registers the test of one promise of the interface. */
 export type Check = (sentence: string, body: (files: Files, context: CheckContext) => Promise<unknown>) => void;

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { setTimeout as pause } from "node:timers/promises";
-import type { AppendResult, DurableType, Store, StampedEvent, ThreadQuery } from "@cinch/core";
+import type { AppendResult } from "@cinch/core/store";
+import type { DurableType, Store, ThreadQuery } from "@cinch/core";
+import type { StampedEvent } from "@cinch/core/journal";
 
 /** Registers the test of one promise of the port. `another` opens a second store on the same data. */
 export type Check = (sentence: string, body: (store: Store, another: () => Promise<Store>) => Promise<void>) => void;

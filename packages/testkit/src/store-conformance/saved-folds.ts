@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import type { SavedFold, Store } from "@cinch/core";
+import type { SavedFold } from "@cinch/core/store";
+import type { Store } from "@cinch/core";
 import { type Check, make } from "./samples.ts";
 
 type CachingStore = Store & Required<Pick<Store, "fold" | "saveFold">>;

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
-import { newThreadState, reduceThread, type DurableEvent, type HeldRule } from "@cinch/core";
+import { newThreadState, reduceThread } from "@cinch/core/journal";
+import type { DurableEvent, HeldRule } from "@cinch/core";
 import { finalControl } from "./control.ts";
 
 export interface JournalRow {

@@ -1,5 +1,6 @@
 import process from "node:process";
-import { CinchError, durableTypes, type Session } from "@cinch/core";
+import { CinchError, type Session } from "@cinch/core";
+import { durableTypes } from "@cinch/core/journal";
 
 export const positions = ["before", "inside", "after", "emitted"] as const;
 

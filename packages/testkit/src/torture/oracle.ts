@@ -1,7 +1,8 @@
 import { existsSync, readFileSync } from "node:fs";
 import process from "node:process";
 import { isDeepStrictEqual } from "node:util";
-import { emptyTranscript, reduceTranscript, toPrompt, type DurableEvent, type Store } from "@cinch/core";
+import { emptyTranscript, reduceTranscript, toPrompt } from "@cinch/core/journal";
+import type { DurableEvent, Store } from "@cinch/core";
 import { sqliteStore } from "@cinch/sqlite";
 import { validateAnthropic, validateGemini, validateOpenAIChat, validateOpenAIResponses } from "../providers/index.ts";
 import {

@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
-import { durableTypes, type DurableType } from "@cinch/core";
+import { durableTypes } from "@cinch/core/journal";
+import type { DurableType } from "@cinch/core";
 import { positions } from "./crash-point.ts";
 import { inspectStore, problemsAfterCrash, problemsAtEnd, type Inspection } from "./oracle.ts";
 

@@ -1,4 +1,4 @@
-import type { WorkspaceHost } from "@cinch/core";
+import type { WorkspaceHost } from "@cinch/core/workspace";
 import type { Backend, Reach } from "../backend.ts";
 
 /** Forwards the calls that a backend around another one does not change. */

@@ -1,4 +1,5 @@
-import { CinchError, type WorkspaceHost } from "@cinch/core";
+import { CinchError } from "@cinch/core";
+import type { WorkspaceHost } from "@cinch/core/workspace";
 import type {
   Backend,
   DeleteOptions,

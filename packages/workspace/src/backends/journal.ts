@@ -1,12 +1,6 @@
 import { createHash, randomUUID, type Hash } from "node:crypto";
-import {
-  CinchError,
-  type FileJournal,
-  type FileVersion,
-  type HeldFile,
-  type HeldFiles,
-  type WorkspaceHost,
-} from "@cinch/core";
+import { CinchError } from "@cinch/core";
+import type { FileJournal, FileVersion, HeldFile, HeldFiles, WorkspaceHost } from "@cinch/core/workspace";
 import type {
   Backend,
   DeleteOptions,

@@ -1,4 +1,5 @@
-import { CinchError, Policy } from "@cinch/core";
+import { CinchError } from "@cinch/core";
+import { Policy } from "@cinch/core/workspace";
 import * as z from "zod/mini";
 import { anyGlob, glob, MAX_PATTERN_LENGTH, type Glob, type GlobOptions } from "../glob/index.ts";
 

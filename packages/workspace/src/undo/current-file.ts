@@ -1,4 +1,4 @@
-import type { FileReach, FileVersion, LookedAt } from "@cinch/core";
+import type { FileReach, FileVersion, LookedAt } from "@cinch/core/workspace";
 import type { Backend, Reach, Sight } from "../backend.ts";
 import { sightsOf } from "../bulk.ts";
 import { errorMessage } from "../error-message.ts";

@@ -1,4 +1,5 @@
-import type { FileDiff, FileVersion } from "@cinch/core";
+import type { FileDiff } from "@cinch/core";
+import type { FileVersion } from "@cinch/core/workspace";
 import { createTwoFilesPatch, FILE_HEADERS_ONLY } from "diff";
 import { collect } from "../collect.ts";
 import { errorMessage } from "../error-message.ts";

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { FileChange, FileDiff, FileReach, FileRestore, FileVersion, RewoundFile, Undo } from "@cinch/core";
+import type { FileChange, FileReach, FileRestore, FileVersion, Undo } from "@cinch/core/workspace";
+import type { FileDiff, RewoundFile } from "@cinch/core";
 import type { Backend } from "../backend.ts";
 import { mapConcurrently } from "../disk/at-once.ts";
 import { errorMessage } from "../error-message.ts";

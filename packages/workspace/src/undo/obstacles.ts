@@ -1,4 +1,4 @@
-import type { FileReach, FileRestore } from "@cinch/core";
+import type { FileReach, FileRestore } from "@cinch/core/workspace";
 import type { Backend, Sight } from "../backend.ts";
 import { namesInside, sightsOf } from "../bulk.ts";
 import { errorMessage } from "../error-message.ts";

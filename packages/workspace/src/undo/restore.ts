@@ -1,4 +1,5 @@
-import type { FileChange, FileReach, FileRestore, RewoundFile } from "@cinch/core";
+import type { FileChange, FileReach, FileRestore } from "@cinch/core/workspace";
+import type { RewoundFile } from "@cinch/core";
 import type { Backend, SmallWrite } from "../backend.ts";
 import { writeEach } from "../bulk.ts";
 import { collect } from "../collect.ts";

@@ -6,10 +6,10 @@ import {
   directoryBackend,
   memoryBackend,
   pathRules,
-  ruleHooks,
   withPolicy,
   type Backend,
 } from "@cinch/workspace";
+import { ruleHooks } from "../../src/path-rules/rule-hooks.ts";
 import { TemporaryFolder, reach } from "../temporary-folder.ts";
 
 /** With a folder that goes when the test is done. */

@@ -1,4 +1,5 @@
-import { Agent, Harness, memoryStore, type ThreadFiles, type Workspace, type WorkspaceHost } from "@cinch/core";
+import { Agent, Harness, memoryStore, type Workspace } from "@cinch/core";
+import type { ThreadFiles, WorkspaceHost } from "@cinch/core/workspace";
 import type { BackendUnderTest } from "@cinch/testkit";
 import { sqliteStore } from "@cinch/sqlite";
 import { join } from "node:path";

@@ -1,15 +1,8 @@
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { describe, test } from "node:test";
-import {
-  FileError,
-  memoryBackend,
-  pathRules,
-  ruleHooks,
-  withPolicy,
-  type Access,
-  type Backend,
-} from "@cinch/workspace";
+import { FileError, memoryBackend, pathRules, withPolicy, type Access, type Backend } from "@cinch/workspace";
+import { ruleHooks } from "../../src/path-rules/rule-hooks.ts";
 import { Scene } from "../disk/attack.ts";
 import { reach } from "../temporary-folder.ts";
 

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { linkSync, mkdirSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
-import { directoryBackend, FileError, type Confinement, type DirectoryBackend } from "@cinch/workspace";
+import { directoryBackend, FileError, type DirectoryBackend } from "@cinch/workspace";
+import type { Confinement } from "../../src/disk/folder.ts";
 import { TemporaryFolder, reach } from "../temporary-folder.ts";
 
 export const SECRET = "SECRET of somebody else";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import * as fc from "fast-check";
-import { glob } from "@cinch/workspace";
+import { glob } from "../../src/glob/glob.ts";
 import { anyGlob, below, literalStart, spelledOut } from "../../src/glob/index.ts";
 
 const fits = (pattern: string, path: string) => glob(pattern).matches(path);

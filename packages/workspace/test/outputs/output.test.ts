@@ -4,7 +4,8 @@ import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import * as fc from "fast-check";
-import { HEAD_BYTES, Output, Outputs, TAIL_BYTES } from "@cinch/workspace";
+import { HEAD_BYTES, Output, TAIL_BYTES } from "../../src/outputs/output.ts";
+import { Outputs } from "../../src/outputs/outputs.ts";
 import { cleanText } from "../../src/outputs/clean-text.ts";
 import { folder } from "../shells/shell-support.ts";
 

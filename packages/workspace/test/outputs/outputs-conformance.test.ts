@@ -1,5 +1,6 @@
 import { backendConformance } from "@cinch/testkit";
-import { directoryBackend, memoryBackend, Outputs } from "@cinch/workspace";
+import { directoryBackend, memoryBackend } from "@cinch/workspace";
+import { Outputs } from "../../src/outputs/outputs.ts";
 import { withOutputs } from "../../src/backends/outputs.ts";
 import { TemporaryFolder, reach } from "../temporary-folder.ts";
 

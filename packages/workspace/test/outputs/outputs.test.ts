@@ -13,7 +13,8 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { localWorkspace, OUTPUT_PATH, Outputs, type LocalWorkspaceOptions, type PathRule } from "@cinch/workspace";
+import { localWorkspace, type LocalWorkspaceOptions, type PathRule } from "@cinch/workspace";
+import { OUTPUT_PATH, Outputs } from "../../src/outputs/outputs.ts";
 import { commandDesk, type CommandDesk } from "../tools/execute/command-desk.ts";
 import { smallDisk } from "./small-disk.ts";
 import { folder, program } from "../shells/shell-support.ts";

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import * as fc from "fast-check";
 import { CinchError, type Policy } from "@cinch/core";
-import { canHide, narrower, pathRules, policyFor, type PathRule } from "@cinch/workspace";
+import { canHide } from "../../src/path-rules/path-rules.ts";
+import { narrower, pathRules, policyFor, type PathRule } from "@cinch/workspace";
 
 const rule = (mode: Policy, paths: string[], operations: PathRule["operations"] = ["read", "write"]): PathRule => ({
   operations,

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Tool } from "@cinch/core";
-import { fileTools } from "@cinch/workspace";
+import { fileTools } from "../../src/tools/index.ts";
 import * as fc from "fast-check";
 import { pathRules } from "../tools/file-desk.ts";
 import { MapBackend } from "../tools/map-backend.ts";

@@ -6,7 +6,8 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { bwrapSandbox, sandboxShell, type SandboxRule, type Shell, srtSandbox } from "@cinch/workspace";
+import { bwrapSandbox, sandboxShell, type Shell, srtSandbox } from "@cinch/workspace";
+import type { SandboxRule } from "@cinch/workspace/shell";
 import { bubblewrap, sandboxRuntime } from "../sandboxes/sandboxes.ts";
 import {
   closing,

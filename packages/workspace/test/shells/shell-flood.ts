@@ -1,7 +1,9 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { localShell, Output, Outputs } from "@cinch/workspace";
+import { localShell } from "@cinch/workspace";
+import { Output } from "../../src/outputs/output.ts";
+import { Outputs } from "../../src/outputs/outputs.ts";
 
 /** Has a command print 100 MB into an `Output`, and says how much more memory that took. */
 const [root = "/", directory = "/"] = process.argv.slice(2);

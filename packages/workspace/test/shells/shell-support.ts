@@ -3,7 +3,8 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Command, Exit, Shell, StartOptions } from "@cinch/workspace";
+import type { Command, Exit, StartOptions } from "@cinch/workspace/shell";
+import type { Shell } from "@cinch/workspace";
 
 /** A folder that is gone after the test. */
 export function folder(): { path: string } & Disposable {

@@ -11,7 +11,10 @@ import {
   type Rule,
 } from "@cinch/core";
 import { call, say, scriptedBy } from "@cinch/testkit";
-import { canHide, fileTools, pathRules as compiled, policyFor, type Backend, type FileRules } from "@cinch/workspace";
+import { canHide } from "../../src/path-rules/path-rules.ts";
+import { fileTools } from "../../src/tools/index.ts";
+import { pathRules as compiled, policyFor, type Backend } from "@cinch/workspace";
+import type { FileRules } from "../../src/path-rules/file-rules.ts";
 import { MapBackend } from "./map-backend.ts";
 
 export type Args = Record<string, unknown>;

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
-import type { FileChange, ThreadFiles } from "@cinch/core";
+import type { FileChange, ThreadFiles } from "@cinch/core/workspace";
 import { createWorkspace, directoryBackend, localWorkspace, memoryBackend, type Backend } from "@cinch/workspace";
 
 /** The aim is 50 ms. A machine that is busy with other tests may take three times as long for the same work. */

@@ -1,15 +1,6 @@
-import {
-  FileError,
-  glob as globOf,
-  type Backend,
-  type Entry,
-  type GlobQuery,
-  type GrepMatch,
-  type GrepQuery,
-  type Range,
-  type Stat,
-  type WriteOptions,
-} from "@cinch/workspace";
+import { FileError, type Backend } from "@cinch/workspace";
+import { glob as globOf } from "../../src/glob/glob.ts";
+import type { Entry, GlobQuery, GrepMatch, GrepQuery, Range, Stat, WriteOptions } from "@cinch/workspace/backend";
 
 interface MapFile {
   bytes: Uint8Array;

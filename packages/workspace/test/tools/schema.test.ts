@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Agent, Harness, type Tool } from "@cinch/core";
 import { say, script } from "@cinch/testkit";
-import { fileTools } from "@cinch/workspace";
+import { fileTools } from "../../src/tools/index.ts";
 import { pathRules } from "./file-desk.ts";
 import { MapBackend } from "./map-backend.ts";
 

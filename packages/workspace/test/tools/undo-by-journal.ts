@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
-import type { DurableEvent, FileVersion, Store } from "@cinch/core";
+import type { DurableEvent, Store } from "@cinch/core";
+import type { FileVersion } from "@cinch/core/workspace";
 import type { MapBackend } from "./map-backend.ts";
 
 type Change = DurableEvent<"file_changed">;

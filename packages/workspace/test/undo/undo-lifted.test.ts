@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { memoryStore, type StampedEvent } from "@cinch/core";
+import { memoryStore } from "@cinch/core";
+import type { StampedEvent } from "@cinch/core/journal";
 import { desk, folder } from "./desk.ts";
 
 const journal = join(import.meta.dirname, "../../../../test/fixtures/0.3.0/untold.events.json");

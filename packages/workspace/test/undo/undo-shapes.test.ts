@@ -5,7 +5,7 @@ import { existsSync, lstatSync, mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import * as fc from "fast-check";
-import type { ThreadFiles } from "@cinch/core";
+import type { ThreadFiles } from "@cinch/core/workspace";
 import { createWorkspace, localWorkspace, memoryBackend, threadBackend } from "@cinch/workspace";
 import { desk, folder, outcomes, read, remove, run, write, type Calls, type Folder } from "./desk.ts";
 

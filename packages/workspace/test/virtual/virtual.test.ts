@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 import { promisify } from "node:util";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Command } from "@cinch/workspace";
+import type { Command } from "@cinch/workspace/shell";
 import { virtualShell } from "@cinch/workspace/virtual";
 import { minimalDiskBackend } from "../minimal-disk-backend.ts";
 import { folder, ran } from "../shells/shell-support.ts";

@@ -1,4 +1,5 @@
-import type { FileChange, FileOperation, ToolContext } from "@cinch/core";
+import type { FileChange, FileOperation } from "@cinch/core/workspace";
+import type { ToolContext } from "@cinch/core";
 import type { Stat } from "../../backend.ts";
 import { FileError } from "../../file-error.ts";
 import { shown } from "../../paths.ts";

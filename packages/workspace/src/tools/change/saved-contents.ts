@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
-import type { Blob, FileVersion } from "@cinch/core";
+import type { Blob } from "@cinch/core/store";
+import type { FileVersion } from "@cinch/core/workspace";
 import { Pace } from "../../pace.ts";
 import { bytesIn } from "../long-text.ts";
 

@@ -1,4 +1,4 @@
-import type { WorkspaceHost } from "@cinch/core";
+import type { WorkspaceHost } from "@cinch/core/workspace";
 import type { CommandKey, Outputs } from "../../outputs/outputs.ts";
 import { BackgroundCommand, type StartedCommand } from "./background-command.ts";
 

@@ -6,7 +6,8 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { directoryBackend, pathRules, ruleHooks, withPolicy, type Backend } from "@cinch/workspace";
+import { directoryBackend, pathRules, withPolicy, type Backend } from "@cinch/workspace";
+import { ruleHooks } from "../../../src/path-rules/rule-hooks.ts";
 import { reach } from "../../temporary-folder.ts";
 
 function place(files: Record<string, string>) {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { MemoryData, memoryStore, type DurableEvent } from "@cinch/core";
+import { MemoryData } from "@cinch/core/store";
+import { memoryStore, type DurableEvent } from "@cinch/core";
 import { FileError } from "@cinch/workspace";
 import * as fc from "fast-check";
 import { fileDesk, type Args, type FileDesk } from "../file-desk.ts";

@@ -4,7 +4,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { MemoryData, memoryStore } from "@cinch/core";
+import { MemoryData } from "@cinch/core/store";
+import { memoryStore } from "@cinch/core";
 import { sqliteStore } from "@cinch/sqlite";
 import { fileDesk } from "../file-desk.ts";
 

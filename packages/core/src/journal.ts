@@ -1,0 +1,17 @@
+/** For programs that read journals: the event map with its schemas, and the folds of a thread. */
+export {
+  durableTypes,
+  eventMap,
+  isForeign,
+  lift,
+  stamp,
+  type DurableEvent,
+  type EventEntry,
+  type NewEvent,
+  type StampedEvent,
+} from "./events/event-map.ts";
+export { addUsage, noUsage } from "./events/usage.ts";
+export { reduceInbox } from "./folds/inbox.ts";
+export { newThreadState, reduceThread, type ThreadState } from "./folds/state.ts";
+export { emptyTranscript, reduceTranscript, type Transcript } from "./folds/transcript.ts";
+export { toPrompt, type Head } from "./model/prompt.ts";

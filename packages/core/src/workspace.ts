@@ -1,0 +1,15 @@
+/** What authors of workspaces need: the port, and the records of files in a journal. */
+export type {
+  FileChange,
+  FileDiff,
+  FileJournal,
+  FileOperation,
+  FileRestore,
+  FileVersion,
+  HeldFile,
+  HeldFiles,
+  RewoundFile,
+  ThreadFiles,
+} from "./events/files.ts";
+export { Policy } from "./permissions/rule.ts";
+export type { FileReach, LookedAt, Undo, Workspace, WorkspaceHost, WorkspaceStatus } from "./ports/workspace.ts";
