@@ -283,10 +283,10 @@ export class Session<Values = StateValues> {
     return this.#command(cloneAndEnter, sourceThreadId);
   }
 
-  /** Newest first. Threads of subagents are not among them. */
-  listThreads(query: Pick<ThreadQuery, "resourceId" | "query" | "limit" | "before"> = {}): Promise<ThreadRecord[]> {
+  /** Newest first. Threads of subagents are listed only with `parentId`. */
+  listThreads(query: Omit<ThreadQuery, "active" | "topLevel"> = {}): Promise<ThreadRecord[]> {
     const list = ({ resourceId = this.resourceId, limit = 50, ...rest }: ThreadQuery) =>
-      this.#ports.store.threads({ ...rest, limit, resourceId, topLevel: true });
+      this.#ports.store.threads({ ...rest, limit, resourceId, topLevel: rest.parentId === undefined });
     return this.#ordered(async () => list(optionsOf("listThreads", query)));
   }
 

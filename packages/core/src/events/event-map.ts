@@ -51,6 +51,19 @@ const untoldToUntracked: Lift = ({ untold, ...event }) =>
   untold === undefined ? event : { ...event, untracked: untold };
 
 const Parent = z.object({ threadId: z.string(), seq: z.number(), toolCallId: z.optional(z.string()) });
+/** Makes a thread a subagent's, and says which agent it is in any process. */
+export const AgentRecord = z.object({
+  /** The names of the subagents from the outermost to this one. */
+  path: z.array(z.string()),
+  /** The thread whose call started it. */
+  owner: z.string(),
+  rootThreadId: z.string(),
+  /** The mode of the top-level thread's step that delegated. */
+  modeId: z.string(),
+  /** How many levels of subagents may be below it. */
+  depth: z.number(),
+});
+export type AgentRecord = z.infer<typeof AgentRecord>;
 export const Delivery = z.enum(["send", "steer", "follow_up"]);
 const tool = { toolCallId: z.string(), toolName: z.string() };
 const state = z.record(z.string(), Json);
@@ -78,6 +91,7 @@ export const eventMap = {
     title: z.string(),
     resourceId: z.string(),
     parent: z.optional(Parent),
+    agent: z.optional(AgentRecord),
     metadata: z.optional(z.record(z.string(), Json)),
     /** For display: the mode and the model that it begins with. */
     modeId: z.optional(z.string()),
@@ -85,7 +99,13 @@ export const eventMap = {
   })),
   thread_renamed: command(() => ({ title: z.string() })),
   /** `rules` and `state` (YOLO) are those in force when it was made, not those at the place where it begins. */
-  thread_cloned: driver(() => ({ title: z.string(), parent: Parent, rules: z.array(HeldRule), state })),
+  thread_cloned: driver(() => ({
+    title: z.string(),
+    parent: Parent,
+    agent: z.optional(AgentRecord),
+    rules: z.array(HeldRule),
+    state,
+  })),
   thread_rewound: driver(() => ({
     toSeq: z.number(),
     files: z.boolean(),

@@ -16,7 +16,7 @@ import { LiveDisplay } from "./live-display.ts";
 import { asOutcome } from "./command-outcome.ts";
 import { deliver, type Subscriber } from "./subscriber.ts";
 import type { AppendOptions } from "../ports/store.ts";
-import { needsDriving, type Appended, type Decide } from "../turn/decide.ts";
+import { isActive, needsDriving, preview, type Appended, type Decide } from "../turn/decide.ts";
 import type { DriverPorts, Journal, LeaseUse } from "../turn/driver.ts";
 import { TurnResults } from "./turn-results.ts";
 
@@ -117,7 +117,8 @@ export class Thread implements Journal {
         const { events: proposed = [], release = false, blobs, result } = decide(this.state) ?? {};
         if (proposed.length === 0) return { kind: "nothing", result };
         const events = proposed.map((event) => stamp(event, this.ports.clock.now()));
-        const options: AppendOptions = { afterSeq: this.state.seq, ...lease, release, ...(blobs && { blobs }) };
+        const active = isActive(preview(this.state, proposed));
+        const options: AppendOptions = { afterSeq: this.state.seq, ...lease, release, active, ...(blobs && { blobs }) };
         const stored = await this.ports.store.append(this.id, events, options);
         if (stored.kind === "refused") return { kind: "refused" };
         if (stored.kind === "newer") {

@@ -47,6 +47,10 @@ export function needsDriving(state: ThreadState): boolean {
   return (state.inbox.length > 0 && !state.held) || hasTrees(state);
 }
 
+/** Whether the thread has work left, for a driver or after a person's answer. */
+export const isActive = (state: ThreadState): boolean =>
+  state.turn !== null || state.inbox.length > 0 || needsDriving(state);
+
 /** Whether the turn waits until a person answers. */
 export const waitsForPerson = ({ foreign, turn, parked }: ThreadState): boolean =>
   !foreign && !parked && turn !== null && !turn.aborting && isWaiting(turn);
