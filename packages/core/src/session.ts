@@ -17,7 +17,7 @@ import type { NewLive } from "./events/live-events.ts";
 import type { InboxItem } from "./folds/inbox.ts";
 import { messagesOf } from "./queries/history.ts";
 import { abort } from "./commands/abort.ts";
-import { acceptedInput, editQueued, post, removeQueued, send, type Input } from "./commands/input.ts";
+import { prepareInput, editQueued, post, removeQueued, send, type Input } from "./commands/input.ts";
 import { resume } from "./commands/resume.ts";
 import type { Usage } from "./events/message.ts";
 import type { HarnessMode, Modes } from "./config/modes.ts";
@@ -103,13 +103,13 @@ export class Session<Values = StateValues> {
   /** Settles when the turn that takes the message has ended. A turn that failed is a result too: `reason: "error"`. */
   async sendMessage(input: Input): Promise<TurnResult> {
     // The turn is waited for outside of the order of commands: others may come meanwhile.
-    const accepted = () => acceptedInput(optionsOf("sendMessage", input), "send", this.#ports.ids);
+    const accepted = () => prepareInput(optionsOf("sendMessage", input), "send", this.#ports.ids);
     return (await this.#command(async (thread) => send(thread, await accepted()))).turn;
   }
 
   async post(options: Input & { delivery: Delivery }): Promise<{ inputId: string }> {
     const { delivery, ...input } = optionsOf("post", options);
-    return this.#command(async (thread) => post(thread, await acceptedInput(input, delivery, this.#ports.ids)));
+    return this.#command(async (thread) => post(thread, await prepareInput(input, delivery, this.#ports.ids)));
   }
 
   /** Into the running turn, at its next safe point. */

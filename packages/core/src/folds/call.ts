@@ -1,7 +1,9 @@
 import type { Decision, DurableEvent, Effect } from "../events/event-map.ts";
 import type { Json, Message } from "../events/message.ts";
-import { BY_RULES } from "../permissions/by-rules.ts";
 import type { ToolCategory } from "../permissions/rule.ts";
+
+/** The `by` of an answer that a change of rules gave: by the new rules, the call no longer asks. */
+export const BY_RULES = "rules";
 
 /** What a call asks a person for. */
 export interface Approval {
@@ -31,8 +33,8 @@ export interface Call {
   key: string | null;
   effect: Effect | null;
   /** The `seq` and the time of the event with which it last asked for something. */
-  asked: number;
-  askedAt: number;
+  questionSeq: number;
+  questionAt: number;
   /** What the call asked for when it was suspended, and what it was answered. */
   payload: Json;
   data: Json;
@@ -57,8 +59,8 @@ export const requestedCall = {
   remark: null,
   key: null,
   effect: null,
-  asked: 0,
-  askedAt: 0,
+  questionSeq: 0,
+  questionAt: 0,
   payload: null,
   data: null,
   answered: false,
@@ -74,7 +76,7 @@ export function changedCall(event: CallEvent): Partial<Call> {
     case "tool_start":
       return { state: "started", key: event.key, effect: event.effect };
     case "tool_approval_required":
-      return { state: "asking", approval: approvalOf(event), asked: event.seq, askedAt: event.at };
+      return { state: "asking", approval: approvalOf(event), questionSeq: event.seq, questionAt: event.at };
     case "tool_approval_resolved":
       return answeredCall(event);
     case "tool_suspended":
@@ -82,8 +84,8 @@ export function changedCall(event: CallEvent): Partial<Call> {
         state: "suspended",
         payload: event.suspendPayload,
         answered: false,
-        asked: event.seq,
-        askedAt: event.at,
+        questionSeq: event.seq,
+        questionAt: event.at,
       };
     case "tool_resumed":
       return { state: "resumed", data: event.resumeData, answered: true };

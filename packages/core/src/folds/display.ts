@@ -122,7 +122,7 @@ type Pending = Pick<HarnessDisplayState, "pendingApproval" | "pendingApprovals" 
 
 /** The calls that wait for a person, the oldest question first. None does once a call was declined without a reason: the turn ends. */
 function pendingIn(turn: OpenTurn | null, threadId: string): Pending {
-  const calls = turn && !turn.declined ? openCalls(turn).toSorted((a, b) => a.asked - b.asked) : [];
+  const calls = turn && !turn.endsAfterCalls ? openCalls(turn).toSorted((a, b) => a.questionSeq - b.questionSeq) : [];
   const approvals = calls.filter(({ state }) => state === "asking").map((call) => pendingApproval(call, threadId));
   const suspensions = calls.filter(({ state }) => state === "suspended").map(pendingSuspension);
   return {
@@ -133,13 +133,13 @@ function pendingIn(turn: OpenTurn | null, threadId: string): Pending {
 }
 
 function pendingApproval(call: Call, threadId: string): PendingApproval {
-  const { toolCallId, toolName, input: args, asked: seq, askedAt: at } = call;
+  const { toolCallId, toolName, input: args, questionSeq: seq, questionAt: at } = call;
   const { interrupt: _, ...approval } = call.approval!;
   return { threadId, toolCallId, toolName, args, ...approval, seq, at };
 }
 
 const pendingSuspension = (call: Call): PendingSuspension => {
-  const { toolCallId, toolName, input: args, payload: suspendPayload, asked: seq, askedAt: at } = call;
+  const { toolCallId, toolName, input: args, payload: suspendPayload, questionSeq: seq, questionAt: at } = call;
   return { toolCallId, toolName, args, suspendPayload, seq, at };
 };
 
@@ -173,8 +173,8 @@ function turnOf({ turnId, activeTools, pendingApprovals, pendingSuspensions }: H
     callOf(tool, pendingApprovals[tool.toolCallId], pendingSuspensions[tool.toolCallId]),
   );
   // A call that waits and is not pending: another one was declined without a reason.
-  const declined = calls.some(({ state, asked }) => state === "asking" && asked === 0);
-  return { ...newTurn(turnId), calls, phase: calls.length > 0 ? "calls" : "model", declined };
+  const endsAfterCalls = calls.some(({ state, questionSeq }) => state === "asking" && questionSeq === 0);
+  return { ...newTurn(turnId), calls, phase: calls.length > 0 ? "calls" : "model", endsAfterCalls };
 }
 
 const STATES = { pending: "requested", running: "started", waiting: "asking" } as const;
@@ -185,8 +185,9 @@ function callOf(
   suspended?: PendingSuspension,
 ): Call {
   const call: Call = { ...requestedCall, toolCallId, toolName, input, state: STATES[status] };
-  if (asking) return { ...call, approval: { ...asking, interrupt: false }, asked: asking.seq, askedAt: asking.at };
+  if (asking)
+    return { ...call, approval: { ...asking, interrupt: false }, questionSeq: asking.seq, questionAt: asking.at };
   if (!suspended) return call;
-  const { suspendPayload: payload, seq: asked, at: askedAt } = suspended;
-  return { ...call, state: "suspended", payload, asked, askedAt };
+  const { suspendPayload: payload, seq: questionSeq, at: questionAt } = suspended;
+  return { ...call, state: "suspended", payload, questionSeq, questionAt };
 }

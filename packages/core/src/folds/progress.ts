@@ -14,9 +14,9 @@ export interface OpenTurn {
   calls: readonly Call[];
   aborting: boolean;
   /** A call was declined without a reason: the turn ends when the calls that run beside it have ended. */
-  declined: boolean;
+  endsAfterCalls: boolean;
   /** An input was accepted after the abort: then none is held back. */
-  wanted: boolean;
+  hasInputAfterAbort: boolean;
 }
 
 /**
@@ -72,7 +72,8 @@ export function reduceProgress(before: Progress, event: DurableEvent, draft = ne
       return { ...state, ...settled, title, usage, spent };
     }
     case "input_accepted":
-      if (!event.retry) return { ...state, held: false, turn: turn?.aborting ? { ...turn, wanted: true } : turn };
+      if (!event.retry)
+        return { ...state, held: false, turn: turn?.aborting ? { ...turn, hasInputAfterAbort: true } : turn };
       return turn ? state : { ...state, held: false, lastError: null, turn: newTurn(event.turnId) };
     case "task_updated":
       return { ...state, previousTasks: state.tasks, tasks: event.tasks };
@@ -85,7 +86,7 @@ export function reduceProgress(before: Progress, event: DurableEvent, draft = ne
     case "agent_start":
       return { ...state, parked: false, held: false, lastError: null, turn: started(turn, event) };
     case "agent_end": {
-      const { held = event.reason === "aborted" && !turn?.wanted } = event;
+      const { held = event.reason === "aborted" && !turn?.hasInputAfterAbort } = event;
       return { ...state, turn: null, held: held && inbox.length > 0, parked: false };
     }
     default:
@@ -100,8 +101,8 @@ export const newTurn = (turnId = ""): OpenTurn => ({
   phase: "model",
   calls: [],
   aborting: false,
-  declined: false,
-  wanted: false,
+  endsAfterCalls: false,
+  hasInputAfterAbort: false,
 });
 
 function spentAfter(spent: Spent, { usage, cost, failed = false }: DurableEvent<"usage_update">): Spent {
@@ -134,7 +135,7 @@ function reduceTurn(turn: OpenTurn, event: DurableEvent, draft: CallsDraft): Ope
       return withCall(turn, event, draft);
     case "tool_approval_resolved": {
       const next = withCall(turn, event, draft);
-      return event.decision === "decline" && event.message === undefined ? { ...next, declined: true } : next;
+      return event.decision === "decline" && event.message === undefined ? { ...next, endsAfterCalls: true } : next;
     }
     default:
       return turn;
@@ -148,6 +149,6 @@ function withCall(turn: OpenTurn, event: CallEvent, draft: CallsDraft): OpenTurn
 
 /** True when only a person can move the turn on. */
 export const isWaiting = (turn: OpenTurn): boolean =>
-  turn.phase === "calls" && !turn.declined && turn.calls.every(({ state }) => RESTS.includes(state));
+  turn.phase === "calls" && !turn.endsAfterCalls && turn.calls.every(({ state }) => WAITING_OR_ENDED.includes(state));
 
-const RESTS: readonly Call["state"][] = ["ended", "suspended", "asking"];
+const WAITING_OR_ENDED: readonly Call["state"][] = ["ended", "suspended", "asking"];

@@ -2,7 +2,7 @@ import { isForeign, type DurableEvent } from "../events/event-map.ts";
 import type { Part, ToolCallPart, ToolResult } from "../events/message.ts";
 
 /** One entry of the body. Once it is in, it never changes. */
-export type Entry =
+export type TranscriptEntry =
   | { kind: "user"; parts: readonly Part[] }
   | { kind: "assistant"; parts: readonly Part[]; by: string }
   | { kind: "results"; results: readonly CallResult[] };
@@ -17,7 +17,7 @@ export interface CallResult {
 /** A list that only grows at its end: adding is O(1) and shares everything before. */
 export interface Body {
   readonly before: Body | null;
-  readonly entry: Entry;
+  readonly entry: TranscriptEntry;
   readonly length: number;
 }
 
@@ -59,8 +59,8 @@ export function reduceTranscript(state: Transcript, event: DurableEvent): Transc
 const providerOf = (modelId: string): string => modelId.slice(0, modelId.lastIndexOf("/")) || modelId;
 
 /** The entries in order, with "interrupted" in the place of results that are not there. */
-export function entriesOf(state: Transcript): Entry[] {
-  const entries: Entry[] = [];
+export function entriesOf(state: Transcript): TranscriptEntry[] {
+  const entries: TranscriptEntry[] = [];
   for (let node = closed(state).body; node; node = node.before) entries.push(node.entry);
   return entries.toReversed();
 }
@@ -120,4 +120,8 @@ function closed(state: Transcript): Transcript {
   return { ...state, body: grown(state.body, { kind: "results", results: complete }), open: null };
 }
 
-const grown = (before: Body | null, entry: Entry): Body => ({ before, entry, length: (before?.length ?? 0) + 1 });
+const grown = (before: Body | null, entry: TranscriptEntry): Body => ({
+  before,
+  entry,
+  length: (before?.length ?? 0) + 1,
+});

@@ -2,16 +2,16 @@ import assert from "node:assert/strict";
 import { FileError, type Backend, type Entry, type FileProblem, type GrepMatch, type Reach } from "@cinch/workspace";
 
 /** Registers the test of one promise of the interface. */
-export type Check = (sentence: string, body: (files: Files, context: CheckContext) => Promise<unknown>) => void;
+export type BackendCheck = (sentence: string, body: (files: Files, context: CheckContext) => Promise<unknown>) => void;
 
 interface CheckContext {
   inMemory: boolean;
 }
 
-export const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
+export const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
 
 export async function* streamOf(...chunks: (string | Uint8Array)[]): AsyncGenerator<Uint8Array> {
-  for (const chunk of chunks) yield typeof chunk === "string" ? bytes(chunk) : chunk;
+  for (const chunk of chunks) yield typeof chunk === "string" ? utf8(chunk) : chunk;
 }
 
 export async function all<T>(items: AsyncIterable<T>): Promise<T[]> {

@@ -3,7 +3,10 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { AppendResult, DurableType, Store, StampedEvent, ThreadQuery } from "@cinch/core";
 
 /** Registers the test of one promise of the port. `another` opens a second store on the same data. */
-export type Check = (sentence: string, body: (store: Store, another: () => Promise<Store>) => Promise<void>) => void;
+export type StoreCheck = (
+  sentence: string,
+  body: (store: Store, another: () => Promise<Store>) => Promise<void>,
+) => void;
 
 let clock = 1_700_000_000_000;
 
