@@ -170,7 +170,7 @@ export class Supervisor {
       }
     }
     this.#broken = error instanceof Error ? error : new Error(reasonOf(error));
-    this.#thread.report("The turn can't go on", error);
+    this.#thread.report("The turn can't continue", error);
     this.#thread.failed(error);
   }
 
