@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import {
-  type Check,
+  type StoreCheck,
   agentEnd,
   clone,
   created,
@@ -14,7 +14,7 @@ import {
   write,
 } from "./samples.ts";
 
-export function listing(check: Check): void {
+export function listingThreads(check: StoreCheck): void {
   check("threads are listed by their last activity, newest first, page by page", async (store) => {
     for (const id of ["a", "b", "c", "d"]) await make(store, id);
     await store.append("b", [renamed("Renamed")], { afterSeq: 1 });
