@@ -27,7 +27,7 @@ export const folded = [
     {
       attacks: "fold cache: what a rewind has cut off is used",
       file: "thread/fold-cache.ts",
-      find: " || !isTrue) return undefined;",
+      find: " || !isValid) return undefined;",
       replace: ") return undefined;",
       tests: ["thread/fold-cache"],
     },
@@ -41,15 +41,15 @@ export const folded = [
     {
       attacks: "fold cache: one that is cut off keeps the thread from opening",
       file: "thread/fold-cache.ts",
-      find: "} catch {\n      // Whatever",
-      replace: "} catch (error) {\n      throw error;\n      // Whatever",
+      find: "} catch {\n      // If the store fails",
+      replace: "} catch (error) {\n      throw error;\n      // If the store fails",
       tests: ["thread/fold-cache"],
     },
     {
       attacks: "fold cache: a save that fails keeps the thread from closing",
       file: "thread/fold-cache.ts",
-      find: "} catch {\n      // Tried again",
-      replace: "} catch (error) {\n      throw error;\n      // Tried again",
+      find: "} catch {\n      // The next save",
+      replace: "} catch (error) {\n      throw error;\n      // The next save",
       tests: ["thread/fold-cache"],
     },
     {

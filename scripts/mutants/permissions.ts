@@ -33,8 +33,8 @@ export const permissions = inPackage("packages/core", [
   {
     attacks: "judge: the tool's rule comes before the pattern's",
     file: "permissions/judge.ts",
-    find: '["place", "pattern", "tool", "category"]',
-    replace: '["place", "tool", "pattern", "category"]',
+    find: '["insist", "pattern", "tool", "category"]',
+    replace: '["insist", "tool", "pattern", "category"]',
     tests: ["permissions/judge"],
   },
   {
@@ -52,9 +52,9 @@ export const permissions = inPackage("packages/core", [
     tests: ["permissions/judge"],
   },
   {
-    attacks: "judge: what a place insists on is not asked",
+    attacks: "judge: a tool that insists does not ask",
     file: "permissions/judge.ts",
-    find: '["place", "pattern",',
+    find: '["insist", "pattern",',
     replace: '["pattern",',
     tests: ["permissions/judge"],
   },
@@ -124,15 +124,15 @@ export const permissions = inPackage("packages/core", [
   {
     attacks: "P9: a call is answered twice",
     file: "commands/answers.ts",
-    find: "if (!turn || !isStillWaiting(state, asked)) throw",
+    find: "if (!turn || !isStillWaiting(state, call)) throw",
     replace: "if (!turn) throw",
     tests: ["commands/approvals", "commands/control-races"],
   },
   {
-    attacks: "P9: an answer is good for what is asked by now",
+    attacks: "P9: an answer to an earlier question answers the current one",
     file: "commands/answers.ts",
-    find: "toolCallId === asked.toolCallId && seq === asked.asked",
-    replace: "toolCallId === asked.toolCallId",
+    find: "toolCallId === call.toolCallId && questionSeq === call.questionSeq",
+    replace: "toolCallId === call.toolCallId",
     tests: ["thread/behind"],
   },
   {

@@ -5,21 +5,21 @@ export const seats = inPackage("packages/core", [
   {
     attacks: "hand-back: what a process recorded and did not run is lost with it",
     file: "turn/driver.ts",
-    find: "if (this.epoch !== undefined && this.ready.size > 0) await",
-    replace: "if (false) await",
+    find: "if (this.epoch !== undefined && this.runnable.size > 0)\n",
+    replace: "if (false)\n",
     tests: ["turn/handed-back"],
   },
   {
     attacks: "hand-back: what has run is handed back",
     file: "turn/decide.ts",
-    find: 'state === "started" && ready.get(toolCallId)?.wasInterrupted === false',
+    find: 'state === "started" && runnable.get(toolCallId)?.wasInterrupted === false',
     replace: 'state === "started"',
     tests: ["turn/handed-back"],
   },
   {
     attacks: "hand-back: what has run counts as not run",
     file: "turn/calls.ts",
-    find: "driver.ready.delete(toolCallId);\n  return runCall",
+    find: "driver.runnable.delete(toolCallId);\n  return runCall",
     replace: "return runCall",
     tests: ["turn/handed-back"],
   },
@@ -40,7 +40,7 @@ export const seats = inPackage("packages/core", [
   {
     attacks: "hand-back: a process that leaves runs its tool",
     file: "turn/calls.ts",
-    find: "if (!ready || driver.signal.aborted) return failed",
+    find: "if (!runnable || driver.signal.aborted) return failed",
     replace: "if (!prepared) return failed",
     tests: ["commands/abort"],
   },
@@ -145,7 +145,7 @@ export const seats = inPackage("packages/core", [
   {
     attacks: "settled: what will be declined waits",
     file: "queries/settled.ts",
-    find: "isWaiting(turn) && !supervisor.declines",
+    find: "isWaiting(turn) && !supervisor.declinesQuestions",
     replace: "isWaiting(turn)",
     tests: ["commands/unattended"],
   },

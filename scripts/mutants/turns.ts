@@ -116,14 +116,14 @@ export const turns = inPackage("packages/core", [
   },
   {
     attacks: "P7: rules have no limit",
-    file: "permissions/change.ts",
+    file: "commands/policy-command.ts",
     find: "rules.length + grants.length > MAX_RULES && !denies",
     replace: "false",
     tests: ["turn/bounds"],
   },
   {
     attacks: "P7: too many rules, and a deny is refused",
-    file: "permissions/change.ts",
+    file: "commands/policy-command.ts",
     find: "> MAX_RULES && !denies",
     replace: "> MAX_RULES",
     tests: ["turn/bounds"],

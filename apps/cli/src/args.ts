@@ -11,7 +11,7 @@ export interface RunOptions {
   json: boolean;
 }
 
-export type Command =
+export type CliCommand =
   | { kind: "demo" }
   | { kind: "help" }
   | { kind: "version" }
@@ -31,7 +31,7 @@ const options = {
 } as const;
 
 /** Throws `UsageError`. */
-export function commandOf(args: readonly string[]): Command {
+export function commandOf(args: readonly string[]): CliCommand {
   if (args.length === 0) return { kind: "demo" };
   const { values, positionals } = parse(args);
   if (values.help) return { kind: "help" };

@@ -1,7 +1,7 @@
 import type { EndReason } from "@cinch/core";
 
 /** Exit codes. `--help` explains them. */
-export const Exit = {
+export const ExitCode = {
   complete: 0,
   error: 1,
   /** The command can't be started, and nothing was written. */
@@ -17,15 +17,15 @@ export const Exit = {
 export function exitOf(reason: EndReason): number {
   switch (reason) {
     case "complete":
-      return Exit.complete;
+      return ExitCode.complete;
     case "error":
     case "declined":
-      return Exit.error;
+      return ExitCode.error;
     case "max_steps":
     case "budget":
-      return Exit.limit;
+      return ExitCode.limit;
     case "aborted":
-      return Exit.aborted;
+      return ExitCode.aborted;
   }
 }
 

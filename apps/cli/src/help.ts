@@ -1,4 +1,4 @@
-import { Exit } from "./exit.ts";
+import { ExitCode } from "./exit.ts";
 import { providers } from "./models/providers.ts";
 import { cinch } from "./invocation.ts";
 
@@ -37,13 +37,13 @@ Environment
   CINCH_OFFLINE_DELAY_MS  how long the offline model takes per word (default 15)
 
 Exit codes
-  ${pad(Exit.complete)} the turn is complete, or there was nothing to do
-  ${pad(Exit.error)} the turn failed, or the store did
-  ${pad(Exit.usage)} it can't be started: a wrong flag, model or thread, a missing key; nothing was written
-  ${pad(Exit.waiting)} it waits for a person: an unanswered question, or a parked thread
-  ${pad(Exit.limit)} it stopped at a limit: steps or budget
-  ${pad(Exit.aborted)} it was aborted (Ctrl-C)
-  ${pad(Exit.hangup)} the terminal went away; ${Exit.pipeClosed} the reader of stdout did; ${Exit.terminated} SIGTERM. The turn is kept and can be continued
+  ${pad(ExitCode.complete)} the turn is complete, or there was nothing to do
+  ${pad(ExitCode.error)} the turn failed, or the store did
+  ${pad(ExitCode.usage)} it can't be started: a wrong flag, model or thread, a missing key; nothing was written
+  ${pad(ExitCode.waiting)} it waits for a person: an unanswered question, or a parked thread
+  ${pad(ExitCode.limit)} it stopped at a limit: steps or budget
+  ${pad(ExitCode.aborted)} it was aborted (Ctrl-C)
+  ${pad(ExitCode.hangup)} the terminal went away; ${ExitCode.pipeClosed} the reader of stdout did; ${ExitCode.terminated} SIGTERM. The turn is kept and can be continued
 `;
 
 function usage(words: string, about: string): string {

@@ -1,25 +1,25 @@
 #!/usr/bin/env node
 import { readFileSync } from "node:fs";
 import { enableCompileCache } from "node:module";
-import { commandOf, type Command } from "./args.ts";
+import { commandOf, type CliCommand } from "./args.ts";
 import { messageOf } from "./error-message.ts";
-import { Exit, UsageError } from "./exit.ts";
+import { ExitCode, UsageError } from "./exit.ts";
 import { cinch } from "./invocation.ts";
 import { plain } from "./terminal/plain.ts";
 
 // Each command imports its own modules, so that the others start quickly.
-async function perform(command: Command): Promise<number> {
+async function perform(command: CliCommand): Promise<number> {
   switch (command.kind) {
     case "help":
       process.stdout.write((await import("./help.ts")).help);
-      return Exit.complete;
+      return ExitCode.complete;
     case "version":
       process.stdout.write(`${version()}\n`);
-      return Exit.complete;
+      return ExitCode.complete;
     case "demo":
       return (await import("./demo/demo.ts")).demo();
     case "torture":
-      return (await import("./torture.ts")).torture();
+      return (await import("./torture.ts")).tortureCommand();
     case "run":
       return (await import("./run.ts")).run(command.options);
   }
@@ -43,7 +43,7 @@ process.stderr.on("error", () => undefined);
 try {
   process.exitCode = await perform(commandOf(process.argv.slice(2)));
 } catch (error) {
-  process.exitCode = error instanceof UsageError ? Exit.usage : Exit.error;
+  process.exitCode = error instanceof UsageError ? ExitCode.usage : ExitCode.error;
   const hint = error instanceof UsageError ? `\nRun ${cinch} --help for all commands and options.` : "";
   process.stderr.write(`cinch: ${plain(messageOf(error))}${hint}\n`);
 }

@@ -1,6 +1,6 @@
 import type { Session } from "@cinch/core";
 import { DEFAULT_DB, type RunOptions } from "./args.ts";
-import { Exit, exitOf } from "./exit.ts";
+import { ExitCode, exitOf } from "./exit.ts";
 import type { EnteredThread } from "./entered-thread.ts";
 import { cinch } from "./invocation.ts";
 import { short } from "./terminal/plain.ts";
@@ -18,7 +18,7 @@ interface RunContext {
 }
 
 /** Prints how the run ended and how to continue. Returns the exit code. */
-export function finish(end: RunEnd, { screen, session, options, entered }: RunContext): number {
+export function reportRunEnd(end: RunEnd, { screen, session, options, entered }: RunContext): number {
   const { db, json } = options;
   const place = db === DEFAULT_DB ? "" : ` --db ${quoted(db)}`;
   const command = `${cinch} run --thread ${entered.threadId}${place}`;
@@ -70,13 +70,13 @@ function codeOf(end: RunEnd): number {
       return exitOf(end.reason);
     case "waiting":
     case "parked":
-      return Exit.waiting;
+      return ExitCode.waiting;
     case "failed":
-      return Exit.error;
+      return ExitCode.error;
     case "closed":
       return end.code;
     case "nothing":
-      return Exit.complete;
+      return ExitCode.complete;
   }
 }
 

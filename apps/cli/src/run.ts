@@ -2,9 +2,9 @@ import { Harness, type HarnessEvent, type Session } from "@cinch/core";
 import { sqliteStore } from "@cinch/sqlite";
 import { cliAgent } from "./agent.ts";
 import type { RunOptions } from "./args.ts";
-import { finish, type RunEnd } from "./run-end.ts";
-import { Exit } from "./exit.ts";
-import { Interrupt } from "./interrupt.ts";
+import { reportRunEnd, type RunEnd } from "./run-end.ts";
+import { ExitCode } from "./exit.ts";
+import { TurnInterrupt } from "./turn-interrupt.ts";
 import { chooseModel } from "./models/choice.ts";
 import { promptOf } from "./prompt.ts";
 import { checkDatabase, enterThread, type EnteredThread } from "./entered-thread.ts";
@@ -39,7 +39,7 @@ export async function run(options: RunOptions): Promise<number> {
     if (process.env["CRASH_AT"]) (await import("@cinch/testkit")).crashWhenEmitted(session);
     const view = options.json ? jsonView : new TextView(screen, { prompt, display: () => session.getDisplayState() });
     const watch = new TurnWatch(session, store);
-    const interrupt = new Interrupt(session, screen);
+    const interrupt = new TurnInterrupt(session, screen);
     const listener = (event: HarnessEvent) => {
       view.show(event);
       interrupt.handle(event);
@@ -53,9 +53,9 @@ export async function run(options: RunOptions): Promise<number> {
     const closed = shutdown.closed.then((code) => ({ kind: "closed" as const, code }));
     const end = immediate ?? (await Promise.race([watch.end, closed]));
     screen.endLine();
-    const code = finish(end, { screen, session, options, entered });
+    const code = reportRunEnd(end, { screen, session, options, entered });
     // This process may now drive the turn of another session's message. Aborting it would lose the outcome of its calls.
-    shutdown.onInterrupt(() => shutdown.close(Exit.aborted));
+    shutdown.onInterrupt(() => shutdown.close(ExitCode.aborted));
     if (end.kind === "ended") await Promise.race([idle(session), shutdown.closed]);
     return code;
   } finally {

@@ -1,4 +1,4 @@
-import { Exit } from "./exit.ts";
+import { ExitCode } from "./exit.ts";
 
 /** With `npm start`, one Ctrl-C arrives twice: from the terminal and from npm. Two within this time count as one. */
 const SAME_KEY_MS = 200;
@@ -16,8 +16,8 @@ export class Shutdown {
     this.closed = new Promise((resolve) => (this.#close = resolve));
     this.#handlers = [
       ["SIGINT", () => this.#onInterrupt()],
-      ["SIGTERM", () => this.#end(Exit.terminated)],
-      ["SIGHUP", () => this.#end(Exit.hangup)],
+      ["SIGTERM", () => this.#end(ExitCode.terminated)],
+      ["SIGHUP", () => this.#end(ExitCode.hangup)],
     ];
     for (const [signal, handler] of this.#handlers) process.on(signal, handler);
     process.stdout.on("error", this.#onOutputError);
@@ -43,11 +43,11 @@ export class Shutdown {
     const first = this.#interruptedAt === -Infinity;
     this.#interruptedAt = now;
     if (first && this.#interrupt) this.#interrupt();
-    else process.exit(Exit.aborted);
+    else process.exit(ExitCode.aborted);
   }
 
   #onOutputError = (error: NodeJS.ErrnoException): void => {
-    this.#close(error.code === "EPIPE" ? Exit.pipeClosed : Exit.error);
+    this.#close(error.code === "EPIPE" ? ExitCode.pipeClosed : ExitCode.error);
   };
 
   [Symbol.dispose](): void {

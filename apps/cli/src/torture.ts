@@ -1,9 +1,9 @@
 import { availableParallelism } from "node:os";
 import { crashPoints, tortureAll } from "@cinch/testkit";
-import { Exit } from "./exit.ts";
+import { ExitCode } from "./exit.ts";
 
 /** `cinch torture`: shows that nothing is lost on this machine, with its disk and its kernel. */
-export async function torture(): Promise<number> {
+export async function tortureCommand(): Promise<number> {
   const points = crashPoints();
   process.stdout.write(`killing a process at each of ${points.length} crash points\n`);
   let done = 0;
@@ -21,5 +21,5 @@ export async function torture(): Promise<number> {
   const summary =
     failed === 0 ? "nothing was lost, nothing ran twice, every thread continued" : `${failed} of them failed`;
   process.stdout.write(`${points.length} kills: ${summary}\n`);
-  return failed === 0 ? Exit.complete : Exit.error;
+  return failed === 0 ? ExitCode.complete : ExitCode.error;
 }

@@ -23,14 +23,14 @@ import { StateShape, type StateUpdates, type StateValues } from "./config/state-
 import type { Store } from "./ports/store.ts";
 import type { NewLive } from "./events/live-events.ts";
 import type { ToolSet } from "./tools/tool.ts";
-import { tellAtExit } from "./thread/unanswered.ts";
+import { printAtExit } from "./thread/unanswered.ts";
 import { warn } from "./ports/warn.ts";
 import { onThreadDeleted, type Workspace } from "./ports/workspace.ts";
 
-/** `Values` is what the state of a thread looks like: the `stateSchema` says it. */
+/** `Values`: the type of the state of a thread, from the `stateSchema`. */
 export interface HarnessConfig<Values = StateValues> {
   id: string;
-  /** Left out: everything is in memory, and gone with the process. */
+  /** Default: in memory, and lost with the process. */
   storage?: Store;
   /** One agent, or several under the names of modes. */
   agent?: Agent;
@@ -39,25 +39,25 @@ export interface HarnessConfig<Values = StateValues> {
   tools?: ToolSet;
   /** The files and commands that agents can reach. */
   workspace?: Workspace;
-  /** Rules for all threads. What they deny stays denied, whatever is said on a thread. */
+  /** Rules for all threads. The rules of a thread can't allow what these deny. */
   permissions?: Rule[];
-  /** Tools that ask before they run: always, or when the arguments call for it. */
+  /** Tools that ask before they run: always, or for some arguments. */
   interruptOn?: InterruptOn;
-  /** The category of a tool, where its own is not right. */
+  /** Overrides the category of a tool. */
   toolCategory?: (toolName: string) => ToolCategory | undefined;
-  /** What happens to a call that has to ask: it waits, or is declined with a reason, where no person is there to answer. */
+  /** What happens to a call that has to ask: it waits for a person, or is declined, for runs without a person. */
   onAsk?: "wait" | "decline";
-  /** What the state of a thread looks like, and how it begins. */
+  /** The schema of the state of a thread. */
   stateSchema?: StandardSchemaV1<unknown, Values>;
   initialState?: NoInfer<StateUpdates<Values>>;
-  /** What a turn, and under `thread` a whole thread, may use up. */
+  /** What a turn may use; under `thread`, what a whole thread may use. */
   budget?: Budget;
-  /** Laid over the built-in table. */
+  /** Override the built-in table, model by model. */
   prices?: PriceTable;
   /** The owner of the threads, in a store that several people or projects share. */
   resourceId?: string;
   resolveModel?: ResolveModel;
-  /** What happens to a turn that was cut off, when its thread is opened: it goes on, or is parked until `resume()`. */
+  /** What happens to an interrupted turn when its thread is opened: it continues, or is parked until `resume()`. */
   onRecover?: "resume" | "pause";
   /** Whether `init` also continues interrupted turns in threads that are not open. */
   recover?: "opened" | "all";
@@ -93,7 +93,7 @@ const Config = z.strictObject({
   ids: z.optional(fn<Ids>()),
 });
 
-/** The host: configuration, agents and a store. It holds no conversation; its own talking methods are the default session's. */
+/** The host: configuration, agents and a store. It holds no conversation: its methods for a thread are those of a default session. */
 export class Harness<Values = StateValues> {
   readonly id: string;
   readonly #store: Store;
@@ -107,7 +107,7 @@ export class Harness<Values = StateValues> {
   readonly #rules: readonly Rule[];
   readonly #config: { clock: Clock; ids: Ids; recover: "opened" | "all"; resourceId: string };
   #ready: Promise<void> | undefined;
-  #untellAtExit: (() => void) | undefined;
+  #cancelPrintAtExit: (() => void) | undefined;
   #closed = false;
 
   constructor(config: HarnessConfig<Values>) {
@@ -144,7 +144,7 @@ export class Harness<Values = StateValues> {
     this.#heartbeats = new Heartbeats({ clock, report: (message) => this.#inform(message) }, valid.heartbeats);
   }
 
-  /** Opens the store. With `recover: "all"` every turn that was cut off goes on, opened or not. */
+  /** Opens the store. With `recover: "all"`, continues the interrupted turns of all threads. */
   async init(): Promise<void> {
     if (this.#closed) throw closedError();
     this.#ready ??= this.#init().catch((error: unknown) => {
@@ -160,44 +160,44 @@ export class Harness<Values = StateValues> {
     await this.#openWorkspace();
     if (this.#config.recover === "all") await this.#recoverAll();
     this.#heartbeats.start();
-    this.#untellAtExit = tellAtExit(() => this.#registry.unanswered());
+    this.#cancelPrintAtExit = printAtExit(() => this.#registry.unanswered());
     for (const message of this.#modes.unknownTools()) warn("CINCH_UNKNOWN_TOOL", message);
   }
 
-  /** A workspace that can't be opened is an event for all sessions, and fails `init`: agents would have no files. */
+  /** If the workspace can't be opened, all sessions get an event, and `init` fails: agents would have no files. */
   async #openWorkspace(): Promise<void> {
     if (!this.#workspace) return;
-    const tell = (event: NewLive<"workspace_status_changed" | "workspace_ready" | "workspace_error">) => {
+    const announce = (event: NewLive<"workspace_status_changed" | "workspace_ready" | "workspace_error">) => {
       for (const session of this.#sessions) session.push(event);
     };
-    tell({ type: "workspace_status_changed", status: "opening" });
+    announce({ type: "workspace_status_changed", status: "opening" });
     try {
       const status = await this.#workspace.open({
         shared: (resourceId) => this.#registry.shared(resourceId),
         storeFiles: this.#store.files ?? [],
         onThreadDeleted: (threadId, deleted) => onThreadDeleted(this.#store, threadId, deleted),
       });
-      tell({ type: "workspace_ready", ...status });
-      tell({ type: "workspace_status_changed", status: "ready" });
+      announce({ type: "workspace_ready", ...status });
+      announce({ type: "workspace_status_changed", status: "ready" });
     } catch (error) {
-      tell({ type: "workspace_status_changed", status: "failed" });
-      tell({ type: "workspace_error", message: reasonOf(error) });
+      announce({ type: "workspace_status_changed", status: "failed" });
+      announce({ type: "workspace_error", message: reasonOf(error) });
       throw error;
     }
   }
 
   async #recoverAll(): Promise<void> {
     const active = await this.#store.threads({ active: true });
-    // A thread that can't be opened must not stop the others. Opening it again gives the error.
+    // A thread that can't be opened must not affect the others. A session that opens it gets the error.
     await Promise.allSettled(active.map(({ id }) => this.#registry.visit(id, async () => undefined)));
   }
 
-  /** Starts at once, or with `init`. One with the same id is replaced: this settles when that one has ended. */
+  /** Starts the heartbeat, at once or with `init`. Replaces the one with the same id, and settles when that one has ended. */
   registerHeartbeat(heartbeat: Heartbeat): Promise<void> {
     return this.#heartbeats.register(heartbeat);
   }
 
-  /** Settles when the heartbeat has ended. Without one of this id, nothing happens. */
+  /** Settles when the heartbeat has ended. An unknown id is ignored. */
   async removeHeartbeat(heartbeat: { id: string }): Promise<void> {
     return this.#heartbeats.remove(optionsOf("removeHeartbeat", heartbeat));
   }
@@ -206,7 +206,7 @@ export class Harness<Values = StateValues> {
     for (const session of this.#sessions) session.push({ type: "info", message });
   }
 
-  /** Another seat, for another person or program. */
+  /** Opens another session, for another person or program. */
   async createSession(options: { threadId?: string; resourceId?: string } = {}): Promise<Session<Values>> {
     const { threadId, resourceId = this.#config.resourceId } = optionsOf("createSession", options);
     await this.init();
@@ -242,7 +242,7 @@ export class Harness<Values = StateValues> {
 
   /** Stops driving and releases leases at once. Pending calls stay pending. */
   async close(): Promise<void> {
-    this.#untellAtExit?.();
+    this.#cancelPrintAtExit?.();
     this.#closed = true;
     // Leases don't wait for heartbeats to end; the store does.
     const heartbeats = this.#heartbeats.close();

@@ -17,7 +17,7 @@ import type { NewLive } from "./events/live-events.ts";
 import type { InboxItem } from "./folds/inbox.ts";
 import { messagesOf } from "./queries/history.ts";
 import { abort } from "./commands/abort.ts";
-import { acceptedInput, editQueued, post, removeQueued, send, type Input } from "./commands/input.ts";
+import { prepareInput, editQueued, post, removeQueued, send, type Input } from "./commands/input.ts";
 import { resume } from "./commands/resume.ts";
 import type { Usage } from "./events/message.ts";
 import type { HarnessMode, Modes } from "./config/modes.ts";
@@ -70,17 +70,17 @@ export class Session<Values = StateValues> {
 
   // Events
 
-  /** Calls back for every event of the current thread, and of those that it is switched to. `since`: first what came after it. */
+  /** Calls back for every event of the session's current thread. `since`: first replays the events after this one. */
   subscribe(listener: Listener, options: { since?: number } = {}): () => void {
     return this.#subscribers.subscribe(listener, optionsOf("subscribe", options).since);
   }
 
-  /** The same as an iterable, for a reader with its own pace. Ends with the session, or when the signal says so. */
+  /** The same as an async iterable, for a reader with its own pace. Ends with the session, or when the signal is aborted. */
   events(options: { since?: number; signal?: AbortSignal } = {}): AsyncGenerator<HarnessEvent, void, undefined> {
     return this.#subscribers.events(optionsOf("events", options));
   }
 
-  /** A snapshot that never changes. The same object as before if nothing has happened. */
+  /** Immutable, and the same object until something changes. */
   getDisplayState(): HarnessDisplayState {
     return this.#thread?.display ?? noThread;
   }
@@ -102,22 +102,22 @@ export class Session<Values = StateValues> {
 
   /** Settles when the turn that takes the message has ended. A turn that failed is a result too: `reason: "error"`. */
   async sendMessage(input: Input): Promise<TurnResult> {
-    // The turn is waited for outside of the order of commands: others may come meanwhile.
-    const accepted = () => acceptedInput(optionsOf("sendMessage", input), "send", this.#ports.ids);
+    // The turn is not awaited in the queue of commands, so that the session accepts other commands meanwhile.
+    const accepted = () => prepareInput(optionsOf("sendMessage", input), "send", this.#ports.ids);
     return (await this.#command(async (thread) => send(thread, await accepted()))).turn;
   }
 
   async post(options: Input & { delivery: Delivery }): Promise<{ inputId: string }> {
     const { delivery, ...input } = optionsOf("post", options);
-    return this.#command(async (thread) => post(thread, await acceptedInput(input, delivery, this.#ports.ids)));
+    return this.#command(async (thread) => post(thread, await prepareInput(input, delivery, this.#ports.ids)));
   }
 
-  /** Into the running turn, at its next safe point. */
+  /** Adds a message to the running turn, after the calls of its step. */
   async steer(input: Input): Promise<{ inputId: string }> {
     return this.post({ ...optionsOf("steer", input), delivery: "steer" });
   }
 
-  /** A turn of its own, after this one. */
+  /** Queues a message that begins a turn of its own. */
   async followUp(input: Input): Promise<{ inputId: string }> {
     return this.post({ ...optionsOf("followUp", input), delivery: "follow_up" });
   }
@@ -134,23 +134,23 @@ export class Session<Values = StateValues> {
     return this.#command((thread) => removeQueued(thread, optionsOf("removeInput", input)));
   }
 
-  /** Ends the turn. Queued inputs stay and wait for the next one, or for `resume()`; with `inbox` they are dropped too. */
+  /** Ends the turn. Queued inputs wait for the next input or for `resume()`; with `inbox` they are dropped. */
   async abort(options: { inbox?: boolean } = {}): Promise<void> {
     const thread = await this.#command((current) => abort(current, optionsOf("abort", options)));
     await thread.turnEnded();
   }
 
-  /** Continues a parked turn, or takes queued inputs. Otherwise nothing happens. */
+  /** Continues a parked turn, or takes the inputs that an abort held back. Otherwise does nothing. */
   resume(): Promise<void> {
     return this.#command(resume);
   }
 
-  /** Goes on after a turn that ended with an error, a limit or an abort, without a new message. Settles when that turn has ended. */
+  /** Continues after a turn that ended with an error, a limit or an abort, without a new message. Settles when the new turn has ended. */
   async retry(): Promise<TurnResult> {
     return (await this.#command(retry)).turn;
   }
 
-  /** Settles when nothing more happens at the current thread without a person. */
+  /** Settles when nothing more happens in the current thread without a person. */
   async settled(): Promise<Settled> {
     return (await this.#command(async (thread) => ({ rest: settled(thread) }))).rest;
   }
@@ -175,7 +175,7 @@ export class Session<Values = StateValues> {
     return this.#ports.modes.all;
   }
 
-  /** From the next step on. The conversation carries over, and a turn that runs goes on. */
+  /** Takes effect with the next step. The conversation stays, and a running turn continues. */
   switchMode(mode: { modeId: string }): Promise<void> {
     return this.#command((thread) => switchMode(thread, optionsOf("switchMode", mode).modeId));
   }
@@ -214,7 +214,7 @@ export class Session<Values = StateValues> {
     return this.#control.policies.grants.map(plainRule);
   }
 
-  /** The configuration's rules, those of the current mode's agent, and after them the thread's. */
+  /** The rules of the configuration, of the current mode's agent, and of the thread, in this order. */
   getPermissionRules(): Rule[] {
     return [
       ...this.#ports.rules,
@@ -227,7 +227,7 @@ export class Session<Values = StateValues> {
     return this.#ports.shape.whole(trieRecord(this.#control.values), this.#control.policies) as WholeState<Values>;
   }
 
-  /** Changes what is given and leaves the rest. */
+  /** Changes the given keys and no others. */
   setState(updates: StateUpdates<Values>): Promise<void> {
     return this.#command((thread) => setState(thread, this.#ports.shape, updates));
   }
@@ -272,7 +272,7 @@ export class Session<Values = StateValues> {
     });
   }
 
-  /** A thread that begins as this one was at `atSeq`, and goes on under its own id. It becomes the current one. */
+  /** Creates a thread that begins as this one was at `atSeq`, and makes it the current thread. */
   async cloneThread(options: CloneOptions = {}): Promise<ThreadRecord> {
     const { sourceThreadId, ...cut } = optionsOf("cloneThread", options);
     const cloneAndEnter = async (source: Thread) => {
@@ -290,24 +290,24 @@ export class Session<Values = StateValues> {
     return this.#ordered(async () => list(optionsOf("listThreads", query)));
   }
 
-  /** Reverts conversation, files, or both to `toSeq`. Events up to there stay in force, and the journal keeps the rest. */
+  /** Reverts conversation, files, or both to `toSeq`. Events up to `toSeq` stay in force. The journal keeps the others. */
   rewind(options: RewindOptions): Promise<RewindResult> {
     return this.#command((thread) => rewindThread(thread, optionsOf("rewind", options)));
   }
 
-  /** What the thread has done to files after the event `since`, or at all. */
+  /** The changes of the thread to files after the event `since`; default: all. */
   diff(options: { since?: number } = {}): Promise<FileDiff[]> {
     return this.#command(async (thread) => diffSince(thread, optionsOf("diff", options).since ?? 0));
   }
 
-  /** A page of messages, oldest first: the newest, or those before the event `before`. */
+  /** The newest messages before the event `before`, oldest first; default: the newest of all. */
   listMessages(page: { limit?: number; before?: number } = {}): Promise<HarnessMessage[]> {
     return this.#command((thread) => messagesOf(thread, optionsOf("listMessages", page)));
   }
 
   // Seat
 
-  /** Leaves. What is pending stays pending; the turn goes on if this process drives it. */
+  /** Leaves the thread. Pending calls stay pending. If this process drives the turn, the turn continues. */
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
@@ -317,11 +317,11 @@ export class Session<Values = StateValues> {
     this.#offDeleted?.();
     this.#thread = null;
     this.#ports.left();
-    // The seat is free at once; the thread stays open for as long as it is driven here.
+    // Not awaited: the thread stays open as long as this process drives it.
     if (thread) this.#ports.registry.release(thread).catch(() => undefined);
   }
 
-  /** For the harness, which closes its threads itself and does not wait for the turns in them. */
+  /** For the harness, which closes its threads itself, without waiting for their turns. */
   abandon(): void {
     this.#closed = true;
     this.#subscribers.close();
@@ -371,7 +371,7 @@ export class Session<Values = StateValues> {
     this.#sit(next);
   }
 
-  /** Moves to another thread, and brings the subscribers up to date with it. */
+  /** Switches to another thread, and brings the subscribers up to date with it. */
   #sit(next: Thread | null): void {
     const previous = this.#thread;
     this.#offDeleted?.();

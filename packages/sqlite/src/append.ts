@@ -2,7 +2,7 @@ import type { FoldRows } from "./fold-rows.ts";
 import type { JournalRows } from "./journal-rows.ts";
 import type { LeaseRow, LeaseRows } from "./lease-rows.ts";
 import { StoreFailure } from "./failure.ts";
-import type { AppendWork, Outcome } from "./protocol.ts";
+import type { AppendWork, WorkOutcome } from "./protocol.ts";
 import { createsThread } from "./serialized-event.ts";
 import { threadChange, type ThreadRow, type ThreadRows } from "./thread-rows.ts";
 
@@ -14,14 +14,14 @@ export interface Tables {
 }
 
 /** Runs one append. The caller begins and ends the transaction. */
-export function append(tables: Tables, work: AppendWork, now: number): Outcome {
+export function append(tables: Tables, work: AppendWork, now: number): WorkOutcome {
   const found = tables.threads.find(work.threadId);
   const [first] = work.events;
   const creates = first !== undefined && createsThread(first);
   const thread = found || !creates ? tables.threads.get(work.threadId) : undefined;
   const lease = thread ? tables.leases.row(thread.no) : { epoch: 0, holder: null };
 
-  const refused: Outcome = { kind: "refused", lease: tables.leases.status(lease, now) };
+  const refused: WorkOutcome = { kind: "refused", lease: tables.leases.status(lease, now) };
   if (work.epoch !== undefined && (lease.epoch !== work.epoch || !tables.leases.isMine(lease))) return refused;
   if (thread && (creates || tables.journals.lastSeq(thread.no) > work.afterSeq)) return { kind: "newer" };
   if (work.take !== undefined && (lease.epoch !== work.take || !mayBeTaken(refused.lease.status))) return refused;
@@ -49,7 +49,7 @@ function write(
   { threads, leases, journals }: Tables,
   work: AppendWork,
   { thread, lease }: { thread: ThreadRow; lease: LeaseRow },
-): Outcome {
+): WorkOutcome {
   const { events, afterSeq, take, release } = work;
   const { no } = thread;
   const last = Math.max(journals.lastSeq(no), events[0]?.type === "thread_cloned" ? afterSeq : 0);

@@ -34,7 +34,7 @@ export type Work =
   | { kind: "catch_up" }
   | { kind: "close" };
 
-export type Outcome =
+export type WorkOutcome =
   | { kind: "appended"; seq: number; epoch: number }
   /** The main thread reads the newer events itself. */
   | { kind: "newer" }
@@ -56,7 +56,7 @@ export interface Request {
 
 export interface Reply {
   id: number;
-  outcome: Outcome;
+  outcome: WorkOutcome;
 }
 
 export type Instruction = Request | { watch: string };

@@ -9,7 +9,7 @@ import { rangeOf } from "./journal-rows.ts";
 import { SEQS, keyOf } from "./protocol.ts";
 import { INPUT_ID, IS_INPUT } from "./schema.ts";
 import { sql, sqlArrays } from "./sql.ts";
-import { threadNotFound } from "./store-error.ts";
+import { threadNotFoundError } from "./store-error.ts";
 
 export interface EventRange {
   after?: number;
@@ -200,7 +200,7 @@ export class Reader {
   async #spans(threadId: string, { after = 0, upTo = Infinity }: EventRange): Promise<Span[]> {
     const segments = await this.#connection.read(() => this.#segments.all(threadId));
     const newest = segments.at(-1);
-    if (!newest) throw threadNotFound(threadId);
+    if (!newest) throw threadNotFoundError(threadId);
     // The last segment of every thread is open and in its own journal.
     if (newest.journal !== newest.no || newest.to_seq !== null) throw this.#damaged(threadId, 1);
     return segments

@@ -4,7 +4,7 @@ import { decodeEvent, type EventRow } from "./event-row.ts";
 import { isSearched } from "./journal-rows.ts";
 import { SEQS, keyOf } from "./protocol.ts";
 import { sql, sqlArrays } from "./sql.ts";
-import { wordsOf } from "./words.ts";
+import { searchWords } from "./words.ts";
 import type { Writer } from "./writer.ts";
 
 const JOURNALS_AT_ONCE = 100;
@@ -106,7 +106,7 @@ function entryOf(row: EventRow): Entry[] {
   const event = decodeEvent(row);
   if (!event || !isSearched(event.type)) return [];
   const [key] = row;
-  const words = new Set(wordsOf(textIn(event)).filter((word) => word.length <= MAX_WORD_CHARS));
+  const words = new Set(searchWords(textIn(event)).filter((word) => word.length <= MAX_WORD_CHARS));
   return words.size > 0 ? [{ key, words: [...words].join(" ") }] : [];
 }
 

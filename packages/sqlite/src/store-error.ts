@@ -8,5 +8,5 @@ export const toCinchError = ({ code, message, cause }: Failure): CinchError => n
 
 export const storeClosed = (): CinchError => new CinchError("CLOSED", "The store is not open. Call its open() first.");
 
-export const threadNotFound = (threadId: string): CinchError =>
+export const threadNotFoundError = (threadId: string): CinchError =>
   new CinchError("THREAD_NOT_FOUND", threadNotFoundMessage(threadId));

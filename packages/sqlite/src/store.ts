@@ -16,11 +16,11 @@ import { isPath, prepareFile } from "./database-file.ts";
 import { failureOf } from "./failure.ts";
 import { Followers } from "./followers.ts";
 import { currentHolder, isGone, newHolderId } from "./holder.ts";
-import { storeClosed, threadNotFound, toCinchError } from "./store-error.ts";
+import { storeClosed, threadNotFoundError, toCinchError } from "./store-error.ts";
 import { WriterClient } from "./writer-client.ts";
 import { Listing } from "./listing.ts";
 import { restrictToOwner } from "./private-file.ts";
-import type { Outcome, Work } from "./protocol.ts";
+import type { WorkOutcome, Work } from "./protocol.ts";
 import { withDefaults, type SqliteOptions } from "./options.ts";
 import { Reader, type EventRange } from "./reader.ts";
 import { SCHEMA_VERSION } from "./schema.ts";
@@ -148,7 +148,7 @@ class SqliteStore implements Store {
   async lease(threadId: string): Promise<Lease> {
     const { reader, writer } = this.#assertOpen();
     const lease = await reader.lease(threadId);
-    if (!lease) throw threadNotFound(threadId);
+    if (!lease) throw threadNotFoundError(threadId);
     const { epoch, holder, counter } = lease;
     if (holder === null) return { epoch, status: "free" };
     if (holder === this.#id) return { epoch, status: "mine" };
@@ -191,7 +191,7 @@ class SqliteStore implements Store {
   }
 
   /** Followers are notified after the caller has its result. */
-  async #request(threadId: string, work: Work): Promise<Outcome> {
+  async #request(threadId: string, work: Work): Promise<WorkOutcome> {
     const outcome = await this.#assertOpen().writer.request(work);
     if (outcome.kind === "appended" || outcome.kind === "done") {
       const seq = outcome.kind === "appended" ? outcome.seq : undefined;

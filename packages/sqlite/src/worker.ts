@@ -3,7 +3,7 @@ import { parentPort, receiveMessageOnPort } from "node:worker_threads";
 import type { ErrorCode } from "@cinch/core";
 import { failureOf, isBusy, sqliteCode } from "./failure.ts";
 import { Observer } from "./observer.ts";
-import type { FromWriter, Instruction, Outcome, Request, ToWriter, WriterOptions } from "./protocol.ts";
+import type { FromWriter, Instruction, WorkOutcome, Request, ToWriter, WriterOptions } from "./protocol.ts";
 import { prepareForWriting } from "./schema.ts";
 import { SearchIndex } from "./search-index.ts";
 import { Writer } from "./writer.ts";
@@ -94,7 +94,7 @@ class WriterService {
   }
 
   #retry(batch: Waiting[], error: unknown): void {
-    const failed: Outcome = { kind: "failed", failure: failureOf(error, this.#options.path) };
+    const failed: WorkOutcome = { kind: "failed", failure: failureOf(error, this.#options.path) };
     const isLate = ({ since }: Waiting) => performance.now() - since > this.#options.busyMs;
     const isOver = isBusy(error) ? isLate : () => batch.length === 1;
     for (const request of batch.filter(isOver)) answer(request, failed);
@@ -155,7 +155,7 @@ class WriterService {
   }
 }
 
-const answer = ({ id }: Request, outcome: Outcome) => post({ kind: "replies", replies: [{ id, outcome }] });
+const answer = ({ id }: Request, outcome: WorkOutcome) => post({ kind: "replies", replies: [{ id, outcome }] });
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 

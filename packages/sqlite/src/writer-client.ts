@@ -1,10 +1,10 @@
 import { Worker } from "node:worker_threads";
 import { CinchError } from "@cinch/core";
-import type { FromWriter, Outcome, ToWriter, Work, WriterOptions } from "./protocol.ts";
+import type { FromWriter, WorkOutcome, ToWriter, Work, WriterOptions } from "./protocol.ts";
 import { storeClosed, toCinchError } from "./store-error.ts";
 
 interface Pending {
-  resolve(outcome: Outcome): void;
+  resolve(outcome: WorkOutcome): void;
   reject(error: Error): void;
 }
 
@@ -82,7 +82,7 @@ export class WriterClient {
     return worker;
   }
 
-  request(work: Work): Promise<Outcome> {
+  request(work: Work): Promise<WorkOutcome> {
     return new Promise((resolve, reject) => {
       if (this.#failure) return reject(this.#failure);
       const id = this.#nextId++;
@@ -126,7 +126,7 @@ export class WriterClient {
     }
   }
 
-  #settle(id: number, outcome: Outcome): void {
+  #settle(id: number, outcome: WorkOutcome): void {
     const pending = this.#pending.get(id);
     this.#pending.delete(id);
     if (this.#pending.size === 0) this.#worker?.unref();

@@ -7,7 +7,7 @@ import { FoldRows } from "./fold-rows.ts";
 import { JournalRows } from "./journal-rows.ts";
 import { LeaseRows } from "./lease-rows.ts";
 import type { Observer } from "./observer.ts";
-import type { Outcome, Reply, Request, Work, WriterOptions } from "./protocol.ts";
+import type { WorkOutcome, Reply, Request, Work, WriterOptions } from "./protocol.ts";
 import { SCHEMA_VERSION, newerRelease } from "./schema.ts";
 import { sql } from "./sql.ts";
 import { ThreadRows } from "./thread-rows.ts";
@@ -94,7 +94,7 @@ export class Writer {
     });
   }
 
-  #attempt(work: Work): Outcome {
+  #attempt(work: Work): WorkOutcome {
     const undo = this.#onCommit.length;
     this.db.exec("SAVEPOINT request");
     try {
@@ -109,7 +109,7 @@ export class Writer {
     }
   }
 
-  #perform(work: Work): Outcome {
+  #perform(work: Work): WorkOutcome {
     switch (work.kind) {
       case "append": {
         const outcome = append(this.#tables, work, performance.now());
@@ -152,7 +152,7 @@ export class Writer {
     return lease?.epoch === epoch && leases.isMine(lease) ? thread?.no : undefined;
   }
 
-  #trackLease(work: Work & { kind: "append" }, outcome: Outcome): void {
+  #trackLease(work: Work & { kind: "append" }, outcome: WorkOutcome): void {
     const { threadId, take, release } = work;
     const isTaken = outcome.kind === "appended" && take !== undefined && !release;
     const isLost =

@@ -11,7 +11,7 @@ import { listing } from "./backend-conformance/listing.ts";
 import { naming } from "./backend-conformance/naming.ts";
 import { undo } from "./backend-conformance/undo.ts";
 import { reading } from "./backend-conformance/reading.ts";
-import { Files, type Check } from "./backend-conformance/files.ts";
+import { Files, type BackendCheck } from "./backend-conformance/files.ts";
 import { streaming } from "./backend-conformance/streaming.ts";
 import { writing } from "./backend-conformance/writing.ts";
 
@@ -65,7 +65,7 @@ const GROUPS = [
 ];
 
 const checkOn =
-  (make: () => Promise<BackendUnderTest>): Check =>
+  (make: () => Promise<BackendUnderTest>): BackendCheck =>
   (sentence, body) => {
     test(sentence, { timeout: 30_000 }, async () => {
       const made = await make();

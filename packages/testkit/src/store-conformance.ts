@@ -1,12 +1,12 @@
 import { describe, test } from "node:test";
 import type { Store } from "@cinch/core";
 import { appending } from "./store-conformance/appending.ts";
-import { deleting, blobLifetime } from "./store-conformance/contents.ts";
+import { deletingThreads, blobLifetime } from "./store-conformance/contents.ts";
 import { families, leftovers } from "./store-conformance/families.ts";
-import { clonesAndRewinds, inputIds, reading } from "./store-conformance/journals.ts";
+import { clonesAndRewinds, inputIds, readingJournals } from "./store-conformance/journals.ts";
 import { leasing } from "./store-conformance/leasing.ts";
-import { listing } from "./store-conformance/lists.ts";
-import type { Check } from "./store-conformance/samples.ts";
+import { listingThreads } from "./store-conformance/lists.ts";
+import type { StoreCheck } from "./store-conformance/samples.ts";
 import { savedFolds } from "./store-conformance/saved-folds.ts";
 import { searching } from "./store-conformance/searches.ts";
 import { drafting, following } from "./store-conformance/watching.ts";
@@ -20,7 +20,7 @@ export interface StoreUnderTest {
 
 /** Registers tests for everything that the port `Store` promises. */
 export function storeConformance(name: string, make: () => Promise<StoreUnderTest>): void {
-  const check: Check = (sentence, body) => {
+  const check: StoreCheck = (sentence, body) => {
     test(sentence, { timeout: 30_000 }, async (t) => {
       const made = await make();
       try {
@@ -35,17 +35,17 @@ export function storeConformance(name: string, make: () => Promise<StoreUnderTes
     for (const group of [
       appending,
       leasing,
-      reading,
+      readingJournals,
       inputIds,
       clonesAndRewinds,
-      deleting,
+      deletingThreads,
       families,
       leftovers,
       blobLifetime,
       drafting,
       savedFolds,
       following,
-      listing,
+      listingThreads,
       searching,
     ]) {
       group(check);

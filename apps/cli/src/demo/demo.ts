@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { DurableEvent, HarnessEvent } from "@cinch/core";
-import { Exit } from "../exit.ts";
+import { ExitCode } from "../exit.ts";
 import { cinch } from "../invocation.ts";
 import { RunProcess } from "./run-process.ts";
 import { violations, journalOf, ledgerOf, type CallRecord } from "./proof.ts";
@@ -35,8 +35,9 @@ export async function demo(): Promise<number> {
     rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
   };
   process.once("exit", cleanUp);
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => process.exit(Exit.aborted));
-  process.stdout.once("error", () => process.exit(Exit.pipeClosed));
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
+    process.once(signal, () => process.exit(ExitCode.aborted));
+  process.stdout.once("error", () => process.exit(ExitCode.pipeClosed));
   return perform(stage);
 }
 
@@ -72,7 +73,7 @@ async function perform(stage: Stage): Promise<number> {
     threadId = event.threadId;
     view.event(event);
   }
-  if ((await talk.exited()) !== Exit.complete) return failed("The first process failed.");
+  if ((await talk.exited()) !== ExitCode.complete) return failed("The first process failed.");
   await sleep(MOMENT_MS);
 
   const doomed = stage.start("--continue", SECOND);
@@ -95,7 +96,7 @@ async function perform(stage: Stage): Promise<number> {
     if (event.type === "resync") found = event.seq;
     view.event(event);
   }
-  if ((await successor.exited()) !== Exit.complete) return failed("The third process failed.");
+  if ((await successor.exited()) !== ExitCode.complete) return failed("The third process failed.");
   const journal = await journalOf(stage.db, threadId);
   return report({ view, journal, found, ledger: await ledgerOf(stage.ledger), dead: doomed.pid });
 }
@@ -154,10 +155,10 @@ function report({ view, journal, found, ledger, dead }: Evidence): number {
     view.line("", command);
     view.line("", `    ${about}`);
   }
-  return Exit.complete;
+  return ExitCode.complete;
 }
 
 function failed(why: string): number {
   process.stderr.write(`${why}\n`);
-  return Exit.error;
+  return ExitCode.error;
 }

@@ -1,7 +1,7 @@
 import type { LanguageModelV4Message, LanguageModelV4Prompt, LanguageModelV4ToolResultPart } from "@ai-sdk/provider";
 
 /** The result of one call. */
-export interface Outcome {
+export interface ToolOutcome {
   text: string;
   isError: boolean;
 }
@@ -13,7 +13,7 @@ export interface Conversation {
   /** The last message of the user, which is answered now. */
   ask: string;
   /** The outcomes of the calls made for it so far, by message, in the order of the calls. */
-  steps: readonly (readonly Outcome[])[];
+  steps: readonly (readonly ToolOutcome[])[];
   calls: number;
 }
 
@@ -41,13 +41,13 @@ function callsOf(message: LanguageModelV4Message): string[] {
   return message.content.flatMap((part) => (part.type === "tool-call" ? [part.toolCallId] : []));
 }
 
-function resultsOf({ content }: Extract<LanguageModelV4Message, { role: "tool" }>): [string, Outcome][] {
-  return content.flatMap((part): [string, Outcome][] =>
+function resultsOf({ content }: Extract<LanguageModelV4Message, { role: "tool" }>): [string, ToolOutcome][] {
+  return content.flatMap((part): [string, ToolOutcome][] =>
     part.type === "tool-result" ? [[part.toolCallId, outcomeOf(part.output)]] : [],
   );
 }
 
-function outcomeOf(output: LanguageModelV4ToolResultPart["output"]): Outcome {
+function outcomeOf(output: LanguageModelV4ToolResultPart["output"]): ToolOutcome {
   switch (output.type) {
     case "text":
     case "error-text":

@@ -1,14 +1,14 @@
-import type { Outcome } from "./conversation.ts";
+import type { ToolOutcome } from "./conversation.ts";
 
-export interface Call {
+export interface PlannedCall {
   toolName: string;
   input: Record<string, unknown>;
 }
 
 /** One request of the user: its calls, which run one after the other, and the answer when they have ended. */
 export interface Intent {
-  calls: readonly Call[];
-  answer(outcomes: readonly Outcome[]): string;
+  calls: readonly PlannedCall[];
+  answer(outcomes: readonly ToolOutcome[]): string;
 }
 
 /** All messages of the user, oldest first. */
@@ -27,7 +27,7 @@ export function calling(toolName: string, input: Record<string, unknown>, answer
   };
 }
 
-function answerFor(toolName: string, { text, isError }: Outcome, answer: (result: string) => string): string {
+function answerFor(toolName: string, { text, isError }: ToolOutcome, answer: (result: string) => string): string {
   if (!isError) return answer(text);
   if (isUnknown(text)) return `It is unknown whether ${toolName} had its effect, so I did not repeat it.`;
   return `${toolName} failed: ${text}`;

@@ -1,5 +1,5 @@
-import type { Conversation, Outcome } from "./conversation.ts";
-import { saying, type Call, type Intent, type Said, type Skill } from "./intent.ts";
+import type { Conversation, ToolOutcome } from "./conversation.ts";
+import { saying, type PlannedCall, type Intent, type Said, type Skill } from "./intent.ts";
 import { memory, remember } from "./memory.ts";
 import { repeating, talk, unclear } from "./talk.ts";
 import { toolSkills, wordCount } from "./tool-skills.ts";
@@ -8,7 +8,7 @@ import { toolSkills, wordCount } from "./tool-skills.ts";
 const whole: readonly Skill[] = [wordCount, remember];
 const skills: readonly Skill[] = [...memory, ...toolSkills, ...talk];
 
-type Move = { kind: "call"; text: string; calls: readonly Call[] } | { kind: "say"; text: string };
+type Move = { kind: "call"; text: string; calls: readonly PlannedCall[] } | { kind: "say"; text: string };
 
 /** The next move. It depends only on the conversation: the plan is rebuilt each time, and the steps already taken are skipped. */
 export function nextMove({ ask, said, steps }: Conversation, offered: ReadonlySet<string>): Move {
@@ -68,15 +68,15 @@ function withTools(intent: Intent, offered: ReadonlySet<string>): Intent {
 }
 
 /** The calls of a group, by message: first the first call of each intent, then the second of each, and so on. */
-function stagesOf(group: readonly Intent[]): Call[][] {
+function stagesOf(group: readonly Intent[]): PlannedCall[][] {
   const length = Math.max(0, ...group.map(({ calls }) => calls.length));
   return Array.from({ length }, (_, at) => group.flatMap(({ calls }) => calls[at] ?? []));
 }
 
-function answerOf(groups: readonly Intent[][], steps: readonly (readonly Outcome[])[]): string {
+function answerOf(groups: readonly Intent[][], steps: readonly (readonly ToolOutcome[])[]): string {
   let stage = 0;
   const sentences = groups.flatMap((group) => {
-    const outcomes = new Map<Intent, Outcome[]>(group.map((intent) => [intent, []]));
+    const outcomes = new Map<Intent, ToolOutcome[]>(group.map((intent) => [intent, []]));
     for (const [at] of stagesOf(group).entries()) {
       const results = steps[stage++] ?? [];
       const called = group.filter(({ calls }) => at < calls.length);

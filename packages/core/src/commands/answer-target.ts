@@ -7,8 +7,8 @@ export type WaitingState = "asking" | "suspended";
 
 /** The calls in this state, the oldest question first. In a turn that is about to end, no call waits. */
 export function waitingCalls({ turn }: ThreadState, waiting: WaitingState): readonly Call[] {
-  if (!turn || turn.aborting || turn.declined) return [];
-  return turn.calls.filter(({ state }) => state === waiting).toSorted((a, b) => a.asked - b.asked);
+  if (!turn || turn.aborting || turn.endsAfterCalls) return [];
+  return turn.calls.filter(({ state }) => state === waiting).toSorted((a, b) => a.questionSeq - b.questionSeq);
 }
 
 /** Without a `toolCallId`, the oldest waiting call; without a `threadId`, the session's thread. */
@@ -36,7 +36,7 @@ export class AnswerTargets {
   ): { find: FindCall; until: TrackAnswer } {
     const { toolCallId, threadId = thread?.id } = answer ?? {};
     const isMeant = (call: Call) =>
-      toolCallId === undefined ? !this.#inFlight.has(call.asked) : call.toolCallId === toolCallId;
+      toolCallId === undefined ? !this.#inFlight.has(call.questionSeq) : call.toolCallId === toolCallId;
     const findNow = (from: Thread) => waitingCalls(from.state, waiting).find(isMeant);
     const refreshAndFind: FindCall = (from) => from.refresh().then(() => findNow(from));
     if (!thread || thread.id !== threadId) return { find: refreshAndFind, until: (answered) => answered };
@@ -50,8 +50,8 @@ export class AnswerTargets {
 
   async #track<T>(call: Call | undefined, answered: Promise<T>): Promise<T> {
     if (!call) return answered;
-    this.#inFlight.add(call.asked);
-    return answered.finally(() => this.#inFlight.delete(call.asked));
+    this.#inFlight.add(call.questionSeq);
+    return answered.finally(() => this.#inFlight.delete(call.questionSeq));
   }
 }
 

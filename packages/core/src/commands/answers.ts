@@ -1,14 +1,13 @@
 import { waitingCalls, type FindCall, type WaitingState } from "./answer-target.ts";
 import { CinchError } from "../errors.ts";
 import type { Decision, NewEvent } from "../events/event-map.ts";
-import type { Approval, Call } from "../folds/call.ts";
+import { BY_RULES, type Approval, type Call } from "../folds/call.ts";
 import type { ThreadState } from "../folds/state.ts";
 import { refuseForeign } from "./refuse-foreign.ts";
 import { NoJson, toJson } from "../events/json.ts";
 import type { Json, Message } from "../events/message.ts";
-import { changePolicies } from "../permissions/change.ts";
+import { policyCommand } from "./policy-command.ts";
 import { checkDecision, digestOf } from "../permissions/gate.ts";
-import { BY_RULES } from "../permissions/by-rules.ts";
 import { withTimeout } from "../ports/clock.ts";
 import type { ValueCheck } from "../tools/schema.ts";
 import type { Thread } from "../thread/thread.ts";
@@ -45,15 +44,15 @@ const MESSAGE_CHARS = 100_000;
 export async function answerSuspension(thread: Thread, answer: SuspensionAnswer, find: FindCall): Promise<void> {
   const { toolCallId, by, seq } = answer;
   const resumeData = jsonOf("resumeData", answer.resumeData);
-  const isSeen = (call: Call) => seq === undefined || call.asked === seq;
-  const asked = await findWaiting(thread, "suspended", { toolCallId, find, isSeen });
-  const tool = await toolOf(thread, asked);
+  const isSeen = ({ questionSeq }: Call) => seq === undefined || questionSeq === seq;
+  const call = await findWaiting(thread, "suspended", { toolCallId, find, isSeen });
+  const tool = await toolOf(thread, call);
   const problem = await problemOf(thread, tool?.checkAnswer, resumeData);
   if (problem !== null)
-    throw new CinchError("INVALID_INPUT", `${asked.toolName} does not accept this resumeData:\n${problem}`);
+    throw new CinchError("INVALID_INPUT", `${call.toolName} does not accept this resumeData:\n${problem}`);
   const isAnswered = await thread.command(({ turn, ...state }) => {
-    if (!turn || !isStillWaiting({ turn, ...state }, asked)) return null;
-    const { toolCallId: id, toolName } = asked;
+    if (!turn || !isStillWaiting({ turn, ...state }, call)) return null;
+    const { toolCallId: id, toolName } = call;
     const resumed = {
       type: "tool_resumed" as const,
       turnId: turn.turnId,
@@ -64,7 +63,7 @@ export async function answerSuspension(thread: Thread, answer: SuspensionAnswer,
     };
     return { events: [resumed], result: true };
   });
-  if (!isAnswered) throw await notPending(thread, "suspended", asked.toolCallId);
+  if (!isAnswered) throw await notPending(thread, "suspended", call.toolCallId);
 }
 
 /** Answers a call that waits for an approval. The answer is bound to the digest of the call, and rules are checked again when it runs. */
@@ -74,24 +73,24 @@ export async function answerApproval(thread: Thread, answer: ApprovalAnswer, fin
   if (by === BY_RULES)
     throw new CinchError("INVALID_INPUT", `by is "${BY_RULES}" only where a rule answers. Give another name.`);
   const isSeen = ({ approval }: Call) => digest === undefined || approval?.digest === digest;
-  const asked = await findWaiting(thread, "asking", { toolCallId, find, isSeen });
-  const approval = asked.approval!;
+  const call = await findWaiting(thread, "asking", { toolCallId, find, isSeen });
+  const approval = call.approval!;
   checkDecision(decision, approval.decisions);
-  const edit = decision === "edit" ? await editOf(thread, asked, answer.args) : { digest: approval.digest };
-  await changePolicies(thread, async (state) => {
+  const edit = decision === "edit" ? await editOf(thread, call, answer.args) : { digest: approval.digest };
+  await policyCommand(thread, async (state) => {
     const { turn } = state;
-    if (!turn || !isStillWaiting(state, asked)) throw await notPending(thread, "asking", asked.toolCallId);
+    if (!turn || !isStillWaiting(state, call)) throw await notPending(thread, "asking", call.toolCallId);
     const resolved: NewEvent = {
       type: "tool_approval_resolved",
       turnId: turn.turnId,
-      toolCallId: asked.toolCallId,
-      toolName: asked.toolName,
+      toolCallId: call.toolCallId,
+      toolName: call.toolName,
       decision,
       ...edit,
       ...(message === undefined ? {} : { message }),
       ...(by === undefined ? {} : { by }),
     };
-    return [resolved, ...grantOf(decision, asked, approval)];
+    return [resolved, ...grantOf(decision, call, approval)];
   });
 }
 
@@ -172,9 +171,9 @@ async function findWaiting(
   );
 }
 
-const isStillWaiting = (state: ThreadState, asked: Call): boolean =>
-  waitingCalls(state, asked.state as WaitingState).some(
-    ({ toolCallId, asked: seq }) => toolCallId === asked.toolCallId && seq === asked.asked,
+const isStillWaiting = (state: ThreadState, call: Call): boolean =>
+  waitingCalls(state, call.state as WaitingState).some(
+    ({ toolCallId, questionSeq }) => toolCallId === call.toolCallId && questionSeq === call.questionSeq,
   );
 
 const ANSWER_EVENT = { suspended: "tool_resumed", asking: "tool_approval_resolved" } as const;

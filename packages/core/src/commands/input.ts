@@ -25,7 +25,7 @@ export interface Input {
   id?: string;
 }
 
-export async function acceptedInput(input: Input, delivery: Delivery, ids: Ids): Promise<Accepted> {
+export async function prepareInput(input: Input, delivery: Delivery, ids: Ids): Promise<PreparedInput> {
   const { content, files = [], id } = input;
   checkContent(content, files.length);
   const blobs: Blob[] = [];
@@ -68,13 +68,13 @@ function decode(text: string): Uint8Array<ArrayBuffer> {
 }
 
 /** The command for an input, with the bytes of its files. */
-interface Accepted {
+interface PreparedInput {
   event: NewEvent<"input_accepted">;
   blobs: readonly Blob[];
 }
 
 /** `undefined`: the input is accepted now. Otherwise nothing is done, because an input with its id was accepted at this `seq`. */
-async function accept(thread: Thread, { event, blobs }: Accepted): Promise<number | undefined> {
+async function acceptInput(thread: Thread, { event, blobs }: PreparedInput): Promise<number | undefined> {
   const { id, ports } = thread;
   const seqAtLookup = thread.state.seq;
   const known = event.named ? await ports.store.findInput(id, event.inputId) : undefined;
@@ -92,20 +92,20 @@ async function accept(thread: Thread, { event, blobs }: Accepted): Promise<numbe
     return { events: [event, ...rename], blobs, result: true };
   });
   if (isAccepted) return undefined;
-  return known ?? accept(thread, { event, blobs });
+  return known ?? acceptInput(thread, { event, blobs });
 }
 
-export async function post(thread: Thread, input: Accepted): Promise<{ inputId: string }> {
-  await accept(thread, input);
+export async function post(thread: Thread, input: PreparedInput): Promise<{ inputId: string }> {
+  await acceptInput(thread, input);
   return { inputId: input.event.inputId };
 }
 
 /** Accepts an input. The inner promise settles when its turn ends, so that the session accepts other commands meanwhile. */
-export async function send(thread: Thread, input: Accepted): Promise<{ turn: Promise<TurnResult> }> {
+export async function send(thread: Thread, input: PreparedInput): Promise<{ turn: Promise<TurnResult> }> {
   const { inputId } = input.event;
   const waiter = thread.results.add(inputId);
   try {
-    const known = await accept(thread, input);
+    const known = await acceptInput(thread, input);
     if (known !== undefined) thread.results.accepted(inputId);
     const settled = known === undefined ? undefined : await outcomeOf(thread, inputId, known);
     if (settled) waiter.cancel();

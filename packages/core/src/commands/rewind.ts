@@ -6,7 +6,7 @@ import { noFiles, reduceFiles, type FilesState } from "../folds/files.ts";
 import type { ThreadState } from "../folds/state.ts";
 import { trieGet, trieRecord } from "../folds/trie.ts";
 import type { FileDiff, HeldFiles, RewoundFile, ThreadFiles } from "../events/files.ts";
-import { hasTrees } from "../turn/decide.ts";
+import { hasUnrecordedChanges } from "../turn/decide.ts";
 import type { Thread } from "../thread/thread.ts";
 import { asConflict, historiesOf, planRevert, type FileHistory, type FileRevert } from "./file-history.ts";
 import type { FileReach, Undo } from "../ports/workspace.ts";
@@ -122,7 +122,8 @@ function undoOf({ ports: { workspace } }: Thread): Undo {
 /** Aborts the turn, and waits until it has ended, files are restored, and the changes of interrupted commands are recorded. */
 async function settleWork(thread: Thread): Promise<void> {
   if (thread.state.files.restoring) undoOf(thread);
-  const isBusy = (state: ThreadState) => state.turn !== null || state.files.restoring !== null || hasTrees(state);
+  const isBusy = (state: ThreadState) =>
+    state.turn !== null || state.files.restoring !== null || hasUnrecordedChanges(state);
   await thread.command(({ turn }) => {
     return turn && !turn.aborting ? { events: [{ type: "abort_requested", turnId: turn.turnId }] } : null;
   });

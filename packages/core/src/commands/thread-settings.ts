@@ -1,7 +1,7 @@
 import { checked } from "../config/check.ts";
 import type { NewEvent } from "../events/event-map.ts";
 import { trieRecord } from "../folds/trie.ts";
-import { changePolicies } from "../permissions/change.ts";
+import { policyCommand } from "./policy-command.ts";
 import { Rule, type ToolCategory } from "../permissions/rule.ts";
 import { withTimeout } from "../ports/clock.ts";
 import type { StateShape } from "../config/state-shape.ts";
@@ -38,20 +38,20 @@ export async function switchModel(thread: Thread, { modelId, scope = "mode" }: M
 }
 
 export function setRule(thread: Thread, rule: Rule): Promise<void> {
-  return changePolicies(thread, async () => [{ type: "permission_changed", rule: checkedRule(rule) }]);
+  return policyCommand(thread, async () => [{ type: "permission_changed", rule: checkedRule(rule) }]);
 }
 
 type Target = { toolName: string; match?: string } | { category: ToolCategory };
 
 export function addGrant(thread: Thread, target: Target): Promise<void> {
   const rule = (): Rule => checkedRule({ ...target, policy: "allow" });
-  return changePolicies(thread, async () => [{ type: "grant_added", rule: rule(), from: "session" }]);
+  return policyCommand(thread, async () => [{ type: "grant_added", rule: rule(), from: "session" }]);
 }
 
 const checkedRule = (rule: Rule): Rule => checked(Rule, rule, "INVALID_INPUT", "Invalid rule");
 
 export function setState(thread: Thread, shape: StateShape, updates: unknown): Promise<void> {
-  return changePolicies(thread, async ({ control }): Promise<NewEvent[]> => {
+  return policyCommand(thread, async ({ control }): Promise<NewEvent[]> => {
     const valid = shape.checked(trieRecord(control.values), updates);
     return Object.keys(valid).length > 0 ? [{ type: "state_changed", updates: valid }] : [];
   });

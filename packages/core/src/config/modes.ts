@@ -91,7 +91,7 @@ export class Modes {
   }
 
   /** With `onAsk: "decline"`, no call waits for a person. */
-  get declines(): boolean {
+  get declinesQuestions(): boolean {
     return this.#config.onAsk === "decline";
   }
 
@@ -110,7 +110,7 @@ export class Modes {
     if (turn?.phase !== "calls") return hasCurrent;
     if (!hasCurrent && !this.has(turn.modeId)) return false;
     const due = turn.calls.filter((call) => NEEDS_DRIVER.has(call.state));
-    return turn.declined || due.length === 0 || due.some((call) => !this.lacksTool(state, call));
+    return turn.endsAfterCalls || due.length === 0 || due.some((call) => !this.lacksTool(state, call));
   }
 
   /**

@@ -29,7 +29,7 @@ export interface EventEntry<By extends string = string, S extends Shape = Shape>
   lifts: readonly Lift[];
 }
 
-/** The schema is made when the first event of its type is: importing the library must stay cheap. */
+/** The schema is built when the first event of its type is stamped or read, because importing the library must stay cheap. */
 function entry<By extends "command" | "driver" | "live", S extends Shape>(
   by: By,
   shape: () => S,
@@ -46,12 +46,12 @@ function entry<By extends "command" | "driver" | "live", S extends Shape>(
   };
 }
 
-/** Version 1 of `checkpoint_created` had the reason why a command is untracked under another name. */
+/** In version 1 of `checkpoint_created`, the field `untracked` is named `untold`. */
 const untoldToUntracked: Lift = ({ untold, ...event }) =>
   untold === undefined ? event : { ...event, untracked: untold };
 
 const Parent = z.object({ threadId: z.string(), seq: z.number(), toolCallId: z.optional(z.string()) });
-/** Makes a thread a subagent's, and says which agent it is in any process. */
+/** Makes a thread a subagent's, and names its agent for every process. */
 export const AgentRecord = z.object({
   /** The names of the subagents from the outermost to this one. */
   path: z.array(z.string()),
@@ -82,7 +82,7 @@ export const Task = z.object({
   activeForm: z.string(),
 });
 export type Task = z.infer<typeof Task>;
-/** What was used up so far, and is not given back by a rewind. `cost` is in dollars, without what has no known price. */
+/** What a thread has used so far. A rewind does not reset it. `cost` is in dollars, and leaves out answers of unknown price. */
 export const Spent = z.object({ steps: z.number(), ms: z.number(), cost: z.number(), unpriced: z.boolean() });
 export type Spent = z.infer<typeof Spent>;
 
@@ -93,12 +93,12 @@ export const eventMap = {
     parent: z.optional(Parent),
     agent: z.optional(AgentRecord),
     metadata: z.optional(z.record(z.string(), Json)),
-    /** For display: the mode and the model that it begins with. */
+    /** For display: the first mode and model of the thread. */
     modeId: z.optional(z.string()),
     modelId: z.optional(z.string()),
   })),
   thread_renamed: command(() => ({ title: z.string() })),
-  /** `rules` and `state` (YOLO) are those in force when it was made, not those at the place where it begins. */
+  /** `rules` and `state` (YOLO) are the source's when the clone is created, not those at `parent.seq`. */
   thread_cloned: driver(() => ({
     title: z.string(),
     parent: Parent,
@@ -125,11 +125,11 @@ export const eventMap = {
     delivery: Delivery,
     content: z.string(),
     files: z.optional(z.array(FilePart)),
-    /** The caller chose the id: a second input with it is the same input. */
+    /** The caller chose the id. A second input with the same id is ignored. */
     named: z.optional(z.boolean()),
     /**
-     * A turn is to go on where the turn `retry.turnId` ended. There is no message and nothing is queued: the turn begins with this
-     * event, under the event's own `turnId`.
+     * Continues after the turn `retry.turnId`, in a new turn with the `turnId` of this event. There is no message, and nothing is
+     * queued: this event begins the turn.
      */
     retry: z.optional(z.object({ turnId: z.string(), modeId: z.string(), modelId: z.string() })),
   })),
@@ -144,16 +144,16 @@ export const eventMap = {
     modeId: z.string(),
     modelId: z.string(),
     resumed: z.boolean(),
-    /** The driver before this one died instead of letting go. Three of these without progress park the thread. */
+    /** The previous driver died without releasing the lease. Three takeovers without progress park the thread. */
     takeover: z.optional(z.boolean()),
-    /** Written by a driver that leaves: calls that it has recorded as started and certainly not run. The next driver may run them. */
+    /** Written by a closing driver: the calls that it recorded as started and has not run. The next driver may run them. */
     unstarted: z.optional(z.array(z.string())),
   })),
   agent_end: driver(() => ({
     reason: EndReason,
     /** Which limit was reached. */
     detail: z.optional(z.string()),
-    /** Of an aborted turn behind which inputs are queued: whether they wait for the next one, or for `resume()`. */
+    /** For an aborted turn with queued inputs: whether these wait for the next input or for `resume()`. */
     held: z.optional(z.boolean()),
   })),
   step_start: live(() => ({ step: z.number() })),
@@ -179,7 +179,7 @@ export const eventMap = {
   message_update: live(() => ({
     messageId: z.string(),
     role: Role,
-    /** Which text of the message grows, counted from 0, and whether the model speaks or thinks there. */
+    /** Which text of the message grows, counted from 0. */
     index: z.number(),
     part: z.enum(["text", "reasoning"]),
     delta: z.string(),
@@ -204,7 +204,7 @@ export const eventMap = {
     isError: z.boolean(),
     unknown: z.optional(z.boolean()),
     durationMs: z.number(),
-    /** The files that it has read, and the version of each. */
+    /** By path, the version of each file that the call has read. */
     reads: z.optional(z.record(z.string(), z.string())),
   })),
   shell_output: live(() => ({ ...tool, output: z.string(), stream: z.enum(["stdout", "stderr"]) })),
@@ -212,13 +212,13 @@ export const eventMap = {
     ...tool,
     args: Json,
     category: ToolCategory,
-    /** Of the tool and its arguments: an answer is good for these and no others. */
+    /** A hash of the tool and its arguments. An answer holds only for the digest that it names. */
     digest: z.string(),
     /** The narrow pattern that `always_allow_tool` remembers. */
     suggestion: z.optional(z.string()),
-    /** The answers that are taken. */
+    /** The accepted answers. */
     decisions: z.array(Decision),
-    /** It was `interruptOn` that asked. */
+    /** The call asks because of `interruptOn`. */
     interrupt: z.optional(z.boolean()),
     /** The agents from the outermost to the one that asks. */
     path: z.array(z.string()),
@@ -245,7 +245,7 @@ export const eventMap = {
   permission_changed: command(() => ({ rule: Rule })),
   grant_added: command(() => ({
     rule: Rule,
-    /** The call whose answer gave it, or "session". */
+    /** The id of the call whose approval added the grant, or "session". */
     from: z.string(),
     interrupt: z.optional(z.boolean()),
   })),
@@ -275,7 +275,7 @@ export const eventMap = {
     usage: Usage,
     cost: z.nullable(z.number()),
     cachedShare: z.number(),
-    /** Of an answer that was not taken, because it was empty, refused or broken: it counts, but it is no step. */
+    /** The answer was discarded, because it was empty, refused or broken. Its usage counts, but it is not a step. */
     failed: z.optional(z.boolean()),
   })),
   display_state_changed: live(() => ({})),
@@ -290,9 +290,9 @@ export type EventType = keyof EventMap;
 export type DurableType = TypesBy<"command" | "driver">;
 export type LiveType = TypesBy<"live">;
 
-/** What the writer of an event says; `stamp` adds the rest. */
+/** An event without the fields that `stamp` adds. */
 export type NewEvent<T extends DurableType = DurableType> = T extends DurableType ? Of<T> & { turnId?: string } : never;
-/** An event on its way into the journal: the store gives it its `seq`, the reader its `threadId`. */
+/** An event that can be appended. The store assigns its `seq`, and a read adds its `threadId`. */
 export type StampedEvent<T extends DurableType = DurableType> = NewEvent<T> & { v: number; at: number };
 export type DurableEvent<T extends DurableType = DurableType> = StampedEvent<T> & { seq: number; threadId: string };
 export type LiveEvent<T extends LiveType = LiveType> = T extends LiveType
@@ -305,7 +305,7 @@ export type HarnessEvent =
   | (LiveEvent<"display_state_changed"> & { readonly displayState: HarnessDisplayState })
   | (Omit<LiveEvent<"resync">, "displayState"> & { displayState: HarnessDisplayState });
 
-/** Without a prototype: a type that is named like a method of objects is unknown like any other. */
+/** Without a prototype, so that a type such as "constructor" is unknown. */
 const entries: Record<string, EventEntry | undefined> = Object.assign(Object.create(null) as object, eventMap);
 
 export const durableTypes = Object.keys(eventMap).filter((type) => entries[type]?.by !== "live") as DurableType[];
@@ -322,7 +322,7 @@ export function stamp(event: NewEvent, at: number): StampedEvent {
   return { type: event.type, v: found.v, at, ...turn, ...fields } as StampedEvent;
 }
 
-/** Brings an event that an older release wrote to today's shape. What this release does not know comes back as it is. */
+/** Converts an event of an older release to the current version. Returns an unknown event unchanged. */
 export function lift<E extends { type: string; v: number }>(
   event: E,
   map: Record<string, EventEntry | undefined> = entries,

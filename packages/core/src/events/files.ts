@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import type { Blob } from "../ports/store.ts";
 
-/** What a file held: the hash of all of it, and, where the store keeps its bytes, the pieces. */
+/** The contents of a file: their hash, and the blobs with the bytes, if the store has them. */
 export const FileVersion = z.object({
   hash: z.string(),
   size: z.number(),
@@ -13,21 +13,21 @@ export type FileVersion = z.infer<typeof FileVersion>;
 export const FileOperation = z.enum(["write", "edit", "delete", "command", "upload", "restore"]);
 export type FileOperation = z.infer<typeof FileOperation>;
 
-/** A change of a file, as the journal keeps it. `null`: there was none, or there is none any more. */
+/** A change of a file. `before` and `after` are `null` where the file does not exist. */
 export const FileChange = z.object({
   path: z.string(),
   operation: FileOperation,
   before: z.nullable(FileVersion),
   after: z.nullable(FileVersion),
-  /** What the backend calls the contents by now. */
+  /** The backend's version of the file after the change. */
   version: z.optional(z.string()),
-  /** Where the file really lies, if a link led there. */
+  /** The real path of the file, if `path` goes through a link. */
   real: z.optional(z.string()),
-  /** The journal is where the file lives; otherwise it only tells of it. */
+  /** The file is stored in the journal. Without this, the event only records a change of a file elsewhere. */
   held: z.optional(z.boolean()),
-  /** Another thread's command ran at the same time, and may have done it. */
+  /** A command of another thread ran at the same time, and may have made the change. */
   shared: z.optional(z.boolean()),
-  /** Part of a rewind of the whole thread: the file is again what the journal, as it is read from now on, says that it is. */
+  /** The change is part of a rewind of conversation and files. The file has again the contents that the remaining events record. */
   rewound: z.optional(z.boolean()),
 });
 export type FileChange = z.infer<typeof FileChange>;
@@ -35,12 +35,12 @@ export type FileChange = z.infer<typeof FileChange>;
 /** A file that has to be reverted, from its contents now to those then. `null`: the file does not, or did not, exist. */
 export const FileRestore = z.object({
   path: z.string(),
-  /** The hash of the contents now. If the file has other contents by then, it is left alone. */
+  /** The hash of the current contents. A file whose contents have changed by the time of the revert is left alone. */
   from: z.nullable(z.string()),
   to: z.nullable(FileVersion),
-  /** The thread had seen then what the file held. */
+  /** The thread had seen the earlier contents. */
   seen: z.optional(z.boolean()),
-  /** The conversation goes back too. */
+  /** The conversation is rewound too. */
   rewound: z.optional(z.boolean()),
   /** As in `FileChange`. */
   shared: z.optional(z.boolean()),
@@ -58,40 +58,40 @@ export const RewoundFile = z.object({
 });
 export type RewoundFile = z.infer<typeof RewoundFile>;
 
-/** What became of a file, as a unified diff. */
+/** The change of a file, as a unified diff. */
 export interface FileDiff {
   path: string;
   status: "added" | "modified" | "deleted";
-  /** Empty where contents are not text, too large, or were not kept: then `note` says so. */
+  /** Empty if the contents are not text, too large, or were not kept: `note` gives the reason. */
   diff: string;
   note?: string;
 }
 
-/** A file that lives in a journal. */
+/** A file that is stored in a journal. */
 export interface HeldFile {
   version: FileVersion;
-  /** Of the event that wrote it. */
+  /** The `seq` of the event that wrote it. */
   seq: number;
   at: number;
 }
 
 export type HeldFiles = Readonly<Record<string, HeldFile>>;
 
-/** A journal as a place for files: that of a thread, or one that all threads of a resource share. */
+/** A journal that stores files: that of one thread, or one that all threads of a resource share. */
 export interface FileJournal {
-  /** The files as they are by now. */
+  /** The current files. */
   held(): Promise<HeldFiles>;
   /** Deciding and appending are one step: `decide` runs again if another process appended first. False if there was nothing to record. */
   record(decide: (held: HeldFiles) => readonly FileChange[] | null, blobs?: readonly Blob[]): Promise<boolean>;
   blob(hash: string): Promise<Uint8Array | undefined>;
 }
 
-/** What a workspace is given of the thread in whose turn it acts. */
+/** The part of a thread that a workspace uses while it acts in a turn of the thread. */
 export interface ThreadFiles extends FileJournal {
   readonly resourceId: string;
-  /** What the backend called the contents when this thread last read or wrote the file. */
+  /** The backend's version of the file when this thread last read or wrote it. */
   seen(path: string): string | undefined;
-  /** Notes what was read: it is in the journal when the call has ended. */
+  /** Notes that the call has read this version. The `tool_end` of the call records it. */
   read(path: string, version: string): void;
   /** Records the name of the snapshot that the workspace took before a command, or why there is none. */
   checkpoint(about: { tree: string } | { untracked: string }): Promise<void>;

@@ -1,7 +1,7 @@
 import { reasonOf } from "../errors.ts";
 import type { Json } from "./message.ts";
 
-/** A value has no JSON, or one that would hide what the value holds. The message says which part of it, and what to give instead. */
+/** A value can't be converted to JSON without losing data. The message names the part of the value, and what to give instead. */
 export class NoJson extends Error {
   override readonly name = "NoJson";
 }
@@ -21,7 +21,7 @@ export function toJson(value: unknown): Json {
   }
 }
 
-/** What a model is shown of a value that is not content by itself. Throws `NoJson`. */
+/** Converts a value that is not content to text for the model. Throws `NoJson`. */
 export function dataText(value: unknown): string {
   if (typeof value === "string") return value;
   if (value === undefined) return "(no result)";
@@ -43,7 +43,7 @@ class Walk {
     this.#path = path;
   }
 
-  /** `undefined` for what objects leave out and arrays have `null` for. */
+  /** `undefined`: an object omits the value, and an array has `null` in its place. */
   json(value: unknown): Json | undefined {
     switch (typeof value) {
       case "undefined":
@@ -59,7 +59,7 @@ class Walk {
       case "symbol":
         throw this.#problem("is a symbol. Give a text");
       case "function":
-        // A method is no data. A value that is nothing but a function is a mistake.
+        // A method of an object is omitted. A value that is itself a function is a mistake.
         if (this.#path.length > 0) return undefined;
         throw this.#problem("is a function. Call it, and give what it returns");
       case "object":
@@ -105,19 +105,19 @@ class Walk {
   }
 
   #problem(what: string): NoJson {
-    // A path of hundreds of names helps less than its end.
+    // Of a long path, only the end is shown.
     const near = this.#path.length > 10 ? ["…", ...this.#path.slice(-10)] : this.#path;
     return new NoJson(`${placeOf(near)} ${what}.`);
   }
 }
 
-/** Also for an object of another realm. */
+/** True also for a plain object of another realm. */
 function isPlain(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
-/** What keeps its data where no field shows it, even if it also has fields. */
+/** These keep data outside their fields, which JSON would lose. */
 const OPAQUE = [Map, Set, Promise, Error];
 
 const HINTS: Readonly<Record<string, string>> = {

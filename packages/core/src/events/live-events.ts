@@ -2,22 +2,22 @@ import type { LiveEvent, LiveType } from "./event-map.ts";
 import type { HarnessDisplayState } from "../folds/display-state.ts";
 import type { Message, Part, Role } from "./message.ts";
 
-/** What the writer of a live event says; the thread adds the rest. */
+/** A live event without the fields that the thread adds. */
 export type NewLive<T extends LiveType = LiveType> = T extends LiveType
   ? Omit<LiveEvent<T>, "threadId" | "at" | "turnId">
   : never;
 
 export function heldInfo(count: number): NewLive<"info"> {
-  const what = count === 1 ? "One input stays queued" : `${count} inputs stay queued`;
+  const [what, them] = count === 1 ? ["One input stays queued", "it"] : [`${count} inputs stay queued`, "them"];
   return {
     type: "info",
-    message: `${what}: the next input or resume() goes on with it, removeInput() drops it.`,
+    message: `${what}. The next input or resume() takes ${them}, and removeInput() removes ${them}.`,
   };
 }
 
 /**
- * One delta. `message` is a getter of the class, so it is not copied, not serialised, and costs nothing until it is read; and
- * because contents are never changed in place, it still tells what had been said at this delta when it is read much later.
+ * One delta. `message` is a getter of the class, so it is neither copied nor serialised, and costs nothing until it is read. Contents are
+ * never changed in place, so it shows the message as of this delta even if it is read later.
  */
 export class MessageUpdate {
   readonly type = "message_update";
@@ -50,7 +50,7 @@ export class MessageUpdate {
   }
 }
 
-/** At most one per tick, however many events came in. */
+/** Emitted at most once per tick, however many events arrived. */
 export class DisplayStateChanged {
   readonly type = "display_state_changed";
   readonly threadId: string;

@@ -1,15 +1,15 @@
 import * as z from "zod/mini";
 
-/** Any JSON value. Journal contents are JSON, so that a fold means the same in every process and in a browser. */
+/** Any JSON value. Journal contents are JSON, so that a fold gives the same result in every process and in a browser. */
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 export const Json: z.ZodMiniType<Json> = z.custom<Json>((value) => value !== undefined);
 
-/** What a provider attached to a part (reasoning signatures and the like). It goes back to that provider unchanged. */
+/** Data that the provider attached to a part, such as a reasoning signature. It is sent back to that provider unchanged. */
 const meta = { providerMetadata: z.optional(z.record(z.string(), Json)) };
 
 export const TextPart = z.object({ type: z.literal("text"), text: z.string(), ...meta });
 export const ReasoningPart = z.object({ type: z.literal("reasoning"), text: z.string(), ...meta });
-/** Bytes are in a blob, or somewhere else under a URL. */
+/** The bytes are in a blob, or at a URL. */
 export const FilePart = z.object({
   type: z.literal("file"),
   mediaType: z.string(),
@@ -56,11 +56,11 @@ export type ToolCallPart = z.infer<typeof ToolCallPart>;
 export const Role = z.enum(["user", "assistant", "note"]);
 export type Role = z.infer<typeof Role>;
 
-/** A message as it stands in the journal. */
+/** A message, as the journal stores it. */
 export const Message = z.object({ id: z.string(), role: Role, content: z.array(Part) });
 export type Message = z.infer<typeof Message>;
 
-/** What a tool gave back: `content` is for the model, `details` for the UI. */
+/** The result of a tool: `content` is for the model, `details` for the UI. */
 export const ToolResult = z.object({
   content: z.union([z.string(), z.array(z.discriminatedUnion("type", [TextPart, FilePart]))]),
   details: z.optional(Json),
@@ -76,7 +76,7 @@ export const Usage = z.object({
 });
 export type Usage = z.infer<typeof Usage>;
 
-/** The text a reader would see of a message or a tool's result. */
+/** The text parts of a message or a tool result, joined. */
 export function textOf(content: string | readonly Part[]): string {
   if (typeof content === "string") return content;
   return content.map((part) => (part.type === "text" ? part.text : "")).join("");

@@ -4,12 +4,12 @@ import { eventMap, isForeign, lift, type DurableEvent, type EventEntry } from ".
 
 type Test = (value: unknown) => boolean;
 
-/** Built when an event of the type is first read: most threads hold a few types only. */
+/** By event type. Each is built when an event of its type is first read: most threads have only a few types. */
 const tests = new Map<string, Test>();
 
 /**
- * An event as the store gave it, in today's shape. Throws `CORRUPT` if a known type has another shape than the map says, because a
- * fold would fail on it or, worse, would not. An event of a newer release passes: the folds skip it, and a driver stops at it.
+ * Converts an event from the store to its current version. Throws `CORRUPT` if an event of a known type does not fit the map: a fold
+ * could fail on it, or compute a wrong state. An event of a newer release passes: the folds skip it, and a driver stops at it.
  */
 export function readEvent(event: DurableEvent): DurableEvent {
   try {
@@ -45,7 +45,7 @@ function testFor(type: string): Test {
   return test;
 }
 
-/** Accepts what the schema accepts, up to refinements: without messages and copies, reading costs a fifth of what `stamp` does. */
+/** Checks what the schema checks, except refinements. Without messages and copies, it takes a fifth of the time of `stamp`. */
 function testOf(schema: z.core.$ZodType): Test {
   const { def } = schema as unknown as { def: z.core.$ZodTypes["_zod"]["def"] };
   switch (def.type) {
@@ -86,7 +86,9 @@ function testOf(schema: z.core.$ZodType): Test {
       return (value) => isObject(value) && fields.every(([key, test]) => test(value[key]));
     }
     default:
-      throw new Error(`The event map uses a schema "${def.type}" that event-check.ts does not know.`);
+      throw new Error(
+        `The event map uses a schema "${def.type}" that read-event.ts does not support. Add a case for it.`,
+      );
   }
 }
 

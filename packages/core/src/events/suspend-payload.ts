@@ -1,22 +1,22 @@
 import type { Json } from "./message.ts";
 
-/** What `ask_user` asks. */
+/** The question of `ask_user`. */
 export type AskUserPayload = {
   question: string;
   options: { label: string; description?: string | undefined }[] | null;
   multiple: boolean;
 };
 
-/** What `submit_plan` puts before a person. */
+/** The plan that `submit_plan` asks a person to approve. */
 export type SubmitPlanPayload = { title: string | null; plan: string };
 
-/** What tools ask for when they suspend, by name. Declare your own here, and `isSuspendedBy` knows them too. */
+/** By tool, the type of its `suspendPayload`. Add your own tools to this interface to use them with `isSuspendedBy`. */
 export interface SuspendPayloads {
   ask_user: AskUserPayload;
   submit_plan: SubmitPlanPayload;
 }
 
-/** Whether a `tool_suspended`, or what is in `pendingSuspensions`, is of this tool. Its `suspendPayload` then has the tool's type. */
+/** Whether a `tool_suspended` event, or an entry of `pendingSuspensions`, is of this tool. Narrows the type of its `suspendPayload`. */
 export const isSuspendedBy = <
   S extends { toolName: string; suspendPayload: Json },
   Name extends keyof SuspendPayloads & string,

@@ -1,8 +1,8 @@
 import type { EventType } from "./event-map.ts";
 
-/** The version of each event that is not at its first. Apart from the map, so that a fold in a browser needs no schemas. */
+/** The version of each event that has more than one. Apart from the event map, so that a fold in a browser needs no schemas. */
 export const VERSIONS: Partial<Record<EventType, number>> = { checkpoint_created: 2 };
 
-/** True for a version that this release does not know. What such an event says is skipped. */
+/** True for a version that this release does not know. Folds skip such an event. */
 export const isNewer = ({ type, v }: { type: string; v: number }): boolean =>
   v > ((VERSIONS as Record<string, number | undefined>)[type] ?? 1);

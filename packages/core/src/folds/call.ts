@@ -1,9 +1,11 @@
 import type { Decision, DurableEvent, Effect } from "../events/event-map.ts";
 import type { Json, Message } from "../events/message.ts";
-import { BY_RULES } from "../permissions/by-rules.ts";
 import type { ToolCategory } from "../permissions/rule.ts";
 
-/** What a call asks a person for. */
+/** The `by` of an answer that a change of rules gave: by the new rules, the call no longer asks. */
+export const BY_RULES = "rules";
+
+/** The approval that a call asks for. */
 export interface Approval {
   category: ToolCategory;
   digest: string;
@@ -17,29 +19,29 @@ export interface Approval {
 export interface Call {
   toolCallId: string;
   toolName: string;
-  /** What it is run with: the model's arguments, or those that a person put in their place. */
+  /** The arguments that the call runs with: the model's, or those of a person's edit. */
   input: Json;
-  /** `asking` waits for a yes; `suspended` for data. What was asked for and answered is `requested` again, `declined`, `resumed`. */
+  /** `asking`: waits for an approval. `suspended`: waits for data. An answered call is `requested` again, `declined`, or `resumed`. */
   state: "requested" | "asking" | "declined" | "started" | "suspended" | "resumed" | "ended";
   approval: Approval | null;
-  /** The digest of what a person said yes to. */
+  /** The digest that a person approved. */
   approved: string | null;
   edited: boolean;
-  /** What the person who answered wants the model to know. */
+  /** The responder's message to the model. */
   remark: string | null;
-  /** The same for every run of this call: what an idempotent tool gives to the outside to be recognised. */
+  /** The same for every run of this call. An idempotent tool passes it to a service, which then recognises a repeated request. */
   key: string | null;
   effect: Effect | null;
-  /** The `seq` and the time of the event with which it last asked for something. */
-  asked: number;
-  askedAt: number;
-  /** What the call asked for when it was suspended, and what it was answered. */
+  /** The `seq` and the time of the call's last question: a `tool_approval_required` or a `tool_suspended`. */
+  questionSeq: number;
+  questionAt: number;
+  /** The payload of the call's last suspension, and the answer to it. */
   payload: Json;
   data: Json;
   answered: boolean;
 }
 
-/** The calls of an answer that are ours to run. */
+/** The calls of an answer, without those that the provider ran itself. */
 export function callsOf({ content }: Message): Call[] {
   return content.flatMap((part): Call[] => {
     if (part.type !== "tool-call" || part.providerExecuted) return [];
@@ -57,8 +59,8 @@ export const requestedCall = {
   remark: null,
   key: null,
   effect: null,
-  asked: 0,
-  askedAt: 0,
+  questionSeq: 0,
+  questionAt: 0,
   payload: null,
   data: null,
   answered: false,
@@ -68,13 +70,13 @@ export type CallEvent = DurableEvent<
   "tool_start" | "tool_approval_required" | "tool_approval_resolved" | "tool_suspended" | "tool_resumed" | "tool_end"
 >;
 
-/** What an event makes of its call. */
+/** The fields of a call that the event changes. */
 export function changedCall(event: CallEvent): Partial<Call> {
   switch (event.type) {
     case "tool_start":
       return { state: "started", key: event.key, effect: event.effect };
     case "tool_approval_required":
-      return { state: "asking", approval: approvalOf(event), asked: event.seq, askedAt: event.at };
+      return { state: "asking", approval: approvalOf(event), questionSeq: event.seq, questionAt: event.at };
     case "tool_approval_resolved":
       return answeredCall(event);
     case "tool_suspended":
@@ -82,8 +84,8 @@ export function changedCall(event: CallEvent): Partial<Call> {
         state: "suspended",
         payload: event.suspendPayload,
         answered: false,
-        asked: event.seq,
-        askedAt: event.at,
+        questionSeq: event.seq,
+        questionAt: event.at,
       };
     case "tool_resumed":
       return { state: "resumed", data: event.resumeData, answered: true };
@@ -97,19 +99,19 @@ function approvalOf(event: DurableEvent<"tool_approval_required">): Approval {
   return { category, digest, suggestion, decisions, interrupt, path };
 }
 
-/** What an answer makes of the call that asked. */
+/** The fields of a call that the answer to its approval changes. */
 function answeredCall(event: DurableEvent<"tool_approval_resolved">): Partial<Call> {
   const { decision, digest, args, by, message: remark = null } = event;
   if (decision === "decline") return { state: "declined", remark };
-  // Rules answer for as long as they hold: it is for those of the moment in which the call runs to say so again.
+  // Without `approved`: the call is judged again when it runs, by the rules that are in force then.
   if (by === BY_RULES) return { state: "requested" };
   const edit = decision === "edit" && args !== undefined ? { input: args, edited: true } : {};
   return { state: "requested", approved: digest, remark, ...edit };
 }
 
 /**
- * The calls of a turn while events are folded into them: copied once for a batch of events, and then changed in place, so that a
- * thousand events on a thousand calls are not a million steps. Only the fold that made a draft may see the list between two changes.
+ * The calls of a turn while a batch of events is folded into them. The list is copied once and then changed in place, so that a thousand
+ * events on a thousand calls do not copy a million calls. Only the fold that created the draft may see the list between two changes.
  */
 export class CallsDraft {
   #calls: Call[] | null = null;

@@ -3,7 +3,7 @@ import type { Json } from "../events/message.ts";
 import { withoutTarget, type HeldRule } from "../permissions/rule.ts";
 import { emptyTrie, trieSet, type Trie } from "./trie.ts";
 
-/** What may run, as far as this thread has a say in it. The same object as long as nothing of it changes. */
+/** The thread's own rules for what may run. The same object until one of them changes. */
 export interface Policies {
   rules: readonly HeldRule[];
   grants: readonly HeldRule[];
@@ -11,21 +11,22 @@ export interface Policies {
   yolo: boolean | null;
 }
 
-/** What people have set on a thread. */
+/** The settings of a thread. */
 export interface Control {
   /** `null`: the harness's default. */
   modeId: string | null;
-  /** Models that were chosen for single modes, and for all of them. */
+  /** By mode, the model that was chosen for this mode only. */
   models: { readonly [modeId: string]: string };
+  /** The model that was chosen for all modes. */
   model: string | null;
   policies: Policies;
-  /** What `setState` has set. */
+  /** The values of `setState`. */
   values: Trie<Json>;
-  /** The highest number that an item was ever given as its id. */
+  /** The highest number that was ever the id of a task. */
   lastTaskNo: number;
-  /** Answers of the model since the task list was last written, or spoken of. */
+  /** How many answers the model has given since the task list was last written, or the model was last reminded of it. */
   sinceTasks: number;
-  /** The last note about the mode that the model was given. */
+  /** The text of the newest note about the mode. */
   modeNote: string | null;
 }
 
@@ -43,7 +44,7 @@ export const newControl: Control = {
 export function reduceControl(control: Control, event: DurableEvent): Control {
   switch (event.type) {
     case "thread_cloned": {
-      // Rules of the source's future are old here: whatever is set from now on is newer.
+      // The source may have got rules after `parent.seq`. They count as older than every rule that is set on the clone.
       const rules = event.rules.map((rule) => ({ ...rule, seq: Math.min(rule.seq, event.seq) }));
       return withState({ ...control, policies: { ...control.policies, rules, grants: [] } }, event.state);
     }

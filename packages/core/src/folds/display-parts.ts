@@ -7,7 +7,7 @@ import { reduceModified, type ModifiedFile } from "./modified.ts";
 
 type Of<T extends HarnessEvent["type"]> = Extract<HarnessEvent, { type: T }>;
 
-/** What is folded for display alone: messages, and what only live events say. The rest of the display is a view of `Progress`. */
+/** What is folded only for display: messages, and the contents of live events. The rest of the display is a view of `Progress`. */
 export interface DisplayParts {
   threadId: string | null;
   seq: number;
@@ -17,7 +17,7 @@ export interface DisplayParts {
   modelId: string | null;
   currentMessage: Message | null;
   toolInputBuffers: HarnessDisplayState["toolInputBuffers"];
-  /** By call. */
+  /** By call id. */
   partialResults: Readonly<Record<string, Json>>;
 }
 
@@ -31,7 +31,7 @@ export const newParts = (threadId: string | null): DisplayParts => ({
   ...noLive,
 });
 
-/** What live events have said is not in the journal. */
+/** Removes the contents of live events, which are not in the journal. */
 export const withoutLive = (parts: DisplayParts): DisplayParts => ({ ...parts, ...noLive });
 
 const noLive = { currentMessage: null, toolInputBuffers: {}, partialResults: {} } as const;
@@ -39,7 +39,7 @@ const noLive = { currentMessage: null, toolInputBuffers: {}, partialResults: {} 
 export const reduceParts = (before: DisplayParts, event: HarnessEvent): DisplayParts =>
   event.type === "message_update" ? grow(before, event) : reducePartsAll(before, [event]);
 
-/** Gives the same as one event after the other. Messages are copied once, since no caller sees the states in between. */
+/** Gives the same result as folding one event at a time, but copies the messages only once. */
 export function reducePartsAll(before: DisplayParts, events: readonly HarnessEvent[]): DisplayParts {
   const draft = new PartsDraft(before);
   for (const event of events) {
@@ -50,7 +50,7 @@ export function reducePartsAll(before: DisplayParts, events: readonly HarnessEve
   return draft.done();
 }
 
-/** Parts that no caller has seen yet. */
+/** Parts that can be changed in place, because no caller has seen them yet. */
 class PartsDraft {
   readonly parts: { -readonly [K in keyof DisplayParts]: DisplayParts[K] };
   readonly #own = new Set<object>();
@@ -160,7 +160,7 @@ function applyLive(parts: PartsDraft["parts"], event: HarnessEvent): void {
   }
 }
 
-/** O(1), whatever the length of the thread. */
+/** Takes the same time however long the thread is. */
 function grow(parts: DisplayParts, event: Of<"message_update">): DisplayParts {
   const current = parts.currentMessage;
   if (current?.id !== event.messageId) return parts;
@@ -180,7 +180,7 @@ const assigned = <T>(record: Keyed<T>, key: string, value: T): Keyed<T> => ({ ..
 type OwnCall = Extract<Part, { type: "tool-call" }>;
 const isOwnCall = (part: Part): part is OwnCall => part.type === "tool-call" && !part.providerExecuted;
 
-/** The calls of our own tools in a message, looked up once: contents never change. */
+/** By message content, the ids of the calls of our own tools. A cache: contents never change. */
 const ownCalls = new WeakMap<readonly Part[], ReadonlySet<string>>();
 
 function callsIn(content: readonly Part[]): ReadonlySet<string> {
@@ -190,8 +190,8 @@ function callsIn(content: readonly Part[]): ReadonlySet<string> {
 }
 
 /**
- * Changes the list, not the message. The call is in one of the newest, so this looks from the end. `own`: the outcomes that the caller
- * may change in place, because no other has seen them; new ones are added.
+ * Replaces the message in the list. `own`: the outcomes that the caller may change in place, because no other code has seen them. New
+ * outcomes are added to it.
  */
 export function setOutcome(messages: HarnessMessage[], event: Of<"tool_end">, own: Set<object>): void {
   const { toolCallId, result, isError, unknown = false, durationMs } = event;

@@ -4,7 +4,7 @@ import type { ToolCategory } from "../permissions/rule.ts";
 import type { ModifiedFile } from "./modified.ts";
 import type { InboxItem } from "./inbox.ts";
 
-/** A message as a UI draws it. Calls of our own tools carry their outcome in `outcomes`, by call id. */
+/** A message as a UI draws it. `outcomes` has the results of our own tools, by call id. */
 export interface HarnessMessage extends Message {
   at: number;
   seq: number;
@@ -25,19 +25,19 @@ export interface PendingSuspension {
   toolName: string;
   args: Json;
   suspendPayload: Json;
-  /** Give it back with the answer, so that the answer is good for this question and no other. */
+  /** Pass it with the answer, so that the answer holds only for this question. */
   seq: number;
   at: number;
 }
 
-/** A call that waits for a yes. */
+/** A call that waits for an approval. */
 export interface PendingApproval {
   threadId: string;
   toolCallId: string;
   toolName: string;
   args: Json;
   category: ToolCategory;
-  /** Give it back with the answer, so that the answer is good for these arguments and no others. */
+  /** Pass it with the answer, so that the answer holds only for these arguments. */
   digest: string;
   /** The pattern that `always_allow_tool` would remember. */
   suggestion: string | null;
@@ -47,20 +47,20 @@ export interface PendingApproval {
   at: number;
 }
 
-/** What a UI draws. JSON-safe: records and `null`, so that it crosses any wire and folds alike in a browser. */
+/** The state that a UI draws. It consists of JSON values only, so that it can be sent to a browser and folded there. */
 export interface HarnessDisplayState {
   threadId: string | null;
   title: string;
-  /** `running` from an accepted input on, until its turn rests: it ends, waits for a person, or is parked. */
+  /** `running` from an accepted input until its turn ends, waits for a person, or is parked. */
   status: "idle" | "running" | "waiting" | "parked";
   isRunning: boolean;
-  /** The turn that is under way, also while it waits or is parked. */
+  /** The current turn, also while it waits or is parked. */
   turnId: string | null;
   currentMessage: Message | null;
   messages: readonly HarnessMessage[];
   activeTools: Readonly<Record<string, ActiveTool>>;
   toolInputBuffers: Readonly<Record<string, { toolName: string; text: string }>>;
-  /** The oldest of them. */
+  /** The oldest of `pendingApprovals`. */
   pendingApproval: PendingApproval | null;
   pendingApprovals: Readonly<Record<string, PendingApproval>>;
   pendingSuspensions: Readonly<Record<string, PendingSuspension>>;
@@ -79,5 +79,5 @@ export interface HarnessDisplayState {
   seq: number;
 }
 
-/** Older messages come by page, with `listMessages`. */
+/** `listMessages` returns older messages. */
 export const MESSAGES_SHOWN = 200;

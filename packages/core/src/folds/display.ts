@@ -6,13 +6,13 @@ import type { ActiveTool, HarnessDisplayState, PendingApproval, PendingSuspensio
 import { newParts, reduceParts, reducePartsAll, type DisplayParts } from "./display-parts.ts";
 import { isWaiting, newProgress, newTurn, reduceProgress, type OpenTurn, type Progress } from "./progress.ts";
 
-/** What a display state is made of. */
+/** The states that a display state is computed from. */
 interface Sources {
   progress: Progress;
   parts: DisplayParts;
 }
 
-/** The sources of display states that were made here. Those of others are read off the state itself. */
+/** The sources of the display states that this process computed. `sourcesOf` reconstructs those of other display states. */
 const known = new WeakMap<HarnessDisplayState, Sources>();
 
 export const newDisplayState = (threadId: string | null): HarnessDisplayState =>
@@ -23,7 +23,7 @@ export function reduceDisplay(before: HarnessDisplayState, event: HarnessEvent):
   return reduceDisplayAll(before, [event]);
 }
 
-/** Gives the same as one event after the other. What no caller sees in between is not copied. */
+/** Gives the same result as folding one event at a time, with fewer copies. */
 export function reduceDisplayAll(before: HarnessDisplayState, events: readonly HarnessEvent[]): HarnessDisplayState {
   const resync = events.findLastIndex(({ type }) => type === "resync");
   if (resync >= 0) {
@@ -38,7 +38,7 @@ export function reduceDisplayAll(before: HarnessDisplayState, events: readonly H
   return displayOf(next, events.length === 1 ? reduceParts(parts, only!) : reducePartsAll(parts, events));
 }
 
-/** The display of a thread: a view of its progress, with what is folded for display alone. */
+/** The display of a thread: a view of its progress, and its display parts. */
 export function displayOf(progress: Progress, parts: DisplayParts): HarnessDisplayState {
   const { partialResults, ...shown } = parts;
   const view = viewOf(progress, parts.threadId);
@@ -49,7 +49,7 @@ export function displayOf(progress: Progress, parts: DisplayParts): HarnessDispl
 
 type View = Omit<HarnessDisplayState, keyof DisplayParts>;
 
-/** Between two durable events the progress is the same object, and so is all that is seen of it. */
+/** A cache: between two durable events, the progress stays the same object. */
 const views = new WeakMap<Progress, { threadId: string | null; view: View }>();
 
 function viewOf(progress: Progress, threadId: string | null): View {
@@ -82,7 +82,6 @@ function newView(progress: Progress, threadId: string): View {
   };
 }
 
-/** `running` from an accepted input on, until its turn ends, waits for a person, or is parked. */
 function statusOf({ turn, inbox, held, parked }: Progress): HarnessDisplayState["status"] {
   if (parked) return "parked";
   if (turn) return isWaiting(turn) ? "waiting" : "running";
@@ -120,9 +119,9 @@ function withPartial(tools: View["activeTools"], partial: DisplayParts["partialR
 
 type Pending = Pick<HarnessDisplayState, "pendingApproval" | "pendingApprovals" | "pendingSuspensions">;
 
-/** The calls that wait for a person, the oldest question first. None does once a call was declined without a reason: the turn ends. */
+/** The calls that wait for a person, oldest question first. In a turn that is about to end, no call waits. */
 function pendingIn(turn: OpenTurn | null, threadId: string): Pending {
-  const calls = turn && !turn.declined ? openCalls(turn).toSorted((a, b) => a.asked - b.asked) : [];
+  const calls = turn && !turn.endsAfterCalls ? openCalls(turn).toSorted((a, b) => a.questionSeq - b.questionSeq) : [];
   const approvals = calls.filter(({ state }) => state === "asking").map((call) => pendingApproval(call, threadId));
   const suspensions = calls.filter(({ state }) => state === "suspended").map(pendingSuspension);
   return {
@@ -133,20 +132,20 @@ function pendingIn(turn: OpenTurn | null, threadId: string): Pending {
 }
 
 function pendingApproval(call: Call, threadId: string): PendingApproval {
-  const { toolCallId, toolName, input: args, asked: seq, askedAt: at } = call;
+  const { toolCallId, toolName, input: args, questionSeq: seq, questionAt: at } = call;
   const { interrupt: _, ...approval } = call.approval!;
   return { threadId, toolCallId, toolName, args, ...approval, seq, at };
 }
 
 const pendingSuspension = (call: Call): PendingSuspension => {
-  const { toolCallId, toolName, input: args, payload: suspendPayload, asked: seq, askedAt: at } = call;
+  const { toolCallId, toolName, input: args, payload: suspendPayload, questionSeq: seq, questionAt: at } = call;
   return { toolCallId, toolName, args, suspendPayload, seq, at };
 };
 
 const byId = <T extends { toolCallId: string }>(items: readonly T[]): Readonly<Record<string, T>> =>
   Object.fromEntries(items.map((item) => [item.toolCallId, item]));
 
-/** What a display state was made of, as far as a display can be made of it again: it may have come over a wire. */
+/** Reconstructs the sources of a display state that another process computed, as far as a display needs them. */
 function sourcesOf(display: HarnessDisplayState): Sources {
   const { status, cost, tokenUsage: usage, inbox, activeTools } = display;
   const spent = { ...newProgress.spent, cost: cost ?? 0, unpriced: cost === null && tokensOf(usage) > 0 };
@@ -172,9 +171,9 @@ function turnOf({ turnId, activeTools, pendingApprovals, pendingSuspensions }: H
   const calls = Object.values(activeTools).map((tool) =>
     callOf(tool, pendingApprovals[tool.toolCallId], pendingSuspensions[tool.toolCallId]),
   );
-  // A call that waits and is not pending: another one was declined without a reason.
-  const declined = calls.some(({ state, asked }) => state === "asking" && asked === 0);
-  return { ...newTurn(turnId), calls, phase: calls.length > 0 ? "calls" : "model", declined };
+  // A call that waits but is not pending shows that another call was declined without a message.
+  const endsAfterCalls = calls.some(({ state, questionSeq }) => state === "asking" && questionSeq === 0);
+  return { ...newTurn(turnId), calls, phase: calls.length > 0 ? "calls" : "model", endsAfterCalls };
 }
 
 const STATES = { pending: "requested", running: "started", waiting: "asking" } as const;
@@ -185,8 +184,9 @@ function callOf(
   suspended?: PendingSuspension,
 ): Call {
   const call: Call = { ...requestedCall, toolCallId, toolName, input, state: STATES[status] };
-  if (asking) return { ...call, approval: { ...asking, interrupt: false }, asked: asking.seq, askedAt: asking.at };
+  if (asking)
+    return { ...call, approval: { ...asking, interrupt: false }, questionSeq: asking.seq, questionAt: asking.at };
   if (!suspended) return call;
-  const { suspendPayload: payload, seq: asked, at: askedAt } = suspended;
-  return { ...call, state: "suspended", payload, asked, askedAt };
+  const { suspendPayload: payload, seq: questionSeq, at: questionAt } = suspended;
+  return { ...call, state: "suspended", payload, questionSeq, questionAt };
 }

@@ -5,15 +5,15 @@ import { emptyTrie, trieDelete, trieSet, type Trie } from "./trie.ts";
 
 /** The files of a thread. */
 export interface FilesState {
-  /** By path, the files that live in its journal. */
+  /** By path, the files that are stored in its journal. */
   held: Trie<HeldFile>;
   /** By path, the version that the thread has last read or written. */
   seen: Trie<string>;
-  /** The turn whose first change has its checkpoint. */
+  /** The newest turn with a checkpoint before its first change. */
   checkpoint: string | null;
   /** By call, the snapshot before a command whose changes are not recorded yet. */
   trees: Readonly<Record<string, string>>;
-  /** Files that have to be reverted before the thread goes on. */
+  /** Files that have to be reverted before the thread continues. */
   restoring: { seq: number; files: readonly FileRestore[] } | null;
   /** The outcome of the last revert. */
   restored: { seq: number; files: readonly RewoundFile[] } | null;

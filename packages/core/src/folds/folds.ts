@@ -2,7 +2,7 @@ import type { DurableEvent, HarnessEvent } from "../events/event-map.ts";
 import { newParts, reducePartsAll, type DisplayParts } from "./display-parts.ts";
 import { newThreadState, reduceThreadAll, type ThreadState } from "./state.ts";
 
-/** What a journal folds into when its thread is opened. Values that never change in place, so that they can be shared. */
+/** The folds that are computed when a thread is opened. They are never changed in place, so that they can be shared. */
 export interface Folds {
   readonly state: ThreadState;
   readonly parts: DisplayParts;

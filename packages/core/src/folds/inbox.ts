@@ -10,7 +10,7 @@ export interface InboxItem {
   at: number;
 }
 
-/** The inputs that wait to be taken, in the order in which they were accepted. Without a change, the same array comes back. */
+/** The inputs that wait to be taken, oldest first. Returns the same array if nothing changes. */
 export function reduceInbox(inbox: readonly InboxItem[], event: DurableEvent): readonly InboxItem[] {
   switch (event.type) {
     case "input_accepted": {

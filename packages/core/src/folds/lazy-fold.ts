@@ -1,4 +1,4 @@
-/** The value of a fold. Events are folded when the value is asked for, and then as one batch. */
+/** The value of a fold. Events are folded when the value is read, as one batch. */
 export class LazyFold<State, Event> {
   readonly #reduceAll: (before: State, events: readonly Event[]) => State;
   #value: State;
@@ -20,7 +20,7 @@ export class LazyFold<State, Event> {
     return (this.#value = this.#reduceAll(this.#value, events));
   }
 
-  /** Starts anew from this value. */
+  /** Replaces the value, and drops the events that are not folded yet. */
   set value(value: State) {
     this.#unfolded = [];
     this.#value = value;

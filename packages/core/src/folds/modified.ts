@@ -1,21 +1,24 @@
 import type { DurableEvent } from "../events/event-map.ts";
 import type { FileOperation } from "../events/files.ts";
 
-/** A file that is not what it was before the thread first changed it. */
+/** A file whose contents differ from those before the thread first changed it. */
 export interface ModifiedFile {
   path: string;
   operation: FileOperation;
   at: number;
-  /** The hash of what it held before the thread first changed it. `null`: there was no such file. */
+  /** The hash of the contents before the thread first changed it. `null`: the file did not exist. */
   original: string | null;
 }
 
 type Modified = Readonly<Record<string, ModifiedFile>>;
 
-/** `diff()` has them all. */
+/** `diff()` returns all of them. */
 const FILES_SHOWN = 200;
 
-/** Files that were changed last come last. An event that stores a file in the journal (`held`) is skipped: the tool that wrote the file records the change itself. */
+/**
+ * The files in the order of their last change. Skips an event that stores a file in the journal (`held`): the tool that wrote the file
+ * records the change with an event of its own.
+ */
 export function reduceModified(files: Modified, event: DurableEvent<"file_changed">): Modified {
   const { path, operation, at, before, after, held } = event;
   if (held) return files;
@@ -26,7 +29,7 @@ export function reduceModified(files: Modified, event: DurableEvent<"file_change
   if (!known && isBack) return files;
   const names = Object.keys(files).filter((name) => name !== path);
   const most = FILES_SHOWN - (isBack ? 0 : 1);
-  // Thousands of these may follow one another, and this is the quickest way to copy.
+  // There may be thousands of these events in a row, and this is the fastest way to copy.
   const all: Record<string, ModifiedFile> = {};
   for (let no = Math.max(0, names.length - most); no < names.length; no++) all[names[no]!] = files[names[no]!]!;
   if (!isBack) all[path] = { path, operation, at, original };

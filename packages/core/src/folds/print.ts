@@ -2,13 +2,13 @@ import type { HarnessMessage } from "./display-state.ts";
 import { withoutLive } from "./display-parts.ts";
 import type { Folds } from "./folds.ts";
 
-/** How many characters are printed or parsed before other work gets its turn. */
+/** How many characters are printed or parsed between two pauses. */
 const PIECE = 256 * 1024;
 
-/** Settles when other work has had its turn. */
+/** Yields to the event loop, so that a large fold does not block it. */
 export type Pause = () => Promise<void>;
 
-/** Folds as text: a line for everything but the messages, and one for each of those. Folds never change, so this may take its time. */
+/** Serialises folds: one line for everything but the messages, then one line per message. */
 export async function printFolds({ state, parts }: Folds, pause: Pause): Promise<string> {
   const { messages, ...rest } = withoutLive(parts);
   const lines = [JSON.stringify({ state, parts: rest })];

@@ -4,36 +4,36 @@ import { addUsage, noUsage, tokensOf } from "../events/usage.ts";
 import { CallsDraft, callsOf, changedCall, type Call, type CallEvent } from "./call.ts";
 import { reduceInbox, type InboxItem } from "./inbox.ts";
 
-/** What a turn has to do next: ask the model, see to the calls of its last message, or end. */
+/** The next action of a turn: ask the model, run the calls of its last message, or end. */
 export type Phase = "model" | "calls" | "done";
 
-/** A turn that is under way, as far as a display needs to know it. */
+/** The part of a turn that a display needs. */
 export interface OpenTurn {
   turnId: string;
   phase: Phase;
   calls: readonly Call[];
   aborting: boolean;
-  /** A call was declined without a reason: the turn ends when the calls that run beside it have ended. */
-  declined: boolean;
-  /** An input was accepted after the abort: then none is held back. */
-  wanted: boolean;
+  /** A call was declined without a message: the turn ends when the calls beside it have ended. */
+  endsAfterCalls: boolean;
+  /** An input was accepted after the abort, so queued inputs are not held back. */
+  hasInputAfterAbort: boolean;
 }
 
 /**
- * How far a thread has come: its turn with the calls in it, its queue, its task list, and what it has used. The driver decides from it
- * and the display shows it. Free of schemas, so that it runs in a browser as it is.
+ * The fold that driver and display share: the turn and its calls, the inbox, the task list, and usage. Must not import schemas, because it
+ * runs in browsers too.
  */
 export interface Progress {
   title: string;
   turn: OpenTurn | null;
-  /** Of the turn that is under way, or of the last one. */
+  /** The error of the current turn, or of the last one. */
   lastError: { code: string; message: string; retryable: boolean } | null;
   inbox: readonly InboxItem[];
-  /** After an abort queued inputs wait for the next one, or for `resume()`. */
+  /** After an abort, queued inputs wait for the next input or for `resume()`. */
   held: boolean;
   parked: boolean;
   tasks: readonly Task[];
-  /** The task list before the last change of it. */
+  /** The task list before its last change. */
   previousTasks: readonly Task[];
   usage: Usage;
   spent: Spent;
@@ -67,12 +67,13 @@ export function reduceProgress(before: Progress, event: DurableEvent, draft = ne
       return { ...state, ...settled, title: event.title, usage: noUsage, spent: nothingSpent };
     case "thread_rewound": {
       const { title = state.title, usage } = event;
-      // A release that did not carry along what was spent leaves the cost unknown.
+      // An older release did not record `spent`, so the cost is unknown.
       const spent = event.spent ?? { ...nothingSpent, unpriced: tokensOf(usage) > 0 };
       return { ...state, ...settled, title, usage, spent };
     }
     case "input_accepted":
-      if (!event.retry) return { ...state, held: false, turn: turn?.aborting ? { ...turn, wanted: true } : turn };
+      if (!event.retry)
+        return { ...state, held: false, turn: turn?.aborting ? { ...turn, hasInputAfterAbort: true } : turn };
       return turn ? state : { ...state, held: false, lastError: null, turn: newTurn(event.turnId) };
     case "task_updated":
       return { ...state, previousTasks: state.tasks, tasks: event.tasks };
@@ -85,7 +86,7 @@ export function reduceProgress(before: Progress, event: DurableEvent, draft = ne
     case "agent_start":
       return { ...state, parked: false, held: false, lastError: null, turn: started(turn, event) };
     case "agent_end": {
-      const { held = event.reason === "aborted" && !turn?.wanted } = event;
+      const { held = event.reason === "aborted" && !turn?.hasInputAfterAbort } = event;
       return { ...state, turn: null, held: held && inbox.length > 0, parked: false };
     }
     default:
@@ -100,8 +101,8 @@ export const newTurn = (turnId = ""): OpenTurn => ({
   phase: "model",
   calls: [],
   aborting: false,
-  declined: false,
-  wanted: false,
+  endsAfterCalls: false,
+  hasInputAfterAbort: false,
 });
 
 function spentAfter(spent: Spent, { usage, cost, failed = false }: DurableEvent<"usage_update">): Spent {
@@ -134,7 +135,7 @@ function reduceTurn(turn: OpenTurn, event: DurableEvent, draft: CallsDraft): Ope
       return withCall(turn, event, draft);
     case "tool_approval_resolved": {
       const next = withCall(turn, event, draft);
-      return event.decision === "decline" && event.message === undefined ? { ...next, declined: true } : next;
+      return event.decision === "decline" && event.message === undefined ? { ...next, endsAfterCalls: true } : next;
     }
     default:
       return turn;
@@ -146,8 +147,8 @@ function withCall(turn: OpenTurn, event: CallEvent, draft: CallsDraft): OpenTurn
   return { ...turn, calls, phase: turn.phase === "calls" && allEnded ? "model" : turn.phase };
 }
 
-/** True when only a person can move the turn on. */
+/** True if only a person can continue the turn. */
 export const isWaiting = (turn: OpenTurn): boolean =>
-  turn.phase === "calls" && !turn.declined && turn.calls.every(({ state }) => RESTS.includes(state));
+  turn.phase === "calls" && !turn.endsAfterCalls && turn.calls.every(({ state }) => WAITING_OR_ENDED.includes(state));
 
-const RESTS: readonly Call["state"][] = ["ended", "suspended", "asking"];
+const WAITING_OR_ENDED: readonly Call["state"][] = ["ended", "suspended", "asking"];

@@ -15,27 +15,27 @@ export interface Ended {
   reason: EndReason;
   /** Which limit was reached. */
   detail: string | null;
-  /** The model's last whole answer, and why it stopped there; null and empty if there is none. */
+  /** The model's last complete answer, and why the model stopped; `null` and "" if there is none. */
   message: Message | null;
   finishReason: string;
   inputIds: Trie<true>;
 }
 
-/** What a driver decides from. Folded from the journal alone, so that every process decides alike. */
+/** The state that a driver decides from. It is folded from the journal alone, so that every process makes the same decision. */
 export interface ThreadState extends Progress {
   seq: number;
   turn: Turn | null;
   /** How the last turn ended. */
   ended: Ended | null;
   resourceId: string;
-  /** Drivers that died since the thread last made progress: a `message_end` or a `tool_end`. */
+  /** How many drivers have died since the thread last made progress: a `message_end` or a `tool_end`. */
   takeovers: number;
-  /** The newest ids that callers chose for inputs. The store finds the others. */
+  /** The newest input ids that callers chose. `findInput` of the store finds older ones. */
   named: readonly string[];
   control: Control;
   files: FilesState;
   head: { blob: string; key: string; agentName: string; modelId: string } | null;
-  /** The first event that a newer release wrote: this one must not drive past it. */
+  /** The first event that a newer release wrote. This release must not drive the thread. */
   foreign: { type: string; v: number; seq: number } | null;
 }
 
@@ -55,7 +55,7 @@ export const newThreadState: ThreadState = {
   foreign: null,
 };
 
-/** Gives the same as one event after the other. The calls of a turn are copied once, since no caller sees the states in between. */
+/** Gives the same result as folding one event at a time, but copies the calls of a turn only once. */
 export function reduceThreadAll(before: ThreadState, events: readonly DurableEvent[]): ThreadState {
   const draft = new CallsDraft();
   return events.reduce((state, event) => reduceOne(state, event, draft), before);
@@ -98,7 +98,7 @@ function reduceOne(before: ThreadState, event: DurableEvent, draft: CallsDraft):
   }
 }
 
-/** How long a driver was at work on the turn since the event before. */
+/** How long a driver worked on the turn since the previous event. */
 const workedMs = (before: Turn | null, now: Turn | null): number =>
   before && now && before.turnId === now.turnId ? now.watch.ms - before.watch.ms : 0;
 

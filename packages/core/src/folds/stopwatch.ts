@@ -6,7 +6,7 @@ export interface Stopwatch {
   ms: number;
 }
 
-/** `isWaiting`: before this event only a person could go on. */
+/** `isWaiting`: whether the turn waited for a person before this event. */
 export function elapsed(watch: Stopwatch, event: DurableEvent, isWaiting: () => boolean): Stopwatch {
   switch (event.type) {
     case "agent_start":

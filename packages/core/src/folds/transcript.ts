@@ -1,8 +1,8 @@
 import { isForeign, type DurableEvent } from "../events/event-map.ts";
 import type { Part, ToolCallPart, ToolResult } from "../events/message.ts";
 
-/** One entry of the body. Once it is in, it never changes. */
-export type Entry =
+/** One entry of the body. It never changes. */
+export type TranscriptEntry =
   | { kind: "user"; parts: readonly Part[] }
   | { kind: "assistant"; parts: readonly Part[]; by: string }
   | { kind: "results"; results: readonly CallResult[] };
@@ -14,19 +14,19 @@ export interface CallResult {
   isError: boolean;
 }
 
-/** A list that only grows at its end: adding is O(1) and shares everything before. */
+/** A list that only grows at its end. Adding an entry is O(1) and shares all earlier entries. */
 export interface Body {
   readonly before: Body | null;
-  readonly entry: Entry;
+  readonly entry: TranscriptEntry;
   readonly length: number;
 }
 
 /** The fold that becomes the model's prompt. */
 export interface Transcript {
-  /** The provider that speaks in the newest turn. What another one said is put into words that all of them take. */
+  /** The provider of the newest turn. Answers of other providers are converted to parts that every provider accepts. */
   readonly by: string;
   readonly body: Body | null;
-  /** The calls of the newest answer, as long as one lacks a result, and the results in the order of the calls. */
+  /** The calls of the newest answer while a result is missing, and the results in the same order. */
   readonly open: { calls: readonly ToolCallPart[]; results: readonly (CallResult | null)[] } | null;
 }
 
@@ -55,17 +55,17 @@ export function reduceTranscript(state: Transcript, event: DurableEvent): Transc
   }
 }
 
-/** What stands before the name of the model: a gateway may speak for several providers, as in "gateway/anthropic/claude". */
+/** Everything before the name of the model. For a gateway this includes the provider behind it: "gateway/anthropic/claude". */
 const providerOf = (modelId: string): string => modelId.slice(0, modelId.lastIndexOf("/")) || modelId;
 
-/** The entries in order, with "interrupted" in the place of results that are not there. */
-export function entriesOf(state: Transcript): Entry[] {
-  const entries: Entry[] = [];
+/** The entries in order. A missing result is replaced by `INTERRUPTED`. */
+export function entriesOf(state: Transcript): TranscriptEntry[] {
+  const entries: TranscriptEntry[] = [];
   for (let node = closed(state).body; node; node = node.before) entries.push(node.entry);
   return entries.toReversed();
 }
 
-/** A note is the harness's word, and is not to be taken for the user's. */
+/** Marks a note of the harness, so that the model does not take it for the user's words. */
 const noted = (content: readonly Part[]): Part[] =>
   content.map((part) => (part.type === "text" ? { ...part, text: `<note>\n${part.text}\n</note>` } : part));
 
@@ -83,8 +83,8 @@ function answered(state: Transcript, content: readonly Part[]): Transcript {
 }
 
 /**
- * Leaves out what no provider takes back: blank text, sources, a provider's own calls without their results, and thoughts that lead
- * to nothing. Nothing is left of an answer that has only those.
+ * Leaves out what providers refuse to get back: blank text, sources, calls that a provider ran itself without their results, and
+ * reasoning at the end. Of an answer with nothing else, nothing is left.
  */
 function sendable(content: readonly Part[]): Part[] {
   const idsOf = (type: Part["type"]) =>
@@ -120,4 +120,8 @@ function closed(state: Transcript): Transcript {
   return { ...state, body: grown(state.body, { kind: "results", results: complete }), open: null };
 }
 
-const grown = (before: Body | null, entry: Entry): Body => ({ before, entry, length: (before?.length ?? 0) + 1 });
+const grown = (before: Body | null, entry: TranscriptEntry): Body => ({
+  before,
+  entry,
+  length: (before?.length ?? 0) + 1,
+});

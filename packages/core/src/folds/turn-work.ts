@@ -5,7 +5,7 @@ import { isWaiting, type OpenTurn } from "./progress.ts";
 import { elapsed, type Stopwatch } from "./stopwatch.ts";
 import { emptyTrie, trieSet, type Trie } from "./trie.ts";
 
-/** What only a driver needs to know of a turn. */
+/** The part of a turn that only a driver needs. */
 export interface TurnWork {
   /** The turn that this one is a retry of. */
   retries: string | null;
@@ -16,19 +16,19 @@ export interface TurnWork {
   steps: number;
   /** The ids of the inputs that the turn has taken. */
   inputIds: Trie<true>;
-  /** The model's newest whole answer, why it stopped there, and what it used. */
+  /** The model's newest complete answer, why the model stopped, and its usage. */
   message: Message | null;
   finishReason: string;
   usage: Usage;
   tokens: number;
-  /** As far as prices are known. */
+  /** In dollars, without answers of unknown price. */
   cost: number;
   watch: Stopwatch;
 }
 
 export type Turn = OpenTurn & TurnWork;
 
-/** The work on a turn after this event, for the turn `turnId` that is under way then. Must be asked before the event is folded into calls. */
+/** Computes the work of the turn that is current after this event. Must be called before the event is folded into the calls. */
 export function workAfter(turn: Turn | null, event: DurableEvent): (turnId: string) => TurnWork {
   const watch = turn && elapsed(turn.watch, event, () => isWaiting(turn));
   return (turnId) =>
@@ -60,7 +60,7 @@ function changedWork(turn: Turn, event: DurableEvent): Partial<TurnWork> {
   }
 }
 
-/** A turn begins with `agent_start`; one that is a retry is accepted first, and begun by a driver later. */
+/** A turn begins with `agent_start`; a retry with `input_accepted`, and a driver starts it later. */
 function newWork(event: DurableEvent): TurnWork {
   const work = {
     retries: null,

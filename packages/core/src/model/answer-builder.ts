@@ -3,15 +3,15 @@ import { fromBase64 } from "../events/base64.ts";
 import { noUsage } from "../events/usage.ts";
 import { Part as PartSchema, type Json, type Part, type Usage } from "../events/message.ts";
 import { asText } from "../tools/tool.ts";
-import type { AnswerSink, Outcome } from "./answer.ts";
+import type { AnswerSink, AnswerOutcome } from "./answer.ts";
 import { AnswerSize, MAX_CALLS, truncate } from "./answer-limits.ts";
-import { failureOf, type Failure } from "./failure.ts";
+import { modelFailure, type ModelFailure } from "./failure.ts";
 
 /** Builds an answer from the parts of a stream. Never throws for a malformed part. */
 export class AnswerBuilder {
   content: Part[] = [];
   hasStarted = false;
-  failure: Failure | undefined;
+  failure: ModelFailure | undefined;
   readonly size = new AnswerSize();
   readonly #sink: AnswerSink;
   readonly #files = new Map<number, Uint8Array>();
@@ -95,12 +95,12 @@ export class AnswerBuilder {
         this.#finish = { reason: asText(part.finishReason?.unified ?? "other"), usage: usageOf(part.usage) };
         return;
       case "error":
-        this.failure ??= failureOf(part.error, "stream");
+        this.failure ??= modelFailure(part.error, "stream");
         return;
     }
   }
 
-  outcome(): Outcome {
+  outcome(): AnswerOutcome {
     const { problem, isTooLarge } = this.size;
     if (isTooLarge) {
       const { reason: finishReason, usage } = this.#finish ?? { reason: "length", usage: noUsage };
@@ -121,7 +121,7 @@ export class AnswerBuilder {
     return { kind: "answer", answer };
   }
 
-  #incomplete(): Failure | null {
+  #incomplete(): ModelFailure | null {
     if (!this.#finish) {
       const message = "The model's stream ended before its answer was complete.";
       return { code: "PROVIDER_STREAM_CUT", message, retryable: true };

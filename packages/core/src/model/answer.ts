@@ -4,7 +4,7 @@ import type { Clock } from "../ports/clock.ts";
 import type { CallSettings } from "../config/settings.ts";
 import { AnswerBuilder } from "./answer-builder.ts";
 import type { StreamModel } from "./compat.ts";
-import { failureOf, type Failure } from "./failure.ts";
+import { modelFailure, type ModelFailure } from "./failure.ts";
 
 /** The timeout between two parts of a stream. */
 const SILENCE_MS = 60_000;
@@ -21,10 +21,10 @@ export interface Answer {
   problem?: string | undefined;
 }
 
-export type Outcome =
+export type AnswerOutcome =
   | { kind: "answer"; answer: Answer }
   /** `usage`: what the failed call used, if the provider reported it. */
-  | { kind: "failed"; failure: Failure; partial: Part[]; usage?: Usage }
+  | { kind: "failed"; failure: ModelFailure; partial: Part[]; usage?: Usage }
   | { kind: "aborted"; partial: Part[] };
 
 /** Receives an answer while it streams. */
@@ -44,7 +44,7 @@ interface AnswerRequest {
 }
 
 /** Calls the model once. Never rejects: a failure is a value. */
-export async function streamAnswer(answerRequest: AnswerRequest): Promise<Outcome> {
+export async function streamAnswer(answerRequest: AnswerRequest): Promise<AnswerOutcome> {
   const { model, prompt, tools, settings, signal, clock, sink } = answerRequest;
   const builder = new AnswerBuilder(sink);
   const call = new AbortController();
@@ -68,7 +68,7 @@ export async function streamAnswer(answerRequest: AnswerRequest): Promise<Outcom
         return part?.type === "finish" || builder.size.isTooLarge;
       });
   } catch (error) {
-    if (!call.signal.aborted) builder.failure ??= failureOf(error, builder.hasStarted ? "stream" : "request");
+    if (!call.signal.aborted) builder.failure ??= modelFailure(error, builder.hasStarted ? "stream" : "request");
   } finally {
     signal.removeEventListener("abort", abortCall);
     watchdog.stop();
@@ -78,7 +78,7 @@ export async function streamAnswer(answerRequest: AnswerRequest): Promise<Outcom
   return builder.outcome();
 }
 
-const silent: Failure = {
+const silent: ModelFailure = {
   code: "PROVIDER_SILENT",
   message: `The model sent nothing for ${SILENCE_MS / 1000} s.`,
   retryable: true,

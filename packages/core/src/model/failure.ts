@@ -2,7 +2,7 @@ import type { ErrorCode } from "../errors.ts";
 import { asText } from "../tools/tool.ts";
 
 /** Why a model call gave no answer: a value that the loop handles, never a throw. */
-export interface Failure {
+export interface ModelFailure {
   code: ErrorCode;
   message: string;
   retryable: boolean;
@@ -19,7 +19,7 @@ const NETWORK_CODE = /^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|E
  * Classifies an error that a provider's SDK threw or sent in its stream: by its fields, because several major versions of the SDK, with
  * error classes of their own, may be in use.
  */
-export function failureOf(error: unknown, during: "request" | "stream"): Failure {
+export function modelFailure(error: unknown, during: "request" | "stream"): ModelFailure {
   const message = messageOf(error);
   const status = field(error, "statusCode");
   // The error of a stream that breaks off has the status of its response, which was a success.
@@ -32,7 +32,7 @@ export function failureOf(error: unknown, during: "request" | "stream"): Failure
   return { code: "PROVIDER_ERROR", message, retryable: field(error, "isRetryable") === true, cause: error };
 }
 
-function ofStatus(status: number, error: unknown, message: string): Omit<Failure, "cause"> {
+function ofStatus(status: number, error: unknown, message: string): Omit<ModelFailure, "cause"> {
   const retryAfterMs = retryAfter(field(error, "responseHeaders"));
   const wait = retryAfterMs === undefined ? {} : { retryAfterMs };
   if (status === 429) return { code: "PROVIDER_RATE_LIMIT", message, retryable: true, ...wait };

@@ -7,7 +7,7 @@ import type {
   LanguageModelV4ToolResultPart,
 } from "@ai-sdk/provider";
 import { CinchError } from "../errors.ts";
-import { entriesOf, type CallResult, type Entry, type Transcript } from "../folds/transcript.ts";
+import { entriesOf, type CallResult, type TranscriptEntry, type Transcript } from "../folds/transcript.ts";
 import { blobsOf, type FilePart, type Part } from "../events/message.ts";
 
 /** The beginning of the prompt. It stays the same, byte by byte, until agent, model, instructions or tools change. */
@@ -50,8 +50,8 @@ function awaitsAnswer(prompt: LanguageModelV4Prompt): boolean {
 }
 
 /** Entries never change, so each is converted once for the provider that generated it, and once for the others. */
-const convertedOwn = new WeakMap<Entry, LanguageModelV4Message>();
-const convertedForeign = new WeakMap<Entry, LanguageModelV4Message>();
+const convertedOwn = new WeakMap<TranscriptEntry, LanguageModelV4Message>();
+const convertedForeign = new WeakMap<TranscriptEntry, LanguageModelV4Message>();
 
 /** Call ids are unique within one answer only. Providers require unique ids in a whole request. */
 function callIdRenamer(): (message: LanguageModelV4Message) => LanguageModelV4Message {
@@ -99,7 +99,7 @@ const isOwnCall = (part: AssistantPart): part is Extract<AssistantPart, { type: 
 
 type Bytes = ReadonlyMap<string, Uint8Array>;
 
-async function bytesFor(entry: Entry, loadBlob: LoadBlob): Promise<Bytes> {
+async function bytesFor(entry: TranscriptEntry, loadBlob: LoadBlob): Promise<Bytes> {
   const contents = entry.kind === "results" ? entry.results.map(({ result }) => result.content) : [entry.parts];
   const bytes = new Map<string, Uint8Array>();
   for (const hash of contents.flatMap(blobsOf)) {
@@ -116,7 +116,7 @@ async function bytesFor(entry: Entry, loadBlob: LoadBlob): Promise<Bytes> {
 
 /** `isForeign`: the answer of another model. */
 function convert(
-  entry: Entry,
+  entry: TranscriptEntry,
   bytes: Bytes,
   { isForeign }: { isForeign: boolean },
 ): Exclude<LanguageModelV4Message, { role: "system" }> {

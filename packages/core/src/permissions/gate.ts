@@ -118,11 +118,11 @@ function policyFinding({ tool: { policy }, input, context }: JudgedCall): Promis
     try {
       const ruled = await policy(input, context);
       if (ruled === undefined) return { policy: "allow", rank: "pattern", fit: "none" };
-      if (ruled === "insist") return { policy: "ask", rank: "place", fit: "all" };
+      if (ruled === "insist") return { policy: "ask", rank: "insist", fit: "all" };
       return { policy: Policy.parse(ruled), rank: "pattern", fit: "all" };
     } catch (error) {
       const hasReason = error instanceof CinchError && error.code === "PERMISSION_DENIED";
-      return { policy: "deny", rank: "pattern", fit: "all", ...(hasReason && { tell: error.message }) };
+      return { policy: "deny", rank: "pattern", fit: "all", ...(hasReason && { reason: error.message }) };
     }
   };
   return [finding()];
@@ -153,8 +153,8 @@ interface GatedMode {
 }
 
 /** Tells the model why a call was refused. */
-export function denial(toolName: string, { gate, mode }: GatedMode, { tell }: Ruling): string {
-  if (tell !== undefined) return `Denied: ${tell}`;
+export function denial(toolName: string, { gate, mode }: GatedMode, { reason }: Ruling): string {
+  if (reason !== undefined) return `Denied: ${reason}`;
   if (!gate.isAvailable(toolName)) return `Denied: the tool "${toolName}" is not available in mode "${mode.name}".`;
   return `Denied: a rule forbids this call of "${toolName}". Do not try to get around it.`;
 }

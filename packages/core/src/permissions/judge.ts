@@ -4,10 +4,10 @@ import type { Policy, ToolCategory } from "./rule.ts";
 export type Fit = "all" | "some" | "none";
 
 /**
- * The more specific rule decides: a pattern, a path rule or `interruptOn`, then the tool, then the category. `place` ranks above all of
+ * The more specific rule decides: a pattern, a path rule or `interruptOn`, then the tool, then the category. `insist` ranks above all of
  * them: a tool whose `policy` returns `insist` asks, unless YOLO is on.
  */
-const RANKS = ["place", "pattern", "tool", "category"] as const;
+const RANKS = ["insist", "pattern", "tool", "category"] as const;
 type Rank = (typeof RANKS)[number];
 
 /** How a rule for the tool or its category applies to the arguments of one call. */
@@ -18,7 +18,7 @@ export interface Finding {
   /** It comes from `interruptOn`. */
   interrupt?: boolean;
   /** Tells the model why the call is denied. */
-  tell?: string;
+  reason?: string;
 }
 
 export interface Case {
@@ -34,7 +34,7 @@ export interface Ruling {
   policy: Policy;
   interrupt: boolean;
   /** Tells the model why the call is denied. Missing unless every finding that denies it has a reason. */
-  tell?: string | undefined;
+  reason?: string | undefined;
 }
 
 /** Decides whether a call may run: what denies it comes first, then YOLO, then the newest finding of the highest rank. */
@@ -42,8 +42,8 @@ export function judge({ category, available, yolo, findings }: Case): Ruling {
   const applicable = findings.filter(applies);
   const denying = applicable.filter(({ policy }) => policy === "deny");
   if (!available || denying.length > 0) {
-    const hasReason = available && denying.every(({ tell }) => tell !== undefined);
-    return { policy: "deny", interrupt: false, ...(hasReason && { tell: denying[0]!.tell }) };
+    const hasReason = available && denying.every(({ reason }) => reason !== undefined);
+    return { policy: "deny", interrupt: false, ...(hasReason && { reason: denying[0]!.reason }) };
   }
   if (yolo) return { policy: "allow", interrupt: false };
   for (const rank of RANKS) {

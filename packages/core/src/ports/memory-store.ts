@@ -341,7 +341,7 @@ export class MemoryStore implements Store {
   }
 
   #assertOpen(): void {
-    if (this.#isClosed) throw new CinchError("CLOSED", "The store is closed. Open a new one.");
+    if (this.#isClosed) throw new CinchError("CLOSED", "The store is not open. Call its open() first.");
   }
 }
 

@@ -3,7 +3,7 @@ import { isWaiting } from "../folds/progress.ts";
 import { refuseForeign } from "../commands/refuse-foreign.ts";
 import { threadNotFound } from "../ports/memory-store.ts";
 import type { Thread } from "../thread/thread.ts";
-import { hasTrees } from "../turn/decide.ts";
+import { hasUnrecordedChanges } from "../turn/decide.ts";
 
 /** The state of a thread in which nothing more happens without a person. */
 export interface Settled {
@@ -31,9 +31,9 @@ async function atRest(thread: Thread): Promise<Settled> {
 function statusOf({ state, ports, supervisor }: Thread): Settled["status"] | null {
   const { turn, parked, inbox, held, files } = state;
   if (state.foreign) return "idle";
-  if (ports.workspace?.undo && (files.restoring || hasTrees(state))) return null;
+  if (ports.workspace?.undo && (files.restoring || hasUnrecordedChanges(state))) return null;
   if (!turn) return inbox.length === 0 || held ? "idle" : null;
   if (turn.aborting) return null;
   if (parked) return "parked";
-  return isWaiting(turn) && !supervisor.declines ? "waiting" : null;
+  return isWaiting(turn) && !supervisor.declinesQuestions ? "waiting" : null;
 }

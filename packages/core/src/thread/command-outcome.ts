@@ -1,9 +1,9 @@
 import type { Decide } from "../turn/decide.ts";
 
-/** What a command decided, or why it was refused. */
+/** The result of a command, or the error that refuses it. */
 export type CommandOutcome<Result> = { value: Result | undefined } | { refusal: unknown };
 
-/** A refusal as a value, so that it is told apart from a failure of the store, after which the events may be there all the same. */
+/** Returns a refusal as a value, to distinguish it from a failure of the store, after which the events may have been written. */
 export const asOutcome =
   <Result>(decide: Decide<Result>): Decide<CommandOutcome<Result>> =>
   (state) => {

@@ -5,16 +5,16 @@ import { isInForce } from "./load-folds.ts";
 import { sleep, type Clock } from "../ports/clock.ts";
 import type { Store } from "../ports/store.ts";
 
-/** How many events may lie between two saves: at rest, in the middle of a turn, and when the thread is closed. */
+/** How many new events make a save worthwhile: between turns, during a turn, and when the thread is closed. */
 const AT_REST = 250;
 const IN_A_TURN = 2_000;
 const ON_CLOSE = 50;
-/** A save waits this long, so that the result of a turn never waits for one. */
+/** The delay before a save, so that a save does not delay the result of a turn. */
 const DELAY_MS = 100;
 
 /**
- * Folded state of one thread, kept beside its journal so that opening it reads the newest events only. The journal stays the only truth:
- * what is saved is used if this very code folded it, it arrived whole, and the event that it ends with is still in force.
+ * The saved folds of one thread: with them, opening the thread reads only the newest events. They are used only if the same code computed
+ * them, they are complete, and no rewind has reverted their last event.
  */
 export class FoldCache {
   readonly #threadId: string;
@@ -31,24 +31,24 @@ export class FoldCache {
     this.#clock = clock;
   }
 
-  /** `undefined` where nothing was saved, or at any doubt. */
+  /** `undefined`: no usable folds are saved. */
   async load(): Promise<Folds | undefined> {
     try {
       const saved = await this.#store.fold?.(this.#threadId);
       if (saved?.fingerprint !== FOLDS_FINGERPRINT) return undefined;
       const folds = await parseFolds(saved.body, () => sleep(this.#clock, 0));
       const { seq } = folds.state;
-      const isTrue = await isInForce((range) => this.#store.read(this.#threadId, range), seq);
-      if (seq !== saved.seq || !isTrue) return undefined;
+      const isValid = await isInForce((range) => this.#store.read(this.#threadId, range), seq);
+      if (seq !== saved.seq || !isValid) return undefined;
       this.#savedSeq = seq;
       return folds;
     } catch {
-      // Whatever is wrong with the store itself, reading the journal will say.
+      // If the store fails, reading the journal reports it.
       return undefined;
     }
   }
 
-  /** Saves soon if enough has happened. `folds` is asked for when it is time. */
+  /** Schedules a save if there are enough new events. `folds` is called again at the time of the save. */
   changed(folds: () => Folds): void {
     if (!this.#store.saveFold || this.#closed || this.#cancel || this.#saving) return;
     const { turn, seq } = folds().state;
@@ -66,7 +66,7 @@ export class FoldCache {
     if (folds.state.seq - this.#savedSeq >= ON_CLOSE) await this.#save(folds);
   }
 
-  /** Never rejects: without a cache the thread opens more slowly, and that is all. */
+  /** Never rejects: without saved folds, the thread only opens more slowly. */
   async #save(folds: Folds): Promise<void> {
     const { seq } = folds.state;
     this.#savedSeq = seq;
@@ -74,7 +74,7 @@ export class FoldCache {
       const body = await printFolds(folds, () => sleep(this.#clock, 0));
       await this.#store.saveFold?.(this.#threadId, { seq, fingerprint: FOLDS_FINGERPRINT, body });
     } catch {
-      // Tried again when as much has happened again.
+      // The next save is due after as many events again.
       return;
     }
   }

@@ -2,13 +2,13 @@ import type { DurableEvent } from "../events/event-map.ts";
 import { reduceAll, type Folds } from "../folds/folds.ts";
 import { emptyTranscript, reduceTranscript, type Transcript } from "../folds/transcript.ts";
 
-/** Reads events of one thread, lifted to today's shape. */
+/** Reads events of one thread, in their current versions. */
 export type ReadEvents = (range: { after: number; upTo: number; limit: number }) => Promise<DurableEvent[]>;
 
-/** How many events are read and folded before other work gets its turn. */
+/** How many events are read and folded at once. */
 const CHUNK = 2_000;
 
-/** `from`, brought up to date with the journal; or `empty`, if what `from` holds is not in force any more. */
+/** Brings `from` up to date with the journal. Starts from `empty` instead if a rewind has reverted events of `from`. */
 export async function loadFolds(
   read: ReadEvents,
   { from, empty, upTo }: { from: Folds; empty: Folds; upTo: number },
@@ -26,7 +26,7 @@ export async function loadFolds(
 
 const isCut = ({ type }: DurableEvent): boolean => type === "thread_rewound" || type === "thread_cloned";
 
-/** A rewind to before this event has cut it off, and with it what was folded from it. */
+/** False if a rewind has reverted this event, so that folds that include it are not valid any more. */
 export async function isInForce(read: ReadEvents, seq: number): Promise<boolean> {
   const [last] = await read({ after: seq - 1, upTo: seq, limit: 1 });
   return last?.seq === seq;

@@ -46,7 +46,7 @@ export class Subscriber {
     queueMicrotask(() => this.#report(error));
   }
 
-  /** Delivers every event after `since`, once and in order; or one `resync` if the events alone don't lead there. */
+  /** Delivers every event after `since`, once and in order; or one `resync` if there are too many, or a rewind reverted `since`. */
   async replay(thread: Thread, since: number): Promise<void> {
     this.#waiting = [];
     const now = thread.ports.clock.now();
@@ -68,11 +68,11 @@ export class Subscriber {
 }
 
 export function deliver(event: HarnessEvent, subscribers: Iterable<Subscriber>): void {
-  // A copy: a listener that subscribes another one during this event has the event in that one's past.
+  // A copy: a subscriber that a listener adds during this event gets the event only by replay.
   for (const subscriber of Array.from(subscribers)) subscriber.push(event);
 }
 
-/** `null` if the events alone don't lead from `since` to now: a rewind lies between, or too much does. */
+/** `null` if there are too many events, or a rewind has reverted `since`. */
 async function eventsSince(thread: Thread, since: number, upTo: number): Promise<HarnessEvent[] | null> {
   if (since > upTo || upTo - since > REPLAY_LIMIT) return null;
   const past: HarnessEvent[] = [];

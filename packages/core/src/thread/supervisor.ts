@@ -34,7 +34,7 @@ export class Supervisor {
   readonly #closing = new AbortController();
   /** The turn that this process drove last. */
   #lastDrivenTurnId: string | undefined;
-  #declines = false;
+  #declinesQuestions = false;
 
   constructor(thread: SupervisedThread, ports: DriverPorts) {
     this.#thread = thread;
@@ -56,8 +56,8 @@ export class Supervisor {
   }
 
   /** Whether calls that wait for a person are declined. */
-  get declines(): boolean {
-    return this.#declines;
+  get declinesQuestions(): boolean {
+    return this.#declinesQuestions;
   }
 
   get #closed(): boolean {
@@ -66,7 +66,7 @@ export class Supervisor {
 
   /** A session has entered the thread. With `onAsk: "decline"`, calls that wait for a person are declined from now on. */
   seated(): void {
-    this.#declines = this.#ports.modes.declines;
+    this.#declinesQuestions = this.#ports.modes.declinesQuestions;
     this.wake();
   }
 
@@ -94,7 +94,7 @@ export class Supervisor {
   #isCalledFor(state: ThreadState, force: boolean): boolean {
     if (!this.#ports.modes.canAct(state)) return false;
     if (force) return state.turn !== null || state.inbox.length > 0;
-    return !this.#broken && (needsDriving(state) || (this.#declines && waitsForPerson(state)));
+    return !this.#broken && (needsDriving(state) || (this.#declinesQuestions && waitsForPerson(state)));
   }
 
   /**
@@ -126,7 +126,7 @@ export class Supervisor {
         epoch,
         takeover: status === "dead",
         force,
-        declines: this.#declines,
+        declinesQuestions: this.#declinesQuestions,
       });
       await runTurns(this.#driver);
       this.#reportBlocked();
@@ -170,7 +170,7 @@ export class Supervisor {
       }
     }
     this.#broken = error instanceof Error ? error : new Error(reasonOf(error));
-    this.#thread.report("The turn can't go on", error);
+    this.#thread.report("The turn can't continue", error);
     this.#thread.failed(error);
   }
 

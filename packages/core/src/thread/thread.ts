@@ -110,7 +110,7 @@ export class Thread implements Journal {
 
   // Journal
 
-  /** Deciding and appending are one step: if another process has appended first, its events are folded and `decide` is asked again. */
+  /** Deciding and appending are one step: if another process has appended first, its events are folded and `decide` is called again. */
   append<Result>(decide: Decide<Result>, lease?: LeaseUse): Promise<Appended<Result>> {
     return this.#exclusively(async () => {
       for (;;) {
@@ -198,7 +198,7 @@ export class Thread implements Journal {
     deliver(event, this.subscribers);
   }
 
-  /** Calls back once if the thread is deleted. Gives back how to stop that. */
+  /** Calls back once if the thread is deleted. Returns a function that unsubscribes. */
   onDeleted(callback: () => void): () => void {
     this.#onDeleted.add(callback);
     return () => void this.#onDeleted.delete(callback);
@@ -225,7 +225,7 @@ export class Thread implements Journal {
     this.#settle(event);
   }
 
-  /** A fold can't go back: after a rewind the journal is folded anew, and subscribers get a `resync`. */
+  /** Events can't be removed from a fold: after a rewind the journal is folded again, and subscribers get a `resync`. */
   async #reload(events: readonly DurableEvent[]): Promise<void> {
     this.#transcript = undefined;
     await this.#load(newFolds(this.id), events.at(-1)?.seq);
@@ -259,7 +259,7 @@ export class Thread implements Journal {
     }
   }
 
-  /** Settles when no turn is under way that was under way at the call. */
+  /** Settles when the turn that is current at the call has ended. */
   async turnEnded(): Promise<void> {
     const { turn } = this.state;
     if (turn) await this.until((state) => state.turn?.turnId !== turn.turnId);
@@ -303,7 +303,7 @@ export class Thread implements Journal {
     this.wake();
   }
 
-  /** The same after a notification of the store. If the events can't be read, reading them is retried. */
+  /** Refreshes after a notification of the store. Retries if the events can't be read. */
   #keepUp(): void {
     this.refresh().catch((error: unknown) => {
       if (this.#closed) return;

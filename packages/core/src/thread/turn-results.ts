@@ -6,9 +6,9 @@ import type { Message } from "../events/message.ts";
 /** How the turn that took an input ended. */
 export interface TurnResult {
   reason: EndReason;
-  /** The model's last whole answer in that turn. */
+  /** The model's last complete answer in that turn. */
   message: Message | null;
-  /** Why the model stopped there: an answer that was cut by length says `length`. Not there without an answer. */
+  /** Why the model stopped; `length` if the answer was cut off. Missing if there is no answer. */
   finishReason?: string;
   error?: { code: string; message: string; retryable: boolean };
   /** With `budget`: which limit was reached. */

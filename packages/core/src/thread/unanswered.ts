@@ -1,7 +1,7 @@
 import type { HarnessDisplayState } from "../folds/display-state.ts";
 import type { Json } from "../events/message.ts";
 
-/** What of the platform is used here, where there is such a thing. */
+/** The part of Node's `process` that is used here. In a browser there is none. */
 interface Host {
   on(event: "beforeExit", listener: () => void): unknown;
   stderr?: { write(text: string): unknown };
@@ -10,25 +10,25 @@ interface Host {
 type Unanswered = () => readonly string[];
 
 const sources = new Set<Unanswered>();
-const told = new Set<string>();
+const printed = new Set<string>();
 let isListening = false;
 
-/** Has the process say on stderr what still waits for an answer, when it has nothing left to do. Returns how to stop that. */
-export function tellAtExit(unanswered: Unanswered): () => void {
+/** Before the process exits because it has nothing left to do, prints on stderr which calls wait. Returns a function that cancels this. */
+export function printAtExit(unanswered: Unanswered): () => void {
   const { process } = globalThis as { process?: Host };
   if (typeof process?.on !== "function") return () => undefined;
   sources.add(unanswered);
-  // One listener for all: platforms warn of many.
-  if (!isListening) process.on("beforeExit", () => tell(process));
+  // One listener for all harnesses: Node warns about many.
+  if (!isListening) process.on("beforeExit", () => printUnanswered(process));
   isListening = true;
   return () => void sources.delete(unanswered);
 }
 
-/** What was told may keep the process alive for a moment: then it comes here again. */
-function tell({ stderr }: Host): void {
+/** Prints each line once: `beforeExit` is emitted again if the output kept the process alive. */
+function printUnanswered({ stderr }: Host): void {
   for (const line of Array.from(sources).flatMap((unanswered) => unanswered())) {
-    if (!told.has(line)) stderr?.write(`${line}\n`);
-    told.add(line);
+    if (!printed.has(line)) stderr?.write(`${line}\n`);
+    printed.add(line);
   }
 }
 

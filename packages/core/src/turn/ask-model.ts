@@ -1,7 +1,7 @@
 import type { LanguageModelV4Prompt } from "@ai-sdk/provider";
 import { streamAnswer, type Answer, type AnswerSink } from "../model/answer.ts";
 import type { StreamModel } from "../model/compat.ts";
-import type { Failure } from "../model/failure.ts";
+import type { ModelFailure } from "../model/failure.ts";
 import type { Head } from "../model/prompt.ts";
 import { MessageUpdate, type NewLive } from "../events/live-events.ts";
 import type { HarnessEvent } from "../events/event-map.ts";
@@ -18,7 +18,7 @@ const DRAFT_MS = 500;
 
 type AskOutcome =
   | { kind: "answer"; messageId: string; answer: Answer }
-  | { kind: "failed"; failure: Failure; partial: Message | null }
+  | { kind: "failed"; failure: ModelFailure; partial: Message | null }
   /** The limit `detail` was reached before the next retry. */
   | { kind: "exhausted"; detail: string; partial: Message | null }
   | { kind: "aborted"; partial: Message | null };
@@ -140,7 +140,7 @@ class Draft {
 const NOT_AN_ANSWER: readonly string[] = ["reasoning", "source", "custom"];
 const hasContent = ({ content }: Answer): boolean => content.some((part) => !NOT_AN_ANSWER.includes(part.type));
 
-function emptyAnswer({ finishReason }: Answer): Failure {
+function emptyAnswer({ finishReason }: Answer): ModelFailure {
   if (finishReason === "content-filter") {
     const message =
       "The provider refused to answer (content filter). Rephrase, or rewind to before the message that it refuses.";
@@ -155,7 +155,7 @@ function partialOf(id: string, content: readonly Part[]): Message | null {
 }
 
 /** The delay that the provider asks for, up to a minute; otherwise exponential backoff from 1 s, with jitter. */
-function retryDelay(attempt: number, { retryAfterMs }: Failure): number {
+function retryDelay(attempt: number, { retryAfterMs }: ModelFailure): number {
   if (retryAfterMs !== undefined) return Math.min(retryAfterMs, MAX_WAIT_MS);
   const base = 1_000 * 2 ** (attempt - 1);
   return Math.round(base / 2 + Math.random() * base * 0.5);

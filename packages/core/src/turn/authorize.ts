@@ -9,8 +9,8 @@ import { denial, digestOf, judgeCall, type GateRuling, type JudgedCall } from ".
 import { offer } from "../permissions/offer.ts";
 import { orAborted } from "../ports/clock.ts";
 import type { NamedTool } from "../tools/tool.ts";
-import { declined, endWithoutResult, notRun } from "./decide.ts";
-import type { Driver, Ready } from "./driver.ts";
+import { endDeclinedCall, endWithoutResult, notRun } from "./decide.ts";
+import type { Driver, RunnableCall } from "./driver.ts";
 import type { Setup } from "./setup.ts";
 
 /** What the driver does with a call that the model asked for. */
@@ -19,7 +19,7 @@ type Authorized = {
   /** The rules that the call was judged by. `null`: the decision does not depend on rules. */
   policies: Policies | null;
 } & (
-  | { kind: "run"; ready: Ready; event(turnId: string, key: string): NewEvent }
+  | { kind: "run"; runnable: RunnableCall; event(turnId: string, key: string): NewEvent }
   | { kind: "ask" | "refuse"; event(turnId: string): NewEvent }
 );
 
@@ -40,7 +40,7 @@ export async function authorize(
 ): Promise<Authorized> {
   const { toolCallId } = call;
   if (call.state === "declined")
-    return { kind: "refuse", toolCallId, policies: null, event: (turnId) => declined(call, turnId) };
+    return { kind: "refuse", toolCallId, policies: null, event: (turnId) => endDeclinedCall(call, turnId) };
   if (refused !== undefined) return refuse(call, refused);
   // An earlier process recorded the question. This one declines it, because no person answers here.
   if (call.state === "asking") return refuse(call, NO_APPROVAL);
@@ -86,9 +86,9 @@ async function check({ state, journal, signal }: Driver, call: Call, setup: Setu
     default:
       throw new Error(`"${policy satisfies never}" is not a policy.`);
   }
-  const ready = { tool, input: run.value, resumed, wasInterrupted: call.state === "started" };
+  const runnable = { tool, input: run.value, resumed, wasInterrupted: call.state === "started" };
   const started = { type: "tool_start" as const, toolCallId, toolName, args, effect: tool.effect };
-  return { kind: "run", toolCallId, ready, policies, event: (turnId, key) => ({ ...started, turnId, key }) };
+  return { kind: "run", toolCallId, runnable, policies, event: (turnId, key) => ({ ...started, turnId, key }) };
 }
 
 const copy = (args: Json): Json => structuredClone(args);
@@ -128,8 +128,8 @@ export const firstEvent = (call: Authorized, { turnId, key }: { turnId: string; 
   call.kind === "run" ? call.event(turnId, key) : call.event(turnId);
 
 /** The calls that may run, by id. */
-export const readyOf = (calls: readonly Authorized[]): ReadonlyMap<string, Ready> =>
-  new Map(calls.flatMap((call) => (call.kind === "run" ? [[call.toolCallId, call.ready] as const] : [])));
+export const runnableOf = (calls: readonly Authorized[]): ReadonlyMap<string, RunnableCall> =>
+  new Map(calls.flatMap((call) => (call.kind === "run" ? [[call.toolCallId, call.runnable] as const] : [])));
 
 async function question(
   { toolCallId, toolName, input: args }: Call,

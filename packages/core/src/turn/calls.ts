@@ -7,7 +7,7 @@ import { CallState } from "./call-state.ts";
 import { runCall, type CallOutcome } from "./run-call.ts";
 import { afterCall, endTurn, endWithoutResult, notRun } from "./decide.ts";
 import type { Driver } from "./driver.ts";
-import { authorize, firstEvent, isCurrent, NO_ANSWER, readyOf } from "./authorize.ts";
+import { authorize, firstEvent, isCurrent, NO_ANSWER, runnableOf } from "./authorize.ts";
 import { clip, failed } from "./tool-result.ts";
 import type { Setup } from "./setup.ts";
 
@@ -27,8 +27,8 @@ export async function runCalls(driver: Driver, setup: Setup): Promise<void> {
     await Promise.all(running.values());
   }
   // A decline without a message ends the turn once no call runs. `endTurn` ends the calls that wait.
-  const isDeclined = driver.drives && !driver.signal.aborted && driver.state.turn?.declined;
-  if (isDeclined) await driver.append((state) => endTurn(state, "declined"));
+  const mustEnd = driver.drives && !driver.signal.aborted && driver.state.turn?.endsAfterCalls;
+  if (mustEnd) await driver.append((state) => endTurn(state, "declined"));
 }
 
 async function runAll(driver: Driver, setup: Setup, running: Map<string, Promise<void>>): Promise<void> {
@@ -38,8 +38,8 @@ async function runAll(driver: Driver, setup: Setup, running: Map<string, Promise
     const changed = driver.journal.changed();
     await startDue(driver, setup, running);
     for (const call of driver.state.turn?.calls ?? []) {
-      const isReady = call.state === "started" && driver.ready.has(call.toolCallId);
-      if (!isReady || running.has(call.toolCallId) || driver.signal.aborted) continue;
+      const canRun = call.state === "started" && driver.runnable.has(call.toolCallId);
+      if (!canRun || running.has(call.toolCallId) || driver.signal.aborted) continue;
       const run = runOne(driver, call).catch((error: unknown) => {
         failures.push(error);
         driver.abortTurn();
@@ -69,22 +69,24 @@ async function endInterrupted(driver: Driver): Promise<void> {
 }
 
 const isInterrupted = (driver: Driver, call: Call): boolean =>
-  call.state === "started" && !driver.ready.has(call.toolCallId);
+  call.state === "started" && !driver.runnable.has(call.toolCallId);
 
 /** Judges and starts the calls that are requested, that were answered, or that a crash interrupted and that may run again. */
 async function startDue(driver: Driver, setup: Setup, running: ReadonlyMap<string, unknown>): Promise<void> {
   const { turn: current } = driver.state;
   const isDue = (call: Call): boolean => {
     if (running.has(call.toolCallId) || driver.ports.modes.lacksTool(driver.state, call)) return false;
-    if (current?.declined) return call.state === "declined";
-    return STARTABLE.has(call.state) || isInterrupted(driver, call) || (driver.declines && WAITING.has(call.state));
+    if (current?.endsAfterCalls) return call.state === "declined";
+    return (
+      STARTABLE.has(call.state) || isInterrupted(driver, call) || (driver.declinesQuestions && WAITING.has(call.state))
+    );
   };
   const calls = (current?.calls ?? []).filter(isDue);
   if (calls.length === 0 || driver.signal.aborted) return;
   const judgedStates = new Map(calls.map(({ toolCallId, state }) => [toolCallId, state]));
   const authorized = await Promise.all(calls.map((call) => authorize(driver, call, { setup })));
-  for (const { toolCallId } of authorized) driver.ready.delete(toolCallId);
-  const ready = await driver.append((state) => {
+  for (const { toolCallId } of authorized) driver.runnable.delete(toolCallId);
+  const runnable = await driver.append((state) => {
     const { turn } = state;
     if (!turn || driver.signal.aborted) return null;
     const { turnId } = turn;
@@ -93,16 +95,16 @@ async function startDue(driver: Driver, setup: Setup, running: ReadonlyMap<strin
     const starting = authorized.filter((call) => {
       const { state: now } = known.get(call.toolCallId) ?? {};
       const isAsJudged = now === judgedStates.get(call.toolCallId);
-      return isCurrent(call, state) && isAsJudged && (!turn.declined || now === "declined");
+      return isCurrent(call, state) && isAsJudged && (!turn.endsAfterCalls || now === "declined");
     });
     if (starting.length === 0) return null;
     const events = starting.map((call, at) => {
       const key = known.get(call.toolCallId)?.key ?? `${driver.journal.id}:${state.seq + at + 1}`;
       return firstEvent(call, { turnId, key });
     });
-    return { ...afterCall(state, events), result: readyOf(starting) };
+    return { ...afterCall(state, events), result: runnableOf(starting) };
   });
-  driver.addReady(ready);
+  driver.addRunnable(runnable);
 }
 
 const STARTABLE: ReadonlySet<Call["state"]> = new Set(["requested", "resumed", "declined"]);
@@ -117,7 +119,7 @@ async function runOne(driver: Driver, call: Call): Promise<void> {
   const files = new CallFiles(driver, { toolCallId, toolName });
   const callState = new CallState(driver.ports.shape, () => driver.state.control);
   const ran = await execute(driver, call, { files, state: callState });
-  const outcome = ran.kind === "suspended" && driver.ports.modes.declines ? failed(NO_ANSWER) : ran;
+  const outcome = ran.kind === "suspended" && driver.ports.modes.declinesQuestions ? failed(NO_ANSWER) : ran;
   // A closing driver records what is done. The next driver treats a stopped call as one that a crash interrupted.
   if (!driver.drives && !isDone(outcome)) return;
   await driver.append((state) => {
@@ -183,12 +185,12 @@ async function execute(
   parts: { files: CallFiles; state: CallState },
 ): Promise<CallOutcome> {
   const { toolCallId, toolName, key } = call;
-  const ready = driver.ready.get(toolCallId);
+  const runnable = driver.runnable.get(toolCallId);
   await driver.confirm();
-  if (!ready || driver.signal.aborted) return failed(notRun("aborted"));
-  driver.ready.delete(toolCallId);
+  if (!runnable || driver.signal.aborted) return failed(notRun("aborted"));
+  driver.runnable.delete(toolCallId);
   return runCall({
-    ...ready,
+    ...runnable,
     key: key ?? "",
     threadId: driver.journal.id,
     resourceId: driver.state.resourceId,

@@ -44,7 +44,7 @@ export function needsDriving(state: ThreadState): boolean {
   if (state.turn?.aborting) return true;
   if (state.parked) return false;
   if (state.turn) return !isWaiting(state.turn);
-  return (state.inbox.length > 0 && !state.held) || hasTrees(state);
+  return (state.inbox.length > 0 && !state.held) || hasUnrecordedChanges(state);
 }
 
 /** Whether the thread has work left, for a driver or after a person's answer. */
@@ -56,7 +56,7 @@ export const waitsForPerson = ({ foreign, turn, parked }: ThreadState): boolean 
   !foreign && !parked && turn !== null && !turn.aborting && isWaiting(turn);
 
 /** Whether there are commands whose changes to files are not recorded yet. */
-export const hasTrees = ({ files }: ThreadState): boolean => Object.keys(files.trees).length > 0;
+export const hasUnrecordedChanges = ({ files }: ThreadState): boolean => Object.keys(files.trees).length > 0;
 
 /** The state as it would be after these events. */
 export function preview(state: ThreadState, events: readonly NewEvent[]): ThreadState {
@@ -139,7 +139,7 @@ export function endTurn(
   const open = turn.calls.filter((call) => turn.phase === "calls" && call.state !== "ended");
   const ends = open.map((call) => endOpenCall(call, turnId, reason));
   const step: NewEvent[] = open.length > 0 ? [stepEnd(turn)] : [];
-  const held = reason === "aborted" && state.inbox.length > 0 ? { held: !turn.wanted } : {};
+  const held = reason === "aborted" && state.inbox.length > 0 ? { held: !turn.hasInputAfterAbort } : {};
   const end: NewEvent = { type: "agent_end", turnId, reason, ...(detail === undefined ? {} : { detail }), ...held };
   const events: NewEvent[] = [...before, ...ends, ...step, end];
   return { events, release: !needsDriving(preview(state, events)) };
@@ -147,7 +147,7 @@ export function endTurn(
 
 /** The end of a call that has not ended when its turn does. */
 function endOpenCall(call: Call, turnId: string, reason: EndReason): NewEvent {
-  if (call.state === "declined") return declined(call, turnId);
+  if (call.state === "declined") return endDeclinedCall(call, turnId);
   if (call.state !== "started") return endWithoutResult(call, { turnId, content: notRun(reason) });
   const content = "Aborted while it ran: its outcome is unknown, verify before retrying.";
   return endWithoutResult(call, { turnId, content, unknown: true });
@@ -163,7 +163,7 @@ const WHY: Partial<Record<EndReason, string>> = {
 export const notRun = (reason: EndReason): string => `Not run: ${WHY[reason] ?? "the turn ended"}.`;
 
 /** The end of a declined call, with the message of the person as its result. */
-export const declined = (call: Call, turnId: string): NewEvent =>
+export const endDeclinedCall = (call: Call, turnId: string): NewEvent =>
   endWithoutResult(call, { turnId, content: call.remark ?? "Declined by the user." });
 
 /** The end of a call whose tool returned no result. `unknown`: the call may have had its effect. */
@@ -201,10 +201,10 @@ export function afterCall(state: ThreadState, events: NewEvent[]): Proposal {
 /** Records which started calls a closing driver has not run, so that the next driver may run them. */
 export function handBack(
   { turn }: ThreadState,
-  ready: ReadonlyMap<string, { readonly wasInterrupted: boolean }>,
+  runnable: ReadonlyMap<string, { readonly wasInterrupted: boolean }>,
 ): Proposal | null {
   const isUnstarted = ({ state, toolCallId }: Call) =>
-    state === "started" && ready.get(toolCallId)?.wasInterrupted === false;
+    state === "started" && runnable.get(toolCallId)?.wasInterrupted === false;
   const calls = turn?.calls.filter(isUnstarted) ?? [];
   if (!turn || calls.length === 0) return null;
   const { turnId, modeId, modelId } = turn;

@@ -42,7 +42,7 @@ export interface DriverPorts {
 }
 
 /** An authorized call: its tool, its checked arguments, and the answer to its suspension. */
-export interface Ready {
+export interface RunnableCall {
   tool: NamedTool;
   input: unknown;
   resumed: ToolContext["resumed"];
@@ -63,7 +63,7 @@ interface NewLease {
   epoch: number;
   takeover: boolean;
   force: boolean;
-  declines: boolean;
+  declinesQuestions: boolean;
 }
 
 /** Advances one thread under a lease, and holds what is valid only under this lease. */
@@ -75,9 +75,9 @@ export class Driver {
   /** `resume()` was called: held inputs and a parked turn continue too. */
   readonly force: boolean;
   /** Calls that wait for a person are declined. */
-  readonly declines: boolean;
+  readonly declinesQuestions: boolean;
   /** Calls that this driver has started in the journal and not run yet. A crash interrupted every other started call. */
-  readonly ready = new Map<string, Ready>();
+  readonly runnable = new Map<string, RunnableCall>();
   #lease: LeaseUse | null;
   #turn = new AbortController();
   readonly #close = new AbortController();
@@ -90,14 +90,14 @@ export class Driver {
     this.ports = ports;
     this.takeover = lease.takeover;
     this.force = lease.force;
-    this.declines = lease.declines;
+    this.declinesQuestions = lease.declinesQuestions;
     this.#lease = { take: lease.epoch };
     this.#confirmedAt = ports.clock.now();
   }
 
   /** After the append with the `tool_start` of these calls. */
-  addReady(calls: ReadonlyMap<string, Ready> = new Map()): void {
-    for (const [toolCallId, call] of calls) this.ready.set(toolCallId, call);
+  addRunnable(calls: ReadonlyMap<string, RunnableCall> = new Map()): void {
+    for (const [toolCallId, call] of calls) this.runnable.set(toolCallId, call);
   }
 
   get state(): ThreadState {
@@ -198,7 +198,8 @@ export class Driver {
 
   /** Releases the lease, and hands back the calls that this driver has not run. */
   async release(): Promise<void> {
-    if (this.epoch !== undefined && this.ready.size > 0) await this.append((state) => handBack(state, this.ready));
+    if (this.epoch !== undefined && this.runnable.size > 0)
+      await this.append((state) => handBack(state, this.runnable));
     if (this.epoch !== undefined) await this.ports.store.release(this.journal.id, this.epoch);
     this.#lease = null;
   }

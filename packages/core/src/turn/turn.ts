@@ -8,7 +8,7 @@ import { isWaiting } from "../folds/progress.ts";
 import type { Turn } from "../folds/state.ts";
 import type { ThreadState } from "../folds/state.ts";
 import type { Answer } from "../model/answer.ts";
-import type { Failure } from "../model/failure.ts";
+import type { ModelFailure } from "../model/failure.ts";
 import { toPrompt } from "../model/prompt.ts";
 import { noUsage } from "../events/usage.ts";
 import type { Message, Usage } from "../events/message.ts";
@@ -22,7 +22,7 @@ import {
   beginTurn,
   endTurn,
   enterStep,
-  hasTrees,
+  hasUnrecordedChanges,
   MAX_TAKEOVERS,
   needsDriving,
   noteMessage,
@@ -33,7 +33,7 @@ import {
   type Proposal,
 } from "./decide.ts";
 import { LeaseLost, type Driver } from "./driver.ts";
-import { authorize, firstEvent, isCurrent, readyOf, refusal } from "./authorize.ts";
+import { authorize, firstEvent, isCurrent, runnableOf, refusal } from "./authorize.ts";
 import { restoreFiles, settleCommands } from "./restore-files.ts";
 import type { Setup } from "./setup.ts";
 
@@ -47,17 +47,17 @@ export async function runTurns(driver: Driver): Promise<void> {
   while (driver.drives) {
     const { turn, files } = driver.state;
     if (files.restoring) await (undo ? restoreFiles(driver, undo) : leaveToOthers(driver));
-    else if (undo && hasTrees(driver.state)) await settleCommands(driver, undo);
+    else if (undo && hasUnrecordedChanges(driver.state)) await settleCommands(driver, undo);
     else if (!turn) await begin(driver);
     // The first append takes the lease. Without it, another process drives the turn.
     else if (driver.epoch === undefined) return;
     else if (!driver.ports.modes.canAct(driver.state)) await driver.release();
     else if (turn.aborting) await driver.append((state) => endTurn(state, "aborted"));
     else if (!turn.begun) await beginRetry(driver);
-    else if (isWaiting(turn) && !driver.declines) await driver.release();
+    else if (isWaiting(turn) && !driver.declinesQuestions) await driver.release();
     else if (turn.phase === "calls")
       await runCalls(driver, await setupOf(driver, driver.ports.modes.modeOfCalls(driver.state)));
-    else if (turn.declined) await driver.append((state) => endTurn(state, "declined"));
+    else if (turn.endsAfterCalls) await driver.append((state) => endTurn(state, "declined"));
     else if (turn.phase === "done") await end(driver);
     else await step(driver, turn);
   }
@@ -84,12 +84,12 @@ async function takeOver(driver: Driver): Promise<void> {
   const draft = messageOfDraft(await driver.ports.store.draft(id));
   // Another process may have driven the turn since, to where it waits for a person.
   const isDue = (state: ThreadState) =>
-    driver.force || needsDriving(state) || (driver.declines && waitsForPerson(state));
+    driver.force || needsDriving(state) || (driver.declinesQuestions && waitsForPerson(state));
   await driver.append((state) => {
     if (!state.turn || !isDue(state)) return null;
     const { turnId, modeId, modelId, aborting } = state.turn;
     if (aborting) return endTurn(state, "aborted", { before: interrupted(draft, turnId) });
-    if (isWaiting(state.turn) && !driver.declines) return null;
+    if (isWaiting(state.turn) && !driver.declinesQuestions) return null;
     const takeover = driver.takeover ? { takeover: true } : {};
     const start: NewEvent = { type: "agent_start", turnId, modeId, modelId, resumed: true, ...takeover };
     return { events: [...interrupted(draft, turnId), start] };
@@ -166,7 +166,7 @@ async function step(driver: Driver, turn: Turn): Promise<void> {
     recordUsage: (usage) => recordUsage(driver, setup, usage),
     exhausted: reachedLimit,
   });
-  if (outcome.kind === "answer") return accept(driver, setup, outcome);
+  if (outcome.kind === "answer") return appendAnswer(driver, setup, outcome);
   if (outcome.kind === "failed") return fail(driver, outcome.failure, outcome.partial);
   if (outcome.kind === "exhausted") return overBudget(driver, outcome.detail, outcome.partial);
   return endAborted(driver, outcome.partial);
@@ -214,11 +214,11 @@ async function readyToAsk(driver: Driver, setup: Setup) {
     if (isInternal) throw error;
     const code = error instanceof CinchError ? error.code : "PROVIDER_ERROR";
     const message = reasonOf(error);
-    return { kind: "failed" as const, failure: { code, message, retryable: false } satisfies Failure };
+    return { kind: "failed" as const, failure: { code, message, retryable: false } satisfies ModelFailure };
   }
 }
 
-function fail(driver: Driver, { code, message, retryable }: Failure, partial: Message | null): Promise<void> {
+function fail(driver: Driver, { code, message, retryable }: ModelFailure, partial: Message | null): Promise<void> {
   return driver.append((state) => {
     if (!state.turn) return null;
     const { turnId } = state.turn;
@@ -238,7 +238,7 @@ const interrupted = (message: Message | null, turnId: string): NewEvent[] =>
   message ? [{ type: "message_end", turnId, message, interrupted: true }] : [];
 
 /** Appends the answer together with the starts of its calls. Without calls, the same append ends the turn. */
-async function accept(
+async function appendAnswer(
   driver: Driver,
   setup: Setup,
   { messageId, answer }: { messageId: string; answer: Answer },
@@ -250,7 +250,7 @@ async function accept(
   const { finishReason } = answer;
   const { ids } = driver.ports;
   const used = usageOf(driver, setup, answer.usage);
-  const ready = await driver.append((state) => {
+  const runnable = await driver.append((state) => {
     const { turn } = state;
     if (!turn) return null;
     const { turnId } = turn;
@@ -266,7 +266,7 @@ async function accept(
     );
     const events = [...answered, ...starts];
     const after = preview(state, events);
-    if (after.turn?.phase !== "done") return { ...afterCall(state, events), blobs, result: readyOf(starting) };
+    if (after.turn?.phase !== "done") return { ...afterCall(state, events), blobs, result: runnableOf(starting) };
     events.push(stepEnd(after.turn));
     // The results of calls give the reason. For an answer without calls a note gives it, and the model answers again.
     if (answer.problem !== undefined)
@@ -275,8 +275,8 @@ async function accept(
     events.push({ type: "agent_end", turnId, reason: "complete" });
     return { events, blobs, release: !needsDriving(preview(state, events)) };
   });
-  driver.ready.clear();
-  driver.addReady(ready);
+  driver.runnable.clear();
+  driver.addRunnable(runnable);
 }
 
 /** The answer as the journal stores it: the bytes of files are blobs. */

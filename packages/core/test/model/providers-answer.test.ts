@@ -4,7 +4,7 @@ import type { LanguageModelV4StreamPart } from "@ai-sdk/provider";
 import { systemClock } from "../../src/ports/clock.ts";
 import type { Clock } from "@cinch/core";
 import { fail, finish, hang, parts, say, script, type Step } from "@cinch/testkit";
-import { streamAnswer, type AnswerSink, type Outcome } from "../../src/model/answer.ts";
+import { streamAnswer, type AnswerSink, type AnswerOutcome } from "../../src/model/answer.ts";
 import { stillClock } from "./providers-clock.ts";
 
 const silent: AnswerSink = { text: () => undefined, toolInput: () => undefined };
@@ -21,7 +21,7 @@ const ask = (step: Step, { clock = systemClock, signal = new AbortController().s
 async function answerTo(...stream: LanguageModelV4StreamPart[]) {
   const outcome = await ask(parts(...stream, finish("stop")));
   assert.equal(outcome.kind, "answer");
-  return (outcome as Extract<Outcome, { kind: "answer" }>).answer;
+  return (outcome as Extract<AnswerOutcome, { kind: "answer" }>).answer;
 }
 
 const callPart = (toolCallId: string, input = "{}", toolName = "add"): LanguageModelV4StreamPart => ({
@@ -227,12 +227,12 @@ const mute: Step = () => ({ [Symbol.asyncIterator]: () => ({ next: () => new Pro
 test("a model that sends nothing for 60 s has failed, before its first part and after it", async () => {
   for (const step of [hang(), hang("Half"), mute]) {
     const clock = stillClock();
-    let outcome: Outcome | undefined;
+    let outcome: AnswerOutcome | undefined;
     const asked = ask(step, { clock }).then((value) => (outcome = value));
     await clock.wind(59_999);
     assert.equal(outcome, undefined);
     await clock.wind(1);
-    const { kind, failure } = (await asked) as Extract<Outcome, { kind: "failed" }>;
+    const { kind, failure } = (await asked) as Extract<AnswerOutcome, { kind: "failed" }>;
     assert.deepEqual([kind, failure.code, failure.retryable], ["failed", "PROVIDER_SILENT", true]);
     assert.deepEqual(clock.waiting(), [], "no timer is left behind");
   }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { failureOf } from "../../src/model/failure.ts";
+import { modelFailure } from "../../src/model/failure.ts";
 
 /** The fields of an SDK's error that are read. */
 const apiError = (statusCode: number | undefined, message: string, more: object = {}) =>
@@ -108,12 +108,12 @@ const cases: [what: string, error: unknown, during: "request" | "stream", expect
 
 for (const [what, error, during, expected] of cases) {
   test(`${what} gets the right code`, () => {
-    assert.deepEqual(failureOf(error, during), { ...expected, cause: error });
+    assert.deepEqual(modelFailure(error, during), { ...expected, cause: error });
   });
 }
 
 const wait = (responseHeaders: Record<string, string>) =>
-  failureOf(apiError(429, "Slow", { responseHeaders }), "request").retryAfterMs;
+  modelFailure(apiError(429, "Slow", { responseHeaders }), "request").retryAfterMs;
 
 test("the delay that a provider asks for is read from either header", () => {
   assert.equal(wait({ "retry-after": "7" }), 7_000);
@@ -129,7 +129,7 @@ test("the delay that a provider asks for is read from either header", () => {
 test("an error that is its own cause does not loop", () => {
   const loop: { message: string; cause?: unknown } = { message: "round" };
   loop.cause = loop;
-  assert.deepEqual(failureOf(loop, "request"), {
+  assert.deepEqual(modelFailure(loop, "request"), {
     code: "PROVIDER_ERROR",
     message: "round",
     retryable: false,

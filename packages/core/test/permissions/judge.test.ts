@@ -29,7 +29,7 @@ const judged: [why: string, of: Partial<Case>, policy: Policy][] = [
   ["1: YOLO does not run what is not available", { yolo: true, available: false }, "deny"],
   ["2: YOLO runs what no rule denies", { yolo: true, findings: [pattern("ask"), interrupts] }, "allow"],
   ["3: a pattern is more specific than a tool", { findings: [pattern("ask"), found("allow")] }, "ask"],
-  ["3: insist asks, whatever rules allow", { findings: [found("ask", "place"), pattern("allow")] }, "ask"],
+  ["3: insist asks, whatever rules allow", { findings: [found("ask", "insist"), pattern("allow")] }, "ask"],
   ["3: a tool is more specific than a category", { findings: [found("allow"), category("ask")] }, "allow"],
   ["3: of equals the newest asks", { findings: [pattern("allow"), pattern("ask")] }, "ask"],
   ["3: of equals the newest allows", { findings: [pattern("ask"), pattern("allow")] }, "allow"],

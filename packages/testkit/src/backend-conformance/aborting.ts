@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import type { Reach } from "@cinch/workspace/backend";
-import { all, type Check, type Files, streamOf } from "./files.ts";
+import { all, type BackendCheck, type Files, streamOf } from "./files.ts";
 
 const stopped = new Error("stopped");
 const isStopped = (error: unknown) => error === stopped;
 
 const grep = { pattern: "x", path: "/", regex: false, ignoreCase: false };
 
-export function aborting(check: Check): void {
+export function aborting(check: BackendCheck): void {
   check("after an abort every call rejects with the reason of the abort, and does nothing", async (files) => {
     await files.write("/a", "x");
     const { backend } = files;

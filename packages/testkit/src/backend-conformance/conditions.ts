@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
-import { type Check, rejects } from "./files.ts";
+import { type BackendCheck, rejects } from "./files.ts";
 
 const kinds = (results: PromiseSettledResult<unknown>[]) =>
   results.map((result) => (result.status === "fulfilled" ? "written" : (result.reason.problem as string))).toSorted();
 
-export function conditions(check: Check): void {
+export function conditions(check: BackendCheck): void {
   check("a file is replaced only if it has the expected version", async (files) => {
     const first = await files.write("/a", "one");
     const second = await files.write("/a", "two", first.version);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { type Check, rejects } from "./files.ts";
+import { type BackendCheck, rejects } from "./files.ts";
 
-export function deleting(check: Check): void {
+export function deleting(check: BackendCheck): void {
   check("a deletion removes the file and not its siblings", async (files) => {
     await files.writeAll({ "/gone/a": "x", "/gone/b": "y" });
     await files.delete("/gone/a");

@@ -3,16 +3,16 @@ import { FileError, type Backend, type FileProblem } from "@cinch/workspace";
 import type { Entry, GrepMatch, Reach } from "@cinch/workspace/backend";
 
 /** Registers the test of one promise of the interface. */
-export type Check = (sentence: string, body: (files: Files, context: CheckContext) => Promise<unknown>) => void;
+export type BackendCheck = (sentence: string, body: (files: Files, context: CheckContext) => Promise<unknown>) => void;
 
 interface CheckContext {
   inMemory: boolean;
 }
 
-export const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
+export const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
 
 export async function* streamOf(...chunks: (string | Uint8Array)[]): AsyncGenerator<Uint8Array> {
-  for (const chunk of chunks) yield typeof chunk === "string" ? bytes(chunk) : chunk;
+  for (const chunk of chunks) yield typeof chunk === "string" ? utf8(chunk) : chunk;
 }
 
 export async function all<T>(items: AsyncIterable<T>): Promise<T[]> {

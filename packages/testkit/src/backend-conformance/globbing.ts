@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { all, type Check, rejects } from "./files.ts";
+import { all, type BackendCheck, rejects } from "./files.ts";
 
 const TREE = {
   "/a.ts": "1",
@@ -55,7 +55,7 @@ const PATTERNS: [pattern: string, found: string[]][] = [
   ["", []],
 ];
 
-export function globbing(check: Check): void {
+export function globbing(check: BackendCheck): void {
   check("a glob returns exactly the files that match", async (files) => {
     await files.writeAll(TREE);
     for (const [pattern, found] of PATTERNS) assert.deepEqual(await files.glob(pattern), found, pattern);
@@ -98,7 +98,7 @@ export function globbing(check: Check): void {
   });
 }
 
-export function ignoring(check: Check): void {
+export function ignoring(check: BackendCheck): void {
   const project = {
     "/.gitignore": "# comment\ndist/\n*.log\n/build/*\n!/build/keep.ts\n",
     "/code/main.ts": "needle",

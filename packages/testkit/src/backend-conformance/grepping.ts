@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { type Check, rejects } from "./files.ts";
+import { type BackendCheck, rejects } from "./files.ts";
 
 const TREE = {
   "/a.txt": "first line\nsecond line\nthird\n",
@@ -10,7 +10,7 @@ const TREE = {
   "/docs/unicode.md": "naïve café ÄÖÜ\n日本語 second\n😀\n",
 };
 
-export function grepping(check: Check): void {
+export function grepping(check: BackendCheck): void {
   check("lines that contain a text are found, with their numbers", async (files) => {
     await files.writeAll(TREE);
     for (const regex of [false, true]) {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { type Check, rejects } from "./files.ts";
+import { type BackendCheck, rejects } from "./files.ts";
 
 /** With each of these patterns a naive matcher needs years. The limit is far above what a busy machine needs to start ripgrep. */
 const LIMIT_MS = 10_000;
@@ -55,7 +55,7 @@ const REFUSED = [
   "a\\nb",
 ];
 
-export function hostile(check: Check): void {
+export function hostile(check: BackendCheck): void {
   check("no glob takes long", async (files) => {
     await files.writeAll({
       [`/${"a".repeat(250)}`]: "x",

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { type Check, rejects } from "./files.ts";
+import { type BackendCheck, rejects } from "./files.ts";
 
-export function listing(check: Check): void {
+export function listing(check: BackendCheck): void {
   check("the root of a new backend exists and is empty", async (files) => {
     assert.deepEqual([await files.list("/"), await files.glob("**"), await files.hits("x")], [[], [], []]);
   });

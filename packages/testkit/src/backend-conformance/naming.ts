@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { type Check } from "./files.ts";
+import { type BackendCheck } from "./files.ts";
 
 /** Valid names that careless code takes for something else. */
 const NAMES = [
@@ -43,7 +43,7 @@ const NAMES = [
   "é".repeat(120),
 ];
 
-export function naming(check: Check): void {
+export function naming(check: BackendCheck): void {
   check("any valid name works, for files and for directories", async (files) => {
     for (const [at, name] of NAMES.entries()) {
       await files.write(`/names/${name}`, `file ${at}`);

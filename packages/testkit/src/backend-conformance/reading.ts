@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { all, type Check, rejects } from "./files.ts";
+import { all, type BackendCheck, rejects } from "./files.ts";
 
-export function reading(check: Check): void {
+export function reading(check: BackendCheck): void {
   check("a read returns exactly the bytes that were written", async (files) => {
     const content = Uint8Array.from({ length: 70_000 }, (_, at) => at % 256);
     await files.write("/data.bin", content);

@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { type Check, type Files } from "./files.ts";
+import { type BackendCheck, type Files } from "./files.ts";
 
 const MB = 1024 * 1024;
 /** How much memory a file of any size may take while it is streamed. */
 const MAX_GROWTH_MB = 24;
 
-export function streaming(check: Check): void {
+export function streaming(check: BackendCheck): void {
   check("a file of 64 MB is written and read as a stream, in constant memory", async (files, { inMemory }) => {
     await passThrough(files, { megabytes: 64, limited: !inMemory });
   });

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { FileError } from "@cinch/workspace";
-import { all, bytes as bytesOf, type Check, rejects } from "./files.ts";
+import { all, utf8, type BackendCheck, rejects } from "./files.ts";
 
 /** What undo needs: the state of all files, and writes and deletions that depend on it. */
-export function undo(check: Check): void {
+export function undo(check: BackendCheck): void {
   check("a file is deleted only if it has the expected version", async (files) => {
     const { version } = await files.write("/a", "one");
     await files.write("/a", "two");
@@ -73,13 +73,13 @@ export function undo(check: Check): void {
     await files.write("/old/d", "2");
     const errors = await backend.writeAll(
       [
-        { path: "/old/a", ifVersion: await version("/old/a"), content: bytesOf("new") },
+        { path: "/old/a", ifVersion: await version("/old/a"), content: utf8("new") },
         { path: "/old/b", ifVersion: await version("/old/b"), content: null },
-        { path: "/old/c", ifVersion: null, content: bytesOf("new") },
+        { path: "/old/c", ifVersion: null, content: utf8("new") },
         { path: "/old/d", ifVersion: stale, content: null },
-        { path: "/new/er/e", ifVersion: null, content: bytesOf("new") },
-        { path: "/new/er/f", ifVersion: null, content: bytesOf("") },
-        { path: "/none", ifVersion: stale, content: bytesOf("new") },
+        { path: "/new/er/e", ifVersion: null, content: utf8("new") },
+        { path: "/new/er/f", ifVersion: null, content: utf8("") },
+        { path: "/none", ifVersion: stale, content: utf8("new") },
       ],
       { ...reach, direct: true },
     );

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { all, type Check, rejects, streamOf } from "./files.ts";
+import { all, type BackendCheck, rejects, streamOf } from "./files.ts";
 
-export function writing(check: Check): void {
+export function writing(check: BackendCheck): void {
   check("a write creates missing directories", async (files) => {
     await files.write("/a/b/c/d.txt", "deep");
     assert.equal(await files.text("/a/b/c/d.txt"), "deep");

@@ -1,5 +1,5 @@
 import type { LanguageModelV4Prompt } from "@ai-sdk/provider";
-import { isBlank, isObject, optionsOf, quoted, repeated, resultsOf } from "./wire.ts";
+import { isBlank, isObject, providerOptionsOf, quoted, repeated, resultsOf } from "./wire.ts";
 import type { AssistantPart, ResultPart, UserPart, Validate } from "./wire.ts";
 
 interface Block {
@@ -155,7 +155,7 @@ function assistantBlock(part: AssistantPart): Block[] {
     case "text":
       return part.text === "" ? [] : [{ type: "text", text: part.text }];
     case "reasoning": {
-      const { signature, redactedData } = optionsOf(part, "anthropic");
+      const { signature, redactedData } = providerOptionsOf(part, "anthropic");
       if (signature !== undefined) return [{ type: "thinking", thinking: part.text, signature }];
       return redactedData === undefined ? [] : [{ type: "redacted_thinking", data: redactedData }];
     }

@@ -1,5 +1,13 @@
 import type { LanguageModelV4Prompt } from "@ai-sdk/provider";
-import { isObject, optionsOf, quoted, resultsOf, type AssistantPart, type ResultPart, type Validate } from "./wire.ts";
+import {
+  isObject,
+  providerOptionsOf,
+  quoted,
+  resultsOf,
+  type AssistantPart,
+  type ResultPart,
+  type Validate,
+} from "./wire.ts";
 
 interface Named {
   name?: unknown;
@@ -85,7 +93,7 @@ function contentsOf(message: LanguageModelV4Prompt[number], options: { legacy: b
 }
 
 function modelPart(part: AssistantPart): Part[] {
-  const { thoughtSignature } = optionsOf(part, "google");
+  const { thoughtSignature } = providerOptionsOf(part, "google");
   const signed = thoughtSignature === undefined ? {} : { thoughtSignature };
   switch (part.type) {
     case "text":

@@ -1,6 +1,6 @@
 import type { LanguageModelV4Prompt } from "@ai-sdk/provider";
 import { FUNCTION_NAME } from "./openai-chat.ts";
-import { isBlank, isJsonObject, isObject, optionsOf, outputText, quoted, repeated, resultsOf } from "./wire.ts";
+import { isBlank, isJsonObject, isObject, providerOptionsOf, outputText, quoted, repeated, resultsOf } from "./wire.ts";
 import type { AssistantPart, Validate } from "./wire.ts";
 
 interface Item {
@@ -94,7 +94,7 @@ function items(message: LanguageModelV4Prompt[number]): Item[] {
 
 /** Items that the provider stores itself are sent as references. */
 function assistantItem(part: AssistantPart): Item[] {
-  const { itemId } = optionsOf(part, "openai");
+  const { itemId } = providerOptionsOf(part, "openai");
   const reference: Item[] = itemId === undefined ? [] : [{ type: "item_reference", id: itemId }];
   switch (part.type) {
     case "text":

@@ -27,7 +27,7 @@ export function outputText(output: ResultPart["output"]): string {
   }
 }
 
-export const optionsOf = (part: { providerOptions?: unknown }, provider: string): Record<string, unknown> =>
+export const providerOptionsOf = (part: { providerOptions?: unknown }, provider: string): Record<string, unknown> =>
   ((part.providerOptions as Record<string, unknown> | undefined)?.[provider] ?? {}) as Record<string, unknown>;
 
 export const isObject = (value: unknown): value is Record<string, unknown> =>

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { type Check, clone, code, created, ids, input, kinds, make, texts } from "./samples.ts";
+import { type StoreCheck, clone, code, created, ids, input, kinds, make, texts } from "./samples.ts";
 
-export function appending(check: Check): void {
+export function appending(check: StoreCheck): void {
   check("appended events are read back with their seq and thread", async (store) => {
     const events = [created({ metadata: { repo: "x" } }), input("hello")];
     assert.deepEqual(await store.append("t", events, { afterSeq: 0 }), { kind: "appended", seq: 2, epoch: 0 });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import {
-  type Check,
+  type StoreCheck,
   agentEnd,
   bytes,
   clone,
@@ -17,7 +17,7 @@ import {
   texts,
 } from "./samples.ts";
 
-export function deleting(check: Check): void {
+export function deletingThreads(check: StoreCheck): void {
   check("a deleted thread is not found, its driver is refused, and its id cannot be used again", async (store) => {
     await make(store, "t", input("x"));
     await store.append("t", [event("agent_start")], { afterSeq: 2, take: 1 });
@@ -50,7 +50,7 @@ export function deleting(check: Check): void {
   });
 }
 
-export function blobLifetime(check: Check): void {
+export function blobLifetime(check: StoreCheck): void {
   check("a blob is kept while any field of an event refers to it", async (store) => {
     const message = { id: "m", role: "user", content: [file("in-message")] };
     const result = { content: [file("in-result")] };

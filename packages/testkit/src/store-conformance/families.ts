@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { Store } from "@cinch/core";
 import {
-  type Check,
+  type StoreCheck,
   bytes,
   clone,
   cloned,
@@ -30,7 +30,7 @@ const child = (store: Store, id: string, parent: string) =>
 
 const left = async (store: Store) => (await ids(store)).toSorted();
 
-export function families(check: Check): void {
+export function families(check: StoreCheck): void {
   check("a subagent's thread belongs to the thread that called, whichever thread it reads", async (store) => {
     await make(store, "caller");
     await make(store, "session", says("before"));
@@ -147,7 +147,7 @@ export function families(check: Check): void {
   });
 }
 
-export function leftovers(check: Check): void {
+export function leftovers(check: StoreCheck): void {
   check("of a deleted thread only the blobs that its clones read are kept", async (store) => {
     const hashes = ["read", "rewound", "after it", "not read"];
     const blobs = hashes.map((hash) => ({ hash, bytes: bytes("!") }));

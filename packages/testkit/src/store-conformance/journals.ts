@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { type Check, clone, event, input, make, rewind, seqs, texts } from "./samples.ts";
+import { type StoreCheck, clone, event, input, make, rewind, seqs, texts } from "./samples.ts";
 
-export function reading(check: Check): void {
+export function readingJournals(check: StoreCheck): void {
   check("a range is read from either end", async (store) => {
     await make(store, "t", ...Array.from({ length: 9 }, (_, at) => input(`${at}`)));
     const read = async (range: object) => (await store.read("t", range)).map(({ seq }) => seq);
@@ -32,7 +32,7 @@ export function reading(check: Check): void {
 
 const named = (inputId: string) => event("input_accepted", { inputId, delivery: "send", content: "x", named: true });
 
-export function inputIds(check: Check): void {
+export function inputIds(check: StoreCheck): void {
   check("an input is found only by the id that its sender chose", async (store) => {
     const odd = ["a", "'; --", "%", "ü\u0001 🙂", "x".repeat(200), "__proto__"];
     await make(store, "t", input("not named"), ...odd.map(named));
@@ -56,7 +56,7 @@ export function inputIds(check: Check): void {
   });
 }
 
-export function clonesAndRewinds(check: Check): void {
+export function clonesAndRewinds(check: StoreCheck): void {
   check("a clone reads inherited events under its own id, and is independent of its parent", async (store) => {
     await make(store, "p", input("one"), input("two"), input("three"));
     assert.deepEqual(await clone(store, "c", { parent: "p", seq: 3 }), { kind: "appended", seq: 4, epoch: 0 });

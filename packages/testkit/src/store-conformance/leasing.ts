@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { type Check, agentEnd, created, event, input, kinds, make } from "./samples.ts";
+import { type StoreCheck, agentEnd, created, event, input, kinds, make } from "./samples.ts";
 
-export function leasing(check: Check): void {
+export function leasing(check: StoreCheck): void {
   check("a driver's event without the lease is refused, a command is not", async (store) => {
     await make(store, "t");
     const refused = { kind: "refused", lease: { epoch: 1, status: "free" } };

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { type Check, agentEnd, clone, created, event, ids, input, make, renamed, says, write } from "./samples.ts";
+import { type StoreCheck, agentEnd, clone, created, event, ids, input, make, renamed, says, write } from "./samples.ts";
 
-export function listing(check: Check): void {
+export function listingThreads(check: StoreCheck): void {
   check("threads are listed by their last activity, newest first, page by page", async (store) => {
     for (const id of ["a", "b", "c", "d"]) await make(store, id);
     await store.append("b", [renamed("Renamed")], { afterSeq: 1 });
@@ -50,7 +50,7 @@ export function listing(check: Check): void {
   });
 
   check(
-    "a thread is active as the last append said that said anything about it, whatever the events are",
+    "a thread is active if the last append that said anything about it said so, whatever the events are",
     async (store, another) => {
       const other = await another();
       const active = async () => {

@@ -5,7 +5,10 @@ import type { DurableType, Store, ThreadQuery } from "@cinch/core";
 import type { StampedEvent } from "@cinch/core/journal";
 
 /** Registers the test of one promise of the port. `another` opens a second store on the same data. */
-export type Check = (sentence: string, body: (store: Store, another: () => Promise<Store>) => Promise<void>) => void;
+export type StoreCheck = (
+  sentence: string,
+  body: (store: Store, another: () => Promise<Store>) => Promise<void>,
+) => void;
 
 let clock = 1_700_000_000_000;
 

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import type { SavedFold } from "@cinch/core/store";
 import type { Store } from "@cinch/core";
-import { type Check, make } from "./samples.ts";
+import { type StoreCheck, make } from "./samples.ts";
 
 type CachingStore = Store & Required<Pick<Store, "fold" | "saveFold">>;
 
 /** Only for stores that save folds, which is optional. */
-export function savedFolds(check: Check): void {
+export function savedFolds(check: StoreCheck): void {
   const caches = (sentence: string, body: (store: CachingStore, another: () => Promise<Store>) => Promise<void>) =>
     check(sentence, async (store, another) => {
       if (store.fold && store.saveFold) await body(store as CachingStore, another);

@@ -1,10 +1,23 @@
 import assert from "node:assert/strict";
-import { type Check, clone, created, event, fork, ids, input, make, renamed, rewind, says, write } from "./samples.ts";
+import {
+  type StoreCheck,
+  clone,
+  created,
+  event,
+  fork,
+  ids,
+  input,
+  make,
+  renamed,
+  rewind,
+  says,
+  write,
+} from "./samples.ts";
 
 const toolSaid = (content: string) =>
   event("tool_end", { toolCallId: "c", toolName: "t", result: { content }, isError: false, durationMs: 1 });
 
-export function searching(check: Check): void {
+export function searching(check: StoreCheck): void {
   check("words are found in titles, messages and results, anywhere in the thread", async (store) => {
     await make(store, "title", renamed("About Zebras"));
     await make(store, "message", says("A zebra is striped"));

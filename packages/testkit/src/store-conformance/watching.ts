@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { type Check, agentEnd, created, event, eventually, input, make, piece, says } from "./samples.ts";
+import { type StoreCheck, agentEnd, created, event, eventually, input, make, piece, says } from "./samples.ts";
 
-export function drafting(check: Check): void {
+export function drafting(check: StoreCheck): void {
   check(
     "a draft grows by pieces until its message ends, the turn ends, or the lease is taken",
     async (store, another) => {
@@ -40,7 +40,7 @@ export function drafting(check: Check): void {
   });
 }
 
-export function following(check: Check): void {
+export function following(check: StoreCheck): void {
   check(
     "followers are notified of appends, drafts and the deletion by any process, and of nothing else",
     async (store, another) => {

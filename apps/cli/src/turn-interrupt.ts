@@ -4,7 +4,7 @@ import { short } from "./terminal/plain.ts";
 import type { Screen } from "./terminal/screen.ts";
 
 /** The first Ctrl-C: aborts the turn, even if the turn starts only afterwards. */
-export class Interrupt {
+export class TurnInterrupt {
   readonly #session: Session;
   readonly #screen: Screen;
   #isStarted = false;

@@ -1,21 +1,21 @@
 import { CinchError } from "../errors.ts";
 import type { NewEvent } from "../events/event-map.ts";
-import type { Call } from "../folds/call.ts";
+import { BY_RULES, type Call } from "../folds/call.ts";
 import type { ThreadState } from "../folds/state.ts";
 import { withTimeout } from "../ports/clock.ts";
 import type { Thread } from "../thread/thread.ts";
 import { preview } from "../turn/decide.ts";
-import { denial, judgeCall } from "./gate.ts";
-import { BY_RULES } from "./by-rules.ts";
+import { denial, judgeCall } from "../permissions/gate.ts";
 
 /** For rules and grants of a thread together. */
 const MAX_RULES = 1_000;
 
 /**
- * Appends events that change the rules of a thread. The same append answers the calls that wait for an approval and that the new rules
- * allow or deny. If rules or waiting calls change meanwhile, everything is computed again.
+ * The command behind everything that may change the rules of a thread: rules, grants, YOLO, and approvals that add a grant. The same
+ * append answers the waiting calls that the new rules allow or deny. If rules or waiting calls change meanwhile, all events are computed
+ * again.
  */
-export async function changePolicies(
+export async function policyCommand(
   thread: Thread,
   change: (state: ThreadState) => Promise<NewEvent[]>,
 ): Promise<void> {
