@@ -67,12 +67,22 @@ export type AgentRecord = z.infer<typeof AgentRecord>;
 export const Delivery = z.enum(["send", "steer", "follow_up"]);
 const tool = { toolCallId: z.string(), toolName: z.string() };
 const state = z.record(z.string(), Json);
+/** The work of one `task` call. `runId` is the key of the call, and the id of the child's input. */
+const run = { ...tool, runId: z.string(), agentName: z.string(), childThreadId: z.string(), path: z.array(z.string()) };
+const ofChild = {
+  childThreadId: z.string(),
+  path: z.array(z.string()),
+  status: z.enum(["running", "waiting", "parked", "idle"]),
+};
 
 export const Effect = z.enum(["pure", "idempotent", "once"]);
 export type Effect = z.infer<typeof Effect>;
 export type Delivery = z.infer<typeof Delivery>;
 export const EndReason = z.enum(["complete", "aborted", "declined", "error", "max_steps", "budget"]);
 export type EndReason = z.infer<typeof EndReason>;
+/** How a run ended. `failed`: its child could not run it, for example because the child was deleted. */
+export const RunStatus = z.enum([...EndReason.options, "cancelled", "timeout", "failed"]);
+export type RunStatus = z.infer<typeof RunStatus>;
 export const Decision = z.enum(["approve", "decline", "edit", "always_allow_tool", "always_allow_category"]);
 export type Decision = z.infer<typeof Decision>;
 export const Task = z.object({
@@ -127,6 +137,8 @@ export const eventMap = {
     files: z.optional(z.array(FilePart)),
     /** The caller chose the id. A second input with the same id is ignored. */
     named: z.optional(z.boolean()),
+    /** Written by the harness: it is taken as a note, and never stands as the user's words. */
+    note: z.optional(z.boolean()),
     /**
      * Continues after the turn `retry.turnId`, in a new turn with the `turnId` of this event. There is no message, and nothing is
      * queued: this event begins the turn.
@@ -231,7 +243,13 @@ export const eventMap = {
     message: z.optional(z.string()),
     by: z.optional(z.string()),
   })),
-  tool_suspended: driver(() => ({ ...tool, args: Json, suspendPayload: Json })),
+  tool_suspended: driver(() => ({
+    ...tool,
+    args: Json,
+    suspendPayload: Json,
+    /** It waits for background children, and no person can answer it. */
+    forChildren: z.optional(z.boolean()),
+  })),
   tool_resumed: command(() => ({ ...tool, resumeData: Json, by: z.optional(z.string()) })),
 
   mode_changed: command(() => ({
@@ -249,7 +267,8 @@ export const eventMap = {
     from: z.string(),
     interrupt: z.optional(z.boolean()),
   })),
-  file_changed: driver(() => ({ ...FileChange.shape, call: z.optional(z.string()) })),
+  /** A driver's append carries its epoch, but the event needs none: the children of a tree share the files of its top-level thread. */
+  file_changed: command(() => ({ ...FileChange.shape, call: z.optional(z.string()) })),
   /**
    * A state of the files to which a rewind can revert. `change`: the first change of the turn follows. `command`: a command is about to
    * run; `tree` is the snapshot before it, or `untracked` says why its changes are not recorded. `settled`: the changes of a command
@@ -277,6 +296,45 @@ export const eventMap = {
     cachedShare: z.number(),
     /** The answer was discarded, because it was empty, refused or broken. Its usage counts, but it is not a step. */
     failed: z.optional(z.boolean()),
+  })),
+  /** Has everything that starting the run takes, so that any process can start it. */
+  subagent_start: driver(() => ({
+    ...run,
+    task: z.string(),
+    forked: z.boolean(),
+    session: z.enum(["stateless", "new", "resume", "fork"]),
+    /** The child begins as a clone of this thread at this event. */
+    source: z.optional(z.object({ threadId: z.string(), seq: z.number() })),
+    modeId: z.string(),
+    depth: z.number(),
+    background: z.optional(z.object({ agentId: z.string(), timeoutMs: z.optional(z.number()), wake: z.boolean() })),
+  })),
+  subagent_end: command(() => ({
+    ...run,
+    result: ToolResult,
+    isError: z.boolean(),
+    status: RunStatus,
+    durationMs: z.number(),
+    usage: Usage,
+    cost: z.nullable(z.number()),
+  })),
+  subagent_text_delta: live(() => ({ ...ofChild, delta: z.string() })),
+  subagent_tool_start: live(() => ({ ...ofChild, ...tool, args: Json })),
+  subagent_tool_end: live(() => ({
+    ...ofChild,
+    ...tool,
+    result: ToolResult,
+    isError: z.boolean(),
+    durationMs: z.number(),
+  })),
+  /** Any other event of a descendant. Its `seq` is the descendant's. */
+  subagent_event: live(() => ({ ...ofChild, event: z.custom<unknown>() })),
+  background_started: driver(() => ({ agentId: z.string(), runId: z.string(), childThreadId: z.string() })),
+  background_settled: command(() => ({
+    agentId: z.string(),
+    runId: z.string(),
+    childThreadId: z.string(),
+    status: RunStatus,
   })),
   display_state_changed: live(() => ({})),
 } satisfies Record<string, EventEntry>;

@@ -39,6 +39,8 @@ export interface Call {
   payload: Json;
   data: Json;
   answered: boolean;
+  /** A `suspended` call waits for children, not for a person. */
+  forChildren: boolean;
 }
 
 /** The calls of an answer, without those that the provider ran itself. */
@@ -64,10 +66,18 @@ export const requestedCall = {
   payload: null,
   data: null,
   answered: false,
+  forChildren: false,
 };
 
 export type CallEvent = DurableEvent<
-  "tool_start" | "tool_approval_required" | "tool_approval_resolved" | "tool_suspended" | "tool_resumed" | "tool_end"
+  | "tool_start"
+  | "tool_approval_required"
+  | "tool_approval_resolved"
+  | "tool_suspended"
+  | "tool_resumed"
+  | "subagent_start"
+  | "subagent_end"
+  | "tool_end"
 >;
 
 /** The fields of a call that the event changes. */
@@ -86,9 +96,14 @@ export function changedCall(event: CallEvent): Partial<Call> {
         answered: false,
         questionSeq: event.seq,
         questionAt: event.at,
+        forChildren: event.forChildren ?? false,
       };
     case "tool_resumed":
       return { state: "resumed", data: event.resumeData, answered: true };
+    case "subagent_start":
+      return { state: "suspended", forChildren: true };
+    case "subagent_end":
+      return { state: "resumed", data: { result: event.result, isError: event.isError } };
     case "tool_end":
       return { state: "ended" };
   }
@@ -143,3 +158,7 @@ export class CallsDraft {
 }
 
 const isOpen = ({ state }: Call): boolean => state !== "ended";
+
+/** Whether only a person can continue the call. */
+export const asksPerson = ({ state, forChildren }: Call): boolean =>
+  state === "asking" || (state === "suspended" && !forChildren);

@@ -1,9 +1,10 @@
-import { isForeign, type DurableEvent, type EndReason } from "../events/event-map.ts";
+import { isForeign, type AgentRecord, type DurableEvent, type EndReason } from "../events/event-map.ts";
 import type { Message } from "../events/message.ts";
 import { CallsDraft } from "./call.ts";
 import { newControl, reduceControl, type Control } from "./control.ts";
 import { noFiles, reduceFiles, type FilesState } from "./files.ts";
 import { newProgress, reduceProgress, type Progress } from "./progress.ts";
+import { noRuns, reduceRuns, type Runs } from "./runs.ts";
 import { emptyTrie, type Trie } from "./trie.ts";
 import { workAfter, type Turn } from "./turn-work.ts";
 
@@ -28,6 +29,9 @@ export interface ThreadState extends Progress {
   /** How the last turn ended. */
   ended: Ended | null;
   resourceId: string;
+  /** Set in the thread of a subagent. */
+  agent: AgentRecord | null;
+  runs: Runs;
   /** How many drivers have died since the thread last made progress: a `message_end` or a `tool_end`. */
   takeovers: number;
   /** The newest input ids that callers chose. `findInput` of the store finds older ones. */
@@ -47,6 +51,8 @@ export const newThreadState: ThreadState = {
   turn: null,
   ended: null,
   resourceId: "",
+  agent: null,
+  runs: noRuns,
   takeovers: 0,
   named: [],
   control: newControl,
@@ -81,12 +87,13 @@ function reduceOne(before: ThreadState, event: DurableEvent, draft: CallsDraft):
     takeovers: takeoversAfter(before, event),
     control: reduceControl(before.control, event),
     files: reduceFiles(before.files, event),
+    runs: reduceRuns(before.runs, event),
   };
   switch (event.type) {
     case "thread_created":
-      return { ...state, resourceId: event.resourceId };
+      return { ...state, resourceId: event.resourceId, agent: event.agent ?? null };
     case "thread_cloned":
-      return { ...state, named: [] };
+      return { ...state, named: [], agent: event.agent ?? null };
     case "input_accepted":
       return event.named ? { ...state, named: [...state.named, event.inputId].slice(-NAMED_KEPT) } : state;
     case "prompt_head": {
