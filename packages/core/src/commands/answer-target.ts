@@ -1,4 +1,4 @@
-import type { Call } from "../folds/call.ts";
+import { asksPerson, type Call } from "../folds/call.ts";
 import type { ThreadState } from "../folds/state.ts";
 import type { Thread } from "../thread/thread.ts";
 
@@ -8,7 +8,8 @@ export type WaitingState = "asking" | "suspended";
 /** The calls in this state, the oldest question first. In a turn that is about to end, no call waits. */
 export function waitingCalls({ turn }: ThreadState, waiting: WaitingState): readonly Call[] {
   if (!turn || turn.aborting || turn.endsAfterCalls) return [];
-  return turn.calls.filter(({ state }) => state === waiting).toSorted((a, b) => a.questionSeq - b.questionSeq);
+  const isWaitingSo = (call: Call) => call.state === waiting && asksPerson(call);
+  return turn.calls.filter(isWaitingSo).toSorted((a, b) => a.questionSeq - b.questionSeq);
 }
 
 /** Without a `toolCallId`, the oldest waiting call; without a `threadId`, the session's thread. */

@@ -77,6 +77,11 @@ const isCatalog = (value: unknown): value is SubagentCatalog =>
   typeof (value as SubagentCatalog).list === "function" &&
   typeof (value as SubagentCatalog).resolve === "function";
 
+export const SubagentsValue = z.custom<Subagents>(
+  (value) => value === false || Array.isArray(value) || isCatalog(value),
+  "must be a list of agents, a catalog with list and resolve, or false",
+);
+
 const Config = z.strictObject({
   name: text,
   description: z.optional(z.string()),
@@ -93,12 +98,7 @@ const Config = z.strictObject({
   maxSteps: z.optional(z.int().check(z.gte(1))),
   budget: z.optional(Budget),
   forked: z.optional(z.boolean()),
-  subagents: z.optional(
-    z.custom<Subagents>(
-      (value) => value === false || Array.isArray(value) || isCatalog(value),
-      "must be a list of agents, a catalog with list and resolve, or false",
-    ),
-  ),
+  subagents: z.optional(SubagentsValue),
   maxSubagentDepth: z.optional(z.int().check(z.gte(0))),
   subagentSessions: z.optional(z.union([z.boolean(), SubagentSessions])),
   subagentBackground: z.optional(z.union([z.boolean(), SubagentBackground])),

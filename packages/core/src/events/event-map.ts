@@ -306,6 +306,8 @@ export const eventMap = {
     /** The child begins as a clone of this thread at this event. */
     source: z.optional(z.object({ threadId: z.string(), seq: z.number() })),
     modeId: z.string(),
+    /** The model of the caller, for an agent that has none of its own. */
+    modelId: z.optional(z.string()),
     depth: z.number(),
     background: z.optional(z.object({ agentId: z.string(), timeoutMs: z.optional(z.number()), wake: z.boolean() })),
   })),

@@ -103,7 +103,7 @@ export function changedCall(event: CallEvent): Partial<Call> {
     case "subagent_start":
       return { state: "suspended", forChildren: true };
     case "subagent_end":
-      return { state: "resumed", data: { result: event.result, isError: event.isError } };
+      return { state: "resumed", data: reportOf(event) };
     case "tool_end":
       return { state: "ended" };
   }
@@ -158,6 +158,15 @@ export class CallsDraft {
 }
 
 const isOpen = ({ state }: Call): boolean => state !== "ended";
+
+/** What a child reports to the call that started it. */
+export type ChildReport = Pick<DurableEvent<"subagent_end">, "result" | "isError" | "durationMs">;
+
+const reportOf = ({ result, isError, durationMs }: ChildReport): Json => ({ result, isError, durationMs }) as Json;
+
+/** Whether the child of the call has ended. */
+export const isReturned = ({ state, forChildren, answered }: Call): boolean =>
+  state === "resumed" && forChildren && !answered;
 
 /** Whether only a person can continue the call. */
 export const asksPerson = ({ state, forChildren }: Call): boolean =>

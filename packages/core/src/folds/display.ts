@@ -123,7 +123,7 @@ type Pending = Pick<HarnessDisplayState, "pendingApproval" | "pendingApprovals" 
 function pendingIn(turn: OpenTurn | null, threadId: string): Pending {
   const calls = turn && !turn.endsAfterCalls ? openCalls(turn).toSorted((a, b) => a.questionSeq - b.questionSeq) : [];
   const approvals = calls.filter(({ state }) => state === "asking").map((call) => pendingApproval(call, threadId));
-  const suspensions = calls.filter(({ state }) => state === "suspended").map(pendingSuspension);
+  const suspensions = calls.filter((call) => call.state === "suspended" && !call.forChildren).map(pendingSuspension);
   return {
     pendingApproval: approvals[0] ?? null,
     pendingApprovals: byId(approvals),

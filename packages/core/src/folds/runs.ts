@@ -16,6 +16,7 @@ export type Run = Pick<
   | "session"
   | "source"
   | "modeId"
+  | "modelId"
   | "depth"
   | "background"
   | "seq"
@@ -64,7 +65,7 @@ export function reduceRuns(runs: Runs, event: DurableEvent): Runs {
 
 function runOf(event: Start): Run {
   const { runId, toolCallId, agentName, childThreadId, path, task, forked, session, modeId, depth, seq, at } = event;
-  const { source, background, turnId = "" } = event;
+  const { source, background, modelId, turnId = "" } = event;
   const run = {
     runId,
     turnId,
@@ -80,7 +81,12 @@ function runOf(event: Start): Run {
     seq,
     at,
   };
-  return { ...run, ...(source && { source }), ...(background && { background }) };
+  return {
+    ...run,
+    ...(source && { source }),
+    ...(modelId !== undefined && { modelId }),
+    ...(background && { background }),
+  };
 }
 
 function started({ background }: Runs, { background: options, runId, agentName, childThreadId }: Start): Partial<Runs> {

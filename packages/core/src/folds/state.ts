@@ -1,5 +1,6 @@
 import { isForeign, type AgentRecord, type DurableEvent, type EndReason } from "../events/event-map.ts";
-import type { Message } from "../events/message.ts";
+import type { Message, Usage } from "../events/message.ts";
+import { noUsage } from "../events/usage.ts";
 import { CallsDraft } from "./call.ts";
 import { newControl, reduceControl, type Control } from "./control.ts";
 import { noFiles, reduceFiles, type FilesState } from "./files.ts";
@@ -20,6 +21,11 @@ export interface Ended {
   message: Message | null;
   finishReason: string;
   inputIds: Trie<true>;
+  usage: Usage;
+  /** In dollars; `null` if the price of an answer is unknown. */
+  cost: number | null;
+  /** How long drivers were at work on it. */
+  durationMs: number;
 }
 
 /** The state that a driver decides from. It is folded from the journal alone, so that every process makes the same decision. */
@@ -117,7 +123,9 @@ function endedAfter({ turn, ended }: ThreadState, event: DurableEvent): Ended | 
     case "agent_end": {
       const { turnId = "", reason, detail = null } = event;
       const { message = null, finishReason = "", inputIds = emptyTrie } = turn ?? {};
-      return { turnId, reason, detail, message, finishReason, inputIds };
+      const { total: usage = noUsage, unpriced = false, cost = 0, watch = { ms: 0 } } = turn ?? {};
+      const used = { usage, cost: unpriced ? null : cost, durationMs: watch.ms };
+      return { turnId, reason, detail, message, finishReason, inputIds, ...used };
     }
     default:
       return ended;

@@ -28,6 +28,8 @@ export type InterruptOn = z.infer<typeof InterruptOn>;
 /** What the configuration says about the calls of one mode. */
 export interface GateConfig {
   rules: readonly Rule[];
+  /** Rules that can only make a call stricter, whatever other rules allow. */
+  stricter: readonly Rule[];
   interruptOn: InterruptOn;
   /** Whether `initialState` turns YOLO on. */
   yolo: boolean;

@@ -2,6 +2,7 @@ import { CinchError, reasonOf } from "../errors.ts";
 import type { ThreadState } from "../folds/state.ts";
 import { sleep } from "../ports/clock.ts";
 import { needsDriving, waitsForPerson } from "../turn/decide.ts";
+import type { Thread } from "./thread.ts";
 import { Driver, LeaseLost, type DriverPorts, type Journal } from "../turn/driver.ts";
 import { giveUp, parked, runTurns } from "../turn/turn.ts";
 
@@ -117,7 +118,12 @@ export class Supervisor {
   }
 
   async #drive(force: boolean): Promise<void> {
+    const { agent } = this.#thread.state;
+    const { threads } = this.#ports;
+    let root: Thread | undefined;
     try {
+      // The rules and the budget of a tree are those of its top-level thread, which also follows the runs in the tree.
+      root = agent ? await threads.acquire(agent.rootThreadId) : undefined;
       const { epoch, status } = await this.#ports.store.lease(this.#thread.id);
       if (status === "mine" && epoch === this.#unreleased) return await this.#releaseLate(epoch, force);
       if (status === "held" || status === "mine") return this.#watch(force);
@@ -136,6 +142,8 @@ export class Supervisor {
       await this.#stopped(error, force);
     } finally {
       await this.#release();
+      // Not awaited: the top-level thread stays open as long as this process drives it.
+      if (root) threads.release(root).catch(() => undefined);
     }
   }
 

@@ -1,3 +1,4 @@
+import { Children } from "./children.ts";
 import { DraftView } from "./draft.ts";
 import { Supervisor } from "./supervisor.ts";
 import { CinchError, closedError, reasonOf } from "../errors.ts";
@@ -15,6 +16,7 @@ import { sleep } from "../ports/clock.ts";
 import { LiveDisplay } from "./live-display.ts";
 import { asOutcome } from "./command-outcome.ts";
 import { deliver, type Subscriber } from "./subscriber.ts";
+import type { AgentModes } from "../config/agent-modes.ts";
 import type { AppendOptions } from "../ports/store.ts";
 import { isActive, needsDriving, preview, type Appended, type Decide } from "../turn/decide.ts";
 import type { DriverPorts, Journal, LeaseUse } from "../turn/driver.ts";
@@ -42,6 +44,7 @@ export class Thread implements Journal {
   readonly ports: DriverPorts;
   readonly supervisor: Supervisor;
   readonly #draft = new DraftView();
+  readonly children = new Children(this);
   readonly results = new TurnResults(() => this.#changed());
   isDeleted = false;
   #change = Promise.withResolvers<void>();
@@ -78,14 +81,17 @@ export class Thread implements Journal {
   }
 
   /** `from`: the folds that a clone inherits, if its source is open here. */
-  static async open(id: string, ports: DriverPorts, from?: Folds): Promise<Thread> {
+  static async open(id: string, host: { ports: DriverPorts; modes: AgentModes }, from?: Folds): Promise<Thread> {
+    const ports = { ...host.ports };
     const thread = new Thread(id, ports);
     await thread.#load(from ?? (await thread.#cache.load()) ?? newFolds(id));
+    ports.modes = await host.modes.ofThread(thread.state);
     thread.#unfollow = ports.store.follow(id, (seq = Infinity) => {
       if (seq > thread.state.seq) thread.#keepUp();
     });
     // Events that were appended between loading and following are in neither.
     await thread.#catchUp();
+    thread.children.changed();
     return thread;
   }
 
@@ -216,6 +222,7 @@ export class Thread implements Journal {
     else for (const event of fresh) this.#fold(readEvent(event));
     this.#cache.changed(() => this.folds);
     this.#changed();
+    this.children.changed();
   }
 
   #fold(event: DurableEvent): void {
@@ -290,7 +297,7 @@ export class Thread implements Journal {
 
   /** Settles when this process neither drives the thread nor has a caller that waits for a turn of it. */
   async unneeded(): Promise<void> {
-    while (!this.#closed && (this.supervisor.running || this.results.size > 0)) {
+    while (!this.#closed && (this.supervisor.running || this.results.size > 0 || this.children.isReporting)) {
       await (this.supervisor.running ?? this.changed());
     }
   }
@@ -380,6 +387,7 @@ export class Thread implements Journal {
     if (this.#closed) return;
     this.#closed = true;
     this.#unfollow?.();
+    this.children.close();
     this.#display.stop();
     this.#changed();
     await this.supervisor.close();

@@ -1,6 +1,6 @@
 import { reasonOf } from "../errors.ts";
 import type { NewEvent } from "../events/event-map.ts";
-import type { Call } from "../folds/call.ts";
+import { isReturned, type Call, type ChildReport } from "../folds/call.ts";
 import type { Policies } from "../folds/control.ts";
 import type { ThreadState } from "../folds/state.ts";
 import type { Json } from "../events/message.ts";
@@ -42,6 +42,9 @@ export async function authorize(
   if (call.state === "declined")
     return { kind: "refuse", toolCallId, policies: null, event: (turnId) => endDeclinedCall(call, turnId) };
   if (refused !== undefined) return refuse(call, refused);
+  // The child has run already, so there is nothing to permit.
+  if (isReturned(call))
+    return { kind: "refuse", toolCallId, policies: null, event: (turnId) => returned(call, turnId) };
   // An earlier process recorded the question. This one declines it, because no person answers here.
   if (call.state === "asking") return refuse(call, NO_APPROVAL);
   if (call.state === "suspended") return refuse(call, NO_ANSWER);
@@ -89,6 +92,12 @@ async function check({ state, journal, signal }: Driver, call: Call, setup: Setu
   const runnable = { tool, input: run.value, resumed, wasInterrupted: call.state === "started" };
   const started = { type: "tool_start" as const, toolCallId, toolName, args, effect: tool.effect };
   return { kind: "run", toolCallId, runnable, policies, event: (turnId, key) => ({ ...started, turnId, key }) };
+}
+
+/** The end of a call whose child has ended: the child's report is the result. */
+function returned({ toolCallId, toolName, data }: Call, turnId: string): NewEvent {
+  const { result, isError, durationMs } = data as unknown as ChildReport;
+  return { type: "tool_end", turnId, toolCallId, toolName, result, isError, durationMs };
 }
 
 const copy = (args: Json): Json => structuredClone(args);

@@ -1,5 +1,5 @@
 import type { NewEvent } from "../events/event-map.ts";
-import type { Call } from "../folds/call.ts";
+import { asksPerson, type Call } from "../folds/call.ts";
 import type { ThreadState } from "../folds/state.ts";
 import type { ToolResult } from "../events/message.ts";
 import { CallFiles } from "./call-files.ts";
@@ -77,9 +77,7 @@ async function startDue(driver: Driver, setup: Setup, running: ReadonlyMap<strin
   const isDue = (call: Call): boolean => {
     if (running.has(call.toolCallId) || driver.ports.modes.lacksTool(driver.state, call)) return false;
     if (current?.endsAfterCalls) return call.state === "declined";
-    return (
-      STARTABLE.has(call.state) || isInterrupted(driver, call) || (driver.declinesQuestions && WAITING.has(call.state))
-    );
+    return STARTABLE.has(call.state) || isInterrupted(driver, call) || (driver.declinesQuestions && asksPerson(call));
   };
   const calls = (current?.calls ?? []).filter(isDue);
   if (calls.length === 0 || driver.signal.aborted) return;
@@ -109,9 +107,6 @@ async function startDue(driver: Driver, setup: Setup, running: ReadonlyMap<strin
 
 const STARTABLE: ReadonlySet<Call["state"]> = new Set(["requested", "resumed", "declined"]);
 
-/** The states in which a call waits for a person. */
-const WAITING: ReadonlySet<Call["state"]> = new Set(["asking", "suspended"]);
-
 async function runOne(driver: Driver, call: Call): Promise<void> {
   const { clock } = driver.ports;
   const { toolCallId, toolName } = call;
@@ -131,7 +126,9 @@ async function runOne(driver: Driver, call: Call): Promise<void> {
       const question = { toolCallId, toolName, args: call.input, suspendPayload: final.payload };
       return afterCall(state, [...changes, { type: "tool_suspended", turnId, ...question }]);
     }
-    const { result, isError, events } = resultOf(final, state);
+    const settled = resultOf(final, state);
+    if (settled.result === null) return afterCall(state, [...changes, ...settled.events]);
+    const { result, isError, events } = settled;
     const unknown = final.kind === "ended" && final.unknown ? { unknown: true } : {};
     const durationMs = Math.max(0, clock.now() - startedAt);
     const fields = { result: withRemarks(result, call), isError, ...unknown, durationMs, ...files.reads };
@@ -160,9 +157,10 @@ type FinalOutcome = Exclude<CallOutcome, { kind: "suspended" }>;
 function resultOf(
   outcome: FinalOutcome,
   state: ThreadState,
-): { result: ToolResult; isError: boolean; events: NewEvent[] } {
+): { result: ToolResult | null; isError: boolean; events: NewEvent[] } {
   if (outcome.kind === "ended") return { result: outcome.result, isError: outcome.isError, events: [] };
   const { content, details, events = [] } = outcome.settle(state);
+  if (content === null) return { result: null, isError: false, events };
   return { result: { content: clip(content), ...(details === undefined ? {} : { details }) }, isError: false, events };
 }
 

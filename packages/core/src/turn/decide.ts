@@ -1,6 +1,6 @@
 import type { DurableEvent, EndReason, NewEvent, StampedEvent } from "../events/event-map.ts";
 import type { InboxItem } from "../folds/inbox.ts";
-import type { Call } from "../folds/call.ts";
+import { asksPerson, type Call } from "../folds/call.ts";
 import { isWaiting } from "../folds/progress.ts";
 import type { Turn } from "../folds/state.ts";
 import { reduceThreadAll, type ThreadState } from "../folds/state.ts";
@@ -49,11 +49,11 @@ export function needsDriving(state: ThreadState): boolean {
 
 /** Whether the thread has work left, for a driver or after a person's answer. */
 export const isActive = (state: ThreadState): boolean =>
-  state.turn !== null || state.inbox.length > 0 || needsDriving(state);
+  state.turn !== null || state.inbox.length > 0 || state.runs.unfinished.size > 0 || needsDriving(state);
 
 /** Whether the turn waits until a person answers. */
 export const waitsForPerson = ({ foreign, turn, parked }: ThreadState): boolean =>
-  !foreign && !parked && turn !== null && !turn.aborting && isWaiting(turn);
+  !foreign && !parked && turn !== null && !turn.aborting && isWaiting(turn) && turn.calls.some(asksPerson);
 
 /** Whether there are commands whose changes to files are not recorded yet. */
 export const hasUnrecordedChanges = ({ files }: ThreadState): boolean => Object.keys(files.trees).length > 0;
@@ -119,12 +119,11 @@ export function takeSteers(state: ThreadState, ids: Ids): Proposal | null {
   return { events: steers.flatMap((item) => takeInput(item, turn.turnId, ids)) };
 }
 
-function takeInput({ inputId, content, files }: InboxItem, turnId: string, ids: Ids): NewEvent[] {
+function takeInput({ inputId, content, files, note }: InboxItem, turnId: string, ids: Ids): NewEvent[] {
+  const taken: NewEvent = { type: "input_taken", turnId, inputId };
+  if (note) return [taken, noteMessage({ turnId, text: content }, ids)];
   const parts = [...(content === "" ? [] : [{ type: "text" as const, text: content }]), ...files];
-  return [
-    { type: "input_taken", turnId, inputId },
-    { type: "message_end", turnId, message: { id: ids("message"), role: "user", content: parts } },
-  ];
+  return [taken, { type: "message_end", turnId, message: { id: ids("message"), role: "user", content: parts } }];
 }
 
 /** Ends the turn in any phase. Releases the lease in the same append, unless there is more for the driver to do. */
@@ -148,6 +147,8 @@ export function endTurn(
 /** The end of a call that has not ended when its turn does. */
 function endOpenCall(call: Call, turnId: string, reason: EndReason): NewEvent {
   if (call.state === "declined") return endDeclinedCall(call, turnId);
+  if (call.state === "suspended" && call.forChildren)
+    return endWithoutResult(call, { turnId, content: `Stopped: ${WHY[reason] ?? "the turn ended"}.` });
   if (call.state !== "started") return endWithoutResult(call, { turnId, content: notRun(reason) });
   const content = "Aborted while it ran: its outcome is unknown, verify before retrying.";
   return endWithoutResult(call, { turnId, content, unknown: true });

@@ -12,6 +12,7 @@ import type { Ids } from "../ports/ids.ts";
 import type { StateShape } from "../config/state-shape.ts";
 import type { Store } from "../ports/store.ts";
 import type { NamedTool, ToolContext } from "../tools/tool.ts";
+import type { Thread } from "../thread/thread.ts";
 import type { Workspace } from "../ports/workspace.ts";
 import { handBack, type Appended, type Decide } from "./decide.ts";
 import type { Setup } from "./setup.ts";
@@ -34,11 +35,19 @@ export interface DriverPorts {
   store: Store;
   clock: Clock;
   ids: Ids;
+  /** Of the thread's agent. */
   modes: Modes;
   shape: StateShape;
   workspace: Workspace | undefined;
+  threads: OpenThreads;
   /** In dollars; `null` if the price is not known. */
   costOf(usage: Usage, modelId: string): number | null;
+}
+
+/** The threads of this process. A thread that is acquired stays open until it is released. */
+export interface OpenThreads {
+  acquire(threadId: string): Promise<Thread>;
+  release(thread: Thread): Promise<void>;
 }
 
 /** An authorized call: its tool, its checked arguments, and the answer to its suspension. */

@@ -54,7 +54,7 @@ export async function runTurns(driver: Driver): Promise<void> {
     else if (!driver.ports.modes.canAct(driver.state)) await driver.release();
     else if (turn.aborting) await driver.append((state) => endTurn(state, "aborted"));
     else if (!turn.begun) await beginRetry(driver);
-    else if (isWaiting(turn) && !driver.declinesQuestions) await driver.release();
+    else if (isWaiting(turn) && !(driver.declinesQuestions && waitsForPerson(driver.state))) await driver.release();
     else if (turn.phase === "calls")
       await runCalls(driver, await setupOf(driver, driver.ports.modes.modeOfCalls(driver.state)));
     else if (turn.endsAfterCalls) await driver.append((state) => endTurn(state, "declined"));
@@ -137,7 +137,7 @@ async function end(driver: Driver): Promise<void> {
 async function step(driver: Driver, turn: Turn): Promise<void> {
   const { clock, ids, store } = driver.ports;
   const setup = await setupOf(driver);
-  if (turn.steps >= setup.mode.agent.maxSteps) return driver.append((state) => endTurn(state, "max_steps"));
+  if (turn.steps >= setup.maxSteps) return driver.append((state) => endTurn(state, "max_steps"));
   const reachedLimit = () => exhausted(driver.state, setup.budgets, clock.now());
   const detail = reachedLimit();
   if (detail !== null) return overBudget(driver, detail, null);

@@ -1,0 +1,190 @@
+import { CinchError } from "../errors.ts";
+import { abort } from "../commands/abort.ts";
+import type { NewEvent, RunStatus } from "../events/event-map.ts";
+import { stamp } from "../events/event-map.ts";
+import { textOf } from "../events/message.ts";
+import { noUsage } from "../events/usage.ts";
+import type { Run, Runs } from "../folds/runs.ts";
+import type { Ended, ThreadState } from "../folds/state.ts";
+import { newFolds } from "../folds/folds.ts";
+import { trieGet } from "../folds/trie.ts";
+import { loadFolds } from "./load-folds.ts";
+import type { Thread } from "./thread.ts";
+
+const REPORT_CHARS = 30_000;
+const TITLE_CHARS = 80;
+
+/** One unfinished run in this process: starts it, follows its child, and records its end. Everything it does can be done twice. */
+export class ChildRun {
+  readonly run: Run;
+  readonly #owner: Thread;
+  readonly #stop = Promise.withResolvers<void>();
+  #child: Thread | undefined;
+  #isStopped = false;
+
+  constructor(owner: Thread, run: Run) {
+    this.#owner = owner;
+    this.run = run;
+  }
+
+  /** Settles when the end of the run is recorded, or this process stops following it. */
+  async follow(): Promise<void> {
+    const { threads } = this.#owner.ports;
+    try {
+      await startRun(this.run, this.#owner);
+      this.#child = await threads.acquire(this.run.childThreadId);
+    } catch (error) {
+      if (!(error instanceof CinchError) || error.code !== "THREAD_NOT_FOUND") throw error;
+      return this.#report(failure("its thread was deleted"));
+    }
+    try {
+      await this.#watch(this.#child);
+    } finally {
+      const left = threads.release(this.#child);
+      left.catch(() => undefined);
+      this.#child = undefined;
+    }
+  }
+
+  async #watch(child: Thread): Promise<void> {
+    let isAborted = false;
+    while (!this.#isStopped) {
+      // Subscribed before the states are read, so that no change is missed.
+      const changed = Promise.race([child.changed(), this.#owner.changed(), this.#stop.promise]);
+      if (!trieGet(this.#owner.state.runs.unfinished, this.run.runId)) return;
+      if (child.isDeleted) return this.#report(failure("its thread was deleted"));
+      const end = await endOfRun(child, this.run.runId);
+      if (end) return this.#report(end);
+      if (!isAborted && isCancelled(this.#owner.state, this.run)) {
+        isAborted = true;
+        await abort(child, { inbox: true });
+        continue;
+      }
+      await changed;
+    }
+  }
+
+  /** The run has ended, and its end is not recorded yet. */
+  get isReporting(): boolean {
+    const { runId } = this.run;
+    const isUnfinished = trieGet(this.#owner.state.runs.unfinished, runId) !== undefined;
+    return isUnfinished && this.#child !== undefined && endIn(this.#child.state, runId) !== null;
+  }
+
+  async #report(end: RunEnd): Promise<void> {
+    const { runId, toolCallId, turnId, agentName, childThreadId, path } = this.run;
+    const { content, ...rest } = end;
+    const event: NewEvent = {
+      type: "subagent_end",
+      turnId,
+      toolCallId,
+      toolName: "task",
+      runId,
+      agentName,
+      childThreadId,
+      path,
+      result: { content: reportText(this.run, content) },
+      ...rest,
+    };
+    await this.#owner.command(({ runs }) => (trieGet(runs.unfinished, runId) ? { events: [event] } : null));
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    this.#stop.resolve();
+  }
+}
+
+/** Appends the input of the run to its child, and creates the child if it does not exist. */
+async function startRun(run: Run, owner: Thread): Promise<void> {
+  const { store, clock } = owner.ports;
+  const { runId, childThreadId, agentName, path, task, modeId, modelId, depth, toolCallId, seq } = run;
+  const { agent, resourceId } = owner.state;
+  const title = `${agentName}: ${task.trim().split("\n", 1)[0]}`.slice(0, TITLE_CHARS);
+  const events: NewEvent[] = [
+    {
+      type: "thread_created",
+      title,
+      resourceId,
+      parent: { threadId: owner.id, seq, toolCallId },
+      agent: { path, owner: owner.id, rootThreadId: agent?.rootThreadId ?? owner.id, modeId, depth },
+      modeId,
+    },
+    ...(modelId === undefined ? [] : [{ type: "model_changed" as const, modelId, scope: "thread" as const, modeId }]),
+    { type: "input_accepted", inputId: runId, delivery: "send", content: task, named: true },
+  ];
+  const stamped = events.map((event) => stamp(event, clock.now()));
+  // If the thread exists, an earlier attempt has started the run.
+  await store.append(childThreadId, stamped, { afterSeq: 0, active: true });
+}
+
+/** A run of the foreground does not outlive its turn. */
+function isCancelled({ runs, turn }: { runs: Runs; turn: ThreadState["turn"] }, run: Run): boolean {
+  return run.seq <= runs.cancelledUpTo || (!run.background && turn?.turnId !== run.turnId);
+}
+
+interface RunEnd {
+  status: RunStatus;
+  content: string;
+  isError: boolean;
+  durationMs: number;
+  usage: typeof noUsage;
+  cost: number | null;
+}
+
+const failure = (why: string): RunEnd => ({
+  status: "failed",
+  content: `The subagent failed: ${why}.`,
+  isError: true,
+  durationMs: 0,
+  usage: noUsage,
+  cost: 0,
+});
+
+/** `null`: the run has not ended. */
+async function endOfRun(child: Thread, runId: string): Promise<RunEnd | null> {
+  const { state } = child;
+  const isOpen =
+    state.inbox.some((item) => item.inputId === runId) || (state.turn && trieGet(state.turn.inputIds, runId));
+  if (isOpen) return null;
+  const ended = endIn(state, runId) ?? (await endInJournal(child, runId));
+  return ended ? runEndOf(ended) : failure("its input was removed");
+}
+
+const endIn = ({ ended }: ThreadState, runId: string): Ended | null =>
+  ended && trieGet(ended.inputIds, runId) ? ended : null;
+
+/** A person may have continued the child since. */
+async function endInJournal(child: Thread, runId: string): Promise<Ended | null> {
+  const events = await child.read({});
+  const taken = events.findLast((event) => event.type === "input_taken" && event.inputId === runId);
+  const end = taken && events.find((event) => event.type === "agent_end" && event.turnId === taken.turnId);
+  if (!end) return null;
+  const folds = { from: newFolds(child.id), empty: newFolds(child.id), upTo: end.seq };
+  return (await loadFolds((range) => child.read(range), folds)).state.ended;
+}
+
+const WHY: Record<Exclude<Ended["reason"], "complete">, string> = {
+  aborted: "was aborted",
+  declined: "was stopped, because the user declined one of its calls",
+  error: "failed",
+  max_steps: "reached its limit of steps",
+  budget: "reached its budget",
+};
+
+function runEndOf({ reason, detail, message, usage, cost, durationMs }: Ended): RunEnd {
+  const text = message ? textOf(message.content).trim() : "";
+  const used = { usage, cost, durationMs };
+  if (reason === "complete" && text !== "") return { status: reason, content: text, isError: false, ...used };
+  const why = reason === "complete" ? "ended without a report" : WHY[reason];
+  const soFar = text === "" ? "It had said nothing yet." : `What it said last:\n${text}`;
+  const content = `The subagent ${why}${detail === null ? "" : ` (${detail})`}. ${soFar}`;
+  return { status: reason, content, isError: true, ...used };
+}
+
+/** The whole report stays in the thread of the child. */
+function reportText({ childThreadId }: Run, content: string): string {
+  const isCut = content.length > REPORT_CHARS;
+  const rest = isCut ? `\n[cut; the whole report is the last message of thread ${childThreadId}]` : "";
+  return `<task_result>\n${content.slice(0, REPORT_CHARS)}${rest}\n</task_result>`;
+}

@@ -1,0 +1,34 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Agent, Harness, memoryStore, textOf } from "@cinch/core";
+import { call, say, script } from "@cinch/testkit";
+
+test("a subagent does a task in a thread of its own, and its report is the result of the call", async () => {
+  const explorer = script(say("There are three tests."));
+  const explore = new Agent({ name: "explore", description: "Looks around", model: explorer, tools: {} });
+  const dev = new Agent({
+    name: "dev",
+    model: script(call("task", { agent: "explore", prompt: "Count the tests" }), say("Three.")),
+    subagents: [explore],
+  });
+  const store = memoryStore();
+  const h = new Harness({ id: "t", agent: dev, storage: store });
+  const result = await h.sendMessage({ content: "How many tests are there?" });
+  assert.equal(textOf(result.message!.content), "Three.");
+  const [child] = await h.listThreads({ parentId: h.getCurrentThreadId()! });
+  const events = await store.read(h.getCurrentThreadId()!);
+  const end = events.find((event) => event.type === "tool_end");
+  assert.ok(end?.type === "tool_end");
+  assert.equal(end.result.content, "<task_result>\nThere are three tests.\n</task_result>");
+  const types = (await store.read(child!.id)).map(({ type }) => type);
+  assert.deepEqual(types.slice(0, 5), [
+    "thread_created",
+    "input_accepted",
+    "agent_start",
+    "input_taken",
+    "message_end",
+  ]);
+  const [{ prompt }] = explorer.calls as [(typeof explorer.calls)[number]];
+  assert.deepEqual(prompt, [{ role: "user", content: [{ type: "text", text: "Count the tests" }] }]);
+  await h.close();
+});
