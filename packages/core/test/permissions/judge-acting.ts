@@ -25,7 +25,7 @@ export interface World {
   harness?: Short[];
   agent?: Short[];
   thread?: Short[];
-  /** What the tool "act" is like, and what it is called with. */
+  /** The tool "act", and the arguments of its call. */
   tool?: Partial<ToolDefinition<Words>>;
   words?: string[];
   /** It waits for data before it does anything. */
