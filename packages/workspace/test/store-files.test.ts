@@ -17,7 +17,7 @@ const SQLITE = /SQLite format|thread_created/;
 
 for (const place of places) {
   describe(`a store in the workspace, at ${place}`, () => {
-    test("is not there for the file tools, nor can the folder above it be deleted", async () => {
+    test("is hidden from the file tools, and the folder above it can't be deleted", async () => {
       using root = folder();
       writeFileSync(join(root.path, "open.txt"), "thread_created\n");
       const storage = sqliteStore({ path: join(root.path, place) });
@@ -49,7 +49,7 @@ for (const place of places) {
 
     for (const { title, why, lend } of [bubblewrap, sandboxRuntime]) {
       test(
-        `is kept from commands in ${title}: to be read, changed, replaced, or lost with a folder`,
+        `can't be read, changed, replaced, or deleted with its folder by commands in ${title}`,
         { skip: why },
         async () => {
           using root = folder();
@@ -100,7 +100,7 @@ for (const place of places) {
   });
 }
 
-test("a store in the workspace is not there for an interpreter", async () => {
+test("a store in the workspace is hidden from an interpreter", async () => {
   using root = folder();
   const backend = directoryBackend({ root: root.path });
   const workspace = createWorkspace({ backend, shell: virtualShell({ backend }) });

@@ -37,7 +37,7 @@ const names = async (backend: Backend, path = "/") =>
   (await backend.list(path, reach)).map((entry) => entry.path).toSorted();
 
 describe("a policy around a backend", () => {
-  test("hears of what was done, and of nothing that failed", async () => {
+  test("is notified of operations that succeeded, and of no others", async () => {
     const heard: Access[] = [];
     const backend = withPolicy(memoryBackend({ "/a": "x" }), { after: (access) => void heard.push(access) });
     await all(backend.read("/a", {}, reach));
@@ -54,7 +54,7 @@ describe("a policy around a backend", () => {
     ]);
   });
 
-  test("is called before anything is touched, and its reason is in the error", async () => {
+  test("is called before the operation, and its reason is in the error", async () => {
     const backend = withPolicy(memoryBackend({ "/a": "x", "/b": "x" }), {
       before: async ({ operation, path }) => (path === "/a" && operation !== "list" ? `not ${operation}.` : undefined),
     });
@@ -84,7 +84,7 @@ describe("path rules around a backend", () => {
   ]);
   const tree = { "/secret/a": "x", "/repo/.env": "x", "/repo/src/b": "x", "/repo/keys/c.pem": "x", "/d": "x" };
 
-  test("what may not be read is not read, listed, found or searched", async () => {
+  test("files that must not be read are not read, listed, found or searched", async () => {
     const backend = withPolicy(memoryBackend(tree), ruleHooks(rules));
     await denied(all(backend.read("/secret/a", {}, reach)), "/secret/a");
     await denied(backend.stat("/secret", reach), "/secret");
@@ -98,7 +98,7 @@ describe("path rules around a backend", () => {
     assert.deepEqual((await grep(backend)).map(({ path }) => path).toSorted(), ["/d", "/repo/.env", "/repo/src/b"]);
   });
 
-  test("what may not be written is not written, deleted, or deleted with what is above it", async () => {
+  test("files that must not be written are not written, deleted, or deleted with their directory", async () => {
     const inner = memoryBackend(tree);
     const backend = withPolicy(inner, ruleHooks(rules));
     await denied(backend.write("/repo/.env", content(), {}, reach), "/repo/.env");
@@ -112,7 +112,7 @@ describe("path rules around a backend", () => {
     assert.deepEqual(await names(inner, "/repo"), ["/repo/.env"]);
   });
 
-  test("a link is judged by where it leads, and by its own name", async () => {
+  test("a link is judged by its target and by its own name", async () => {
     await using scene = await Scene.make();
     scene.file("secret/a", "x");
     scene.file("open/b", "x");
@@ -145,7 +145,7 @@ describe("path rules around a backend", () => {
     assert.ok(existsSync(scene.inside("secret/a")));
   });
 
-  test("a link that changes between the judgement and the use is not followed", async () => {
+  test("a link that changes between the check and the use is not followed", async () => {
     await using scene = await Scene.make();
     scene.file("secret/a", "hidden x");
     scene.file("open/a", "x");

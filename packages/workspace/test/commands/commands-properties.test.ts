@@ -77,7 +77,7 @@ const { nested } = fc.letrec<{ nested: Line }>((tie) => {
   };
 });
 
-test("no input makes the matcher throw, and what it suggests covers the line", async () => {
+test("the matcher throws for no input, and the pattern that it suggests covers the line", async () => {
   const { matches, suggest } = await commandMatcher();
   const line = fc.oneof(
     noise,
@@ -138,7 +138,7 @@ const disguised = fc
   .tuple(push, fc.array(fc.constantFrom(...DISGUISES), { minLength: 1, maxLength: 3 }))
   .map(([line, layers]) => layers.reduce((inner, layer) => layer(inner), line));
 
-test("a deny bites on a command in any number of disguises, and no allow of what is seen covers it", async () => {
+test("a deny matches a command in any number of wrappers, and no allow of a wrapper covers it", async () => {
   const { matches, suggest } = await commandMatcher();
   fc.assert(
     fc.property(disguised, (line) => {
@@ -151,7 +151,7 @@ test("a deny bites on a command in any number of disguises, and no allow of what
   );
 });
 
-test("a deny finds a command wherever it stands", async () => {
+test("a deny matches a command at any position", async () => {
   const { matches } = await commandMatcher();
   fc.assert(
     fc.property(nested, ({ line, names }) => {
@@ -173,7 +173,7 @@ test("an allow covers a line only if every command in it fits", async () => {
 
 const SHELLS = ["/bin/bash", "/bin/dash"].filter((shell) => existsSync(shell));
 
-test("what a real shell runs was found in the line, and nothing else where the line was allowed", async (t) => {
+test("the matcher finds every command that a real shell runs, and an allowed line runs no other", async (t) => {
   if (SHELLS.length === 0) return t.skip("no shell here");
   const { matches } = await commandMatcher();
   const bin = await mkdtemp(join(tmpdir(), "cinch-bin-"));

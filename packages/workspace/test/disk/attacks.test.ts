@@ -336,7 +336,7 @@ const attacks: Record<string, Attack> = {
 };
 
 for (const confinement of ["descriptors", "checks"] as const) {
-  describe(`nothing leads out of a directory (${confinement})`, { concurrency: 4 }, () => {
+  describe(`no path escapes a directory (${confinement})`, { concurrency: 4 }, () => {
     for (const [name, { prepare, attempt, gives, leaves }] of Object.entries(attacks)) {
       test(`${name}: ${gives === "" ? "nothing" : gives}`, { timeout: 10_000 }, async () => {
         await using scene = await Scene.make(confinement);

@@ -70,8 +70,8 @@ const MISHAPS = ["not_found", "outside", "changed", "not_a_directory", "is_a_dir
 const without = (outcomes: Set<string>, ...more: string[]) =>
   [...outcomes].filter((one) => !MISHAPS.includes(one) && !more.includes(one));
 
-describe("somebody who swaps things at the same time gets nothing out of a directory", () => {
-  test("a check before the use falls for it, so that these tests mean something", async (t) => {
+describe("a process that swaps files and links during an operation can't escape a directory", () => {
+  test("a check before the use fails these attacks, so the tests can fail", async (t) => {
     t.diagnostic(`It lost every ${(await careless()).toFixed(1)} ms.`);
   });
 
@@ -102,7 +102,7 @@ describe("somebody who swaps things at the same time gets nothing out of a direc
     assert.deepEqual(without(outcomes, "inside"), []);
   });
 
-  test("a link that turns outside is not followed there", async () => {
+  test("a link that is changed to point outside is not followed", async () => {
     await using scene = await Scene.make();
     scene.link("link", "src");
     scene.file("src/secret.txt", "inside");
@@ -141,14 +141,14 @@ describe("somebody who swaps things at the same time gets nothing out of a direc
     scene.checkOutside();
   });
 
-  test("a folder that becomes a link while it is deleted takes nothing along", async () => {
+  test("a folder that becomes a link while it is deleted deletes nothing outside", async () => {
     await using scene = await Scene.make();
     const outcomes = await against(["tree", scene.inside("tree"), scene.outside(".")], () => scene.delete("/tree"));
     assert.deepEqual(without(outcomes, "deleted"), []);
     scene.checkOutside();
   });
 
-  test("what is in a folder that becomes a link is not deleted", async () => {
+  test("files in the target of a folder that becomes a link are not deleted", async () => {
     await using scene = await Scene.make();
     scene.file("src/secret.txt", "inside");
     const outcomes = await against(["link", scene.inside("src"), scene.outside(".")], () =>
@@ -158,7 +158,7 @@ describe("somebody who swaps things at the same time gets nothing out of a direc
     scene.checkOutside();
   });
 
-  test("a walk does not find its way over a folder that becomes a link", async () => {
+  test("a walk does not enter a folder that becomes a link", async () => {
     await using scene = await Scene.make();
     scene.file("src/sub/own.txt", "inside");
     const outcomes = await against(["link", scene.inside("src/sub"), scene.outside(".")], () => scene.glob("**"));
@@ -167,7 +167,7 @@ describe("somebody who swaps things at the same time gets nothing out of a direc
     assert.deepEqual(without(found, ...allowed), []);
   });
 
-  test("a search does not show what is behind a folder that becomes a link", async () => {
+  test("a search does not show the target of a folder that becomes a link", async () => {
     await using scene = await Scene.make();
     for (let at = 0; at < 30; at++) scene.file(`src/${at}.txt`, "nothing of interest");
     scene.file("src/secret.txt", "SECRETLY inside");
@@ -178,7 +178,7 @@ describe("somebody who swaps things at the same time gets nothing out of a direc
     );
   });
 
-  test("a search does not show what is behind a file that becomes a link", async () => {
+  test("a search does not show the target of a file that becomes a link", async () => {
     await using scene = await Scene.make();
     scene.file("src/a.txt", "SECRETLY inside");
     const swapped = [scene.inside("src/a.txt"), scene.outside("secret.txt")];

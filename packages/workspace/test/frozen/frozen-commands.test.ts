@@ -70,7 +70,7 @@ function look(root: string): Record<string, unknown> {
 
 for (const { title, why, lend, close } of [bubblewrap, sandboxRuntime]) {
   describe(`in ${title} a command can't change`, { skip: why || without("git") }, () => {
-    test("what git, a shell or Cinch obeys later, by any of a hundred ways", async () => {
+    test("files that git, a shell or Cinch obeys later, in any of a hundred ways", async () => {
       using place = folder();
       const root = join(place.path, "root");
       scene(root);
@@ -86,7 +86,7 @@ for (const { title, why, lend, close } of [bubblewrap, sandboxRuntime]) {
       await close();
     });
 
-    test("links to such files, and what they lead to", async () => {
+    test("links to such files, and their targets", async () => {
       using place = folder();
       const root = join(place.path, "root");
       scene(root);
@@ -125,7 +125,7 @@ for (const { title, why, lend, close } of [bubblewrap, sandboxRuntime]) {
       await close();
     });
 
-    test("a submodule among more others than are looked at", async () => {
+    test("a submodule beyond the number that is scanned", async () => {
       using place = folder();
       const root = join(place.path, "root");
       scene(root);
@@ -136,7 +136,7 @@ for (const { title, why, lend, close } of [bubblewrap, sandboxRuntime]) {
       assert.deepEqual(look(root), before);
     });
 
-    test("the harness into one that waits for a pipe in the place of such a file", { timeout: 60_000 }, async () => {
+    test("the harness so that it waits for a pipe in the place of such a file", { timeout: 60_000 }, async () => {
       using place = folder();
       for (const pipe of [".git", ".git/commondir", ".git/modules/evil/commondir", ".git/worktrees/evil/commondir"]) {
         const root = join(place.path, pipe.replaceAll("/", "-"));
@@ -161,7 +161,7 @@ for (const { title, why, lend, close } of [bubblewrap, sandboxRuntime]) {
       await close();
     });
 
-    test("a folder of Cinch that is not there, and nothing is left of what keeps its place", async () => {
+    test("a folder of Cinch that does not exist, and its placeholder is removed", async () => {
       using root = folder();
       {
         await using other = closing(sandboxShell({ root: root.path, sandbox: lend() }));

@@ -31,11 +31,11 @@ function words(text: string): string[] {
 
 const isRoot = process.getuid?.() === 0;
 
-test("neither sandbox, as it comes, lets the kernel's files be written: if one did, everything else here would be skipped", () => {
+test("neither sandbox on this machine lets the kernel's files be written: otherwise the tests below would be skipped", () => {
   for (const { why } of [bubblewrap, sandboxRuntime]) assert.doesNotMatch(String(why), /can be opened for writing/);
 });
 
-test("every file of the kernel that has a mode for writing is mounted read-only, also where the machine keeps it from root", () => {
+test("every file of the kernel with a writable mode is mounted read-only, even if the machine denies it to root", () => {
   const mounts = kernelMounts();
   const writable = readdirSync("/proc")
     .filter((name) => !/^\d+$/.test(name))

@@ -94,7 +94,7 @@ describe("a socket in the workspace", { skip: without("socat") }, () => {
   });
 
   test(
-    "that a command made is its own, and one at which nothing listens any more can be removed",
+    "that a command created can be used by it, and one without a listener can be removed",
     { skip: bubblewrap.why },
     async () => {
       using root = folder();
@@ -109,12 +109,12 @@ describe("a socket in the workspace", { skip: without("socat") }, () => {
   );
 });
 
-test("a folder that is gone when it is looked into holds no sockets, and stops no command", async () => {
+test("a folder that disappears during the scan contains no sockets, and fails no command", async () => {
   using root = folder();
   assert.deepEqual(await new Sockets().in(join(root.path, "gone")), []);
 });
 
-test("an open socket that has another name by now is found, and one at which nothing listens is not", async () => {
+test("an open socket that was renamed is found, and one without a listener is not", async () => {
   using root = folder();
   await using open = await Service.at(join(root.path, "first"));
   renameSync(join(root.path, "first"), join(root.path, "second"));

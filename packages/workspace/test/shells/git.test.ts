@@ -184,7 +184,7 @@ describe("git in a strange repository does not run", options, () => {
     assert.match(printed, /cannot use bare repository/);
   });
 
-  test("but what it does run, works: diffs, merges and conversions as if nothing were configured", async () => {
+  test("but diffs, merges and conversions work as if nothing were configured", async () => {
     using place = folder();
     const both = { ...traps["a diff driver"]!, config: { "diff.evil.command": "EVIL", "diff.evil.textconv": "EVIL" } };
     const root = lay(both, repository.path, { place: place.path });

@@ -187,7 +187,7 @@ const worst: Record<string, () => Worst> = {
 };
 
 for (const [place, backend] of Object.entries(backends)) {
-  describe(`nothing waits long for a tool that works ${place}`, () => {
+  describe(`a tool that works ${place} does not block the event loop`, () => {
     for (const [what, make] of Object.entries(worst)) {
       test(what, { timeout: 300_000 }, async () => {
         const { text, tool, args, says } = make();
@@ -203,7 +203,7 @@ for (const [place, backend] of Object.entries(backends)) {
   });
 }
 
-describe("nothing waits long for a tool that works on many files", () => {
+describe("a tool that works on many files does not block the event loop", () => {
   const many = (count: number) =>
     Object.fromEntries(Array.from({ length: count }, (_, at) => [`/src/name-${at}.ts`, `${at}\n`]));
 

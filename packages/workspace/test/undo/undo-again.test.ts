@@ -32,7 +32,7 @@ test("a conflict that a rewind has reported can be decided afterwards", async ()
   assert.equal(root.text("a.txt"), "old\n", JSON.stringify(second));
 });
 
-test("what a rewind of everything has overwritten can be had again", async () => {
+test("contents that a rewind has overwritten can be recovered", async () => {
   using root = folder({ "a.txt": "old\n" });
   await using h = await desk({ root: root.path });
   const seq = await h.turn(read("a.txt"), write("a.txt", "new\n"));
@@ -48,7 +48,7 @@ test("what a rewind of everything has overwritten can be had again", async () =>
   assert.equal(root.text("a.txt"), "mine\n", JSON.stringify(back));
 });
 
-test("after a rewind of the conversation alone, what the thread did to files is still known", async () => {
+test("after a rewind of only the conversation, the changes of the thread to files are still known", async () => {
   using root = folder({ "a.txt": "old\n" });
   await using h = await desk({ root: root.path });
   const { seq } = h.getDisplayState();
@@ -99,7 +99,7 @@ test("a repository's own files are never touched, also where .git is a file", as
   assert.equal(works, true, JSON.stringify(files));
 });
 
-test("two rewinds at once both end, and say what became of files", { timeout: 20_000 }, async () => {
+test("two concurrent rewinds both end, and report the outcome of each file", { timeout: 20_000 }, async () => {
   using root = folder({ "a.txt": "a\n" });
   await using h = await desk({ root: root.path });
   const one = await h.turn(read("a.txt"), write("a.txt", "2\n"));

@@ -38,7 +38,7 @@ async function everyMoment(dies: (moment: Moment) => Promise<boolean>): Promise<
   return moments;
 }
 
-test("a rewind that dies at any moment did not happen, or is finished by who comes next", async () => {
+test("a rewind that dies at any moment did not happen, or the next process finishes it", async () => {
   const moments = await everyMoment(async (moment) => {
     using root = folder(before);
     using cache = cacheOf();

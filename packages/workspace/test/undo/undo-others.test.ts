@@ -98,7 +98,7 @@ test("a file that a command overwrote can be reverted, also if the command resto
   assert.equal(root.text("a.txt"), "by the agent\nand by me\n", JSON.stringify(files));
 });
 
-test("what another thread wrote while a command ran is not reverted with the command's thread", async () => {
+test("files that another thread wrote while a command ran are not reverted with the command's thread", async () => {
   using root = folder({ "b.txt": "b\n" });
   await using h = await desk({ root: root.path });
   const other = await h.createSession();

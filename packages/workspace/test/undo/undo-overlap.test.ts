@@ -33,7 +33,7 @@ async function another(h: { createSession(): Promise<Session> }): Promise<Sessio
 }
 
 test(
-  "the command that ends first does not claim what another thread's did meanwhile",
+  "the command that ends first does not claim the changes of another thread's command",
   { timeout: 120_000 },
   async () => {
     using root = folder(files);
@@ -143,37 +143,33 @@ test("two harnesses on one folder in one process know of each other's commands",
   await second;
 });
 
-test(
-  "two processes on one folder know of each other's commands, also of those that are over",
-  { timeout: 120_000 },
-  async () => {
-    using root = folder(files);
-    using signs = folder();
-    using cache = folder();
-    await using h = await desk({ root: root.path });
-    const { seq } = h.getDisplayState();
-    const running = h.turn(lines(sign(signs, "a"), wait(signs, "end"), "echo of a > a.txt"));
-    await appears(signs, "a");
-    const child = fork(
-      new URL("./undo-overlap-process.ts", import.meta.url),
-      [root.path, cache.path, "echo of another > b.txt"],
-      { execArgv: ["-C", "@cinch/source"] },
-    );
-    const [code] = (await once(child, "exit")) as [number];
-    assert.equal(code, 0);
-    signs.put("end", "");
-    await running;
-    const { files: done } = await h.rewind({ toSeq: seq, files: true });
-    assert.deepEqual(outcomes(done), { "/a.txt": "conflict", "/b.txt": "conflict" });
-    assert.equal(root.text("b.txt"), "of another\n");
-    // Nothing is left of that afterwards.
-    const again = await h.turn(run("echo x > c.txt"));
-    assert.deepEqual(outcomes((await h.rewind({ toSeq: again, files: true })).files), { "/c.txt": "deleted" });
-  },
-);
+test("two processes on one folder know each other's commands, even ended ones", { timeout: 120_000 }, async () => {
+  using root = folder(files);
+  using signs = folder();
+  using cache = folder();
+  await using h = await desk({ root: root.path });
+  const { seq } = h.getDisplayState();
+  const running = h.turn(lines(sign(signs, "a"), wait(signs, "end"), "echo of a > a.txt"));
+  await appears(signs, "a");
+  const child = fork(
+    new URL("./undo-overlap-process.ts", import.meta.url),
+    [root.path, cache.path, "echo of another > b.txt"],
+    { execArgv: ["-C", "@cinch/source"] },
+  );
+  const [code] = (await once(child, "exit")) as [number];
+  assert.equal(code, 0);
+  signs.put("end", "");
+  await running;
+  const { files: done } = await h.rewind({ toSeq: seq, files: true });
+  assert.deepEqual(outcomes(done), { "/a.txt": "conflict", "/b.txt": "conflict" });
+  assert.equal(root.text("b.txt"), "of another\n");
+  // Nothing is left of that afterwards.
+  const again = await h.turn(run("echo x > c.txt"));
+  assert.deepEqual(outcomes((await h.rewind({ toSeq: again, files: true })).files), { "/c.txt": "deleted" });
+});
 
 test(
-  "a command on files that are nowhere on the machine overlaps with none on a folder",
+  "a command on files that are not on this machine overlaps with no command on a folder",
   { timeout: 120_000 },
   async () => {
     using root = folder(files);

@@ -71,7 +71,7 @@ test("after a rewind to a moment at which the thread knew another version, it mu
   assert.equal(root.text("a.txt"), "person\n");
 });
 
-test("upload through the workspace while a command runs is not that command's", async () => {
+test("an upload through the workspace while a command runs is not recorded as the command's change", async () => {
   using root = folder({ "b.txt": "b\n" });
   const cache = mkdtempSync(join(tmpdir(), "cinch-undo-cache-"));
   const workspace = localWorkspace({ root: root.path, sandbox: "none", cache });
@@ -98,7 +98,7 @@ test("a program that a person made executable after an earlier command is so aga
   assert.equal(root.mode("s.sh").toString(8), "755");
 });
 
-test("a command that makes of a file what the thread had written before, after a person took that back, is noticed", async () => {
+test("a command that restores the thread's earlier contents, after a person reverted them, is recorded as a change", async () => {
   using root = folder({ "a.txt": "one\n" });
   await using h = await desk({ root: root.path });
   await h.turn(run("true"));

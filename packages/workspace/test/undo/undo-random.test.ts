@@ -35,7 +35,7 @@ const story = fc.array(fc.record({ turns, back: fc.nat(), conversation: fc.boole
   maxLength: 3,
 });
 
-test("whatever a thread did to files, a rewind makes them what they were at any moment, again and again", async () => {
+test("after any changes of a thread, repeated rewinds restore the files of any moment", async () => {
   const runs = Number(process.env.UNDO_RUNS ?? 12);
   await fc.assert(
     fc.asyncProperty(story, async (chapters) => {

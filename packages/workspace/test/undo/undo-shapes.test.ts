@@ -55,7 +55,7 @@ describe("a rewind restores", () => {
     });
   }
 
-  test("what became a folder step by step, over several turns", async () => {
+  test("a file that became a folder over several turns", async () => {
     using root = folder(before);
     await using h = await desk({ root: root.path });
     const seq = await h.turn(remove("a"), write("a/x", "1\n"));
@@ -139,7 +139,7 @@ const obstacles: Record<string, { command: string; after(root: Folder): void; co
   },
 };
 
-describe("what stands in the way and is not the thread's stays, and the dry run knows", () => {
+describe("an obstacle that is not the thread's stays, and the dry run reports it", () => {
   for (const [what, { command, after, conflict, detail }] of Object.entries(obstacles)) {
     test(what, async () => {
       using root = folder(before);
@@ -163,7 +163,7 @@ describe("what stands in the way and is not the thread's stays, and the dry run 
 
 const listing = ({ path }: Folder) => execFileSync("find", [path], { encoding: "latin1" }).split("\n").toSorted();
 
-test("a restore that died after it removed a link goes on where it was", async () => {
+test("a restore that died after it removed a link is continued", async () => {
   using root = folder({ b: "b\n" });
   using cache = folder();
   const { undo } = localWorkspace({ root: root.path, sandbox: "none", cache: cache.path });
@@ -187,7 +187,7 @@ const change: fc.Arbitrary<Calls> = fc.oneof(
   word.map((path) => run(quiet(`rm -rf $(echo ${path} | cut -d/ -f1); echo top > $(echo ${path} | cut -d/ -f1)`))),
 );
 
-test("whatever became of files, folders and links, the dry run says what the rewind does, and files are back", async () => {
+test("after any changes of files, folders and links, the rewind does what its dry run says, and restores the files", async () => {
   const runs = Number(process.env.UNDO_RUNS ?? 12);
   await fc.assert(
     fc.asyncProperty(fc.array(change, { minLength: 1, maxLength: 5 }), async (changes) => {

@@ -34,13 +34,13 @@ async function found(backend: Backend, path = "/"): Promise<string[]> {
   return all[0]!;
 }
 
-test("what a file outside of the root holds does not show in what is found", async () => {
+test("the contents of a file outside of the root do not affect the results", async () => {
   using at = place({ secret: "4711\n", "root/1234": "match\n", "root/4711": "match\n" });
   symlinkSync("../secret", join(at.root, ".ignore"));
   assert.deepEqual(await found(directoryBackend({ root: at.root })), ["/1234", "/4711"]);
 });
 
-test("an ignore file that never ends, or is a pipe, or is very large, holds up nothing", async () => {
+test("an endless or very large ignore file, or one that is a pipe, delays no search", async () => {
   using at = place({ "root/a": "match\n", "root/large/b": "match\n", "root/pipe/c": "match\n" });
   symlinkSync("/dev/zero", join(at.root, ".gitignore"));
   writeFileSync(join(at.root, "large/.gitignore"), "");
@@ -49,13 +49,13 @@ test("an ignore file that never ends, or is a pipe, or is very large, holds up n
   assert.deepEqual(await found(directoryBackend({ root: at.root })), ["/a", "/large/b", "/pipe/c"]);
 });
 
-test("lines of a folder that rules deny do not come under another name", async () => {
+test("lines of a denied folder are not found under another name", async () => {
   using at = place({ "root/private/x\n./public/a.txt": "match: secret\n", "root/public/b.txt": "no\n" });
   const rules = pathRules([{ operations: ["read"], paths: ["/private/**"], mode: "deny" }]);
   assert.deepEqual(await found(withPolicy(directoryBackend({ root: at.root }), ruleHooks(rules))), []);
 });
 
-test("ignore files mean the same as where files are walked one by one", async () => {
+test("ignore files have the same meaning as in a walk of single files", async () => {
   const files = {
     "root/.gitignore": "*.log\n/build/\n{a,b}\n lead\n",
     "root/.rgignore": "kept\n",

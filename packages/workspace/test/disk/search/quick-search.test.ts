@@ -72,7 +72,7 @@ const grepped = (backend: Backend, query: { pattern: string; path: string; regex
     ({ path, line }) => `${path} ${String(line).padStart(6, "0")}`,
   );
 
-test("glob says the same of every file", async () => {
+test("glob gives the same results", async () => {
   using at = place();
   await sleep(100);
   const [quick, careful] = [
@@ -123,7 +123,7 @@ test("grep gives the same lines", async () => {
       assert.deepEqual(await grepped(quick, query), await grepped(careful, query), JSON.stringify(query));
 });
 
-test("what is changed while a search goes on is looked up, and found", async () => {
+test("files that are changed during a search are looked up again, and found", async () => {
   using at = place();
   await sleep(100);
   const backend = directoryBackend({ root: at.root });
@@ -159,7 +159,7 @@ for (const [which, folder] of [
   ["a folder", "src/deep/er"],
   ["a folder above it", "src"],
 ] as const) {
-  test(`a listing is not believed if ${which} was a link for a moment while it was made`, linux, async () => {
+  test(`a listing is discarded if ${which} was a link for a moment while it was read`, linux, async () => {
     using at = place();
     const outside = join(at.root, "../outside");
     for (const path of ["est.ts", "deep/er/est.ts"]) {
@@ -183,7 +183,7 @@ for (const [which, folder] of [
     assert.equal(asked, 2);
   });
 
-  test(`what was found is not believed if ${which} was a link for a moment`, linux, async () => {
+  test(`results are discarded if ${which} was a link for a moment`, linux, async () => {
     using at = place();
     await sleep(100);
     const since = Date.now();

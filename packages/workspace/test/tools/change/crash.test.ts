@@ -97,7 +97,7 @@ test("what another program wrote after the crash stays when the rest is reverted
   }
 });
 
-test("of a write that fails, the journal says that the file is still what it was, and another try needs no other read", async () => {
+test("after a failed write, the journal says that the file is unchanged, and a retry needs no new read", async () => {
   await using d = await fileDesk({ files: { "/a.txt": "old" } });
   await d.ok("read_file", { file_path: "a.txt" });
   d.backend.hook = (operation) => {
@@ -125,7 +125,7 @@ test("a write that failed after it was done stays in the journal", async () => {
   await d.ok(...edit("new", "newer"));
 });
 
-test("an abort while a file is read leaves it alone", async () => {
+test("an abort while a file is read does not change the file", async () => {
   await using d = await fileDesk({ files: { "/a.txt": "old" } });
   await d.ok("read_file", { file_path: "a.txt" });
   let aborted: Promise<unknown> = Promise.resolve();
@@ -159,7 +159,7 @@ test("a call that waits for one that hangs is aborted with the turn", async () =
 });
 
 test(
-  "whatever happens, wherever it dies, taking everything back restores what was there, and nothing that is not ours",
+  "after any operations and any crash, a rewind restores the thread's files, and no others",
   { timeout: 60_000 },
   async () => {
     const path = fc.constantFrom("/a.txt", "/d/b.txt", "/d/c.txt");

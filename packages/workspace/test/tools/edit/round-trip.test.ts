@@ -37,7 +37,7 @@ const cutOut = (text: string, [a, b]: [number, number]): string => {
 };
 const part = fc.tuple(fc.double({ min: 0, max: 0.999, noNaN: true }), fc.double({ min: 0, max: 0.999, noNaN: true }));
 
-test("what read_file shows can be given to edit_file as it is, for any text", async () => {
+test("text that read_file shows can be passed to edit_file unchanged", async () => {
   await fc.assert(
     fc.asyncProperty(source, part, newText, async (text, where, put) => {
       await using d = await fileDesk({ files: { "/a.txt": text } });
@@ -83,7 +83,7 @@ test("an edit changes only the replaced text: line endings, byte order mark and 
   );
 });
 
-test("the forgiving pass touches only the lines that it finds", async () => {
+test("a similar match changes only its own lines", async () => {
   const worse = (text: string) =>
     text
       .replace(/[“”]/g, '"')
@@ -107,7 +107,7 @@ test("the forgiving pass touches only the lines that it finds", async () => {
   );
 });
 
-test("a view knows where each of its characters stands", async () => {
+test("a view maps each of its characters to its position", async () => {
   await fc.assert(
     fc.asyncProperty(source, async (text) => {
       for (const view of [await plainView(text), await forgivingView(text)]) {
