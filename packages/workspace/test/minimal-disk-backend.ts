@@ -3,7 +3,7 @@ import { mkdir, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { type Backend, type Entry, FileError, type Reach, type Stat } from "@cinch/workspace";
 
-/** Files of a folder, by thread, without any of what a real backend takes care of. */
+/** Files of a folder, by thread, without the checks of a real backend. */
 export function minimalDiskBackend(root: string, denied: string[] = []): Backend {
   const real = (path: string, { threadId }: Reach): string => {
     if (denied.includes(path)) throw new FileError("denied", path, `${path} may not be read.`);

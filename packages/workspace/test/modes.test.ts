@@ -6,7 +6,7 @@ import { localWorkspace } from "@cinch/workspace";
 import { commandDesk } from "./tools/execute/command-desk.ts";
 import { folder, program } from "./shells/shell-support.ts";
 
-/** What others can do something with: a folder and everything in it must be for this user alone. */
+/** The files that other users can access: of a folder and everything in it, there must be none. */
 function openToOthers(top: string): string[] {
   const all = [top, ...readdirSync(top, { recursive: true }).map((name) => join(top, String(name)))];
   return all.filter((path) => (lstatSync(path).mode & 0o077) !== 0);

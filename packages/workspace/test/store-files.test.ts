@@ -9,10 +9,10 @@ import { commandDesk } from "./tools/execute/command-desk.ts";
 import { bubblewrap, sandboxRuntime } from "./sandboxes/sandboxes.ts";
 import { folder } from "./shells/shell-support.ts";
 
-/** Under the name that everybody uses, and under others. */
+/** Under the usual name, and under others. */
 const places = [".cinch/cinch.db", "journal.sqlite", "data/[deep]/my {store}*.bin"];
 
-/** What the store says, that nobody else may. */
+/** A text that only the store contains. */
 const SQLITE = /SQLite format|thread_created/;
 
 for (const place of places) {
@@ -86,7 +86,7 @@ for (const place of places) {
           }
           assert.equal(readFileSync(join(root.path, "work", "file"), "utf8"), "fine\n");
           for (const stolen of ["stolen", "linked", "moved"]) assert.ok(!existsSync(join(root.path, stolen)), stolen);
-          // What is played back when the store is opened again must not come from a command.
+          // A log that SQLite replays when the store is opened must not come from a command.
           assert.equal(readFileSync(join(root.path, `${place}-journal`), "utf8"), "");
           const again = sqliteStore({ path: join(root.path, place) });
           await using desk = await commandDesk(localWorkspace({ root: root.path, sandbox: "none" }), {

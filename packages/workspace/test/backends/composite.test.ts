@@ -25,7 +25,7 @@ const files = (backend: Backend) => ({
   },
 });
 
-/** What `made` shows of its notes. */
+/** The notes that `made` lists. */
 const everything = [
   "/a.md",
   "/far/away/five.md",

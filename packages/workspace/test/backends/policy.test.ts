@@ -152,7 +152,7 @@ describe("path rules around a backend", () => {
     scene.link("way", "open");
     const judged = withPolicy(scene.backend, {
       before(access, who) {
-        // Just after it was found to be harmless.
+        // Right after it was checked.
         if (access.path === "/open/a") {
           scene.run("mv", "open", "kept");
           scene.run("ln", "-s", "secret", "open");

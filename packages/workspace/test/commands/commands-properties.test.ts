@@ -10,7 +10,7 @@ import * as fc from "fast-check";
 
 const NAMES = ["git", "ls", "make", "npm"];
 
-/** Pieces of shell syntax, which make no sense together most of the time. */
+/** Fragments of shell syntax, mostly invalid in combination. */
 const PIECES = (
   "git|ls|push| | | |\n|;|&|&&|||(|)|{ |; }|$(|`|'|\"|\\|\\\n|$'|#| #|<<EOF\n|\nEOF\n|<<'E'\n|>|<|&>|2>&1|<<<|<(|$x|${x:-|x=|$((|((|))|" +
   "[[ | ]]|[ | ]|if |; then |fi|while |; do |done|for i in |case a in |a) |;;|esac|! |{a,b}|*|~|time |f() |eval |env |xargs |sh -c |\0|\u200B"
@@ -40,7 +40,7 @@ const both =
   });
 const quoted = (line: string) => `'${line.replaceAll("'", String.raw`'\''`)}'`;
 
-/** Commands in every place in which a shell takes one. All of them are run. */
+/** Commands at every position at which a shell accepts one. All of them are run. */
 const { nested } = fc.letrec<{ nested: Line }>((tie) => {
   const inner = tie("nested") as fc.Arbitrary<Line>;
   const pairs = [" && ", "; ", "\n", " | ", " & "].map((between) => fc.tuple(inner, inner).map(both(between)));
@@ -108,7 +108,7 @@ const spelled = (word: string) =>
   );
 const push = fc.tuple(spelled("git"), spelled("push")).map((words) => words.join(" "));
 
-/** Each runs a line that it is given. */
+/** Each runs the line that it gets as an argument. */
 const DISGUISES: ((line: string) => string)[] = [
   (line) => `bash -c ${quoted(line)}`,
   (line) => `bash -ec ${quoted(line)} _ x`,
@@ -193,7 +193,7 @@ test("the matcher finds every command that a real shell runs, and an allowed lin
   const pushes = fc.sample(disguised, { numRuns: 20, seed: 1 });
   const ran = [];
   for (const line of pushes) ran.push((await run("/bin/bash", line)).names.includes("git"));
-  // The others need a program that is not here, or quotes that got lost on the way through two languages.
+  // The others need a program that is not installed, or lose quotes between two languages.
   if (existsSync("/bin/bash")) assert.ok(ran.filter(Boolean).length > pushes.length / 2, ran.join(" "));
   const lines = fc.sample(
     fc.oneof(

@@ -16,7 +16,7 @@ const node = ["-C", "@cinch/source"];
 describe("a directory", () => {
   for (const confinement of ["descriptors", "checks"]) {
     test(`a file that the operating system protects is denied, and other files are not affected (${confinement})`, async () => {
-      // Root is denied nothing, so another user has to try.
+      // Permissions do not apply to root, so another user makes the calls.
       const ordinary = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
       const { stdout } = await promisify(execFile)(
         process.execPath,
@@ -68,7 +68,7 @@ describe("a directory", () => {
       const { version } = (await scene.backend.stat("/src/a.txt", reach))!;
       writeFileSync(path, turn % 2 === 0 ? "BBBB" : "CCCC", { flag: "r+" });
       assert.equal(await outcome(scene.write("/src/a.txt", "DDDD", version)), "changed");
-      // Times can be set back. The time at which that was done can't.
+      // The modification time can be set back, but the change time can't.
       const { atime, mtime } = await stat(path);
       const second = (await scene.backend.stat("/src/a.txt", reach))!.version;
       writeFileSync(path, "EEEE", { flag: "r+" });
@@ -118,7 +118,7 @@ describe("a directory", () => {
     assert.deepEqual([await scene.read("/a.txt"), await scene.list("/")], ["old", "/a.txt /src"]);
     assert.deepEqual([await scene.glob("**"), await scene.grep("by ")], ["/a.txt /src/a.txt", ""]);
     assert.equal(await outcome(scene.read(`/${left[0]}`)), "invalid");
-    // Long after, it is gone.
+    // It is removed a long time later.
     assert.equal(readdirSync(scene.root).length, 3);
     const old = new Date(Date.now() - 2 * 60 * 60 * 1000);
     utimesSync(scene.inside(left[0]!), old, old);

@@ -11,7 +11,7 @@ const RACER = fileURLToPath(new URL("./racer.ts", import.meta.url));
 
 type GoOn = (outcome: string, afterMs: number) => boolean;
 
-/** While another process swaps things, again and again. */
+/** Runs while another process swaps files and links repeatedly. */
 async function racing(racer: string[], attempt: () => Promise<string>, goOn: GoOn): Promise<void> {
   const child = spawn(process.execPath, [RACER, ...racer], { stdio: ["ignore", "pipe", "inherit"] });
   const gone = once(child, "exit");
@@ -25,17 +25,17 @@ async function racing(racer: string[], attempt: () => Promise<string>, goOn: GoO
   }
 }
 
-/** How often somebody who checks first and uses then has to lose. */
+/** How often code that checks first and uses afterwards must lose the race. */
 const LOSSES = 5;
 const GIVE_UP_MS = 20_000;
 
-/** How long it takes until a check that is not the use has lost, on this machine as it is now. */
+/** How long it takes, on this machine now, until code that checks first has lost the race. */
 async function carelessTime(): Promise<number> {
   await using scene = await Scene.make();
   const path = scene.inside("src/a.txt");
   const checkThenRead = async () => {
     const isInside = (await realpath(path)).startsWith(`${scene.root}/`);
-    // Long enough that it does not depend on the rhythm of the two processes what it finds afterwards.
+    // Long enough that the result does not depend on the rhythm of the two processes.
     await sleep(1);
     return isInside ? await readFile(path, "utf8") : "outside";
   };
@@ -53,7 +53,7 @@ async function carelessTime(): Promise<number> {
 let measured: Promise<number> | undefined;
 const careless = (): Promise<number> => (measured ??= carelessTime());
 
-/** Every different outcome, in many times the time in which a careless one would have lost. */
+/** All outcomes, in many times the time in which careless code would have lost the race. */
 async function against(racer: string[], attempt: () => Promise<string>): Promise<Set<string>> {
   const forMs = Math.min(Math.max(30 * (await careless()), 300), 1_000);
   const outcomes = new Set<string>();
@@ -64,7 +64,7 @@ async function against(racer: string[], attempt: () => Promise<string>): Promise
   return outcomes;
 }
 
-/** What an honest try can come to while things are moved about. */
+/** The valid outcomes while files are swapped. */
 const MISHAPS = ["not_found", "outside", "changed", "not_a_directory", "is_a_directory", "invalid", "failed"];
 
 const without = (outcomes: Set<string>, ...more: string[]) =>

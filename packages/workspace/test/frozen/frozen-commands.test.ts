@@ -17,7 +17,7 @@ import { put, scene } from "./frozen-scene.ts";
 import { bubblewrap, sandboxRuntime } from "../sandboxes/sandboxes.ts";
 import { closing, folder, ran, without } from "../shells/shell-support.ts";
 
-/** What is frozen for commands: of the repository at the root, its submodules and worktrees, of the home, and of Cinch. */
+/** The files that are frozen for commands: of the repository at the root, its submodules and worktrees, of the home, and of Cinch. */
 const FILES = `
   .git/config .git/hooks .git/commondir .git/config.worktree .git/modules/libs/sub/config .git/modules/libs/sub/hooks
   .git/modules/libs/sub/commondir .git/modules/libs/sub/config.worktree .git/worktrees/second/commondir
@@ -52,7 +52,7 @@ const TRICKS = FILES.flatMap((file) => [
   "git config --worktree core.fsmonitor evil; git config alias.st '!evil'",
 );
 
-/** Everything that is frozen, with what it holds. */
+/** All frozen files, with their contents. */
 function look(root: string): Record<string, unknown> {
   const of = (path: string): unknown => {
     const stats = lstatSync(path, { throwIfNoEntry: false });
@@ -75,7 +75,7 @@ for (const { title, why, lend, close } of [bubblewrap, sandboxRuntime]) {
       const root = join(place.path, "root");
       scene(root);
       await using other = closing(sandboxShell({ root, sandbox: lend(), env: { HOME: root } }));
-      // What a sandbox puts in the place of what is not there, is there from then on.
+      // A placeholder that a sandbox puts in the place of a missing file stays from then on.
       await ran(other.shell, "true");
       const before = look(root);
       const script = TRICKS.map((trick, n) => `( ${trick} ) >/dev/null 2>&1; rm -rf copy x away; echo ${n}`).join("\n");

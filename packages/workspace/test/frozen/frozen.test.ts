@@ -35,7 +35,7 @@ async function opened(options: Partial<LocalWorkspaceOptions> = {}): Promise<Sce
   return { root, desk, [Symbol.asyncDispose]: close };
 }
 
-/** Each is a way to something that is frozen. */
+/** Each is a path to a frozen file. */
 const GIT = `
   .git/config .git/hooks/pre-commit .git/hooks/new/deep .git/config.worktree .git/commondir .git/gitdir .git/hooks
   .git/modules/libs/sub/config .git/modules/libs/sub/hooks/post-checkout .git/modules/libs/sub/commondir
@@ -96,7 +96,7 @@ describe("the file tools refuse to write", { skip: without("git") }, () => {
   after(() => at[Symbol.asyncDispose]());
 
   test("files that git runs, by any name, in every repository", async () => {
-    // What is there has to be read before it is written.
+    // An existing file has to be read before it is written.
     await at.desk.calls(at.desk.harness, ...words(BARE).map((file_path): Call => ["read_file", { file_path }]));
     await refuses(at.desk, [...words(GIT), ...words(BARE), ...ODD], FROZEN);
     assert.equal(readFileSync(join(at.root, "scripts/hook.sh"), "utf8"), "#!/bin/sh\n");

@@ -133,7 +133,7 @@ describe("a glob", () => {
     assert.ok(
       !covers("/src/**", "/") && !covers("/src/**", "/srcs") && !covers("/src", "/src") && !covers("a/*/**", "/a"),
     );
-    // An escaped slash begins no name, so that these stars are just one.
+    // An escaped slash does not begin a name, so these stars count as one.
     assert.ok(!covers(String.raw`a\/**`, "/a") && !covers(String.raw`a\/**`, "/a/b") && !covers("**.ts", "/a"));
   });
 

@@ -13,7 +13,7 @@ interface Options {
   permissions?: Rule[];
 }
 
-/** A folder in which "notes" leads to "private". */
+/** A folder in which "notes" is a link to "private". */
 class Folder {
   readonly #path = mkdtempSync(join(tmpdir(), "cinch-links-"));
 

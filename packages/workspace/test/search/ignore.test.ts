@@ -70,7 +70,7 @@ describe("ignore files", () => {
     const one = fc.asyncProperty(fc.uniqueArray(path, { maxLength: 12 }), folders, async (paths, ignores) => {
       const files: Record<string, string> = {};
       for (const [folder, lines] of Object.entries(ignores)) files[`${folder}.gitignore`] = `${lines}\n`;
-      // No file may be where another one's folder is.
+      // No file may have the path of another one's folder.
       for (const file of paths.map((each) => `${each}/file.x`)) files[file] = "x\n";
       const backend = memoryBackend(files);
       const ours = new Set<string>();
@@ -97,7 +97,7 @@ function seenByRipgrep(place: string, files: Record<string, string>): string[] {
       .map((path) => path.replace(/^\.\//, ""))
       .toSorted();
   } catch (error) {
-    // Its way to say that there is nothing.
+    // Its exit code for no results.
     if ((error as { status?: number }).status === 1) return [];
     throw error;
   } finally {

@@ -80,7 +80,7 @@ for (const { title, why, lend } of [bubblewrap, sandboxRuntime]) {
         default: memoryBackend(),
         routes: { "/repo/": directoryBackend({ root: root.path }) },
       });
-      // The second is for another place.
+      // The second rule is for another folder.
       const permissions = [deny("/repo/**/.env"), deny("/app/**")];
       const shell = sandboxShell({ root: root.path, sandbox: lend() });
       await using desk = await commandDesk(createWorkspace({ backend, permissions, shell }));
@@ -153,7 +153,7 @@ describe("rules for a folder of the workspace", () => {
     ["/*/src/*.ts", "deny", ["/src/*.ts"]],
     ["/other/**", "deny", []],
     ["/repo", "deny", []],
-    // It can't be cut: too much is denied, and nothing is allowed.
+    // The rule can't be limited to the folder: too much is denied, and nothing is allowed.
     ["/{repo/a,other}/x", "deny", ["/**"]],
     ["/{repo/a,other}/x", "allow", []],
     ["/{repo,x/y}/**", "allow", ["/**"]],

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { localShell, Output, Outputs } from "@cinch/workspace";
 
-/** Has a command print 100 MB into an `Output`, and says how much more memory that took. */
+/** Runs a command that prints 100 MB into an `Output`, and prints how much memory that took. */
 const [root = "/", directory = "/"] = process.argv.slice(2);
 const shell = localShell({ root });
 const output = new Output(new Outputs(directory).newFile("flood.txt"));

@@ -206,7 +206,7 @@ describe("everything that a command started ends", linux, () => {
         signal: abort.signal,
       };
       const running = local.shell.start(command, () => {});
-      // Where there is much to do, the time may be over before.
+      // On a busy machine the timeout may come first.
       if (timeoutMs === undefined) await until(() => processesWith(`sleep\0${seconds}`).length >= 6);
       if ("abort" in way) abort.abort();
       if ("stop" in way) await running.stop();
@@ -287,7 +287,7 @@ describe("everything that a command started ends", linux, () => {
 
   test("even processes of a harness that is itself a command", async () => {
     using root = folder();
-    // Its guard is ended with it, before it could take away its folder.
+    // Its guard ends with it, before it could remove its folder.
     await using local = closing(localShell({ root: root.path, env: { TMPDIR: root.path } }));
     const seconds = longSleep();
     const inner = `setsid bash -c "trap '' TERM HUP; sleep ${seconds}; sleep ${seconds}" & echo ready; wait`;

@@ -1,4 +1,4 @@
-/** Rewinds, again and at awkward moments. */
+/** Repeated rewinds, and rewinds at difficult moments. */
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -27,7 +27,7 @@ test("a conflict that a rewind has reported can be decided afterwards", async ()
   root.put("a.txt", "mine\n");
   const first = await h.rewind({ toSeq: seq, files: true });
   assert.equal(first.files[0]?.outcome, "conflict");
-  // "Yes, overwrite it."
+  // The caller decides to overwrite it.
   const second = await h.rewind({ toSeq: seq, files: true, overwrite: ["/a.txt"] });
   assert.equal(root.text("a.txt"), "old\n", JSON.stringify(second));
 });

@@ -1,4 +1,4 @@
-/** Links, programs, large files: what is not a plain small text. */
+/** Files that are not small texts: links, programs and large files. */
 import assert from "node:assert/strict";
 import { chmodSync, readdirSync, rmSync, symlinkSync, truncateSync } from "node:fs";
 import { join } from "node:path";

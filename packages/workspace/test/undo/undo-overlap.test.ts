@@ -11,7 +11,7 @@ import { createWorkspace, memoryBackend } from "@cinch/workspace";
 import { virtualShell } from "@cinch/workspace/virtual";
 import { desk, folder, outcomes, run, type Calls, type Folder } from "./desk.ts";
 
-/** Commands wait for files of this folder, and leave some there: it is not in the workspace. */
+/** A folder outside the workspace, with whose files commands wait for each other. */
 const wait = (signs: Folder, name: string) => `while [ ! -e '${signs.path}/${name}' ]; do sleep 0.02; done`;
 const sign = (signs: Folder, name: string) => `touch '${signs.path}/${name}'`;
 const appears = async (signs: Folder, name: string) => {
@@ -59,20 +59,20 @@ test(
     const look = await h.rewind({ ...how, dryRun: true });
     const done = await h.rewind(how);
     assert.deepEqual(done, look);
-    // What it did before the other began is its own.
+    // A change before the other command began is its own.
     assert.deepEqual(outcomes(done.files), { "/a.txt": "restored", "/b-new.txt": "conflict", "/b.txt": "conflict" });
     assert.match(done.files.find(({ path }) => path === "/b.txt")?.detail ?? "", /command of another thread/);
     assert.deepEqual(root.all(), { "a.txt": "a\n", "b.txt": "of b\n", "b-new.txt": "new\n" });
     signs.put("end", "");
     await second;
-    // The other can't know either; what it did alone, it knows.
+    // Nor does the other thread know which change is its own, except for changes while it ran alone.
     const others = await other.rewind({ toSeq: otherSeq, files: true });
     assert.deepEqual(outcomes(others.files), {
       "/b-new.txt": "conflict",
       "/b.txt": "conflict",
       "/late.txt": "deleted",
     });
-    // A caller that knows may decide, also after the conversation is gone.
+    // A caller may decide, even after the conversation was rewound.
     await other.rewind({ toSeq: otherSeq, files: true, overwrite: ["/b.txt", "/b-new.txt"] });
     assert.deepEqual(root.all(), files);
   },
@@ -163,7 +163,7 @@ test("two processes on one folder know each other's commands, even ended ones", 
   const { files: done } = await h.rewind({ toSeq: seq, files: true });
   assert.deepEqual(outcomes(done), { "/a.txt": "conflict", "/b.txt": "conflict" });
   assert.equal(root.text("b.txt"), "of another\n");
-  // Nothing is left of that afterwards.
+  // No record is left afterwards.
   const again = await h.turn(run("echo x > c.txt"));
   assert.deepEqual(outcomes((await h.rewind({ toSeq: again, files: true })).files), { "/c.txt": "deleted" });
 });

@@ -1,4 +1,4 @@
-/** People, other threads and the program work in the same folder, and keep what is theirs. */
+/** People, other threads and the program work in the same folder, and a rewind does not revert their changes. */
 import assert from "node:assert/strict";
 import { chmodSync, existsSync, mkdtempSync, rmSync, unlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -66,7 +66,7 @@ test("after a rewind to a moment at which the thread knew another version, it mu
   await h.turn(read("a.txt"), edit("a.txt", "person", "three"));
   await h.rewind({ toSeq: seq, files: true });
   assert.equal(root.text("a.txt"), "person\n");
-  // All that the conversation has now is a reading of "one".
+  // The conversation now contains only a read of "one".
   await h.turn(write("a.txt", "overwritten\n"));
   assert.equal(root.text("a.txt"), "person\n");
 });

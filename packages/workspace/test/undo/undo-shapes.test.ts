@@ -1,4 +1,4 @@
-/** Files, folders and links that changed into one another. A dry run says what the rewind then does. */
+/** Files, folders and links that replace each other. The dry run must report what the rewind then does. */
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { existsSync, lstatSync, mkdirSync, symlinkSync } from "node:fs";
@@ -11,7 +11,7 @@ import { desk, folder, outcomes, read, remove, run, write, type Calls, type Fold
 
 type Desk = Awaited<ReturnType<typeof desk>>;
 
-/** Rewinds, after a dry run that must have said the same. */
+/** Rewinds, after a dry run that must report the same outcomes. */
 async function rewound(h: Desk, toSeq: number) {
   const said = await h.rewind({ toSeq, files: true, dryRun: true });
   const done = await h.rewind({ toSeq, files: true });
@@ -87,7 +87,7 @@ describe("a rewind restores", () => {
 
 const isLink = ({ path }: Folder, name: string) => lstatSync(join(path, name)).isSymbolicLink();
 
-/** What is put there after the command: it stays, and what it stands in the way of is a conflict. */
+/** An obstacle that appears after the command. It stays, and the file that it blocks is a conflict. */
 const obstacles: Record<string, { command: string; after(root: Folder): void; conflict: string; detail: RegExp }> = {
   "a file in a folder that took a file's place": {
     command: "rm a && mkdir -p a/b/c && echo x > a/b/c/d",

@@ -66,7 +66,7 @@ test("a rewind reverts the conversation and the files that tools and commands ch
   });
   assert.deepEqual(Object.keys(h.getDisplayState().modifiedFiles), ["/first.txt"]);
   assert.equal(h.getDisplayState().messages.length, 3);
-  // And the thread goes on from there, with what it knew then.
+  // The thread continues from there, with what it had seen then.
   await h.turn(read("edited.txt"), edit("edited.txt", "one", "1"));
   assert.equal(root.text("edited.txt"), "1\r\ntwo\r\n");
 });
@@ -125,7 +125,7 @@ test("a file that another process changed since is reported, and overwritten onl
   const here = h.getDisplayState().seq;
   await h.rewind({ toSeq: seq, files: true, conversation: false, overwrite: true });
   assert.deepEqual(root.all(), { "a.txt": "a0\n", "b.txt": "b0\n", "c.txt": "c0\n" });
-  // Nothing is lost by it: what was overwritten can be had again.
+  // The overwritten contents can be recovered.
   await h.rewind({ toSeq: here, files: true, conversation: false });
   assert.deepEqual(root.all(), { "a.txt": "a0\n", "b.txt": "mine\n", "c.txt": "c0\n", "d.txt": "mine\n" });
 });

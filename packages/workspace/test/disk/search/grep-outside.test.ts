@@ -1,4 +1,4 @@
-/** ripgrep walks a folder by itself: what is in the folder must not lead it astray. */
+/** ripgrep walks a folder by itself, and no file in the folder must make it read outside. */
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
@@ -20,7 +20,7 @@ function place(files: Record<string, string>) {
   return { base, root, [Symbol.dispose]: () => rmSync(base, { recursive: true, force: true }) };
 }
 
-/** Both ways of asking: for lines, and for counts. Folders that were just made are looked up, so that this waits a little. */
+/** Both kinds of search: for lines, and for counts. Waits a little, because new folders are searched another way. */
 async function found(backend: Backend, path = "/"): Promise<string[]> {
   await sleep(100);
   const query = { path, pattern: "match", regex: false, ignoreCase: false };

@@ -1,4 +1,4 @@
-/** A folder that was not touched for a moment is searched the quick way. It must find what the careful way finds. */
+/** A folder that has not changed recently is searched the quick way, which must find the same as the careful way. */
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import {
@@ -40,7 +40,7 @@ const FILES: Record<string, string | Buffer> = {
   "outside/secret.ts": "needle of another\n",
 };
 
-/** With links, a pipe, and a name that is no text. */
+/** With links, a pipe, and a name that is not valid text. */
 function place() {
   const base = mkdtempSync(join(tmpdir(), "cinch-quick-"));
   for (const [path, content] of Object.entries(FILES)) {
@@ -141,7 +141,7 @@ test("files that are changed during a search are looked up again, and found", as
   );
 });
 
-/** Puts a link to the outside into the place of a folder; and back, so that everything looks as before. */
+/** Replaces a folder by a link to the outside, and restores it, so that everything looks as before. */
 function swap(folder: string, outside: string): { back(): void } {
   renameSync(folder, `${folder}.kept`);
   symlinkSync(outside, folder);

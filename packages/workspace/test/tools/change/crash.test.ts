@@ -10,7 +10,7 @@ import { undo } from "../undo-by-journal.ts";
 const POINTS = ["read", "write", "written", "delete", "deleted"] as const;
 type Point = (typeof POINTS)[number];
 
-/** Lets the process "die" at the given point of the first call that comes to it, and says whether one did. */
+/** Simulates the death of the process at the given point of the first call that reaches it. Returns whether one did. */
 async function dieAt(
   data: MemoryData,
   backend: MapBackend,
@@ -25,7 +25,7 @@ async function dieAt(
     if (operation !== point) return;
     storage.die();
     died.resolve(true);
-    // A dead process does nothing any more.
+    // A dead process does nothing.
     return new Promise(() => undefined);
   };
   const turn = d.send(...calls).then(
@@ -38,7 +38,7 @@ async function dieAt(
   return isDead;
 }
 
-/** The next process: it goes on with the thread. */
+/** The next process, which continues the thread. */
 async function nextProcess(data: MemoryData, backend: MapBackend): Promise<FileDesk> {
   const d = await fileDesk({ backend, storage: memoryStore(data) });
   await d.harness.selectOrCreateThread();

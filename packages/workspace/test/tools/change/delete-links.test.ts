@@ -1,4 +1,4 @@
-/** A link is deleted as what it is: judged at its own place, wherever it leads. */
+/** A deletion of a link is judged by the link's own path, whatever its target is. */
 import assert from "node:assert/strict";
 import {
   existsSync,
@@ -17,7 +17,7 @@ import type { Policy } from "@cinch/core";
 import { localWorkspace } from "@cinch/workspace";
 import { fileDesk, edits, pending } from "../file-desk.ts";
 
-/** A folder of files, and of links by where they lead. */
+/** A folder with files, and with links to each kind of target. */
 function folder(files: readonly string[], links: Record<string, string>) {
   const path = mkdtempSync(join(tmpdir(), "cinch-delete-links-"));
   const at = (name: string) => join(path, name);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fileDesk, edits, type Args } from "../file-desk.ts";
 
-/** A desk at which one file has been read. */
+/** A desk whose thread has read one file. */
 async function opened(content: string | Uint8Array, path = "/a.txt", permissions = edits) {
   const d = await fileDesk({ files: { [path]: content }, permissions });
   await d.ok("read_file", { file_path: path });

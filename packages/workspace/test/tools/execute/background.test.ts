@@ -31,7 +31,7 @@ async function seat(options: Partial<LocalWorkspaceOptions> = {}): Promise<Seat>
   };
 }
 
-/** Without what is said about it. */
+/** The output alone, without the note of the tool. */
 const shown = ({ text }: Answer): string => text.split("\n").slice(1, -1).join("\n");
 
 const kinds = [
