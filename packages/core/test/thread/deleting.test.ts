@@ -27,10 +27,10 @@ test("deleting a thread ends the turns of its subagents in every process, and no
   watcher.subscribe((event) => watched.push(event));
   const turn = assert.rejects(there.sendMessage({ content: "go" }), { code: "THREAD_NOT_FOUND" });
   await next(there, "message_update");
-  const told = next(there, "thread_deleted");
+  const deleted = next(there, "thread_deleted");
   await here.deleteThread({ threadId: id });
   await turn;
-  assert.equal((await told).previousThreadId, "grandchild");
+  assert.equal((await deleted).previousThreadId, "grandchild");
   assert.equal(watched.filter(isDeletion).length, 1);
   for (const seat of [here, there, watcher]) assert.equal(seat.getCurrentThreadId(), null);
   assert.deepEqual(await here.listThreads(), []);

@@ -55,9 +55,9 @@ for (const policy of ["allow", "ask"] as const)
       await next.switchThread({ threadId });
       await approveAll(next);
       const ends = (await next.listMessages()).flatMap(({ outcomes }) => Object.entries(outcomes));
-      const told = ends.map(([id, { result, unknown }]) => [id, result.content, unknown]).toSorted();
+      const results = ends.map(([id, { result, unknown }]) => [id, result.content, unknown]).toSorted();
       assert.deepEqual(
-        told,
+        results,
         [
           ["a", "noted a", false],
           ["b", "noted b", false],

@@ -169,7 +169,7 @@ test("a tool that finishes while the harness closes does not run again", async (
   const data = new MemoryData();
   let runs = 0;
   const slow = defineTool({
-    description: "Finishes although it was told to stop",
+    description: "Finishes although its signal is aborted",
     effect: "idempotent",
     input: z.object({}),
     execute: async () => {
@@ -258,8 +258,8 @@ test("the rejection of an async subscriber is reported once", async () => {
   });
   await h.sendMessage({ content: "go" });
   await pause(5);
-  const told = h.seen.filter((event) => event.type === "info" && event.message.includes("bad async listener"));
-  assert.equal(told.length, 1);
+  const reports = h.seen.filter((event) => event.type === "info" && event.message.includes("bad async listener"));
+  assert.equal(reports.length, 1);
 });
 
 test("events() misses nothing that happens between the call and the first read", async () => {

@@ -60,7 +60,7 @@ test("a session that leaves a thread while another enters does not close the thr
 });
 
 /** `ended` settles when the end of a turn is written. */
-class TellingStore extends MemoryStore {
+class TurnEndStore extends MemoryStore {
   readonly ended = Promise.withResolvers<void>();
   override async append(threadId: string, events: readonly StampedEvent[], options: AppendOptions) {
     const result = await super.append(threadId, events, options);
@@ -78,7 +78,7 @@ test("a session can enter a thread that recover: all continues, at the moment it
     await first.close();
     const queued = { type: "input_accepted", v: 1, at: 1, inputId: "i", delivery: "send", content: "hello" } as const;
     await new MemoryStore(data).append(threadId, [queued], { afterSeq });
-    const storage = new TellingStore(data);
+    const storage = new TurnEndStore(data);
     await using h = await harness({ model: talkative(), storage, recover: "all" });
     await storage.ended.promise;
     await awaits(late);
