@@ -7,7 +7,7 @@ import { short } from "./terminal/plain.ts";
 import type { Screen } from "./terminal/screen.ts";
 import type { TurnEnd } from "./turn-watch.ts";
 
-/** How a run ended: with its turn, because the process was told to close, or because there was nothing to do. */
+/** How a run ended: with its turn, with a signal or a closed stdout, or at once because there was nothing to do. */
 export type RunEnd = TurnEnd | { kind: "closed"; code: number } | { kind: "nothing" };
 
 interface RunContext {

@@ -2,13 +2,13 @@ import { CinchError, type DurableEvent } from "@cinch/core";
 import { MemoryStore, type AppendOptions, type AppendResult, type DraftPiece, type Lease } from "@cinch/core/store";
 import type { StampedEvent } from "@cinch/core/journal";
 
-/** A moment: when the store is asked for the `nth` time, or when it has done what it was asked and not answered yet. */
+/** The `nth` call of the store: before it, or after it and before its result is returned. */
 export interface Moment {
   nth: number;
   place: "before" | "after";
 }
 
-/** The store of a process that is killed at one exact moment, counted from when it was told so. */
+/** The store of a process that is killed at one exact call. `dieAt` starts the count. */
 export class DyingStore extends MemoryStore {
   isDead = false;
   #asked = 0;

@@ -50,7 +50,7 @@ const mistakes: Record<string, [() => unknown, RegExp]> = {
 };
 
 for (const [what, [make, says]] of Object.entries(mistakes)) {
-  test(`${what} is refused, with what is wrong and where`, () => {
+  test(`${what} is refused, and the error says what is wrong and where`, () => {
     assert.throws(make, (error: { code?: string; message: string }) => {
       assert.equal(error.code, "INVALID_CONFIG");
       assert.match(error.message, says);

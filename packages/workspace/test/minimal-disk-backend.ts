@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { type Backend, FileError } from "@cinch/workspace";
 import type { Entry, Reach, Stat } from "@cinch/workspace/backend";
 
-/** Files of a folder, by thread, without any of what a real backend takes care of. */
+/** Files of a folder, by thread, without the checks of a real backend. */
 export function minimalDiskBackend(root: string, denied: string[] = []): Backend {
   const real = (path: string, { threadId }: Reach): string => {
     if (denied.includes(path)) throw new FileError("denied", path, `${path} may not be read.`);

@@ -2,7 +2,7 @@ import { sqliteStore } from "@cinch/sqlite";
 import { localWorkspace } from "@cinch/workspace";
 import { commandDesk } from "./tools/execute/command-desk.ts";
 
-/** A harness of a user who gives everybody everything. Runs a command with a long output that changes a file, and another in the background. */
+/** A harness with a umask of 0. Runs a command with a long output that changes a file, and another in the background. */
 process.umask(0);
 const [root = "/", cache = "/"] = process.argv.slice(2);
 const storage = sqliteStore({ path: `${root}/.cinch/cinch.db` });

@@ -6,7 +6,7 @@ import { localWorkspace } from "@cinch/workspace";
 import { commandDesk } from "./tools/execute/command-desk.ts";
 import { folder, program } from "./shells/shell-support.ts";
 
-/** What others can do something with: a folder and everything in it must be for this user alone. */
+/** The files that other users can access: of a folder and everything in it, there must be none. */
 function openToOthers(top: string): string[] {
   const all = [top, ...readdirSync(top, { recursive: true }).map((name) => join(top, String(name)))];
   return all.filter((path) => (lstatSync(path).mode & 0o077) !== 0);
@@ -15,7 +15,7 @@ function openToOthers(top: string): string[] {
 const count = (top: string): number =>
   readdirSync(top, { recursive: true, withFileTypes: true }).filter((one) => one.isFile()).length;
 
-test("store, outputs and undo cache are for this user alone, whatever the umask", async () => {
+test("only this user can access store, outputs and undo cache, whatever the umask is", async () => {
   using place = folder();
   const [root, cache] = [join(place.path, "root"), join(place.path, "cache")];
   mkdirSync(root);
@@ -26,7 +26,7 @@ test("store, outputs and undo cache are for this user alone, whatever the umask"
   assert.deepEqual([...openToOthers(cache), ...openToOthers(join(root, ".cinch"))], []);
 });
 
-test("a cache that others can read is taken from them, with what is in it", async () => {
+test("opening removes other users' access to a cache and its files", async () => {
   using place = folder();
   const [root, cache] = [join(place.path, "root"), join(place.path, "cache")];
   mkdirSync(root);

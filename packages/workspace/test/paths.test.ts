@@ -86,19 +86,19 @@ describe("a path of the workspace", () => {
     assert.equal(problem("/a".repeat(2_048)), "/a".repeat(2_048));
   });
 
-  test("a message never holds what is in a hostile path", () => {
+  test("an error message never contains a hostile path verbatim", () => {
     assert.throws(
       () => virtualPath("a\u001b[2Jb"),
       (error: Error) => !error.message.includes("\u001b"),
     );
   });
 
-  test("what is no text is no path", () => {
+  test("a value that is not text is no path", () => {
     for (const input of [undefined, null, 1, {}, ["/a"]])
       assert.throws(() => virtualPath(input as unknown as string), FileError);
   });
 
-  test("whatever comes in, what comes out is normalised, and means itself", () => {
+  test("for any input, the result is normalised, and normalises to itself", () => {
     fc.assert(
       fc.property(fc.array(fc.constantFrom("/", "..", ".", "a", "b c", "%2e", "\\", "😀", "\0", "~")), (parts) => {
         const input = parts.join("");
@@ -140,7 +140,7 @@ describe("a real path below the root", () => {
     assert.equal(problem("/tmp/other/a", roots), "/tmp/other/a");
   });
 
-  test("where the root is the root of the disk, there is one reading", () => {
+  test("if the root is the root of the disk, a path has one meaning", () => {
     assert.equal(problem("/etc/passwd", { root: "/" }), "/etc/passwd");
   });
 });

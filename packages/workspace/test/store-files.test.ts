@@ -9,15 +9,15 @@ import { commandDesk } from "./tools/execute/command-desk.ts";
 import { bubblewrap, sandboxRuntime } from "./sandboxes/sandboxes.ts";
 import { folder } from "./shells/shell-support.ts";
 
-/** Under the name that everybody uses, and under others. */
+/** Under the usual name, and under others. */
 const places = [".cinch/cinch.db", "journal.sqlite", "data/[deep]/my {store}*.bin"];
 
-/** What the store says, that nobody else may. */
+/** A text that only the store contains. */
 const SQLITE = /SQLite format|thread_created/;
 
 for (const place of places) {
   describe(`a store in the workspace, at ${place}`, () => {
-    test("is not there for the file tools, nor can the folder above it be deleted", async () => {
+    test("is hidden from the file tools, and the folder above it can't be deleted", async () => {
       using root = folder();
       writeFileSync(join(root.path, "open.txt"), "thread_created\n");
       const storage = sqliteStore({ path: join(root.path, place) });
@@ -49,7 +49,7 @@ for (const place of places) {
 
     for (const { title, why, lend } of [bubblewrap, sandboxRuntime]) {
       test(
-        `is kept from commands in ${title}: to be read, changed, replaced, or lost with a folder`,
+        `can't be read, changed, replaced, or deleted with its folder by commands in ${title}`,
         { skip: why },
         async () => {
           using root = folder();
@@ -86,7 +86,7 @@ for (const place of places) {
           }
           assert.equal(readFileSync(join(root.path, "work", "file"), "utf8"), "fine\n");
           for (const stolen of ["stolen", "linked", "moved"]) assert.ok(!existsSync(join(root.path, stolen)), stolen);
-          // What is played back when the store is opened again must not come from a command.
+          // A log that SQLite replays when the store is opened must not come from a command.
           assert.equal(readFileSync(join(root.path, `${place}-journal`), "utf8"), "");
           const again = sqliteStore({ path: join(root.path, place) });
           await using desk = await commandDesk(localWorkspace({ root: root.path, sandbox: "none" }), {
@@ -100,7 +100,7 @@ for (const place of places) {
   });
 }
 
-test("a store in the workspace is not there for an interpreter", async () => {
+test("a store in the workspace is hidden from an interpreter", async () => {
   using root = folder();
   const backend = directoryBackend({ root: root.path });
   const workspace = createWorkspace({ backend, shell: virtualShell({ backend }) });

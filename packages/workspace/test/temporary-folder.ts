@@ -5,7 +5,7 @@ import type { Reach } from "@cinch/workspace/backend";
 
 export const reach: Reach = { threadId: "thread", resourceId: "me" };
 
-/** A folder that goes with the test. */
+/** A folder that is removed after the test. */
 export class TemporaryFolder {
   readonly path: string;
 

@@ -68,7 +68,7 @@ test("an agent works in a folder: it writes, reads, edits, searches and runs com
   assert.deepEqual(Object.keys(h.getDisplayState().modifiedFiles), ["/src/a.txt"]);
 });
 
-test("path rules bind the tools, and what they hide is not there", async () => {
+test("path rules bind the tools, and hide files from them", async () => {
   using root = folder();
   writeFileSync(join(root.path, ".env"), "KEY=1\n");
   const permissions = [
@@ -121,7 +121,7 @@ test("without protection every command asks, whatever rules and grants allow, an
   assert.equal(h.events.filter(({ type }) => type === "tool_approval_required").length, 1);
 });
 
-test("files of a thread go with its clones and come back on a rewind; those of the store are shared", async () => {
+test("clones inherit the files of a thread and a rewind restores them; files of the store are shared", async () => {
   using root = folder();
   const backend = compositeBackend({
     default: threadBackend(),
@@ -154,7 +154,7 @@ test("files of a thread go with its clones and come back on a rewind; those of t
   assert.equal(workspace.tools["execute"], undefined);
 });
 
-test("files are brought in and taken out by the program", async () => {
+test("the program uploads and downloads files", async () => {
   using root = folder();
   const workspace = localWorkspace({ root: root.path, sandbox: "none" });
   await using h = await at(workspace, []);

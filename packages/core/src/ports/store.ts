@@ -97,7 +97,7 @@ export interface SavedFold {
  *   it.
  *
  * **Order and durability.** Appends to one thread are serialized over all processes. An append that has settled survives `kill -9` and a
- * power cut; one that has not is there completely or not at all. A reader sees whole appends only.
+ * power cut; one that has not settled is stored completely or not at all. A reader sees whole appends only.
  *
  * **Copies.** Events and blobs are copied in and out: a caller that changes them afterwards does not change the stored data.
  *

@@ -272,14 +272,14 @@ export class Thread implements Journal {
     if (turn) await this.until((state) => state.turn?.turnId !== turn.turnId);
   }
 
-  /** Settles when `isSo` holds; rejects if the thread is closed here first, or can't be driven. */
-  async reach(isSo: (state: ThreadState) => boolean): Promise<void> {
-    if (!(await this.until(isSo))) throw this.supervisor.broken ?? closedError();
+  /** Settles when the condition holds; rejects if the thread is closed here first, or can't be driven. */
+  async reach(condition: (state: ThreadState) => boolean): Promise<void> {
+    if (!(await this.until(condition))) throw this.supervisor.broken ?? closedError();
   }
 
-  /** Settles with true when `isSo` holds, and with false if the thread is closed here first, or can't be driven. */
-  async until(isSo: (state: ThreadState) => boolean): Promise<boolean> {
-    while (!isSo(this.state)) {
+  /** Settles with true when the condition holds, and with false if the thread is closed here first, or can't be driven. */
+  async until(condition: (state: ThreadState) => boolean): Promise<boolean> {
+    while (!condition(this.state)) {
       if (this.#closed || this.supervisor.broken) return false;
       await this.changed();
     }

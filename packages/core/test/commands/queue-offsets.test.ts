@@ -5,8 +5,8 @@ import type { Harness } from "@cinch/core";
 import { ANSWER, assertDelivered, idle, process, quiet, saidIn } from "./queue-runs.ts";
 
 /**
- * From the model's answer to the end of the turn nothing happens but microtasks, so that they tell the time: 100 moments around the
- * end, with stores that take from 0 to 4 of them longer, are 500 ways in which things can meet. From another process less is tried.
+ * Between the model's answer and the end of the turn there are only microtasks, so a moment is a number of microtasks. The tests try 100
+ * moments around the end, each with stores that are 0 to 4 microtasks slower: 500 interleavings. From another process they try fewer.
  */
 const MOMENTS = { "the driver": 100, "another process": 60 };
 const STORES = 5;

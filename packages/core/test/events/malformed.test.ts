@@ -28,7 +28,7 @@ import { journals } from "../../../testkit/src/journal.ts";
 import { readEvent } from "../../src/events/read-event.ts";
 import { harness, next, noting } from "../support.ts";
 
-/** Valid JSON of a known type that is not what the type promises. */
+/** Events of a known type with wrong fields. */
 const malformed: [string, object][] = [
   ["a message_end without a message", { type: "message_end", v: 1, at: 1 }],
   ["a message whose content is no list", said("hello")],
@@ -58,7 +58,7 @@ function tool(): object {
   return { toolCallId: "c", toolName: "note" };
 }
 
-/** A thread with a turn that waits for a yes, and one beside it that holds the malformed event. */
+/** A thread whose turn waits for an approval, and another thread with the malformed event. */
 async function twoThreads(event: object) {
   const data = new MemoryData();
   const { note } = noting();
@@ -80,7 +80,7 @@ async function twoThreads(event: object) {
 
 describe("a malformed event of a known type", () => {
   for (const [what, event] of malformed) {
-    test(`${what}: its thread is CORRUPT, and no other is harmed`, async () => {
+    test(`${what}: its thread is CORRUPT, and no other thread is affected`, async () => {
       const { good, config } = await twoThreads(event);
       await using h = await harness({ model: script(say("done")), ...config, recover: "all" });
       await assert.rejects(h.switchThread({ threadId: "bad" }), (error: CinchError) => {
@@ -104,7 +104,7 @@ describe("a malformed event of a known type", () => {
     });
   }
 
-  test("that another process appends is told, and the process that drives the thread lives on", async () => {
+  test("that another process appends is reported, and the driving process keeps running", async () => {
     const store = memoryStore();
     await using h = await harness({ model: script(say("one"), say("two")), storage: store });
     const { id } = await h.createThread();
@@ -135,7 +135,7 @@ function* damaged(value: unknown): Generator<unknown> {
   }
 }
 
-test("what is read as well-formed is what the event map accepts, whatever is missing or of another kind", () => {
+test("an event is well-formed exactly if the event map accepts it, whatever is missing or of another type", () => {
   const samples = fc.sample(journals, { numRuns: 60, seed: 1 }).flat();
   for (const type of durableTypes) {
     const some = samples.filter((event) => event.type === type).slice(0, 3);
@@ -165,7 +165,7 @@ function accepts(work: () => unknown): boolean {
   }
 }
 
-/** Refinements (a rule names either a tool or a category, and no empty one) are for those who write. */
+/** Refinements, such as that a rule has either a tool or a category, are checked only when an event is written. */
 function isValid(event: DurableEvent): boolean {
   const result = z.safeParse(eventMap[event.type].schema, event);
   const isRefined = ({ code, path }: z.core.$ZodIssue) =>
@@ -173,7 +173,7 @@ function isValid(event: DurableEvent): boolean {
   return result.success || result.error.issues.every(isRefined);
 }
 
-test("well-formed events in any order, twice or not at all, break no fold", () => {
+test("no fold throws for well-formed events that are reordered, repeated or missing", () => {
   fc.assert(
     fc.property(journals, fc.array(fc.nat(), { maxLength: 60 }), (events, picks) => {
       let [state, transcript, display] = [newThreadState, emptyTranscript, newDisplayState("t")];

@@ -28,7 +28,7 @@ const begin: NewEvent[] = [
   { type: "agent_start", turnId, modeId: "m", modelId: "p/m", resumed: false },
 ];
 
-/** The nth event of a journal in which one thing is done again and again. */
+/** The nth event of a journal that repeats one kind of event. */
 const growing: Record<string, (n: number) => NewEvent[]> = {
   "messages of a person": (n) => [{ type: "message_end", turnId, message: said(`m${n}`, "user") }],
   "messages of the model": (n) => [{ type: "message_end", turnId, message: said(`m${n}`, "assistant") }],
@@ -85,7 +85,7 @@ function journalOf(nth: (n: number) => NewEvent[], count: number): DurableEvent[
   return events.map((event, at) => ({ ...stamp(event, at), seq: at + 1, threadId: "t" }) as DurableEvent);
 }
 
-/** The value, and how often a property of it, or of anything in it, has been looked at. */
+/** Wraps a value to count how often properties are read, at any depth. */
 function counted<T extends object>(value: T): { value: T; steps(): number } {
   let steps = 0;
   const proxies = new WeakMap<object, object>();

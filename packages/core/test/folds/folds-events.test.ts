@@ -19,13 +19,13 @@ import * as fc from "fast-check";
 import { journals } from "../../../testkit/src/journal.ts";
 import { VERSIONS } from "../../src/events/versions.ts";
 
-/** An event of a later release: a type that is not known, or a known one in a version that may look like anything. */
+/** An event of a later release: an unknown type, or a known type with a newer version and any fields. */
 const later = fc.oneof(
   fc.constant({ type: "telepathy_received", v: 1 }),
   fc.record({ type: fc.constantFrom(...durableTypes), v: fc.constant(99) }),
 );
 
-test("events of a later release are passed over by the display, and stop the driver", () => {
+test("the display skips events of a later release, and the driver stops at them", () => {
   fc.assert(
     fc.property(journals, later, fc.nat(), (events, foreign, place) => {
       const at = 1 + (place % events.length);
@@ -45,7 +45,7 @@ test("events of a later release are passed over by the display, and stop the dri
   );
 });
 
-test("the generated journals hold events of every type", () => {
+test("the generated journals contain events of every type", () => {
   const seen = new Set(
     fc.sample(journals, { numRuns: 300, seed: 1 }).flatMap((events) => events.map(({ type }) => type)),
   );
@@ -75,7 +75,7 @@ test("an old event is lifted version by version", () => {
   assert.deepEqual(lift({ ...now }, map), now);
 });
 
-test("lifting leaves the event that was read as it is, and passes over what it does not know", () => {
+test("lift does not modify its argument, and returns an unknown event unchanged", () => {
   const map: Record<string, EventEntry> = {
     greeted: {
       by: "driver",
@@ -94,7 +94,7 @@ test("lifting leaves the event that was read as it is, and passes over what it d
     assert.equal(lift(event, map), event);
 });
 
-test("every event of the map has as many lifts as it has versions before the one written today", () => {
+test("every event of the map has one lift for each earlier version", () => {
   const entries: [string, EventEntry][] = Object.entries(eventMap);
   assert.deepEqual(
     entries.filter(([, { v, lifts }]) => lifts.length !== v - 1),
@@ -102,7 +102,7 @@ test("every event of the map has as many lifts as it has versions before the one
   );
 });
 
-test("stamp adds version and time, and keeps to the fields of the map", () => {
+test("stamp adds version and time, and drops fields that the map lacks", () => {
   const event = { type: "thread_renamed", title: "New", turnId: "turn_1", extra: true } as unknown as NewEvent;
   assert.deepEqual(stamp(event, 42), { type: "thread_renamed", v: 1, at: 42, turnId: "turn_1", title: "New" });
 });
@@ -132,7 +132,7 @@ for (const [what, event] of malformed) {
   });
 }
 
-test("the map says who may append what", () => {
+test("exactly the commands can be appended without the lease", () => {
   const commands = durableTypes.filter((type) => !needsLease({ type }));
   assert.equal(
     commands.toSorted().join(" "),
@@ -143,7 +143,7 @@ test("the map says who may append what", () => {
   assert.deepEqual([isForeign({ type: "info", v: 1 }), isForeign({ type: "agent_end", v: 2 })], [false, true]);
 });
 
-test("the versions that folds know without schemas are those of the event map", () => {
+test("VERSIONS has the versions of the event map", () => {
   const lifted = Object.entries(eventMap).filter(([, { v }]) => v > 1);
   assert.deepEqual(VERSIONS, Object.fromEntries(lifted.map(([type, { v }]) => [type, v])));
 });

@@ -20,7 +20,7 @@ function frozen<T>(value: T): T {
   return value;
 }
 
-/** Folds with every state and event frozen, so that touching one throws, and checks that each state survives JSON. */
+/** Folds with every state and event frozen, so that a change of one throws, and checks that each state survives JSON. */
 function foldsPurely<S, E>(initial: S, reduce: (state: S, event: E) => S, events: readonly E[]): S {
   let state = frozen(initial);
   for (const event of events) {
@@ -45,7 +45,7 @@ test("every fold is pure, and its states are JSON", () => {
   );
 });
 
-test("the display keeps step with the journal, and with the fold that drives", () => {
+test("the display agrees with the journal, and with the fold that a driver uses", () => {
   fc.assert(
     fc.property(streams, (events) => {
       let display = newDisplayState("thread_a");
@@ -67,7 +67,7 @@ test("the display keeps step with the journal, and with the fold that drives", (
   );
 });
 
-test("a display state that came over a wire at any event folds on like the one that it was copied from", () => {
+test("a display state that was sent as JSON at any event folds to the same states as the original", () => {
   fc.assert(
     fc.property(streams, fc.nat(), (events, place) => {
       const at = place % (events.length + 1);
@@ -90,12 +90,12 @@ const said = (seq: number): HarnessEvent => ({
 
 const long = Array.from({ length: 5_000 }, (_, at) => said(at + 1)).reduce(reduceDisplay, newDisplayState("thread_a"));
 
-test("the display holds the newest messages and no more", () => {
+test("the display has only the newest messages", () => {
   assert.equal(long.messages.length, MESSAGES_SHOWN);
   assert.deepEqual([long.messages[0]?.id, long.messages.at(-1)?.id], [`m${5_000 - MESSAGES_SHOWN + 1}`, "m5000"]);
 });
 
-test("a text delta on a thread of 5,000 messages touches nothing but the message that grows", () => {
+test("a text delta on a thread of 5,000 messages changes only the message that grows", () => {
   const started = reduceDisplay(long, { type: "message_start", messageId: "new", role: "assistant", ...where });
   const update = { type: "message_update", messageId: "new", role: "assistant", index: 0, part: "text", delta: "a" };
   const grown = reduceDisplay(started, { ...update, ...where } as HarnessEvent);
@@ -127,7 +127,7 @@ test("a text delta costs the same in a long message as in a short one", () => {
   assert.ok(later < short * 5 + 5, `${later} ms after 100,000 characters, ${short} ms before`);
 });
 
-test("a block that streams out of its place leaves no hole", () => {
+test("a block that streams out of order leaves no gap", () => {
   const start = reduceDisplay(newDisplayState("t"), {
     type: "message_start",
     messageId: "m",
@@ -141,7 +141,7 @@ test("a block that streams out of its place leaves no hole", () => {
   ]);
 });
 
-test("a turn that is taken up while everything in it waits for a person is shown as waiting", () => {
+test("a turn that a driver continues while all its calls wait for a person is shown as waiting", () => {
   const durable = { v: 1, at: 1, threadId: "thread_a", turnId: "turn_1" };
   const start = { type: "agent_start", modeId: "default", modelId: "m", ...durable } as const;
   const called = { id: "m", role: "assistant" as const, content: [{ type: "tool-call" as const, ...tool, input: {} }] };
@@ -158,7 +158,7 @@ test("a turn that is taken up while everything in it waits for a person is shown
   );
 });
 
-test("a rewind leaves nothing on the screen that was open where it cuts", () => {
+test("after a rewind into a turn, the display shows no open call", () => {
   const events = [
     { type: "agent_start", modeId: "default", modelId: "m", resumed: false },
     {

@@ -5,7 +5,7 @@ import { journals } from "../../../testkit/src/journal.ts";
 export const where = { threadId: "thread_a", at: 1, turnId: "turn_1" };
 export const tool = { toolCallId: "call_1", toolName: "read_file" };
 
-/** What streams between durable events: also for messages and calls that are not known. */
+/** Live events between durable ones, also for unknown messages and calls. */
 const live = fc.oneof(
   fc
     .record({ messageId: fc.constantFrom("m1", "m2"), index: fc.nat(3), delta: fc.string({ maxLength: 3 }) })
@@ -23,7 +23,7 @@ const live = fc.oneof(
   ),
 ) as fc.Arbitrary<HarnessEvent>;
 
-/** A journal with live events strewn in. */
+/** A journal with live events at random positions. */
 export const streams = fc
   .tuple(journals, fc.array(fc.array(live, { maxLength: 4 }), { maxLength: 60 }))
   .map(([events, between]) =>

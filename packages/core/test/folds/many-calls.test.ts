@@ -8,7 +8,7 @@ import { journals } from "../../../testkit/src/journal.ts";
 import { reduceDisplayAll } from "../../src/folds/display.ts";
 import { reduceThreadAll } from "../../src/folds/state.ts";
 
-test("a batch of events folds to what one event after the other does, and changes nothing that was seen before", () => {
+test("a batch of events folds to the same state as its events one by one, and does not change earlier states", () => {
   fc.assert(
     fc.property(journals, fc.nat(), (events, place) => {
       const at = place % events.length;
@@ -49,8 +49,8 @@ function journalOf(count: number): DurableEvent[] {
   return events.map((event, at) => ({ ...stamp(event, at), seq: at + 1, threadId: "t" }) as DurableEvent);
 }
 
-// Steps that grow with the square of the calls would take minutes here, and steps that grow with their number take a second.
-test("a fold takes as many steps as there are events, however many calls wait at once", { timeout: 60_000 }, () => {
+// With quadratic cost this would take minutes; with linear cost it takes a second.
+test("the cost of a fold is linear in its events, however many calls wait at once", { timeout: 60_000 }, () => {
   const count = 30_000;
   const events = journalOf(count);
   const waiting = events.slice(0, 3 + count);

@@ -9,7 +9,7 @@ const changes = fc.array(fc.tuple(keys, fc.option(fc.nat())), { maxLength: 200 }
 const changed = (trie: Trie<number>, [key, value]: [string, number | null]): Trie<number> =>
   value === null ? trieDelete(trie, key) : trieSet(trie, key, value);
 
-test("a trie holds what a map holds after the same changes, and survives JSON", () => {
+test("a trie has the same entries as a map after the same changes, and survives JSON", () => {
   fc.assert(
     fc.property(changes, (all) => {
       const map = new Map<string, number>();
@@ -24,7 +24,7 @@ test("a trie holds what a map holds after the same changes, and survives JSON", 
   );
 });
 
-test("a change leaves the trie before it as it was", () => {
+test("a change does not modify the previous trie", () => {
   fc.assert(
     fc.property(changes, fc.tuple(keys, fc.option(fc.nat())), (all, one) => {
       const before = all.reduce(changed, emptyTrie as Trie<number>);
@@ -35,7 +35,7 @@ test("a change leaves the trie before it as it was", () => {
   );
 });
 
-test("the shape of a trie depends on its keys, not on the order in which they came and went", () => {
+test("the shape of a trie depends on its keys, not on the order of changes", () => {
   fc.assert(
     fc.property(fc.uniqueArray(keys, { minLength: 10, maxLength: 60 }), fc.nat(40), (all, kept) => {
       const grown = all.reduce<Trie<number>>((trie, key, at) => trieSet(trie, key, at), emptyTrie);

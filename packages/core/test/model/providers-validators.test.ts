@@ -63,7 +63,7 @@ test("a result without its call is refused by all four", () => {
   });
 });
 
-test("results behind the words of a user are refused where they have to come first", () => {
+test("results after a user's text are refused by providers that require them first", () => {
   assert.deepEqual(verdicts(user("a"), calls("x"), user("b"), results("x")), {
     anthropic: ["messages.2: tool_result blocks come first"],
     chat: ['messages.2: call "x" has no result before this message', 'messages.3: no call "x" precedes this result'],
@@ -75,7 +75,7 @@ test("results behind the words of a user are refused where they have to come fir
   });
 });
 
-test("results in another order are refused by Gemini, which knows them by their place", () => {
+test("results in another order are refused by Gemini, which matches them by position", () => {
   assert.deepEqual(verdicts(user("a"), calls("x", "y"), results("y", "x")), {
     ...fine,
     gemini: ["contents.2: function responses are not in the order of the calls"],
@@ -91,7 +91,7 @@ test("two results for one call are refused", () => {
   });
 });
 
-test("one id for calls of two answers is refused where ids are known in the whole request", () => {
+test("the same call id in two answers is refused by providers that require unique ids in a request", () => {
   assert.deepEqual(verdicts(user("a"), calls("x"), results("x"), calls("x"), results("x")), {
     ...fine,
     anthropic: ['tool_use ids must be unique: "x"'],
@@ -142,14 +142,14 @@ const thought = (provider: string, mark: Record<string, string>): LanguageModelV
   ],
 });
 
-test("a thought at the end of an answer is refused by those that gave it a signature", () => {
+test("reasoning at the end of an answer is refused by providers that sign it", () => {
   const signed = [user("a"), thought("anthropic", { signature: "s" }), user("c")];
   assert.deepEqual(validateAnthropic(signed), ["messages.1: the final block cannot be thinking"]);
   const stored = [user("a"), thought("openai", { itemId: "rs_1" }), user("c")];
   assert.deepEqual(validateOpenAIResponses(stored), ["input.2: reasoning without its required following item"]);
 });
 
-test("a call that another provider ran itself is refused where it looks like a call of ours", () => {
+test("a call that another provider ran itself is refused by formats in which it looks like an ordinary call", () => {
   const hosted: LanguageModelV4Message = {
     role: "assistant",
     content: [
@@ -206,7 +206,7 @@ test("system messages come first, and roles alternate", () => {
   assert.deepEqual(checkAnthropic({ messages: [said, said] }), ["messages.1: roles must alternate"]);
 });
 
-test("tools need a name that the provider takes and a schema of an object", () => {
+test("a tool needs a name that the provider accepts, and an object schema", () => {
   const tool = { type: "function" as const, name: "1 x", inputSchema: { type: "string" as const } };
   const prompt = [user("a")];
   assert.deepEqual(validateAnthropic(prompt, [tool, tool]), [

@@ -207,7 +207,7 @@ export class Walk {
     else if (event.type === "message_end" && event.message.role === "assistant" && !event.interrupted) {
       assert.ok(
         this.#step.since.has(this.#step.modeId),
-        `the step is in ${this.#step.modeId}, which nobody had chosen`,
+        `the step is in mode ${this.#step.modeId}, which was not chosen`,
       );
       this.#calls = new Map(
         event.message.content.flatMap((part) => {
@@ -231,8 +231,8 @@ export class Walk {
     assert.notEqual(call.state, "ended", "this call has ended");
     switch (event.type) {
       case "tool_approval_required":
-        assert.deepEqual([this.#verdict(call), event.args], ["ask", call.args], "nobody had to be asked for this");
-        assert.notDeepEqual(call.yes, { args: call.args }, "somebody has said yes already");
+        assert.deepEqual([this.#verdict(call), event.args], ["ask", call.args], "this call does not need an approval");
+        assert.notDeepEqual(call.yes, { args: call.args }, "the call was approved already");
         call.asked = { args: event.args, digest: event.digest };
         call.state = "asking";
         return;
@@ -278,11 +278,11 @@ export class Walk {
   #start(event: DurableEvent<"tool_start">, call: CallView): void {
     const { threadId, toolCallId, toolName, key, args, seq } = event;
     assert.deepEqual(args, call.args, "it runs with other arguments than were asked for");
-    assert.ok(call.state !== "asking" && call.state !== "suspended", "nobody has answered yet");
-    assert.ok(call.state !== "started" || event.effect !== "once", "it was cut off, and must not run again");
+    assert.ok(call.state !== "asking" && call.state !== "suspended", "the call has no answer yet");
+    assert.ok(call.state !== "started" || event.effect !== "once", "it was interrupted, and must not run again");
     const policy = this.#verdict(call);
     assert.notEqual(policy, "deny", "DENIED, and it was started");
-    if (policy === "ask") assert.deepEqual(call.yes, { args }, "nobody has said yes to this");
+    if (policy === "ask") assert.deepEqual(call.yes, { args }, "this was not approved");
     assert.equal(this.#keys.get(toolCallId) ?? key, key, "the key of a call has changed");
     this.#keys.set(toolCallId, key);
     call.state = "started";

@@ -25,7 +25,7 @@ export interface World {
   harness?: Short[];
   agent?: Short[];
   thread?: Short[];
-  /** What the tool "act" is like, and what it is called with. */
+  /** The tool "act", and the arguments of its call. */
   tool?: Partial<ToolDefinition<Words>>;
   words?: string[];
   /** It waits for data before it does anything. */
@@ -49,7 +49,7 @@ function ruleOf(short: Short): Rule {
   return { toolName: toolName!, ...fits, policy };
 }
 
-export async function tell(h: Harness, short: Short): Promise<void> {
+export async function applyRule(h: Harness, short: Short): Promise<void> {
   if (short.startsWith("yolo")) return h.setState({ yolo: short === "yolo on" });
   const { policy, ...target } = ruleOf(short);
   if (short.startsWith("grant"))
@@ -107,7 +107,7 @@ export async function acting(world: World = {}): Promise<Acting> {
     permissions: (world.harness ?? []).map(ruleOf),
     ...config,
   });
-  for (const short of world.thread ?? []) await tell(h, short);
+  for (const short of world.thread ?? []) await applyRule(h, short);
   return Object.assign(h, { runs, [Symbol.asyncDispose]: () => h.close() });
 }
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { judge, type Case, type Finding } from "../../src/permissions/judge.ts";
 import type { Fit, Harness, Policy } from "@cinch/core";
-import { acting, outcome, tell, type Outcome, type Words, type World } from "./judge-acting.ts";
+import { acting, outcome, applyRule, type Outcome, type Words, type World } from "./judge-acting.ts";
 import { next } from "../support.ts";
 
 // The pure function
@@ -227,7 +227,7 @@ test("always_allow_tool, given as an answer to interruptOn, is as specific as th
   await h.respondToToolApproval({ decision: "always_allow_tool" });
   await ended;
   assert.equal(await outcome(h), "runs");
-  await tell(h, "ask act");
+  await applyRule(h, "ask act");
   assert.equal(await outcome(h), "asks");
 });
 
@@ -270,7 +270,7 @@ for (const [rule, expected] of [
   ["ask act", "asks"],
 ] as const) {
   test(`a call is checked against the rules of the moment in which it runs: "${rule}" while the model streams`, async () => {
-    await using h = await acting({ harness: ["allow act"], meanwhile: (seat) => tell(seat, rule) });
+    await using h = await acting({ harness: ["allow act"], meanwhile: (seat) => applyRule(seat, rule) });
     assert.equal(await outcome(h), expected);
   });
 }
@@ -284,9 +284,9 @@ for (const [given, revoked] of [
     await using h = await acting({ suspends: true });
     assert.equal(await outcome(h), "asks");
     const suspended = next(h, "tool_suspended");
-    await tell(h, given);
+    await applyRule(h, given);
     await suspended;
-    await tell(h, revoked);
+    await applyRule(h, revoked);
     const asked = Promise.race([next(h, "tool_approval_required"), next(h, "agent_end")]);
     await h.respondToToolSuspension({ resumeData: null });
     assert.equal((await asked).type, "tool_approval_required");
@@ -307,10 +307,10 @@ test("a caller can't answer in the name of the rules", async () => {
 test("of equally specific rules the newest decides in a clone too, however far back it begins", async () => {
   await using h = await acting({ thread: ["allow act:*"] });
   for (let turn = 0; turn < 2; turn++) assert.equal(await outcome(h), "runs");
-  await tell(h, "allow act:a");
+  await applyRule(h, "allow act:a");
   await h.cloneThread({ atSeq: 1 });
   assert.equal(await outcome(h), "runs");
   await h.cloneThread({ atSeq: 1 });
-  await tell(h, "ask act:*");
+  await applyRule(h, "ask act:*");
   assert.equal(await outcome(h), "asks");
 });

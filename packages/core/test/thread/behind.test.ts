@@ -7,7 +7,7 @@ import { call, hang, say, script } from "@cinch/testkit";
 import * as z from "zod";
 import { asking, gated, harness, next, noting } from "../support.ts";
 
-/** The store of a process that is never told when a thread changes: it is always behind. */
+/** The store of a process that is never notified of changes: its threads are always behind. */
 class Deaf extends MemoryStore {
   override follow: Store["follow"] = () => () => undefined;
 }
@@ -23,7 +23,7 @@ async function two(model: ReturnType<typeof script>) {
   return { near, behind, runs };
 }
 
-test("who is behind can still answer what is pending", async () => {
+test("a process that is behind can answer a pending call", async () => {
   const { near, behind, runs } = await two(
     script(call("note", { what: "it" }), call("ask", { question: "?" }), say("ok")),
   );
@@ -39,7 +39,7 @@ test("who is behind can still answer what is pending", async () => {
   await behind.close();
 });
 
-test("who is behind does not take up a turn that waits for a person by now", async () => {
+test("a process that is behind does not continue a turn that waits for a person by now", async () => {
   const { gate, open, started } = gated();
   const { note } = noting();
   const model = script(call(["gate", {}], ["note", { what: "it" }]), say("ok"));
@@ -62,7 +62,7 @@ test("who is behind does not take up a turn that waits for a person by now", asy
   assert.equal(events.filter(({ type }) => type === "agent_start").length, 1);
 });
 
-test("who is behind aborts the turn that runs, and takes back what is queued behind it", async () => {
+test("a process that is behind aborts the running turn, and removes an input that is queued behind it", async () => {
   const { near, behind } = await two(script(hang("thinking")));
   const update = next(near, "message_update");
   const turn = near.sendMessage({ content: "Go" });
@@ -77,7 +77,7 @@ test("who is behind aborts the turn that runs, and takes back what is queued beh
   await aborted;
 });
 
-test("an answer to a question that was answered meanwhile is not taken for the next one of the same call", async () => {
+test("an answer to a question that was answered meanwhile does not answer the next question of the same call", async () => {
   const twice = defineTool({
     description: "Asks twice",
     effect: "pure",
@@ -108,7 +108,7 @@ test("an answer to a question that was answered meanwhile is not taken for the n
   assert.equal((await turn).reason, "complete");
 });
 
-test("a process that is behind aborts a turn of which it has not heard yet", { timeout: 20_000 }, async () => {
+test("a process that is behind aborts a turn that it has not read yet", { timeout: 20_000 }, async () => {
   const { near, behind } = await two(script(hang("thinking")));
   const update = next(near, "message_update");
   const turn = near.sendMessage({ content: "Go" });

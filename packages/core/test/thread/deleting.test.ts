@@ -15,7 +15,7 @@ async function startedBy(storage: Store, parent: string, id: string): Promise<vo
 
 const isDeletion = ({ type }: HarnessEvent) => type === "thread_deleted";
 
-test("deleting a thread ends the turns of its subagents, in whichever process they run, and tells all who sit there", async () => {
+test("deleting a thread ends the turns of its subagents in every process, and notifies the sessions there", async () => {
   const data = new MemoryData();
   const storage = memoryStore(data);
   await using here = await harness({ model: script(say("hi")), storage });
@@ -29,16 +29,16 @@ test("deleting a thread ends the turns of its subagents, in whichever process th
   watcher.subscribe((event) => watched.push(event));
   const turn = assert.rejects(there.sendMessage({ content: "go" }), { code: "THREAD_NOT_FOUND" });
   await next(there, "message_update");
-  const told = next(there, "thread_deleted");
+  const deleted = next(there, "thread_deleted");
   await here.deleteThread({ threadId: id });
   await turn;
-  assert.equal((await told).previousThreadId, "grandchild");
+  assert.equal((await deleted).previousThreadId, "grandchild");
   assert.equal(watched.filter(isDeletion).length, 1);
   for (const seat of [here, there, watcher]) assert.equal(seat.getCurrentThreadId(), null);
   assert.deepEqual(await here.listThreads(), []);
 });
 
-test("deleting a subagent's thread leaves its parent at work", async () => {
+test("deleting a subagent's thread does not end the turn of its parent", async () => {
   const storage = memoryStore();
   await using h = await harness({ model: script(say("still here")), storage });
   const { id } = await h.createThread();
@@ -49,7 +49,7 @@ test("deleting a subagent's thread leaves its parent at work", async () => {
   await assert.rejects(h.deleteThread({ threadId: "child" }), { code: "THREAD_NOT_FOUND" });
 });
 
-test("a clone of a deleted thread goes on, and its own subagents with it", async () => {
+test("a clone of a deleted thread continues, and so do its own subagents", async () => {
   const storage = memoryStore();
   await using h = await harness({ model: script(say("one"), say("two")), storage });
   await h.sendMessage({ content: "first" });

@@ -3,7 +3,7 @@ import { Agent, defineTool, Harness } from "@cinch/core";
 import { call, say, script } from "@cinch/testkit";
 import * as z from "zod";
 
-/** A script whose calls get no answer: it waits for its turn (`wait`), or looks at what waits and closes (`close`). */
+/** A program whose calls get no answer. `wait`: it waits for its turn. `close`: it closes the harness when calls wait. */
 const note = defineTool({ description: "Notes", input: z.object({ what: z.string() }), execute: () => "noted" });
 const model = script(call(["note", { what: "it" }, "a"], ["ask_user", { question: "Which?" }, "b"]), say("done"));
 const h = new Harness({ id: "script", agent: new Agent({ name: "a", model, tools: { note } }) });

@@ -14,12 +14,12 @@ import { harness, noting, permissions } from "../support.ts";
 const atOnce = () => Promise.resolve();
 const isDurable = (event: HarnessEvent): event is HarnessEvent & DurableEvent => "v" in event;
 
-test("what is saved at any moment, and the events after it, fold to what the whole journal folds to", async () => {
+test("a fold that is saved at any event, with the events after it, equals the fold of the whole journal", async () => {
   await fc.assert(
     fc.asyncProperty(streams, fc.double({ min: 0, max: 1, noNaN: true }), async (stream, share) => {
       const cut = Math.floor(share * stream.length);
       const [before, after] = [stream.slice(0, cut), stream.slice(cut).filter(isDurable)];
-      // Live events have left their traces in the display that is saved.
+      // The display that is saved includes the contents of live events.
       const parts = before.reduce(reduceParts, newFolds("thread_a").parts);
       const { state } = reduceAll(newFolds("thread_a"), before.filter(isDurable));
       const restored = await parseFolds(await printFolds({ state, parts }, atOnce), atOnce);
@@ -29,7 +29,7 @@ test("what is saved at any moment, and the events after it, fold to what the who
   );
 });
 
-test("what only live events have said is not saved", async () => {
+test("the contents of live events are not saved", async () => {
   const input = { type: "tool-call", ...tool, input: {} } as const;
   const asked = { id: "m0", role: "assistant", content: [input] } as const;
   const durable = [
@@ -51,7 +51,7 @@ test("what only live events have said is not saved", async () => {
   assert.deepStrictEqual(await parseFolds(await printFolds({ ...whole, parts }, atOnce), atOnce), whole);
 });
 
-test("a journal of many pages is folded whole", async () => {
+test("a journal of many pages is folded completely", async () => {
   const events = Array.from({ length: 5_000 }, (_, at) => {
     return { type: "thread_renamed", title: `${at + 1}`, v: 1, seq: at + 1, ...where } as DurableEvent;
   });
@@ -61,7 +61,7 @@ test("a journal of many pages is folded whole", async () => {
   assert.deepEqual([state.seq, state.title, parts.seq], [5_000, "5000", 5_000]);
 });
 
-test("printing and parsing megabytes lets other work in between", async () => {
+test("printing and parsing megabytes yields to the event loop", async () => {
   const text = "x".repeat(100_000);
   const said = (seq: number): DurableEvent => ({
     type: "message_end",
@@ -93,7 +93,7 @@ class CountingStore extends MemoryStore {
   }
 }
 
-/** Turns of two steps, however many have been. */
+/** A model for any number of turns, each with two steps. */
 const talker = (): ScriptedModel =>
   scriptedBy(({ prompt }) => (prompt.at(-1)?.role === "tool" ? say("done") : call("note", { what: "x" })));
 
@@ -127,7 +127,7 @@ test("opening a thread reads its newest events only, however long it is", async 
   assert.deepEqual(counts, [1, 1]);
 });
 
-test("what was folded before is shown, and the model is sent the whole conversation all the same", async () => {
+test("the display comes from the saved fold, and the model still gets the whole conversation", async () => {
   const data = new MemoryData();
   const id = await talked(data, 20);
   await using before = await opened(data);
@@ -160,10 +160,10 @@ const spoils: Record<string, (fold: SavedFold) => SavedFold> = {
   },
 };
 for (const [what, spoil] of Object.entries(spoils))
-  test(`a saved fold that ${what} is thrown away`, async () => {
+  test(`a saved fold that ${what} is discarded`, async () => {
     const data = new MemoryData();
     const id = await talked(data, 20);
-    // Where it was trusted, this is what would be shown.
+    // If the fold were used, this title would be shown.
     const fold = foldOf(data, id);
     const marked = { ...fold, body: fold.body.replaceAll('"title":"turn 0"', '"title":"from the cache"') };
     data.threads.get(id)!.fold = marked;
@@ -177,7 +177,7 @@ for (const [what, spoil] of Object.entries(spoils))
     assert.equal(reason, "complete");
   });
 
-test("after a rewind to before it, a saved fold is thrown away; after one behind it, it is used", async () => {
+test("a saved fold is discarded after a rewind to before its last event, and used after any other rewind", async () => {
   for (const isBefore of [true, false]) {
     const data = new MemoryData();
     const id = await talked(data, 20);
@@ -195,7 +195,7 @@ test("after a rewind to before it, a saved fold is thrown away; after one behind
   }
 });
 
-/** Lets something happen once, after the first read or before the first clone. */
+/** Calls back once, after the first read or before the first clone. */
 class RacingStore extends CountingStore {
   readonly #race: { after: "read" } | { before: "thread_cloned" };
   readonly #happens: () => Promise<unknown>;
@@ -226,7 +226,7 @@ class RacingStore extends CountingStore {
 }
 
 for (const isSaved of [true, false])
-  test(`what another process rewinds while a thread is opened is not shown, ${isSaved ? "with" : "without"} a saved fold`, async () => {
+  test(`events that another process rewinds while a thread is opened are not shown, ${isSaved ? "with" : "without"} a saved fold`, async () => {
     const data = new MemoryData();
     const id = await talked(data, isSaved ? 20 : 180);
     if (!isSaved) data.threads.get(id)!.fold = undefined;
@@ -237,7 +237,7 @@ for (const isSaved of [true, false])
     assert.deepEqual(h.getDisplayState(), other.h.getDisplayState());
   });
 
-test("a clone of what another process rewinds meanwhile is folded from what it inherits", async () => {
+test("a clone of events that another process rewinds meanwhile is folded from the events that it inherits", async () => {
   const data = new MemoryData();
   const id = await talked(data, 20);
   await using other = await opened(data);
@@ -264,7 +264,7 @@ test("a clone has folds of its own", async () => {
   assert.ok(two.storage.count < 10);
 });
 
-test("a long turn is saved while it goes on, so that a crash in it costs the next opening little", async () => {
+test("folds are also saved during a long turn, so that the thread opens quickly after a crash", async () => {
   const data = new MemoryData();
   const storage = new CountingStore(data);
   const calls = Array.from({ length: 700 }, () => call("note", { what: "x" }));
@@ -294,7 +294,7 @@ const refusals = {
   },
 };
 for (const [how, saveFold] of Object.entries(refusals))
-  test(`a store without the cache, or one that ${how} when it is to save, opens threads as ever`, async () => {
+  test(`a store without saved folds, or one that ${how} when it saves one, opens threads as usual`, async () => {
     const data = new MemoryData();
     const storage = new MemoryStore(data);
     const without = Object.assign(storage, { fold: undefined, saveFold });
@@ -308,7 +308,7 @@ for (const [how, saveFold] of Object.entries(refusals))
     }
   });
 
-test("an id that a caller chose is known for as long as the thread lives, and the state holds few of them", async () => {
+test("an input id that a caller chose is found for the lifetime of the thread, and the state holds only a few", async () => {
   const data = new MemoryData();
   await using one = await opened(data);
   const first = await one.h.sendMessage({ content: "first", id: "id 0" });
@@ -322,7 +322,7 @@ test("an id that a caller chose is known for as long as the thread lives, and th
   assert.equal(kinds.length, 121);
 });
 
-test("an id that stores could not find again is refused", async () => {
+test("an input id that stores can't look up is refused", async () => {
   await using one = await opened(new MemoryData());
   for (const id of ["", "x".repeat(201), "a\0b", "\ud800"])
     await assert.rejects(one.h.post({ content: "x", id, delivery: "send" }), { code: "INVALID_INPUT" });

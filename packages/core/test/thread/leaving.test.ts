@@ -4,7 +4,7 @@ import { MemoryData, MemoryStore } from "@cinch/core/store";
 import { call, say, script } from "@cinch/testkit";
 import { harness, noting } from "../support.ts";
 
-/** Calls back when the store has done what it was asked for the `nth` time, and not answered yet. */
+/** Calls back after the `nth` call of the store, before its result is returned. */
 class CountingStore extends MemoryStore {
   asked = 0;
   nth = Infinity;
@@ -34,7 +34,7 @@ class CountingStore extends MemoryStore {
 }
 
 for (const policy of ["allow", "ask"] as const)
-  test(`wherever a process leaves, each call runs once, and is told as what it was (${policy})`, async () => {
+  test(`at whatever call of the store a process closes, each call runs once and keeps its result (${policy})`, async () => {
     for (let nth = 1, isOver = false; !isOver; nth++) {
       const data = new MemoryData();
       const storage = new CountingStore(data);
@@ -47,7 +47,7 @@ for (const policy of ["allow", "ask"] as const)
       Object.assign(storage, { asked: 0, nth });
       let left: Promise<void> | undefined;
       storage.reached = () => (left = leaving.close());
-      // What it can't do any more because it has left, the next process does.
+      // Commands that fail because the harness is closed are left to the next process.
       await approveAll(leaving).catch(() => undefined);
       isOver = left === undefined;
       await (left ?? leaving.close());
@@ -55,9 +55,9 @@ for (const policy of ["allow", "ask"] as const)
       await next.switchThread({ threadId });
       await approveAll(next);
       const ends = (await next.listMessages()).flatMap(({ outcomes }) => Object.entries(outcomes));
-      const told = ends.map(([id, { result, unknown }]) => [id, result.content, unknown]).toSorted();
+      const results = ends.map(([id, { result, unknown }]) => [id, result.content, unknown]).toSorted();
       assert.deepEqual(
-        told,
+        results,
         [
           ["a", "noted a", false],
           ["b", "noted b", false],

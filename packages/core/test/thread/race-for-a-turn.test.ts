@@ -5,7 +5,7 @@ import type { StampedEvent } from "@cinch/core/journal";
 import { say, script } from "@cinch/testkit";
 import { harness, next } from "../support.ts";
 
-/** Begins a turn only after somebody else has. */
+/** Begins a turn only after another process has begun it. */
 class SlowStore extends MemoryStore {
   begun = Promise.withResolvers<void>();
   override async append(threadId: string, events: readonly StampedEvent[], options: AppendOptions) {
@@ -14,7 +14,7 @@ class SlowStore extends MemoryStore {
   }
 }
 
-test("who loses the race for a turn neither asks the model nor shows anything of its own", async () => {
+test("a process that loses the race for a turn neither asks the model nor emits events of its own", async () => {
   const data = new MemoryData();
   const storage = new SlowStore(data);
   const [winning, losing] = [script(say("a slow answer", { delayMs: 20 })), script(say("never asked for"))];

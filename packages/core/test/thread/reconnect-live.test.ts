@@ -28,7 +28,7 @@ function harnessOf(steps: Step[], tools: ToolSet = {}) {
   return Object.assign(made, { storage, [Symbol.asyncDispose]: () => made.close() });
 }
 
-/** What somebody shows who comes now, having seen the journal up to `since`. */
+/** The display of a client that connects now, after it has folded the journal up to `since`. */
 async function shownSince(harness: ReturnType<typeof harnessOf>, since: number): Promise<HarnessDisplayState> {
   const got: HarnessEvent[] = [];
   const off = harness.subscribe((event) => got.push(event), { since });
@@ -43,7 +43,7 @@ async function assertSameForAll(harness: ReturnType<typeof harnessOf>): Promise<
     assert.deepEqual(await shownSince(harness, since), harness.getDisplayState(), `since ${since}`);
 }
 
-test("a client that comes in the middle of an answer shows what has been said so far, and then the rest", async () => {
+test("a client that connects during an answer shows the text so far, and then the rest", async () => {
   const gate = Promise.withResolvers<void>();
   const slow: Step = async function* () {
     yield { type: "reasoning-start", id: "r" };
@@ -81,7 +81,7 @@ test("a client that comes in the middle of an answer shows what has been said so
   );
 });
 
-test("a client that comes while a tool runs shows what the tool has shown so far", async () => {
+test("a client that connects while a tool runs shows the progress of the tool", async () => {
   const gate = Promise.withResolvers<void>();
   const dig = defineTool({
     description: "Digs",
@@ -103,7 +103,7 @@ test("a client that comes while a tool runs shows what the tool has shown so far
   }
 });
 
-test("a client that comes while a call waits for a person shows the question", async () => {
+test("a client that connects while a call waits for a person shows the question", async () => {
   const ask = defineTool({ description: "Asks", input: z.object({}), execute: (_, { suspend }) => suspend("Which?") });
   await using harness = harnessOf([call("ask", {}, "c1")], { ask });
   const turn = harness.sendMessage({ content: "Begin." });
@@ -113,7 +113,7 @@ test("a client that comes while a call waits for a person shows the question", a
   assert.equal((await turn).reason, "aborted");
 });
 
-test("a reader that is too slow is told to resync, and ends up with what everybody shows", async () => {
+test("a reader that is too slow gets a resync, and ends with the same display state as the others", async () => {
   await using harness = harnessOf([say("x".repeat(12_000), { size: 1 }), say("Second.")]);
   await harness.createThread();
   const stop = new AbortController();
@@ -133,7 +133,7 @@ test("a reader that is too slow is told to resync, and ends up with what everybo
   assert.deepEqual(shown, harness.getDisplayState());
 });
 
-test("a reader that falls behind and comes back in the middle goes on from the state it is given", async () => {
+test("a reader that falls behind and reconnects during a turn continues from the state of its resync", async () => {
   const gate = Promise.withResolvers<void>();
   const chatty: Step = async function* () {
     yield { type: "text-start", id: "t" };
@@ -165,7 +165,7 @@ test("a reader that falls behind and comes back in the middle goes on from the s
   assert.deepEqual(got.reduce(reduceDisplay, newDisplayState(null)), harness.getDisplayState());
 });
 
-test("a session in another process sees every durable event once, in order, and ends up with the same", async () => {
+test("a session in another process gets every durable event once, in order, and ends with the same display state", async () => {
   const data = new MemoryData();
   await using here = talker(memoryStore(data));
   await using there = talker(memoryStore(data));

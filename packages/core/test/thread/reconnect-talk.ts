@@ -16,7 +16,7 @@ import { call, finish, say, script, type Step } from "@cinch/testkit";
 import * as z from "zod";
 import { permissions } from "../support.ts";
 
-/** A thought, a text and two calls with their arguments, in small pieces. */
+/** Reasoning, a text and two calls with their arguments, in small deltas. */
 const busy: Step = async function* () {
   const stream: LanguageModelV4StreamPart[] = [
     { type: "reasoning-start", id: "r" },
@@ -56,7 +56,7 @@ const ask = defineTool({
     resumed ? `they said ${String(resumed.data)}` : suspend({ question: "Which?" }),
 });
 
-/** A harness whose model speaks, thinks, calls two tools of which one waits for a person, and goes on. */
+/** A harness whose model reasons, answers, calls two tools, one of which waits for a person, and answers again. */
 export function talker(storage: Store = memoryStore()): Harness & AsyncDisposable {
   const model = script(busy, call("add", { a: 5 }), say("All done, at last."), say("And again."));
   const harness = new Harness({
@@ -68,7 +68,7 @@ export function talker(storage: Store = memoryStore()): Harness & AsyncDisposabl
   return Object.assign(harness, { [Symbol.asyncDispose]: () => harness.close() });
 }
 
-/** Everything that can happen to a thread in two turns. Settles when both have ended. */
+/** Two turns with many kinds of events. Settles when both have ended. */
 export async function talk(
   session: Pick<Session, "subscribe" | "sendMessage" | "renameThread" | "steer" | "respondToToolSuspension">,
 ) {
@@ -88,7 +88,7 @@ export async function talk(
 
 export const isDurable = (event: HarnessEvent): event is HarnessEvent & DurableEvent => "v" in event;
 
-/** What a client that has folded the journal up to `seq` shows. */
+/** The display of a client that has folded the journal up to `seq`. */
 export function displayAt(threadId: string, events: readonly DurableEvent[], seq: number): HarnessDisplayState {
   const past = events.filter((event) => event.seq <= seq) as HarnessEvent[];
   return past.reduce(reduceDisplay, newDisplayState(threadId));
@@ -96,7 +96,7 @@ export function displayAt(threadId: string, events: readonly DurableEvent[], seq
 
 export const settled = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 5));
 
-/** Fails with the test's own timeout if it never comes true. */
+/** Polls until the condition holds. If it never does, the test times out. */
 export async function until(isTrue: () => boolean): Promise<void> {
   while (!isTrue()) await settled();
 }

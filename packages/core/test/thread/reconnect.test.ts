@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { memoryStore, newDisplayState, reduceDisplay, type HarnessEvent } from "@cinch/core";
 import { displayAt, isDurable, settled, talk, talker } from "./reconnect-talk.ts";
 
-test("after the end, a client that returns at any seq gets the rest once, in order, and shows what is there", async () => {
+test("after the turns, a client that reconnects from any seq gets the later events once, in order, and the same display", async () => {
   const storage = memoryStore();
   await using harness = talker(storage);
   const { id } = await harness.createThread();
@@ -12,7 +12,7 @@ test("after the end, a client that returns at any seq gets the rest once, in ord
   await talk(harness);
   await settled();
   const journal = await storage.read(id);
-  assert.deepEqual(first.filter(isDurable), journal.slice(1), "who was there from the beginning saw everything once");
+  assert.deepEqual(first.filter(isDurable), journal.slice(1), "a subscriber from the beginning gets every event once");
   const shown = harness.getDisplayState();
   for (let since = 0; since <= journal.length; since++) {
     const got: HarnessEvent[] = [];
@@ -24,7 +24,7 @@ test("after the end, a client that returns at any seq gets the rest once, in ord
   }
 });
 
-/** A client that comes in the middle: what it was given, and what it shows of it. */
+/** A client that connects during a turn: the events that it got, and its display state. */
 interface Late {
   since: number;
   joined: string;
@@ -68,14 +68,14 @@ function assertWhole({ late, id, journal, shown }: Awaited<ReturnType<typeof joi
   }
 }
 
-test("a client that comes back between any two events gets the rest once, in order", async () => {
+test("a client that reconnects between any two events gets the later events once, in order", async () => {
   assertWhole(await joinedAllOver((attach) => queueMicrotask(attach)));
 });
 
-test("a client that comes back while an event is being given out gets the rest once, in order", async () =>
+test("a client that reconnects while an event is delivered gets the later events once, in order", async () =>
   assertWhole(await joinedAllOver((attach) => attach())));
 
-test("two sessions on one thread see the same", async () => {
+test("two sessions at one thread get the same events and display state", async () => {
   await using harness = talker();
   const { id } = await harness.createThread();
   const other = await harness.createSession({ threadId: id });
@@ -87,7 +87,7 @@ test("two sessions on one thread see the same", async () => {
   assert.equal(other.getDisplayState(), harness.getDisplayState());
 });
 
-test("after a rewind, a client from beyond it is told once to resync, and one from before it gets the events", async () => {
+test("after a rewind, a client that was beyond its target gets one resync, and any other client the events", async () => {
   const storage = memoryStore();
   await using harness = talker(storage);
   const { id } = await harness.createThread();
@@ -102,7 +102,7 @@ test("after a rewind, a client from beyond it is told once to resync, and one fr
   assert.deepEqual(
     seen.filter((event) => event.type === "resync").map((event) => event.displayState),
     [shown],
-    "who listens is told once",
+    "a subscriber gets one resync",
   );
   const journal = await storage.read(id);
   for (let since = 0; since <= before.length; since++) {

@@ -8,7 +8,7 @@ import { call, hang, inTurn, say, script, type ScriptedModel } from "@cinch/test
 import * as z from "zod";
 import { asking, gated, harness, next, texts } from "../support.ts";
 
-/** Runs a turn until `ready`, then lets the process "die" with it. */
+/** Runs a turn until `ready`, and then simulates the death of its process. */
 async function cutOff(
   data: MemoryData,
   model: ScriptedModel,
@@ -33,7 +33,7 @@ for (const { effect, again } of [
   { effect: "pure", again: true },
   { effect: "idempotent", again: true },
 ] as const) {
-  test(`a call with effect "${effect}" that was cut off is ${again ? "run again with the same key" : "reported as unknown"}`, async () => {
+  test(`a call with effect "${effect}" that a crash interrupted is ${again ? "run again with the same key" : "reported as unknown"}`, async () => {
     const data = new MemoryData();
     const first = gated(effect);
     await cutOff(data, script(call("gate"), say("done")), { gate: first.gate }, first.started);
@@ -63,7 +63,7 @@ for (const { effect, again } of [
 }
 
 for (const policy of ["deny", "ask"] as const) {
-  test(`a call that was cut off does not run again if a rule comes in with "${policy}" in the last moment`, async () => {
+  test(`an interrupted call does not run again if a rule with "${policy}" is set at the last moment`, async () => {
     const data = new MemoryData();
     const first = gated("pure");
     await cutOff(data, script(call("gate"), say("done")), { gate: first.gate }, first.started);
@@ -117,7 +117,7 @@ test("an input that was accepted before the crash is answered after it", async (
   );
 });
 
-test("what was streaming is shown as interrupted and left out of the prompt", async () => {
+test("a message that was streaming is shown as interrupted, and left out of the prompt", async () => {
   const data = new MemoryData();
   const dead = memoryStore(data);
   const h1 = await harness({ model: script(hang("half a sen")), storage: dead });
@@ -135,7 +135,7 @@ test("what was streaming is shown as interrupted and left out of the prompt", as
   assert.deepEqual(model.requests[0]!.prompt.slice(1), [{ role: "user", content: [{ type: "text", text: "go" }] }]);
 });
 
-test("a question that was pending is answered in another process, days later", async () => {
+test("a pending question can be answered in another process, days later", async () => {
   const data = new MemoryData();
   const dead = memoryStore(data);
   const steps = () => script(call("ask", { question: "Which?" }), say("thanks"));
@@ -152,7 +152,7 @@ test("a question that was pending is answered in another process, days later", a
   assert.deepEqual(ends(h2.seen), [{ content: "answer: SQLite", unknown: false }]);
 });
 
-test('onRecover: "pause" parks a cut-off turn until resume()', async () => {
+test('onRecover: "pause" parks an interrupted turn until resume()', async () => {
   const data = new MemoryData();
   const { gate, started } = gated();
   await cutOff(data, script(call("gate"), say("done")), { gate }, started);
@@ -170,12 +170,12 @@ test('onRecover: "pause" parks a cut-off turn until resume()', async () => {
   assert.equal((await ended).reason, "complete");
 });
 
-test("a seat that comes too late leaves a turn alone that waits again by now", async () => {
+test("a process that reads an answer late does not continue a turn that waits again by now", async () => {
   const data = new MemoryData();
   const steps = () => script(call(["ask", { question: "1" }, "a"], ["ask", { question: "2" }, "b"]), say("done"));
   await using h1 = await harness({ model: steps(), tools: { ask: asking }, storage: memoryStore(data) });
   const { id } = await h1.createThread();
-  // This one hears of the answer, and of nothing that comes after it, until it wants to drive.
+  // The second process reads the answer, and nothing after it until it asks for the lease.
   const slow = memoryStore(data);
   const lease = slow.lease.bind(slow);
   const read = slow.read.bind(slow);
@@ -208,7 +208,7 @@ test("a seat that comes too late leaves a turn alone that waits again by now", a
   assert.deepEqual([h1.getDisplayState().status, h2.getDisplayState().status], ["waiting", "waiting"]);
 });
 
-test("three takeovers without progress park the thread; resume() goes on, and abort() ends the turn", async () => {
+test("three takeovers without progress park the thread; resume() continues the turn, and abort() ends it", async () => {
   for (const choice of ["resume", "abort"] as const) {
     const data = new MemoryData();
     const dying = () => inTurn(hang(), say("done"));
@@ -234,7 +234,7 @@ test("three takeovers without progress park the thread; resume() goes on, and ab
   }
 });
 
-test("progress forgives earlier deaths: a long turn that dies now and then is never parked", async () => {
+test("progress resets the count of takeovers: a long turn whose drivers die now and then is never parked", async () => {
   const data = new MemoryData();
   const tick = defineTool({ description: "Ticks", effect: "pure", input: z.object({}), execute: () => "tick" });
   const steps = Array.from({ length: 8 }, () => call("tick"));
@@ -253,7 +253,7 @@ test("progress forgives earlier deaths: a long turn that dies now and then is ne
   assert.equal((await ended).reason, "complete");
 });
 
-test('recover: "all" goes on with threads that nobody opened', async () => {
+test('recover: "all" continues threads that no session has opened', async () => {
   const data = new MemoryData();
   const first = gated("pure");
   await cutOff(data, script(call("gate"), say("done")), { gate: first.gate }, first.started);
@@ -272,7 +272,7 @@ test('recover: "all" goes on with threads that nobody opened', async () => {
   assert.deepEqual(h.getDisplayState().messages.at(-1)?.content, [{ type: "text", text: "done" }]);
 });
 
-test("close() leaves the turn to whoever opens the thread next, and counts as no death", async () => {
+test("close() leaves the turn to the next process that opens the thread, and is not a takeover", async () => {
   const data = new MemoryData();
   const { gate, started } = gated("idempotent");
   const h1 = await harness({ model: script(call("gate"), say("done")), tools: { gate }, storage: memoryStore(data) });
@@ -297,7 +297,7 @@ test("close() leaves the turn to whoever opens the thread next, and counts as no
   );
 });
 
-test("an event of a newer release is shown past and not driven past", async () => {
+test("a display skips an event of a newer release, and a driver refuses the thread", async () => {
   const data = new MemoryData();
   const store = memoryStore(data);
   await using h = await harness({ model: script(say("x")), storage: store });
@@ -310,7 +310,7 @@ test("an event of a newer release is shown past and not driven past", async () =
   await assert.rejects(later.sendMessage({ content: "go" }), { code: "STORE_NEWER" });
 });
 
-test("a turn that our own store makes impossible ends with a typed error, once, and the next one can go on", async () => {
+test("a turn that a corrupt store makes impossible ends once, with a typed error, and a later turn can succeed", async () => {
   const data = new MemoryData();
   await using h = await harness({ model: script(say("one"), say("two")), storage: memoryStore(data) });
   await h.sendMessage({ content: "first" });
@@ -325,7 +325,7 @@ test("a turn that our own store makes impossible ends with a typed error, once, 
   assert.equal((await later.sendMessage({ content: "third" })).reason, "complete");
 });
 
-test("a driver that was stopped right after it had written tool_start, and replaced, does not run the tool when it wakes", async () => {
+test("a driver that was stopped right after it had written tool_start, and replaced, does not run the tool when it continues", async () => {
   for (const jump of [10_000, -3_600_000]) {
     const data = new MemoryData();
     let offset = 0;
@@ -340,7 +340,7 @@ test("a driver that was stopped right after it had written tool_start, and repla
     });
     h.subscribe((event) => {
       if (event.type !== "tool_start") return;
-      // As if the process stood still here, and another had taken over meanwhile.
+      // As if this process were suspended here, and another had taken over meanwhile.
       offset += jump;
       const lease = data.leases.get(event.threadId)!;
       data.leases.set(event.threadId, { epoch: lease.epoch + 1, holder: memoryStore(data) });
@@ -352,7 +352,7 @@ test("a driver that was stopped right after it had written tool_start, and repla
   }
 });
 
-test('recover: "all" opens what can be opened, whatever is wrong with one thread', async () => {
+test('recover: "all" continues the other threads if one cannot be opened', async () => {
   const data = new MemoryData();
   const first = gated("pure");
   await cutOff(data, script(call("gate"), say("done")), { gate: first.gate }, first.started);

@@ -37,7 +37,7 @@ test("close() while an input is being appended rejects that sendMessage and noth
   await rejected;
 });
 
-test("abort, then resume at once: what was queued runs", async () => {
+test("queued inputs run if resume() follows an abort at once", async () => {
   await using h = await harness({ model: script(inTurn(hang("…"), say("later done"))) });
   h.sendMessage({ content: "go" }).catch(() => undefined);
   await next(h, "message_update");
@@ -56,7 +56,7 @@ test("an abort right after a post ends the turn that the post begins", async () 
   assert.deepEqual([h.getDisplayState().status, (await h.listInbox()).length, runs], ["idle", 0, []]);
 });
 
-test("what is said after an abort, while its turn still ends, is the next input and runs", async () => {
+test("an input that is accepted after an abort, while the turn still ends, is the next one and runs", async () => {
   const { gate, started } = gated();
   await using h = await harness({ model: script(call("gate"), say("new answer")), tools: { gate } });
   h.sendMessage({ content: "go" }).catch(() => undefined);
@@ -68,7 +68,7 @@ test("what is said after an abort, while its turn still ends, is the next input 
   assert.equal(reason, "complete");
 });
 
-test("a driver that fails before there is a turn says so to whoever waits, and the next message can work", async () => {
+test("if a driver fails before there is a turn, waiting callers are rejected, and the next message can succeed", async () => {
   let broken = true;
   const storage = wrapped(memoryStore(), (name) =>
     name === "lease" && broken ? Promise.reject(new CinchError("CORRUPT", "torn")) : undefined,
@@ -86,7 +86,7 @@ test("a store that is busy for a moment delays a turn and loses nothing", async 
   assert.equal((await h.sendMessage({ content: "one" })).reason, "complete");
 });
 
-test("a lease that could not be given back is given back later", async () => {
+test("a lease that could not be released is released later", async () => {
   let failures = 1;
   const data = new MemoryData();
   const storage = wrapped(memoryStore(data), (name) => (name === "release" && failures-- > 0 ? busy() : undefined));
@@ -140,7 +140,7 @@ test("abort() returns when the thread is closed or deleted meanwhile", { timeout
   }
 });
 
-test("another seat's abort does not take a message for lost that is just being accepted", async () => {
+test("an abort of another session does not drop a message that is being accepted", async () => {
   const storage = wrapped(memoryStore(), (name) => (name === "append" ? pause(10) : undefined));
   await using h = await harness({ model: script(inTurn(hang("…"), say("mine done"))), storage });
   const { id } = await h.createThread();
@@ -153,7 +153,7 @@ test("another seat's abort does not take a message for lost that is just being a
   assert.equal((await mine).reason, "complete");
 });
 
-test("a pending sendMessage stays pending when its session goes to another thread", async () => {
+test("a pending sendMessage stays pending when its session switches to another thread", async () => {
   await using h = await harness({
     model: script(call("ask", { question: "?" }), say("thanks")),
     tools: { ask: asking },
@@ -166,11 +166,11 @@ test("a pending sendMessage stays pending when its session goes to another threa
   assert.equal((await turn).reason, "complete");
 });
 
-test("a tool that finishes while the harness closes has finished: it does not run again", async () => {
+test("a tool that finishes while the harness closes does not run again", async () => {
   const data = new MemoryData();
   let runs = 0;
   const slow = defineTool({
-    description: "Finishes although it was told to stop",
+    description: "Finishes although its signal is aborted",
     effect: "idempotent",
     input: z.object({}),
     execute: async () => {
@@ -195,7 +195,7 @@ test("a tool that finishes while the harness closes has finished: it does not ru
   assert.equal(runs, 1);
 });
 
-test("posting an id again while its turn ends gives that turn's result", async () => {
+test("a second sendMessage with the same id, while the turn ends, gives the result of that turn", async () => {
   let slow = false;
   const storage = wrapped(memoryStore(), (name) => (name === "read" && slow ? pause(30) : undefined));
   const { gate, started, open } = gated();
@@ -208,7 +208,7 @@ test("posting an id again while its turn ends gives that turn's result", async (
   assert.deepEqual(await second, await first);
 });
 
-test("a subscriber whose past can't be read is given the state, and everything from then on", async () => {
+test("a subscriber whose past events can't be read gets a resync, and all later events", async () => {
   let failing = false;
   const storage = wrapped(memoryStore(), (name) => (name === "read" && failing ? busy() : undefined));
   await using h = await harness({ model: script(say("one"), say("two")), storage });
@@ -223,7 +223,7 @@ test("a subscriber whose past can't be read is given the state, and everything f
   assert.ok(seen.includes("agent_end"));
 });
 
-test("what another process does while a thread is being opened is seen", async () => {
+test("events that another process appends while a thread is opened are seen", async () => {
   const data = new MemoryData();
   await using writer = await harness({ model: script(say("x")), storage: memoryStore(data) });
   const { id } = await writer.createThread({ title: "old" });
@@ -243,7 +243,7 @@ test("what another process does while a thread is being opened is seen", async (
   assert.equal(h.getDisplayState().title, "new");
 });
 
-test("an init that failed can be tried again", async () => {
+test("a failed init can be retried", async () => {
   let failures = 1;
   const storage = wrapped(memoryStore(), (name) => (name === "open" && failures-- > 0 ? busy() : undefined));
   const h = new Harness({ id: "x", storage, agent: new Agent({ name: "a", model: script(say("hi")) }) });
@@ -252,15 +252,15 @@ test("an init that failed can be tried again", async () => {
   await h.close();
 });
 
-test("an async subscriber that rejects is reported, once", async () => {
+test("the rejection of an async subscriber is reported once", async () => {
   await using h = await harness({ model: script(say("fine")) });
   h.subscribe(async () => {
     throw new Error("bad async listener");
   });
   await h.sendMessage({ content: "go" });
   await pause(5);
-  const told = h.seen.filter((event) => event.type === "info" && event.message.includes("bad async listener"));
-  assert.equal(told.length, 1);
+  const reports = h.seen.filter((event) => event.type === "info" && event.message.includes("bad async listener"));
+  assert.equal(reports.length, 1);
 });
 
 test("events() misses nothing that happens between the call and the first read", async () => {
@@ -273,7 +273,7 @@ test("events() misses nothing that happens between the call and the first read",
   await events.return();
 });
 
-test("closed sessions are let go, and leaving does not wait for the turn", async () => {
+test("closing a session does not wait for its turn, and the turn still completes", async () => {
   const { gate, started, open } = gated();
   await using h = await harness({ model: script(call("gate"), say("done")), tools: { gate } });
   const session = await h.createSession();

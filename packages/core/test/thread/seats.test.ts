@@ -9,20 +9,20 @@ import { harness } from "../support.ts";
 const talkative = () => scriptedBy(() => say("yes", { size: 10 }));
 const LIMIT = { timeout: 20_000 };
 
-/** As many awaits as lie between two steps of an arrival or a departure. */
+/** More awaits than a session needs to enter or leave a thread. */
 const STEPS = 40;
 
 async function awaits(count: number): Promise<void> {
   for (let n = 0; n < count; n++) await Promise.resolve();
 }
 
-/** A seat at which nothing happens any more never answers. */
+/** Never settles if the session's thread was closed. */
 async function answersAt(session: Session | Harness): Promise<string> {
   return (await session.sendMessage({ content: "still there?" })).reason;
 }
 
 test(
-  "a session that enters a thread while another leaves it is answered there, whichever step meets which",
+  "a session that enters a thread while another leaves can use it, whatever the order of their steps",
   LIMIT,
   async () => {
     for (let late = 0; late < STEPS; late++) {
@@ -40,7 +40,7 @@ test(
   },
 );
 
-test("a session that leaves while another enters leaves it where it is", LIMIT, async () => {
+test("a session that leaves a thread while another enters does not close the thread", LIMIT, async () => {
   for (let late = 0; late < STEPS; late++) {
     await using h = await harness({ model: talkative() });
     const { id: threadId } = await h.createThread();
@@ -54,8 +54,8 @@ test("a session that leaves while another enters leaves it where it is", LIMIT, 
   }
 });
 
-/** Tells when the end of a turn is written. */
-class TellingStore extends MemoryStore {
+/** `ended` settles when the end of a turn is written. */
+class TurnEndStore extends MemoryStore {
   readonly ended = Promise.withResolvers<void>();
   override async append(threadId: string, events: readonly StampedEvent[], options: AppendOptions) {
     const result = await super.append(threadId, events, options);
@@ -64,7 +64,7 @@ class TellingStore extends MemoryStore {
   }
 }
 
-test("a thread that recover: all goes on with is open for a session that enters as its turn ends", LIMIT, async () => {
+test("a session can enter a thread that recover: all continues, at the moment its turn ends", LIMIT, async () => {
   for (let late = 0; late < STEPS; late++) {
     const data = new MemoryData();
     await using first = await harness({ model: talkative(), storage: new MemoryStore(data) });
@@ -73,7 +73,7 @@ test("a thread that recover: all goes on with is open for a session that enters 
     await first.close();
     const queued = { type: "input_accepted", v: 1, at: 1, inputId: "i", delivery: "send", content: "hello" } as const;
     await new MemoryStore(data).append(threadId, [queued], { afterSeq });
-    const storage = new TellingStore(data);
+    const storage = new TurnEndStore(data);
     await using h = await harness({ model: talkative(), storage, recover: "all" });
     await storage.ended.promise;
     await awaits(late);
@@ -82,12 +82,16 @@ test("a thread that recover: all goes on with is open for a session that enters 
   }
 });
 
-test("who deletes a thread and makes room for another leaves the seats of others alone", LIMIT, async () => {
-  await using h = await harness({ model: talkative() });
-  const { id: threadId } = await h.createThread();
-  const other = await h.createSession({ threadId });
-  await h.deleteThread({ threadId });
-  await assert.rejects(other.switchThread({ threadId }), { code: "THREAD_NOT_FOUND" });
-  await h.createThread();
-  assert.equal(await answersAt(h), "complete");
-});
+test(
+  "after a deletion, a session that tries to enter the deleted thread does not affect other sessions",
+  LIMIT,
+  async () => {
+    await using h = await harness({ model: talkative() });
+    const { id: threadId } = await h.createThread();
+    const other = await h.createSession({ threadId });
+    await h.deleteThread({ threadId });
+    await assert.rejects(other.switchThread({ threadId }), { code: "THREAD_NOT_FOUND" });
+    await h.createThread();
+    assert.equal(await answersAt(h), "complete");
+  },
+);

@@ -5,7 +5,7 @@ import { MemoryData } from "@cinch/core/store";
 import { call, hang, say, script } from "@cinch/testkit";
 import { asking, gated, harness, next, noting, texts } from "../support.ts";
 
-test("without a thread, the newest one of the resource is taken, or one is made", async () => {
+test("without a thread, a session selects the newest one of its resource, or creates one", async () => {
   const data = new MemoryData();
   await using h = await harness({ model: script(say("hi")), storage: memoryStore(data) });
   assert.equal(h.getDisplayState().threadId, null);
@@ -17,7 +17,7 @@ test("without a thread, the newest one of the resource is taken, or one is made"
   assert.notEqual((await elsewhere.selectOrCreateThread()).id, threadId);
 });
 
-test("threads are made, renamed, listed newest first, found, paged and deleted", async () => {
+test("threads are created, renamed, listed newest first, found, paged and deleted", async () => {
   await using h = await harness({ model: script(say("about walruses")) });
   const a = await h.createThread({ title: "A" });
   const b = await h.createThread({ title: "B" });
@@ -66,7 +66,7 @@ test("deleting a thread ends the turn that runs in it", async () => {
   await failed;
 });
 
-test("a clone begins as its source was at a seq, goes its own way, and outlives it", async () => {
+test("a clone begins as its source was at a seq, is independent of it, and outlives it", async () => {
   const model = script(say("one"), say("two"), say("three"));
   await using h = await harness({ model });
   await h.sendMessage({ content: "first" });
@@ -90,7 +90,7 @@ test("a clone begins as its source was at a seq, goes its own way, and outlives 
   );
 });
 
-test("a clone in the middle of a turn inherits nothing that is open", async () => {
+test("a clone that is created during a turn inherits no open calls and inputs", async () => {
   const model = script(call("ask", { question: "?" }), say("done"));
   await using h = await harness({ model, tools: { ask: asking } });
   h.sendMessage({ content: "go" }).catch(() => undefined);
@@ -116,7 +116,7 @@ test("a clone in the middle of a turn inherits nothing that is open", async () =
   });
 });
 
-test("rewind takes messages back, aborts what runs, keeps usage, and seq goes on", async () => {
+test("a rewind reverts messages, aborts the running turn and keeps usage, and seq continues", async () => {
   const { gate, started } = gated();
   await using h = await harness({ model: script(say("one"), call("gate"), say("never")), tools: { gate } });
   await h.sendMessage({ content: "first" });
@@ -139,7 +139,7 @@ test("rewind takes messages back, aborts what runs, keeps usage, and seq goes on
   await assert.rejects(h.rewind({ toSeq: 10_000 }), { code: "INVALID_INPUT" });
 });
 
-test("messages come by page, with the outcomes of their calls", async () => {
+test("messages are listed by page, with the outcomes of their calls", async () => {
   const { note } = noting();
   await using h = await harness({
     model: script(call("note", { what: "x" }), say("one"), say("two")),
@@ -177,7 +177,7 @@ test("commands are accepted in the order of the calls, awaited or not, for the t
   assert.deepEqual(said, ["go", "a", "b", "c"]);
 });
 
-test("two sessions at one thread see the same, and either can steer", async () => {
+test("two sessions at one thread see the same messages, and either can steer", async () => {
   const { gate, started, open } = gated();
   await using h = await harness({ model: script(call("gate"), say("done")), tools: { gate } });
   const { id } = await h.createThread();
@@ -220,7 +220,7 @@ test("a session in another process follows the journal and the draft, and its co
   assert.ok(texts(driver.seen).includes("user: from afar"));
 });
 
-test("the same snapshot comes back as long as nothing happens, and never changes", async () => {
+test("the display state is the same immutable object until something changes", async () => {
   await using h = await harness({ model: script(say("hi")) });
   await h.createThread();
   const before = h.getDisplayState();
@@ -231,7 +231,7 @@ test("the same snapshot comes back as long as nothing happens, and never changes
   assert.notEqual(h.getDisplayState(), before);
 });
 
-test("mistakes in the configuration are told by the constructor", () => {
+test("the constructor reports mistakes in the configuration", () => {
   const agent = new Agent({ name: "a", model: script(say("x")) });
   const { note } = noting();
   const cases: [() => unknown, RegExp][] = [

@@ -12,7 +12,7 @@ import {
 import { ruleHooks } from "../../src/path-rules/rule-hooks.ts";
 import { TemporaryFolder, reach } from "../temporary-folder.ts";
 
-/** With a folder that goes when the test is done. */
+/** With a folder that is removed after the test. */
 async function withFolder(
   make: (root: string) => Backend,
   about: Partial<BackendUnderTest> = {},
@@ -31,7 +31,7 @@ const rules = pathRules([
   { operations: ["write"], paths: ["/**"], mode: "allow" },
 ]);
 
-/** Every one of them, with nothing in it. */
+/** Each kind of backend, empty. */
 export const backends: Record<string, () => Promise<BackendUnderTest>> = {
   memory: async () => ({ backend: memoryBackend(), reach, inMemory: true }),
 

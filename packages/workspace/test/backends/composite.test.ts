@@ -25,7 +25,7 @@ const files = (backend: Backend) => ({
   },
 });
 
-/** What `made` shows of its notes. */
+/** The notes that `made` lists. */
 const everything = [
   "/a.md",
   "/far/away/five.md",
@@ -54,7 +54,7 @@ describe("a composite", () => {
     return { ...parts, backend: compositeBackend({ default: parts.rest, routes }) };
   };
 
-  test("a path belongs to the longest route that fits, and names are compared whole", async () => {
+  test("a path belongs to the longest matching route, and whole names are compared", async () => {
     const { backend, team, memories, rest } = made();
     for (const path of ["/memories/team/new", "/memories/team-not/new", "/memoriesnot"])
       await backend.write(path, content(path), {}, reach);
@@ -63,7 +63,7 @@ describe("a composite", () => {
     assert.equal(await files(rest).text("/memoriesnot"), "/memoriesnot");
   });
 
-  test("routes are there as directories, with the directories above them", async () => {
+  test("routes and the directories above them are listed as directories", async () => {
     const { names } = files(made().backend);
     assert.deepEqual(await names("/"), ["/a.md file", "/far directory", "/memories directory", "/notes directory"]);
     assert.deepEqual(await names("/far"), ["/far/away directory"]);
@@ -78,14 +78,14 @@ describe("a composite", () => {
       assert.equal((await backend.stat(path, reach))?.type, "directory");
   });
 
-  test("what the backend above has under a route is hidden", async () => {
+  test("files of the outer backend below a route are hidden", async () => {
     const { backend } = made();
     assert.equal(await backend.stat("/memories/hidden.md", reach), null);
     assert.deepEqual(await files(backend).glob("**/hidden.md"), []);
     assert.deepEqual(await files(backend).grep("find", "/memories", "hidden.md"), []);
   });
 
-  test("glob finds in all of them, by one pattern", async () => {
+  test("glob searches all backends with one pattern", async () => {
     const { glob } = files(made().backend);
     assert.deepEqual(await glob("**/*.md"), everything);
     assert.deepEqual(await glob("*/*.md"), ["/memories/one.md", "/notes/x.md"]);
@@ -109,7 +109,7 @@ describe("a composite", () => {
     assert.deepEqual(await grep("find", "/memories/team/skip"), ["/memories/team/skip/four.md:find me"]);
   });
 
-  test("grep looks in all of them", async () => {
+  test("grep searches all backends", async () => {
     const { grep } = files(made().backend);
     assert.deepEqual(
       await grep("find"),
@@ -123,7 +123,7 @@ describe("a composite", () => {
     assert.deepEqual(await grep("find", "/memories/team", "/memories/team/*"), ["/memories/team/three.md:find me"]);
   });
 
-  test("a route can't be deleted, nor what is above it, nor be written as a file", async () => {
+  test("neither a route nor a directory above it can be deleted or written as a file", async () => {
     const { backend } = made();
     for (const path of ["/memories", "/memories/team", "/far", "/far/away", "/"])
       await assert.rejects(backend.delete(path, reach), problem("denied", path));
@@ -133,14 +133,14 @@ describe("a composite", () => {
     assert.deepEqual(await files(backend).glob("memories/deep/**"), []);
   });
 
-  test("failures tell the path by which the caller knows the file", async () => {
+  test("errors have the path that the caller used", async () => {
     const { backend } = made();
     await assert.rejects(files(backend).text("/memories/none.md"), problem("not_found", "/memories/none.md"));
     await assert.rejects(backend.list("/memories/team/none", reach), problem("not_found", "/memories/team/none"));
     await assert.rejects(files(backend).text("/far"), problem("is_a_directory", "/far"));
   });
 
-  test("routes that are no paths, or the same, are refused", () => {
+  test("invalid and duplicate routes are refused", () => {
     const invalid = (routes: Record<string, Backend>) =>
       assert.throws(
         () => compositeBackend({ default: memoryBackend(), routes }),
@@ -150,7 +150,7 @@ describe("a composite", () => {
     invalid({ "/a": memoryBackend(), "/a/": memoryBackend() });
   });
 
-  test("closing it closes each of them once", async () => {
+  test("closing it closes each backend once", async () => {
     const closed: string[] = [];
     const part = (name: string) => Object.assign(memoryBackend(), { close: async () => void closed.push(name) });
     const [one, two] = [part("one"), part("two")];

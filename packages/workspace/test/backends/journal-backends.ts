@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { storeBackend, threadBackend, type Backend } from "@cinch/workspace";
 import { TemporaryFolder, reach } from "../temporary-folder.ts";
 
-/** A harness, and what it gives to its workspace. */
+/** A harness, and the host that its workspace gets. */
 async function hosted(
   make: (host: WorkspaceHost) => Promise<Omit<BackendUnderTest, "dispose">>,
   { inMemory = false } = {},
@@ -31,7 +31,7 @@ async function hosted(
   return { ...(await make(await opened.promise)), inMemory, dispose };
 }
 
-/** Every one of them, with nothing in it. */
+/** Each kind of backend that stores files in a journal, empty. */
 export const journalBackends: Record<string, () => Promise<BackendUnderTest>> = {
   "a store": () =>
     hosted(async (host) => {
@@ -42,7 +42,7 @@ export const journalBackends: Record<string, () => Promise<BackendUnderTest>> = 
   "a thread": () =>
     hosted(
       async (host) => {
-        // The journal that threads share does to files what that of a thread does.
+        // A shared journal treats files like the journal of a thread.
         const files = (await host.shared("a thread")) as ThreadFiles;
         return { backend: threadBackend(), reach: { ...reach, files } };
       },

@@ -30,7 +30,7 @@ const names = async (backend: Backend, path = "/") =>
   (await backend.list(path, reach)).map((entry) => entry.path).toSorted();
 
 describe("a policy around a backend", () => {
-  test("hears of what was done, and of nothing that failed", async () => {
+  test("is notified of operations that succeeded, and of no others", async () => {
     const heard: Access[] = [];
     const backend = withPolicy(memoryBackend({ "/a": "x" }), { after: (access) => void heard.push(access) });
     await all(backend.read("/a", {}, reach));
@@ -47,7 +47,7 @@ describe("a policy around a backend", () => {
     ]);
   });
 
-  test("is called before anything is touched, and its reason is in the error", async () => {
+  test("is called before the operation, and its reason is in the error", async () => {
     const backend = withPolicy(memoryBackend({ "/a": "x", "/b": "x" }), {
       before: async ({ operation, path }) => (path === "/a" && operation !== "list" ? `not ${operation}.` : undefined),
     });
@@ -77,7 +77,7 @@ describe("path rules around a backend", () => {
   ]);
   const tree = { "/secret/a": "x", "/repo/.env": "x", "/repo/src/b": "x", "/repo/keys/c.pem": "x", "/d": "x" };
 
-  test("what may not be read is not read, listed, found or searched", async () => {
+  test("files that must not be read are not read, listed, found or searched", async () => {
     const backend = withPolicy(memoryBackend(tree), ruleHooks(rules));
     await denied(all(backend.read("/secret/a", {}, reach)), "/secret/a");
     await denied(backend.stat("/secret", reach), "/secret");
@@ -91,7 +91,7 @@ describe("path rules around a backend", () => {
     assert.deepEqual((await grep(backend)).map(({ path }) => path).toSorted(), ["/d", "/repo/.env", "/repo/src/b"]);
   });
 
-  test("what may not be written is not written, deleted, or deleted with what is above it", async () => {
+  test("files that must not be written are not written, deleted, or deleted with their directory", async () => {
     const inner = memoryBackend(tree);
     const backend = withPolicy(inner, ruleHooks(rules));
     await denied(backend.write("/repo/.env", content(), {}, reach), "/repo/.env");
@@ -105,7 +105,7 @@ describe("path rules around a backend", () => {
     assert.deepEqual(await names(inner, "/repo"), ["/repo/.env"]);
   });
 
-  test("a link is judged by where it leads, and by its own name", async () => {
+  test("a link is judged by its target and by its own name", async () => {
     await using scene = await Scene.make();
     scene.file("secret/a", "x");
     scene.file("open/b", "x");
@@ -138,14 +138,14 @@ describe("path rules around a backend", () => {
     assert.ok(existsSync(scene.inside("secret/a")));
   });
 
-  test("a link that changes between the judgement and the use is not followed", async () => {
+  test("a link that changes between the check and the use is not followed", async () => {
     await using scene = await Scene.make();
     scene.file("secret/a", "hidden x");
     scene.file("open/a", "x");
     scene.link("way", "open");
     const judged = withPolicy(scene.backend, {
       before(access, who) {
-        // Just after it was found to be harmless.
+        // Right after it was checked.
         if (access.path === "/open/a") {
           scene.run("mv", "open", "kept");
           scene.run("ln", "-s", "secret", "open");

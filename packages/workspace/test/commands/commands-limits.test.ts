@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { commandMatcher } from "@cinch/workspace";
 
-test("a line that is too long, too deep or made to hurt the parser may be anything, at once", async () => {
+test("a line that is too long, too deep or hostile to the parser counts as unknown, at once", async () => {
   const { matches, suggest } = await commandMatcher();
   const deep = (open: string, close: string) => open.repeat(1_000) + "ls" + close.repeat(1_000);
   const lines = [
@@ -23,7 +23,7 @@ test("a line that is too long, too deep or made to hurt the parser may be anythi
   assert.equal(matches("git push *", "git push"), "all");
 });
 
-test("a word with thousands of braces is read at once", async () => {
+test("a word with thousands of braces is parsed at once", async () => {
   const { matches } = await commandMatcher();
   const before = performance.now();
   assert.equal(matches("git push *", `ls ${"{,".repeat(2_400)}`), "none");

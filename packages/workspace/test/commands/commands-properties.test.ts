@@ -10,7 +10,7 @@ import * as fc from "fast-check";
 
 const NAMES = ["git", "ls", "make", "npm"];
 
-/** Pieces of shell syntax, which make no sense together most of the time. */
+/** Fragments of shell syntax, mostly invalid in combination. */
 const PIECES = (
   "git|ls|push| | | |\n|;|&|&&|||(|)|{ |; }|$(|`|'|\"|\\|\\\n|$'|#| #|<<EOF\n|\nEOF\n|<<'E'\n|>|<|&>|2>&1|<<<|<(|$x|${x:-|x=|$((|((|))|" +
   "[[ | ]]|[ | ]|if |; then |fi|while |; do |done|for i in |case a in |a) |;;|esac|! |{a,b}|*|~|time |f() |eval |env |xargs |sh -c |\0|\u200B"
@@ -40,7 +40,7 @@ const both =
   });
 const quoted = (line: string) => `'${line.replaceAll("'", String.raw`'\''`)}'`;
 
-/** Commands in every place in which a shell takes one. All of them are run. */
+/** Commands at every position at which a shell accepts one. All of them are run. */
 const { nested } = fc.letrec<{ nested: Line }>((tie) => {
   const inner = tie("nested") as fc.Arbitrary<Line>;
   const pairs = [" && ", "; ", "\n", " | ", " & "].map((between) => fc.tuple(inner, inner).map(both(between)));
@@ -77,7 +77,7 @@ const { nested } = fc.letrec<{ nested: Line }>((tie) => {
   };
 });
 
-test("no input makes the matcher throw, and what it suggests covers the line", async () => {
+test("the matcher throws for no input, and the pattern that it suggests covers the line", async () => {
   const { matches, suggest } = await commandMatcher();
   const line = fc.oneof(
     noise,
@@ -108,7 +108,7 @@ const spelled = (word: string) =>
   );
 const push = fc.tuple(spelled("git"), spelled("push")).map((words) => words.join(" "));
 
-/** Each runs a line that it is given. */
+/** Each runs the line that it gets as an argument. */
 const DISGUISES: ((line: string) => string)[] = [
   (line) => `bash -c ${quoted(line)}`,
   (line) => `bash -ec ${quoted(line)} _ x`,
@@ -138,7 +138,7 @@ const disguised = fc
   .tuple(push, fc.array(fc.constantFrom(...DISGUISES), { minLength: 1, maxLength: 3 }))
   .map(([line, layers]) => layers.reduce((inner, layer) => layer(inner), line));
 
-test("a deny bites on a command in any number of disguises, and no allow of what is seen covers it", async () => {
+test("a deny matches a command in any number of wrappers, and no allow of a wrapper covers it", async () => {
   const { matches, suggest } = await commandMatcher();
   fc.assert(
     fc.property(disguised, (line) => {
@@ -151,7 +151,7 @@ test("a deny bites on a command in any number of disguises, and no allow of what
   );
 });
 
-test("a deny finds a command wherever it stands", async () => {
+test("a deny matches a command at any position", async () => {
   const { matches } = await commandMatcher();
   fc.assert(
     fc.property(nested, ({ line, names }) => {
@@ -173,7 +173,7 @@ test("an allow covers a line only if every command in it fits", async () => {
 
 const SHELLS = ["/bin/bash", "/bin/dash"].filter((shell) => existsSync(shell));
 
-test("what a real shell runs was found in the line, and nothing else where the line was allowed", async (t) => {
+test("the matcher finds every command that a real shell runs, and an allowed line runs no other", async (t) => {
   if (SHELLS.length === 0) return t.skip("no shell here");
   const { matches } = await commandMatcher();
   const bin = await mkdtemp(join(tmpdir(), "cinch-bin-"));
@@ -193,7 +193,7 @@ test("what a real shell runs was found in the line, and nothing else where the l
   const pushes = fc.sample(disguised, { numRuns: 20, seed: 1 });
   const ran = [];
   for (const line of pushes) ran.push((await run("/bin/bash", line)).names.includes("git"));
-  // The others need a program that is not here, or quotes that got lost on the way through two languages.
+  // The others need a program that is not installed, or lose quotes between two languages.
   if (existsSync("/bin/bash")) assert.ok(ran.filter(Boolean).length > pushes.length / 2, ran.join(" "));
   const lines = fc.sample(
     fc.oneof(

@@ -8,7 +8,7 @@ import { TemporaryFolder, reach } from "../temporary-folder.ts";
 
 export const SECRET = "SECRET of somebody else";
 
-/** A workspace with something valuable beside it. */
+/** A workspace with secret files beside it. */
 export class Scene {
   readonly #place: TemporaryFolder;
   readonly backend: DirectoryBackend;
@@ -61,7 +61,7 @@ export class Scene {
     execFileSync(command, args, { cwd: this.root });
   }
 
-  /** Nothing beside the workspace is other than it was. */
+  /** Asserts that nothing beside the workspace has changed. */
   checkOutside(): void {
     assert.deepEqual(readdirSync(this.outside("."), { recursive: true }).toSorted(), [
       "secret.txt",
@@ -123,7 +123,7 @@ export class Scene {
   }
 }
 
-/** What came of it: what it gave, or what was wrong. Anything but a `FileError` is a defect. */
+/** The result, or the problem of the error. Any error but a `FileError` is a defect. */
 export async function outcome(work: Promise<string>): Promise<string> {
   try {
     return await work;

@@ -3,12 +3,12 @@ import { createServer } from "node:net";
 import { describe, test } from "node:test";
 import { outcome, Scene } from "./attack.ts";
 
-/** What is prepared, what is tried, and what must come of it. */
+/** A preparation, an attempt, and its required outcome. */
 interface Attack {
   prepare?(scene: Scene): void;
   attempt(scene: Scene): Promise<string>;
   gives: string;
-  /** What has to be true afterwards, beside that nothing outside was touched. */
+  /** What must be true afterwards, besides that nothing outside has changed. */
   leaves?(scene: Scene): Promise<void>;
 }
 
@@ -336,7 +336,7 @@ const attacks: Record<string, Attack> = {
 };
 
 for (const confinement of ["descriptors", "checks"] as const) {
-  describe(`nothing leads out of a directory (${confinement})`, { concurrency: 4 }, () => {
+  describe(`no path escapes a directory (${confinement})`, { concurrency: 4 }, () => {
     for (const [name, { prepare, attempt, gives, leaves }] of Object.entries(attacks)) {
       test(`${name}: ${gives === "" ? "nothing" : gives}`, { timeout: 10_000 }, async () => {
         await using scene = await Scene.make(confinement);

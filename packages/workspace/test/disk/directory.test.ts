@@ -15,8 +15,8 @@ const node = ["-C", "@cinch/source"];
 
 describe("a directory", () => {
   for (const confinement of ["descriptors", "checks"]) {
-    test(`what the operating system denies is denied, and nothing else suffers (${confinement})`, async () => {
-      // Root is denied nothing, so another user has to try.
+    test(`a file that the operating system protects is denied, and other files are not affected (${confinement})`, async () => {
+      // Permissions do not apply to root, so another user makes the calls.
       const ordinary = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
       const { stdout } = await promisify(execFile)(
         process.execPath,
@@ -53,14 +53,14 @@ describe("a directory", () => {
     assert.equal(statSync(scene.inside("src/new.txt")).mode & 0o777, 0o666 & ~process.umask());
   });
 
-  test("a file that was written is not what a program sees that has it open", async () => {
+  test("a write replaces the file, so that a program that has it open keeps the old contents", async () => {
     await using scene = await Scene.make();
     const before = statSync(scene.inside("src/a.txt")).ino;
     await scene.write("/src/a.txt", "new");
     assert.notEqual(statSync(scene.inside("src/a.txt")).ino, before);
   });
 
-  test("a change by another process changes the version, also in place and of the same length", async () => {
+  test("a change by another process changes the version, even in place and with the same length", async () => {
     await using scene = await Scene.make();
     const path = scene.inside("src/a.txt");
     for (let turn = 0; turn < 30; turn++) {
@@ -68,7 +68,7 @@ describe("a directory", () => {
       const { version } = (await scene.backend.stat("/src/a.txt", reach))!;
       writeFileSync(path, turn % 2 === 0 ? "BBBB" : "CCCC", { flag: "r+" });
       assert.equal(await outcome(scene.write("/src/a.txt", "DDDD", version)), "changed");
-      // Times can be set back. The time at which that was done can't.
+      // The modification time can be set back, but the change time can't.
       const { atime, mtime } = await stat(path);
       const second = (await scene.backend.stat("/src/a.txt", reach))!.version;
       writeFileSync(path, "EEEE", { flag: "r+" });
@@ -77,7 +77,7 @@ describe("a directory", () => {
     }
   });
 
-  test("two backends on one folder don't both win", async () => {
+  test("of concurrent writes of two backends that expect the same version, one succeeds", async () => {
     await using scene = await Scene.make();
     const other = directoryBackend({ root: scene.root });
     const { version } = (await scene.backend.stat("/src/a.txt", reach))!;
@@ -91,7 +91,7 @@ describe("a directory", () => {
     assert.equal(results.filter(({ status }) => status === "fulfilled").length, 1);
   });
 
-  test("of four processes that make the same files each file has one that won", async () => {
+  test("if four processes create the same files, each file is created by one of them", async () => {
     await using place = await TemporaryFolder.make();
     const made = Array.from({ length: 4 }, () =>
       promisify(execFile)(process.execPath, [...node, script("writer-process.ts"), "new", place.path]),
@@ -118,7 +118,7 @@ describe("a directory", () => {
     assert.deepEqual([await scene.read("/a.txt"), await scene.list("/")], ["old", "/a.txt /src"]);
     assert.deepEqual([await scene.glob("**"), await scene.grep("by ")], ["/a.txt /src/a.txt", ""]);
     assert.equal(await outcome(scene.read(`/${left[0]}`)), "invalid");
-    // Long after, it is gone.
+    // It is removed a long time later.
     assert.equal(readdirSync(scene.root).length, 3);
     const old = new Date(Date.now() - 2 * 60 * 60 * 1000);
     utimesSync(scene.inside(left[0]!), old, old);
@@ -140,7 +140,7 @@ describe("a directory", () => {
     assert.deepEqual(await backend.list("/", reach), []);
   });
 
-  test("a link says where it leads, and resolve too", async () => {
+  test("stat and resolve give the target of a link", async () => {
     await using scene = await Scene.make();
     scene.link("link", "src");
     scene.link("src/again", "../link/a.txt");
@@ -163,7 +163,7 @@ describe("a directory", () => {
     }
   });
 
-  test("it says how it is confined", async () => {
+  test("it reports how it is confined", async () => {
     await using scene = await Scene.make();
     assert.equal(await scene.backend.confinement(), process.platform === "linux" ? "descriptors" : "checks");
   });

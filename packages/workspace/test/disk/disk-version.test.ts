@@ -6,7 +6,7 @@ import { nextTime, diskVersion } from "../../src/disk/disk-version.ts";
 const stats = (mtimeNs: bigint, ctimeNs: bigint) =>
   ({ ino: 1n, size: 4n, mtimeNs, ctimeNs, isFile: () => true }) as unknown as BigIntStats;
 
-test("on a disk that counts in seconds, the version depends on the contents too", async () => {
+test("on a file system with times in seconds, the version depends on the contents too", async () => {
   const second = 1_000_000_000n;
   const [one, two] = await Promise.all(
     ["one", "two"].map((hash) => diskVersion(stats(7n * second, 8n * second), async () => hash)),
@@ -16,7 +16,7 @@ test("on a disk that counts in seconds, the version depends on the contents too"
   await diskVersion(stats(7n * second + 1n, 8n * second), async () => fine());
 });
 
-test("no two files are written at the same time", () => {
+test("no two files get the same time", () => {
   const times = Array.from({ length: 1_000 }, nextTime);
   assert.equal(new Set(times).size, 1_000);
   assert.deepEqual(

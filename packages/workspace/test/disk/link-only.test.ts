@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { directoryBackend } from "@cinch/workspace";
 
-test("what is deleted as a link is a link: neither the file it leads to, nor a file that has come into its place", async () => {
+test("deleting a link deletes neither its target nor a file that has replaced the link", async () => {
   const root = mkdtempSync(join(tmpdir(), "cinch-link-"));
   try {
     const backend = directoryBackend({ root });

@@ -1,7 +1,7 @@
 import process from "node:process";
 import { outcome, Scene } from "./attack.ts";
 
-/** What somebody who is not root meets in a workspace that is not all theirs. Says it as JSON. */
+/** Prints, as JSON, the outcomes for a user other than root in a workspace with files that the user can't access. */
 const [confinement] = process.argv.slice(2) as ["descriptors" | "checks"];
 await using scene = await Scene.make(confinement);
 scene.file("locked/file.txt", "inside");

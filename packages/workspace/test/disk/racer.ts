@@ -2,7 +2,7 @@ import { mkdirSync, readlinkSync, renameSync, rmSync, symlinkSync, unlinkSync, w
 import { execFileSync } from "node:child_process";
 import process from "node:process";
 
-/** Swaps what stands under a path for something else and back, as fast as it can, until it is killed. */
+/** Replaces the file at a path by something else and back, as fast as possible, until it is killed. */
 const [kind, path, other] = process.argv.slice(2) as [string, string, string];
 
 const attempt = (work: () => void) => {
@@ -13,7 +13,7 @@ const attempt = (work: () => void) => {
   }
 };
 
-/** Now and then the other side has to find things in order, and after that in disorder. No two rounds take the same time. */
+/** Keeps each state for a random time, so that the other side finds both. */
 const linger = () => {
   for (const until = performance.now() + Math.random() * 0.2; performance.now() < until;);
 };
@@ -35,7 +35,7 @@ const swaps: Record<string, () => void> = {
     attempt(() => renameSync(`${path}.next`, path));
     linger();
   },
-  /** A folder that is made again whenever it is deleted, and is a link in between. */
+  /** A folder that is created again whenever it is deleted, and is a link in between. */
   tree() {
     attempt(() => mkdirSync(`${path}/sub`, { recursive: true }));
     attempt(() => writeFileSync(`${path}/sub/a.txt`, "inside"));

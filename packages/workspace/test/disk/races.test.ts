@@ -11,7 +11,7 @@ const RACER = fileURLToPath(new URL("./racer.ts", import.meta.url));
 
 type GoOn = (outcome: string, afterMs: number) => boolean;
 
-/** While another process swaps things, again and again. */
+/** Runs while another process swaps files and links repeatedly. */
 async function racing(racer: string[], attempt: () => Promise<string>, goOn: GoOn): Promise<void> {
   const child = spawn(process.execPath, [RACER, ...racer], { stdio: ["ignore", "pipe", "inherit"] });
   const gone = once(child, "exit");
@@ -25,17 +25,17 @@ async function racing(racer: string[], attempt: () => Promise<string>, goOn: GoO
   }
 }
 
-/** How often somebody who checks first and uses then has to lose. */
+/** How often code that checks first and uses afterwards must lose the race. */
 const LOSSES = 5;
 const GIVE_UP_MS = 20_000;
 
-/** How long it takes until a check that is not the use has lost, on this machine as it is now. */
+/** How long it takes, on this machine now, until code that checks first has lost the race. */
 async function carelessTime(): Promise<number> {
   await using scene = await Scene.make();
   const path = scene.inside("src/a.txt");
   const checkThenRead = async () => {
     const isInside = (await realpath(path)).startsWith(`${scene.root}/`);
-    // Long enough that it does not depend on the rhythm of the two processes what it finds afterwards.
+    // Long enough that the result does not depend on the rhythm of the two processes.
     await sleep(1);
     return isInside ? await readFile(path, "utf8") : "outside";
   };
@@ -53,7 +53,7 @@ async function carelessTime(): Promise<number> {
 let measured: Promise<number> | undefined;
 const careless = (): Promise<number> => (measured ??= carelessTime());
 
-/** Every different outcome, in many times the time in which a careless one would have lost. */
+/** All outcomes, in many times the time in which careless code would have lost the race. */
 async function against(racer: string[], attempt: () => Promise<string>): Promise<Set<string>> {
   const forMs = Math.min(Math.max(30 * (await careless()), 300), 1_000);
   const outcomes = new Set<string>();
@@ -64,14 +64,14 @@ async function against(racer: string[], attempt: () => Promise<string>): Promise
   return outcomes;
 }
 
-/** What an honest try can come to while things are moved about. */
+/** The valid outcomes while files are swapped. */
 const MISHAPS = ["not_found", "outside", "changed", "not_a_directory", "is_a_directory", "invalid", "failed"];
 
 const without = (outcomes: Set<string>, ...more: string[]) =>
   [...outcomes].filter((one) => !MISHAPS.includes(one) && !more.includes(one));
 
-describe("somebody who swaps things at the same time gets nothing out of a directory", () => {
-  test("a check before the use falls for it, so that these tests mean something", async (t) => {
+describe("a process that swaps files and links during an operation can't escape a directory", () => {
+  test("a check before the use fails these attacks, so the tests can fail", async (t) => {
     t.diagnostic(`It lost every ${(await careless()).toFixed(1)} ms.`);
   });
 
@@ -102,7 +102,7 @@ describe("somebody who swaps things at the same time gets nothing out of a direc
     assert.deepEqual(without(outcomes, "inside"), []);
   });
 
-  test("a link that turns outside is not followed there", async () => {
+  test("a link that is changed to point outside is not followed", async () => {
     await using scene = await Scene.make();
     scene.link("link", "src");
     scene.file("src/secret.txt", "inside");
@@ -141,14 +141,14 @@ describe("somebody who swaps things at the same time gets nothing out of a direc
     scene.checkOutside();
   });
 
-  test("a folder that becomes a link while it is deleted takes nothing along", async () => {
+  test("a folder that becomes a link while it is deleted deletes nothing outside", async () => {
     await using scene = await Scene.make();
     const outcomes = await against(["tree", scene.inside("tree"), scene.outside(".")], () => scene.delete("/tree"));
     assert.deepEqual(without(outcomes, "deleted"), []);
     scene.checkOutside();
   });
 
-  test("what is in a folder that becomes a link is not deleted", async () => {
+  test("files in the target of a folder that becomes a link are not deleted", async () => {
     await using scene = await Scene.make();
     scene.file("src/secret.txt", "inside");
     const outcomes = await against(["link", scene.inside("src"), scene.outside(".")], () =>
@@ -158,7 +158,7 @@ describe("somebody who swaps things at the same time gets nothing out of a direc
     scene.checkOutside();
   });
 
-  test("a walk does not find its way over a folder that becomes a link", async () => {
+  test("a walk does not enter a folder that becomes a link", async () => {
     await using scene = await Scene.make();
     scene.file("src/sub/own.txt", "inside");
     const outcomes = await against(["link", scene.inside("src/sub"), scene.outside(".")], () => scene.glob("**"));
@@ -167,7 +167,7 @@ describe("somebody who swaps things at the same time gets nothing out of a direc
     assert.deepEqual(without(found, ...allowed), []);
   });
 
-  test("a search does not show what is behind a folder that becomes a link", async () => {
+  test("a search does not show the target of a folder that becomes a link", async () => {
     await using scene = await Scene.make();
     for (let at = 0; at < 30; at++) scene.file(`src/${at}.txt`, "nothing of interest");
     scene.file("src/secret.txt", "SECRETLY inside");
@@ -178,7 +178,7 @@ describe("somebody who swaps things at the same time gets nothing out of a direc
     );
   });
 
-  test("a search does not show what is behind a file that becomes a link", async () => {
+  test("a search does not show the target of a file that becomes a link", async () => {
     await using scene = await Scene.make();
     scene.file("src/a.txt", "SECRETLY inside");
     const swapped = [scene.inside("src/a.txt"), scene.outside("secret.txt")];

@@ -12,7 +12,7 @@ const reach = { threadId: "t", resourceId: "r" };
 const STORM = `for (;;) { mkdir("tmp-d/e"); for (const f of ["tmp-1", "tmp-d/tmp-2", "tmp-d/e/tmp-3", "sub/tmp-4"]) write(f); remove("tmp-1"); remove("sub/tmp-4"); remove("tmp-d"); }`;
 
 test(
-  "what stays in a folder is listed, found and read, whatever a command makes and removes there meanwhile",
+  "files that stay in a folder are listed, found and read, whatever a command creates and removes there meanwhile",
   { timeout: 120_000 },
   async () => {
     const root = mkdtempSync(join(tmpdir(), "cinch-vanishing-"));

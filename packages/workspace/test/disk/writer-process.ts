@@ -1,7 +1,7 @@
 import process from "node:process";
 import { directoryBackend, FileError } from "@cinch/workspace";
 
-/** Another process that writes: `slow` never ends its contents, `new` makes numbered files that must not be there. */
+/** Another process that writes. `slow`: contents that never end. `new`: creates numbered files that must not exist. */
 const [kind, root] = process.argv.slice(2) as ["slow" | "new", string];
 const backend = directoryBackend({ root });
 const reach = { threadId: "another", resourceId: "me" };

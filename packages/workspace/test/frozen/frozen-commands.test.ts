@@ -17,7 +17,7 @@ import { put, scene } from "./frozen-scene.ts";
 import { bubblewrap, sandboxRuntime } from "../sandboxes/sandboxes.ts";
 import { closing, folder, ran, without } from "../shells/shell-support.ts";
 
-/** What is frozen for commands: of the repository at the root, its submodules and worktrees, of the home, and of Cinch. */
+/** The files that are frozen for commands: of the repository at the root, its submodules and worktrees, of the home, and of Cinch. */
 const FILES = `
   .git/config .git/hooks .git/commondir .git/config.worktree .git/modules/libs/sub/config .git/modules/libs/sub/hooks
   .git/modules/libs/sub/commondir .git/modules/libs/sub/config.worktree .git/worktrees/second/commondir
@@ -52,7 +52,7 @@ const TRICKS = FILES.flatMap((file) => [
   "git config --worktree core.fsmonitor evil; git config alias.st '!evil'",
 );
 
-/** Everything that is frozen, with what it holds. */
+/** All frozen files, with their contents. */
 function look(root: string): Record<string, unknown> {
   const of = (path: string): unknown => {
     const stats = lstatSync(path, { throwIfNoEntry: false });
@@ -70,12 +70,12 @@ function look(root: string): Record<string, unknown> {
 
 for (const { title, why, lend, close } of [bubblewrap, sandboxRuntime]) {
   describe(`in ${title} a command can't change`, { skip: why || without("git") }, () => {
-    test("what git, a shell or Cinch obeys later, by any of a hundred ways", async () => {
+    test("files that git, a shell or Cinch obeys later, in any of a hundred ways", async () => {
       using place = folder();
       const root = join(place.path, "root");
       scene(root);
       await using other = closing(sandboxShell({ root, sandbox: lend(), env: { HOME: root } }));
-      // What a sandbox puts in the place of what is not there, is there from then on.
+      // A placeholder that a sandbox puts in the place of a missing file stays from then on.
       await ran(other.shell, "true");
       const before = look(root);
       const script = TRICKS.map((trick, n) => `( ${trick} ) >/dev/null 2>&1; rm -rf copy x away; echo ${n}`).join("\n");
@@ -86,7 +86,7 @@ for (const { title, why, lend, close } of [bubblewrap, sandboxRuntime]) {
       await close();
     });
 
-    test("links to such files, and what they lead to", async () => {
+    test("links to such files, and their targets", async () => {
       using place = folder();
       const root = join(place.path, "root");
       scene(root);
@@ -125,7 +125,7 @@ for (const { title, why, lend, close } of [bubblewrap, sandboxRuntime]) {
       await close();
     });
 
-    test("a submodule among more others than are looked at", async () => {
+    test("a submodule beyond the number that is scanned", async () => {
       using place = folder();
       const root = join(place.path, "root");
       scene(root);
@@ -136,7 +136,7 @@ for (const { title, why, lend, close } of [bubblewrap, sandboxRuntime]) {
       assert.deepEqual(look(root), before);
     });
 
-    test("the harness into one that waits for a pipe in the place of such a file", { timeout: 60_000 }, async () => {
+    test("the harness so that it waits for a pipe in the place of such a file", { timeout: 60_000 }, async () => {
       using place = folder();
       for (const pipe of [".git", ".git/commondir", ".git/modules/evil/commondir", ".git/worktrees/evil/commondir"]) {
         const root = join(place.path, pipe.replaceAll("/", "-"));
@@ -161,7 +161,7 @@ for (const { title, why, lend, close } of [bubblewrap, sandboxRuntime]) {
       await close();
     });
 
-    test("a folder of Cinch that is not there, and nothing is left of what keeps its place", async () => {
+    test("a folder of Cinch that does not exist, and its placeholder is removed", async () => {
       using root = folder();
       {
         await using other = closing(sandboxShell({ root: root.path, sandbox: lend() }));

@@ -35,7 +35,7 @@ async function opened(options: Partial<LocalWorkspaceOptions> = {}): Promise<Sce
   return { root, desk, [Symbol.asyncDispose]: close };
 }
 
-/** Each is a way to something that is frozen. */
+/** Each is a path to a frozen file. */
 const GIT = `
   .git/config .git/hooks/pre-commit .git/hooks/new/deep .git/config.worktree .git/commondir .git/gitdir .git/hooks
   .git/modules/libs/sub/config .git/modules/libs/sub/hooks/post-checkout .git/modules/libs/sub/commondir
@@ -95,24 +95,24 @@ describe("the file tools refuse to write", { skip: without("git") }, () => {
   });
   after(() => at[Symbol.asyncDispose]());
 
-  test("what git runs, by whatever name, in every repository", async () => {
-    // What is there has to be read before it is written.
+  test("files that git runs, by any name, in every repository", async () => {
+    // An existing file has to be read before it is written.
     await at.desk.calls(at.desk.harness, ...words(BARE).map((file_path): Call => ["read_file", { file_path }]));
     await refuses(at.desk, [...words(GIT), ...words(BARE), ...ODD], FROZEN);
     assert.equal(readFileSync(join(at.root, "scripts/hook.sh"), "utf8"), "#!/bin/sh\n");
   });
 
-  test("what the user's shell runs, where the workspace is the home", async () => {
+  test("files that the user's shell runs, if the workspace is the home", async () => {
     await refuses(at.desk, words(STARTUP), FROZEN);
     assert.equal(existsSync(join(at.root, ".profile")), false);
   });
 
-  test("what Cinch itself obeys, and its store", async () => {
+  test("files that Cinch itself obeys, and its store", async () => {
     await refuses(at.desk, words(OWN), FROZEN);
     await refuses(at.desk, words(STORE), /^Denied/);
   });
 
-  test("and to edit or delete it, or a folder that it would go with", async () => {
+  test("and to edit or delete it, or a folder that contains it", async () => {
     for (const path of [
       ".git/config",
       "config-alias",
@@ -156,7 +156,7 @@ describe("the file tools refuse to write", { skip: without("git") }, () => {
       assert.ok(existsSync(join(at.root, path)), path);
   });
 
-  test("reading, listing and searching it stays as it is", async () => {
+  test("can be read, listed and searched", async () => {
     for (const path of [".git/config", ".bashrc", ".cinch/settings.json", "alias/config"])
       await at.desk.ok("read_file", { file_path: path });
     assert.match((await at.desk.ok("ls", { path: ".git" })).text, /config/);
@@ -194,7 +194,7 @@ describe("what is frozen", { skip: without("git") }, () => {
     mode,
   });
 
-  test("is written where a path rule names it, as the refusal says", async () => {
+  test("can be written if a path rule names it, as the refusal says", async () => {
     await using shut = await opened();
     const refusal = await shut.desk.fails("write_file", { file_path: ".git/hooks/pre-commit", content: "x" });
     assert.match(refusal, /\{ operations: \["write"\], paths: \["\/\.git\/hooks\/pre-commit"\], mode: "allow" \}/);
@@ -219,7 +219,7 @@ describe("what is frozen", { skip: without("git") }, () => {
     await refuses(at.desk, [".zshrc"], FROZEN);
   });
 
-  test("stays so under a rule for everything, one for reading, or one for another name", async () => {
+  test("stays frozen under a rule for everything, for reading, or for another name", async () => {
     const permissions: PathRule[] = [
       write("/**"),
       write("**/config"),
@@ -231,7 +231,7 @@ describe("what is frozen", { skip: without("git") }, () => {
     await at.desk.ok("write_file", { file_path: "src/config", content: "x" });
   });
 
-  test("is written in a trusted workspace, but for what is Cinch's own", async () => {
+  test("can be written in a trusted workspace, except Cinch's own files", async () => {
     await using at = await opened({ trusted: true });
     for (const path of [".git/hooks/pre-commit", "new/.git/config", ".profile", "backup/hooks/post-receive"])
       await at.desk.ok("write_file", { file_path: path, content: "x" });
@@ -239,12 +239,12 @@ describe("what is frozen", { skip: without("git") }, () => {
     await refuses(at.desk, words(STORE), /^Denied/);
   });
 
-  test("stays so where a rule denies it, trusted or not", async () => {
+  test("stays frozen if a rule denies it, trusted or not", async () => {
     await using at = await opened({ trusted: true, permissions: [write("/.git/**", "deny")] });
     await refuses(at.desk, [".git/config"], /^Denied: a rule forbids/);
   });
 
-  test("is so in any part of a workspace, and for an interpreter", async () => {
+  test("is frozen in any part of a workspace, and for an interpreter", async () => {
     using place = folder();
     const root = join(place.path, "root");
     scene(root);
@@ -273,7 +273,7 @@ describe("what is frozen", { skip: without("git") }, () => {
     assert.equal(readFileSync(join(root, "ok"), "utf8"), "x\n");
   });
 
-  test("is for the agent: the program may write it", async () => {
+  test("is frozen for the agent: the program may write it", async () => {
     await using at = await opened();
     await at.desk.workspace.upload({ "/.cinch/skills/a/SKILL.md": "by the program" });
     assert.equal(readFileSync(join(at.root, ".cinch/skills/a/SKILL.md"), "utf8"), "by the program");

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { localWorkspace } from "@cinch/workspace";
 import { commandDesk } from "../tools/execute/command-desk.ts";
 
-/** Has a command print 100 MB, and says how much more memory that took and what can be read of it then. */
+/** Runs a command that prints 100 MB, and prints how much memory that took and what can be read afterwards. */
 const [kind, root = "/", outputs = "/"] = process.argv.slice(2);
 const desk = await commandDesk(localWorkspace({ root, sandbox: "none", cache: outputs }));
 await desk.ok("execute", { command: "echo ready" });

@@ -21,7 +21,7 @@ async function filled(directory: string, chunks: Iterable<Uint8Array | string>):
 const lines = (count: number): string[] => Array.from({ length: count }, (_, n) => `line ${n + 1}\n`);
 
 describe("the output of a command", () => {
-  test("that fits is all there, and in no file", async () => {
+  test("that is short is shown completely, and has no file", async () => {
     using place = folder();
     const output = await filled(join(place.path, "outputs"), ["x".repeat(FITS - 3), "ü\n"]);
     assert.equal(output.textForModel(), `${"x".repeat(FITS - 3)}ü\n`);
@@ -29,7 +29,7 @@ describe("the output of a command", () => {
     assert.throws(() => statSync(join(place.path, "outputs")));
   });
 
-  test("that does not fit shows its first and its last lines, and says where the whole is", async () => {
+  test("that is too long shows its first and last lines, and the path of the whole", async () => {
     using place = folder();
     const directory = join(place.path, "private", "outputs");
     const all = lines(10_000);
@@ -47,7 +47,7 @@ describe("the output of a command", () => {
     assert.equal(statSync(join(directory, "whole.txt")).mode & 0o777, 0o600);
   });
 
-  test("is in the file byte by byte, however it came, and memory holds no more than its two ends", async () => {
+  test("is in the file byte by byte, and memory holds only its beginning and end", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.oneof(fc.uint8Array({ maxLength: 50 }), fc.uint8Array({ minLength: 20_000, maxLength: 90_000 })), {
@@ -66,7 +66,7 @@ describe("the output of a command", () => {
     );
   });
 
-  test("is never cut inside of a character", async () => {
+  test("is never cut inside a character", async () => {
     using place = folder();
     for (const [n, character] of ["ü", "€", "😀"].entries()) {
       for (const shift of [0, 1, 2, 3]) {
@@ -87,7 +87,7 @@ describe("the output of a command", () => {
     assert.doesNotMatch(long.textForModel(), /\u001b|31m/);
   });
 
-  test("that can't be saved says so, and the command runs on", async () => {
+  test("that can't be saved is reported as such, and the command continues", async () => {
     using place = folder();
     writeFileSync(join(place.path, "file"), "");
     const output = await filled(join(place.path, "file", "outputs"), lines(10_000));
@@ -96,7 +96,7 @@ describe("the output of a command", () => {
     assert.match(output.textForModel(), /line 10000\n$/);
   });
 
-  test("does not replace a file that is there already", async () => {
+  test("does not replace an existing file", async () => {
     using place = folder();
     mkdirSync(join(place.path, "outputs"));
     writeFileSync(join(place.path, "outputs", "whole.txt"), "older");
@@ -122,7 +122,7 @@ describe("clean text", () => {
   };
   for (const [what, [text, clean]] of Object.entries(cases)) test(what, () => assert.equal(cleanText(text), clean));
 
-  test("has nothing that a terminal would obey, whatever the text was", () => {
+  test("contains no control sequence, whatever the text was", () => {
     const character = fc.oneof(
       fc.constantFrom("\u001b", "[", "]", "\u009b", "m", ";", "\r", "\b", "\u0007"),
       fc.string({ unit: "binary", maxLength: 3 }),

@@ -76,7 +76,7 @@ describe("the whole output of a command", () => {
     assert.equal(sha(all), sha(LONG_TEXT));
   });
 
-  test("can be taken out by the program", async () => {
+  test("can be downloaded by the program", async () => {
     const { [path]: bytes } = await at.desk.workspace.download([path]);
     assert.equal(sha(bytes!), sha(LONG_TEXT));
   });
@@ -123,7 +123,7 @@ describe("the whole output of a command", () => {
     assert.equal((await at.desk.workspace.download([path]))[path]!.length, LONG_TEXT.length);
   });
 
-  test("can't be used to get out", async () => {
+  test("can't be used to escape", async () => {
     const name = path.slice(OUTPUT_PATH.length + 1);
     writeFileSync(join(at.outputs, "..", "secret.txt"), "SECRET");
     symlinkSync(join(at.outputs, "..", "secret.txt"), join(at.outputs, `${"a".repeat(32)}.txt`));
@@ -161,7 +161,7 @@ describe("the whole output of a command", () => {
 });
 
 describe("the folder of outputs", () => {
-  test("is made when it is needed, for the user alone", async () => {
+  test("is created when it is needed, for this user only", async () => {
     await using at = await scene();
     await at.desk.ok("execute", { command: "echo short" });
     assert.equal(existsSync(at.outputs), false);
@@ -197,7 +197,7 @@ describe("the folder of outputs", () => {
     "that is a file": (outputs) => writeFileSync(outputs, ""),
   };
   for (const [what, prepare] of Object.entries(refusals)) {
-    test(`${what} is not used, and the command runs all the same`, async () => {
+    test(`${what} is not used, and the command still runs`, async () => {
       await using at = await scene();
       mkdirSync(at.cache, { recursive: true });
       prepare(at.outputs);
@@ -216,7 +216,7 @@ describe("the folder of outputs", () => {
     await assert.rejects(new Outputs(place.path).newFile().open(), /is not a folder that only this user can change/);
   });
 
-  test("that lies in the workspace is not there for its tools", async () => {
+  test("inside the workspace is hidden from its tools", async () => {
     await using at = await scene();
     await at.desk.harness.close();
     await at.open({ cache: at.root });
@@ -229,7 +229,7 @@ describe("the folder of outputs", () => {
     await at.desk.ok("read_file", { file_path: path });
   });
 
-  test("may be full: the command runs to its end, and the result says what is missing", async (t) => {
+  test("may be full: the command completes, and the result says what is missing", async (t) => {
     using disk = smallDisk();
     if (!disk) return t.skip("no small disk can be mounted here");
     await using at = await scene({ cache: join(disk.path, "cache") });

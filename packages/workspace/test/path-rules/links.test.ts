@@ -13,7 +13,7 @@ interface Options {
   permissions?: Rule[];
 }
 
-/** A folder in which "notes" leads to "private". */
+/** A folder in which "notes" is a link to "private". */
 class Folder {
   readonly #path = mkdtempSync(join(tmpdir(), "cinch-links-"));
 
@@ -57,7 +57,7 @@ const calls: [string, Args][] = [
 
 describe("where a link leads", () => {
   for (const [tool, args] of calls) {
-    test(`what has to be asked for is asked for by its other name: ${tool} ${JSON.stringify(args)}`, async () => {
+    test(`a call that needs an approval also needs it under the other name: ${tool} ${JSON.stringify(args)}`, async () => {
       using folder = new Folder("private/a", "private/sub/b");
       await using d = await folder.fileDesk({ rules: [["/private/**", "ask"]] });
       const turn = d.send([tool, args]);
@@ -70,7 +70,7 @@ describe("where a link leads", () => {
       );
     });
 
-    test(`a pattern that denies is held against the other name: ${tool} ${JSON.stringify(args)}`, async () => {
+    test(`a pattern that denies also matches the other name: ${tool} ${JSON.stringify(args)}`, async () => {
       using folder = new Folder("private/a", "private/sub/b");
       const category = ["write_file", "edit_file", "delete"].includes(tool) ? ("edit" as const) : ("read" as const);
       await using d = await folder.fileDesk({
@@ -80,28 +80,28 @@ describe("where a link leads", () => {
     });
   }
 
-  test("the link itself is deleted unasked: what it leads to stays", async () => {
+  test("the link itself is deleted without an approval, and its target stays", async () => {
     using folder = new Folder("private/a");
     await using d = await folder.fileDesk({ rules: [["/private/**", "ask"]] });
     assert.match(await d.ok("delete", { file_path: "/notes" }), /^Deleted notes/);
     assert.ok(existsSync(folder.at("private/a")) && !existsSync(folder.at("notes")));
   });
 
-  test("a search leaves out what has to be asked for by its other name, and says so", async () => {
+  test("a search leaves out files that need an approval under their other name, and says so", async () => {
     using folder = new Folder("private/a", "private/sub/b");
     await using d = await folder.fileDesk({ rules: [["/private/sub/**", "ask"]] });
     const said = await d.ok("grep", { pattern: "old", path: "/notes" });
     assert.match(said, /^1 line in 1 file\nnotes\/a\n\[1 file left out: notes\/sub\/b\./);
   });
 
-  test("a directory is not deleted with what has to be asked for by its other name", async () => {
+  test("a directory is not deleted with a file that needs an approval under its other name", async () => {
     using folder = new Folder("private/sub/b", "private/sub/deep/c");
     await using d = await folder.fileDesk({ rules: [["/private/sub/deep/**", "ask"]] });
     assert.match(await d.fails("delete", { file_path: "/notes/sub" }), /holds 1 file that a rule protects/);
     assert.ok(existsSync(folder.at("private/sub/b")));
   });
 
-  test("what allows one of the names allows nothing; what is offered is for both", async () => {
+  test("a rule for one of the names allows nothing; the offered pattern covers both", async () => {
     using folder = new Folder("private/a");
     await using d = await folder.fileDesk({ permissions: [{ category: "edit", match: "/notes/**", policy: "allow" }] });
     const write = (file_path: string): [string, Args] => ["write_file", { file_path, content: "new" }];

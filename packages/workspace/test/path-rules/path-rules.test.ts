@@ -12,7 +12,7 @@ const rule = (mode: Policy, paths: string[], operations: PathRule["operations"] 
 });
 
 describe("path rules", () => {
-  test("the first that fits decides, and without one they say nothing", () => {
+  test("the first matching rule decides, and without one there is no decision", () => {
     const rules = pathRules([
       rule("allow", ["/repo/docs/**"]),
       rule("deny", ["/repo/**/.env*"], ["write"]),
@@ -28,7 +28,7 @@ describe("path rules", () => {
     assert.equal(says("write", "/repository"), undefined);
   });
 
-  test("a rule for everything in a directory is for the directory too", () => {
+  test("a rule for everything in a directory applies to the directory too", () => {
     const rules = pathRules([rule("deny", ["/secret/**"])]);
     assert.deepEqual(
       ["/secret", "/secret/a", "/secret/a/b", "/secrets", "/a/secret"].map((path) => policyFor(rules, "read", path)),
@@ -36,7 +36,7 @@ describe("path rules", () => {
     );
   });
 
-  test("what is denied is so in any case and composition, what is allowed is just that", () => {
+  test("a deny ignores case and composition, and an allow does not", () => {
     const rules = pathRules([rule("allow", ["/secret/public/**"]), rule("deny", ["/secret/**", "/caf\u00e9/**"])]);
     assert.equal(policyFor(rules, "read", "/Secret/x"), "deny");
     assert.equal(policyFor(rules, "read", "/CAFE\u0301/x"), "deny");
@@ -44,7 +44,7 @@ describe("path rules", () => {
     assert.equal(policyFor(rules, "read", "/secret/PUBLIC/x"), "deny");
   });
 
-  test("what is no rule is refused, and says why", () => {
+  test("an invalid rule is refused with the reason", () => {
     const bad = [
       { operations: ["read"], paths: ["secret/**"], mode: "deny" },
       { operations: ["read"], paths: ["*.pem"], mode: "deny" },
@@ -62,7 +62,7 @@ describe("path rules", () => {
       );
   });
 
-  test("lists leave out what may not be read, and keep the way to what may", () => {
+  test("lists leave out files that must not be read, and keep directories that lead to readable ones", () => {
     const rules = pathRules([rule("allow", ["/a/b/**"], ["read"]), rule("deny", ["/**"], ["read"])]);
     assert.deepEqual(
       ["/", "/a", "/a/b", "/a/b/c", "/a/x", "/z"].map((path) => canHide(rules, path)),
@@ -77,7 +77,7 @@ describe("path rules", () => {
 });
 
 describe("the rules of a subagent", () => {
-  test("are those of its parent, made stricter", () => {
+  test("can only restrict those of its parent", () => {
     const parent = pathRules([rule("deny", ["/secret/**"]), rule("ask", ["/repo/**"])]);
     const child = pathRules([rule("allow", ["/**"]), rule("deny", ["/repo/x"])]);
     const both = narrower(parent, child);
@@ -93,7 +93,7 @@ describe("the rules of a subagent", () => {
     assert.equal(canHide(narrower(parent, child), "/secret"), true);
   });
 
-  test("never permit what the parent's don't, however deep the tree of agents", () => {
+  test("never permit what the parent's rules do not, at any depth", () => {
     const path = fc.array(fc.constantFrom("a", "b", "c"), { maxLength: 3 }).map((names) => `/${names.join("/")}`);
     const pattern = fc.oneof(
       path,

@@ -12,7 +12,7 @@ const fit = (tool: string, pattern: string, path: string) =>
   tools[tool]!.matches!(pattern, { file_path: path, path }, context);
 const suggestion = (tool: string, path: string) => tools[tool]!.suggest!({ file_path: path, path }, context);
 
-test("a pattern is held against the path of a file, wherever it begins and however it is written", async () => {
+test("a pattern is compared with the normalised path of a file", async () => {
   for (const [pattern, path, expected] of [
     ["/src/**", "src/a.ts", "all"],
     ["src/**", "/src/lib/deep/a.ts", "all"],
@@ -36,7 +36,7 @@ test("a pattern is held against the path of a file, wherever it begins and howev
   }
 });
 
-test("what is looked through is covered by a pattern only if everything in it is", async () => {
+test("a searched directory is covered by a pattern only if everything in it is", async () => {
   for (const [pattern, path, expected] of [
     ["/src/**", "/src", "all"],
     ["/src/**", "/src/lib", "all"],
@@ -54,7 +54,7 @@ test("what is looked through is covered by a pattern only if everything in it is
   }
 });
 
-test("what is deleted may be a directory, unless it can only be meant as a file", async () => {
+test("a deleted path may be a directory, unless it can only be a file", async () => {
   for (const [pattern, path, expected] of [
     ["/src/**", "/src/a.ts", "all"],
     ["/src/**", "/src/lib", "all"],
@@ -69,7 +69,7 @@ test("what is deleted may be a directory, unless it can only be meant as a file"
     assert.equal(await fit("delete", pattern, path), expected, `${pattern} ${path}`);
 });
 
-test("what is suggested is the folder, never everything", async () => {
+test("the suggested pattern is the folder, never everything", async () => {
   for (const tool of ["read_file", "write_file", "edit_file", "delete"]) {
     assert.equal(await suggestion(tool, "src/lib/a.ts"), "/src/lib/**");
     assert.equal(await suggestion(tool, "a.ts"), "/a.ts");
@@ -81,7 +81,7 @@ test("what is suggested is the folder, never everything", async () => {
   }
 });
 
-test("what is suggested for a call covers that call, and nothing beside its folder", async () => {
+test("the suggested pattern covers the call, and nothing outside its folder", async () => {
   const name = fc.string({ minLength: 1, maxLength: 8 }).map((text) => text.replace(/[/\\]/g, "_"));
   const usable = name.filter((text) => text !== "." && text !== "..");
   const path = fc.array(usable, { minLength: 1, maxLength: 4 }).map((names) => `/${names.join("/")}`);

@@ -6,7 +6,7 @@ import { fileDesk, pathRules, pending, type Args, type FileDesk } from "../tools
 const last = (d: FileDesk): DurableEvent<"tool_end"> => d.events.findLast((event) => event.type === "tool_end")!;
 const write = (file_path: string, content = "x"): [string, Args] => ["write_file", { file_path, content }];
 
-test("reading runs unasked, and what changes files asks", async () => {
+test("reading does not ask, and changing files does", async () => {
   await using d = await fileDesk({ files: { "/a.txt": "a" }, permissions: [] });
   for (const call of [
     ["ls"],
@@ -29,7 +29,7 @@ test("reading runs unasked, and what changes files asks", async () => {
   assert.equal(d.backend.files.size, 0);
 });
 
-test("an approval offers the folder, and once it is given, what is in it is not asked for again", async () => {
+test("an approval offers a grant for the folder, and calls in a granted folder do not ask", async () => {
   await using d = await fileDesk({ permissions: [] });
   const turn = d.send(write("src/lib/a.ts"));
   const { suggestion, decisions } = await pending(d);
@@ -56,7 +56,7 @@ test("no pattern is suggested for the root, so that everything is not allowed by
   await turn;
 });
 
-test("a path rule that denies holds for every tool that touches the path, under YOLO too", async () => {
+test("a path rule that denies applies to every tool that touches the path, even under YOLO", async () => {
   const rules = pathRules(["read", "/**/.env", "deny"], ["write", "/**/.env", "deny"], ["write", "/locked/**", "deny"]);
   await using d = await fileDesk({ files: { "/app/.env": "KEY=1", "/locked/a.txt": "x" }, rules });
   await d.harness.setState({ yolo: true });
@@ -81,7 +81,7 @@ test("a path rule that denies holds for every tool that touches the path, under 
   assert.equal(d.backend.text("/locked/a.txt"), "x");
 });
 
-test("a path rule decides before the default: it lets a write run, or has a read asked for", async () => {
+test("a path rule overrides the default: it lets a write run, or makes a read ask", async () => {
   const rules = pathRules(["write", "/tmp/**", "allow"], ["read", "/private/**", "ask"]);
   await using d = await fileDesk({ files: { "/private/a.txt": "a", "/tmp/a.txt": "a" }, rules, permissions: [] });
   await d.ok(...write("tmp/b.txt"));
@@ -92,7 +92,7 @@ test("a path rule decides before the default: it lets a write run, or has a read
   assert.equal(last(d).isError, false);
 });
 
-test("that a file may be read says nothing of editing it, but that it may not be read does", async () => {
+test("a rule that allows reading does not allow editing, and one that makes reading ask makes editing ask", async () => {
   const rules = pathRules(
     ["read", "/open/**", "allow"],
     ["read", "/private/**", "ask"],

@@ -38,7 +38,7 @@ const sandboxes: [string, string | false, () => Sandbox][] = [
 describe("a folder of the workspace on the PATH of the harness", () => {
   for (const [title, why, sandbox] of sandboxes) {
     for (const how of ["itself", "by a link", "as a relative path"] as const) {
-      test(`has no program that runs outside of ${title}: ${how}`, { skip: why }, async () => {
+      test(`provides no program that runs outside of ${title}: ${how}`, { skip: why }, async () => {
         using place = folder();
         const [root, mark] = [join(place.path, "root"), join(place.path, "mark")];
         const bin = scene(root, mark);

@@ -8,7 +8,7 @@ import { kernelMounts } from "../../src/sandboxes/kernel.ts";
 import { bubblewrap, sandboxRuntime } from "./sandboxes.ts";
 import { closing, folder, ran } from "../shells/shell-support.ts";
 
-/** Opens every file of the kernel for writing that does not belong to a process, without writing, and names those that opened. */
+/** Opens every file of the kernel that does not belong to a process for writing, writes nothing, and prints those that opened. */
 const OPEN_ALL = `
 find /proc /sys -regex '/proc/[0-9].*' -prune -o -type f -print 2>/dev/null | while read -r file; do
   ( : 3<> "$file" ) 2>/dev/null && echo "opened $file"
@@ -16,7 +16,7 @@ find /proc /sys -regex '/proc/[0-9].*' -prune -o -type f -print 2>/dev/null | wh
 done
 echo over`;
 
-/** What a program of the kernel would be named in, what restarts the machine, and what shows its memory and its keys. */
+/** Files that set a program for the kernel to run, restart the machine, or show its memory and keys. */
 const KERNEL = words(`
   /proc/sys/kernel/core_pattern /proc/sys/kernel/modprobe /proc/sys/kernel/hotplug /proc/sys/vm/drop_caches
   /proc/sys/fs/binfmt_misc/register /proc/sysrq-trigger /proc/irq/default_smp_affinity /proc/bus/pci/00/00.0
@@ -32,11 +32,11 @@ function words(text: string): string[] {
 
 const isRoot = process.getuid?.() === 0;
 
-test("neither sandbox, as it comes, lets the kernel's files be written: if one did, everything else here would be skipped", () => {
+test("neither sandbox on this machine lets the kernel's files be written: otherwise the tests below would be skipped", () => {
   for (const { why } of [bubblewrap, sandboxRuntime]) assert.doesNotMatch(String(why), /can be opened for writing/);
 });
 
-test("every file of the kernel that has a mode for writing is mounted read-only, also where the machine keeps it from root", () => {
+test("every file of the kernel with a writable mode is mounted read-only, even if the machine denies it to root", () => {
   const mounts = kernelMounts();
   const writable = readdirSync("/proc")
     .filter((name) => !/^\d+$/.test(name))
@@ -61,7 +61,7 @@ for (const { title, why, lend, close } of [bubblewrap, sandboxRuntime]) {
     test("can't be written under any other name", async () => {
       using root = folder();
       await using other = closing(sandboxShell({ root: root.path, sandbox: lend() }));
-      // Each only opens the file: if a sandbox failed, nothing would have been written to the machine that the tests run on.
+      // Each only opens the file, so that nothing is written to the machine that runs the tests, even if a sandbox fails.
       const ways = KERNEL.flatMap((file) => [
         `: >> ${file}`,
         `: <> ${file}`,
@@ -102,7 +102,7 @@ describe(
   "a sandbox in which the kernel's files can be written",
   { skip: !isRoot && "only root could write them" },
   () => {
-    /** A bubblewrap that leaves out what makes them read-only. */
+    /** A bubblewrap without the options that make them read-only. */
     function careless(path: string): string {
       const file = join(path, "bwrap");
       writeFileSync(

@@ -12,7 +12,7 @@ function readableIn(top: string, root: string, path: string): string[] {
   return viewFor(line, { ...none, root }).readable.filter((one) => one.startsWith(top));
 }
 
-test("a folder on PATH that contains the home does not show it, under whatever name", () => {
+test("a folder on PATH that contains the home does not reveal it, under any name", () => {
   using place = folder();
   const top = place.path;
   for (const name of ["home/user", "root", "tools"]) mkdirSync(join(top, name), { recursive: true });

@@ -11,13 +11,13 @@ import { closing, folder, longSleep, processesWith, ran, without } from "../shel
 
 const SECRET = "very-secret-value";
 
-/** A trick, of which nothing must come. If a sandbox failed, it should still do no harm to the machine that the tests run on. */
+/** An attack that must fail. Should a sandbox not stop it, it must still do no harm to the machine that runs the tests. */
 interface Trick {
   /** `OUT` is a folder outside, `PORT`, `SOCKET` and `ABSTRACT` are servers of the machine, `PID` a process of it. */
   command: string;
-  /** What the output must say. */
+  /** What the output must match. */
   says?: RegExp;
-  /** Without a sandbox something comes of it, which is tried, too: a trick that never works shows nothing. */
+  /** The attack succeeds without a sandbox, which is tested too: an attack that never works proves nothing. */
   real?: true;
   needs?: string;
 }
@@ -116,7 +116,7 @@ const tricks: Record<string, Trick> = {
   "changing the store": { command: "echo x > .cinch/cinch.db; rm -f .cinch/cinch.db", says: NO, real: true },
 };
 
-/** A machine to be protected: a workspace, what is around it, and who would notice. */
+/** The things to protect: files around a workspace, servers and a process of the machine. */
 class Scene implements AsyncDisposable {
   readonly #place = folder();
   readonly root = join(this.#place.path, "root");
@@ -170,7 +170,7 @@ class Scene implements AsyncDisposable {
       .replaceAll("TOKEN", this.#token);
   }
 
-  /** Everything that must stay as it is. */
+  /** Everything that must not change. */
   look() {
     const list = (path: string): string[] => readdirSync(path, { recursive: true }).map(String).toSorted();
     const read = (path: string): string | null => (existsSync(path) ? readFileSync(path, "utf8") : null);
@@ -193,11 +193,11 @@ class Scene implements AsyncDisposable {
 }
 
 for (const sandbox of [bubblewrap, sandboxRuntime]) {
-  describe(`in ${sandbox.title} nothing comes of`, { skip: sandbox.why }, () => {
+  describe(`in ${sandbox.title} these fail`, { skip: sandbox.why }, () => {
     let scene: Scene;
     let shell: Shell;
     let unharmed: object;
-    /** What each trick printed: they are tried all in one command, because a sandbox takes a moment to make. */
+    /** The output of each attack. All run in one command, because a sandbox is slow to start. */
     const printed = new Map<string, string>();
 
     before(async () => {
@@ -235,7 +235,7 @@ for (const sandbox of [bubblewrap, sandboxRuntime]) {
       });
     }
 
-    test("all of these: everything outside is as it was", () => assert.deepEqual(scene.look(), unharmed));
+    test("all of these: nothing outside has changed", () => assert.deepEqual(scene.look(), unharmed));
 
     test("leaving a process behind", async () => {
       const seconds = longSleep();
@@ -246,7 +246,7 @@ for (const sandbox of [bubblewrap, sandboxRuntime]) {
   });
 }
 
-describe("without a sandbox something comes of", { concurrency: 4 }, () => {
+describe("without a sandbox these succeed", { concurrency: 4 }, () => {
   for (const [what, { command, real, needs = "sh" }] of Object.entries(tricks)) {
     if (!real) continue;
     test(what, { skip: without(needs) }, async () => {

@@ -1,13 +1,13 @@
 import { bwrapSandbox, type Sandbox, srtSandbox } from "@cinch/workspace";
 
-/** The sandboxes that there are, each one opened once for all tests, because that takes a moment. */
+/** The available sandboxes. Each is opened once for all tests, because that is slow. */
 export interface Known {
   title: string;
   /** As `shell-harness.ts` calls it. */
   name: string;
   /** For `skip`: why it does not work here. */
   why: string | false;
-  /** For a shell, which may close what it gets. */
+  /** For a shell, which may close the sandbox that it gets. */
   lend(): Sandbox;
   close(): Promise<void>;
 }

@@ -8,7 +8,7 @@ import { Sockets } from "../../src/sandboxes/sockets.ts";
 import { bubblewrap, sandboxRuntime } from "./sandboxes.ts";
 import { closing, folder, ran, without } from "../shells/shell-support.ts";
 
-/** A service of the machine, at a socket. Counts who connects and says something. */
+/** A service of the machine at a socket. Counts the connections that send something. */
 class Service implements AsyncDisposable {
   heard = "";
   connections = 0;
@@ -61,7 +61,7 @@ describe("a socket in the workspace", { skip: without("socat") }, () => {
       const services = await scene(root.path);
       await using other = closing(sandboxShell({ root: root.path, sandbox: lend() }));
       assert.match((await ran(other.shell, TRY_ALL)).stdout, /over\n$/);
-      // Made after the first command: the next one knows of it.
+      // Created after the first command; the next command must not reach it either.
       services.push(await Service.at(join(root.path, "late.sock")));
       await ran(other.shell, "echo evil | timeout 2 socat - UNIX-CONNECT:late.sock");
       // The harness itself does not connect to them either.
@@ -94,7 +94,7 @@ describe("a socket in the workspace", { skip: without("socat") }, () => {
   });
 
   test(
-    "that a command made is its own, and one at which nothing listens any more can be removed",
+    "that a command created can be used by it, and one without a listener can be removed",
     { skip: bubblewrap.why },
     async () => {
       using root = folder();
@@ -109,18 +109,18 @@ describe("a socket in the workspace", { skip: without("socat") }, () => {
   );
 });
 
-test("a folder that is gone when it is looked into holds no sockets, and stops no command", async () => {
+test("a folder that disappears during the scan contains no sockets, and fails no command", async () => {
   using root = folder();
   assert.deepEqual(await new Sockets().in(join(root.path, "gone")), []);
 });
 
-test("an open socket that has another name by now is found, and one at which nothing listens is not", async () => {
+test("an open socket that was renamed is found, and one without a listener is not", async () => {
   using root = folder();
   await using open = await Service.at(join(root.path, "first"));
   renameSync(join(root.path, "first"), join(root.path, "second"));
   {
     await using closed = await Service.at(join(root.path, "dead"));
-    // Another name keeps the socket when its service removes its own.
+    // A second name keeps the socket when its service removes the first.
     linkSync(join(root.path, "dead"), join(root.path, "left"));
     assert.equal(closed.connections, 0);
   }

@@ -13,7 +13,7 @@ const excludes = (text: string, path: string, type: "file" | "directory" = "file
   new Ignores(null, "/", text).excludes(path, type);
 
 describe("ignore files", () => {
-  test("mean what git means by them", () => {
+  test("have the meaning that git gives them", () => {
     assert.ok(
       excludes("*.log", "/a/b.log") && excludes("dist/", "/x/dist", "directory") && !excludes("dist/", "/dist"),
     );
@@ -32,7 +32,7 @@ describe("ignore files", () => {
     assert.ok(!excludes("", "/a") && !excludes("\n\n/\n!\n", "/a"));
   });
 
-  test("one that is hostile costs no time", () => {
+  test("a hostile one takes no long time", () => {
     const begun = performance.now();
     const text = `${"*a".repeat(400)}b\n`.repeat(500) + "x".repeat(1_000_000);
     const ignores = new Ignores(null, "/", text);
@@ -40,7 +40,7 @@ describe("ignore files", () => {
     assert.ok(performance.now() - begun < 2_000);
   });
 
-  test("one that is hostile does not keep others from their turn, nor an abort from its effect", async () => {
+  test("a hostile one does not block the event loop, nor delay an abort", async () => {
     const lines = Array.from({ length: 1_500 }, (_, at) => `${"*a".repeat(20)}${at}*`).join("\n");
     const names = Array.from({ length: 1_000 }, (_, at) => [`/${"a".repeat(200)}${at}`, "x"]);
     const backend = memoryBackend({ "/.gitignore": lines, ...Object.fromEntries(names) });
@@ -55,7 +55,7 @@ describe("ignore files", () => {
     assert.ok(performance.now() - begun < 2_000);
   });
 
-  test("leave out what they leave out for ripgrep", async () => {
+  test("exclude what they exclude for ripgrep", async () => {
     await using place = await TemporaryFolder.make();
     const name = fc.constantFrom("a", "b", "c.x", "d.x");
     const path = fc.array(name, { minLength: 1, maxLength: 3 }).map((names) => names.join("/"));
@@ -70,7 +70,7 @@ describe("ignore files", () => {
     const one = fc.asyncProperty(fc.uniqueArray(path, { maxLength: 12 }), folders, async (paths, ignores) => {
       const files: Record<string, string> = {};
       for (const [folder, lines] of Object.entries(ignores)) files[`${folder}.gitignore`] = `${lines}\n`;
-      // No file may be where another one's folder is.
+      // No file may have the path of another one's folder.
       for (const file of paths.map((each) => `${each}/file.x`)) files[file] = "x\n";
       const backend = memoryBackend(files);
       const ours = new Set<string>();
@@ -97,7 +97,7 @@ function seenByRipgrep(place: string, files: Record<string, string>): string[] {
       .map((path) => path.replace(/^\.\//, ""))
       .toSorted();
   } catch (error) {
-    // Its way to say that there is nothing.
+    // Its exit code for no results.
     if ((error as { status?: number }).status === 1) return [];
     throw error;
   } finally {

@@ -15,7 +15,7 @@ interface Trap {
   attributes?: string;
   hook?: string;
   command: string;
-  /** What is to come of it. Left out: it works as if there were no trap. */
+  /** The expected output. Without it, the command works as if there were no trap. */
   fails?: RegExp;
   /** Not even where the repository is trusted, because there is no terminal. */
   never?: boolean;
@@ -23,7 +23,7 @@ interface Trap {
 
 const CHANGE = "echo more >> file.txt";
 
-/** A server that wants to know who it is. */
+/** A server that asks for credentials. */
 const ASKS_FOR_PASSWORD = {
   command: "git ls-remote $SERVER/x",
   fails: /could not read Username|terminal prompts disabled/,
@@ -131,7 +131,7 @@ const quiet = (home: string) => ({
 const options = { skip: without("git"), concurrency: 4 };
 
 describe("git in a strange repository does not run", options, () => {
-  /** Two branches that are at odds over one file. */
+  /** Two branches with a conflict in one file. */
   let repository: { path: string } & Disposable;
   before(() => {
     repository = folder();
@@ -165,7 +165,7 @@ describe("git in a strange repository does not run", options, () => {
         const env = { ...quiet(place.path), SERVER: url };
         await using local = closing(localShell({ root, trusted, env }));
         const { exit, printed } = await ran(local.shell, trap.command, { timeoutMs: 10_000 });
-        // Trusted, it works: the trap is a real one.
+        // In a trusted workspace the trap runs: it is a real one.
         assert.equal(existsSync(join(place.path, "sprung")), trusted && !trap.never, printed);
         if (trusted) continue;
         if (trap.fails) assert.match(printed, trap.fails);
@@ -184,7 +184,7 @@ describe("git in a strange repository does not run", options, () => {
     assert.match(printed, /cannot use bare repository/);
   });
 
-  test("but what it does run, works: diffs, merges and conversions as if nothing were configured", async () => {
+  test("but diffs, merges and conversions work as if nothing were configured", async () => {
     using place = folder();
     const both = { ...traps["a diff driver"]!, config: { "diff.evil.command": "EVIL", "diff.evil.textconv": "EVIL" } };
     const root = lay(both, repository.path, { place: place.path });

@@ -41,7 +41,7 @@ for (const { title, name, why, lend, close } of [bubblewrap, sandboxRuntime]) {
       place[Symbol.dispose]();
     });
 
-    test("does what it would do without: code, streams, folder, files", async () => {
+    test("behaves as without a sandbox: exit code, streams, folder, files", async () => {
       mkdirSync(join(place.path, "sub"));
       const { exit, stdout, stderr } = await ran(shell, "pwd; echo err > /dev/stderr; echo made > file; exit 4", {
         cwd: "/sub",
@@ -58,7 +58,7 @@ for (const { title, name, why, lend, close } of [bubblewrap, sandboxRuntime]) {
       assert.equal(existsSync(`/tmp/${note}`), false);
     });
 
-    test("has a home in which it can write, and tools that are there", async () => {
+    test("has a writable home, and the installed tools", async () => {
       const { exit, printed } = await ran(
         shell,
         'cd ~ && touch file && [ "$HOME" = "$PWD" ] && git --version && ls file',
@@ -96,7 +96,7 @@ for (const { title, name, why, lend, close } of [bubblewrap, sandboxRuntime]) {
       assert.equal((await ran(other.shell, "git log --format=%s; git status -s")).printed, "first\n");
     });
 
-    test("does not get what a file in the workspace pretends to be its repository", async () => {
+    test("can't read a folder that a file in the workspace declares as its repository", async () => {
       using both = folder();
       write(join(both.path, "secret", "commondir"), "very-secret");
       write(join(both.path, "root", ".git"), `gitdir: ${join(both.path, "secret")}\n`);
@@ -116,7 +116,7 @@ for (const { title, name, why, lend, close } of [bubblewrap, sandboxRuntime]) {
       assert.deepEqual([(await running.exit).code, printed], [0, "ready\ngot word\n"]);
     });
 
-    test("is ended with everything in it: asked first, then made to", async () => {
+    test("is ended with all its processes: first by SIGTERM, then by SIGKILL", async () => {
       const seconds = longSleep();
       const strays = `sleep ${seconds} & setsid sleep ${seconds} &`;
       const polite = await stopped(shell, `trap 'echo bye; exit 7' TERM; ${strays} echo ready; wait`);
@@ -129,7 +129,7 @@ for (const { title, name, why, lend, close } of [bubblewrap, sandboxRuntime]) {
       assert.deepEqual(processesWith(seconds), []);
     });
 
-    test("may not touch what path rules deny, as far as it is there", async () => {
+    test("can't touch existing files that path rules deny", async () => {
       using root = folder();
       for (const file of ["secrets/deep/key", "app/.env", "app/.env.example", "locked/file", "open"])
         write(join(root.path, file));
@@ -151,7 +151,7 @@ for (const { title, name, why, lend, close } of [bubblewrap, sandboxRuntime]) {
       assert.match((await other.shell.protection()).description, /path rules hold for files that are there/);
     });
 
-    test("sees what it was given to read, not to change, and does not see what was hidden", async () => {
+    test("can read but not change read-only folders, and does not see hidden ones", async () => {
       using around = folder();
       const [root, data] = [join(around.path, "root"), join(around.path, "data")];
       for (const file of [join(root, "open"), join(root, "store", "file"), join(data, "file")]) write(file);
@@ -166,7 +166,7 @@ for (const { title, name, why, lend, close } of [bubblewrap, sandboxRuntime]) {
       assert.deepEqual(readdirSync(join(root, "store")), ["file"]);
     });
 
-    test("does not read the keys of the home even if that is the workspace", async () => {
+    test("can't read the keys of the home, even if the home is the workspace", async () => {
       using home = folder();
       for (const file of [".ssh/id_rsa", ".netrc", ".bashrc", "notes"]) write(join(home.path, file));
       await using other = closing(sandboxShell({ root: home.path, sandbox: lend(), env: { HOME: home.path } }));
@@ -192,7 +192,7 @@ describe("the network", () => {
   const get = (url: string) => `curl -sS -m 5 --noproxy '' ${url}`;
 
   test(
-    "is there for the hosts of sandbox-runtime, and for no others",
+    "reaches only the allowed hosts in sandbox-runtime",
     { skip: sandboxRuntime.why || without("curl") },
     async () => {
       using root = folder();
@@ -222,8 +222,8 @@ describe("the network", () => {
   });
 });
 
-describe("which sandbox there is", () => {
-  test("is found out by trying, and described", { skip: bubblewrap.why }, async () => {
+describe("the available sandbox", () => {
+  test("is detected by a trial run, and described", { skip: bubblewrap.why }, async () => {
     using root = folder();
     await using found = closing(sandboxShell({ root: root.path }));
     const { kind, description } = await found.shell.protection();
@@ -231,7 +231,7 @@ describe("which sandbox there is", () => {
     assert.match(description, /^bubblewrap: .*network off\.$/);
   });
 
-  test("may be none: then commands run without, and the description says so", async () => {
+  test("may be none: then commands run without one, and the description says so", async () => {
     using root = folder();
     const path = process.env.PATH;
     await using alone = closing(sandboxShell({ root: root.path, env: { PATH: path } }));
@@ -245,7 +245,7 @@ describe("which sandbox there is", () => {
     assert.equal((await ran(alone.shell, "echo runs")).stdout, "runs\n");
   });
 
-  test("that was asked for and does not work runs nothing", async () => {
+  test("that is required but does not work runs no command", async () => {
     using root = folder();
     await using broken = closing(sandboxShell({ root: root.path, sandbox: bwrapSandbox({ bwrap: "/nowhere/bwrap" }) }));
     const { exit, stderr } = await ran(broken.shell, "touch ran");

@@ -48,7 +48,7 @@ for (const { title, why, lend } of [bubblewrap, sandboxRuntime]) {
     const files = { ".env": "KEY=1\n", "app/.env": "KEY=2\n", "app/main.ts": "code\n" };
     const command = "cat .env app/.env app/main.ts 2>/dev/null; echo x >> app/.env; rm -f .env; cat app/main.ts";
 
-    test("hold for commands of a local workspace", async () => {
+    test("apply to commands of a local workspace", async () => {
       using root = tree(files);
       using outputs = folder();
       const permissions = [deny("/**/.env")];
@@ -61,7 +61,7 @@ for (const { title, why, lend } of [bubblewrap, sandboxRuntime]) {
       assert.match(await protectionOf(localWorkspace(options)), /path rules hold for files that are there/);
     });
 
-    test("are given once: to the workspace", async () => {
+    test("are configured once, on the workspace", async () => {
       using root = tree(files);
       const permissions = [deny("/**/.env")];
       const backend = directoryBackend({ root: root.path });
@@ -74,13 +74,13 @@ for (const { title, why, lend } of [bubblewrap, sandboxRuntime]) {
       await assert.rejects(commandDesk(workspace), { code: "INVALID_CONFIG" });
     });
 
-    test("hold where the shell's folder is only a part of the workspace, and so does cwd", async () => {
+    test("apply if the shell's folder is only a part of the workspace, and so does cwd", async () => {
       using root = tree(files);
       const backend = compositeBackend({
         default: memoryBackend(),
         routes: { "/repo/": directoryBackend({ root: root.path }) },
       });
-      // The second is for another place.
+      // The second rule is for another folder.
       const permissions = [deny("/repo/**/.env"), deny("/app/**")];
       const shell = sandboxShell({ root: root.path, sandbox: lend() });
       await using desk = await commandDesk(createWorkspace({ backend, permissions, shell }));
@@ -92,11 +92,11 @@ for (const { title, why, lend } of [bubblewrap, sandboxRuntime]) {
   });
 }
 
-describe("what path rules say of commands", () => {
+describe("path rules for commands", () => {
   const permissions = [deny("/**/.env")];
   const uncovered = /Path rules do not cover commands\.$/;
 
-  test("is nothing where there is no sandbox, and the description says so", async () => {
+  test("have no effect without a sandbox, and the description says so", async () => {
     using root = tree({});
     const options = { root: root.path, sandbox: "none" as const };
     assert.match(await protectionOf(localWorkspace({ ...options, permissions })), uncovered);
@@ -104,7 +104,7 @@ describe("what path rules say of commands", () => {
   });
 
   test(
-    "is nothing where the shell works on a folder that is not in the workspace, or twice",
+    "have no effect if the shell's folder is not in the workspace, or is in it twice",
     { skip: bubblewrap.why },
     async () => {
       using root = tree({});
@@ -122,7 +122,7 @@ describe("what path rules say of commands", () => {
     },
   );
 
-  test("binds an interpreter as it binds the tools; what would have to be asked for is denied", async () => {
+  test("apply to an interpreter as to the tools; what needs an approval is denied", async () => {
     const backend = memoryBackend();
     const rules: PathRule[] = [...permissions, { operations: ["read"], paths: ["/asked/**"], mode: "ask" }];
     const workspace = createWorkspace({ backend, shell: virtualShell({ backend }), permissions: rules });
@@ -136,7 +136,7 @@ describe("what path rules say of commands", () => {
     assert.doesNotMatch(await protectionOf(workspace), uncovered);
   });
 
-  test("of a local shell is the same under any folder", async () => {
+  test("have no effect on a local shell", async () => {
     using root = tree({});
     const backend = directoryBackend({ root: root.path });
     const workspace = createWorkspace({ backend, permissions, shell: localShell({ root: root.path }) });
@@ -153,7 +153,7 @@ describe("rules for a folder of the workspace", () => {
     ["/*/src/*.ts", "deny", ["/src/*.ts"]],
     ["/other/**", "deny", []],
     ["/repo", "deny", []],
-    // It can't be cut: too much is denied, and nothing is allowed.
+    // The rule can't be limited to the folder: too much is denied, and nothing is allowed.
     ["/{repo/a,other}/x", "deny", ["/**"]],
     ["/{repo/a,other}/x", "allow", []],
     ["/{repo,x/y}/**", "allow", ["/**"]],

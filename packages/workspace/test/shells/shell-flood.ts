@@ -5,7 +5,7 @@ import { localShell } from "@cinch/workspace";
 import { Output } from "../../src/outputs/output.ts";
 import { Outputs } from "../../src/outputs/outputs.ts";
 
-/** Has a command print 100 MB into an `Output`, and says how much more memory that took. */
+/** Runs a command that prints 100 MB into an `Output`, and prints how much memory that took. */
 const [root = "/", directory = "/"] = process.argv.slice(2);
 const shell = localShell({ root });
 const output = new Output(new Outputs(directory).newFile("flood.txt"));

@@ -1,6 +1,6 @@
 import { bwrapSandbox, localShell, type Sandbox, sandboxShell, srtSandbox } from "@cinch/workspace";
 
-/** Something that runs a command and does nothing else: to be killed. Says what the command prints first. */
+/** A process that only runs a command, for tests that kill it. Prints the first line of the command. */
 const [kind, root = "/", command = ""] = process.argv.slice(2);
 const sandboxes: Record<string, () => Sandbox> = { bwrap: bwrapSandbox, srt: srtSandbox };
 const sandbox = sandboxes[kind ?? ""]?.();

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Command, Exit, StartOptions } from "@cinch/workspace/shell";
 import type { Shell } from "@cinch/workspace";
 
-/** A folder that is gone after the test. */
+/** A folder that is removed after the test. */
 export function folder(): { path: string } & Disposable {
   const path = realpathSync(mkdtempSync(join(tmpdir(), "cinch-test-")));
   return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
@@ -21,7 +21,7 @@ export interface Ran {
   exit: Exit;
   stdout: string;
   stderr: string;
-  /** In the order in which it came. */
+  /** In the order of arrival. */
   printed: string;
 }
 
@@ -42,7 +42,7 @@ export async function ran(
   return { exit: ended, stdout: text("stdout"), stderr: text("stderr"), printed: text() };
 }
 
-/** Processes of the machine whose command line has this in it. */
+/** Processes of the machine whose command line contains this text. */
 export function processesWith(text: string): number[] {
   return readdirSync("/proc")
     .map(Number)
@@ -56,22 +56,22 @@ export function processesWith(text: string): number[] {
     });
 }
 
-/** How long to wait for nothing to be left, at most. */
+/** How long to wait at most until no process is left. */
 export async function untilNone(text: string, ms = 2_000): Promise<number[]> {
   const limit = performance.now() + ms;
   while (processesWith(text).length > 0 && performance.now() < limit) await sleep(20);
   return processesWith(text);
 }
 
-/** Waits for what has to come; the test's own timeout is the limit. */
+/** Polls until the condition holds; the timeout of the test is the limit. */
 export async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await sleep(10);
 }
 
-/** Starts a command that says "ready" first, and stops it then. */
+/** Starts a command that prints "ready" first, and then stops it. */
 export async function stopped(shell: Shell, command: string): Promise<{ exit: Exit; printed: string }> {
   let printed = "";
-  // Bash itself says on stderr whom a signal ended.
+  // Bash itself prints on stderr which process a signal ended.
   const sink = (chunk: Uint8Array, stream: string) =>
     void (stream === "stdout" && (printed += Buffer.from(chunk).toString()));
   const running = shell.start({ command, cwd: "/" }, sink);
@@ -82,7 +82,7 @@ export async function stopped(shell: Shell, command: string): Promise<{ exit: Ex
   return { exit, printed: printed.replace("ready\n", "") };
 }
 
-/** For `skip`: why it has to be, or `false`. */
+/** For `skip`: the reason, or `false`. */
 export function without(tool: string): string | false {
   const found = (process.env.PATH ?? "").split(":").some((path) => existsSync(join(path, tool)));
   return found ? false : `${tool} is not installed`;

@@ -9,7 +9,7 @@ import { CommandGuard } from "../../src/processes/command-guard.ts";
 import { closing, folder, longSleep, processesWith, program, ran, stopped, until, untilNone } from "./shell-support.ts";
 
 describe("a command of the local shell", { concurrency: 3 }, () => {
-  test("gives its exit code, its output by stream, and how long it took", async () => {
+  test("returns its exit code, its output by stream, and its duration", async () => {
     using root = folder();
     await using local = closing(localShell({ root: root.path }));
     const { exit, stdout, stderr } = await ran(local.shell, "echo out; echo err >&2; exit 3");
@@ -25,7 +25,7 @@ describe("a command of the local shell", { concurrency: 3 }, () => {
     assert.deepEqual([exit.code, exit.signal], [null, "SIGKILL"]);
   });
 
-  test("that there is not ends with 127 and says so on stderr", async () => {
+  test("that does not exist exits with 127 and a message on stderr", async () => {
     using root = folder();
     await using local = closing(localShell({ root: root.path }));
     const { exit, stderr } = await ran(local.shell, "no-such-command-here");
@@ -55,7 +55,7 @@ describe("a command of the local shell", { concurrency: 3 }, () => {
     }
   });
 
-  test("sees a few variables of the harness, what was added, and no key", async () => {
+  test("sees a few variables of the harness, the configured ones, and no key", async () => {
     using root = folder();
     process.env.CINCH_TEST_API_KEY = "secret-value";
     process.env.LC_TEST = "kept";
@@ -114,7 +114,7 @@ describe("a command of the local shell", { concurrency: 3 }, () => {
     assert.deepEqual([exit.code, stdout, stderr], [0, "a\nc\n", "b\nc\n"]);
   });
 
-  test("that closes its output and lives on is waited for", async () => {
+  test("that closes its output and keeps running is awaited", async () => {
     using root = folder();
     await using local = closing(localShell({ root: root.path }));
     const { exit } = await ran(local.shell, "exec >&- 2>&-; sleep 0.4; exit 5");
@@ -122,7 +122,7 @@ describe("a command of the local shell", { concurrency: 3 }, () => {
     assert.ok(exit.durationMs >= 400);
   });
 
-  test("goes no faster than its sink, and the sink is asked for one piece at a time", async () => {
+  test("prints no faster than its sink accepts, one chunk at a time", async () => {
     using root = folder();
     await using local = closing(localShell({ root: root.path }));
     let bytes = 0;
@@ -139,7 +139,7 @@ describe("a command of the local shell", { concurrency: 3 }, () => {
     await running.stop();
   });
 
-  test("gets everything to a slow sink, even when it is long over", async () => {
+  test("delivers all output to a slow sink, even after it has ended", async () => {
     using root = folder();
     await using local = closing(localShell({ root: root.path }));
     let bytes = 0;
@@ -206,7 +206,7 @@ describe("everything that a command started ends", linux, () => {
         signal: abort.signal,
       };
       const running = local.shell.start(command, () => {});
-      // Where there is much to do, the time may be over before.
+      // On a busy machine the timeout may come first.
       if (timeoutMs === undefined) await until(() => processesWith(`sleep\0${seconds}`).length >= 6);
       if ("abort" in way) abort.abort();
       if ("stop" in way) await running.stop();
@@ -217,7 +217,7 @@ describe("everything that a command started ends", linux, () => {
     });
   }
 
-  test("when the command itself is over, but for what only finishes its work", async () => {
+  test("when the command itself has ended, except processes that finish their output", async () => {
     using root = folder();
     await using local = closing(localShell({ root: root.path }));
     const seconds = longSleep();
@@ -228,7 +228,7 @@ describe("everything that a command started ends", linux, () => {
     assert.deepEqual([tee.exit.leftBehind, tee.stdout], [undefined, "word\n"]);
   });
 
-  test("after it was asked to, and had half a second for it", async () => {
+  test("half a second after SIGTERM, unless it has ended before", async () => {
     using root = folder();
     await using local = closing(localShell({ root: root.path }));
     const polite = await stopped(
@@ -272,7 +272,7 @@ describe("everything that a command started ends", linux, () => {
     assert.deepEqual([exit.code, stderr], [127, "This shell is closed.\n"]);
   });
 
-  test("within two seconds after the harness was killed with kill -9, and the guard, too", async () => {
+  test("within two seconds after kill -9 of the harness, and so does the guard", async () => {
     using root = folder();
     const seconds = longSleep();
     const command = `${strays(seconds)} echo \${CINCH_COMMAND##* }; wait`;
@@ -285,9 +285,9 @@ describe("everything that a command started ends", linux, () => {
     assert.deepEqual(await untilNone(guard), []);
   });
 
-  test("also what a harness started that is itself a command", async () => {
+  test("even processes of a harness that is itself a command", async () => {
     using root = folder();
-    // Its guard is ended with it, before it could take away its folder.
+    // Its guard ends with it, before it could remove its folder.
     await using local = closing(localShell({ root: root.path, env: { TMPDIR: root.path } }));
     const seconds = longSleep();
     const inner = `setsid bash -c "trap '' TERM HUP; sleep ${seconds}; sleep ${seconds}" & echo ready; wait`;
@@ -305,7 +305,7 @@ describe("everything that a command started ends", linux, () => {
     assert.deepEqual(processesWith(`sleep\0${seconds}`), []);
   });
 
-  test("because it carries a mark, which a shell that is not bash puts on as well", async () => {
+  test("because it carries a mark, also with a shell other than bash", async () => {
     using root = folder();
     const guard = new CommandGuard();
     const argv = ["/bin/sh", "-c", "env -i grep locks /proc/self/limits"];

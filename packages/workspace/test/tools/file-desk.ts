@@ -28,7 +28,7 @@ export interface Outcome {
 export interface FileDeskOptions extends Partial<HarnessConfig> {
   files?: Record<string, string | Uint8Array>;
   backend?: MapBackend;
-  /** Around the backend, where a test needs another one. */
+  /** Wraps the backend. */
   around?: (backend: MapBackend) => Backend;
   rules?: FileRules;
 }
@@ -44,7 +44,7 @@ export function pathRules(...rules: ["read" | "write", pattern: string, Policy][
   };
 }
 
-/** A real harness whose model calls what the test tells it to call. Each `calls` is a turn of its own, and its calls are one step. */
+/** A real harness whose model makes the calls of the test. Each `calls` is a turn with one step. */
 export class FileDesk {
   readonly backend: MapBackend;
   readonly harness: Harness;
@@ -93,14 +93,14 @@ export class FileDesk {
       .map(({ result, isError }) => outcomeOf(result, isError));
   }
 
-  /** What the call gives. Fails if it is an error. */
+  /** The result of the call. Fails if it is an error. */
   async ok(name: string, args: Args = {}): Promise<string> {
     const [outcome] = await this.calls([name, args]);
     assert.equal(outcome?.isError, false, outcome?.text);
     return outcome!.text;
   }
 
-  /** What is wrong. Fails if nothing is. */
+  /** The error of the call. Fails if there is none. */
   async fails(name: string, args: Args = {}): Promise<string> {
     const [outcome] = await this.calls([name, args]);
     assert.equal(outcome?.isError, true, outcome?.text);
@@ -124,7 +124,7 @@ function outcomeOf({ content, details }: { content: unknown; details?: unknown }
   return { text, isError, content, details };
 }
 
-/** What waits for a yes, as soon as something does. */
+/** Settles with the call that waits for an approval. */
 export async function pending(d: FileDesk): Promise<PendingApproval> {
   for (;;) {
     const { pendingApproval } = d.harness.getDisplayState();
@@ -135,7 +135,7 @@ export async function pending(d: FileDesk): Promise<PendingApproval> {
 
 export const fileDesk = (options: FileDeskOptions = {}): Promise<FileDesk> => new FileDesk(options).open();
 
-/** What `read_file` shows, without header, numbers and remarks: what a model would copy. */
+/** The text of a `read_file` result without header, line numbers and remarks, as a model would copy it. */
 export const copied = (shown: string): string =>
   shown
     .split("\n")

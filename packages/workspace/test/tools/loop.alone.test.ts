@@ -1,4 +1,4 @@
-/** However large what a tool works on, everything else in the process goes on meanwhile. */
+/** A tool never blocks the event loop for long, however much it works on. */
 import assert from "node:assert/strict";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,13 +11,13 @@ import { createWorkspace, directoryBackend, localWorkspace, memoryBackend, type 
 const LIMIT_MS = 150;
 const MB = 1_000_000;
 
-/** What this thread has computed so far. Not the time: another process may have had the machine meanwhile. */
+/** The CPU time of this thread. Elapsed time would include other processes. */
 const computedMs = (): number => {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1_000;
 };
 
-/** The longest that nothing else had a turn. */
+/** The longest time for which the event loop was blocked. */
 async function longestBlock(work: () => Promise<unknown>): Promise<number> {
   let longest = 0;
   let last = computedMs();
@@ -27,7 +27,7 @@ async function longestBlock(work: () => Promise<unknown>): Promise<number> {
     last = now;
   };
   const timer = setInterval(look, 1);
-  // So that what the test itself did before does not count.
+  // The work of the test itself does not count.
   await new Promise((go) => setTimeout(go, 5));
   longest = 0;
   try {
@@ -187,7 +187,7 @@ const worst: Record<string, () => Worst> = {
 };
 
 for (const [place, backend] of Object.entries(backends)) {
-  describe(`nothing waits long for a tool that works ${place}`, () => {
+  describe(`a tool that works ${place} does not block the event loop`, () => {
     for (const [what, make] of Object.entries(worst)) {
       test(what, { timeout: 300_000 }, async () => {
         const { text, tool, args, says } = make();
@@ -203,7 +203,7 @@ for (const [place, backend] of Object.entries(backends)) {
   });
 }
 
-describe("nothing waits long for a tool that works on many files", () => {
+describe("a tool that works on many files does not block the event loop", () => {
   const many = (count: number) =>
     Object.fromEntries(Array.from({ length: count }, (_, at) => [`/src/name-${at}.ts`, `${at}\n`]));
 

@@ -10,7 +10,7 @@ interface MapFile {
 
 type Operation = "list" | "stat" | "read" | "write" | "written" | "delete" | "deleted" | "glob" | "grep";
 
-/** Files in a map, and nothing else: what a backend has to do, in as few lines as possible. */
+/** A minimal backend: files in a map. */
 export class MapBackend implements Backend {
   readonly files = new Map<string, MapFile>();
   readonly folders = new Set(["/"]);
@@ -53,7 +53,7 @@ export class MapBackend implements Backend {
     const file = this.files.get(path);
     if (!file) throw new FileError("not_found", path, `${path}: not there`);
     const bytes = file.bytes.subarray(start, Math.min(end, file.bytes.length));
-    // Small, uneven pieces, each overwritten when the next one comes: a reader must depend neither on the cuts nor on the memory.
+    // Small, uneven chunks, each overwritten by the next: a reader must depend neither on chunk borders nor on their memory.
     for (let at = 0, size = 1; at < bytes.length; at += size, size = (size * 3) % 1_000_003) {
       const piece = Buffer.from(bytes.subarray(at, at + size));
       yield piece;

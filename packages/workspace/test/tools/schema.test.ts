@@ -6,7 +6,7 @@ import { fileTools } from "../../src/tools/index.ts";
 import { pathRules } from "./file-desk.ts";
 import { MapBackend } from "./map-backend.ts";
 
-test("the model is shown each tool with its arguments, and which of them it may leave out", async () => {
+test("the model gets each tool with its arguments, and which of them are optional", async () => {
   const model = script(say("hi"));
   const tools = fileTools({ backend: new MapBackend(), rules: pathRules() });
   const harness = new Harness({ id: "t", agent: new Agent({ name: "a", model, tools }) });
@@ -29,7 +29,7 @@ test("the model is shown each tool with its arguments, and which of them it may 
   ]);
 });
 
-test("what only reads is pure, and what changes files is not passed over when it is cut off", () => {
+test("tools that only read are pure, and tools that change files have the effect once", () => {
   const tools = fileTools({ backend: new MapBackend(), rules: pathRules() }) as Record<string, Tool>;
   const told = Object.entries(tools).map(([name, { category, effect }]) => `${name} ${category} ${effect}`);
   assert.deepEqual(told, [

@@ -18,7 +18,7 @@ function died(shared: Folder, { root, ago }: { root: string; ago: number }): str
 }
 
 describe("the record of a command that has ended", () => {
-  test("goes when no other command runs", async () => {
+  test("is removed when no other command runs", async () => {
     using shared = folder();
     const records = new CommandRecords(shared.path, "/project");
     const first = await records.begin("a");
@@ -30,7 +30,7 @@ describe("the record of a command that has ended", () => {
     assert.throws(() => readdirSync(shared.path), { code: "ENOENT" });
   });
 
-  test("stays while another thread's command on the same files may have died in its time", async () => {
+  test("stays while a command of another thread on the same files may have died during it", async () => {
     using shared = folder();
     const dead = died(shared, { root: "/project/part", ago: 10 * SECOND });
     const records = new CommandRecords(shared.path, "/project");

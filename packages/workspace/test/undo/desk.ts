@@ -5,7 +5,7 @@ import { Agent, Harness, memoryStore, type HarnessConfig, type HarnessEvent, typ
 import { call, say, scriptedBy } from "@cinch/testkit";
 import { localWorkspace, type FileWorkspace } from "@cinch/workspace";
 
-/** A folder that is gone after the test. */
+/** A folder that is removed after the test. */
 export function folder(files: Record<string, string> = {}) {
   const path = mkdtempSync(join(tmpdir(), "cinch-undo-"));
   const put = (name: string, text: string) => {
@@ -18,7 +18,7 @@ export function folder(files: Record<string, string> = {}) {
     put,
     text: (name: string) => readFileSync(join(path, name), "utf8"),
     mode: (name: string) => statSync(join(path, name)).mode & 0o777,
-    /** Everything in it. While a harness is still at work there, files come and go: one that is gone when it is read is not in it. */
+    /** All files in it. A file that a running harness removes before it is read is left out. */
     all: () => contentsOf(path),
     [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }),
   };
@@ -70,7 +70,7 @@ export interface Desk {
   config?: Partial<HarnessConfig>;
 }
 
-/** A harness that lets everything run, in a folder. */
+/** A harness in a folder, in which every call may run. */
 export async function desk({ root, storage = memoryStore(), workspace, config }: Desk) {
   const cache = workspace ? undefined : mkdtempSync(join(tmpdir(), "cinch-undo-cache-"));
   const h = new Harness({
@@ -85,7 +85,7 @@ export async function desk({ root, storage = memoryStore(), workspace, config }:
   h.subscribe((event) => events.push(event));
   await h.init();
   await h.selectOrCreateThread();
-  /** Has a turn in which these steps are done; says where the thread was before it. */
+  /** Runs a turn with these steps. Returns the `seq` before it. */
   const turn = async (...steps: Calls[]) => {
     const { seq } = h.getDisplayState();
     const { reason, error } = await h.sendMessage({ content: JSON.stringify(steps) });

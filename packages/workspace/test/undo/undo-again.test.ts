@@ -1,4 +1,4 @@
-/** Rewinds, again and at awkward moments. */
+/** Repeated rewinds, and rewinds at difficult moments. */
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -27,12 +27,12 @@ test("a conflict that a rewind has reported can be decided afterwards", async ()
   root.put("a.txt", "mine\n");
   const first = await h.rewind({ toSeq: seq, files: true });
   assert.equal(first.files[0]?.outcome, "conflict");
-  // "Yes, overwrite it."
+  // The caller decides to overwrite it.
   const second = await h.rewind({ toSeq: seq, files: true, overwrite: ["/a.txt"] });
   assert.equal(root.text("a.txt"), "old\n", JSON.stringify(second));
 });
 
-test("what a rewind of everything has overwritten can be had again", async () => {
+test("contents that a rewind has overwritten can be recovered", async () => {
   using root = folder({ "a.txt": "old\n" });
   await using h = await desk({ root: root.path });
   const seq = await h.turn(read("a.txt"), write("a.txt", "new\n"));
@@ -48,7 +48,7 @@ test("what a rewind of everything has overwritten can be had again", async () =>
   assert.equal(root.text("a.txt"), "mine\n", JSON.stringify(back));
 });
 
-test("after a rewind of the conversation alone, what the thread did to files is still known", async () => {
+test("after a rewind of only the conversation, the changes of the thread to files are still known", async () => {
   using root = folder({ "a.txt": "old\n" });
   await using h = await desk({ root: root.path });
   const { seq } = h.getDisplayState();
@@ -99,7 +99,7 @@ test("a repository's own files are never touched, also where .git is a file", as
   assert.equal(works, true, JSON.stringify(files));
 });
 
-test("two rewinds at once both end, and say what became of files", { timeout: 20_000 }, async () => {
+test("two concurrent rewinds both end, and report the outcome of each file", { timeout: 20_000 }, async () => {
   using root = folder({ "a.txt": "a\n" });
   await using h = await desk({ root: root.path });
   const one = await h.turn(read("a.txt"), write("a.txt", "2\n"));

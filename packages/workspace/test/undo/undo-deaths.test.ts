@@ -27,7 +27,7 @@ const cacheOf = () => {
   return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
 };
 
-/** Every moment at which a process can die that does this, as far as its store can tell. */
+/** Every call of the store at which a process that does this can die. */
 async function everyMoment(dies: (moment: Moment) => Promise<boolean>): Promise<number> {
   let moments = 0;
   for (let nth = 1, died = true; died; nth++) {
@@ -39,7 +39,7 @@ async function everyMoment(dies: (moment: Moment) => Promise<boolean>): Promise<
   return moments;
 }
 
-test("a rewind that dies at any moment did not happen, or is finished by who comes next", async () => {
+test("a rewind that dies at any moment did not happen, or the next process finishes it", async () => {
   const moments = await everyMoment(async (moment) => {
     using root = folder(before);
     using cache = cacheOf();

@@ -1,4 +1,4 @@
-/** Links, programs, large files: what is not a plain small text. */
+/** Files that are not small texts: links, programs and large files. */
 import assert from "node:assert/strict";
 import { chmodSync, readdirSync, rmSync, symlinkSync, truncateSync } from "node:fs";
 import { join } from "node:path";
@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { localWorkspace } from "@cinch/workspace";
 import { desk, folder, outcomes, read, remove, run, write } from "./desk.ts";
 
-test("nothing is written through a link that came in the place of a file, or of its folder", async () => {
+test("nothing is written through a link that has replaced a file or its folder", async () => {
   using root = folder({ "a.txt": "a\n", "b.txt": "mine\n", "in/c.txt": "c\n", "other/c.txt": "mine\n" });
   await using h = await desk({ root: root.path });
   const then = root.all();
@@ -48,7 +48,7 @@ test("a program that was deleted can be run again after a rewind, whether a tool
   );
 });
 
-test("what is too large to be read is deleted if a command made it, and said to be lost if it was there", async () => {
+test("a file that is too large to read is deleted if a command created it, and lost if it existed before", async () => {
   using root = folder({ "a.txt": "a\n" });
   truncateSync(join(root.path, "a.txt"), 300 * 1024 * 1024);
   await using h = await desk({ root: root.path });
@@ -57,7 +57,7 @@ test("what is too large to be read is deleted if a command made it, and said to 
   assert.deepEqual(outcomes(files), { "/a.txt": "lost", "/new.bin": "deleted" });
 });
 
-test("a cache that is deleted while in use is begun again", async () => {
+test("a cache that is deleted while in use is created again", async () => {
   using root = folder({ "a.txt": "a\n" });
   using cache = folder();
   const workspace = localWorkspace({ root: root.path, sandbox: "none", cache: cache.path });

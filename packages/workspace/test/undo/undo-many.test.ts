@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { desk, folder, run } from "./desk.ts";
 
-test("where there are more files than can be watched, commands run, quickly, and say so", async () => {
+test("if there are too many files to watch, commands still run quickly, and report it", async () => {
   using root = folder({ "a.txt": "a\n" });
   for (let at = 0; at < 21; at++) {
     mkdirSync(join(root.path, `d${at}`));

@@ -1,4 +1,4 @@
-/** What is not the thread's is not taken: not by the files that it had nothing to do with, nor by what others did to those that it had. */
+/** A rewind reverts only changes of its own thread: no other files, and no changes of others to its files. */
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -63,7 +63,7 @@ test("changes that people made between a crash and the next start are not revert
   const store = new DyingStore(data);
   const first = await desk({ root: root.path, storage: store, workspace: workspace() });
   const { seq } = first.getDisplayState();
-  // The process dies while the command runs: its end never gets into the journal.
+  // The process dies while the command runs, so the journal never gets its end.
   const over = first.turn(run("echo b > b.txt; touch started; sleep 0.5")).catch(() => undefined);
   while (!existsSync(join(root.path, "started"))) await new Promise((go) => setTimeout(go, 10));
   store.dieAt({ nth: 1, place: "before" });
@@ -72,7 +72,7 @@ test("changes that people made between a crash and the next start are not revert
     () => undefined,
   );
   await first.close().catch(() => undefined);
-  // A day of work by hand.
+  // Changes that a person makes afterwards.
   await sleep(600);
   root.put("a.txt", "a, and a day of my work\n");
   root.put("chapter.txt", "written by me\n");
@@ -100,7 +100,7 @@ test("a file that a command overwrote can be reverted, also if the command resto
   assert.equal(root.text("a.txt"), "by the agent\nand by me\n", JSON.stringify(files));
 });
 
-test("what another thread wrote while a command ran is not reverted with the command's thread", async () => {
+test("files that another thread wrote while a command ran are not reverted with the command's thread", async () => {
   using root = folder({ "b.txt": "b\n" });
   await using h = await desk({ root: root.path });
   const other = await h.createSession();
@@ -145,7 +145,7 @@ test("a directory with files whose names are not UTF-8 is not empty, and is not 
   using root = folder({ a: "a file\n" });
   await using h = await desk({ root: root.path });
   const seq = await h.turn(run("rm a && mkdir a"));
-  // Afterwards, by the user.
+  // The user does this afterwards.
   execFileSync("bash", ["-c", `cd '${root.path}/a' && echo mine > $'caf\\xe9.txt'`]);
   const { files } = await h.rewind({ toSeq: seq, files: true });
   assert.equal(execFileSync("bash", ["-c", `ls -d '${root.path}'/a/*`]).length > 0, true, JSON.stringify(files));

@@ -1,4 +1,4 @@
-/** Another process in the same folder, which runs a command and goes. */
+/** Another process in the same folder, which runs a command and exits. */
 import { localWorkspace } from "@cinch/workspace";
 import { desk, run } from "./desk.ts";
 

@@ -11,7 +11,7 @@ import { createWorkspace, memoryBackend } from "@cinch/workspace";
 import { virtualShell } from "@cinch/workspace/virtual";
 import { desk, folder, outcomes, run, type Calls, type Folder } from "./desk.ts";
 
-/** Commands wait for files of this folder, and leave some there: it is not in the workspace. */
+/** A folder outside the workspace, with whose files commands wait for each other. */
 const wait = (signs: Folder, name: string) => `while [ ! -e '${signs.path}/${name}' ]; do sleep 0.02; done`;
 const sign = (signs: Folder, name: string) => `touch '${signs.path}/${name}'`;
 const appears = async (signs: Folder, name: string) => {
@@ -33,7 +33,7 @@ async function another(h: { createSession(): Promise<Session> }): Promise<Sessio
 }
 
 test(
-  "the command that ends first does not claim what another thread's did meanwhile",
+  "the command that ends first does not claim the changes of another thread's command",
   { timeout: 120_000 },
   async () => {
     using root = folder(files);
@@ -59,20 +59,20 @@ test(
     const look = await h.rewind({ ...how, dryRun: true });
     const done = await h.rewind(how);
     assert.deepEqual(done, look);
-    // What it did before the other began is its own.
+    // A change before the other command began is its own.
     assert.deepEqual(outcomes(done.files), { "/a.txt": "restored", "/b-new.txt": "conflict", "/b.txt": "conflict" });
     assert.match(done.files.find(({ path }) => path === "/b.txt")?.detail ?? "", /command of another thread/);
     assert.deepEqual(root.all(), { "a.txt": "a\n", "b.txt": "of b\n", "b-new.txt": "new\n" });
     signs.put("end", "");
     await second;
-    // The other can't know either; what it did alone, it knows.
+    // Nor does the other thread know which change is its own, except for changes while it ran alone.
     const others = await other.rewind({ toSeq: otherSeq, files: true });
     assert.deepEqual(outcomes(others.files), {
       "/b-new.txt": "conflict",
       "/b.txt": "conflict",
       "/late.txt": "deleted",
     });
-    // A caller that knows may decide, also after the conversation is gone.
+    // A caller may decide, even after the conversation was rewound.
     await other.rewind({ toSeq: otherSeq, files: true, overwrite: ["/b.txt", "/b-new.txt"] });
     assert.deepEqual(root.all(), files);
   },
@@ -143,37 +143,33 @@ test("two harnesses on one folder in one process know of each other's commands",
   await second;
 });
 
-test(
-  "two processes on one folder know of each other's commands, also of those that are over",
-  { timeout: 120_000 },
-  async () => {
-    using root = folder(files);
-    using signs = folder();
-    using cache = folder();
-    await using h = await desk({ root: root.path });
-    const { seq } = h.getDisplayState();
-    const running = h.turn(lines(sign(signs, "a"), wait(signs, "end"), "echo of a > a.txt"));
-    await appears(signs, "a");
-    const child = fork(
-      new URL("./undo-overlap-process.ts", import.meta.url),
-      [root.path, cache.path, "echo of another > b.txt"],
-      { execArgv: ["-C", "@cinch/source"] },
-    );
-    const [code] = (await once(child, "exit")) as [number];
-    assert.equal(code, 0);
-    signs.put("end", "");
-    await running;
-    const { files: done } = await h.rewind({ toSeq: seq, files: true });
-    assert.deepEqual(outcomes(done), { "/a.txt": "conflict", "/b.txt": "conflict" });
-    assert.equal(root.text("b.txt"), "of another\n");
-    // Nothing is left of that afterwards.
-    const again = await h.turn(run("echo x > c.txt"));
-    assert.deepEqual(outcomes((await h.rewind({ toSeq: again, files: true })).files), { "/c.txt": "deleted" });
-  },
-);
+test("two processes on one folder know each other's commands, even ended ones", { timeout: 120_000 }, async () => {
+  using root = folder(files);
+  using signs = folder();
+  using cache = folder();
+  await using h = await desk({ root: root.path });
+  const { seq } = h.getDisplayState();
+  const running = h.turn(lines(sign(signs, "a"), wait(signs, "end"), "echo of a > a.txt"));
+  await appears(signs, "a");
+  const child = fork(
+    new URL("./undo-overlap-process.ts", import.meta.url),
+    [root.path, cache.path, "echo of another > b.txt"],
+    { execArgv: ["-C", "@cinch/source"] },
+  );
+  const [code] = (await once(child, "exit")) as [number];
+  assert.equal(code, 0);
+  signs.put("end", "");
+  await running;
+  const { files: done } = await h.rewind({ toSeq: seq, files: true });
+  assert.deepEqual(outcomes(done), { "/a.txt": "conflict", "/b.txt": "conflict" });
+  assert.equal(root.text("b.txt"), "of another\n");
+  // No record is left afterwards.
+  const again = await h.turn(run("echo x > c.txt"));
+  assert.deepEqual(outcomes((await h.rewind({ toSeq: again, files: true })).files), { "/c.txt": "deleted" });
+});
 
 test(
-  "a command on files that are nowhere on the machine overlaps with none on a folder",
+  "a command on files that are not on this machine overlaps with no command on a folder",
   { timeout: 120_000 },
   async () => {
     using root = folder(files);

@@ -1,4 +1,4 @@
-/** People, other threads and the program work in the same folder, and keep what is theirs. */
+/** People, other threads and the program work in the same folder, and a rewind does not revert their changes. */
 import assert from "node:assert/strict";
 import { chmodSync, existsSync, mkdtempSync, rmSync, unlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -66,12 +66,12 @@ test("after a rewind to a moment at which the thread knew another version, it mu
   await h.turn(read("a.txt"), edit("a.txt", "person", "three"));
   await h.rewind({ toSeq: seq, files: true });
   assert.equal(root.text("a.txt"), "person\n");
-  // All that the conversation has now is a reading of "one".
+  // The conversation now contains only a read of "one".
   await h.turn(write("a.txt", "overwritten\n"));
   assert.equal(root.text("a.txt"), "person\n");
 });
 
-test("upload through the workspace while a command runs is not that command's", async () => {
+test("an upload through the workspace while a command runs is not recorded as the command's change", async () => {
   using root = folder({ "b.txt": "b\n" });
   const cache = mkdtempSync(join(tmpdir(), "cinch-undo-cache-"));
   const workspace = localWorkspace({ root: root.path, sandbox: "none", cache });
@@ -98,7 +98,7 @@ test("a program that a person made executable after an earlier command is so aga
   assert.equal(root.mode("s.sh").toString(8), "755");
 });
 
-test("a command that makes of a file what the thread had written before, after a person took that back, is noticed", async () => {
+test("a command that restores the thread's earlier contents, after a person reverted them, is recorded as a change", async () => {
   using root = folder({ "a.txt": "one\n" });
   await using h = await desk({ root: root.path });
   await h.turn(run("true"));

@@ -7,7 +7,7 @@ const name = fc.constantFrom("a", "b", "c/d", "c/e", "c/f/g", "[x] y.txt");
 const text = fc.constantFrom("1\n", "2\n", "3", "", "ü\r\n", "\0\u0001");
 const quoted = (word: string) => `'${word}'`;
 
-/** What an agent may do to files in one step. What does not work, such as deleting what is not there, does nothing. */
+/** The operations of an agent on files in one step. One that fails, such as deleting a missing file, does nothing. */
 const step: fc.Arbitrary<Calls[]> = fc.oneof(
   fc.tuple(name, text).map(([path, content]) => [read(path), write(path, content)]),
   name.map((path) => [remove(path)]),
@@ -35,7 +35,7 @@ const story = fc.array(fc.record({ turns, back: fc.nat(), conversation: fc.boole
   maxLength: 3,
 });
 
-test("whatever a thread did to files, a rewind makes them what they were at any moment, again and again", async () => {
+test("after any changes of a thread, repeated rewinds restore the files of any moment", async () => {
   const runs = Number(process.env.UNDO_RUNS ?? 12);
   await fc.assert(
     fc.asyncProperty(story, async (chapters) => {

@@ -1,4 +1,4 @@
-/** What a thread is told when a file has changed since it read it. */
+/** The errors of tools for a file that has changed since the thread read it. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { desk, edit, folder, read, remove, run, write } from "./desk.ts";

@@ -1,4 +1,4 @@
-/** Files, folders and links that changed into one another. A dry run says what the rewind then does. */
+/** Files, folders and links that replace each other. The dry run must report what the rewind then does. */
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { existsSync, lstatSync, mkdirSync, symlinkSync } from "node:fs";
@@ -11,7 +11,7 @@ import { desk, folder, outcomes, read, remove, run, write, type Calls, type Fold
 
 type Desk = Awaited<ReturnType<typeof desk>>;
 
-/** Rewinds, after a dry run that must have said the same. */
+/** Rewinds, after a dry run that must report the same outcomes. */
 async function rewound(h: Desk, toSeq: number) {
   const said = await h.rewind({ toSeq, files: true, dryRun: true });
   const done = await h.rewind({ toSeq, files: true });
@@ -55,7 +55,7 @@ describe("a rewind restores", () => {
     });
   }
 
-  test("what became a folder step by step, over several turns", async () => {
+  test("a file that became a folder over several turns", async () => {
     using root = folder(before);
     await using h = await desk({ root: root.path });
     const seq = await h.turn(remove("a"), write("a/x", "1\n"));
@@ -87,7 +87,7 @@ describe("a rewind restores", () => {
 
 const isLink = ({ path }: Folder, name: string) => lstatSync(join(path, name)).isSymbolicLink();
 
-/** What is put there after the command: it stays, and what it stands in the way of is a conflict. */
+/** An obstacle that appears after the command. It stays, and the file that it blocks is a conflict. */
 const obstacles: Record<string, { command: string; after(root: Folder): void; conflict: string; detail: RegExp }> = {
   "a file in a folder that took a file's place": {
     command: "rm a && mkdir -p a/b/c && echo x > a/b/c/d",
@@ -139,7 +139,7 @@ const obstacles: Record<string, { command: string; after(root: Folder): void; co
   },
 };
 
-describe("what stands in the way and is not the thread's stays, and the dry run knows", () => {
+describe("an obstacle that is not the thread's stays, and the dry run reports it", () => {
   for (const [what, { command, after, conflict, detail }] of Object.entries(obstacles)) {
     test(what, async () => {
       using root = folder(before);
@@ -163,7 +163,7 @@ describe("what stands in the way and is not the thread's stays, and the dry run 
 
 const listing = ({ path }: Folder) => execFileSync("find", [path], { encoding: "latin1" }).split("\n").toSorted();
 
-test("a restore that died after it removed a link goes on where it was", async () => {
+test("a restore that died after it removed a link is continued", async () => {
   using root = folder({ b: "b\n" });
   using cache = folder();
   const { undo } = localWorkspace({ root: root.path, sandbox: "none", cache: cache.path });
@@ -187,7 +187,7 @@ const change: fc.Arbitrary<Calls> = fc.oneof(
   word.map((path) => run(quiet(`rm -rf $(echo ${path} | cut -d/ -f1); echo top > $(echo ${path} | cut -d/ -f1)`))),
 );
 
-test("whatever became of files, folders and links, the dry run says what the rewind does, and files are back", async () => {
+test("after any changes of files, folders and links, the rewind does what its dry run says, and restores the files", async () => {
   const runs = Number(process.env.UNDO_RUNS ?? 12);
   await fc.assert(
     fc.asyncProperty(fc.array(change, { minLength: 1, maxLength: 5 }), async (changes) => {

@@ -66,12 +66,12 @@ test("a rewind reverts the conversation and the files that tools and commands ch
   });
   assert.deepEqual(Object.keys(h.getDisplayState().modifiedFiles), ["/first.txt"]);
   assert.equal(h.getDisplayState().messages.length, 3);
-  // And the thread goes on from there, with what it knew then.
+  // The thread continues from there, with what it had seen then.
   await h.turn(read("edited.txt"), edit("edited.txt", "one", "1"));
   assert.equal(root.text("edited.txt"), "1\r\ntwo\r\n");
 });
 
-test("files go back without the conversation, and the conversation without files", async () => {
+test("files can be reverted without the conversation, and the conversation without files", async () => {
   using root = folder({ "a.txt": "old\n" });
   await using h = await desk({ root: root.path });
   const first = await h.turn(read("a.txt"), write("a.txt", "new\n"));
@@ -86,7 +86,7 @@ test("files go back without the conversation, and the conversation without files
   await assert.rejects(h.rewind({ toSeq: second, conversation: false }), { code: "INVALID_INPUT" });
 });
 
-test("a dry run says what would become of files, and touches nothing", async () => {
+test("a dry run reports the outcome of each file, and changes nothing", async () => {
   using root = folder(before);
   await using h = await desk({ root: root.path });
   const seq = await h.turn(...everything);
@@ -125,7 +125,7 @@ test("a file that another process changed since is reported, and overwritten onl
   const here = h.getDisplayState().seq;
   await h.rewind({ toSeq: seq, files: true, conversation: false, overwrite: true });
   assert.deepEqual(root.all(), { "a.txt": "a0\n", "b.txt": "b0\n", "c.txt": "c0\n" });
-  // Nothing is lost by it: what was overwritten can be had again.
+  // The overwritten contents can be recovered.
   await h.rewind({ toSeq: here, files: true, conversation: false });
   assert.deepEqual(root.all(), { "a.txt": "a0\n", "b.txt": "mine\n", "c.txt": "c0\n", "d.txt": "mine\n" });
 });
@@ -152,7 +152,7 @@ test("a file that became a directory, and a directory that became a file, become
   assert.deepEqual(root.all(), then, JSON.stringify(files));
 });
 
-test("what ignore files exclude is left alone, and a repository's own files are never touched", async () => {
+test("ignored files are not reverted, and a repository's own files are never touched", async () => {
   using root = folder({ ".gitignore": "dist/\n*.log\n", "a.txt": "a\n", "dist/out.js": "1\n", "x.log": "1\n" });
   const git = (...args: string[]) => execFileSync("git", ["-C", root.path, ...args], { encoding: "utf8" });
   git("init", "-q");
@@ -165,7 +165,7 @@ test("what ignore files exclude is left alone, and a repository's own files are 
   assert.match(git("branch"), /other/);
 });
 
-test("a command that changes what is ignored makes nothing new of old files, and takes nothing from them", async () => {
+test("after a command that changes ignore files, a rewind leaves files alone that no command changed", async () => {
   using root = folder({
     ".gitignore": "dist/\n*.log\n",
     "dist/out.js": "mine\n",
@@ -185,7 +185,7 @@ test("a command that changes what is ignored makes nothing new of old files, and
   });
 });
 
-test("what was not changed costs nothing, and a command that changes nothing leaves one checkpoint", async () => {
+test("unchanged files are not recorded, and a command that changes nothing adds one checkpoint", async () => {
   using root = folder(before);
   await using h = await desk({ root: root.path });
   await h.turn(run("cat *.txt"), run("touch untouched.txt"), read("gone.txt"));
@@ -218,7 +218,7 @@ test("the first change of a turn has a checkpoint before it; what a tool wrote w
   ]);
 });
 
-test("files of the thread, of the store and of a folder all come back, under the paths that the agent knows", async () => {
+test("files of the thread, of the store and of a folder are all restored, under the paths that the agent uses", async () => {
   using root = folder({ "a.txt": "a\n" });
   const workspace = createWorkspace({
     backend: compositeBackend({
@@ -322,7 +322,7 @@ test("without a workspace there is nothing to revert, and the error says so", as
   await assert.rejects(h.diff(), { code: "INVALID_INPUT" });
 });
 
-test("a folder that is gone, or can't be written, is said to have failed, and the rest is restored", async () => {
+test("a folder that is missing or read-only is reported as failed, and the rest is restored", async () => {
   using root = folder({ "in/a.txt": "a\n", "b.txt": "b\n" });
   await using h = await desk({ root: root.path });
   const seq = await h.turn(read("in/a.txt"), write("in/a.txt", "2\n"), read("b.txt"), write("b.txt", "2\n"));

@@ -93,7 +93,7 @@ describe("a command of the virtual shell", () => {
     assert.equal(other.exit.code, 1);
   });
 
-  test("gets the failures of the backend by the names that commands know", async () => {
+  test("gets errors of the backend with the usual messages of commands", async () => {
     await using here = scene(["/locked"]);
     mkdirSync(join(here.files, "dir"));
     const { stderr, exit } = await here.run("cat locked; cat nothing; cat dir; nothing");
@@ -104,7 +104,7 @@ describe("a command of the virtual shell", () => {
     assert.equal(exit.code, 127);
   });
 
-  test("has nothing of the machine: no files, programs, processes, variables or network", async () => {
+  test("reaches nothing of the machine: no files, programs, processes, variables or network", async () => {
     await using here = scene();
     process.env.CINCH_TEST_API_KEY = "very-secret";
     const server = createServer((_request, response) => response.end("very-secret"));
@@ -125,7 +125,7 @@ describe("a command of the virtual shell", () => {
     assert.deepEqual(readdirSync(here.files), []);
   });
 
-  test("ends when it takes too long or is aborted, whatever it is doing, and the harness goes on meanwhile", async () => {
+  test("ends at its timeout or abort, whatever it does, and the harness keeps running", async () => {
     await using here = scene();
     let turns = 0;
     const clock = setInterval(() => (turns += 1), 10);
@@ -142,7 +142,7 @@ describe("a command of the virtual shell", () => {
     assert.equal((await here.run("echo still here")).stdout, "still here\n");
   });
 
-  test("runs beside others, and is over when the shell is closed", async () => {
+  test("runs beside others, and ends when the shell is closed", async () => {
     await using here = scene();
     const both = await Promise.all([here.run("sleep 0.05; echo one"), here.run("echo two")]);
     assert.deepEqual(

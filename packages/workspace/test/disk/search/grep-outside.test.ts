@@ -1,4 +1,4 @@
-/** ripgrep walks a folder by itself: what is in the folder must not lead it astray. */
+/** ripgrep walks a folder by itself, and no file in the folder must make it read outside. */
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
@@ -21,7 +21,7 @@ function place(files: Record<string, string>) {
   return { base, root, [Symbol.dispose]: () => rmSync(base, { recursive: true, force: true }) };
 }
 
-/** Both ways of asking: for lines, and for counts. Folders that were just made are looked up, so that this waits a little. */
+/** Both kinds of search: for lines, and for counts. Waits a little, because new folders are searched another way. */
 async function found(backend: Backend, path = "/"): Promise<string[]> {
   await sleep(100);
   const query = { path, pattern: "match", regex: false, ignoreCase: false };
@@ -35,13 +35,13 @@ async function found(backend: Backend, path = "/"): Promise<string[]> {
   return all[0]!;
 }
 
-test("what a file outside of the root holds does not show in what is found", async () => {
+test("the contents of a file outside of the root do not affect the results", async () => {
   using at = place({ secret: "4711\n", "root/1234": "match\n", "root/4711": "match\n" });
   symlinkSync("../secret", join(at.root, ".ignore"));
   assert.deepEqual(await found(directoryBackend({ root: at.root })), ["/1234", "/4711"]);
 });
 
-test("an ignore file that never ends, or is a pipe, or is very large, holds up nothing", async () => {
+test("an endless or very large ignore file, or one that is a pipe, delays no search", async () => {
   using at = place({ "root/a": "match\n", "root/large/b": "match\n", "root/pipe/c": "match\n" });
   symlinkSync("/dev/zero", join(at.root, ".gitignore"));
   writeFileSync(join(at.root, "large/.gitignore"), "");
@@ -50,13 +50,13 @@ test("an ignore file that never ends, or is a pipe, or is very large, holds up n
   assert.deepEqual(await found(directoryBackend({ root: at.root })), ["/a", "/large/b", "/pipe/c"]);
 });
 
-test("lines of a folder that rules deny do not come under another name", async () => {
+test("lines of a denied folder are not found under another name", async () => {
   using at = place({ "root/private/x\n./public/a.txt": "match: secret\n", "root/public/b.txt": "no\n" });
   const rules = pathRules([{ operations: ["read"], paths: ["/private/**"], mode: "deny" }]);
   assert.deepEqual(await found(withPolicy(directoryBackend({ root: at.root }), ruleHooks(rules))), []);
 });
 
-test("ignore files mean the same as where files are walked one by one", async () => {
+test("ignore files have the same meaning as in a walk of single files", async () => {
   const files = {
     "root/.gitignore": "*.log\n/build/\n{a,b}\n lead\n",
     "root/.rgignore": "kept\n",

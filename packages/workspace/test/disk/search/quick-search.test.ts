@@ -1,4 +1,4 @@
-/** A folder that was not touched for a moment is searched the quick way. It must find what the careful way finds. */
+/** A folder that has not changed recently is searched the quick way, which must find the same as the careful way. */
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import {
@@ -41,7 +41,7 @@ const FILES: Record<string, string | Buffer> = {
   "outside/secret.ts": "needle of another\n",
 };
 
-/** With links, a pipe, and a name that is no text. */
+/** With links, a pipe, and a name that is not valid text. */
 function place() {
   const base = mkdtempSync(join(tmpdir(), "cinch-quick-"));
   for (const [path, content] of Object.entries(FILES)) {
@@ -73,7 +73,7 @@ const grepped = (backend: Backend, query: { pattern: string; path: string; regex
     ({ path, line }) => `${path} ${String(line).padStart(6, "0")}`,
   );
 
-test("glob says the same of every file", async () => {
+test("glob gives the same results", async () => {
   using at = place();
   await sleep(100);
   const [quick, careful] = [
@@ -124,7 +124,7 @@ test("grep gives the same lines", async () => {
       assert.deepEqual(await grepped(quick, query), await grepped(careful, query), JSON.stringify(query));
 });
 
-test("what is changed while a search goes on is looked up, and found", async () => {
+test("files that are changed during a search are looked up again, and found", async () => {
   using at = place();
   await sleep(100);
   const backend = directoryBackend({ root: at.root });
@@ -142,7 +142,7 @@ test("what is changed while a search goes on is looked up, and found", async () 
   );
 });
 
-/** Puts a link to the outside into the place of a folder; and back, so that everything looks as before. */
+/** Replaces a folder by a link to the outside, and restores it, so that everything looks as before. */
 function swap(folder: string, outside: string): { back(): void } {
   renameSync(folder, `${folder}.kept`);
   symlinkSync(outside, folder);
@@ -160,7 +160,7 @@ for (const [which, folder] of [
   ["a folder", "src/deep/er"],
   ["a folder above it", "src"],
 ] as const) {
-  test(`a listing is not believed if ${which} was a link for a moment while it was made`, linux, async () => {
+  test(`a listing is discarded if ${which} was a link for a moment while it was read`, linux, async () => {
     using at = place();
     const outside = join(at.root, "../outside");
     for (const path of ["est.ts", "deep/er/est.ts"]) {
@@ -184,7 +184,7 @@ for (const [which, folder] of [
     assert.equal(asked, 2);
   });
 
-  test(`what was found is not believed if ${which} was a link for a moment`, linux, async () => {
+  test(`results are discarded if ${which} was a link for a moment`, linux, async () => {
     using at = place();
     await sleep(100);
     const since = Date.now();

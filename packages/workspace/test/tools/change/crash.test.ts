@@ -11,7 +11,7 @@ import { undo } from "../undo-by-journal.ts";
 const POINTS = ["read", "write", "written", "delete", "deleted"] as const;
 type Point = (typeof POINTS)[number];
 
-/** Lets the process "die" at the given point of the first call that comes to it, and says whether one did. */
+/** Simulates the death of the process at the given point of the first call that reaches it. Returns whether one did. */
 async function dieAt(
   data: MemoryData,
   backend: MapBackend,
@@ -26,7 +26,7 @@ async function dieAt(
     if (operation !== point) return;
     storage.die();
     died.resolve(true);
-    // A dead process does nothing any more.
+    // A dead process does nothing.
     return new Promise(() => undefined);
   };
   const turn = d.send(...calls).then(
@@ -39,7 +39,7 @@ async function dieAt(
   return isDead;
 }
 
-/** The next process: it goes on with the thread. */
+/** The next process, which continues the thread. */
 async function nextProcess(data: MemoryData, backend: MapBackend): Promise<FileDesk> {
   const d = await fileDesk({ backend, storage: memoryStore(data) });
   await d.harness.selectOrCreateThread();
@@ -98,7 +98,7 @@ test("what another program wrote after the crash stays when the rest is reverted
   }
 });
 
-test("of a write that fails, the journal says that the file is still what it was, and another try needs no other read", async () => {
+test("after a failed write, the journal says that the file is unchanged, and a retry needs no new read", async () => {
   await using d = await fileDesk({ files: { "/a.txt": "old" } });
   await d.ok("read_file", { file_path: "a.txt" });
   d.backend.hook = (operation) => {
@@ -126,7 +126,7 @@ test("a write that failed after it was done stays in the journal", async () => {
   await d.ok(...edit("new", "newer"));
 });
 
-test("an abort while a file is read leaves it alone", async () => {
+test("an abort while a file is read does not change the file", async () => {
   await using d = await fileDesk({ files: { "/a.txt": "old" } });
   await d.ok("read_file", { file_path: "a.txt" });
   let aborted: Promise<unknown> = Promise.resolve();
@@ -160,7 +160,7 @@ test("a call that waits for one that hangs is aborted with the turn", async () =
 });
 
 test(
-  "whatever happens, wherever it dies, taking everything back restores what was there, and nothing that is not ours",
+  "after any operations and any crash, a rewind restores the thread's files, and no others",
   { timeout: 60_000 },
   async () => {
     const path = fc.constantFrom("/a.txt", "/d/b.txt", "/d/c.txt");

@@ -1,4 +1,4 @@
-/** A link is deleted as what it is: judged at its own place, wherever it leads. */
+/** A deletion of a link is judged by the link's own path, whatever its target is. */
 import assert from "node:assert/strict";
 import {
   existsSync,
@@ -17,7 +17,7 @@ import type { Policy } from "@cinch/core";
 import { localWorkspace } from "@cinch/workspace";
 import { fileDesk, edits, pending } from "../file-desk.ts";
 
-/** A folder of files, and of links by where they lead. */
+/** A folder with files, and with links to each kind of target. */
 function folder(files: readonly string[], links: Record<string, string>) {
   const path = mkdtempSync(join(tmpdir(), "cinch-delete-links-"));
   const at = (name: string) => join(path, name);
@@ -54,7 +54,7 @@ const targets: [what: string, target: string][] = [
 
 describe("deleting a link", () => {
   for (const [what, target] of targets) {
-    test(`to ${what} that the rules deny takes only what they say of the link's own place`, async () => {
+    test(`to ${what} that the rules deny is decided by the rules for the link's own path`, async () => {
       using files = folder(["private/a", "links/x"], { "links/link": target });
       await using d = await files.open(["/private/**", "deny"]);
       assert.equal(
@@ -68,7 +68,7 @@ describe("deleting a link", () => {
       );
     });
 
-    test(`to ${what} asks if the link's own place has to be asked for`, async () => {
+    test(`to ${what} asks if the link's own path needs an approval`, async () => {
       using files = folder(["private/a", "links/x"], { "links/link": target });
       await using d = await files.open(["/links/**", "ask"], ["/**", "allow"]);
       const turn = d.send(["delete", { file_path: "links/link" }]);
@@ -79,7 +79,7 @@ describe("deleting a link", () => {
       assert.ok(!files.isLink("links/link") && existsSync(files.at("private/a")));
     });
 
-    test(`to ${what} is denied if the link's own place is, also under the name of a folder that leads there`, async () => {
+    test(`to ${what} is denied if the link's own path is, also through a linked folder`, async () => {
       using files = folder(["private/a", "links/x"], { "links/link": target, way: "links" });
       await using d = await files.open(["/links/**", "deny"]);
       for (const file_path of ["links/link", "way/link"]) await d.fails("delete", { file_path });
@@ -87,7 +87,7 @@ describe("deleting a link", () => {
     });
   }
 
-  test("is not a way to learn whether a denied place is there", async () => {
+  test("does not reveal whether a denied path exists", async () => {
     using files = folder(["private/a"], { there: "private/a", none: "private/none" });
     await using d = await files.open(["/private/**", "deny"]);
     const [there, none] = [await d.ok("delete", { file_path: "there" }), await d.ok("delete", { file_path: "none" })];

@@ -4,7 +4,7 @@ import { memoryStore } from "@cinch/core";
 import { FileError } from "@cinch/workspace";
 import { fileDesk, pathRules } from "../file-desk.ts";
 
-test("a file is deleted, and the journal keeps what it held", async () => {
+test("a file is deleted, and the journal keeps its contents", async () => {
   const storage = memoryStore();
   await using d = await fileDesk({ files: { "/src/a.ts": "old" }, storage });
   assert.equal(await d.ok("delete", { file_path: "src/a.ts" }), "Deleted src/a.ts (3 bytes).");
@@ -14,14 +14,14 @@ test("a file is deleted, and the journal keeps what it held", async () => {
   assert.equal(Buffer.from((await storage.blob(before!.parts![0]!.blob))!).toString(), "old");
 });
 
-test("a directory goes with everything in it, and each file is in the journal", async () => {
+test("a directory is deleted with everything in it, and each file is in the journal", async () => {
   await using d = await fileDesk({ files: { "/src/a.ts": "1", "/src/lib/.b": "22", "/other/c.ts": "" } });
   assert.equal(await d.ok("delete", { file_path: "src" }), "Deleted src with 2 files (3 bytes).");
   assert.deepEqual([...d.backend.files.keys()], ["/other/c.ts"]);
   assert.deepEqual(d.changes.map(({ path }) => path).toSorted(), ["/src/a.ts", "/src/lib/.b"]);
 });
 
-test("what was deleted can be made again without being read", async () => {
+test("a deleted file can be created again without a read", async () => {
   await using d = await fileDesk({ files: { "/a.txt": "old" } });
   await d.ok("read_file", { file_path: "a.txt" });
   await d.ok("delete", { file_path: "a.txt" });
@@ -46,7 +46,7 @@ test("a directory that is named like a file has to be named as a directory", asy
   assert.equal(await d.ok("delete", { file_path: "v1.2/" }), "Deleted v1.2 with 1 file (0 bytes).");
 });
 
-test("a directory with something in it that a rule protects stays as it is", async () => {
+test("a directory that contains a protected file is not deleted", async () => {
   const rules = pathRules(
     ["write", "/src/**/*.key", "deny"],
     ["write", "/docs/secret/*", "ask"],
@@ -68,14 +68,14 @@ test("a directory with something in it that a rule protects stays as it is", asy
   assert.deepEqual(d.changes, []);
 });
 
-test("a directory of too many files is left alone, and says so", async () => {
+test("a directory with too many files is not deleted, and the result says so", async () => {
   const files = Object.fromEntries(Array.from({ length: 2_001 }, (_, at) => [`/big/${at}`, ""]));
   await using d = await fileDesk({ files });
   assert.match(await d.fails("delete", { file_path: "big" }), /^big holds more than 2000 files/);
   assert.equal(d.backend.files.size, 2_001);
 });
 
-test("what is too large to be kept is deleted, and said to be lost", async () => {
+test("a file that is too large to keep is deleted, and the result says that it is lost", async () => {
   const files = { "/big/a": new Uint8Array(40 * 2 ** 20), "/big/b": new Uint8Array(40 * 2 ** 20), "/big/c": "x" };
   await using d = await fileDesk({ files });
   assert.equal(
@@ -107,7 +107,7 @@ test("a link is deleted without being followed", async () => {
   );
 });
 
-test("of a delete that fails, the journal says that the files are still what they were", async () => {
+test("after a failed delete, the journal says that the files are unchanged", async () => {
   await using d = await fileDesk({ files: { "/src/a": "1", "/src/b": "2" } });
   await d.ok("read_file", { file_path: "src/a" });
   d.backend.hook = (operation) => {
@@ -130,7 +130,7 @@ test("of a delete that fails, the journal says that the files are still what the
   await d.ok("write_file", { file_path: "src/a", content: "new" });
 });
 
-test("an edit and the deletion of the directory above it do not get in each other's way", async () => {
+test("an edit and the deletion of the directory above it run one after the other", async () => {
   await using d = await fileDesk({ files: { "/src/a.ts": "one" } });
   await d.ok("read_file", { file_path: "src/a.ts" });
   const [edited, deleted] = await d.calls(

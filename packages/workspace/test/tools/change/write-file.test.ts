@@ -60,7 +60,7 @@ test("a file that another program changed since it was read is not overwritten, 
   assert.equal(d.backend.text("/a.txt"), "old");
 });
 
-test("a file that is changed, or comes into being, in the very moment of the write is not overwritten", async () => {
+test("a file that is changed or created at the moment of the write is not overwritten", async () => {
   await using d = await fileDesk({ files: { "/a.txt": "old" } });
   await d.ok("read_file", { file_path: "a.txt" });
   d.backend.hook = (operation, path) => {
@@ -72,7 +72,7 @@ test("a file that is changed, or comes into being, in the very moment of the wri
   assert.equal(d.backend.text("/b.txt"), "faster");
 });
 
-test("what a file holds already is not written again, and needs not have been read", async () => {
+test("contents that a file already has are not written again, and need no read", async () => {
   await using d = await fileDesk({ files: { "/a.txt": "same\n" } });
   assert.equal(
     await d.ok("write_file", { file_path: "a.txt", content: "same\n" }),
@@ -82,13 +82,13 @@ test("what a file holds already is not written again, and needs not have been re
   await d.ok("write_file", { file_path: "a.txt", content: "other" });
 });
 
-test("a directory is not overwritten, and a file is no directory", async () => {
+test("a directory can't be overwritten, and a file can't be used as a directory", async () => {
   await using d = await fileDesk({ files: { "/src/a.txt": "x" } });
   assert.match(await d.fails("write_file", { file_path: "src", content: "" }), /^src is a directory, not a file/);
   assert.match(await d.fails("write_file", { file_path: "src/a.txt/b.txt", content: "" }), /not a directory/);
 });
 
-test("every write is in the journal with what was there before, whole, and what is there after", async () => {
+test("every write is in the journal with the complete contents before it, and those after it", async () => {
   const storage = memoryStore();
   await using d = await fileDesk({ files: { "/a.txt": "old" }, storage });
   await d.ok("read_file", { file_path: "a.txt" });
@@ -133,7 +133,7 @@ for (const { name, open } of [
   { name: "in memory", open: (data: MemoryData) => memoryStore(data) },
   { name: "on disk", open: (_: MemoryData, path: string) => sqliteStore({ path }) },
 ]) {
-  test(`what a thread has read is known in the process that goes on with it, with a store ${name}`, async (t) => {
+  test(`a process that continues a thread knows what the thread has read, with a store ${name}`, async (t) => {
     const folder = await mkdtemp(join(tmpdir(), "cinch-tools-"));
     t.after(() => rm(folder, { recursive: true }));
     const data = new MemoryData();

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fileDesk, edits, type Args } from "../file-desk.ts";
 
-/** A desk at which one file has been read. */
+/** A desk whose thread has read one file. */
 async function opened(content: string | Uint8Array, path = "/a.txt", permissions = edits) {
   const d = await fileDesk({ files: { [path]: content }, permissions });
   await d.ok("read_file", { file_path: path });
@@ -22,7 +22,7 @@ test("a text is replaced, and the result shows the changed lines", async () => {
   assert.equal(d.text(), "1\n2\n3\nfour\nand a half\n5\n6\n7\n");
 });
 
-test("$& and $$ in a replacement are just text, and so is everything else", async () => {
+test("$& and $$ in a replacement are plain text", async () => {
   await using d = await opened("price: X\n");
   await d.edit({ old_string: "X", new_string: "$& $$ $1 $` $' \\n \\1" });
   assert.equal(d.text(), "price: $& $$ $1 $` $' \\n \\1\n");
@@ -30,7 +30,7 @@ test("$& and $$ in a replacement are just text, and so is everything else", asyn
   assert.equal(d.text(), "price: .* $` $' \\n \\1\n");
 });
 
-test("two edits of one file in one step both land, in whatever order they end", async () => {
+test("two edits of one file in one step are both applied, in any order", async () => {
   await using d = await opened("one\ntwo\nthree\n");
   const edit = (old_string: string, new_string: string): [string, Args] => [
     "edit_file",
@@ -47,7 +47,7 @@ test("two edits of one file in one step both land, in whatever order they end", 
   assert.equal(chain[1]![1], chain[2]![0]);
 });
 
-test("twenty edits of one file in one step all land, with a slow disk", async () => {
+test("twenty edits of one file in one step are all applied, on a slow disk", async () => {
   const words = Array.from({ length: 20 }, (_, at) => `word${at};`);
   await using d = await opened(words.join("\n"));
   d.backend.hook = (operation) =>
@@ -60,7 +60,7 @@ test("twenty edits of one file in one step all land, with a slow disk", async ()
   assert.equal(d.text(), words.map((word) => word.replace("word", "new")).join("\n"));
 });
 
-test("edits that are approved one by one all land, in whatever order they are approved", async () => {
+test("edits that are approved one by one are all applied, in any order", async () => {
   await using d = await opened("one\ntwo\n", "/a.txt", []);
   const turn = d.send(
     ["edit_file", { file_path: "a.txt", old_string: "one", new_string: "1" }, "first"],
@@ -74,7 +74,7 @@ test("edits that are approved one by one all land, in whatever order they are ap
   assert.equal(d.text(), "1\n2\n");
 });
 
-test("a read that is asked for after an edit, in the same step, shows what the edit made", async () => {
+test("a read after an edit, in the same step, shows the edited file", async () => {
   await using d = await opened("one\n");
   const [, read] = await d.calls(
     ["edit_file", { file_path: "a.txt", old_string: "one", new_string: "1" }],
@@ -144,7 +144,7 @@ test("an empty old_string, and one that equals new_string, are errors that say w
   assert.match(await d.refused({ old_string: "one\r\n", new_string: "one\n" }), /differ only in line ends/);
 });
 
-test("white space at line ends and the kinds of quotes, dashes and spaces are passed over, which is said", async () => {
+test("white space at line ends and the kinds of quotes, dashes and spaces are ignored, and the result says so", async () => {
   const text = "keep “this”  \nsay(‘hi’)\u00a0– now \t\nkeep – that\u00a0\n";
   await using d = await opened(text);
   const told = await d.edit({ old_string: "say('hi') - now\nkeep", new_string: "say('ho') - now\nkeep" });
@@ -155,7 +155,7 @@ test("white space at line ends and the kinds of quotes, dashes and spaces are pa
   assert.equal(d.text(), text.replace("‘hi’", "‘ho’"));
 });
 
-test("white space is only passed over where a line ends", async () => {
+test("white space is ignored only at the end of a line", async () => {
   await using d = await opened("returned\nreturn\n");
   await d.edit({ old_string: "return ", new_string: "return x" });
   assert.equal(d.text(), "returned\nreturn x\n");
@@ -172,13 +172,13 @@ test("white space at the end of a line stays there, unless the line ends elsewhe
   assert.equal(d.text(), "one;  \n1½\ntwo three\n");
 });
 
-test("what is exactly there is taken, even if something similar stands before it", async () => {
+test("an exact match is preferred to a similar one before it", async () => {
   await using d = await opened("a – b\na - b\n");
   await d.edit({ old_string: "a - b", new_string: "c" });
   assert.equal(d.text(), "a – b\nc\n");
 });
 
-test("several that are only similar are as ambiguous as several that are the same", async () => {
+test("several similar matches are as ambiguous as several exact ones", async () => {
   await using d = await opened("“a”\n„a‟\n");
   assert.match(await d.refused({ old_string: '"a"', new_string: "b" }), /found 2 times in a\.txt \(passing over/);
   await d.edit({ old_string: '"a"', new_string: '"b"', replace_all: true });
@@ -208,7 +208,7 @@ test("a file that is not UTF-8 is not edited: the rest of it would be damaged", 
   assert.deepEqual(d.backend.files.get("/a.txt")!.bytes, bytes);
 });
 
-test("a long change is not shown whole, nor are many", async () => {
+test("long changes, and many changes, are shown in part", async () => {
   await using d = await opened("x\n".repeat(10));
   const many = await d.edit({ old_string: "x", new_string: "y", replace_all: true });
   assert.match(many, /^Edited a\.txt: 10 places changed\.\n {5}1\ty\n[^]*\n\[7 more places are not shown\]$/);

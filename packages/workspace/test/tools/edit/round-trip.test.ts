@@ -25,28 +25,28 @@ const source = fc
     open: fc.option(line, { nil: "" }),
   })
   .map(({ mark, lines, open }) => (mark ? "\ufeff" : "") + lines.flat().join("") + open)
-  // A file that is nothing but a mark has nothing to copy.
+  // A file with only a byte order mark has no text to copy.
   .filter((text) => text !== "" && text !== "\ufeff");
 
 const newText = fc.array(fc.oneof(line, fc.constant("\n")), { maxLength: 4 }).map((parts) => parts.join(""));
 
-/** What `read_file` shows of it, and a part of that. */
+/** The text that `read_file` shows, and a part of it. */
 const cutOut = (text: string, [a, b]: [number, number]): string => {
   const from = Math.floor(a * text.length);
   return text.slice(from, from + 1 + Math.floor(b * (text.length - from)));
 };
 const part = fc.tuple(fc.double({ min: 0, max: 0.999, noNaN: true }), fc.double({ min: 0, max: 0.999, noNaN: true }));
 
-test("what read_file shows can be given to edit_file as it is, for any text", async () => {
+test("text that read_file shows can be passed to edit_file unchanged", async () => {
   await fc.assert(
     fc.asyncProperty(source, part, newText, async (text, where, put) => {
       await using d = await fileDesk({ files: { "/a.txt": text } });
       const lines = copied(await d.ok("read_file", { file_path: "a.txt" }));
       const view = (await plainView(text)).text;
       const isWhole = view.split("\n").every((one) => one.length <= 2_000);
-      // The end of the last line is the one thing that can't be seen.
+      // Only the end of the last line is not shown.
       if (isWhole) assert.equal(lines, view.endsWith("\n") ? view.slice(0, -1) : view);
-      // Of a line that is cut, what is shown is as good as ever.
+      // The shown part of a line that is cut can still be copied.
       const shown = isWhole ? lines : lines.split("\n").toSorted((a, b) => b.length - a.length)[0]!;
       const old = cutOut(shown, where).toWellFormed();
       if (old === "" || old === put || !shown.includes(old)) return;
@@ -75,7 +75,7 @@ test("an edit changes only the replaced text: line endings, byte order mark and 
         (await plainView(result.text)).text,
         view.text.slice(0, at) + put + view.text.slice(at + old.length),
       );
-      // A file with one kind of line ends stays one.
+      // A file with one kind of line ending keeps it.
       if (!/(?<!\r)\n/.test(text) && text.includes("\n")) assert.doesNotMatch(result.text, /(?<!\r)\n/);
       if (!text.includes("\r\n")) assert.doesNotMatch(result.text, /\r\n/);
     }),
@@ -83,7 +83,7 @@ test("an edit changes only the replaced text: line endings, byte order mark and 
   );
 });
 
-test("the forgiving pass touches only the lines that it finds", async () => {
+test("a similar match changes only its own lines", async () => {
   const worse = (text: string) =>
     text
       .replace(/[“”]/g, '"')
@@ -107,7 +107,7 @@ test("the forgiving pass touches only the lines that it finds", async () => {
   );
 });
 
-test("a view knows where each of its characters stands", async () => {
+test("a view maps each of its characters to its position", async () => {
   await fc.assert(
     fc.asyncProperty(source, async (text) => {
       for (const view of [await plainView(text), await forgivingView(text)]) {

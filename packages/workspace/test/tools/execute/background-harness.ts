@@ -1,7 +1,7 @@
 import { bwrapSandbox, localWorkspace, srtSandbox } from "@cinch/workspace";
 import { commandDesk } from "./command-desk.ts";
 
-/** A harness with a background command, to be killed. Says when the command is ready. */
+/** A harness with a background command, for tests that kill it. Prints a line when the command is ready. */
 const [kind, root = "/", outputs = "/", command = ""] = process.argv.slice(2);
 const sandboxes = { bwrap: bwrapSandbox, srt: srtSandbox, none: () => "none" as const };
 const sandbox = sandboxes[kind as keyof typeof sandboxes]();

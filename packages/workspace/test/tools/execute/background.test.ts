@@ -32,7 +32,7 @@ async function seat(options: Partial<LocalWorkspaceOptions> = {}): Promise<Seat>
   };
 }
 
-/** Without what is said about it. */
+/** The output alone, without the note of the tool. */
 const shown = ({ text }: Answer): string => text.split("\n").slice(1, -1).join("\n");
 
 const kinds = [
@@ -43,7 +43,7 @@ const kinds = [
 
 for (const { title, why, sandbox } of kinds) {
   describe(`a background command ${title}`, { skip: why }, () => {
-    test("answers at once, is followed piece by piece, gets input, and reports how it ended", async () => {
+    test("starts at once, can be followed, gets input, and reports its end", async () => {
       await using at = await seat({ sandbox: sandbox() });
       const { desk } = at;
       const id = await desk.start("echo ready; read x; echo got $x; exit 3");
@@ -133,7 +133,7 @@ describe("a background command", () => {
     await at.desk.printed(id, "got still there\n");
   });
 
-  test("loses nothing of what came while a look at it was aborted", async () => {
+  test("loses no output while a call that follows it is aborted", async () => {
     await using at = await seat();
     const { harness } = at.desk;
     const id = await at.desk.start("while :; do echo tick; sleep 0.02; done");
@@ -187,7 +187,7 @@ describe("a background command", () => {
     });
   }
 
-  test("after a restart is said to have ended with the harness, and what it printed can be read", async () => {
+  test("is reported as ended after a restart of the harness, and its output can be read", async () => {
     using root = folder();
     using outputs = folder();
     const data = new MemoryData();
@@ -213,7 +213,7 @@ describe("a background command", () => {
     assert.match(await desk.fails("execute_output", { id: "cmd-999999" }), /There is no command cmd-999999/);
   });
 
-  test("is one of a few: the seventeenth is refused, until one has ended", async () => {
+  test("is limited in number: the seventeenth is refused until one has ended", async () => {
     await using at = await seat();
     const start: Call = ["execute", { command: "sleep 1000", background: true }];
     const answers = await at.desk.calls(at.desk.harness, ...Array.from({ length: 17 }, () => start));
@@ -229,7 +229,7 @@ describe("a background command", () => {
     await at.desk.start("true");
   });
 
-  test("is forgotten when many others have ended since, but not what it printed", async () => {
+  test("is forgotten after many others have ended, but its output is kept", async () => {
     await using at = await seat();
     const first = await at.desk.start("echo first");
     await at.desk.printed(first, "Exit code 0");
@@ -268,7 +268,7 @@ describe("a background command", () => {
     assert.deepEqual([second.details["from"], first.details["to"]], [6, 6]);
   });
 
-  test("that prints a lot between two looks shows the end of it, and where the rest is", async () => {
+  test("that prints much between two calls shows the end of it, and the path of the rest", async () => {
     await using at = await seat();
     const id = await at.desk.start("echo begin; read x; seq 1 100000; echo end; read x");
     await at.desk.printed(id, "begin\n");
@@ -307,7 +307,7 @@ describe("a background command", () => {
     ]);
   });
 
-  test("in a virtual shell has no standard input, which is said", async () => {
+  test("in a virtual shell has no standard input, and the result says so", async () => {
     using outputs = folder();
     const backend = memoryBackend();
     await using desk = await commandDesk(
@@ -326,7 +326,7 @@ describe("a background command", () => {
     assert.match(await at.desk.printed(id, "Exit code 127"), /There is no folder \/nowhere/);
   });
 
-  test("does what it does on a file that is there", async () => {
+  test("can follow a file that another command writes", async () => {
     await using at = await seat();
     writeFileSync(join(at.root, "log"), "");
     const id = await at.desk.start("tail -f log");

@@ -11,7 +11,7 @@ export interface Answer {
   details: Record<string, unknown>;
 }
 
-/** A model that makes the calls that the last message holds as JSON: any process can go on with its threads. */
+/** A model that makes the calls in the last message, which is JSON, so that any process can continue its threads. */
 const obedient = scriptedBy(({ prompt }) => {
   const last = prompt.at(-1);
   if (last?.role !== "user") return say("done");
@@ -21,7 +21,7 @@ const obedient = scriptedBy(({ prompt }) => {
   );
 });
 
-/** A real harness over a workspace, at which tests call tools as a model would. Nothing is asked. */
+/** A real harness with a workspace, whose tools a test calls as a model would. No call asks. */
 export class CommandDesk {
   readonly harness: Harness;
   readonly workspace: FileWorkspace;
@@ -63,13 +63,13 @@ export class CommandDesk {
     return answer.text;
   }
 
-  /** Starts a command in the background; its id. */
+  /** Starts a command in the background. Returns its id. */
   async start(command: string, more: Record<string, unknown> = {}): Promise<string> {
     const { details } = await this.ok("execute", { command, background: true, ...more });
     return String(details["id"]);
   }
 
-  /** Looks until what was printed since the first look has this in it. */
+  /** Polls until the output since the first poll contains this text. */
   async printed(id: string, wanted: string): Promise<string> {
     let all = "";
     while (!all.includes(wanted)) {

@@ -48,7 +48,7 @@ test("lines are counted for each file", async () => {
   assert.equal(await d.ok("grep", { pattern: "let", output_mode: "count" }), "3 lines in 1 file\nsrc/b.ts:3");
 });
 
-test("no more than max_count results are shown, and it says how many are left", async () => {
+test("at most max_count results are shown, with the number of the others", async () => {
   const many = Object.fromEntries(
     Array.from({ length: 150 }, (_, at) => [`/${String(at).padStart(3, "0")}.txt`, "x\nx\n"]),
   );
@@ -115,7 +115,7 @@ test("a search that would never end is stopped, and says so", async () => {
   assert.equal(given, 100_001);
 });
 
-test("what the rules hide is not found, and what they want to be asked for is not shown unasked", async () => {
+test("files that the rules hide are not found, and those that need an approval are not shown without one", async () => {
   const rules = pathRules(["read", "/src/a.ts", "deny"], ["read", "/README.md", "ask"]);
   await using d = await fileDesk({ files, rules });
   assert.equal(

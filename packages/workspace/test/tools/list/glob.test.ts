@@ -30,7 +30,7 @@ test("nothing outside is shown, whatever the pattern", async () => {
   assert.equal(await d.ok("glob", { pattern: "{..,.}/*", path: "src" }), "Nothing matches {..,.}/* in src.");
 });
 
-test("more than 1000 are not shown: the newest are, and it says how many are left", async () => {
+test("at most 1000 are shown: the newest, with the number of the others", async () => {
   await using d = await fileDesk({
     files: Object.fromEntries(Array.from({ length: 5_000 }, (_, at) => [`/many/${at}.txt`, ""])),
   });

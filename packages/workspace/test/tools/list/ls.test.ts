@@ -50,7 +50,7 @@ test("more than 1000 entries are not shown, and it says how to see the others", 
   );
 });
 
-test("what the rules hide is not listed, nor is it there", async () => {
+test("files that the rules hide are neither listed nor found", async () => {
   const rules = pathRules(["read", "/secret{,/**}", "deny"]);
   await using d = await fileDesk({ files: { "/secret/a": "", "/secretly": "" }, rules });
   assert.equal(await d.ok("ls"), "1 entry in .\nfile                 0  2026-01-01T00:00:02Z  secretly");
@@ -59,7 +59,7 @@ test("what the rules hide is not listed, nor is it there", async () => {
   assert.match(told, /Did you mean secretly\? /);
 });
 
-test("a name can't pass for other lines of the result", async () => {
+test("a name can't imitate other lines of the result", async () => {
   await using d = await fileDesk({ files: { "/a\nfile 0 b": "" } });
   assert.match(await d.ok("ls"), /^1 entry in \.\nfile .*Z {2}"a\\nfile 0 b"$/);
 });

@@ -13,7 +13,7 @@ test("a file is shown with its lines numbered, under a header that says which li
   assert.equal(await d.ok("read_file", { file_path: "./src/../src//a.ts" }), expected);
 });
 
-test("when there is more, the header says where to go on", async () => {
+test("if there is more, the header says where to continue", async () => {
   await using d = await fileDesk({ files: { "/a.txt": lines(4_500) } });
   const first = await d.ok("read_file", { file_path: "a.txt" });
   assert.match(first, /^lines 1-2000 of 4500; for more call read_file with offset 2000\n {5}1\tline 1\n/);
@@ -54,7 +54,7 @@ test("an empty file says that it is empty", async () => {
   assert.equal(await d.ok("read_file", { file_path: "a.txt" }), "a.txt is empty.");
 });
 
-test("a missing file is an error that names what is alike and the next call", async () => {
+test("a missing file is an error that names similar files and the next call", async () => {
   await using d = await fileDesk({ files: { "/src/index.ts": "", "/src/other.md": "" } });
   assert.equal(
     await d.fails("read_file", { file_path: "src/indx.ts" }),
@@ -83,7 +83,7 @@ test("a path that escapes the root, or is not usable, is refused with the reason
   assert.match(await d.fails("read_file", { file_path: "a\n.txt" }), /can't be a path/);
 });
 
-test("a line that is too long is cut, says so where no number stands, and its rest can be read in pieces", async () => {
+test("a line that is too long is cut, with a note without a line number, and its rest can be read in parts", async () => {
   const long = Array.from({ length: 1_200_000 }, (_, at) => (at % 7 === 0 ? "€" : String(at % 10))).join("");
   await using d = await fileDesk({ files: { "/a.json": `{\n${long}\n}` } });
   const page = await d.ok("read_file", { file_path: "a.json" });
@@ -106,7 +106,7 @@ test("a line that is too long is cut, says so where no number stands, and its re
   );
 });
 
-test("a cut does not go through a character", async () => {
+test("a character is never cut", async () => {
   const long = "😀".repeat(3_000);
   await using d = await fileDesk({ files: { "/a.txt": `x${long}` } });
   const shown = (await d.ok("read_file", { file_path: "a.txt" })).split("\n")[1]!.slice(7);
@@ -158,7 +158,7 @@ test("a file that is neither text nor media says so, with its size and what it l
   assert.match(await d.fails("read_file", { file_path: "a.db" }), /looks like an SQLite database/);
 });
 
-test("bytes that are no UTF-8 are shown as such, with what that means", async () => {
+test("bytes that are not UTF-8 are marked, with an explanation", async () => {
   await using d = await fileDesk({ files: { "/a.txt": new Uint8Array([0x63, 0x61, 0x66, 0xe9]) } });
   const shown = await d.ok("read_file", { file_path: "a.txt" });
   assert.equal(
