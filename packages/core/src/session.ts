@@ -159,14 +159,14 @@ export class Session<Values = StateValues> {
   async respondToToolSuspension(options: SuspensionAnswer): Promise<void> {
     const answer = optionsOf("respondToToolSuspension", options);
     const bound = this.#answerTargets.bind(this.#thread, "suspended", answer);
-    return bound.until(this.#command((thread) => answerSuspension(thread, answer, bound.find), answer.threadId));
+    return bound.until(this.#command((thread) => answerSuspension(thread, answer, bound.find), bound.threadId));
   }
 
   /** Answers a call that waits for an approval. */
   async respondToToolApproval(options: ApprovalAnswer): Promise<void> {
     const answer = optionsOf("respondToToolApproval", options);
     const bound = this.#answerTargets.bind(this.#thread, "asking", answer);
-    return bound.until(this.#command((thread) => answerApproval(thread, answer, bound.find), answer.threadId));
+    return bound.until(this.#command((thread) => answerApproval(thread, answer, bound.find), bound.threadId));
   }
 
   // Modes, permissions, state

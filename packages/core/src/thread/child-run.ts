@@ -9,6 +9,8 @@ import type { Ended, ThreadState } from "../folds/state.ts";
 import { newFolds } from "../folds/folds.ts";
 import { trieGet } from "../folds/trie.ts";
 import { loadFolds } from "./load-folds.ts";
+import { introduction, relayed } from "./relay.ts";
+import { Subscriber } from "./subscriber.ts";
 import type { Thread } from "./thread.ts";
 
 const REPORT_CHARS = 30_000;
@@ -37,13 +39,30 @@ export class ChildRun {
       if (!(error instanceof CinchError) || error.code !== "THREAD_NOT_FOUND") throw error;
       return this.#report(failure("its thread was deleted"));
     }
+    const relay = this.#relay(this.#child);
     try {
       await this.#watch(this.#child);
     } finally {
+      this.#child.subscribers.delete(relay);
       const left = threads.release(this.#child);
       left.catch(() => undefined);
       this.#child = undefined;
     }
+  }
+
+  #relay(child: Thread): Subscriber {
+    const owner = this.#owner;
+    owner.live(introduction(child));
+    const subscriber = new Subscriber(
+      (event) => {
+        const live = relayed(child, event);
+        if (live) owner.live(live);
+        if (live && "v" in event) owner.childChanged();
+      },
+      (error) => owner.report("An event of a subagent could not be passed on", error),
+    );
+    child.subscribers.add(subscriber);
+    return subscriber;
   }
 
   async #watch(child: Thread): Promise<void> {

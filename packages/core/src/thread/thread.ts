@@ -189,6 +189,11 @@ export class Thread implements Journal {
     resolve();
   }
 
+  /** The status of the tree may have changed. */
+  childChanged(): void {
+    this.#changed();
+  }
+
   live(event: NewLive): void {
     const { turn } = this.state;
     const at = this.ports.clock.now();

@@ -81,7 +81,7 @@ async function check({ state, journal, signal }: Driver, call: Call, setup: Setu
       const digest = await digestOf(toolName, args);
       if (call.approved === digest) break;
       if (setup.onAsk === "decline") return refuse(call, NO_APPROVAL, policies);
-      const event = await question(call, { judgedCall, digest }, setup, ruling);
+      const event = await question(call, { judgedCall, digest, path: state.agent?.path ?? [] }, setup, ruling);
       return { kind: "ask", toolCallId, policies, event };
     }
     case "allow":
@@ -142,12 +142,12 @@ export const runnableOf = (calls: readonly Authorized[]): ReadonlyMap<string, Ru
 
 async function question(
   { toolCallId, toolName, input: args }: Call,
-  { judgedCall, digest }: { judgedCall: JudgedCall; digest: string },
+  { judgedCall, digest, path }: { judgedCall: JudgedCall; digest: string; path: string[] },
   { gate }: Setup,
   ruling: GateRuling,
 ): Promise<(turnId: string) => NewEvent> {
   const { category, interrupt } = ruling;
   const offered = await offer(judgedCall, gate, ruling);
   const about = { toolCallId, toolName, args, category, digest, ...offered, ...(interrupt ? { interrupt } : {}) };
-  return (turnId) => ({ type: "tool_approval_required", turnId, path: [], ...about });
+  return (turnId) => ({ type: "tool_approval_required", turnId, path, ...about });
 }

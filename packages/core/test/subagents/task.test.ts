@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Agent, Harness, memoryStore, textOf } from "@cinch/core";
 import { call, say, script } from "@cinch/testkit";
+import { noting } from "../support.ts";
 
 test("a subagent does a task in a thread of its own, and its report is the result of the call", async () => {
   const explorer = script(say("There are three tests."));
@@ -28,7 +29,39 @@ test("a subagent does a task in a thread of its own, and its report is the resul
     "input_taken",
     "message_end",
   ]);
-  const [{ prompt }] = explorer.calls as [(typeof explorer.calls)[number]];
+  const [{ prompt }] = explorer.requests as [(typeof explorer.requests)[number]];
   assert.deepEqual(prompt, [{ role: "user", content: [{ type: "text", text: "Count the tests" }] }]);
+  await h.close();
+});
+
+test("a subagent's approval is shown at its parent, answered there, and continues the subagent", async () => {
+  const runs: unknown[] = [];
+  const { note } = noting(runs);
+  const worker = new Agent({
+    name: "worker",
+    model: script(call("note", { what: "it" }), say("Noted.")),
+    tools: { note },
+  });
+  const lead = script(call("task", { agent: "worker", prompt: "Note it" }), say("Done."));
+  const h = new Harness({ id: "t", agent: new Agent({ name: "lead", model: lead, subagents: [worker] }) });
+  const turn = h.sendMessage({ content: "go" });
+  const { status, pending } = await h.settled();
+  const [approval] = pending;
+  assert.deepEqual(
+    { status, shown: h.getDisplayState().status, tool: approval?.toolName, path: approval?.path, runs },
+    { status: "waiting", shown: "waiting", tool: "note", path: ["worker"], runs: [] },
+  );
+  const { pendingApprovals, activeSubagents } = h.getDisplayState();
+  assert.deepEqual(Object.keys(pendingApprovals), [`${approval?.threadId}:${approval?.toolCallId}`]);
+  assert.deepEqual(
+    Object.values(activeSubagents).map((one) => [one.agentName, one.status]),
+    [["worker", "waiting"]],
+  );
+  await h.respondToToolApproval({ decision: "approve" });
+  const { reason } = await turn;
+  assert.deepEqual(
+    { reason, runs: runs.length, requests: lead.requests.length },
+    { reason: "complete", runs: 1, requests: 2 },
+  );
   await h.close();
 });
