@@ -77,6 +77,7 @@ export async function answerApproval(thread: Thread, answer: ApprovalAnswer, fin
   const approval = call.approval!;
   checkDecision(decision, approval.decisions);
   const edit = decision === "edit" ? await editOf(thread, call, answer.args) : { digest: approval.digest };
+  const grants = grantOf(decision, call, approval);
   await policyCommand(thread, async (state) => {
     const { turn } = state;
     if (!turn || !isStillWaiting(state, call)) throw await notPending(thread, "asking", call.toolCallId);
@@ -90,8 +91,20 @@ export async function answerApproval(thread: Thread, answer: ApprovalAnswer, fin
       ...(message === undefined ? {} : { message }),
       ...(by === undefined ? {} : { by }),
     };
-    return [resolved, ...grantOf(decision, call, approval)];
+    return approval.grantTo === null ? [resolved, ...grants] : [resolved];
   });
+  // After the answer: if the process ends in between, the next such call asks again.
+  if (approval.grantTo !== null && grants.length > 0) await grantAbove(thread, approval.grantTo, grants);
+}
+
+async function grantAbove({ ports: { threads } }: Thread, threadId: string, grants: NewEvent[]): Promise<void> {
+  const above = await threads.acquire(threadId);
+  try {
+    await policyCommand(above, async () => grants);
+  } finally {
+    const left = threads.release(above);
+    left.catch(() => undefined);
+  }
 }
 
 function jsonOf(name: string, value: unknown): Json {

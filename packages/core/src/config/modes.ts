@@ -124,7 +124,7 @@ export class Modes {
 
   /** For the thread of a subagent that this process lacks: nothing but to end a turn. */
   without(missing: AgentRecord): Modes {
-    const own = { depth: 0, models: this.#models, subagent: { stricter: [], fork: null }, missing };
+    const own = { depth: 0, models: this.#models, subagent: { levels: [], fork: null }, missing };
     return new Modes(this.all, this.default.id, this.#shared, own);
   }
 
@@ -135,8 +135,8 @@ export class Modes {
     const agent = await this.#config.delegation(mode.agent)?.resolve(path.at(-1) ?? "");
     if (!agent) return null;
     const { subagent } = this.#config;
-    const stricter = [...(subagent?.stricter ?? []), ...agent.permissions.filter(({ policy }) => policy !== "allow")];
-    const own = { depth, models: this.#models, subagent: { stricter, fork: agent.forked ? agent : null } };
+    const levels = [...(subagent?.levels ?? []), agent.permissions];
+    const own = { depth, models: this.#models, subagent: { levels, fork: agent.forked ? agent : null } };
     if (agent.forked)
       return new Modes(this.all, this.default.id, this.#shared, { ...own, delegation: this.#config.delegation });
     const shared = {

@@ -234,6 +234,8 @@ export const eventMap = {
     interrupt: z.optional(z.boolean()),
     /** The agents from the outermost to the one that asks. */
     path: z.array(z.string()),
+    /** The thread above this one whose rules ask: a grant is added there. */
+    grantTo: z.optional(z.string()),
   })),
   tool_approval_resolved: command(() => ({
     ...tool,

@@ -13,6 +13,8 @@ export interface Approval {
   decisions: readonly Decision[];
   interrupt: boolean;
   path: readonly string[];
+  /** The thread above this one to which a grant is added. */
+  grantTo: string | null;
 }
 
 /** A tool call that the model asked for in the newest message of the turn. */
@@ -110,8 +112,8 @@ export function changedCall(event: CallEvent): Partial<Call> {
 }
 
 function approvalOf(event: DurableEvent<"tool_approval_required">): Approval {
-  const { category, digest, suggestion = null, decisions, interrupt = false, path } = event;
-  return { category, digest, suggestion, decisions, interrupt, path };
+  const { category, digest, suggestion = null, decisions, interrupt = false, path, grantTo = null } = event;
+  return { category, digest, suggestion, decisions, interrupt, path, grantTo };
 }
 
 /** The fields of a call that the answer to its approval changes. */

@@ -167,7 +167,7 @@ function pendingIn(turn: OpenTurn | null, threadId: string): Pending {
 
 function pendingApproval(call: Call, threadId: string): PendingApproval {
   const { toolCallId, toolName, input: args, questionSeq: seq, questionAt: at } = call;
-  const { interrupt: _, ...approval } = call.approval!;
+  const { interrupt: _, grantTo: __, ...approval } = call.approval!;
   return { threadId, toolCallId, toolName, args, ...approval, seq, at };
 }
 
@@ -221,7 +221,12 @@ function callOf(
   const call: Call = { ...requestedCall, toolCallId, toolName, input, state: STATES[status] };
   if (forChildren) return { ...call, state: "suspended", forChildren };
   if (asking)
-    return { ...call, approval: { ...asking, interrupt: false }, questionSeq: asking.seq, questionAt: asking.at };
+    return {
+      ...call,
+      approval: { ...asking, interrupt: false, grantTo: null },
+      questionSeq: asking.seq,
+      questionAt: asking.at,
+    };
   if (!suspended) return call;
   const { suspendPayload: payload, seq: questionSeq, at: questionAt } = suspended;
   return { ...call, state: "suspended", payload, questionSeq, questionAt };

@@ -120,10 +120,10 @@ export class Supervisor {
   async #drive(force: boolean): Promise<void> {
     const { agent } = this.#thread.state;
     const { threads } = this.#ports;
-    let root: Thread | undefined;
+    const above: Thread[] = [];
     try {
-      // The rules and the budget of a tree are those of its top-level thread, which also follows the runs in the tree.
-      root = agent ? await threads.acquire(agent.rootThreadId) : undefined;
+      // A subagent is judged by the rules of the threads above it, which also record its end.
+      for (let of = agent; of; of = above.at(-1)!.state.agent) above.push(await threads.acquire(of.owner));
       const { epoch, status } = await this.#ports.store.lease(this.#thread.id);
       if (status === "mine" && epoch === this.#unreleased) return await this.#releaseLate(epoch, force);
       if (status === "held" || status === "mine") return this.#watch(force);
@@ -142,8 +142,8 @@ export class Supervisor {
       await this.#stopped(error, force);
     } finally {
       await this.#release();
-      // Not awaited: the top-level thread stays open as long as this process drives it.
-      if (root) threads.release(root).catch(() => undefined);
+      // Not awaited: a thread stays open as long as this process drives it.
+      for (const thread of above) threads.release(thread).catch(() => undefined);
     }
   }
 

@@ -52,6 +52,10 @@ export class ThreadRegistry {
     }
   }
 
+  opened(threadId: string): Thread | undefined {
+    return this.#open.get(threadId)?.opened;
+  }
+
   #forget(threadId: string, open: Open): void {
     if (this.#open.get(threadId) === open) this.#open.delete(threadId);
   }

@@ -19,7 +19,9 @@ import { deliver, type Subscriber } from "./subscriber.ts";
 import type { AgentModes } from "../config/agent-modes.ts";
 import type { AppendOptions } from "../ports/store.ts";
 import { isActive, needsDriving, preview, type Appended, type Decide } from "../turn/decide.ts";
-import type { DriverPorts, Journal, LeaseUse } from "../turn/driver.ts";
+import type { Policies } from "../folds/control.ts";
+import type { PolicyLevels } from "../permissions/gate.ts";
+import { ancestorsOf, type DriverPorts, type Journal, type LeaseUse } from "../turn/driver.ts";
 import { TurnResults } from "./turn-results.ts";
 
 /** How long to wait before new events that could not be read are read again. */
@@ -46,6 +48,8 @@ export class Thread implements Journal {
   readonly #draft = new DraftView();
   readonly children = new Children(this);
   readonly results = new TurnResults(() => this.#changed());
+  /** The same object until one of the policies changes. */
+  #levels: PolicyLevels | undefined;
   isDeleted = false;
   #change = Promise.withResolvers<void>();
   #lock: Promise<unknown> = Promise.resolve();
@@ -112,6 +116,14 @@ export class Thread implements Journal {
       this.#transcript ??= await loadTranscript((range) => this.read(range), this.state.seq);
       return this.#transcript;
     });
+  }
+
+  get policies(): PolicyLevels {
+    const above = ancestorsOf(this.state.agent, this.ports.threads);
+    const levels = [...above, this].map(({ state }) => state.control.policies) as [Policies, ...Policies[]];
+    const isSame = levels.length === this.#levels?.length && levels.every((level, at) => level === this.#levels?.[at]);
+    if (!isSame) this.#levels = levels;
+    return this.#levels!;
   }
 
   // Journal

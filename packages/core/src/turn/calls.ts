@@ -93,7 +93,7 @@ async function startDue(driver: Driver, setup: Setup, running: ReadonlyMap<strin
     const starting = authorized.filter((call) => {
       const { state: now } = known.get(call.toolCallId) ?? {};
       const isAsJudged = now === judgedStates.get(call.toolCallId);
-      return isCurrent(call, state) && isAsJudged && (!turn.endsAfterCalls || now === "declined");
+      return isCurrent(call, driver) && isAsJudged && (!turn.endsAfterCalls || now === "declined");
     });
     if (starting.length === 0) return null;
     const events = starting.map((call, at) => {

@@ -1,5 +1,5 @@
 import { CinchError } from "../errors.ts";
-import type { HarnessEvent } from "../events/event-map.ts";
+import type { AgentRecord, HarnessEvent } from "../events/event-map.ts";
 import type { ThreadState } from "../folds/state.ts";
 import type { Transcript } from "../folds/transcript.ts";
 import type { NewLive } from "../events/live-events.ts";
@@ -14,6 +14,7 @@ import type { Store } from "../ports/store.ts";
 import type { NamedTool, ToolContext } from "../tools/tool.ts";
 import type { Thread } from "../thread/thread.ts";
 import type { Workspace } from "../ports/workspace.ts";
+import type { PolicyLevels } from "../permissions/gate.ts";
 import { handBack, type Appended, type Decide } from "./decide.ts";
 import type { Setup } from "./setup.ts";
 
@@ -21,6 +22,8 @@ import type { Setup } from "./setup.ts";
 export interface Journal {
   readonly id: string;
   readonly state: ThreadState;
+  /** Of the tree, as far as this process has read its journals. */
+  readonly policies: PolicyLevels;
   transcript(): Promise<Transcript>;
   append<Result>(decide: Decide<Result>, lease: LeaseUse): Promise<Appended<Result>>;
   live(event: NewLive): void;
@@ -48,6 +51,8 @@ export interface DriverPorts {
 export interface OpenThreads {
   acquire(threadId: string): Promise<Thread>;
   release(thread: Thread): Promise<void>;
+  /** `undefined`: it is not open in this process. */
+  opened(threadId: string): Thread | undefined;
 }
 
 /** An authorized call: its tool, its checked arguments, and the answer to its suspension. */
@@ -102,6 +107,11 @@ export class Driver {
     this.declinesQuestions = lease.declinesQuestions;
     this.#lease = { take: lease.epoch };
     this.#confirmedAt = ports.clock.now();
+  }
+
+  /** The threads above this one, the top-level thread first. They are open while this driver drives. */
+  get ancestors(): readonly Thread[] {
+    return ancestorsOf(this.state.agent, this.ports.threads);
   }
 
   /** After the append with the `tool_start` of these calls. */
@@ -247,6 +257,12 @@ export class Driver {
     this.#head = { blob, head };
     return head;
   }
+}
+
+/** The threads above a subagent's thread that are open here, the top-level thread first. */
+export function ancestorsOf(agent: AgentRecord | null, threads: OpenThreads): readonly Thread[] {
+  const owner = agent && threads.opened(agent.owner);
+  return owner ? [...ancestorsOf(owner.state.agent, threads), owner] : [];
 }
 
 /** Why the head of the prompt changed. */

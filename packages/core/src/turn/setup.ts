@@ -54,7 +54,7 @@ export interface SetupConfig {
 
 interface SubagentConfig {
   /** The rules of the agents from the outermost subagent to this one. They can only make a call stricter. */
-  stricter: readonly Rule[];
+  levels: readonly (readonly Rule[])[];
   /** The forked agent. The modes are then those of its parent. */
   fork: Agent | null;
 }
@@ -156,11 +156,11 @@ function gateOf(mode: HarnessMode, config: SetupConfig): GateConfig {
   const others = config.modes.filter((other) => other.agent === agent && other !== mode);
   const toolsOfOthers = others.flatMap((other) => Object.keys(other.additionalTools));
   const excluded = new Set(toolsOfOthers.filter((name) => !isOwn(name)));
-  const { stricter = [], fork = null } = config.subagent ?? {};
+  const { levels = [], fork = null } = config.subagent ?? {};
   const lists = [availableTools, agent.availableTools, fork?.availableTools];
   return {
     rules: [...config.permissions, ...(config.subagent && !fork ? [] : agent.permissions)],
-    stricter,
+    levels,
     interruptOn: config.interruptOn,
     yolo: config.yolo,
     toolCategory: config.toolCategory,

@@ -259,7 +259,7 @@ async function appendAnswer(
       { ...used, turnId },
     ];
     // The other calls stay requested: the turn is aborted, or the rules have changed and the calls are judged again.
-    const starting = driver.signal.aborted ? [] : calls.filter((call) => isCurrent(call, state));
+    const starting = driver.signal.aborted ? [] : calls.filter((call) => isCurrent(call, driver));
     const firstSeq = state.seq + answered.length + 1;
     const starts = starting.map((call, at) =>
       firstEvent(call, { turnId, key: `${driver.journal.id}:${firstSeq + at}` }),

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Agent, Harness, memoryStore, textOf } from "@cinch/core";
-import { call, say, script } from "@cinch/testkit";
+import { call, say, script, scriptedBy } from "@cinch/testkit";
 import { noting } from "../support.ts";
 
 test("a subagent does a task in a thread of its own, and its report is the result of the call", async () => {
@@ -63,5 +63,49 @@ test("a subagent's approval is shown at its parent, answered there, and continue
     { reason, runs: runs.length, requests: lead.requests.length },
     { reason: "complete", runs: 1, requests: 2 },
   );
+  await h.close();
+});
+
+test("always_allow for a subagent's call is a grant of the top-level thread, for all its subagents", async () => {
+  const runs: unknown[] = [];
+  const { note } = noting(runs);
+  const worker = new Agent({
+    name: "worker",
+    model: scriptedBy(() => call("note", { what: "it" })),
+    tools: { note },
+    maxSteps: 3,
+  });
+  const lead = script(
+    call("task", { agent: "worker", prompt: "Note it" }),
+    call("task", { agent: "worker", prompt: "Again" }),
+    say("Done."),
+  );
+  const h = new Harness({ id: "t", agent: new Agent({ name: "lead", model: lead, subagents: [worker] }) });
+  const turn = h.sendMessage({ content: "go" });
+  await h.settled();
+  await h.respondToToolApproval({ decision: "always_allow_tool" });
+  assert.equal((await turn).reason, "complete");
+  assert.deepEqual(h.getSessionGrants(), [{ toolName: "note", policy: "allow" }]);
+  assert.equal(runs.length, 6);
+  await h.close();
+});
+
+test("no rule of a subagent, its thread or its YOLO widens what the top-level thread permits", async () => {
+  const runs: unknown[] = [];
+  const { note } = noting(runs);
+  const worker = new Agent({
+    name: "worker",
+    model: script(call("note", { what: "it" }), say("Not noted.")),
+    tools: { note },
+    permissions: [{ toolName: "note", policy: "allow" }],
+  });
+  const lead = script(call("task", { agent: "worker", prompt: "Note it" }), say("Done."));
+  const h = new Harness({
+    id: "t",
+    agent: new Agent({ name: "lead", model: lead, subagents: [worker] }),
+    permissions: [{ toolName: "note", policy: "deny" }],
+  });
+  assert.equal((await h.sendMessage({ content: "go" })).reason, "complete");
+  assert.deepEqual(runs, []);
   await h.close();
 });
