@@ -137,7 +137,7 @@ export class Session<Values = StateValues> {
   /** Ends the turn. Queued inputs wait for the next input or for `resume()`; with `inbox` they are dropped. */
   async abort(options: { inbox?: boolean } = {}): Promise<void> {
     const thread = await this.#command((current) => abort(current, optionsOf("abort", options)));
-    await thread.turnEnded();
+    await thread.abortEnded();
   }
 
   /** Continues a parked turn, or takes the inputs that an abort held back. Otherwise does nothing. */

@@ -5,11 +5,12 @@ import { refuseForeign } from "./refuse-foreign.ts";
 export async function abort(thread: Thread, { inbox = false }: { inbox?: boolean }): Promise<Thread> {
   refuseForeign(thread.state.foreign);
   await thread.begun();
-  await thread.command(({ turn, inbox: queued }) => {
+  await thread.command(({ turn, inbox: queued, runs }) => {
     const drop = inbox ? { inbox } : {};
     if (turn?.aborting && !inbox) return null;
     if (turn) return { events: [{ type: "abort_requested", turnId: turn.turnId, ...drop }] };
-    return inbox && queued.length > 0 ? { events: [{ type: "abort_requested", inbox }] } : null;
+    const hasChildren = runs.unfinished.size > 0;
+    return hasChildren || (inbox && queued.length > 0) ? { events: [{ type: "abort_requested", ...drop }] } : null;
   });
   return thread;
 }

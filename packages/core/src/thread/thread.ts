@@ -7,6 +7,7 @@ import { stamp, type DurableEvent, type HarnessEvent } from "../events/event-map
 import { FoldCache } from "./fold-cache.ts";
 import type { HarnessDisplayState } from "../folds/display-state.ts";
 import { newFolds, type Folds } from "../folds/folds.ts";
+import { trieEntries } from "../folds/trie.ts";
 import { LazyFold } from "../folds/lazy-fold.ts";
 import { newThreadState, reduceThreadAll, type ThreadState } from "../folds/state.ts";
 import { reduceTranscript, type Transcript } from "../folds/transcript.ts";
@@ -28,6 +29,8 @@ import { TurnResults } from "./turn-results.ts";
 const KEEP_UP_MS = 500;
 /** How long an abort waits for a turn that is about to begin. */
 const BEGIN_MS = 2_000;
+/** How long an aborted turn waits for its children to stop. */
+const CHILDREN_STOP_MS = 1_500;
 
 /**
  * An open thread in this process: its folds, kept up to date with the journal, its subscribers, and its supervisor. All sessions of a
@@ -283,10 +286,16 @@ export class Thread implements Journal {
     }
   }
 
-  /** Settles when the turn that is current at the call has ended. */
-  async turnEnded(): Promise<void> {
+  /** Settles when the turn that is current at the call, and the runs that an abort has cancelled, have ended. */
+  async abortEnded(): Promise<void> {
     const { turn } = this.state;
-    if (turn) await this.until((state) => state.turn?.turnId !== turn.turnId);
+    await this.until((state) => (!turn || state.turn?.turnId !== turn.turnId) && !hasCancelledRuns(state));
+  }
+
+  async childrenStopped(): Promise<void> {
+    const until = this.ports.clock.now() + CHILDREN_STOP_MS;
+    while (hasCancelledRuns(this.state) && this.ports.clock.now() < until && !this.#closed)
+      await Promise.race([this.changed(), sleep(this.ports.clock, 50)]);
   }
 
   /** Settles when the condition holds; rejects if the thread is closed here first, or can't be driven. */
@@ -412,5 +421,9 @@ export class Thread implements Journal {
     if (!this.isDeleted) await this.#cache.close(this.folds);
   }
 }
+
+/** Whether an abort has cancelled runs whose end is not recorded yet. */
+const hasCancelledRuns = ({ runs }: ThreadState): boolean =>
+  Array.from(trieEntries(runs.unfinished)).some(([, run]) => run.seq <= runs.cancelledUpTo);
 
 const isAnswer = ({ type }: { type: string }): boolean => type === "tool_approval_resolved" || type === "tool_resumed";

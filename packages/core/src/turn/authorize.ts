@@ -1,6 +1,6 @@
 import { reasonOf } from "../errors.ts";
 import type { NewEvent } from "../events/event-map.ts";
-import { isReturned, type Call, type ChildReport } from "../folds/call.ts";
+import { isReturned, type Call } from "../folds/call.ts";
 import type { Json } from "../events/message.ts";
 import type { Answer } from "../model/answer.ts";
 import {
@@ -14,7 +14,7 @@ import {
 import { offer } from "../permissions/offer.ts";
 import { orAborted } from "../ports/clock.ts";
 import type { NamedTool } from "../tools/tool.ts";
-import { endDeclinedCall, endWithoutResult, notRun } from "./decide.ts";
+import { endDeclinedCall, endWithoutResult, notRun, returned } from "./decide.ts";
 import { ancestorsOf, type Driver, type RunnableCall } from "./driver.ts";
 import type { Setup } from "./setup.ts";
 
@@ -63,7 +63,8 @@ async function check({ state, journal, ports, signal }: Driver, call: Call, setu
   const { resourceId, agent } = state;
   const above = ancestorsOf(agent, ports.threads);
   if (above.length !== (agent?.path.length ?? 0)) throw new Error("The threads above this subagent are not open here.");
-  await Promise.all(above.map((thread) => thread.refresh()));
+  const refreshAbove = () => Promise.all(above.map((thread) => thread.refresh()));
+  await refreshAbove();
   const { policies } = journal;
   const { toolCallId, toolName, input: args } = call;
   const tool = setup.tools.get(toolName);
@@ -99,15 +100,21 @@ async function check({ state, journal, ports, signal }: Driver, call: Call, setu
     default:
       throw new Error(`"${policy satisfies never}" is not a policy.`);
   }
-  const runnable = { tool, input: run.value, resumed, wasInterrupted: call.state === "started" };
+  const isStillPermitted = async () => {
+    await refreshAbove();
+    if (journal.policies === policies) return true;
+    const now = await judgeCall(judgedCall, setup.gate, journal.policies);
+    return now.policy === "allow" || (now.policy === "ask" && policy === "ask");
+  };
+  const runnable = {
+    tool,
+    input: run.value,
+    resumed,
+    wasInterrupted: call.state === "started",
+    isStillPermitted: agent && isStillPermitted,
+  };
   const started = { type: "tool_start" as const, toolCallId, toolName, args, effect: tool.effect };
   return { kind: "run", toolCallId, runnable, policies, event: (turnId, key) => ({ ...started, turnId, key }) };
-}
-
-/** The end of a call whose child has ended: the child's report is the result. */
-function returned({ toolCallId, toolName, data }: Call, turnId: string): NewEvent {
-  const { result, isError, durationMs } = data as unknown as ChildReport;
-  return { type: "tool_end", turnId, toolCallId, toolName, result, isError, durationMs };
 }
 
 const copy = (args: Json): Json => structuredClone(args);

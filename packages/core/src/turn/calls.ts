@@ -187,6 +187,8 @@ async function execute(
   await driver.confirm();
   if (!runnable || driver.signal.aborted) return failed(notRun("aborted"));
   driver.runnable.delete(toolCallId);
+  if (runnable.isStillPermitted && !(await runnable.isStillPermitted()))
+    return failed("Denied: the rules have changed since the call was permitted.");
   return runCall({
     ...runnable,
     key: key ?? "",

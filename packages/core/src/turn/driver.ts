@@ -30,6 +30,8 @@ export interface Journal {
   emit(event: HarnessEvent): void;
   /** Settles after the next durable event. */
   changed(): Promise<void>;
+  /** Settles when the runs that an abort cancelled have ended, or after a timeout. */
+  childrenStopped(): Promise<void>;
 }
 
 export type LeaseUse = { take: number } | { epoch: number };
@@ -62,6 +64,8 @@ export interface RunnableCall {
   resumed: ToolContext["resumed"];
   /** A driver that died had started it, so it may have had its effect. */
   wasInterrupted: boolean;
+  /** Of a subagent: judges the call again, by the rules that the threads above have now. */
+  isStillPermitted: (() => Promise<boolean>) | null;
 }
 
 /** Another process may drive the thread now, so this one must not act on it any more. */

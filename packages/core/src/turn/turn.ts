@@ -52,7 +52,7 @@ export async function runTurns(driver: Driver): Promise<void> {
     // The first append takes the lease. Without it, another process drives the turn.
     else if (driver.epoch === undefined) return;
     else if (!driver.ports.modes.canAct(driver.state)) await driver.release();
-    else if (turn.aborting) await driver.append((state) => endTurn(state, "aborted"));
+    else if (turn.aborting) await endAborting(driver);
     else if (!turn.begun) await beginRetry(driver);
     else if (isWaiting(turn) && !(driver.declinesQuestions && waitsForPerson(driver.state))) await driver.release();
     else if (turn.phase === "calls")
@@ -61,6 +61,12 @@ export async function runTurns(driver: Driver): Promise<void> {
     else if (turn.phase === "done") await end(driver);
     else await step(driver, turn);
   }
+}
+
+/** Descendants stop first, so that nothing runs any more when the turn has ended. */
+async function endAborting(driver: Driver): Promise<void> {
+  await driver.journal.childrenStopped();
+  await driver.append((state) => endTurn(state, "aborted"));
 }
 
 /** Files are reverted before anything else, and only a process with their workspace can do that. */
