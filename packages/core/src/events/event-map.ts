@@ -67,12 +67,15 @@ export type AgentRecord = z.infer<typeof AgentRecord>;
 export const Delivery = z.enum(["send", "steer", "follow_up"]);
 const tool = { toolCallId: z.string(), toolName: z.string() };
 const state = z.record(z.string(), Json);
+/** Of one thread, without its subagents. `delegating`: it waits for them. */
+const ThreadStatus = z.enum(["running", "waiting", "delegating", "parked", "idle"]);
+export type ThreadStatus = z.infer<typeof ThreadStatus>;
 /** The work of one `task` call. `runId` is the key of the call, and the id of the child's input. */
 const run = { ...tool, runId: z.string(), agentName: z.string(), childThreadId: z.string(), path: z.array(z.string()) };
 const ofChild = {
   childThreadId: z.string(),
   path: z.array(z.string()),
-  status: z.enum(["running", "waiting", "parked", "idle"]),
+  status: ThreadStatus,
 };
 
 export const Effect = z.enum(["pure", "idempotent", "once"]);

@@ -1,4 +1,4 @@
-import type { Decision, RunStatus, Task } from "../events/event-map.ts";
+import type { Decision, RunStatus, Task, ThreadStatus } from "../events/event-map.ts";
 import type { Json, Message, ToolResult, Usage } from "../events/message.ts";
 import type { ToolCategory } from "../permissions/rule.ts";
 import type { ModifiedFile } from "./modified.ts";
@@ -44,7 +44,8 @@ export interface ActiveSubagent {
   task: string;
   /** Of one in the background. */
   agentId: string | null;
-  status: "running" | "waiting" | "parked" | "idle" | RunStatus;
+  /** Without that of its own subagents. */
+  status: ThreadStatus | RunStatus;
   startedAt: number;
   endedAt: number | null;
   /** How long it was at work; `null` until it has ended. */

@@ -1,4 +1,4 @@
-import type { DurableEvent, HarnessEvent } from "../events/event-map.ts";
+import type { DurableEvent, HarnessEvent, ThreadStatus } from "../events/event-map.ts";
 import { tokensOf } from "../events/usage.ts";
 import { isNewer } from "../events/versions.ts";
 import { asksPerson, CallsDraft, requestedCall, type Call } from "./call.ts";
@@ -49,19 +49,21 @@ export function displayOf(progress: Progress, parts: DisplayParts): HarnessDispl
   const { partialResults, ...shown } = parts;
   const view = viewOf(progress, parts.threadId);
   const activeTools = withPartial(view.activeTools, partialResults);
-  const state = { ...view, ...shown, activeTools, ...ofTree(view, parts) };
+  const state = { ...view, ...shown, activeTools, ...ofTree(progress, view, parts) };
   known.set(state, { progress, parts });
   return state;
 }
 
 /** What is pending in descendants is pending here too, and the status is that of the whole tree. */
-function ofTree(view: View, { activeSubagents }: DisplayParts): Partial<HarnessDisplayState> {
+function ofTree(progress: Progress, view: View, { activeSubagents }: DisplayParts): Partial<HarnessDisplayState> {
   const active = Object.values(activeSubagents).filter(({ endedAt }) => endedAt === null);
   if (active.length === 0) return {};
   const approvals = active.flatMap((one) => Object.values(one.pendingApprovals));
   const suspensions = active.flatMap((one) => Object.values(one.pendingSuspensions));
   const pendingApprovals = { ...view.pendingApprovals, ...byThread(approvals) };
-  const status = statusOfTree([view.status, ...active.map((one) => one.status)]);
+  // The end of a subagent that is idle is about to be recorded.
+  const ofSubagents = active.map((one) => (one.status === "idle" ? "running" : one.status));
+  const status = statusOfTree([threadStatus(progress), ...ofSubagents]);
   return {
     status,
     isRunning: status === "running",
@@ -93,7 +95,8 @@ function viewOf(progress: Progress, threadId: string | null): View {
 
 function newView(progress: Progress, threadId: string): View {
   const { title, turn, inbox, tasks, previousTasks, usage, spent, lastError } = progress;
-  const status = statusOf(progress);
+  const own = threadStatus(progress);
+  const status = own === "delegating" ? "running" : own;
   return {
     title,
     status,
@@ -112,10 +115,10 @@ function newView(progress: Progress, threadId: string): View {
   };
 }
 
-function statusOf({ turn, inbox, held, parked }: Progress): HarnessDisplayState["status"] {
+/** The status of the thread alone. */
+export function threadStatus({ turn, inbox, held, parked }: Progress): ThreadStatus {
   if (parked) return "parked";
-  // A turn that waits only for children has nothing to show of its own.
-  if (turn && isWaiting(turn)) return turn.calls.some(asksPerson) ? "waiting" : "idle";
+  if (turn && isWaiting(turn)) return turn.calls.some(asksPerson) ? "waiting" : "delegating";
   if (turn) return "running";
   return inbox.length > 0 && !held ? "running" : "idle";
 }

@@ -57,7 +57,8 @@ export class ChildRun {
       (event) => {
         const live = relayed(child, event);
         if (live) owner.live(live);
-        if (live && "v" in event) owner.childChanged();
+        const mayChangeStatus = "v" in event || event.type.startsWith("subagent_");
+        if (live && mayChangeStatus && live.type !== "subagent_text_delta") owner.childChanged();
       },
       (error) => owner.report("An event of a subagent could not be passed on", error),
     );

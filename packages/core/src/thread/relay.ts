@@ -1,5 +1,6 @@
 import type { HarnessEvent } from "../events/event-map.ts";
 import type { NewLive } from "../events/live-events.ts";
+import { threadStatus } from "../folds/display.ts";
 import type { Thread } from "./thread.ts";
 
 /** The event of a child as the subscribers of its parent get it. `null`: they do not. */
@@ -40,8 +41,8 @@ export function introduction(child: Thread): NewLive {
   return { type: "subagent_event", ...about(child), event };
 }
 
-const about = ({ id, state, display }: Thread) => ({
+const about = ({ id, state }: Thread) => ({
   childThreadId: id,
   path: state.agent?.path ?? [],
-  status: display.status,
+  status: threadStatus(state),
 });
