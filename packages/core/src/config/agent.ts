@@ -8,7 +8,7 @@ import {
   SubagentSessions,
   type BackgroundOptions,
 } from "./subagent-options.ts";
-import { CinchError } from "../errors.ts";
+import { CinchError, reasonOf } from "../errors.ts";
 import type { HarnessEvent } from "../events/event-map.ts";
 import { isLanguageModel, type LanguageModel } from "../model/compat.ts";
 import { namedTool } from "../tools/named-tool.ts";
@@ -174,4 +174,19 @@ export function catalogOf(subagents: Subagents, owner: string): SubagentCatalog 
 function agentOf({ id, defaultModelId, ...config }: SubagentConfig): Agent {
   const { name = id, model = defaultModelId } = config;
   return new Agent({ ...config, name: name!, ...(model === undefined ? {} : { model }) });
+}
+
+/** Throws `INVALID_CONFIG` for a function that fails: it is not a failure of the provider. */
+export async function instructionsOf({ name, instructions }: Agent): Promise<string> {
+  if (typeof instructions === "string") return instructions;
+  const invalid = (problem: string, cause?: unknown) =>
+    new CinchError("INVALID_CONFIG", `The instructions of agent "${name}" ${problem} Fix the function.`, cause);
+  let text: unknown;
+  try {
+    text = await instructions();
+  } catch (cause) {
+    throw invalid(`threw: ${reasonOf(cause)}.`, cause);
+  }
+  if (typeof text !== "string") throw invalid(`returned ${text === null ? "null" : typeof text}, not a string.`);
+  return text;
 }

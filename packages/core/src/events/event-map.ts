@@ -306,6 +306,8 @@ export const eventMap = {
   subagent_start: driver(() => ({
     ...run,
     task: z.string(),
+    /** The child's input, if it is more than the task. */
+    input: z.optional(z.string()),
     forked: z.boolean(),
     session: z.enum(["stateless", "new", "resume", "fork"]),
     /** The child begins as a clone of this thread at this event. */

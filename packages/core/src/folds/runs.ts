@@ -12,6 +12,7 @@ export type Run = Pick<
   | "childThreadId"
   | "path"
   | "task"
+  | "input"
   | "forked"
   | "session"
   | "source"
@@ -65,7 +66,7 @@ export function reduceRuns(runs: Runs, event: DurableEvent): Runs {
 
 function runOf(event: Start): Run {
   const { runId, toolCallId, agentName, childThreadId, path, task, forked, session, modeId, depth, seq, at } = event;
-  const { source, background, modelId, turnId = "" } = event;
+  const { source, background, modelId, input, turnId = "" } = event;
   const run = {
     runId,
     turnId,
@@ -84,6 +85,7 @@ function runOf(event: Start): Run {
   return {
     ...run,
     ...(source && { source }),
+    ...(input !== undefined && { input }),
     ...(modelId !== undefined && { modelId }),
     ...(background && { background }),
   };

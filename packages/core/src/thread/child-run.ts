@@ -118,24 +118,28 @@ export class ChildRun {
 /** Appends the input of the run to its child, and creates the child if it does not exist. */
 async function startRun(run: Run, owner: Thread): Promise<void> {
   const { store, clock } = owner.ports;
-  const { runId, childThreadId, agentName, path, task, modeId, modelId, depth, toolCallId, seq } = run;
-  const { agent, resourceId } = owner.state;
+  const { runId, childThreadId, agentName, path, task, modeId, modelId, depth, toolCallId, seq, source } = run;
+  const { agent: self, resourceId } = owner.state;
   const title = `${agentName}: ${task.trim().split("\n", 1)[0]}`.slice(0, TITLE_CHARS);
+  const agent = { path, owner: owner.id, rootThreadId: self?.rootThreadId ?? owner.id, modeId, depth };
+  const first: NewEvent = source
+    ? { type: "thread_cloned", title, parent: { ...source, toolCallId }, agent, rules: [], state: {} }
+    : {
+        type: "thread_created",
+        title,
+        resourceId,
+        parent: { threadId: owner.id, seq, toolCallId },
+        agent,
+        modeId,
+      };
   const events: NewEvent[] = [
-    {
-      type: "thread_created",
-      title,
-      resourceId,
-      parent: { threadId: owner.id, seq, toolCallId },
-      agent: { path, owner: owner.id, rootThreadId: agent?.rootThreadId ?? owner.id, modeId, depth },
-      modeId,
-    },
+    first,
     ...(modelId === undefined ? [] : [{ type: "model_changed" as const, modelId, scope: "thread" as const, modeId }]),
-    { type: "input_accepted", inputId: runId, delivery: "send", content: task, named: true },
+    { type: "input_accepted", inputId: runId, delivery: "send", content: run.input ?? task, named: true },
   ];
   const stamped = events.map((event) => stamp(event, clock.now()));
   // If the thread exists, an earlier attempt has started the run.
-  await store.append(childThreadId, stamped, { afterSeq: 0, active: true });
+  await store.append(childThreadId, stamped, { afterSeq: source?.seq ?? 0, active: true });
 }
 
 /** A run of the foreground does not outlive its turn. */

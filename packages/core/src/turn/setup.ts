@@ -1,10 +1,10 @@
 import type { LanguageModelV4FunctionTool } from "@ai-sdk/provider";
-import type { Agent } from "../config/agent.ts";
+import { instructionsOf, type Agent } from "../config/agent.ts";
 import type { Budget } from "../config/budget.ts";
 import type { Delegation } from "../config/delegation.ts";
 import { controlTools } from "../tools/control/index.ts";
 import type { Transition } from "../tools/control/submit-plan.ts";
-import { CinchError, reasonOf } from "../errors.ts";
+import { CinchError } from "../errors.ts";
 import type { StreamModel } from "../model/compat.ts";
 import type { Head } from "../model/prompt.ts";
 import type { HarnessMode } from "../config/modes.ts";
@@ -100,21 +100,6 @@ export async function makeSetup(
       tools: listed,
     }),
   };
-}
-
-/** Throws `INVALID_CONFIG` for a function that fails: it is not a failure of the provider. */
-async function instructionsOf({ name, instructions }: Agent): Promise<string> {
-  if (typeof instructions === "string") return instructions;
-  const invalid = (problem: string, cause?: unknown) =>
-    new CinchError("INVALID_CONFIG", `The instructions of agent "${name}" ${problem} Fix the function.`, cause);
-  let text: unknown;
-  try {
-    text = await instructions();
-  } catch (cause) {
-    throw invalid(`threw: ${reasonOf(cause)}.`, cause);
-  }
-  if (typeof text !== "string") throw invalid(`returned ${text === null ? "null" : typeof text}, not a string.`);
-  return text;
 }
 
 const agentIndex = ({ agent }: HarnessMode, { modes }: SetupConfig): number =>

@@ -3,7 +3,8 @@ import type { Agent } from "../../config/agent.ts";
 import type { Delegation } from "../../config/delegation.ts";
 import type { NewEvent } from "../../events/event-map.ts";
 import type { ThreadState } from "../../folds/state.ts";
-import { childThreadId } from "../../config/child-id.ts";
+import { instructionsOf } from "../../config/agent.ts";
+import { childThreadId, seqOf } from "../../config/run-id.ts";
 import { defineTool } from "../tool.ts";
 import { toolSchema } from "./schema.ts";
 import { ControlResult, type Settlement } from "./result.ts";
@@ -28,7 +29,14 @@ ${agents.join("\n")}`,
     async execute(input, { threadId, toolCallId, key }) {
       const agent = await delegation.resolve(input.agent);
       if (!agent) throw new Error(unknownAgent(input.agent, delegation));
-      const call = { threadId, toolCallId, runId: key, childThreadId: await childThreadId(key) };
+      const call = {
+        threadId,
+        toolCallId,
+        runId: key,
+        childThreadId: await childThreadId(key),
+        // A fork has the instructions of its parent, so that the head of its prompt stays the same.
+        instructions: agent.forked ? await instructionsOf(agent) : "",
+      };
       return new ControlResult((state) => start(state, { agent, input, delegation, ...call }));
     },
   });
@@ -45,6 +53,7 @@ interface TaskCall {
   toolCallId: string;
   runId: string;
   childThreadId: string;
+  instructions: string;
 }
 
 function start(state: ThreadState, call: TaskCall): Settlement {
@@ -63,11 +72,13 @@ function start(state: ThreadState, call: TaskCall): Settlement {
     childThreadId: call.childThreadId,
     path: [...(self?.path ?? []), agent.name],
     task: input.prompt,
+    ...(call.instructions === "" ? {} : { input: `${call.instructions}\n\n${input.prompt}` }),
     forked: agent.forked,
+    ...(agent.forked ? { source: { threadId: call.threadId, seq: seqOf(runId) } } : {}),
     session: "stateless",
     modeId: self?.modeId ?? turn.modeId,
     depth,
-    ...(agent.model === undefined ? { modelId: turn.modelId } : {}),
+    ...(agent.model === undefined && !agent.forked ? { modelId: turn.modelId } : {}),
   };
   return { content: null, events: [event] };
 }
