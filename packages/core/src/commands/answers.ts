@@ -94,17 +94,8 @@ export async function answerApproval(thread: Thread, answer: ApprovalAnswer, fin
     return approval.grantTo === null ? [resolved, ...grants] : [resolved];
   });
   // After the answer: if the process ends in between, the next such call asks again.
-  if (approval.grantTo !== null && grants.length > 0) await grantAbove(thread, approval.grantTo, grants);
-}
-
-async function grantAbove({ ports: { threads } }: Thread, threadId: string, grants: NewEvent[]): Promise<void> {
-  const above = await threads.acquire(threadId);
-  try {
-    await policyCommand(above, async () => grants);
-  } finally {
-    const left = threads.release(above);
-    left.catch(() => undefined);
-  }
+  if (approval.grantTo !== null && grants.length > 0)
+    await thread.ports.threads.visit(approval.grantTo, (above) => policyCommand(above, async () => grants));
 }
 
 function jsonOf(name: string, value: unknown): Json {

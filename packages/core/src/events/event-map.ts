@@ -316,7 +316,15 @@ export const eventMap = {
     /** The model of the caller, for an agent that has none of its own. */
     modelId: z.optional(z.string()),
     depth: z.number(),
-    background: z.optional(z.object({ agentId: z.string(), timeoutMs: z.optional(z.number()), wake: z.boolean() })),
+    background: z.optional(
+      z.object({
+        agentId: z.string(),
+        /** It is queued while this many earlier ones have not ended. */
+        maxConcurrent: z.optional(z.number()),
+        timeoutMs: z.optional(z.number()),
+        wake: z.boolean(),
+      }),
+    ),
   })),
   subagent_end: command(() => ({
     ...run,

@@ -41,16 +41,23 @@ export interface Runs {
   unfinished: Trie<Run>;
   /** By agent id. */
   background: Trie<BackgroundAgent>;
+  /** The agents of sessions that can be resumed or forked, by their thread. */
+  sessions: Trie<string>;
   /** The runs that started up to this event are cancelled. */
   cancelledUpTo: number;
 }
 
-export const noRuns: Runs = { unfinished: emptyTrie, background: emptyTrie, cancelledUpTo: 0 };
+export const noRuns: Runs = { unfinished: emptyTrie, background: emptyTrie, sessions: emptyTrie, cancelledUpTo: 0 };
 
 export function reduceRuns(runs: Runs, event: DurableEvent): Runs {
   switch (event.type) {
     case "subagent_start":
-      return { ...runs, unfinished: trieSet(runs.unfinished, event.runId, runOf(event)), ...started(runs, event) };
+      return {
+        ...runs,
+        unfinished: trieSet(runs.unfinished, event.runId, runOf(event)),
+        ...inBackground(runs, event),
+        ...inSession(runs, event),
+      };
     case "subagent_end":
       return { ...runs, unfinished: trieDelete(runs.unfinished, event.runId) };
     case "background_settled":
@@ -91,7 +98,14 @@ function runOf(event: Start): Run {
   };
 }
 
-function started({ background }: Runs, { background: options, runId, agentName, childThreadId }: Start): Partial<Runs> {
+function inSession({ sessions }: Runs, { session, childThreadId, agentName }: Start): Partial<Runs> {
+  return session === "stateless" ? {} : { sessions: trieSet(sessions, childThreadId, agentName) };
+}
+
+function inBackground(
+  { background }: Runs,
+  { background: options, runId, agentName, childThreadId }: Start,
+): Partial<Runs> {
   if (!options) return {};
   const agent = { runId, agentName, childThreadId, status: null, endSeq: 0 };
   return { background: trieSet(background, options.agentId, agent) };
@@ -106,8 +120,8 @@ function ended(runs: Runs, event: DurableEvent<"background_settled">): Runs {
 }
 
 /** A clone inherits no unfinished run. */
-function withoutUnfinished({ unfinished, background }: Runs): Runs {
+function withoutUnfinished({ unfinished, background, sessions }: Runs): Runs {
   let left = background;
   for (const [, run] of trieEntries(unfinished)) if (run.background) left = trieDelete(left, run.background.agentId);
-  return { ...noRuns, background: left };
+  return { ...noRuns, background: left, sessions };
 }

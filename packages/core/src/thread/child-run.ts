@@ -1,4 +1,5 @@
 import { CinchError } from "../errors.ts";
+import { noteId } from "../config/run-id.ts";
 import { abort } from "../commands/abort.ts";
 import type { NewEvent, RunStatus } from "../events/event-map.ts";
 import { stamp } from "../events/event-map.ts";
@@ -7,6 +8,8 @@ import { noUsage } from "../events/usage.ts";
 import type { Run, Runs } from "../folds/runs.ts";
 import type { Ended, ThreadState } from "../folds/state.ts";
 import { newFolds } from "../folds/folds.ts";
+import { isWaiting } from "../folds/progress.ts";
+import { sleep } from "../ports/clock.ts";
 import { trieGet } from "../folds/trie.ts";
 import { loadFolds } from "./load-folds.ts";
 import { introduction, relayed } from "./relay.ts";
@@ -14,6 +17,7 @@ import { Subscriber } from "./subscriber.ts";
 import type { Thread } from "./thread.ts";
 
 const REPORT_CHARS = 30_000;
+const NOTE_CHARS = 8_000;
 const TITLE_CHARS = 80;
 
 /** One unfinished run in this process: starts it, follows its child, and records its end. Everything it does can be done twice. */
@@ -33,8 +37,13 @@ export class ChildRun {
   async follow(): Promise<void> {
     const { threads } = this.#owner.ports;
     try {
-      await startRun(this.run, this.#owner);
+      if (this.run.session !== "resume") await createChild(this.run, this.#owner);
       this.#child = await threads.acquire(this.run.childThreadId);
+      if (this.run.session === "resume" && !(await resumeSession(this.run, this.#child))) {
+        const left = threads.release(this.#child);
+        left.catch(() => undefined);
+        return this.#report(failure("its session is busy with something else"));
+      }
     } catch (error) {
       if (!(error instanceof CinchError) || error.code !== "THREAD_NOT_FOUND") throw error;
       return this.#report(failure("its thread was deleted"));
@@ -75,13 +84,28 @@ export class ChildRun {
       if (child.isDeleted) return this.#report(failure("its thread was deleted"));
       const end = await endOfRun(child, this.run.runId);
       if (end) return this.#report(end);
-      if (!isAborted && isCancelled(this.#owner.state, this.run)) {
+      const msLeft = this.#msLeft(child);
+      if (!isAborted && (msLeft <= 0 || isCancelled(this.#owner.state, this.run))) {
         isAborted = true;
         await abort(child, { inbox: true });
         continue;
       }
-      await changed;
+      await this.#changedOrLate(changed, isAborted ? Infinity : msLeft);
     }
+  }
+
+  /** Until the timeout of the run, which counts the time at work. */
+  #msLeft({ state: { turn }, ports: { clock } }: Thread): number {
+    const { timeoutMs } = this.run.background ?? {};
+    if (timeoutMs === undefined || !turn || isWaiting(turn)) return Infinity;
+    return timeoutMs - turn.watch.ms - Math.max(0, clock.now() - turn.watch.at);
+  }
+
+  async #changedOrLate(changed: Promise<void>, ms: number): Promise<void> {
+    if (ms === Infinity) return changed;
+    const stop = new AbortController();
+    await Promise.race([changed, sleep(this.#owner.ports.clock, ms, stop.signal)]);
+    stop.abort();
   }
 
   /** The run has ended, and its end is not recorded yet. */
@@ -92,8 +116,9 @@ export class ChildRun {
   }
 
   async #report(end: RunEnd): Promise<void> {
-    const { runId, toolCallId, turnId, agentName, childThreadId, path } = this.run;
-    const { content, ...rest } = end;
+    const { runId, toolCallId, turnId, agentName, childThreadId, path, background } = this.run;
+    const { content, ...rest } = this.#withTimeout(end);
+    const report = reportText(this.run, content);
     const event: NewEvent = {
       type: "subagent_end",
       turnId,
@@ -103,10 +128,28 @@ export class ChildRun {
       agentName,
       childThreadId,
       path,
-      result: { content: reportText(this.run, content) },
+      result: { content: report },
       ...rest,
     };
-    await this.#owner.command(({ runs }) => (trieGet(runs.unfinished, runId) ? { events: [event] } : null));
+    await this.#owner.command(({ runs }) => {
+      if (!trieGet(runs.unfinished, runId)) return null;
+      if (!background) return { events: [event] };
+      const { agentId, wake } = background;
+      const { status } = rest;
+      const settled: NewEvent = { type: "background_settled", agentId, runId, childThreadId, status };
+      const isCancelledNow = this.run.seq <= runs.cancelledUpTo;
+      const note = `The background subagent ${agentId} (${agentName}) has ended: ${status}.\n${report.slice(0, NOTE_CHARS)}`;
+      const woken: NewEvent = { ...inputOf(noteId(runId), note), delivery: "steer", note: true };
+      return { events: wake && !isCancelledNow ? [event, settled, woken] : [event, settled] };
+    });
+  }
+
+  /** An aborted run that was at work for too long has reached its timeout. */
+  #withTimeout(end: RunEnd): RunEnd {
+    const { timeoutMs = Infinity } = this.run.background ?? {};
+    if (end.status !== "aborted" || end.durationMs < timeoutMs) return end;
+    const content = end.content.replace(WHY.aborted, `was at work for ${timeoutMs} ms and reached its timeout`);
+    return { ...end, status: "timeout", content };
   }
 
   stop(): void {
@@ -115,8 +158,28 @@ export class ChildRun {
   }
 }
 
-/** Appends the input of the run to its child, and creates the child if it does not exist. */
-async function startRun(run: Run, owner: Thread): Promise<void> {
+/** Appends the input of the run to the thread of its session. False if the session is at work on something else. */
+async function resumeSession({ runId, task, input = task }: Run, child: Thread): Promise<boolean> {
+  const isStarted = (await child.ports.store.findInput(child.id, runId)) !== undefined;
+  if (isStarted) return true;
+  const isBusy = await child.command(({ turn, inbox, named }) => {
+    if (named.includes(runId)) return { events: [], result: false };
+    if (turn || inbox.length > 0) return { events: [], result: true };
+    return { events: [inputOf(runId, input)], result: false };
+  });
+  return !isBusy;
+}
+
+const inputOf = (runId: string, content: string): NewEvent<"input_accepted"> => ({
+  type: "input_accepted",
+  inputId: runId,
+  delivery: "send",
+  content,
+  named: true,
+});
+
+/** Creates the thread of the child, with the input of the run. */
+async function createChild(run: Run, owner: Thread): Promise<void> {
   const { store, clock } = owner.ports;
   const { runId, childThreadId, agentName, path, task, modeId, modelId, depth, toolCallId, seq, source } = run;
   const { agent: self, resourceId } = owner.state;
@@ -135,7 +198,7 @@ async function startRun(run: Run, owner: Thread): Promise<void> {
   const events: NewEvent[] = [
     first,
     ...(modelId === undefined ? [] : [{ type: "model_changed" as const, modelId, scope: "thread" as const, modeId }]),
-    { type: "input_accepted", inputId: runId, delivery: "send", content: run.input ?? task, named: true },
+    inputOf(runId, run.input ?? task),
   ];
   const stamped = events.map((event) => stamp(event, clock.now()));
   // If the thread exists, an earlier attempt has started the run.
@@ -207,8 +270,10 @@ function runEndOf({ reason, detail, message, usage, cost, durationMs }: Ended): 
 }
 
 /** The whole report stays in the thread of the child. */
-function reportText({ childThreadId }: Run, content: string): string {
+function reportText({ childThreadId, session, background }: Run, content: string): string {
   const isCut = content.length > REPORT_CHARS;
+  const agentId = background ? ` agent_id="${background.agentId}"` : "";
+  const sessionId = session === "stateless" ? "" : ` session_id="${childThreadId}"`;
   const rest = isCut ? `\n[cut; the whole report is the last message of thread ${childThreadId}]` : "";
-  return `<task_result>\n${content.slice(0, REPORT_CHARS)}${rest}\n</task_result>`;
+  return `<task_result${agentId}${sessionId}>\n${content.slice(0, REPORT_CHARS)}${rest}\n</task_result>`;
 }

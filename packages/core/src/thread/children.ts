@@ -1,3 +1,6 @@
+import type { NewEvent } from "../events/event-map.ts";
+import { awaitingCalls, whyContinues, type AwaitPayload } from "../folds/awaited.ts";
+import type { Json } from "../events/message.ts";
 import type { Run } from "../folds/runs.ts";
 import { trieEntries } from "../folds/trie.ts";
 import { ChildRun } from "./child-run.ts";
@@ -10,6 +13,7 @@ const RETRY_MS = 500;
 export class Children {
   readonly #thread: Thread;
   readonly #runs = new Map<string, ChildRun>();
+  #cancelTimer: (() => void) | undefined;
   #closed = false;
 
   constructor(thread: Thread) {
@@ -19,8 +23,45 @@ export class Children {
   /** Must be called after each change of the thread. */
   changed(): void {
     const { unfinished } = this.#thread.state.runs;
-    if (this.#closed || unfinished.size === 0) return;
-    for (const [runId, run] of trieEntries(unfinished)) if (!this.#runs.has(runId)) this.#follow(run);
+    if (this.#closed) return;
+    this.#continueAwaits();
+    if (unfinished.size === 0) return;
+    const runs = Array.from(trieEntries(unfinished), ([, run]) => run).toSorted((a, b) => a.seq - b.seq);
+    let inBackground = 0;
+    for (const run of runs) {
+      const isQueued = run.background !== undefined && inBackground >= (run.background.maxConcurrent ?? Infinity);
+      if (run.background) inBackground++;
+      if (!isQueued && !this.#runs.has(run.runId)) this.#follow(run);
+    }
+  }
+
+  /** Continues the calls of `agent_await` whose condition holds, or whose time is over. */
+  #continueAwaits(): void {
+    this.#cancelTimer?.();
+    this.#cancelTimer = undefined;
+    const { state, ports } = this.#thread;
+    const waiting = awaitingCalls(state);
+    if (waiting.length === 0) return;
+    const isDue = waiting.some(({ payload }) => whyContinues(state, payloadOf(payload), ports.clock.now()) !== null);
+    if (isDue) return this.#continueDue();
+    const until = Math.min(...waiting.map(({ payload }) => payloadOf(payload).until ?? Infinity));
+    if (until < Infinity)
+      this.#cancelTimer = ports.clock.after(Math.max(0, until - ports.clock.now()), () => this.#continueAwaits());
+  }
+
+  #continueDue(): void {
+    const { clock } = this.#thread.ports;
+    const continued = this.#thread.command((state) => {
+      const { turnId = "" } = state.turn ?? {};
+      const events = awaitingCalls(state).flatMap(({ toolCallId, toolName, payload }): NewEvent[] => {
+        const why = whyContinues(state, payloadOf(payload), clock.now());
+        return why === null ? [] : [{ type: "tool_resumed", turnId, toolCallId, toolName, resumeData: why }];
+      });
+      return events.length > 0 ? { events } : null;
+    });
+    continued.catch((error: unknown) => {
+      if (!this.#closed) this.#thread.report("A call that waits for subagents could not be continued", error);
+    });
   }
 
   #follow(run: Run): void {
@@ -44,6 +85,9 @@ export class Children {
 
   close(): void {
     this.#closed = true;
+    this.#cancelTimer?.();
     for (const run of this.#runs.values()) run.stop();
   }
 }
+
+const payloadOf = (payload: Json): AwaitPayload => payload as unknown as AwaitPayload;

@@ -4,6 +4,8 @@ import type { ThreadState } from "../folds/state.ts";
 import type { ToolResult } from "../events/message.ts";
 import { CallFiles } from "./call-files.ts";
 import { CallState } from "./call-state.ts";
+import { sleep } from "../ports/clock.ts";
+import type { ControlHost } from "../tools/control/host.ts";
 import { runCall, type CallOutcome } from "./run-call.ts";
 import { afterCall, endTurn, endWithoutResult, notRun } from "./decide.ts";
 import type { Driver } from "./driver.ts";
@@ -114,7 +116,8 @@ async function runOne(driver: Driver, call: Call): Promise<void> {
   const files = new CallFiles(driver, { toolCallId, toolName });
   const callState = new CallState(driver.ports.shape, () => driver.state.control);
   const ran = await execute(driver, call, { files, state: callState });
-  const outcome = ran.kind === "suspended" && driver.ports.modes.declinesQuestions ? failed(NO_ANSWER) : ran;
+  const outcome =
+    ran.kind === "suspended" && !ran.forChildren && driver.ports.modes.declinesQuestions ? failed(NO_ANSWER) : ran;
   // A closing driver records what is done. The next driver treats a stopped call as one that a crash interrupted.
   if (!driver.drives && !isDone(outcome)) return;
   await driver.append((state) => {
@@ -123,7 +126,8 @@ async function runOne(driver: Driver, call: Call): Promise<void> {
     const { events: changes, problem } = callState.settle(state);
     const final = problem === null ? outcome : withoutStateChange(outcome, problem);
     if (final.kind === "suspended") {
-      const question = { toolCallId, toolName, args: call.input, suspendPayload: final.payload };
+      const about = { toolCallId, toolName, args: call.input, suspendPayload: final.payload };
+      const question = final.forChildren ? { ...about, forChildren: true } : about;
       return afterCall(state, [...changes, { type: "tool_suspended", turnId, ...question }]);
     }
     const settled = resultOf(final, state);
@@ -159,9 +163,9 @@ function resultOf(
   state: ThreadState,
 ): { result: ToolResult | null; isError: boolean; events: NewEvent[] } {
   if (outcome.kind === "ended") return { result: outcome.result, isError: outcome.isError, events: [] };
-  const { content, details, events = [] } = outcome.settle(state);
+  const { content, details, isError = false, events = [] } = outcome.settle(state);
   if (content === null) return { result: null, isError: false, events };
-  return { result: { content: clip(content), ...(details === undefined ? {} : { details }) }, isError: false, events };
+  return { result: { content: clip(content), ...(details === undefined ? {} : { details }) }, isError, events };
 }
 
 /** Tells the model what a person changed in the call or said about it. */
@@ -198,7 +202,27 @@ async function execute(
     signal: driver.signal,
     clock: driver.ports.clock,
     workspace: driver.ports.workspace,
+    host: hostFor(driver),
     ...parts,
     emit: (partialResult) => driver.journal.live({ type: "tool_update", toolCallId, toolName, partialResult }),
   });
+}
+
+const UNTIL_MS = 2_000;
+
+function hostFor({ journal, ports: { store, threads, clock } }: Driver): ControlHost {
+  return {
+    get state() {
+      return journal.state;
+    },
+    event: async (seq) => (await store.read(journal.id, { after: seq - 1, upTo: seq }))[0],
+    record: (threadId) => store.thread(threadId),
+    lastSeq: async (threadId) => (await store.read(threadId, { limit: 1, last: true }))[0]?.seq ?? 0,
+    now: () => clock.now(),
+    until: async (condition) => {
+      const end = clock.now() + UNTIL_MS;
+      while (!condition(journal.state) && clock.now() < end) await Promise.race([journal.changed(), sleep(clock, 50)]);
+    },
+    visit: (threadId, work) => threads.visit(threadId, work),
+  };
 }

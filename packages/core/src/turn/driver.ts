@@ -53,6 +53,8 @@ export interface DriverPorts {
 export interface OpenThreads {
   acquire(threadId: string): Promise<Thread>;
   release(thread: Thread): Promise<void>;
+  /** Opens the thread for the time that `work` takes. */
+  visit<T>(threadId: string, work: (thread: Thread) => Promise<T>): Promise<T>;
   /** `undefined`: it is not open in this process. */
   opened(threadId: string): Thread | undefined;
 }

@@ -87,6 +87,7 @@ async function takeOver(driver: Driver): Promise<void> {
   const { id } = driver.journal;
   if (driver.takeover && driver.state.takeovers >= MAX_TAKEOVERS)
     return park(driver, `${MAX_TAKEOVERS} drivers died here`);
+  if (turn.aborting) await driver.journal.childrenStopped();
   const draft = messageOfDraft(await driver.ports.store.draft(id));
   // Another process may have driven the turn since, to where it waits for a person.
   const isDue = (state: ThreadState) =>

@@ -1,5 +1,6 @@
 /** The tools that act on the thread itself: questions, plans, the task list, subagents. */
 import type { ToolSet } from "../tool.ts";
+import { agentTools } from "./agents.ts";
 import { askUser } from "./ask-user.ts";
 import type { Delegation } from "../../config/delegation.ts";
 import { submitPlan, type Transition } from "./submit-plan.ts";
@@ -22,5 +23,6 @@ export function controlTools({ hasPlans, transition, maySuspend, delegation }: C
     write_todos: writeTodos,
     ...(hasPlans ? { submit_plan: submitPlan({ transition, maySuspend }) } : {}),
     ...(delegation ? { task: task(delegation) } : {}),
+    ...(delegation?.agent.subagentBackground ? agentTools(delegation.agent.subagentBackground) : {}),
   };
 }

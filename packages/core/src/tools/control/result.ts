@@ -6,6 +6,7 @@ import type { ThreadState } from "../../folds/state.ts";
 export interface Settlement {
   /** `null`: the call does not end. Its events say what it waits for. */
   content: string | null;
+  isError?: boolean;
   details?: Json;
   events?: NewEvent[];
 }
