@@ -64,12 +64,11 @@ function test(): Promise<{ ok: boolean; output: string; seconds: string }> {
   });
 }
 
-/** The reporter repeats each failed test at the end of its group, with its file and line. */
+/** The reporter repeats each failed test at the end of its group, with its file and line. Uncaught errors have only a stack. */
 function failedIn(output: string): string[] {
-  return Array.from(
-    output.matchAll(/^test at (\S+?):\d+:\d+\n✖ (.*) \([\d.]+ms\)$/gm),
-    ([, file, name]) => `${file}: ${name}`,
-  );
+  const tests = output.matchAll(/^test at (\S+?):\d+:\d+\n✖ (.*) \([\d.]+ms\)$/gm);
+  const errors = output.matchAll(/^An? \w+ that no test (?:caught|handled): .*(?:\n +at .*)*/gm);
+  return [...Array.from(tests, ([, file, name]) => `${file}: ${name}`), ...Array.from(errors, ([error]) => error)];
 }
 
 function detailsOf(output: string): string {
