@@ -2,8 +2,8 @@
  * npm test [-- FILE… --test-…=…]
  *
  * Node runs all tests of a process one after the other, and a process for each file would spend most of its time starting. So files run
- * in groups, with one process for each group and as many groups at a time as there are cores. The output of a group is printed when it
- * is done; that of failed groups at the end.
+ * in groups, with one process for each group and one group more at a time than there are cores, because many tests wait. The output of a
+ * group is printed when it is done; that of failed groups at the end.
  */
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
@@ -16,6 +16,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 const ALL = ["{packages,apps}/*/test/**/*.test.ts", "test/**/*.test.ts"];
 const GROUP = 16;
 const MAX_PROCESSES = 4;
+/** These folders take longest, so they start first. */
+const SLOW = ["packages/testkit/test", "packages/workspace/test/backends", "apps/cli/test", "test"];
 /** Tests start many processes. Without a cache, most of the time would be spent stripping the same types. */
 const COMPILE_CACHE = join(process.cwd(), "node_modules/.cache/compile");
 /** Files that tests leave behind, for example because a process was killed, are removed with this folder. */
@@ -47,7 +49,7 @@ for (const signal of ["SIGINT", "SIGTERM"] as const)
     for (const child of running) child.kill(signal);
     process.exit(1);
   });
-await Promise.all(Array.from({ length: Math.min(availableParallelism(), MAX_PROCESSES, groups.length) }, work));
+await Promise.all(Array.from({ length: Math.min(availableParallelism() + 1, MAX_PROCESSES, groups.length) }, work));
 for (const output of failed) process.stdout.write(output);
 const seconds = ((performance.now() - started) / 1000).toFixed(0);
 console.log(`${files.length} files in ${groups.length} groups, ${failed.length} of them failed, ${seconds} s`);
@@ -63,13 +65,18 @@ async function work(): Promise<void> {
 
 function groupsOf(all: readonly string[]): string[][] {
   const together = Map.groupBy(
-    all.filter((file) => !ALONE.test(file)),
+    all.filter((file) => !ALONE.test(file)).toSorted((a, b) => rank(a) - rank(b)),
     dirname,
   );
   const shared = [...together.values()].flatMap((some) =>
     Array.from({ length: Math.ceil(some.length / GROUP) }, (_, at) => some.slice(at * GROUP, (at + 1) * GROUP)),
   );
   return [...shared, ...all.filter((file) => ALONE.test(file)).map((file) => [file])];
+}
+
+function rank(file: string): number {
+  const at = SLOW.indexOf(dirname(file));
+  return at < 0 ? SLOW.length : at;
 }
 
 function run(group: readonly string[]): Promise<Outcome> {

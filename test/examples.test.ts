@@ -14,7 +14,8 @@ after(() => rmSync(temporary, { recursive: true, force: true }));
 
 /** Does what `npm run example` does, without the keys of this machine. */
 function example(...args: string[]): Promise<RunResult> {
-  const env = { PATH: process.env["PATH"] ?? "", HOME: temporary, TMPDIR: temporary };
+  const { PATH = "", NODE_COMPILE_CACHE = "" } = process.env;
+  const env = { PATH, NODE_COMPILE_CACHE, HOME: temporary, TMPDIR: temporary };
   return run(process.execPath, [join(root, "scripts/example.ts"), ...args], { cwd: root, env });
 }
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { copyFileSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { test } from "node:test";
+import { describe, test } from "node:test";
 import { lift } from "@cinch/core/journal";
 import type { DurableEvent, Harness } from "@cinch/core";
 import { sqliteStore } from "@cinch/sqlite";
@@ -20,64 +20,70 @@ test("there are fixtures", () => {
   assert.ok(fixtures.length > 0);
 });
 
-for (const fixture of fixtures) {
-  const path = join(import.meta.dirname, fixture);
-  test(`${fixture} has the display state that it had when it was written`, async () => {
-    // A later release may add fields.
-    assert.partialDeepStrictEqual(await displayOf(path), JSON.parse(readFileSync(path.replace(/db$/, "json"), "utf8")));
-  });
-
-  test(`${fixture} folds to the same state from any saved fold`, async () => {
-    const folder = mkdtempSync(join(tmpdir(), "cinch-fixture-"));
-    const store = sqliteStore({ path: join(folder, "cinch.db") });
-    try {
-      copyFileSync(path, join(folder, "cinch.db"));
-      await store.open();
-      for (const { id } of await store.threads()) {
-        const events = (await store.read(id)).map((event) => lift(event));
-        const whole = reduceAll(newFolds(id), events);
-        let folds = newFolds(id);
-        for (const [at, event] of events.entries()) {
-          folds = reduceAll(folds, [event]);
-          const restored = await parseFolds(await printFolds(folds, noPause), noPause);
-          assert.deepStrictEqual(reduceAll(restored, events.slice(at + 1)), whole);
-        }
-      }
-    } finally {
-      await store.close();
-      rmSync(folder, { recursive: true, force: true });
-    }
-  });
-
-  test(`${fixture} can be continued to the end, and no finished call runs again`, { timeout: 60_000 }, async () => {
-    const folder = mkdtempSync(join(tmpdir(), "cinch-fixture-"));
-    try {
-      copyFileSync(path, join(folder, "cinch.db"));
-      writeFileSync(join(folder, "ledger"), "");
-      const store = sqliteStore({ path: join(folder, "cinch.db") });
-      const h = tortureHarness(store, join(folder, "ledger"));
-      await h.init();
-      const before = await Promise.all((await h.listThreads()).map(({ id }) => store.read(id)));
-      const done = before.flatMap(finished);
-      await mainThread(h);
-      await playScenario(h, store, { accepted: () => undefined });
-      const { status, messages } = h.getDisplayState();
-      assert.deepEqual([status, messages.at(-1)?.content], ["idle", [{ type: "text", text: "cloned" }]]);
-      await mainThread(h);
-      assert.deepEqual(controlOf(h), finalControl);
-      const isForbidden = h.getPermissionRules().some((rule) => "toolName" in rule && rule.toolName === "forbidden");
-      await h.close();
-      const runs = readFileSync(join(folder, "ledger"), "utf8").split("\n");
-      assert.deepEqual(
-        runs.filter((run) => done.includes(run.split(" ")[1]!) || DECLINED.test(run)),
-        [],
+// Side by side, because most of them wait until the lease of another machine has expired.
+describe("a journal of a release", { concurrency: fixtures.length }, () => {
+  for (const fixture of fixtures) {
+    const path = join(import.meta.dirname, fixture);
+    test(`${fixture} has the display state that it had when it was written`, async () => {
+      // A later release may add fields.
+      assert.partialDeepStrictEqual(
+        await displayOf(path),
+        JSON.parse(readFileSync(path.replace(/db$/, "json"), "utf8")),
       );
-      assert.equal(isForbidden && runs.some((run) => run.startsWith("forbidden")), false);
-    } finally {
-      rmSync(folder, { recursive: true, force: true });
-    }
-  });
-}
+    });
+
+    test(`${fixture} folds to the same state from any saved fold`, async () => {
+      const folder = mkdtempSync(join(tmpdir(), "cinch-fixture-"));
+      const store = sqliteStore({ path: join(folder, "cinch.db") });
+      try {
+        copyFileSync(path, join(folder, "cinch.db"));
+        await store.open();
+        for (const { id } of await store.threads()) {
+          const events = (await store.read(id)).map((event) => lift(event));
+          const whole = reduceAll(newFolds(id), events);
+          let folds = newFolds(id);
+          for (const [at, event] of events.entries()) {
+            folds = reduceAll(folds, [event]);
+            const restored = await parseFolds(await printFolds(folds, noPause), noPause);
+            assert.deepStrictEqual(reduceAll(restored, events.slice(at + 1)), whole);
+          }
+        }
+      } finally {
+        await store.close();
+        rmSync(folder, { recursive: true, force: true });
+      }
+    });
+
+    test(`${fixture} can be continued to the end, and no finished call runs again`, { timeout: 60_000 }, async () => {
+      const folder = mkdtempSync(join(tmpdir(), "cinch-fixture-"));
+      try {
+        copyFileSync(path, join(folder, "cinch.db"));
+        writeFileSync(join(folder, "ledger"), "");
+        const store = sqliteStore({ path: join(folder, "cinch.db") });
+        const h = tortureHarness(store, join(folder, "ledger"));
+        await h.init();
+        const before = await Promise.all((await h.listThreads()).map(({ id }) => store.read(id)));
+        const done = before.flatMap(finished);
+        await mainThread(h);
+        await playScenario(h, store, { accepted: () => undefined });
+        const { status, messages } = h.getDisplayState();
+        assert.deepEqual([status, messages.at(-1)?.content], ["idle", [{ type: "text", text: "cloned" }]]);
+        await mainThread(h);
+        assert.deepEqual(controlOf(h), finalControl);
+        const isForbidden = h.getPermissionRules().some((rule) => "toolName" in rule && rule.toolName === "forbidden");
+        await h.close();
+        const runs = readFileSync(join(folder, "ledger"), "utf8").split("\n");
+        assert.deepEqual(
+          runs.filter((run) => done.includes(run.split(" ")[1]!) || DECLINED.test(run)),
+          [],
+        );
+        assert.equal(isForbidden && runs.some((run) => run.startsWith("forbidden")), false);
+      } finally {
+        rmSync(folder, { recursive: true, force: true });
+      }
+    });
+  }
+});
 
 /** The arguments that were declined or edited. */
 const DECLINED = /to be changed|rather not|no more/;

@@ -29,17 +29,23 @@ export interface LedgerEntry {
   args: Record<string, unknown>;
 }
 
+/** Without the compile cache, each process would strip the types of all sources again. */
+export function inherited(): Record<string, string> {
+  const { PATH = "", NODE_COMPILE_CACHE = "" } = process.env;
+  return { PATH, NODE_COMPILE_CACHE };
+}
+
 /** A temporary folder in which `cinch` runs: the real program, in real processes. */
 export class Place {
   readonly folder = mkdtempSync(join(tmpdir(), "cinch-cli-"));
   readonly ledger = join(this.folder, "ledger.jsonl");
   readonly #running = new Set<Running>();
 
-  /** The environment is empty but for `env`, so that no key of this machine is used. */
+  /** The environment has only what is `inherited` and `env`, so that no key of this machine is used. */
   start(args: readonly string[], { env = {} }: { env?: Record<string, string> } = {}): Running {
     const child = spawn(process.execPath, ["-C", "@cinch/source", MAIN, ...args], {
       cwd: this.folder,
-      env: { PATH: process.env["PATH"] ?? "", CINCH_OFFLINE_DELAY_MS: "0", CINCH_LEDGER: this.ledger, ...env },
+      env: { ...inherited(), CINCH_OFFLINE_DELAY_MS: "0", CINCH_LEDGER: this.ledger, ...env },
       stdio: ["pipe", "pipe", "pipe"],
     });
     const running = new Running(child);

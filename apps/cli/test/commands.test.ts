@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import process from "node:process";
 import { describe, test } from "node:test";
+import { inherited } from "./cli.ts";
 
 const root = join(import.meta.dirname, "../../..");
 const START = [process.execPath, "-C", "@cinch/source", join(root, "apps/cli/bin.js")];
@@ -37,8 +38,9 @@ class Terminal {
 
   /** Types a line into a fresh shell. With `until`, the shell is closed as soon as that was printed. */
   type(line: string, { until }: { until?: RegExp } = {}): Promise<Typed> {
-    const path = [this.#path("bin"), dirname(process.execPath), process.env["PATH"]].join(delimiter);
-    const env = { PATH: path, HOME: this.folder, TMPDIR: this.#path("tmp"), CINCH_OFFLINE_DELAY_MS: "0" };
+    const { PATH, ...others } = inherited();
+    const path = [this.#path("bin"), dirname(process.execPath), PATH].join(delimiter);
+    const env = { ...others, PATH: path, HOME: this.folder, TMPDIR: this.#path("tmp"), CINCH_OFFLINE_DELAY_MS: "0" };
     const stdio = ["ignore", "pipe", "pipe"] as ["ignore", "pipe", "pipe"];
     const shell = spawn("bash", ["-c", `${line}\nexit $?`], { cwd: this.folder, env, stdio, detached: true });
     let output = "";

@@ -51,15 +51,18 @@ export interface Verdict {
   problems: string[];
 }
 
-const child = fileURLToPath(new URL(import.meta.url.endsWith(".ts") ? "./child.ts" : "./child.js", import.meta.url));
+const CHILD = fileURLToPath(new URL(import.meta.url.endsWith(".ts") ? "./child.ts" : "./child.js", import.meta.url));
 const LIMIT_MS = 30_000;
 
-/** Kills a process at each of these points in turn, then lets the next one run to the end. The oracle checks the store each time. */
-export async function torture(points: string[]): Promise<Verdict> {
+/**
+ * Kills a process at each of these points in turn, then lets the next one run to the end. The oracle checks the store each time. `child`
+ * is the program that is killed, for example a bundle of it, which starts faster.
+ */
+export async function torture(points: string[], { child = CHILD }: { child?: string } = {}): Promise<Verdict> {
   const folder = mkdtempSync(join(tmpdir(), "cinch-torture-"));
   const problems: string[] = [];
   const half = points.some(needsControl) ? [] : ["half"];
-  const run = (crashAt?: string) => runChild([folder, ...half], crashAt);
+  const run = (crashAt?: string) => runChild([child, folder, ...half], crashAt);
   try {
     let before: Inspection | undefined;
     for (const point of points) {
@@ -86,7 +89,7 @@ function runChild(args: string[], crashAt?: string): Promise<{ signal: string | 
   };
   const running = spawn(
     process.execPath,
-    [...process.execArgv.filter((arg) => !arg.startsWith("--test")), child, ...args],
+    [...process.execArgv.filter((arg) => !arg.startsWith("--test")), ...args],
     options,
   );
   let output = "";
@@ -103,13 +106,13 @@ function runChild(args: string[], crashAt?: string): Promise<{ signal: string | 
 /** Runs `torture` for each list of points, `cores` of them at a time. */
 export async function tortureAll(
   lists: string[][],
-  { cores = 2, onVerdict }: { cores?: number; onVerdict?: (verdict: Verdict) => void } = {},
+  { cores = 2, child, onVerdict }: { cores?: number; child?: string; onVerdict?: (verdict: Verdict) => void } = {},
 ): Promise<Verdict[]> {
   const verdicts: Verdict[] = [];
   const queue = [...lists];
   const worker = async () => {
     for (let points = queue.shift(); points; points = queue.shift()) {
-      const verdict = await torture(points);
+      const verdict = await torture(points, { child });
       verdicts.push(verdict);
       onVerdict?.(verdict);
     }
