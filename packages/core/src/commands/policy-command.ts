@@ -62,6 +62,7 @@ function isSame(a: ThreadState, b: ThreadState): boolean {
 async function answersByRules(state: ThreadState, thread: Thread): Promise<NewEvent[]> {
   const { id: threadId, ports, policies } = thread;
   const { modes } = ports;
+  const levels = policies.with(policies.length - 1, state.control.policies) as unknown as PolicyLevels;
   // Without the threads above it, this process does not have all rules of a subagent.
   if (policies.length !== 1 + (state.agent?.path.length ?? 0)) return [];
   const { turn, control, resourceId } = state;
@@ -75,11 +76,7 @@ async function answersByRules(state: ThreadState, thread: Thread): Promise<NewEv
       const tool = setup.tools.get(toolName);
       const checked = await tool?.schema.check(args);
       if (!tool || !checked?.ok || !approval) return [];
-      const ruling = await judgeCall(
-        { tool, input: checked.value, context },
-        setup.gate,
-        policies.with(-1, control.policies) as unknown as PolicyLevels,
-      );
+      const ruling = await judgeCall({ tool, input: checked.value, context }, setup.gate, levels);
       const { policy } = ruling;
       if (policy === "ask") return [];
       const { turnId } = turn;

@@ -181,12 +181,12 @@ export async function instructionsOf({ name, instructions }: Agent): Promise<str
   if (typeof instructions === "string") return instructions;
   const invalid = (problem: string, cause?: unknown) =>
     new CinchError("INVALID_CONFIG", `The instructions of agent "${name}" ${problem} Fix the function.`, cause);
-  let text: unknown;
+  let given: unknown;
   try {
-    text = await instructions();
+    given = await instructions();
   } catch (cause) {
     throw invalid(`threw: ${reasonOf(cause)}.`, cause);
   }
-  if (typeof text !== "string") throw invalid(`returned ${text === null ? "null" : typeof text}, not a string.`);
-  return text;
+  if (typeof given !== "string") throw invalid(`returned ${given === null ? "null" : typeof given}, not a string.`);
+  return given;
 }
