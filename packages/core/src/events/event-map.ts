@@ -1,50 +1,11 @@
 import * as z from "zod/mini";
 import { checked } from "../config/check.ts";
 import { CinchError } from "../errors.ts";
+import { command, driver, live, type EventEntry, type Lift } from "./event-entry.ts";
 import { FileChange, FileRestore, RewoundFile } from "./files.ts";
 import { FilePart, Json, Message, Role, ToolResult, Usage } from "./message.ts";
 import type { HarnessDisplayState } from "../folds/display-state.ts";
 import { HeldRule, Rule, ToolCategory } from "../permissions/rule.ts";
-
-/**
- * The vocabulary of the whole product: journal, subscribers, wire and UIs. To add an event, add one entry here, and use it in the
- * folds. `by` says which process may append it: any (`command`), the one with the lease (`driver`), or none, because only
- * subscribers see it (`live`).
- */
-const command = <S extends Shape>(shape: () => S) => entry("command", shape);
-const driver = <S extends Shape>(shape: () => S, lifts: readonly Lift[] = []) => entry("driver", shape, lifts);
-const live = <S extends Shape>(shape: () => S) => entry("live", shape);
-
-type Shape = z.core.$ZodShape;
-
-/** Lifts an event of version `n` to version `n + 1`. */
-export type Lift = (event: Record<string, unknown>) => Record<string, unknown>;
-
-export interface EventEntry<By extends string = string, S extends Shape = Shape> {
-  by: By;
-  readonly schema: z.ZodMiniObject<S>;
-  /** The version written today. */
-  v: number;
-  /** `lifts[0]` lifts version 1 to 2, and so on: always `v - 1` of them. */
-  lifts: readonly Lift[];
-}
-
-/** The schema is built when the first event of its type is stamped or read, because importing the library must stay cheap. */
-function entry<By extends "command" | "driver" | "live", S extends Shape>(
-  by: By,
-  shape: () => S,
-  lifts: readonly Lift[] = [],
-): EventEntry<By, S> {
-  let schema: z.ZodMiniObject<S> | undefined;
-  return {
-    by,
-    get schema() {
-      return (schema ??= z.object(shape()));
-    },
-    v: lifts.length + 1,
-    lifts,
-  };
-}
 
 /** In version 1 of `checkpoint_created`, the field `untracked` is named `untold`. */
 const untoldToUntracked: Lift = ({ untold, ...event }) =>
@@ -99,6 +60,10 @@ export type Task = z.infer<typeof Task>;
 export const Spent = z.object({ steps: z.number(), ms: z.number(), cost: z.number(), unpriced: z.boolean() });
 export type Spent = z.infer<typeof Spent>;
 
+/**
+ * The vocabulary of the whole product: journal, subscribers, wire and UIs. To add an event, add one entry here, and use it in the
+ * folds.
+ */
 export const eventMap = {
   thread_created: driver(() => ({
     title: z.string(),
