@@ -24,7 +24,8 @@ export {
 export * from "./sandboxes/index.ts";
 export { globFiles, grepFiles, treeFiles, type Searchable } from "./search/index.ts";
 export * from "./shells/index.ts";
-export { fileTools, type FileToolsConfig } from "./tools/index.ts";
+export type { FileToolsConfig } from "./tools/file-tool-deps.ts";
+export { fileTools } from "./tools/index.ts";
 export {
   createWorkspace,
   FileWorkspace,

@@ -14,7 +14,7 @@ import type {
   TreeFile,
   WriteOptions,
 } from "../backend.ts";
-import { namesInside, sightsOf, writeEach } from "../bulk.ts";
+import { namesInside, sightsOf, writeEach } from "./bulk.ts";
 import { checkConfig } from "../config.ts";
 import { FileError, fileError, retold } from "../file-error.ts";
 import { below } from "../glob/index.ts";

@@ -16,7 +16,7 @@ import type {
   TreeFile,
   WriteOptions,
 } from "../backend.ts";
-import { writePlainly } from "../bulk.ts";
+import { writePlainly } from "./bulk.ts";
 import { checkConfig } from "../config.ts";
 import { mapConcurrently } from "../disk/at-once.ts";
 import { Subtree } from "../disk/search/subtree.ts";
@@ -79,8 +79,7 @@ export class DirectoryBackend implements Backend {
   list(path: string, reach: Reach): Promise<Entry[]> {
     return onDisk(path, async () => {
       await using located = await this.#locate(path, reach);
-      if (!located.isDirectory) throw fileError(located.found ? "not_a_directory" : "not_found", path);
-      const folder = located.enter();
+      const folder = located.enter(path);
       await folder.verify();
       const names = await readdir(folder.place);
       await sweep(folder, names);
@@ -196,8 +195,7 @@ export class DirectoryBackend implements Backend {
   async *inside(path: string, reach: Reach): AsyncGenerator<string> {
     try {
       await using located = await this.#locate(path, reach);
-      if (!located.isDirectory) throw fileError(located.found ? "not_a_directory" : "not_found", path);
-      yield* filesInside(located.enter());
+      yield* filesInside(located.enter(path));
     } catch (error) {
       throw diskError(error, path);
     }

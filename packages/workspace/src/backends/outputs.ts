@@ -11,7 +11,7 @@ import type {
   Stat,
   WriteOptions,
 } from "../backend.ts";
-import { plainSights, sightsOf } from "../bulk.ts";
+import { plainSights, sightsOf } from "./bulk.ts";
 import { fileError, retold } from "../file-error.ts";
 import { OUTPUT_PATH, type Outputs } from "../outputs/outputs.ts";
 import { isWithin } from "../paths.ts";

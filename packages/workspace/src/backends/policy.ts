@@ -13,7 +13,7 @@ import type {
   TreeFile,
   WriteOptions,
 } from "../backend.ts";
-import { namesInside, sightsOf, writeEach } from "../bulk.ts";
+import { entriesInside, namesInside, sightsOf, writeEach } from "./bulk.ts";
 import { checkBackend, checkConfig } from "../config.ts";
 import { fileError, retold } from "../file-error.ts";
 import { isWithin, joinPath, joinPaths, nameOf, parentOf, relativeTo } from "../paths.ts";
@@ -58,7 +58,7 @@ class PolicyBackend extends BackendAround implements Backend {
     return this.#judged({ operation: "list", path }, reach, async (judged) => {
       const entries = await this.backend.list(judged.real, judged.reach);
       const shown = await Promise.all(entries.map((entry) => this.#shows(judged, entry)));
-      return entries.filter((_, at) => shown[at]).map((entry) => judged.entry(entry));
+      return entries.filter((_, at) => shown[at]).map(judged.entry);
     });
   }
 
@@ -106,12 +106,11 @@ class PolicyBackend extends BackendAround implements Backend {
   }
 
   async *#filtered<T extends Seen>(judged: JudgedPath, found: AsyncIterable<T>): AsyncGenerator<T[]> {
-    for await (const items of Batches.of(found))
-      yield (await this.#shown(judged, items)).map((item) => judged.entry(item));
+    for await (const items of Batches.of(found)) yield (await this.#shown(judged, items)).map(judged.entry);
   }
 
   async *tree(reach: Reach): AsyncGenerator<TreeFile> {
-    const judged = new JudgedPath("/", "/", reach);
+    const judged = judgedPath("/", "/", reach);
     for await (const file of this.backend.tree?.(reach) ?? []) if (await this.#shows(judged, file)) yield file;
   }
 
@@ -152,7 +151,7 @@ class PolicyBackend extends BackendAround implements Backend {
       await this.#hooks.after?.({ ...access, path: judged.real }, reach);
       return result;
     } catch (error) {
-      throw retold(error, (path) => judged.outer(path));
+      throw retold(error, judged.outer);
     }
   }
 
@@ -163,7 +162,7 @@ class PolicyBackend extends BackendAround implements Backend {
       yield* work(judged);
     } catch (error) {
       failed = true;
-      throw retold(error, (path) => judged.outer(path));
+      throw retold(error, judged.outer);
     } finally {
       if (!failed) await this.#hooks.after?.({ ...access, path: judged.real }, reach);
     }
@@ -172,13 +171,13 @@ class PolicyBackend extends BackendAround implements Backend {
   /** Resolves and judges a path. After that no link is followed, so the path that was judged is the one that is used. */
   async #judge({ operation, path }: Access, reach: Reach): Promise<JudgedPath> {
     await this.#check({ operation, path }, path, reach);
-    if (!this.backend.resolve) return new JudgedPath(path, path, reach);
+    if (!this.backend.resolve) return judgedPath(path, path, reach);
     // A link itself is deleted, so only its parent is resolved.
     const isDelete = operation === "delete" && path !== "/";
     const above = await this.backend.resolve(isDelete ? parentOf(path) : path, reach);
     const real = isDelete ? joinPath(above, nameOf(path)) : above;
     if (real !== path) await this.#check({ operation, path: real }, path, reach);
-    return new JudgedPath(path, real, { ...reach, direct: true });
+    return judgedPath(path, real, { ...reach, direct: true });
   }
 
   async #check(access: Access, asked: string, reach: Reach): Promise<void> {
@@ -190,13 +189,9 @@ class PolicyBackend extends BackendAround implements Backend {
   async #checkInside({ real, reach }: JudgedPath): Promise<void> {
     if (!this.#hooks.before || this.#hooks.guards?.(real) === false) return;
     if ((await this.backend.stat(real, reach).catch(() => null))?.type !== "directory") return;
-    const waiting = [real];
-    for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
-      for (const entry of await this.backend.list(path, reach)) {
-        const refusal = await this.#hooks.before({ operation: "delete", path: entry.path }, reach);
-        if (refusal !== undefined) throw fileError("denied", real, `${entry.path} in it must stay. ${refusal}`);
-        if (entry.type === "directory" && entry.target === undefined) waiting.push(entry.path);
-      }
+    for await (const { path } of entriesInside(this.backend, real, reach)) {
+      const refusal = await this.#hooks.before({ operation: "delete", path }, reach);
+      if (refusal !== undefined) throw fileError("denied", real, `${path} in it must stay. ${refusal}`);
     }
   }
 
@@ -235,24 +230,16 @@ class PolicyBackend extends BackendAround implements Backend {
 /** A found entry; without a type it is a file. */
 type Seen = Pick<Entry, "path"> & Partial<Pick<Entry, "type" | "target">>;
 
+type JudgedPath = ReturnType<typeof judgedPath>;
+
 /** A path as given and after links. */
-class JudgedPath {
-  readonly asked: string;
-  readonly real: string;
-  readonly reach: Reach;
-
-  constructor(asked: string, real: string, reach: Reach) {
-    this.asked = asked;
-    this.real = real;
-    this.reach = reach;
-  }
-
+function judgedPath(asked: string, real: string, reach: Reach) {
   /** The path as the caller knows it. */
-  readonly outer = (path: string): string =>
-    this.asked !== this.real && isWithin(path, this.real) ? joinPaths(this.asked, relativeTo(this.real, path)) : path;
-
-  entry<E extends { path: string }>(entry: E): E {
-    const path = this.outer(entry.path);
-    return path === entry.path ? entry : { ...entry, path };
-  }
+  const outer = (path: string): string =>
+    asked !== real && isWithin(path, real) ? joinPaths(asked, relativeTo(real, path)) : path;
+  const entry = <E extends { path: string }>(inner: E): E => {
+    const path = outer(inner.path);
+    return path === inner.path ? inner : { ...inner, path };
+  };
+  return { real, reach, outer, entry };
 }

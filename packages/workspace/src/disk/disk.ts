@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { readlink } from "node:fs/promises";
 import { fileError } from "../file-error.ts";
-import { isWithin, namesOf } from "../paths.ts";
+import { isWithin, joinPath, namesOf } from "../paths.ts";
 import { codeOf } from "./disk-error.ts";
 import { bestConfinement, Folder, type Confinement, type DiskEntry } from "./folder.ts";
 
@@ -27,7 +27,7 @@ export class Located {
     this.names = names;
     this.found = found;
     this.blocked = blocked;
-    this.path = names.reduce((path, name) => (path === "/" ? `/${name}` : `${path}/${name}`), folder.path);
+    this.path = names.reduce(joinPath, folder.path);
   }
 
   get name(): string {
@@ -39,8 +39,9 @@ export class Located {
     return this.names.length === 0 || this.found?.kind === "directory";
   }
 
-  /** The directory itself, open as long as this object is. */
-  enter(): Folder {
+  /** The directory itself, open as long as this object is. Throws if there is none; `path` is the caller's name for it. */
+  enter(path: string = this.path): Folder {
+    if (!this.isDirectory) throw fileError(this.found ? "not_a_directory" : "not_found", path);
     return this.found ? this.folder.enter(this.name, this.found) : this.folder;
   }
 

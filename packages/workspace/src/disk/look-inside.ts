@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Sight, TreeFile } from "../backend.ts";
 import { FileError } from "../file-error.ts";
 import { joinPath, nameOf, namesOf } from "../paths.ts";
-import { Pace } from "../pace.ts";
+import { yieldIfDue } from "../contents/pace.ts";
 import { diskError, onDisk } from "./disk-error.ts";
 import { kindOf, type Folder } from "./folder.ts";
 import { isCoarse, msUntilSettled, diskVersion } from "./disk-version.ts";
@@ -11,9 +11,7 @@ import { notAFile } from "./write/write-file.ts";
 
 type FileOf = (path: string, stats: BigIntStats) => TreeFile;
 
-/**
- * What exists at these paths of one folder. The folder is opened once and files are examined synchronously, which is much faster.
- */
+/** What exists at these paths of one folder, which is opened once. Files are examined synchronously, which is much faster. */
 export async function* lookInside(
   root: Folder,
   { parent, paths }: { parent: string; paths: readonly string[] },
@@ -38,12 +36,11 @@ export async function* lookInside(
 type Looked = BigIntStats | FileError | undefined;
 
 async function statsOf(folder: Folder, paths: readonly string[]): Promise<Map<string, Looked>> {
-  const pace = new Pace();
   const found = new Map<string, Looked>();
   await folder.verify();
   for (const path of paths) {
     found.set(path, statsAt(folder, path));
-    await pace.rest();
+    await yieldIfDue();
   }
   // A second change within one tick of the file system's clock would have the same version. After the wait it has another.
   const fresh = [...found].flatMap(([path, one]) => {

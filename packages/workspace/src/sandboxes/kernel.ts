@@ -1,5 +1,5 @@
 import { existsSync, lstatSync, readdirSync, statSync } from "node:fs";
-import { wordList } from "../word-list.ts";
+import { wordList } from "../contents/word-list.ts";
 
 /** Files that show the memory, keys, timers or hardware of the machine. Containers hide them, too. */
 const MASKED = wordList(`

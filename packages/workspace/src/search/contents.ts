@@ -1,4 +1,4 @@
-import { Pace } from "../pace.ts";
+import { yieldIfDue } from "../contents/pace.ts";
 
 /** A file with a NUL among its first bytes is not text, and is not searched. */
 export const PROBE_BYTES = 8_192;
@@ -10,12 +10,11 @@ export async function* searchable(
   chunks: AsyncIterable<Uint8Array>,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<Uint8Array> {
-  const pace = new Pace();
   let beginning: Uint8Array[] | null = [];
   let length = 0;
   for await (const chunk of chunks) {
     signal?.throwIfAborted();
-    await pace.rest();
+    await yieldIfDue();
     if (!beginning) {
       yield chunk;
       continue;

@@ -3,9 +3,8 @@ import { FileError, fileError } from "../file-error.ts";
 import { nameOf } from "../paths.ts";
 import { Batches } from "./batches.ts";
 import { searchable } from "./contents.ts";
-import { plainMatches } from "./plain.ts";
 import { EVERYTHING, planGlob, planGrep } from "./plan.ts";
-import { regexMatches, type Source } from "./regex.ts";
+import { lineMatches, type Source } from "./line-matches.ts";
 import { walk, type Found, type WalkQuery, type Walkable } from "./walk.ts";
 
 /** The calls that a search needs. */
@@ -32,15 +31,13 @@ export async function* treeFiles(backend: Searchable, reach: Reach): AsyncGenera
   }
 }
 
-/** `grep` for backends without a faster one. Regular expressions are left to ripgrep. */
+/** `grep` for backends without a faster one. ripgrep gets the contents of the files. */
 export async function* grepFiles(backend: Searchable, query: GrepQuery, reach: Reach): AsyncGenerator<GrepMatch> {
   reach.signal?.throwIfAborted();
   const search = planGrep(query);
   const asked = await backend.stat(query.path, reach);
   if (!asked) throw fileError("not_found", query.path);
-  const sources = sourcesOf(backend, search, reach);
-  if (query.regex) yield* regexMatches(sources, query, reach.signal);
-  else for await (const { path, contents } of sources) yield* plainMatches(path, contents, query);
+  yield* lineMatches(sourcesOf(backend, search, reach), query, reach.signal);
 }
 
 async function* sourcesOf(backend: Searchable, search: WalkQuery, reach: Reach): AsyncGenerator<Source> {

@@ -78,19 +78,11 @@ async function binary(path: string): Promise<string> {
   try {
     return (await import("@vscode/ripgrep")).rgPath;
   } catch (error) {
-    throw fileError(
-      "failed",
-      path,
-      "there is no ripgrep for this machine, so regular expressions can't be used.",
-      error,
-    );
+    throw fileError("failed", path, "there is no ripgrep for this machine, so files can't be searched.", error);
   }
 }
 
-/**
- * Joins the chunks of a stream until there are many bytes, or for a moment. ripgrep writes once for each file, which may be ten thousand
- * times.
- */
+/** Joins chunks until there are many bytes, or for a moment: ripgrep writes for each file, which may be ten thousand times. */
 async function* gathered(stream: Readable): AsyncGenerator<Buffer> {
   let [chunks, bytes, isDue, isOver] = [[] as Buffer[], 0, false, false];
   let timer: NodeJS.Timeout | undefined;

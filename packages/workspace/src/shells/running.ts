@@ -1,5 +1,5 @@
 import type { Writable } from "node:stream";
-import { errorMessage } from "../error-message.ts";
+import { errorMessage } from "../file-error.ts";
 import { OutputPump } from "../processes/output-pump.ts";
 import type { Command, Exit, Running, Sink } from "./shell.ts";
 

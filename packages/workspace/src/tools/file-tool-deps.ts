@@ -4,16 +4,17 @@ import type { Backend, Reach } from "../backend.ts";
 import type { FileRules } from "../path-rules/index.ts";
 import type { PathQueue } from "./path-queue.ts";
 
-/** What the file tools of one workspace share. */
-export interface FileToolDeps {
+export interface FileToolsConfig {
   backend: Backend;
   rules: FileRules;
-  queue: PathQueue;
   /** The workspace path that the model's input means. Throws a `FileError`. */
-  path(input: string): string;
+  path?: (input: string) => string;
   /** Called after each write with the hash of the new contents; `null` after a deletion. */
-  wrote(path: string, hash: string | null): void;
+  wrote?: (path: string, hash: string | null) => void;
 }
+
+/** What the file tools of one workspace share. */
+export type FileToolDeps = Required<FileToolsConfig> & { queue: PathQueue };
 
 /** A disk that does not answer must not block a turn for ever. */
 export const TIMEOUT_MS = 120_000;

@@ -1,9 +1,9 @@
 import type { FileReach, FileVersion, LookedAt } from "@cinch/core";
 import type { Backend, Reach, Sight } from "../backend.ts";
-import { sightsOf } from "../bulk.ts";
-import { errorMessage } from "../error-message.ts";
-import { Pace } from "../pace.ts";
-import { saveContents, MAX_SAVED_BYTES, withMode, type SavedContents } from "../tools/change/saved-contents.ts";
+import { sightsOf } from "../backends/bulk.ts";
+import { errorMessage } from "../file-error.ts";
+import { yieldIfDue } from "../contents/pace.ts";
+import { saveContents, MAX_SAVED_BYTES, withMode, type SavedContents } from "../contents/saved-contents.ts";
 import { HASHED_BYTES, LINK, unreadHash } from "./snapshot.ts";
 
 /** Links are not followed: the journal has the paths that they were resolved to. */
@@ -37,9 +37,8 @@ export async function* currentFiles(
   paths: readonly string[],
   { backend, reach, keeps = false }: LookOptions,
 ): AsyncGenerator<CurrentFile | { path: string; failed: string }> {
-  const pace = new Pace();
   for await (const sight of sightsOf(backend, paths, backendReach(reach))) {
-    await pace.rest();
+    await yieldIfDue();
     try {
       yield await currentFile(sight, { keeps });
     } catch (error) {

@@ -1,7 +1,7 @@
 import type { FileDiff, FileVersion } from "@cinch/core";
 import { createTwoFilesPatch, FILE_HEADERS_ONLY } from "diff";
-import { collect } from "../collect.ts";
-import { errorMessage } from "../error-message.ts";
+import { collect } from "../contents/collect.ts";
+import { errorMessage } from "../file-error.ts";
 import { backendReach, storedContents, type CurrentFile, type LookOptions } from "./current-file.ts";
 
 /** Larger files are only reported as changed. */

@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { FileChange, FileDiff, FileReach, FileRestore, FileVersion, RewoundFile, Undo } from "@cinch/core";
 import type { Backend } from "../backend.ts";
+import { inBatches } from "../contents/batches.ts";
 import { mapConcurrently } from "../disk/at-once.ts";
-import { errorMessage } from "../error-message.ts";
+import { errorMessage } from "../file-error.ts";
 import { nameOf } from "../paths.ts";
 import { IGNORE_FILES } from "../search/ignore.ts";
-import { saveContents, chunksOf, type SavedContents } from "../tools/change/saved-contents.ts";
+import { saveContents, chunksOf, type SavedContents } from "../contents/saved-contents.ts";
 import type { CommandRecords } from "./command-records.ts";
 import { backendReach, currentFiles, currentHashes } from "./current-file.ts";
 import { diffOf } from "./diff.ts";
@@ -17,9 +18,6 @@ import { differencesBetween, type Difference, type Snapshot, type SnapshotFile }
 import { SnapshotCache, type CacheLocation } from "./snapshot-cache.ts";
 import { Snapshotter, type SavedSnapshot } from "./snapshotter.ts";
 
-/** Changes are recorded in batches of this size, which are held in memory. */
-const BATCH_BYTES = 16 * 1024 * 1024;
-const BATCH_FILES = 200;
 /** The clock of a file system may be this coarse. */
 const TICK_MS = 12;
 
@@ -152,14 +150,15 @@ export class FileUndo implements Undo {
     const differences = differencesBetween(before, after).filter((one) => !isOthers(one));
     const changed = await this.#withoutIgnored(differences, reach);
     let count = 0;
-    for await (const { changes, blobs } of this.#batches(changed)) {
+    for await (const batch of inBatches(this.#changes(changed), ({ bytes }) => bytes)) {
       reach.signal?.throwIfAborted();
-      const marked = changes.map((change) => (isShared(change.path) ? { ...change, shared: true } : change));
+      const marked = batch.map(({ change }) => (isShared(change.path) ? { ...change, shared: true } : change));
+      const blobs = batch.flatMap((one) => one.blobs);
       if (!(await reach.files.record(() => marked, blobs)))
         throw new Error("The call has ended: its changes are recorded later.");
       // A shared change is recorded for each thread that may have made it.
       for (const { path, after: is, shared } of marked) if (!shared) this.ledger.note(path, is?.hash ?? null);
-      count += changes.length;
+      count += batch.length;
     }
     return count;
   }
@@ -173,20 +172,13 @@ export class FileUndo implements Undo {
     return differences.filter((_, at) => kept[at]);
   }
 
-  async *#batches(
-    differences: readonly Difference[],
-  ): AsyncGenerator<{ changes: FileChange[]; blobs: SavedContents["blobs"] }> {
-    let [changes, blobs, bytes]: [FileChange[], SavedContents["blobs"], number] = [[], [], 0];
+  async *#changes(differences: readonly Difference[]) {
     for (const { path, before, after } of differences) {
       const kept = before && (await this.#kept(before));
-      changes.push({ path, operation: "command", before: kept?.version ?? null, after: after && versionOf(after) });
-      blobs.push(...(kept?.blobs ?? []));
-      bytes += before?.size ?? 0;
-      if (bytes < BATCH_BYTES && changes.length < BATCH_FILES) continue;
-      yield { changes, blobs };
-      [changes, blobs, bytes] = [[], [], 0];
+      const version = { before: kept?.version ?? null, after: after && versionOf(after) };
+      const change: FileChange = { path, operation: "command", ...version };
+      yield { change, blobs: kept?.blobs ?? [], bytes: before?.size ?? 0 };
     }
-    if (changes.length > 0) yield { changes, blobs };
   }
 
   async #kept(file: SnapshotFile): Promise<SavedContents> {

@@ -5,7 +5,7 @@ import { checkConfig } from "../config.ts";
 import type { Backend, Reach } from "../backend.ts";
 import { withPolicy } from "../backends/policy.ts";
 import { ruleHooks, withFrozen } from "../path-rules/rule-hooks.ts";
-import { hiddenRules } from "../hidden-rules.ts";
+import { hiddenRules } from "../path-rules/hidden-rules.ts";
 import { pathRules, type PathRule } from "../path-rules/path-rules.ts";
 import type { Command, Running, Shell } from "../shells/shell.ts";
 import { type Additions, withAdditions } from "../shells/environment.ts";

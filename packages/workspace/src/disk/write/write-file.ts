@@ -19,10 +19,7 @@ export interface Writing extends WriteOptions {
   signal: AbortSignal | undefined;
 }
 
-/**
- * Writes a temporary file and renames it over the real one: readers see the old contents or the new, and after a crash one of the two
- * exists.
- */
+/** Writes a temporary file and renames it: readers, and a process after a crash, see the old contents or the new. */
 export async function writeFile(disk: Disk, writing: Writing) {
   await using located = await disk.locate(writing.path, writing.links);
   const { folder, found } = located;

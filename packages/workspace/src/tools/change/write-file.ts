@@ -1,13 +1,14 @@
 import { defineTool } from "@cinch/core";
 import * as z from "zod";
-import { judgedAsFile, writePolicy } from "../../path-rules/index.ts";
+import { writePolicy } from "../../path-rules/index.ts";
+import { judgedAsFile } from "../judged.ts";
 import { shown } from "../../paths.ts";
 import { pathInput, reachOf, TIMEOUT_MS, type FileToolDeps } from "../file-tool-deps.ts";
 import { plural } from "../list/listing.ts";
-import { encoded, placesOf } from "../long-text.ts";
+import { encoded, placesOf } from "../../contents/long-text.ts";
 import { isADirectory } from "../lookup/lookup.ts";
 import { checkSeen, oldContents, replace } from "./change.ts";
-import { sha256InSteps } from "./saved-contents.ts";
+import { sha256InSteps } from "../../contents/saved-contents.ts";
 
 export const writeFileTool = (deps: FileToolDeps) =>
   defineTool({

@@ -1,13 +1,14 @@
 import { defineTool } from "@cinch/core";
 import * as z from "zod";
 import { FileError } from "../../file-error.ts";
-import { judgedAsFile, readWritePolicy } from "../../path-rules/index.ts";
+import { readWritePolicy } from "../../path-rules/index.ts";
+import { judgedAsFile } from "../judged.ts";
 import { shown } from "../../paths.ts";
 import { checkSeen, oldContents, replace } from "../change/change.ts";
-import type { SavedContents } from "../change/saved-contents.ts";
+import type { SavedContents } from "../../contents/saved-contents.ts";
 import { pathInput, reachOf, TIMEOUT_MS, type FileToolDeps } from "../file-tool-deps.ts";
 import { plural } from "../list/listing.ts";
-import { decoded, encoded } from "../long-text.ts";
+import { decoded, encoded } from "../../contents/long-text.ts";
 import { lookupFile } from "../lookup/lookup.ts";
 import { nearestLines } from "./nearest-lines.ts";
 import { replaced, type Replaced } from "./replacement.ts";

@@ -6,7 +6,7 @@ import type { Command, Protection, Shell } from "../../shells/shell.ts";
 import type { Watch } from "../../undo/index.ts";
 import { reachOf } from "../file-tool-deps.ts";
 import { MAX_RUNNING, type Background } from "./background.ts";
-import { exitLine } from "./exit-line.ts";
+import { exitLine } from "./report.ts";
 
 const DEFAULT_TIMEOUT_MS = 120_000;
 const LONGEST_MS = 3_600_000;

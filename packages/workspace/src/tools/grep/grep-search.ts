@@ -1,6 +1,6 @@
 import type { Policy, ToolContext } from "@cinch/core";
 import type { GrepMatch, GrepQuery } from "../../backend.ts";
-import { Pace } from "../../pace.ts";
+import { isDue, yieldIfDue } from "../../contents/pace.ts";
 import { PathNames, readPolicy } from "../../path-rules/index.ts";
 import { isWithin } from "../../paths.ts";
 import { Batches } from "../../search/index.ts";
@@ -52,10 +52,9 @@ export async function searchLines(
     stopped,
     askedFor,
   });
-  const pace = new Pace();
   for await (const matches of Batches.of(backend.grep(query, reach))) {
     context.signal.throwIfAborted();
-    if (pace.isDue()) await pace.rest();
+    if (isDue()) await yieldIfDue();
     for (const match of matches) {
       const { path, count = 1 } = match;
       if (path !== judged) {

@@ -1,6 +1,7 @@
 import { defineTool } from "@cinch/core";
 import * as z from "zod";
-import { judgedAsFolder, treeFit } from "../../path-rules/index.ts";
+import { treeFit } from "../../path-rules/index.ts";
+import { judgedAsFolder } from "../judged.ts";
 import { shown } from "../../paths.ts";
 import { pathInput, reachOf, TIMEOUT_MS, type FileToolDeps } from "../file-tool-deps.ts";
 import { plural } from "../list/listing.ts";

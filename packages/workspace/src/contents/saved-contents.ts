@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Blob, FileVersion } from "@cinch/core";
-import { Pace } from "../../pace.ts";
-import { bytesIn } from "../long-text.ts";
+import { yieldIfDue } from "./pace.ts";
+import { bytesIn } from "./long-text.ts";
 
 const PART_BYTES = 4 * 1024 * 1024;
 /** How much of the old contents one call saves, so that they can be restored. Of the rest, only hash and size are saved. */
@@ -32,12 +32,11 @@ export async function saveContents(
     parts.push({ blob, size: bytes.length });
     [open, openBytes] = [[], 0];
   };
-  const pace = new Pace();
   for await (const chunk of chunks) {
-    await pace.rest();
+    await yieldIfDue();
     for (const piece of bytesIn(chunk)) {
       hash.update(piece);
-      await pace.rest();
+      await yieldIfDue();
     }
     size += chunk.length;
     if (!whole) continue;
@@ -60,8 +59,6 @@ export const withMode = ({ version, blobs }: SavedContents, { mode }: { mode?: n
   blobs,
 });
 
-export const bytesOf = ({ blobs }: SavedContents): Buffer => Buffer.concat(blobs.map(({ bytes }) => bytes));
-
 export async function sha256InSteps(bytes: Uint8Array): Promise<string> {
   const hash = createHash("sha256");
   for await (const piece of chunksOf(bytes)) hash.update(piece);
@@ -71,9 +68,8 @@ export async function sha256InSteps(bytes: Uint8Array): Promise<string> {
 export const sha256 = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
 
 export async function* chunksOf(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  const pace = new Pace();
   for (const piece of bytesIn(bytes)) {
     yield piece;
-    await pace.rest();
+    await yieldIfDue();
   }
 }
