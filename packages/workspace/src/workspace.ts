@@ -16,7 +16,7 @@ import { withPolicy, type PolicyHooks } from "./backends/policy.ts";
 import { collect } from "./contents/collect.ts";
 import { checkConfig } from "./config.ts";
 import { Outputs } from "./outputs/outputs.ts";
-import { realPathOf } from "./disk/real-path.ts";
+import { realPathOf } from "./disk/on-disk.ts";
 import { fileError } from "./file-error.ts";
 import { FrozenPaths, type FrozenRoot } from "./frozen/index.ts";
 import { isWithin, relativeTo, virtualPath } from "./paths.ts";
@@ -68,19 +68,11 @@ export interface LocalWorkspaceOptions
 /** A folder and a shell. */
 export function localWorkspace(options: LocalWorkspaceOptions): FileWorkspace {
   checkConfig("localWorkspace", options);
-  const {
-    root,
-    sandbox = "auto",
-    trusted = false,
-    hosts = [],
-    readable = [],
-    hidden = [],
-    env = {},
-    ...rest
-  } = options;
+  const { sandbox = "auto", hosts = [], readable = [], hidden = [], env = {}, ...rest } = options;
+  const { root, trusted = false } = rest;
   const common = { root, trusted, env };
   const shell = sandbox === "none" ? localShell(common) : sandboxShell({ ...common, sandbox, hosts, readable, hidden });
-  return createWorkspace({ backend: directoryBackend({ root }), shell, root, trusted, ...rest });
+  return createWorkspace({ backend: directoryBackend({ root }), shell, ...rest });
 }
 
 export const createWorkspace = (options: WorkspaceOptions): FileWorkspace => new FileWorkspace(options);
@@ -247,7 +239,7 @@ export class FileWorkspace implements Workspace {
 
   /** Accepts workspace paths, and real paths below the root. */
   #path(input: string): string {
-    return virtualPath(input, this.#root === undefined ? {} : { root: this.#root });
+    return virtualPath(input, { root: this.#root });
   }
 }
 

@@ -103,7 +103,6 @@ export async function writePlainly(
 }
 
 async function writeOne(backend: Backend, { path, ifVersion, content, mode }: SmallWrite, reach: Reach): Promise<void> {
-  if (content)
-    await backend.write(path, chunksOf(content), { ifVersion, ...(mode === undefined ? {} : { mode }) }, reach);
+  if (content) await backend.write(path, chunksOf(content), { ifVersion, mode }, reach);
   else await backend.delete(path, reach, ifVersion === null ? {} : { ifVersion });
 }

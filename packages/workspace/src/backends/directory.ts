@@ -22,7 +22,7 @@ import { mapConcurrently } from "../disk/at-once.ts";
 import { Subtree } from "../disk/search/subtree.ts";
 import { Disk, type Links, type Located } from "../disk/disk.ts";
 import { diskError, onDisk } from "../disk/disk-error.ts";
-import { realPathOf } from "../disk/real-path.ts";
+import { realPathOf } from "../disk/on-disk.ts";
 import { entryOf, kindOf, type Confinement, type Folder } from "../disk/folder.ts";
 import { SmallFiles } from "../disk/small-files.ts";
 import { lookInside } from "../disk/look-inside.ts";
@@ -186,7 +186,7 @@ export class DirectoryBackend implements Backend {
     await using small = new SmallFiles(root);
     for (const [parent, some] of Map.groupBy(paths, parentOf)) {
       reach.signal?.throwIfAborted();
-      yield* lookInside(root, { parent, paths: some }, (path, stats) => {
+      yield* lookInside(this.#disk, { parent, paths: some }, (path, stats) => {
         return treeFile(path, stats, () => this.#contents(path, small, reach));
       });
     }

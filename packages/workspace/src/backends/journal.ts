@@ -64,11 +64,13 @@ class JournalBackend implements Backend {
   readonly #journalOf: (reach: Reach) => Promise<FileJournal>;
 
   constructor(journalOf: (reach: Reach) => Promise<FileJournal>) {
-    this.#journalOf = journalOf;
+    this.#journalOf = async (reach) => {
+      reach.signal?.throwIfAborted();
+      return journalOf(reach);
+    };
   }
 
   async list(path: string, reach: Reach): Promise<Entry[]> {
-    reach.signal?.throwIfAborted();
     const held = await this.#held(reach);
     if (held[path]) throw fileError("not_a_directory", path);
     const entries = childrenOf(held, path);
@@ -77,7 +79,6 @@ class JournalBackend implements Backend {
   }
 
   async stat(path: string, reach: Reach): Promise<Stat | null> {
-    reach.signal?.throwIfAborted();
     const held = await this.#held(reach);
     const file = held[path];
     if (file) return statOf(path, file);
@@ -88,7 +89,6 @@ class JournalBackend implements Backend {
   }
 
   async *read(path: string, range: Range, reach: Reach): AsyncGenerator<Uint8Array> {
-    reach.signal?.throwIfAborted();
     const journal = await this.#journalOf(reach);
     const held = visible(await journal.held());
     const file = held[path];
@@ -109,7 +109,6 @@ class JournalBackend implements Backend {
   }
 
   async write(path: string, content: AsyncIterable<Uint8Array>, options: WriteOptions, reach: Reach): Promise<Stat> {
-    reach.signal?.throwIfAborted();
     const journal = await this.#journalOf(reach);
     checkWrite(await journal.held(), path, options);
     const upload = new Upload(journal);
@@ -129,9 +128,8 @@ class JournalBackend implements Backend {
   }
 
   async delete(path: string, reach: Reach, { ifVersion, ifEmpty, ifLink }: DeleteOptions = {}): Promise<void> {
-    reach.signal?.throwIfAborted();
-    if (path === "/") throw fileError("denied", path, "the root can't be deleted. Delete what is in it.");
     const journal = await this.#journalOf(reach);
+    if (path === "/") throw fileError("denied", path, "the root can't be deleted. Delete what is in it.");
     const deleted = await journal.record((all) => {
       const file = visible(all)[path];
       // A journal has neither empty directories nor links.
@@ -149,14 +147,8 @@ class JournalBackend implements Backend {
     const journal = await this.#journalOf(reach);
     const held = await journal.held();
     // One snapshot of the journal: to fold it again for every file would be slow.
-    const still = new JournalBackend(() =>
-      Promise.resolve({
-        held: () => Promise.resolve(held),
-        record: () => Promise.resolve(false),
-        blob: (hash) => journal.blob(hash),
-      }),
-    );
-    yield* treeFiles(still, reach);
+    const still = { held: async () => held, record: async () => false, blob: (hash: string) => journal.blob(hash) };
+    yield* treeFiles(new JournalBackend(async () => still), reach);
   }
 
   async *look(paths: readonly string[], reach: Reach): AsyncGenerator<Sight> {

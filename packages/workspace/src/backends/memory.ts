@@ -55,8 +55,7 @@ class MemoryBackend implements Backend {
   async list(path: string, { signal }: Reach): Promise<Entry[]> {
     signal?.throwIfAborted();
     const node = this.#find(path);
-    if (!node) throw fileError("not_found", path);
-    if (node.type === "file") throw fileError("not_a_directory", path);
+    if (node?.type !== "directory") throw fileError(node ? "not_a_directory" : "not_found", path);
     return Array.from(node.children, ([name, child]) => entryOf(joinPath(path, name), child));
   }
 
@@ -68,8 +67,10 @@ class MemoryBackend implements Backend {
 
   async *read(path: string, range: Range, { signal }: Reach): AsyncGenerator<Uint8Array> {
     const { start, end } = wholeRange(path, range);
+    const node = this.#find(path);
+    if (node?.type !== "file") throw fileError(node ? "is_a_directory" : "not_found", path);
     let at = 0;
-    for (const chunk of this.#file(path).chunks) {
+    for (const chunk of node.chunks) {
       const stop = Math.min(end - at, chunk.length);
       for (let from = Math.max(start - at, 0); from < stop; from += CHUNK_BYTES) {
         signal?.throwIfAborted();
@@ -148,13 +149,6 @@ class MemoryBackend implements Backend {
       if (above?.type === "file")
         throw fileError("not_a_directory", path, "a name on its way is a file. Use another path.");
     }
-  }
-
-  #file(path: string): MemoryFile {
-    const node = this.#find(path);
-    if (!node) throw fileError("not_found", path);
-    if (node.type === "directory") throw fileError("is_a_directory", path);
-    return node;
   }
 
   #find(path: string): MemoryNode | undefined {

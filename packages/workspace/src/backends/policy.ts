@@ -217,11 +217,8 @@ class PolicyBackend extends BackendAround implements Backend {
     const operation = type === "directory" ? "list" : "read";
     const outer = judged.outer(path);
     const asked = (name: string) => before.call(this.#hooks, { operation, path: name }, judged.reach);
-    if (outer === path && target === undefined) {
-      const refusal = asked(path);
-      return refusal instanceof Promise ? refusal.then((one) => one === undefined) : refusal === undefined;
-    }
-    const refusals = [...new Set([path, outer, target ?? path])].map(asked);
+    const names = outer === path && target === undefined ? [path] : [...new Set([path, outer, target ?? path])];
+    const refusals = names.map(asked);
     if (!refusals.some((refusal) => refusal instanceof Promise)) return refusals.every((one) => one === undefined);
     return Promise.all(refusals).then((all) => all.every((one) => one === undefined));
   }

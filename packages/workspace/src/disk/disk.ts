@@ -5,9 +5,10 @@ import { isWithin, joinPath, namesOf } from "../paths.ts";
 import { codeOf } from "./disk-error.ts";
 import { bestConfinement, Folder, type Confinement, type DiskEntry } from "./folder.ts";
 
-/** Whether links on the way are followed, and whether a link at the end is kept as the link itself. */
 export interface Links {
-  follow: boolean;
+  /** Whether links are followed. `"block"`: a link counts as a file. */
+  follow: boolean | "block";
+  /** A link at the end is kept as the link itself. */
   keepLast?: boolean;
 }
 
@@ -116,7 +117,7 @@ export class Disk {
           if (rest.includes("..")) throw fileError("not_found", path);
           return keep(new Located({ folder, names: [name, ...rest] }));
         }
-        if (found.kind === "link" && (rest.length > 0 || !links.keepLast)) {
+        if (found.kind === "link" && links.follow !== "block" && (rest.length > 0 || !links.keepLast)) {
           await found[Symbol.asyncDispose]();
           if (!links.follow) throw fileError("changed", path, "a link was put on its way meanwhile. Look at it again.");
           return await this.#redirect(path, { folder, name, walked: names.slice(0, at), rest, rootReal });

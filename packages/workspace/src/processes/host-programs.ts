@@ -1,5 +1,6 @@
-import { accessSync, constants, realpathSync } from "node:fs";
+import { accessSync, constants } from "node:fs";
 import { delimiter, join } from "node:path";
+import { realPath } from "../disk/on-disk.ts";
 import { isWithin } from "../paths.ts";
 
 /**
@@ -22,13 +23,7 @@ export function programOn(path: string, name: string): string | undefined {
 export const isProgramIn = (program: string, folder: string): boolean =>
   isWithin(program, folder) || isWithin(realOr(program), realOr(folder));
 
-function realOr(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    return path;
-  }
-}
+const realOr = (path: string): string => realPath(path) ?? path;
 
 function isProgram(file: string): boolean {
   try {

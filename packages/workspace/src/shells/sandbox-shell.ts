@@ -3,7 +3,7 @@ import { mkdir, open, realpath, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { CinchError } from "@cinch/core";
 import { checkConfig } from "../config.ts";
-import { realPathOf } from "../disk/real-path.ts";
+import { realPathOf } from "../disk/on-disk.ts";
 import { makePlaceholders, recordLinks, removePlaceholders } from "../frozen/placeholders.ts";
 import { isWithin } from "../paths.ts";
 import { MARK } from "../processes/command-guard.ts";

@@ -31,7 +31,7 @@ export async function* readContents(
   { path, end }: { path: string; end?: number },
   context: ToolContext,
 ): AsyncGenerator<Uint8Array> {
-  for await (const chunk of backend.read(path, end === undefined ? {} : { end }, reachOf(context))) {
+  for await (const chunk of backend.read(path, { end }, reachOf(context))) {
     context.signal.throwIfAborted();
     yield chunk;
   }

@@ -7,12 +7,10 @@ import { saveContents, MAX_SAVED_BYTES, withMode, type SavedContents } from "../
 import { HASHED_BYTES, LINK, unreadHash } from "./snapshot.ts";
 
 /** Links are not followed: the journal has the paths that they were resolved to. */
-export const backendReach = ({ threadId, files, signal }: FileReach): Reach => ({
-  threadId,
-  resourceId: files.resourceId,
-  files,
+export const backendReach = (reach: FileReach): Reach => ({
+  ...reach,
+  resourceId: reach.files.resourceId,
   direct: true,
-  ...(signal ? { signal } : {}),
 });
 
 /** What is at a path now. */

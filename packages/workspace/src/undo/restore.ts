@@ -104,13 +104,9 @@ async function makeChanges(due: readonly Due[], { backend, reach }: Restoring): 
       if (ifVersion !== null) small.push({ one, write: { path, ifVersion, content: null } });
       return;
     }
-    const mode = to.mode === undefined ? {} : { mode: to.mode };
-    if (to.size > SMALL_BYTES) {
-      await backend.write(path, storedContents(to, reach), { ifVersion, ...mode }, backendReach(reach));
-      return;
-    }
-    const content = await collect(storedContents(to, reach));
-    small.push({ one, write: { path, ifVersion, content, ...mode } });
+    const [content, { mode }] = [storedContents(to, reach), to];
+    if (to.size > SMALL_BYTES) await backend.write(path, content, { ifVersion, mode }, backendReach(reach));
+    else small.push({ one, write: { path, ifVersion, content: await collect(content), mode } });
   };
   await Promise.all(due.map((one) => change(one).catch((error: unknown) => errors.set(one, error))));
   const writes = small.map(({ write }) => write);

@@ -3,11 +3,8 @@ import {
   closeSync,
   constants,
   fchmodSync,
-  fchownSync,
   fdatasync,
-  fstatSync,
   futimesSync,
-  linkSync,
   lstatSync,
   openSync,
   renameSync,
@@ -20,12 +17,12 @@ import type { SmallWrite } from "../../backend.ts";
 import { asError, fileError } from "../../file-error.ts";
 import { nameOf, namesOf, parentOf } from "../../paths.ts";
 import type { Disk } from "../disk.ts";
-import { codeOf, diskError } from "../disk-error.ts";
+import { diskError } from "../disk-error.ts";
 import { withLock } from "./exclusive.ts";
 import { kindOf, type Folder } from "../folder.ts";
 import { temporaryName } from "../temporary.ts";
 import { isCoarse, nextTime, timesOf } from "../disk-version.ts";
-import { hasNoLinks } from "./write-file.ts";
+import { create, inherit } from "./temporary-file.ts";
 
 const { O_RDWR, O_CREAT, O_EXCL, O_NOFOLLOW = 0, W_OK } = constants;
 const synced = promisify(fdatasync);
@@ -120,29 +117,6 @@ async function fill(temporary: string, { content, mode, found }: Filling, place:
   } finally {
     closeSync(fd);
   }
-}
-
-function create(temporary: string, at: string, path: string): void {
-  try {
-    linkSync(temporary, at);
-  } catch (error) {
-    if (codeOf(error) === "EEXIST") throw fileError("changed", path);
-    if (!hasNoLinks(error)) throw error;
-    return renameSync(temporary, at);
-  }
-  unlinkSync(temporary);
-}
-
-function inherit(fd: number, { uid, gid, mode }: BigIntStats): void {
-  const now = fstatSync(fd, { bigint: true });
-  if (now.uid !== uid || now.gid !== gid) {
-    try {
-      fchownSync(fd, Number(uid), Number(gid));
-    } catch {
-      // Only some processes may change the owner; otherwise it stays the writing user.
-    }
-  }
-  fchmodSync(fd, Number(mode & 0o777n));
 }
 
 function remove(temporary: string): void {

@@ -135,16 +135,11 @@ async function remove(
   return { bytes, lost: recorded.filter(({ change }) => !change.before?.parts).length };
 }
 
-interface Deletion extends Recorded {
-  blobs: SavedContents["blobs"];
-  bytes: number;
-}
-
 async function* deletions(
   deps: FileToolDeps,
   files: readonly Entry[],
   { context, real }: { context: ToolContext; real: (path: string) => string },
-): AsyncGenerator<Deletion> {
+) {
   let room = MAX_SAVED_BYTES;
   for (const file of files) {
     await yieldIfDue();

@@ -12,7 +12,7 @@ import { decoded, encoded } from "../../contents/long-text.ts";
 import { lookupFile } from "../lookup/lookup.ts";
 import { nearestLines } from "./nearest-lines.ts";
 import { replaced, type Replaced } from "./replacement.ts";
-import { snippet } from "./snippet.ts";
+import { lineCounter, snippet } from "./snippet.ts";
 
 /** Several copies of the text are in memory during an edit. */
 const EDITED_MIB = 32;
@@ -91,28 +91,17 @@ async function problem(path: string, result: Exclude<Replaced, { kind: "done" }>
       return "old_string and new_string differ only in line ends or white space that is passed over, so there is nothing to change. To change line ends call write_file or use a command.";
     case "ambiguous": {
       const { places, view, forgiving } = result;
-      const lines = lineNumbers(view.text, places.slice(0, LINES_NAMED)).join(", ");
+      const lineAt = lineCounter(view.text);
+      const lines = places.slice(0, LINES_NAMED).map((place) => lineAt(place).no + 1);
       const more = places.length > LINES_NAMED ? ", …" : "";
       const how = forgiving ? ` (passing over ${DIFFERENCES})` : "";
-      return `old_string was found ${places.length} times in ${shown(path)}${how}, at lines ${lines}${more}. Give more of the lines around the one that you mean, or set replace_all to change all of them.`;
+      return `old_string was found ${places.length} times in ${shown(path)}${how}, at lines ${lines.join(", ")}${more}. Give more of the lines around the one that you mean, or set replace_all to change all of them.`;
     }
     case "missing":
       return notFound(path, result.view.text, old);
     default:
       return result satisfies never;
   }
-}
-
-function lineNumbers(text: string, places: readonly number[]): number[] {
-  let line = 1;
-  let at = 0;
-  return places.map((place) => {
-    for (let next = text.indexOf("\n", at); next >= 0 && next < place; next = text.indexOf("\n", at)) {
-      line++;
-      at = next + 1;
-    }
-    return line;
-  });
 }
 
 async function notFound(path: string, text: string, old: string): Promise<string> {

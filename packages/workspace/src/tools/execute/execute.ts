@@ -43,9 +43,8 @@ With background: true it answers at once with an id, and the command runs on, wi
     policy: () => (isUnprotected(host) ? "insist" : undefined),
     async execute({ command, cwd = "/", timeout_ms, background = false }, context) {
       const what = { command, cwd: host.path(cwd), trusted: host.trusted };
-      const limit = timeout_ms === undefined ? {} : { timeoutMs: timeout_ms };
-      if (background) return runInBackground(host, { ...what, ...limit }, context);
-      return runToEnd(host, { timeoutMs: DEFAULT_TIMEOUT_MS, ...what, ...limit }, context);
+      if (background) return runInBackground(host, { ...what, timeoutMs: timeout_ms }, context);
+      return runToEnd(host, { ...what, timeoutMs: timeout_ms ?? DEFAULT_TIMEOUT_MS }, context);
     },
   });
 

@@ -52,14 +52,9 @@ output_mode "files_with_matches" (default) gives paths, "content" the lines as p
       const { pattern, output_mode: mode = "files_with_matches", max_count: most = MAX_COUNT } = args;
       const path = deps.path(args.path ?? "/");
       await lookup(deps, path, reachOf(context));
-      const flags = { regex: args.regex ?? false, ignoreCase: args.ignore_case ?? false };
-      const glob = args.glob === undefined ? {} : { glob: args.glob };
-      const counts = mode === "content" ? {} : { counts: true };
-      const outcome = await searchLines(
-        deps,
-        { query: { pattern, path, ...flags, ...glob, ...counts }, most },
-        context,
-      );
+      const { glob, regex = false, ignore_case: ignoreCase = false } = args;
+      const query = { pattern, path, glob, regex, ignoreCase, counts: mode !== "content" };
+      const outcome = await searchLines(deps, { query, most }, context);
       const { total } = outcome;
       const files = outcome.files.size;
       const details = { path, files, lines: total };
