@@ -10,28 +10,14 @@ export { glob, type Glob } from "./glob/index.ts";
 export * from "./outputs/output.ts";
 export { OUTPUT_PATH, Outputs, type OutputFile } from "./outputs/outputs.ts";
 export { virtualPath, type PathOptions } from "./paths.ts";
-export {
-  canHide,
-  narrower,
-  Operation,
-  PathRule,
-  pathRules,
-  policyFor,
-  ruleHooks,
-  type FileRules,
-  type PathRules,
-} from "./path-rules/index.ts";
+export { canHide, narrower, Operation, PathRule, pathRules, policyFor, ruleHooks } from "./path-rules/index.ts";
+export type { FileRules, PathRules } from "./path-rules/index.ts";
 export * from "./sandboxes/index.ts";
 export { globFiles, grepFiles, treeFiles, type Searchable } from "./search/index.ts";
 export * from "./shells/index.ts";
 export type { FileToolsConfig } from "./tools/file-tool-deps.ts";
 export { fileTools } from "./tools/index.ts";
-export {
-  createWorkspace,
-  FileWorkspace,
-  localWorkspace,
-  type LocalWorkspaceOptions,
-  type WorkspaceOptions,
-} from "./workspace.ts";
+export { createWorkspace, FileWorkspace, localWorkspace } from "./workspace.ts";
+export type { LocalWorkspaceOptions, WorkspaceOptions } from "./workspace.ts";
 
 checkNodeVersion();

@@ -1,14 +1,8 @@
 import { stat } from "node:fs/promises";
 import { homedir } from "node:os";
 import { resolve } from "node:path";
-import {
-  CinchError,
-  type ToolContext,
-  type ToolSet,
-  type Workspace,
-  type WorkspaceHost,
-  type WorkspaceStatus,
-} from "@cinch/core";
+import { CinchError, type ToolContext, type ToolSet } from "@cinch/core";
+import type { Workspace, WorkspaceHost, WorkspaceStatus } from "@cinch/core";
 import type { Backend, Reach } from "./backend.ts";
 import { directoryBackend } from "./backends/directory.ts";
 import { withOutputs } from "./backends/outputs.ts";
@@ -22,16 +16,8 @@ import { FrozenPaths, type FrozenRoot } from "./frozen/index.ts";
 import { isWithin, relativeTo, virtualPath } from "./paths.ts";
 import { hiddenRules } from "./path-rules/hidden-rules.ts";
 import { cacheFolder, makePrivate } from "./private-folder.ts";
-import {
-  canHide,
-  narrower,
-  pathRules,
-  policyFor,
-  ruleHooks,
-  withFrozen,
-  type PathRule,
-  type PathRules,
-} from "./path-rules/index.ts";
+import { canHide, narrower, pathRules, policyFor, ruleHooks, withFrozen } from "./path-rules/index.ts";
+import type { PathRule, PathRules } from "./path-rules/index.ts";
 import type { Sandbox } from "./sandboxes/index.ts";
 import type { Protection, Shell } from "./shells/shell.ts";
 import { rulesBelow } from "./shells/shell-rules.ts";

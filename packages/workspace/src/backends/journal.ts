@@ -1,25 +1,7 @@
 import { createHash, randomUUID, type Hash } from "node:crypto";
-import {
-  CinchError,
-  type FileJournal,
-  type FileVersion,
-  type HeldFile,
-  type HeldFiles,
-  type WorkspaceHost,
-} from "@cinch/core";
-import type {
-  Backend,
-  DeleteOptions,
-  Entry,
-  GlobQuery,
-  GrepQuery,
-  Range,
-  Reach,
-  Sight,
-  Stat,
-  TreeFile,
-  WriteOptions,
-} from "../backend.ts";
+import { CinchError } from "@cinch/core";
+import type { FileJournal, FileVersion, HeldFile, HeldFiles, WorkspaceHost } from "@cinch/core";
+import type { Backend, Entry, Range, Reach, Sight, Stat, TreeFile, WriteOptions } from "../backend.ts";
 import { checkConfig } from "../config.ts";
 import { fileError } from "../file-error.ts";
 import { isWithin, joinPath, namesOf, parentOf } from "../paths.ts";
@@ -70,15 +52,15 @@ class JournalBackend implements Backend {
     };
   }
 
-  async list(path: string, reach: Reach): Promise<Entry[]> {
+  readonly list: Backend["list"] = async (path, reach) => {
     const held = await this.#held(reach);
     if (held[path]) throw fileError("not_a_directory", path);
     const entries = childrenOf(held, path);
     if (entries.length === 0 && path !== "/") throw fileError("not_found", path);
     return entries;
-  }
+  };
 
-  async stat(path: string, reach: Reach): Promise<Stat | null> {
+  readonly stat: Backend["stat"] = async (path, reach) => {
     const held = await this.#held(reach);
     const file = held[path];
     if (file) return statOf(path, file);
@@ -86,7 +68,7 @@ class JournalBackend implements Backend {
     if (children.length === 0 && path !== "/") return null;
     const modified = Math.max(0, ...children.map((child) => child.modified));
     return { path, type: "directory", size: 0, modified, version: `${modified}` };
-  }
+  };
 
   async *read(path: string, range: Range, reach: Reach): AsyncGenerator<Uint8Array> {
     const journal = await this.#journalOf(reach);
@@ -108,7 +90,7 @@ class JournalBackend implements Backend {
     reach.signal?.throwIfAborted();
   }
 
-  async write(path: string, content: AsyncIterable<Uint8Array>, options: WriteOptions, reach: Reach): Promise<Stat> {
+  readonly write: Backend["write"] = async (path, content, options, reach) => {
     const journal = await this.#journalOf(reach);
     checkWrite(await journal.held(), path, options);
     const upload = new Upload(journal);
@@ -125,9 +107,9 @@ class JournalBackend implements Backend {
     }
     const file = (await journal.held())[path];
     return file ? statOf(path, file) : { path, type: "file", size: 0, modified: 0, version: "" };
-  }
+  };
 
-  async delete(path: string, reach: Reach, { ifVersion, ifEmpty, ifLink }: DeleteOptions = {}): Promise<void> {
+  readonly delete: Backend["delete"] = async (path, reach, { ifVersion, ifEmpty, ifLink } = {}) => {
     const journal = await this.#journalOf(reach);
     if (path === "/") throw fileError("denied", path, "the root can't be deleted. Delete what is in it.");
     const deleted = await journal.record((all) => {
@@ -141,7 +123,7 @@ class JournalBackend implements Backend {
       });
     });
     if (!deleted) throw fileError("not_found", path);
-  }
+  };
 
   async *tree(reach: Reach): AsyncGenerator<TreeFile> {
     const journal = await this.#journalOf(reach);
@@ -168,13 +150,9 @@ class JournalBackend implements Backend {
     }
   }
 
-  glob(query: GlobQuery, reach: Reach) {
-    return globFiles(this, query, reach);
-  }
+  readonly glob: Backend["glob"] = (query, reach) => globFiles(this, query, reach);
 
-  grep(query: GrepQuery, reach: Reach) {
-    return grepFiles(this, query, reach);
-  }
+  readonly grep: Backend["grep"] = (query, reach) => grepFiles(this, query, reach);
 
   async #held(reach: Reach): Promise<HeldFiles> {
     return visible(await (await this.#journalOf(reach)).held());

@@ -1,18 +1,4 @@
-import type {
-  Backend,
-  DeleteOptions,
-  Entry,
-  GlobQuery,
-  GrepMatch,
-  GrepQuery,
-  Range,
-  Reach,
-  Sight,
-  SmallWrite,
-  Stat,
-  TreeFile,
-  WriteOptions,
-} from "../backend.ts";
+import type { Backend, Entry, GrepMatch, GrepQuery, Range, Reach, Sight, SmallWrite, TreeFile } from "../backend.ts";
 import { entriesInside, namesInside, sightsOf, writeEach } from "./bulk.ts";
 import { checkBackend, checkConfig } from "../config.ts";
 import { fileError, retold } from "../file-error.ts";
@@ -54,20 +40,18 @@ class PolicyBackend extends BackendAround implements Backend {
     this.#hooks = hooks;
   }
 
-  list(path: string, reach: Reach): Promise<Entry[]> {
-    return this.#judged({ operation: "list", path }, reach, async (judged) => {
+  readonly list: Backend["list"] = (path, reach) =>
+    this.#judged({ operation: "list", path }, reach, async (judged) => {
       const entries = await this.backend.list(judged.real, judged.reach);
       const shown = await Promise.all(entries.map((entry) => this.#shows(judged, entry)));
       return entries.filter((_, at) => shown[at]).map(judged.entry);
     });
-  }
 
-  stat(path: string, reach: Reach): Promise<Stat | null> {
-    return this.#judged({ operation: "list", path }, reach, async (judged) => {
+  readonly stat: Backend["stat"] = (path, reach) =>
+    this.#judged({ operation: "list", path }, reach, async (judged) => {
       const stat = await this.backend.stat(judged.real, judged.reach);
       return stat && judged.entry(stat);
     });
-  }
 
   read(path: string, range: Range, reach: Reach): AsyncGenerator<Uint8Array> {
     return this.#stream({ operation: "read", path }, reach, (judged) =>
@@ -75,28 +59,24 @@ class PolicyBackend extends BackendAround implements Backend {
     );
   }
 
-  write(path: string, content: AsyncIterable<Uint8Array>, options: WriteOptions, reach: Reach): Promise<Stat> {
-    return this.#judged({ operation: "write", path }, reach, async (judged) =>
+  readonly write: Backend["write"] = (path, content, options, reach) =>
+    this.#judged({ operation: "write", path }, reach, async (judged) =>
       judged.entry(await this.backend.write(judged.real, content, options, judged.reach)),
     );
-  }
 
-  delete(path: string, reach: Reach, options?: DeleteOptions): Promise<void> {
-    return this.#judged({ operation: "delete", path }, reach, async (judged) => {
+  readonly delete: Backend["delete"] = (path, reach, options) =>
+    this.#judged({ operation: "delete", path }, reach, async (judged) => {
       await this.#checkInside(judged);
       await this.backend.delete(judged.real, judged.reach, options);
     });
-  }
 
-  glob(query: GlobQuery, reach: Reach): AsyncIterable<Entry> {
+  readonly glob: Backend["glob"] = (query, reach) => {
     const access: Access = { operation: "list", path: query.path };
     const search = (judged: JudgedPath) => this.backend.glob({ ...query, path: judged.real }, judged.reach);
     return new Batches(this.#stream(access, reach, (judged) => this.#filtered(judged, search(judged))));
-  }
+  };
 
-  grep(query: GrepQuery, reach: Reach): AsyncIterable<GrepMatch> {
-    return new Batches(this.#grep(query, reach));
-  }
+  readonly grep: Backend["grep"] = (query, reach) => new Batches(this.#grep(query, reach));
 
   async *#grep(query: GrepQuery, reach: Reach): AsyncGenerator<GrepMatch[]> {
     const stat = await this.stat(query.path, reach);

@@ -3,14 +3,8 @@ import type { Stat } from "../../backend.ts";
 import { FileError } from "../../file-error.ts";
 import { shown } from "../../paths.ts";
 import { reachOf, readContents, type FileToolDeps } from "../file-tool-deps.ts";
-import {
-  chunksOf,
-  MAX_SAVED_BYTES,
-  saveContents,
-  sha256InSteps,
-  withMode,
-  type SavedContents,
-} from "../../contents/saved-contents.ts";
+import { chunksOf, MAX_SAVED_BYTES, saveContents, sha256InSteps, withMode } from "../../contents/saved-contents.ts";
+import type { SavedContents } from "../../contents/saved-contents.ts";
 
 /** The file at a path before a change; `null` if there was none. */
 type OldFile = { stat: Stat; saved: SavedContents } | null;
