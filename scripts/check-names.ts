@@ -5,9 +5,7 @@ import process from "node:process";
 const allowed: Record<string, number> = {
   Call: 2,
   Check: 2,
-  Command: 2,
   Entry: 2,
-  Exit: 2,
   Failure: 2,
   Interrupt: 2,
   Outcome: 3,

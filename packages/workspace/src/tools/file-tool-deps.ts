@@ -17,7 +17,12 @@ export interface FileToolsConfig {
 export type FileToolDeps = Required<FileToolsConfig> & { queue: PathQueue };
 
 /** A disk that does not answer must not block a turn for ever. */
-export const TIMEOUT_MS = 120_000;
+const TIMEOUT_MS = 120_000;
+
+export const READS = { category: "read", effect: "pure", timeoutMs: TIMEOUT_MS } as const;
+
+/** Not idempotent: to run it again would overwrite later changes of the file. */
+export const CHANGES = { category: "edit", effect: "once", timeoutMs: TIMEOUT_MS } as const;
 
 export const reachOf = ({ threadId, files, signal }: ToolContext): Reach => ({
   threadId,

@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Command, Exit, Shell, StartOptions } from "@cinch/workspace";
+import type { ShellCommand, CommandExit, Shell, StartOptions } from "@cinch/workspace";
 
 /** A folder that is gone after the test. */
 export function folder(): { path: string } & Disposable {
@@ -17,14 +17,14 @@ export const closing = (shell: Shell): { shell: Shell } & AsyncDisposable => ({
 });
 
 export interface Ran {
-  exit: Exit;
+  exit: CommandExit;
   stdout: string;
   stderr: string;
   /** In the order in which it came. */
   printed: string;
 }
 
-type Extra = Partial<Command> & StartOptions;
+type Extra = Partial<ShellCommand> & StartOptions;
 
 /** Runs a command to its end. */
 export async function ran(
@@ -68,7 +68,7 @@ export async function until(condition: () => boolean): Promise<void> {
 }
 
 /** Starts a command that says "ready" first, and stops it then. */
-export async function stopped(shell: Shell, command: string): Promise<{ exit: Exit; printed: string }> {
+export async function stopped(shell: Shell, command: string): Promise<{ exit: CommandExit; printed: string }> {
   let printed = "";
   // Bash itself says on stderr whom a signal ended.
   const sink = (chunk: Uint8Array, stream: string) =>

@@ -9,7 +9,7 @@ import { looksLikeFile, PathNames, removalFit, suggestForFile, writePolicy } fro
 import { judged } from "../judged.ts";
 import { joinPath, joinPaths, nameOf, parentOf, relativeTo, shown } from "../../paths.ts";
 import { LINK } from "../../undo/snapshot.ts";
-import { pathInput, reachOf, readContents, TIMEOUT_MS, type FileToolDeps } from "../file-tool-deps.ts";
+import { CHANGES, pathInput, reachOf, readContents, type FileToolDeps } from "../file-tool-deps.ts";
 import { plural } from "../list/listing.ts";
 import { lookup } from "../lookup/lookup.ts";
 import { realOf, record, recordUnchanged, type Recorded } from "./change.ts";
@@ -30,9 +30,7 @@ const meansFile = (input: string, path: string): boolean => !input.endsWith("/")
 export const deleteTool = (deps: FileToolDeps) =>
   defineTool({
     description: `Delete a file, or a directory with everything in it (up to ${MAX_FILES} files).`,
-    category: "edit",
-    effect: "once",
-    timeoutMs: TIMEOUT_MS,
+    ...CHANGES,
     input: z.object({ file_path: pathInput(deps, "The file or directory.") }),
     ...judged<{ file_path: string }>({
       names: ({ file_path }, context) => PathNames.ofEntry(deps.backend, deps.path(file_path), context),

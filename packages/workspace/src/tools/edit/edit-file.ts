@@ -6,7 +6,7 @@ import { judgedAsFile } from "../judged.ts";
 import { shown } from "../../paths.ts";
 import { checkSeen, oldContents, replace } from "../change/change.ts";
 import type { SavedContents } from "../../contents/saved-contents.ts";
-import { pathInput, reachOf, TIMEOUT_MS, type FileToolDeps } from "../file-tool-deps.ts";
+import { CHANGES, pathInput, reachOf, type FileToolDeps } from "../file-tool-deps.ts";
 import { plural } from "../list/listing.ts";
 import { decoded, encoded } from "../../contents/long-text.ts";
 import { lookupFile } from "../lookup/lookup.ts";
@@ -24,9 +24,7 @@ export const editFileTool = (deps: FileToolDeps) =>
     description: `Replace old_string by new_string in a file that was read with read_file in this thread. Both are plain text: nothing in them has a special meaning.
 Copy old_string from the output of read_file, without the line numbers, with enough lines around it that it occurs in the file once; or set replace_all. Line endings of the file are kept.
 Several edits of one file can be made at once. The result shows the changed lines.`,
-    category: "edit",
-    effect: "once",
-    timeoutMs: TIMEOUT_MS,
+    ...CHANGES,
     input: z.object({
       file_path: pathInput(deps, "The file."),
       old_string: z.string().describe("The text to replace."),

@@ -1,5 +1,5 @@
 import type { CommandKey } from "../../outputs/outputs.ts";
-import type { Exit } from "../../shells/shell.ts";
+import type { CommandExit } from "../../shells/shell.ts";
 import type { Background } from "./background.ts";
 import type { BackgroundCommand } from "./background-command.ts";
 
@@ -30,7 +30,7 @@ export function report(command: BackgroundCommand) {
 }
 
 /** How a command ended, in one line. */
-export function exitLine({ code, signal, timedOut, durationMs, leftBehind }: Exit): string {
+export function exitLine({ code, signal, timedOut, durationMs, leftBehind }: CommandExit): string {
   const after = `after ${(durationMs / 1000).toFixed(1)} s`;
   const left = leftBehind ? " Processes that it left running were ended." : "";
   if (timedOut) return `Ended by the time limit, ${after}. Give a longer timeout_ms if it needs more.${left}`;

@@ -3,7 +3,7 @@ import * as z from "zod";
 import { treeFit } from "../../path-rules/index.ts";
 import { judgedAsFolder } from "../judged.ts";
 import { shown } from "../../paths.ts";
-import { pathInput, reachOf, TIMEOUT_MS, type FileToolDeps } from "../file-tool-deps.ts";
+import { pathInput, reachOf, READS, type FileToolDeps } from "../file-tool-deps.ts";
 import { plural } from "../list/listing.ts";
 import { lookup } from "../lookup/lookup.ts";
 import { contentResults, fileResults } from "./grep-results.ts";
@@ -17,9 +17,7 @@ export const grepTool = (deps: FileToolDeps) =>
     description: `Search the contents of files. pattern is plain text, or with regex: true a regular expression in ripgrep's syntax; it is matched line by line.
 Folders that an ignore file excludes, .git and node_modules are left out unless path names them.
 output_mode "files_with_matches" (default) gives paths, "content" the lines as path:line:text, "count" the number of lines for each file. Up to max_count results (${MAX_COUNT} if not given) are shown.`,
-    category: "read",
-    effect: "pure",
-    timeoutMs: TIMEOUT_MS,
+    ...READS,
     input: z.object({
       pattern: z
         .string()

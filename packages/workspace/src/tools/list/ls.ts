@@ -5,7 +5,7 @@ import { isDue, yieldIfDue } from "../../contents/pace.ts";
 import { folderFit } from "../../path-rules/index.ts";
 import { judgedAsFolder } from "../judged.ts";
 import { isWithin, shown } from "../../paths.ts";
-import { pathInput, reachOf, TIMEOUT_MS, type FileToolDeps } from "../file-tool-deps.ts";
+import { pathInput, reachOf, READS, type FileToolDeps } from "../file-tool-deps.ts";
 import { lookupDirectory } from "../lookup/lookup.ts";
 import { FirstItems } from "./first-items.ts";
 import { fitLines, LISTED, plural } from "./listing.ts";
@@ -14,9 +14,7 @@ export const lsTool = (deps: FileToolDeps) =>
   defineTool({
     description: `List the direct entries of a directory: type, size in bytes, time of the last change (UTC) and path; directories first.
 Up to ${LISTED} entries are shown. To find files at any depth call glob.`,
-    category: "read",
-    effect: "pure",
-    timeoutMs: TIMEOUT_MS,
+    ...READS,
     input: z.object({ path: pathInput(deps, 'The directory. Default: "/", the root of the workspace.').optional() }),
     ...judgedAsFolder(deps, folderFit),
     async execute({ path: input = "/" }, context) {

@@ -6,7 +6,7 @@ import { readPolicy } from "../../path-rules/index.ts";
 import { judgedAsFile } from "../judged.ts";
 import { nameOf, shown } from "../../paths.ts";
 import { collect } from "../../contents/collect.ts";
-import { pathInput, reachOf, readContents, TIMEOUT_MS, type FileToolDeps } from "../file-tool-deps.ts";
+import { pathInput, reachOf, readContents, READS, type FileToolDeps } from "../file-tool-deps.ts";
 import { RESULT_CHARS } from "../list/listing.ts";
 import { lookupFile } from "../lookup/lookup.ts";
 import { binaryKind, SNIFFED_BYTES } from "./binary-kind.ts";
@@ -32,9 +32,7 @@ export const readFileTool = (deps: FileToolDeps) =>
     description: `Read a file. The first line of the result says which lines follow and, if there are more, how to get them; then come the lines, numbered as "cat -n" does.
 The text after the number and the tab can be given to edit_file as it is. Up to ${LIMIT} lines and ${RESULT_CHARS} characters at a time; a line of more than ${LINE_CHARS} characters is cut and says how to get the rest.
 Images, audio, video and documents (${MEDIA_EXTENSIONS.join(", ")}) are shown as they are, up to ${MEDIA_MIB} MiB.`,
-    category: "read",
-    effect: "pure",
-    timeoutMs: TIMEOUT_MS,
+    ...READS,
     input: z.object({
       file_path: pathInput(deps, "The file."),
       offset: z.int().min(0).describe("How many lines to skip. Default: 0.").optional(),
