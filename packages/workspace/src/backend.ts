@@ -178,10 +178,7 @@ export interface Backend {
   grep(query: GrepQuery, reach: Reach): AsyncIterable<GrepMatch>;
   /** The path with every link resolved, also for a missing file. Rules judge it too. Backends without links omit it. */
   resolve?(path: string, reach: Reach): Promise<string>;
-  /**
-   * Every file that no ignore file excludes. Called before and after each command to find its changes, so it should be fast. Backends
-   * whose files no command can reach omit it.
-   */
+  /** Every file that no ignore file excludes. Called around each command, so it should be fast. Optional if no command reaches them. */
   tree?(reach: Reach): AsyncIterable<TreeFile>;
   /** What exists at each of these paths, in any order. Undo asks for thousands at a time. Default: by `resolve` and `stat`. */
   look?(paths: readonly string[], reach: Reach): AsyncIterable<Sight>;

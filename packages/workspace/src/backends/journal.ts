@@ -1,8 +1,10 @@
 import { createHash, randomUUID, type Hash } from "node:crypto";
 import { CinchError } from "@cinch/core";
-import type { FileJournal, FileVersion, HeldFile, HeldFiles, WorkspaceHost } from "@cinch/core";
+import type { Blob, FileJournal, FileVersion, HeldFile, HeldFiles, WorkspaceHost } from "@cinch/core";
 import type { Backend, Entry, Range, Reach, Sight, Stat, TreeFile, WriteOptions } from "../backend.ts";
 import { checkConfig } from "../config.ts";
+import { untilAborted } from "../contents/collect.ts";
+import { partsOf } from "../contents/saved-contents.ts";
 import { fileError } from "../file-error.ts";
 import { isWithin, joinPath, namesOf, parentOf } from "../paths.ts";
 import { globFiles, grepFiles, treeFiles } from "../search/index.ts";
@@ -95,10 +97,7 @@ class JournalBackend implements Backend {
     checkWrite(await journal.held(), path, options);
     const upload = new Upload(journal);
     try {
-      for await (const chunk of content) {
-        reach.signal?.throwIfAborted();
-        await upload.add(chunk);
-      }
+      for await (const part of partsOf(untilAborted(content, reach.signal), PART_BYTES)) await upload.add(part);
       reach.signal?.throwIfAborted();
       await upload.finish(path, (held) => checkWrite(held, path, options));
     } catch (error) {
@@ -165,9 +164,7 @@ class Upload {
   readonly #place = `${STAGING}/${randomUUID()}`;
   readonly #hash: Hash = createHash("sha256");
   readonly #parts: Part[] = [];
-  #blobs: { hash: string; bytes: Uint8Array }[] = [];
-  #rest: Uint8Array[] = [];
-  #restSize = 0;
+  #blobs: Blob[] = [];
   #size = 0;
   #staged = false;
 
@@ -175,27 +172,13 @@ class Upload {
     this.#journal = journal;
   }
 
-  async add(chunk: Uint8Array): Promise<void> {
-    for (let at = 0; at < chunk.length;) {
-      const piece = copyOf(chunk, at, at + PART_BYTES - this.#restSize);
-      at += piece.length;
-      this.#hash.update(piece);
-      this.#rest.push(piece);
-      this.#restSize += piece.length;
-      if (this.#restSize === PART_BYTES) this.#cut();
-      if (this.#blobs.length * PART_BYTES >= STAGE_BYTES) await this.#stage();
-    }
-  }
-
-  #cut(): void {
-    if (this.#restSize === 0) return;
-    const bytes = new Uint8Array(Buffer.concat(this.#rest));
-    const blob = createHash("sha256").update(bytes).digest("hex");
+  async add(part: Blob): Promise<void> {
+    const { hash: blob, bytes } = part;
+    this.#hash.update(bytes);
     this.#parts.push({ blob, size: bytes.length });
-    this.#blobs.push({ hash: blob, bytes });
+    this.#blobs.push(part);
     this.#size += bytes.length;
-    this.#rest = [];
-    this.#restSize = 0;
+    if (this.#blobs.length * PART_BYTES >= STAGE_BYTES) await this.#stage();
   }
 
   /** Moves the parts so far from memory to the store, under a hidden path. */
@@ -208,7 +191,6 @@ class Upload {
   }
 
   async finish(path: string, check: (held: HeldFiles) => void): Promise<void> {
-    this.#cut();
     const after: FileVersion = { hash: this.#hash.digest("hex"), size: this.#size, parts: this.#parts };
     await this.#journal.record((held) => {
       check(held);

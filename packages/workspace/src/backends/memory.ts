@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { CinchError } from "@cinch/core";
 import type { Backend, Entry, Range, Reach, Stat, WriteOptions } from "../backend.ts";
+import { untilAborted } from "../contents/collect.ts";
 import { fileError } from "../file-error.ts";
 import { joinPath, nameOf, namesOf, parentOf, virtualPath } from "../paths.ts";
 import { globFiles, grepFiles, treeFiles } from "../search/index.ts";
@@ -75,10 +76,7 @@ class MemoryBackend implements Backend {
     signal?.throwIfAborted();
     this.#checkWrite(path, options);
     const chunks: Uint8Array[] = [];
-    for await (const chunk of content) {
-      signal?.throwIfAborted();
-      if (chunk.length > 0) chunks.push(copyOf(chunk));
-    }
+    for await (const chunk of untilAborted(content, signal)) if (chunk.length > 0) chunks.push(copyOf(chunk));
     signal?.throwIfAborted();
     return this.put(path, chunks, options);
   };

@@ -3,10 +3,7 @@ import { delimiter, join } from "node:path";
 import { realPath } from "../disk/on-disk.ts";
 import { isWithin } from "../paths.ts";
 
-/**
- * A PATH without the folders in `root`, for programs that the harness itself runs, outside of every sandbox. Commands can write to those
- * folders, and `npm run` puts one of them first.
- */
+/** A PATH for programs of the harness, without folders in `root`: commands can write to those, and `npm run` puts one first. */
 export function pathOutside(path: string, root: string): string {
   const top = realOr(root);
   const isOutside = (folder: string) => folder.startsWith("/") && !isWithin(realOr(folder), top);

@@ -1,3 +1,4 @@
+import { untilAborted } from "../contents/collect.ts";
 import { yieldIfDue } from "../contents/pace.ts";
 
 /** A file with a NUL among its first bytes is not text, and is not searched. */
@@ -12,8 +13,7 @@ export async function* searchable(
 ): AsyncGenerator<Uint8Array> {
   let beginning: Uint8Array[] | null = [];
   let length = 0;
-  for await (const chunk of chunks) {
-    signal?.throwIfAborted();
+  for await (const chunk of untilAborted(chunks, signal)) {
     await yieldIfDue();
     if (!beginning) {
       yield chunk;

@@ -32,10 +32,7 @@ export interface SandboxShellOptions extends LocalShellOptions {
 /** The configuration of git for commands, in their temporary folder: the home of the user is not visible. */
 const GIT_CONFIG = ".gitconfig";
 
-/**
- * Runs in the sandbox, around the command. Gives processes that the command left running a moment to end, before the sandbox ends with
- * everything in it. Leaves a file if some did not end.
- */
+/** Runs in the sandbox, around the command. Gives what it left running a moment to end, and leaves a file if some did not. */
 const AROUND = `
 trap : HUP INT TERM
 export GIT_CONFIG_GLOBAL="$TMPDIR/${GIT_CONFIG}"

@@ -1,6 +1,7 @@
 import type { ToolContext } from "@cinch/core";
 import * as z from "zod";
 import type { Backend, Reach } from "../backend.ts";
+import { untilAborted } from "../contents/collect.ts";
 import type { FileRules } from "../path-rules/index.ts";
 import type { PathQueue } from "./path-queue.ts";
 
@@ -31,16 +32,11 @@ export const reachOf = ({ threadId, files, signal }: ToolContext): Reach => ({
   signal,
 });
 
-export async function* readContents(
+export const readContents = (
   { backend }: FileToolDeps,
   { path, end }: { path: string; end?: number },
   context: ToolContext,
-): AsyncGenerator<Uint8Array> {
-  for await (const chunk of backend.read(path, { end }, reachOf(context))) {
-    context.signal.throwIfAborted();
-    yield chunk;
-  }
-}
+) => untilAborted(backend.read(path, { end }, reachOf(context)), context.signal);
 
 /** A path as an argument. An invalid one is refused with the reason before an approval is asked for. */
 export const pathInput = ({ path }: FileToolDeps, description: string) =>

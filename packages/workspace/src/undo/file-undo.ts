@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { FileChange, FileDiff, FileReach, FileRestore, FileVersion, RewoundFile, Undo } from "@cinch/core";
+import type { FileChange, FileDiff, FileReach, FileVersion, Undo } from "@cinch/core";
 import type { Backend } from "../backend.ts";
 import { inBatches } from "../contents/batches.ts";
 import { mapConcurrently } from "../disk/at-once.ts";
@@ -45,20 +45,16 @@ export class FileUndo implements Undo {
     this.#records = records;
   }
 
-  look(paths: readonly string[], reach: FileReach) {
-    return currentHashes(paths, { backend: this.#backend, reach });
-  }
+  readonly look: Undo["look"] = (paths, reach) => currentHashes(paths, { backend: this.#backend, reach });
 
-  obstacles(files: readonly FileRestore[], reach: FileReach): Promise<Map<string, string>> {
-    return obstaclesTo(files, { backend: this.#backend, reach });
-  }
+  readonly obstacles: Undo["obstacles"] = (files, reach) => obstaclesTo(files, { backend: this.#backend, reach });
 
-  restore(files: readonly FileRestore[], reach: FileReach): Promise<RewoundFile[]> {
+  readonly restore: Undo["restore"] = (files, reach) => {
     const wrote = (path: string, hash: string | null) => this.ledger.note(path, hash);
     return restoreAll(files, { backend: this.#backend, reach, wrote });
-  }
+  };
 
-  async diff(then: readonly { path: string; before: FileVersion | null }[], reach: FileReach): Promise<FileDiff[]> {
+  readonly diff: Undo["diff"] = async (then, reach) => {
     const options = { backend: this.#backend, reach };
     const before = new Map(then.map((file) => [file.path, file.before]));
     const diffs: FileDiff[] = [];
@@ -67,7 +63,7 @@ export class FileUndo implements Undo {
       if (diff) diffs.push(diff);
     }
     return diffs.toSorted((a, b) => (a.path < b.path ? -1 : 1));
-  }
+  };
 
   async settle(tree: string, reach: FileReach): Promise<void> {
     const { snapshot, until } = await this.#cache.load(tree);

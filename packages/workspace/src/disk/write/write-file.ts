@@ -1,6 +1,7 @@
 import { constants } from "node:fs";
 import { access, mkdir, open, rename, unlink, type FileHandle } from "node:fs/promises";
 import type { WriteOptions } from "../../backend.ts";
+import { untilAborted } from "../../contents/collect.ts";
 import { fileError } from "../../file-error.ts";
 import { joinPath } from "../../paths.ts";
 import type { Disk, Links, Located } from "../disk.ts";
@@ -68,10 +69,8 @@ async function checkVersion(
 }
 
 async function fill(handle: FileHandle, { content, signal }: Writing): Promise<void> {
-  for await (const chunk of content) {
-    signal?.throwIfAborted();
+  for await (const chunk of untilAborted(content, signal))
     for (let at = 0; at < chunk.length;) at += (await handle.write(chunk, at)).bytesWritten;
-  }
 }
 
 async function place(located: Located, temporary: string, writing: Writing): Promise<void> {

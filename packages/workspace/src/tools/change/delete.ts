@@ -20,10 +20,7 @@ const MAX_FILES = 2_000;
 
 const LOST = `links, and what is over ${MAX_SAVED_BYTES} bytes, are not kept`;
 
-/**
- * Whether the arguments alone tell that only a file can be meant. Rules and people judge a call by its arguments: a call that was judged
- * as one on a file must not delete a directory.
- */
+/** Whether the arguments mean a file. Rules and people judge these, and a call that was judged so must not delete a directory. */
 const meansFile = (input: string, path: string): boolean => !input.endsWith("/") && looksLikeFile(path);
 
 /** Deletes a file, or a directory with everything in it. Of a link, it deletes the link. */
