@@ -6,7 +6,7 @@ const STEPS = 256;
 
 let since = performance.now();
 let steps = 0;
-let turn: Promise<void> | undefined;
+let last: Promise<void> = Promise.resolve();
 
 /**
  * Whether work that never waits for I/O has used up its time slice. All work of the process shares one: several calls may run in one turn
@@ -20,13 +20,12 @@ export function isDue(): boolean {
   return steps === 0 && isSliceOver();
 }
 
-/** Yields to the event loop if the time slice is used up. */
+/** Yields to the event loop if the time slice is used up. Each caller waits for a slice of its own, in order, so none is starved. */
 export async function yieldIfDue(): Promise<void> {
-  while (isSliceOver()) await (turn ??= nextSlice());
+  if (isSliceOver()) await (last = last.then(nextSlice));
 }
 
 async function nextSlice(): Promise<void> {
   await nextTurn();
-  turn = undefined;
   since = performance.now();
 }
