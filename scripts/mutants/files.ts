@@ -89,15 +89,15 @@ export const files = inPackage("packages/workspace", [
   {
     attacks: "path rules: a subagent may widen",
     file: "path-rules/path-rules.ts",
-    find: 'if (above === undefined) return below === "allow" ? undefined : below;',
-    replace: "if (above === undefined) return below;",
+    find: "(below === undefined ? above : stricter(above, below))",
+    replace: "(below && above ? stricter(above, below) : (above ?? below))",
     tests: ["path-rules/path-rules"],
   },
   {
     attacks: "path rules: the mildest of several lists decides",
-    file: "path-rules/path-rules.ts",
-    find: "STRICTNESS[one] >= STRICTNESS[other]",
-    replace: "STRICTNESS[one] <= STRICTNESS[other]",
+    file: "path-rules/path-names.ts",
+    find: "ORDER.indexOf(one) >= ORDER.indexOf(other)",
+    replace: "ORDER.indexOf(one) <= ORDER.indexOf(other)",
     tests: ["path-rules/path-rules"],
   },
   {

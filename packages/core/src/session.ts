@@ -16,7 +16,7 @@ import type { HarnessDisplayState, HarnessMessage } from "./folds/display-state.
 import type { NewLive } from "./events/live-events.ts";
 import type { InboxItem } from "./folds/inbox.ts";
 import { messagesOf } from "./queries/history.ts";
-import { abort } from "./commands/abort.ts";
+import { abort, abortEnded } from "./commands/abort.ts";
 import { prepareInput, editQueued, post, removeQueued, send, type Input } from "./commands/input.ts";
 import { resume } from "./commands/resume.ts";
 import type { Usage } from "./events/message.ts";
@@ -137,7 +137,7 @@ export class Session<Values = StateValues> {
   /** Ends the turn. Queued inputs wait for the next input or for `resume()`; with `inbox` they are dropped. */
   async abort(options: { inbox?: boolean } = {}): Promise<void> {
     const thread = await this.#command((current) => abort(current, optionsOf("abort", options)));
-    await thread.abortEnded();
+    await abortEnded(thread);
   }
 
   /** Continues a parked turn, or takes the inputs that an abort held back. Otherwise does nothing. */

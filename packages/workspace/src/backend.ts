@@ -176,34 +176,17 @@ export interface Backend {
   glob(query: GlobQuery, reach: Reach): AsyncIterable<Entry>;
   /** Matching lines, under the same conditions. `grepFiles` implements it for any backend with `list`, `stat` and `read`. */
   grep(query: GrepQuery, reach: Reach): AsyncIterable<GrepMatch>;
-  /**
-   * The path with every link resolved, also for a file that does not exist yet. Rules judge this path too. Backends without links omit
-   * it.
-   */
+  /** The path with every link resolved, also for a missing file. Rules judge it too. Backends without links omit it. */
   resolve?(path: string, reach: Reach): Promise<string>;
-  /**
-   * Every file that no ignore file excludes. Called before and after each command to find its changes, so it should be fast. Backends
-   * whose files no command can reach omit it.
-   */
+  /** Every file that no ignore file excludes. Called around each command, so it should be fast. Optional if no command reaches them. */
   tree?(reach: Reach): AsyncIterable<TreeFile>;
-  /**
-   * What exists at each of these paths, in any order. Undo asks for thousands at a time, so it should be fast. Without it, `resolve` and
-   * `stat` are used.
-   */
+  /** What exists at each of these paths, in any order. Undo asks for thousands at a time. Default: by `resolve` and `stat`. */
   look?(paths: readonly string[], reach: Reach): AsyncIterable<Sight>;
-  /**
-   * The paths of everything below a directory except directories, including entries that listings omit. Without it, `list` is used.
-   */
+  /** The paths of everything below a directory but directories, also of what listings omit. Default: by `list`. */
   inside?(path: string, reach: Reach): AsyncIterable<string>;
-  /**
-   * `write` and `delete` for many small files at once. Returns the error of each, or `null`, in order. Without it, they are written one
-   * by one.
-   */
+  /** `write` and `delete` for many small files. Returns the error of each, or `null`, in order. Default: one by one. */
   writeAll?(files: readonly SmallWrite[], reach: Reach): Promise<(Error | null)[]>;
-  /**
-   * The paths under which this backend has a real file or folder of the machine, also one that does not exist yet. Backends without
-   * real files omit it.
-   */
+  /** The paths of a real file or folder of the machine, also of a missing one. Backends without real files omit it. */
   whereIs?(real: string): Promise<string[]>;
   /** Called when the workspace is opened. A backend around others forwards it. */
   open?(host: WorkspaceHost): Promise<void>;

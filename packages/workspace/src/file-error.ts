@@ -40,6 +40,8 @@ const MESSAGES: Record<FileProblem, string> = {
 /** The thrown value as an `Error`. */
 export const asError = (thrown: unknown): Error => (thrown instanceof Error ? thrown : new Error(String(thrown)));
 
+export const errorMessage = (error: unknown): string => asError(error).message;
+
 /** Messages begin with the path, so that a backend around a backend can replace it by its own. */
 export function fileError(
   problem: FileProblem,

@@ -21,7 +21,8 @@ export interface PathOptions {
  */
 export function virtualPath(input: string, { root }: PathOptions = {}): string {
   if (typeof input !== "string") throw bad(String(input), "a path is a text.");
-  check(input);
+  const problem = problemIn(input);
+  if (problem) throw bad(input, problem);
   const names: string[] = [];
   for (const name of belowRoot(input, root).split("/")) {
     if (name === "" || name === ".") continue;
@@ -48,11 +49,6 @@ export function isUsableName(name: string): boolean {
   return problemIn(name) === undefined && Buffer.byteLength(name) <= MAX_NAME_BYTES;
 }
 
-function check(input: string): void {
-  const problem = problemIn(input);
-  if (problem) throw bad(input, problem);
-}
-
 // eslint-disable-next-line no-control-regex -- control characters are what this looks for
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
 
@@ -68,7 +64,7 @@ function problemIn(input: string): string | undefined {
 function belowRoot(input: string, root: PathOptions["root"]): string {
   const roots = typeof root === "string" ? [root] : (root ?? []);
   for (const real of roots) {
-    const folder = trimmed(real);
+    const folder = real.replace(/\/+$/, "");
     if (folder === "" || !isWithin(input, folder)) continue;
     const path = posix.normalize(input);
     if (!isWithin(path, folder)) throw leavesRoot(input);
@@ -76,8 +72,6 @@ function belowRoot(input: string, root: PathOptions["root"]): string {
   }
   return input;
 }
-
-const trimmed = (path: string): string => path.replace(/\/+$/, "");
 
 /** Whether `path` is `directory` or is below it. Whole names are compared: "/work-evil" is not within "/work". */
 export function isWithin(path: string, directory: string): boolean {

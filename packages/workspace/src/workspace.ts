@@ -1,39 +1,31 @@
 import { stat } from "node:fs/promises";
 import { homedir } from "node:os";
 import { resolve } from "node:path";
-import { CinchError, type ToolContext, type ToolSet, type Workspace, type WorkspaceStatus } from "@cinch/core";
+import { CinchError, type ToolContext, type ToolSet } from "@cinch/core";
+import type { Workspace, WorkspaceStatus } from "@cinch/core";
 import type { WorkspaceHost } from "@cinch/core/workspace";
 import type { Backend, Reach } from "./backend.ts";
 import { directoryBackend } from "./backends/directory.ts";
 import { withOutputs } from "./backends/outputs.ts";
 import { withPolicy, type PolicyHooks } from "./backends/policy.ts";
-import { collect } from "./collect.ts";
+import { collect } from "./contents/collect.ts";
 import { checkConfig } from "./config.ts";
 import { Outputs } from "./outputs/outputs.ts";
-import { realPathOf } from "./disk/real-path.ts";
+import { realPathOf } from "./disk/on-disk.ts";
 import { fileError } from "./file-error.ts";
 import { FrozenPaths, type FrozenRoot } from "./frozen/index.ts";
 import { isWithin, relativeTo, virtualPath } from "./paths.ts";
-import { hiddenRules } from "./hidden-rules.ts";
+import { hiddenRules } from "./path-rules/hidden-rules.ts";
 import { cacheFolder, makePrivate } from "./private-folder.ts";
-import {
-  canHide,
-  narrower,
-  pathRules,
-  policyFor,
-  ruleHooks,
-  withFrozen,
-  type PathRule,
-  type PathRules,
-} from "./path-rules/index.ts";
+import { canHide, narrower, pathRules, policyFor, ruleHooks, withFrozen } from "./path-rules/index.ts";
+import type { PathRule, PathRules } from "./path-rules/index.ts";
 import type { Sandbox } from "./sandboxes/index.ts";
 import type { Protection, Shell } from "./shells/shell.ts";
-import type { Additions } from "./shells/environment.ts";
 import { rulesBelow } from "./shells/shell-rules.ts";
 import { localShell } from "./shells/local-shell.ts";
-import { sandboxShell } from "./shells/sandbox-shell.ts";
+import { sandboxShell, type SandboxShellOptions } from "./shells/sandbox-shell.ts";
 import { Background, commandTools } from "./tools/execute/index.ts";
-import { chunksOf, sha256 } from "./tools/change/saved-contents.ts";
+import { chunksOf, sha256 } from "./contents/saved-contents.ts";
 import { fileTools } from "./tools/index.ts";
 import { CommandRecords, FileUndo } from "./undo/index.ts";
 
@@ -54,41 +46,20 @@ export interface WorkspaceOptions {
   trusted?: boolean;
 }
 
-export interface LocalWorkspaceOptions {
-  root: string;
-  permissions?: readonly PathRule[];
+export interface LocalWorkspaceOptions
+  extends Omit<SandboxShellOptions, "sandbox" | "permissions">, Pick<WorkspaceOptions, "permissions" | "cache"> {
   /** `auto`: the first that works here. `none`: commands run as ordinary processes, and each one asks. */
   sandbox?: "auto" | "none" | Sandbox;
-  /** Whether git settings and hooks in the folder are obeyed. */
-  trusted?: boolean;
-  /** Hosts that commands in a sandbox may reach. Without any they have no network. */
-  hosts?: readonly string[];
-  /** Real files and folders outside the root that commands in a sandbox may read. */
-  readable?: readonly string[];
-  /** Real files and folders that commands in a sandbox may not read, even inside the root. */
-  hidden?: readonly string[];
-  /** Environment variables for commands, in addition to the few that the harness passes on. */
-  env?: Additions;
-  /** As in `createWorkspace`. */
-  cache?: string;
 }
 
 /** A folder and a shell. */
 export function localWorkspace(options: LocalWorkspaceOptions): FileWorkspace {
   checkConfig("localWorkspace", options);
-  const {
-    root,
-    sandbox = "auto",
-    trusted = false,
-    hosts = [],
-    readable = [],
-    hidden = [],
-    env = {},
-    ...rest
-  } = options;
+  const { sandbox = "auto", hosts = [], readable = [], hidden = [], env = {}, ...rest } = options;
+  const { root, trusted = false } = rest;
   const common = { root, trusted, env };
   const shell = sandbox === "none" ? localShell(common) : sandboxShell({ ...common, sandbox, hosts, readable, hidden });
-  return createWorkspace({ backend: directoryBackend({ root }), shell, root, trusted, ...rest });
+  return createWorkspace({ backend: directoryBackend({ root }), shell, ...rest });
 }
 
 export const createWorkspace = (options: WorkspaceOptions): FileWorkspace => new FileWorkspace(options);
@@ -255,7 +226,7 @@ export class FileWorkspace implements Workspace {
 
   /** Accepts workspace paths, and real paths below the root. */
   #path(input: string): string {
-    return virtualPath(input, this.#root === undefined ? {} : { root: this.#root });
+    return virtualPath(input, { root: this.#root });
   }
 }
 

@@ -50,20 +50,21 @@ export class MessageUpdate {
   }
 }
 
-/** Emitted at most once per tick, however many events arrived. */
+/** Emitted at most once per tick, however many events arrived. The state is made when it is first read. */
 export class DisplayStateChanged {
   readonly type = "display_state_changed";
   readonly threadId: string;
   readonly at: number;
-  readonly #state: HarnessDisplayState;
+  readonly #read: () => HarnessDisplayState;
+  #state: HarnessDisplayState | undefined;
 
-  constructor(state: HarnessDisplayState, at: number) {
-    this.threadId = state.threadId ?? "";
+  constructor(threadId: string, at: number, read: () => HarnessDisplayState) {
+    this.threadId = threadId;
     this.at = at;
-    this.#state = state;
+    this.#read = read;
   }
 
   get displayState(): HarnessDisplayState {
-    return this.#state;
+    return (this.#state ??= this.#read());
   }
 }

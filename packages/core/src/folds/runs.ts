@@ -49,6 +49,10 @@ export interface Runs {
 
 export const noRuns: Runs = { unfinished: emptyTrie, background: emptyTrie, sessions: emptyTrie, cancelledUpTo: 0 };
 
+/** Whether an abort has cancelled runs whose end is not recorded yet. */
+export const hasCancelledRuns = ({ unfinished, cancelledUpTo }: Runs): boolean =>
+  Array.from(trieEntries(unfinished)).some(([, run]) => run.seq <= cancelledUpTo);
+
 export function reduceRuns(runs: Runs, event: DurableEvent): Runs {
   switch (event.type) {
     case "subagent_start":

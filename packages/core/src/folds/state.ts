@@ -82,13 +82,14 @@ function reduceOne(before: ThreadState, event: DurableEvent, draft: CallsDraft):
   if (isForeign(event)) return { ...before, seq, foreign: before.foreign ?? { type, v, seq } };
   const work = workAfter(before.turn, event);
   const progress = reduceProgress(before, event, draft);
-  const turn = progress.turn && { ...progress.turn, ...work(progress.turn.turnId) };
-  const state = {
-    ...before,
-    ...progress,
+  const turn = progress.turn && work(progress.turn);
+  const worked = workedMs(before.turn, turn);
+  const state: ThreadState = {
+    // A copy of `before` with all its fields, or `before` itself.
+    ...(progress as ThreadState),
     turn,
     ended: endedAfter(before, event),
-    spent: { ...progress.spent, ms: progress.spent.ms + workedMs(before.turn, turn) },
+    spent: worked === 0 ? progress.spent : { ...progress.spent, ms: progress.spent.ms + worked },
     seq,
     takeovers: takeoversAfter(before, event),
     control: reduceControl(before.control, event),

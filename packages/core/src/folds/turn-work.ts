@@ -32,34 +32,19 @@ export interface TurnWork {
 
 export type Turn = OpenTurn & TurnWork;
 
-/** Computes the work of the turn that is current after this event. Must be called before the event is folded into the calls. */
-export function workAfter(turn: Turn | null, event: DurableEvent): (turnId: string) => TurnWork {
+/** Must be called before the event is folded into the calls of the turn. Returns a function for the turn that is folded then. */
+export function workAfter(turn: Turn | null, event: DurableEvent): (open: OpenTurn) => Turn {
   const watch = turn && elapsed(turn.watch, event, () => isWaiting(turn));
-  return (turnId) =>
-    turn && watch && turn.turnId === turnId ? { ...workOf(turn), watch, ...changedWork(turn, event) } : newWork(event);
-}
-
-function workOf({ retries, begun, modeId, modelId, steps, inputIds, message, finishReason, ...turn }: Turn): TurnWork {
-  const { usage, tokens, total, unpriced, cost, watch } = turn;
-  return {
-    retries,
-    begun,
-    modeId,
-    modelId,
-    steps,
-    inputIds,
-    message,
-    finishReason,
-    usage,
-    tokens,
-    total,
-    unpriced,
-    cost,
-    watch,
+  return (open) => {
+    if (!turn || !watch || turn.turnId !== open.turnId) return { ...open, ...newWork(event) };
+    const change = changedWork(turn, event);
+    // A turn that continues is a copy of `turn` with all its fields, or `turn` itself.
+    const same = open as Turn;
+    return open === turn && watch === turn.watch && change === null ? turn : { ...same, watch, ...change };
   };
 }
 
-function changedWork(turn: Turn, event: DurableEvent): Partial<TurnWork> {
+function changedWork(turn: Turn, event: DurableEvent): Partial<TurnWork> | null {
   switch (event.type) {
     case "agent_start":
       return { modeId: event.modeId, modelId: event.modelId, begun: true };
@@ -74,10 +59,10 @@ function changedWork(turn: Turn, event: DurableEvent): Partial<TurnWork> {
     }
     case "message_end": {
       const { message, interrupted, finishReason = "stop" } = event;
-      return interrupted || message.role !== "assistant" ? {} : { message, finishReason, steps: turn.steps + 1 };
+      return interrupted || message.role !== "assistant" ? null : { message, finishReason, steps: turn.steps + 1 };
     }
     default:
-      return {};
+      return null;
   }
 }
 

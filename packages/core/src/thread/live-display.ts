@@ -17,6 +17,7 @@ interface LiveDisplayPorts {
 
 /** The display state of an open thread: a view of its progress, and the parts that are folded here. Announces changes once a tick. */
 export class LiveDisplay {
+  readonly #threadId: string;
   readonly #ports: LiveDisplayPorts;
   readonly #parts: LazyFold<DisplayParts, HarnessEvent>;
   #last: { progress: Progress; parts: DisplayParts; state: HarnessDisplayState } | undefined;
@@ -25,16 +26,24 @@ export class LiveDisplay {
   #cancelTick: (() => void) | undefined;
 
   constructor(threadId: string, ports: LiveDisplayPorts) {
+    this.#threadId = threadId;
     this.#ports = ports;
     this.#parts = new LazyFold(newParts(threadId), reducePartsAll);
   }
 
   /** The same object as before if nothing has happened. */
   get state(): HarnessDisplayState {
-    const [progress, { parts }] = [this.#ports.progress(), this];
-    if (this.#last?.progress !== progress || this.#last.parts !== parts)
-      this.#last = { progress, parts, state: displayOf(progress, parts) };
-    return this.#last.state;
+    const progress = this.#ports.progress();
+    const { parts } = this;
+    const known = this.#known(progress, parts);
+    if (known) return known;
+    const state = displayOf(progress, parts);
+    this.#last = { progress, parts, state };
+    return state;
+  }
+
+  #known(progress: Progress, parts: DisplayParts): HarnessDisplayState | undefined {
+    return this.#last?.progress === progress && this.#last.parts === parts ? this.#last.state : undefined;
   }
 
   get parts(): DisplayParts {
@@ -77,7 +86,12 @@ export class LiveDisplay {
   /** Announces what has changed now, instead of at the next tick. */
   flush(): void {
     this.stop();
-    this.#ports.announce(new DisplayStateChanged(this.state, this.#ports.clock.now()));
+    const progress = this.#ports.progress();
+    const { parts } = this;
+    const isCurrent = () => this.#ports.progress() === progress && this.parts === parts;
+    // A subscriber may read it later, when the state is another one.
+    const read = () => (isCurrent() ? this.state : displayOf(progress, parts));
+    this.#ports.announce(new DisplayStateChanged(this.#threadId, this.#ports.clock.now(), read));
   }
 
   stop(): void {

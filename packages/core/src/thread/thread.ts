@@ -7,7 +7,6 @@ import { stamp, type DurableEvent, type HarnessEvent } from "../events/event-map
 import { FoldCache } from "./fold-cache.ts";
 import type { HarnessDisplayState } from "../folds/display-state.ts";
 import { newFolds, type Folds } from "../folds/folds.ts";
-import { trieEntries } from "../folds/trie.ts";
 import { LazyFold } from "../folds/lazy-fold.ts";
 import { newThreadState, reduceThreadAll, type ThreadState } from "../folds/state.ts";
 import { reduceTranscript, type Transcript } from "../folds/transcript.ts";
@@ -19,7 +18,7 @@ import { asOutcome } from "./command-outcome.ts";
 import { deliver, type Subscriber } from "./subscriber.ts";
 import type { AgentModes } from "../config/agent-modes.ts";
 import type { AppendOptions } from "../ports/store.ts";
-import { isActive, needsDriving, preview, type Appended, type Decide } from "../turn/decide.ts";
+import { isActive, preview, type Appended, type Decide } from "../turn/decide.ts";
 import type { Policies } from "../folds/control.ts";
 import type { PolicyLevels } from "../permissions/gate.ts";
 import { ancestorsOf, type DriverPorts, type Journal, type LeaseUse } from "../turn/driver.ts";
@@ -27,11 +26,6 @@ import { TurnResults } from "./turn-results.ts";
 
 /** How long to wait before new events that could not be read are read again. */
 const KEEP_UP_MS = 500;
-/** How long an abort waits for a turn that is about to begin. */
-const BEGIN_MS = 2_000;
-/** How long an aborted turn waits for its children to stop. */
-const CHILDREN_STOP_MS = 1_500;
-
 /**
  * An open thread in this process: its folds, kept up to date with the journal, its subscribers, and its supervisor. All sessions of a
  * harness that are at the same thread share it.
@@ -286,21 +280,13 @@ export class Thread implements Journal {
     }
   }
 
-  /** Settles when the turn that is current at the call, and the runs that an abort has cancelled, have ended. */
-  async abortEnded(): Promise<void> {
-    const { turn } = this.state;
-    await this.until((state) => (!turn || state.turn?.turnId !== turn.turnId) && !hasCancelledRuns(state));
-  }
-
-  async childrenStopped(): Promise<void> {
-    const until = this.ports.clock.now() + CHILDREN_STOP_MS;
-    while (hasCancelledRuns(this.state) && this.ports.clock.now() < until && !this.#closed)
-      await Promise.race([this.changed(), sleep(this.ports.clock, 50)]);
-  }
-
   /** Settles when the condition holds; rejects if the thread is closed here first, or can't be driven. */
   async reach(condition: (state: ThreadState) => boolean): Promise<void> {
     if (!(await this.until(condition))) throw this.supervisor.broken ?? closedError();
+  }
+
+  get isClosed(): boolean {
+    return this.#closed;
   }
 
   /** Settles with true when the condition holds, and with false if the thread is closed here first, or can't be driven. */
@@ -310,15 +296,6 @@ export class Thread implements Journal {
       await this.changed();
     }
     return true;
-  }
-
-  /** Settles when an input that is about to be taken has been taken: an abort then means the turn that begins with it. */
-  async begun(): Promise<void> {
-    const until = this.ports.clock.now() + BEGIN_MS;
-    const canBegin = () => !this.supervisor.broken && !this.#closed && this.ports.modes.canAct(this.state);
-    const begins = () => !this.state.turn && needsDriving(this.state) && canBegin();
-    while (begins() && this.ports.clock.now() < until)
-      await Promise.race([this.changed(), sleep(this.ports.clock, 50)]);
   }
 
   /** Settles when this process neither drives the thread nor has a caller that waits for a turn of it. */
@@ -421,9 +398,5 @@ export class Thread implements Journal {
     if (!this.isDeleted) await this.#cache.close(this.folds);
   }
 }
-
-/** Whether an abort has cancelled runs whose end is not recorded yet. */
-const hasCancelledRuns = ({ runs }: ThreadState): boolean =>
-  Array.from(trieEntries(runs.unfinished)).some(([, run]) => run.seq <= runs.cancelledUpTo);
 
 const isAnswer = ({ type }: { type: string }): boolean => type === "tool_approval_resolved" || type === "tool_resumed";

@@ -30,8 +30,6 @@ export interface Journal {
   emit(event: HarnessEvent): void;
   /** Settles after the next durable event. */
   changed(): Promise<void>;
-  /** Settles when the runs that an abort cancelled have ended, or after a timeout. */
-  childrenStopped(): Promise<void>;
 }
 
 export type LeaseUse = { take: number } | { epoch: number };

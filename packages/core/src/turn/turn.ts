@@ -13,7 +13,8 @@ import { toPrompt } from "../model/prompt.ts";
 import { noUsage } from "../events/usage.ts";
 import type { Message, Usage } from "../events/message.ts";
 import { hashOf } from "../ports/hash.ts";
-import { orAborted } from "../ports/clock.ts";
+import { hasCancelledRuns } from "../folds/runs.ts";
+import { orAborted, sleep } from "../ports/clock.ts";
 import type { Blob } from "../ports/store.ts";
 import { ask } from "./ask-model.ts";
 import { runCalls } from "./calls.ts";
@@ -65,8 +66,17 @@ export async function runTurns(driver: Driver): Promise<void> {
 
 /** Descendants stop first, so that nothing runs any more when the turn has ended. */
 async function endAborting(driver: Driver): Promise<void> {
-  await driver.journal.childrenStopped();
+  await childrenStopped(driver);
   await driver.append((state) => endTurn(state, "aborted"));
+}
+
+/** How long an aborted turn waits for its children to stop. */
+const CHILDREN_STOP_MS = 1_500;
+
+async function childrenStopped({ journal, ports: { clock }, closing }: Driver): Promise<void> {
+  const until = clock.now() + CHILDREN_STOP_MS;
+  while (hasCancelledRuns(journal.state.runs) && clock.now() < until && !closing.aborted)
+    await Promise.race([journal.changed(), sleep(clock, 50)]);
 }
 
 /** Files are reverted before anything else, and only a process with their workspace can do that. */
@@ -87,7 +97,7 @@ async function takeOver(driver: Driver): Promise<void> {
   const { id } = driver.journal;
   if (driver.takeover && driver.state.takeovers >= MAX_TAKEOVERS)
     return park(driver, `${MAX_TAKEOVERS} drivers died here`);
-  if (turn.aborting) await driver.journal.childrenStopped();
+  if (turn.aborting) await childrenStopped(driver);
   const draft = messageOfDraft(await driver.ports.store.draft(id));
   // Another process may have driven the turn since, to where it waits for a person.
   const isDue = (state: ThreadState) =>

@@ -2,7 +2,6 @@ import { CinchError } from "@cinch/core";
 import type { WorkspaceHost } from "@cinch/core/workspace";
 import type {
   Backend,
-  DeleteOptions,
   Entry,
   GlobQuery,
   GrepMatch,
@@ -13,9 +12,8 @@ import type {
   SmallWrite,
   Stat,
   TreeFile,
-  WriteOptions,
 } from "../backend.ts";
-import { namesInside, sightsOf, writeEach } from "../bulk.ts";
+import { namesInside, sightsOf, writeEach } from "./bulk.ts";
 import { checkConfig } from "../config.ts";
 import { FileError, fileError, retold } from "../file-error.ts";
 import { below } from "../glob/index.ts";
@@ -37,12 +35,12 @@ export interface CompositeOptions {
 export function compositeBackend(options: CompositeOptions): Backend {
   checkConfig("compositeBackend", options);
   const { default: rest, routes } = options;
-  const given = Object.entries(routes).map(([path, backend]) => new Route(routePath(path), backend));
+  const given = Object.entries(routes).map(([path, backend]) => routeTo(routePath(path), backend));
   const paths = given.map(({ path }) => path);
   const twice = paths.find((path, at) => paths.indexOf(path) !== at);
   if (twice) throw new CinchError("INVALID_CONFIG", `Two routes of a compositeBackend have the path "${twice}".`);
   const longestFirst = given.toSorted((a, b) => b.path.length - a.path.length);
-  return new CompositeBackend([...longestFirst, new Route("/", rest)]);
+  return new CompositeBackend([...longestFirst, routeTo("/", rest)]);
 }
 
 function routePath(given: string): string {
@@ -55,55 +53,38 @@ function routePath(given: string): string {
   throw new CinchError("INVALID_CONFIG", `A route of a compositeBackend is a path below "/", not "${given}".`);
 }
 
+type Route = ReturnType<typeof routeTo>;
+
 /** A backend and the path that is its root. */
-class Route {
-  readonly path: string;
-  readonly backend: Backend;
-
-  constructor(path: string, backend: Backend) {
-    this.path = path;
-    this.backend = backend;
-  }
-
-  inner(path: string): string {
-    return `/${relativeTo(this.path, path)}`;
-  }
-
-  outer(path: string): string {
-    return joinPaths(this.path, path);
-  }
-
-  entry<E extends Entry>(entry: E): E {
-    const moved = { ...entry, path: this.outer(entry.path) };
-    return entry.target === undefined ? moved : { ...moved, target: this.outer(entry.target) };
-  }
-
-  sight(sight: Sight): Sight {
-    const path = this.outer(sight.path);
-    if (sight.kind === "file") return { path, kind: "file", file: this.entry(sight.file) };
-    if (sight.kind === "blocked") return { path, kind: "blocked", by: this.outer(sight.by) };
-    return sight.kind === "failed" ? { path, kind: "failed", error: this.outerError(sight.error) } : { ...sight, path };
-  }
-
-  outerError<E>(error: E): E {
-    return retold(error, (path) => this.outer(path)) as E;
-  }
-
-  async call<T>(work: (backend: Backend) => Promise<T>): Promise<T> {
+function routeTo(path: string, backend: Backend) {
+  const inner = (outside: string): string => `/${relativeTo(path, outside)}`;
+  const outer = (inside: string): string => joinPaths(path, inside);
+  const outerError = <E>(error: E): E => retold(error, outer) as E;
+  const entry = <E extends Entry>(one: E): E => {
+    const moved = { ...one, path: outer(one.path) };
+    return one.target === undefined ? moved : { ...moved, target: outer(one.target) };
+  };
+  const sight = (one: Sight): Sight => {
+    const at = { path: outer(one.path) };
+    if (one.kind === "file") return { ...at, kind: "file", file: entry(one.file) };
+    if (one.kind === "blocked") return { ...at, kind: "blocked", by: outer(one.by) };
+    return one.kind === "failed" ? { ...at, kind: "failed", error: outerError(one.error) } : { ...one, ...at };
+  };
+  const call = async <T>(work: (to: Backend) => Promise<T>): Promise<T> => {
     try {
-      return await work(this.backend);
+      return await work(backend);
     } catch (error) {
-      throw this.outerError(error);
+      throw outerError(error);
     }
-  }
-
-  async *stream<T>(work: (backend: Backend) => AsyncIterable<T>): AsyncGenerator<T> {
+  };
+  const stream = async function* <T>(work: (to: Backend) => AsyncIterable<T>): AsyncGenerator<T> {
     try {
-      yield* work(this.backend);
+      yield* work(backend);
     } catch (error) {
-      throw this.outerError(error);
+      throw outerError(error);
     }
-  }
+  };
+  return { path, backend, inner, outer, outerError, entry, sight, call, stream };
 }
 
 class CompositeBackend implements Backend {
@@ -114,7 +95,7 @@ class CompositeBackend implements Backend {
     this.#routes = routes;
   }
 
-  async list(path: string, reach: Reach): Promise<Entry[]> {
+  readonly list: Backend["list"] = async (path, reach) => {
     const route = this.#at(path);
     const names = this.#routeNames(path);
     const own = await route
@@ -123,22 +104,20 @@ class CompositeBackend implements Backend {
         if (names.length > 0 && isNothing(error)) return [];
         throw error;
       });
-    const entries = own
-      .map((entry) => route.entry(entry))
-      .filter((entry) => !names.includes(relativeTo(path, entry.path)));
+    const entries = own.map(route.entry).filter((entry) => !names.includes(relativeTo(path, entry.path)));
     const routed = names.map(async (name): Promise<Entry> => {
       const { version: _, ...entry } = await this.#directory(joinPath(path, name), reach);
       return entry;
     });
     return [...entries, ...(await Promise.all(routed))];
-  }
+  };
 
-  async stat(path: string, reach: Reach): Promise<Stat | null> {
+  readonly stat: Backend["stat"] = async (path, reach) => {
     if (this.#routesBelow(path).length > 0) return this.#directory(path, reach);
     const route = this.#at(path);
     const stat = await route.call((backend) => backend.stat(route.inner(path), reach));
     return stat && route.entry(stat);
-  }
+  };
 
   async *read(path: string, range: Range, reach: Reach): AsyncGenerator<Uint8Array> {
     if (this.#routesBelow(path).length > 0) throw fileError("is_a_directory", path);
@@ -146,24 +125,22 @@ class CompositeBackend implements Backend {
     yield* route.stream((backend) => backend.read(route.inner(path), range, reach));
   }
 
-  async write(path: string, content: AsyncIterable<Uint8Array>, options: WriteOptions, reach: Reach): Promise<Stat> {
+  readonly write: Backend["write"] = async (path, content, options, reach) => {
     if (this.#routesBelow(path).length > 0) throw fileError("is_a_directory", path);
     const route = this.#at(path);
     return route.entry(await route.call((backend) => backend.write(route.inner(path), content, options, reach)));
-  }
+  };
 
-  async delete(path: string, reach: Reach, options?: DeleteOptions): Promise<void> {
+  readonly delete: Backend["delete"] = async (path, reach, options) => {
     const [kept] = this.#routesBelow(path);
     if (path === "/") throw fileError("denied", path, "the root can't be deleted. Delete what is in it.");
     if (kept)
       throw fileError("denied", path, `${kept.path} always exists, so this can't be deleted. Delete what is in it.`);
     const route = this.#at(path);
     await route.call((backend) => backend.delete(route.inner(path), reach, options));
-  }
+  };
 
-  glob(query: GlobQuery, reach: Reach): AsyncIterable<Entry> {
-    return new Batches(this.#glob(query, reach));
-  }
+  readonly glob: Backend["glob"] = (query, reach) => new Batches(this.#glob(query, reach));
 
   async *#glob(query: GlobQuery, reach: Reach): AsyncGenerator<Entry[]> {
     const matcher = patternOf(query.pattern, query.path);
@@ -176,7 +153,7 @@ class CompositeBackend implements Backend {
         const inner = { pattern, path: route.inner(path) };
         for await (const found of this.#found(route, path, (backend) => backend.glob(inner, reach))) {
           const ours = found
-            .map((entry) => route.entry(entry))
+            .map(route.entry)
             .filter((entry) => this.#at(entry.path) === route && matcher.matches(relativeTo(from, entry.path)))
             .filter((entry) => !seen.has(entry.path));
           if (patterns.length > 1) for (const entry of ours) seen.add(entry.path);
@@ -186,9 +163,7 @@ class CompositeBackend implements Backend {
     }
   }
 
-  grep(query: GrepQuery, reach: Reach): AsyncIterable<GrepMatch> {
-    return new Batches(this.#grep(query, reach));
-  }
+  readonly grep: Backend["grep"] = (query, reach) => new Batches(this.#grep(query, reach));
 
   async *#grep(query: GrepQuery, reach: Reach): AsyncGenerator<GrepMatch[]> {
     const fits = query.glob === undefined ? () => true : fileFilter(query.glob, query.path);
@@ -218,7 +193,7 @@ class CompositeBackend implements Backend {
     for (const path of paths.filter(isRoute)) yield { path, kind: "directory" };
     const others = paths.filter((path) => !isRoute(path));
     for (const [route, some] of Map.groupBy(others, (path) => this.#at(path))) {
-      const inner = some.map((path) => route.inner(path));
+      const inner = some.map(route.inner);
       for await (const sight of route.stream((backend) => sightsOf(backend, inner, reach))) yield route.sight(sight);
     }
   }
@@ -227,7 +202,7 @@ class CompositeBackend implements Backend {
     for (const { route, path: from } of this.#places(path)) {
       const inner = route.inner(from);
       for await (const found of this.#found(route, from, (backend) => namesInside(backend, inner, reach)))
-        yield* found.map((one) => route.outer(one)).filter((outer) => this.#at(outer) === route);
+        yield* found.map(route.outer).filter((outer) => this.#at(outer) === route);
     }
   }
 
@@ -252,7 +227,7 @@ class CompositeBackend implements Backend {
   async whereIs(real: string): Promise<string[]> {
     const places = this.#routes.map(async (route) => {
       const inner = (await route.backend.whereIs?.(real)) ?? [];
-      return inner.map((path) => route.outer(path)).filter((path) => this.#at(path) === route);
+      return inner.map(route.outer).filter((path) => this.#at(path) === route);
     });
     return (await Promise.all(places)).flat();
   }

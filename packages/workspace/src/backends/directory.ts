@@ -1,28 +1,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { BigIntStats } from "node:fs";
 import { lstat, readdir } from "node:fs/promises";
-import type {
-  Backend,
-  DeleteOptions,
-  Entry,
-  GlobQuery,
-  GrepMatch,
-  GrepQuery,
-  Range,
-  Reach,
-  Sight,
-  SmallWrite,
-  Stat,
-  TreeFile,
-  WriteOptions,
-} from "../backend.ts";
-import { writePlainly } from "../bulk.ts";
+import type { Backend, Entry, Range, Reach, Sight, SmallWrite, Stat, TreeFile } from "../backend.ts";
+import { writePlainly } from "./bulk.ts";
 import { checkConfig } from "../config.ts";
 import { mapConcurrently } from "../disk/at-once.ts";
 import { Subtree } from "../disk/search/subtree.ts";
 import { Disk, type Links, type Located } from "../disk/disk.ts";
 import { diskError, onDisk } from "../disk/disk-error.ts";
-import { realPathOf } from "../disk/real-path.ts";
+import { realPathOf } from "../disk/on-disk.ts";
 import { entryOf, kindOf, type Confinement, type Folder } from "../disk/folder.ts";
 import { SmallFiles } from "../disk/small-files.ts";
 import { lookInside } from "../disk/look-inside.ts";
@@ -76,11 +62,10 @@ export class DirectoryBackend implements Backend {
     return this.#disk.confinement();
   }
 
-  list(path: string, reach: Reach): Promise<Entry[]> {
-    return onDisk(path, async () => {
+  readonly list: Backend["list"] = (path, reach) =>
+    onDisk(path, async () => {
       await using located = await this.#locate(path, reach);
-      if (!located.isDirectory) throw fileError(located.found ? "not_a_directory" : "not_found", path);
-      const folder = located.enter();
+      const folder = located.enter(path);
       await folder.verify();
       const names = await readdir(folder.place);
       await sweep(folder, names);
@@ -92,10 +77,9 @@ export class DirectoryBackend implements Backend {
       );
       return entries.filter((entry) => entry !== null);
     });
-  }
 
-  stat(path: string, reach: Reach): Promise<Stat | null> {
-    return onDisk(path, async () => {
+  readonly stat: Backend["stat"] = (path, reach) =>
+    onDisk(path, async () => {
       const first = await this.#stat(path, reach);
       const wait = first ? msUntilSettled(first.stats) : 0;
       if (wait === 0) return first && first.stat;
@@ -103,7 +87,6 @@ export class DirectoryBackend implements Backend {
       await sleep(wait);
       return (await this.#stat(path, reach))?.stat ?? null;
     });
-  }
 
   async *read(path: string, range: Range, reach: Reach): AsyncGenerator<Uint8Array> {
     const { start, end } = wholeRange(path, range);
@@ -120,26 +103,16 @@ export class DirectoryBackend implements Backend {
     }
   }
 
-  write(
-    path: string,
-    content: AsyncIterable<Uint8Array>,
-    { ifVersion, mode }: WriteOptions,
-    reach: Reach,
-  ): Promise<Stat> {
-    return onDisk(path, async () => {
+  readonly write: Backend["write"] = (path, content, { ifVersion, mode }, reach) =>
+    onDisk(path, async () => {
       this.#check(path, reach);
       const writing = { path, content, ifVersion, mode, links: linksFor(reach), signal: reach.signal };
       const { stats, version } = await writeFile(this.#disk, writing);
       return { ...entryOf(path, stats), version, mode: modeOf(stats) };
     });
-  }
 
-  delete(
-    path: string,
-    reach: Reach,
-    { ifVersion, ifEmpty = false, ifLink = false }: DeleteOptions = {},
-  ): Promise<void> {
-    return onDisk(path, async () => {
+  readonly delete: Backend["delete"] = (path, reach, { ifVersion, ifEmpty = false, ifLink = false } = {}) =>
+    onDisk(path, async () => {
       if (path === "/") throw notTheRoot();
       await using located = await this.#locate(path, reach, { keepLast: true });
       const { found, folder, name } = located;
@@ -151,15 +124,12 @@ export class DirectoryBackend implements Backend {
       if (ifLink) return await removeLink(folder, name);
       await remove(located.folder, located.name, reach.signal);
     });
-  }
 
-  glob(query: GlobQuery, reach: Reach): AsyncIterable<Entry> {
-    return new Batches(this.#search(query.path, reach, (manner) => globDisk(this.#disk, query, manner)));
-  }
+  readonly glob: Backend["glob"] = (query, reach) =>
+    new Batches(this.#search(query.path, reach, (manner) => globDisk(this.#disk, query, manner)));
 
-  grep(query: GrepQuery, reach: Reach): AsyncIterable<GrepMatch> {
-    return new Batches(this.#search(query.path, reach, (manner) => grepDisk(this.#disk, query, manner)));
-  }
+  readonly grep: Backend["grep"] = (query, reach) =>
+    new Batches(this.#search(query.path, reach, (manner) => grepDisk(this.#disk, query, manner)));
 
   resolve(path: string, reach: Reach): Promise<string> {
     return onDisk(path, async () => {
@@ -187,7 +157,7 @@ export class DirectoryBackend implements Backend {
     await using small = new SmallFiles(root);
     for (const [parent, some] of Map.groupBy(paths, parentOf)) {
       reach.signal?.throwIfAborted();
-      yield* lookInside(root, { parent, paths: some }, (path, stats) => {
+      yield* lookInside(this.#disk, { parent, paths: some }, (path, stats) => {
         return treeFile(path, stats, () => this.#contents(path, small, reach));
       });
     }
@@ -196,8 +166,7 @@ export class DirectoryBackend implements Backend {
   async *inside(path: string, reach: Reach): AsyncGenerator<string> {
     try {
       await using located = await this.#locate(path, reach);
-      if (!located.isDirectory) throw fileError(located.found ? "not_a_directory" : "not_found", path);
-      yield* filesInside(located.enter());
+      yield* filesInside(located.enter(path));
     } catch (error) {
       throw diskError(error, path);
     }

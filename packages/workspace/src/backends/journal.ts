@@ -1,20 +1,11 @@
 import { createHash, randomUUID, type Hash } from "node:crypto";
 import { CinchError } from "@cinch/core";
+import type { Blob } from "@cinch/core/store";
 import type { FileJournal, FileVersion, HeldFile, HeldFiles, WorkspaceHost } from "@cinch/core/workspace";
-import type {
-  Backend,
-  DeleteOptions,
-  Entry,
-  GlobQuery,
-  GrepQuery,
-  Range,
-  Reach,
-  Sight,
-  Stat,
-  TreeFile,
-  WriteOptions,
-} from "../backend.ts";
+import type { Backend, Entry, Range, Reach, Sight, Stat, TreeFile, WriteOptions } from "../backend.ts";
 import { checkConfig } from "../config.ts";
+import { untilAborted } from "../contents/collect.ts";
+import { partsOf } from "../contents/saved-contents.ts";
 import { fileError } from "../file-error.ts";
 import { isWithin, joinPath, namesOf, parentOf } from "../paths.ts";
 import { globFiles, grepFiles, treeFiles } from "../search/index.ts";
@@ -58,20 +49,21 @@ class JournalBackend implements Backend {
   readonly #journalOf: (reach: Reach) => Promise<FileJournal>;
 
   constructor(journalOf: (reach: Reach) => Promise<FileJournal>) {
-    this.#journalOf = journalOf;
+    this.#journalOf = async (reach) => {
+      reach.signal?.throwIfAborted();
+      return journalOf(reach);
+    };
   }
 
-  async list(path: string, reach: Reach): Promise<Entry[]> {
-    reach.signal?.throwIfAborted();
+  readonly list: Backend["list"] = async (path, reach) => {
     const held = await this.#held(reach);
     if (held[path]) throw fileError("not_a_directory", path);
     const entries = childrenOf(held, path);
     if (entries.length === 0 && path !== "/") throw fileError("not_found", path);
     return entries;
-  }
+  };
 
-  async stat(path: string, reach: Reach): Promise<Stat | null> {
-    reach.signal?.throwIfAborted();
+  readonly stat: Backend["stat"] = async (path, reach) => {
     const held = await this.#held(reach);
     const file = held[path];
     if (file) return statOf(path, file);
@@ -79,10 +71,9 @@ class JournalBackend implements Backend {
     if (children.length === 0 && path !== "/") return null;
     const modified = Math.max(0, ...children.map((child) => child.modified));
     return { path, type: "directory", size: 0, modified, version: `${modified}` };
-  }
+  };
 
   async *read(path: string, range: Range, reach: Reach): AsyncGenerator<Uint8Array> {
-    reach.signal?.throwIfAborted();
     const journal = await this.#journalOf(reach);
     const held = visible(await journal.held());
     const file = held[path];
@@ -102,16 +93,12 @@ class JournalBackend implements Backend {
     reach.signal?.throwIfAborted();
   }
 
-  async write(path: string, content: AsyncIterable<Uint8Array>, options: WriteOptions, reach: Reach): Promise<Stat> {
-    reach.signal?.throwIfAborted();
+  readonly write: Backend["write"] = async (path, content, options, reach) => {
     const journal = await this.#journalOf(reach);
     checkWrite(await journal.held(), path, options);
     const upload = new Upload(journal);
     try {
-      for await (const chunk of content) {
-        reach.signal?.throwIfAborted();
-        await upload.add(chunk);
-      }
+      for await (const part of partsOf(untilAborted(content, reach.signal), PART_BYTES)) await upload.add(part);
       reach.signal?.throwIfAborted();
       await upload.finish(path, (held) => checkWrite(held, path, options));
     } catch (error) {
@@ -120,12 +107,11 @@ class JournalBackend implements Backend {
     }
     const file = (await journal.held())[path];
     return file ? statOf(path, file) : { path, type: "file", size: 0, modified: 0, version: "" };
-  }
+  };
 
-  async delete(path: string, reach: Reach, { ifVersion, ifEmpty, ifLink }: DeleteOptions = {}): Promise<void> {
-    reach.signal?.throwIfAborted();
-    if (path === "/") throw fileError("denied", path, "the root can't be deleted. Delete what is in it.");
+  readonly delete: Backend["delete"] = async (path, reach, { ifVersion, ifEmpty, ifLink } = {}) => {
     const journal = await this.#journalOf(reach);
+    if (path === "/") throw fileError("denied", path, "the root can't be deleted. Delete what is in it.");
     const deleted = await journal.record((all) => {
       const file = visible(all)[path];
       // A journal has neither empty directories nor links.
@@ -137,20 +123,14 @@ class JournalBackend implements Backend {
       });
     });
     if (!deleted) throw fileError("not_found", path);
-  }
+  };
 
   async *tree(reach: Reach): AsyncGenerator<TreeFile> {
     const journal = await this.#journalOf(reach);
     const held = await journal.held();
     // One snapshot of the journal: to fold it again for every file would be slow.
-    const still = new JournalBackend(() =>
-      Promise.resolve({
-        held: () => Promise.resolve(held),
-        record: () => Promise.resolve(false),
-        blob: (hash) => journal.blob(hash),
-      }),
-    );
-    yield* treeFiles(still, reach);
+    const still = { held: async () => held, record: async () => false, blob: (hash: string) => journal.blob(hash) };
+    yield* treeFiles(new JournalBackend(async () => still), reach);
   }
 
   async *look(paths: readonly string[], reach: Reach): AsyncGenerator<Sight> {
@@ -170,13 +150,9 @@ class JournalBackend implements Backend {
     }
   }
 
-  glob(query: GlobQuery, reach: Reach) {
-    return globFiles(this, query, reach);
-  }
+  readonly glob: Backend["glob"] = (query, reach) => globFiles(this, query, reach);
 
-  grep(query: GrepQuery, reach: Reach) {
-    return grepFiles(this, query, reach);
-  }
+  readonly grep: Backend["grep"] = (query, reach) => grepFiles(this, query, reach);
 
   async #held(reach: Reach): Promise<HeldFiles> {
     return visible(await (await this.#journalOf(reach)).held());
@@ -189,9 +165,7 @@ class Upload {
   readonly #place = `${STAGING}/${randomUUID()}`;
   readonly #hash: Hash = createHash("sha256");
   readonly #parts: Part[] = [];
-  #blobs: { hash: string; bytes: Uint8Array }[] = [];
-  #rest: Uint8Array[] = [];
-  #restSize = 0;
+  #blobs: Blob[] = [];
   #size = 0;
   #staged = false;
 
@@ -199,27 +173,13 @@ class Upload {
     this.#journal = journal;
   }
 
-  async add(chunk: Uint8Array): Promise<void> {
-    for (let at = 0; at < chunk.length;) {
-      const piece = copyOf(chunk, at, at + PART_BYTES - this.#restSize);
-      at += piece.length;
-      this.#hash.update(piece);
-      this.#rest.push(piece);
-      this.#restSize += piece.length;
-      if (this.#restSize === PART_BYTES) this.#cut();
-      if (this.#blobs.length * PART_BYTES >= STAGE_BYTES) await this.#stage();
-    }
-  }
-
-  #cut(): void {
-    if (this.#restSize === 0) return;
-    const bytes = new Uint8Array(Buffer.concat(this.#rest));
-    const blob = createHash("sha256").update(bytes).digest("hex");
+  async add(part: Blob): Promise<void> {
+    const { hash: blob, bytes } = part;
+    this.#hash.update(bytes);
     this.#parts.push({ blob, size: bytes.length });
-    this.#blobs.push({ hash: blob, bytes });
+    this.#blobs.push(part);
     this.#size += bytes.length;
-    this.#rest = [];
-    this.#restSize = 0;
+    if (this.#blobs.length * PART_BYTES >= STAGE_BYTES) await this.#stage();
   }
 
   /** Moves the parts so far from memory to the store, under a hidden path. */
@@ -232,7 +192,6 @@ class Upload {
   }
 
   async finish(path: string, check: (held: HeldFiles) => void): Promise<void> {
-    this.#cut();
     const after: FileVersion = { hash: this.#hash.digest("hex"), size: this.#size, parts: this.#parts };
     await this.#journal.record((held) => {
       check(held);

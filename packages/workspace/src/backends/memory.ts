@@ -1,16 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { CinchError } from "@cinch/core";
-import type {
-  Backend,
-  DeleteOptions,
-  Entry,
-  GlobQuery,
-  GrepQuery,
-  Range,
-  Reach,
-  Stat,
-  WriteOptions,
-} from "../backend.ts";
+import type { Backend, Entry, Range, Reach, Stat, WriteOptions } from "../backend.ts";
+import { untilAborted } from "../contents/collect.ts";
 import { fileError } from "../file-error.ts";
 import { joinPath, nameOf, namesOf, parentOf, virtualPath } from "../paths.ts";
 import { globFiles, grepFiles, treeFiles } from "../search/index.ts";
@@ -52,24 +43,25 @@ class MemoryBackend implements Backend {
   readonly #id = randomUUID();
   #versions = 0;
 
-  async list(path: string, { signal }: Reach): Promise<Entry[]> {
+  readonly list: Backend["list"] = async (path, { signal }) => {
     signal?.throwIfAborted();
     const node = this.#find(path);
-    if (!node) throw fileError("not_found", path);
-    if (node.type === "file") throw fileError("not_a_directory", path);
+    if (node?.type !== "directory") throw fileError(node ? "not_a_directory" : "not_found", path);
     return Array.from(node.children, ([name, child]) => entryOf(joinPath(path, name), child));
-  }
+  };
 
-  async stat(path: string, { signal }: Reach): Promise<Stat | null> {
+  readonly stat: Backend["stat"] = async (path, { signal }) => {
     signal?.throwIfAborted();
     const node = this.#find(path);
     return node ? statOf(path, node) : null;
-  }
+  };
 
   async *read(path: string, range: Range, { signal }: Reach): AsyncGenerator<Uint8Array> {
     const { start, end } = wholeRange(path, range);
+    const node = this.#find(path);
+    if (node?.type !== "file") throw fileError(node ? "is_a_directory" : "not_found", path);
     let at = 0;
-    for (const chunk of this.#file(path).chunks) {
+    for (const chunk of node.chunks) {
       const stop = Math.min(end - at, chunk.length);
       for (let from = Math.max(start - at, 0); from < stop; from += CHUNK_BYTES) {
         signal?.throwIfAborted();
@@ -80,22 +72,14 @@ class MemoryBackend implements Backend {
     signal?.throwIfAborted();
   }
 
-  async write(
-    path: string,
-    content: AsyncIterable<Uint8Array>,
-    options: WriteOptions,
-    { signal }: Reach,
-  ): Promise<Stat> {
+  readonly write: Backend["write"] = async (path, content, options, { signal }) => {
     signal?.throwIfAborted();
     this.#checkWrite(path, options);
     const chunks: Uint8Array[] = [];
-    for await (const chunk of content) {
-      signal?.throwIfAborted();
-      if (chunk.length > 0) chunks.push(copyOf(chunk));
-    }
+    for await (const chunk of untilAborted(content, signal)) if (chunk.length > 0) chunks.push(copyOf(chunk));
     signal?.throwIfAborted();
     return this.put(path, chunks, options);
-  }
+  };
 
   /** Synchronous, so that no other write comes between the check and the change. */
   put(path: string, chunks: readonly Uint8Array[], options: WriteOptions): Stat {
@@ -114,7 +98,7 @@ class MemoryBackend implements Backend {
     return statOf(path, file);
   }
 
-  async delete(path: string, { signal }: Reach, { ifVersion, ifEmpty, ifLink }: DeleteOptions = {}): Promise<void> {
+  readonly delete: Backend["delete"] = async (path, { signal }, { ifVersion, ifEmpty, ifLink } = {}) => {
     signal?.throwIfAborted();
     const node = this.#find(path);
     if (ifVersion !== undefined && (node?.type !== "file" || node.version !== ifVersion))
@@ -124,19 +108,15 @@ class MemoryBackend implements Backend {
     if (path === "/") throw fileError("denied", path, "the root can't be deleted. Delete what is in it.");
     const parent = this.#find(parentOf(path));
     if (parent?.type !== "directory" || !parent.children.delete(nameOf(path))) throw fileError("not_found", path);
-  }
+  };
 
   tree(reach: Reach) {
     return treeFiles(this, reach);
   }
 
-  glob(query: GlobQuery, reach: Reach) {
-    return globFiles(this, query, reach);
-  }
+  readonly glob: Backend["glob"] = (query, reach) => globFiles(this, query, reach);
 
-  grep(query: GrepQuery, reach: Reach) {
-    return grepFiles(this, query, reach);
-  }
+  readonly grep: Backend["grep"] = (query, reach) => grepFiles(this, query, reach);
 
   #checkWrite(path: string, { ifVersion }: WriteOptions): void {
     const node = this.#find(path);
@@ -148,13 +128,6 @@ class MemoryBackend implements Backend {
       if (above?.type === "file")
         throw fileError("not_a_directory", path, "a name on its way is a file. Use another path.");
     }
-  }
-
-  #file(path: string): MemoryFile {
-    const node = this.#find(path);
-    if (!node) throw fileError("not_found", path);
-    if (node.type === "directory") throw fileError("is_a_directory", path);
-    return node;
   }
 
   #find(path: string): MemoryNode | undefined {

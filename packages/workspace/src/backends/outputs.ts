@@ -1,17 +1,5 @@
-import type {
-  Backend,
-  DeleteOptions,
-  Entry,
-  GlobQuery,
-  GrepMatch,
-  GrepQuery,
-  Range,
-  Reach,
-  Sight,
-  Stat,
-  WriteOptions,
-} from "../backend.ts";
-import { plainSights, sightsOf } from "../bulk.ts";
+import type { Backend, Entry, GlobQuery, GrepMatch, GrepQuery, Range, Reach, Sight } from "../backend.ts";
+import { plainSights, sightsOf } from "./bulk.ts";
 import { fileError, retold } from "../file-error.ts";
 import { OUTPUT_PATH, type Outputs } from "../outputs/outputs.ts";
 import { isWithin } from "../paths.ts";
@@ -36,37 +24,35 @@ class OutputBackend extends BackendAround implements Backend {
     this.#disk = directoryBackend({ root: outputs.directory });
   }
 
-  async list(path: string, reach: Reach): Promise<Entry[]> {
+  readonly list: Backend["list"] = async (path, reach) => {
     if (!isOutput(path)) return (await this.backend.list(path, reach)).filter((entry) => !isOutput(entry.path));
     throw fileError((await this.stat(path, reach)) ? "not_a_directory" : "not_found", path);
-  }
+  };
 
-  async stat(path: string, reach: Reach): Promise<Stat | null> {
+  readonly stat: Backend["stat"] = async (path, reach) => {
     if (!isOutput(path)) return this.backend.stat(path, reach);
     const inner = await this.#inner(path);
     if (inner === undefined) return null;
     const stat = await this.#disk.stat(inner, direct(reach));
     return stat && { ...stat, path };
-  }
+  };
 
   async *read(path: string, range: Range, reach: Reach): AsyncGenerator<Uint8Array> {
     if (!isOutput(path)) return yield* this.backend.read(path, range, reach);
     yield* this.#inside(path, (inner) => this.#disk.read(inner, range, direct(reach)));
   }
 
-  async write(path: string, content: AsyncIterable<Uint8Array>, options: WriteOptions, reach: Reach): Promise<Stat> {
+  readonly write: Backend["write"] = async (path, content, options, reach) => {
     if (isOutput(path)) throw onlyRead(path);
     return this.backend.write(path, content, options, reach);
-  }
+  };
 
-  async delete(path: string, reach: Reach, options?: DeleteOptions): Promise<void> {
+  readonly delete: Backend["delete"] = async (path, reach, options) => {
     if (isOutput(path)) throw onlyRead(path);
     await this.backend.delete(path, reach, options);
-  }
+  };
 
-  glob(query: GlobQuery, reach: Reach): AsyncIterable<Entry> {
-    return new Batches(this.#glob(query, reach));
-  }
+  readonly glob: Backend["glob"] = (query, reach) => new Batches(this.#glob(query, reach));
 
   async *#glob(query: GlobQuery, reach: Reach): AsyncGenerator<Entry[]> {
     if (isOutput(query.path))
@@ -75,9 +61,7 @@ class OutputBackend extends BackendAround implements Backend {
       yield entries.filter((entry) => !isOutput(entry.path));
   }
 
-  grep(query: GrepQuery, reach: Reach): AsyncIterable<GrepMatch> {
-    return new Batches(this.#grep(query, reach));
-  }
+  readonly grep: Backend["grep"] = (query, reach) => new Batches(this.#grep(query, reach));
 
   async *#grep(query: GrepQuery, reach: Reach): AsyncGenerator<GrepMatch[]> {
     const { path } = query;

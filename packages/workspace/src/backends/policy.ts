@@ -1,19 +1,5 @@
-import type {
-  Backend,
-  DeleteOptions,
-  Entry,
-  GlobQuery,
-  GrepMatch,
-  GrepQuery,
-  Range,
-  Reach,
-  Sight,
-  SmallWrite,
-  Stat,
-  TreeFile,
-  WriteOptions,
-} from "../backend.ts";
-import { namesInside, sightsOf, writeEach } from "../bulk.ts";
+import type { Backend, Entry, GrepMatch, GrepQuery, Range, Reach, Sight, SmallWrite, TreeFile } from "../backend.ts";
+import { entriesInside, namesInside, sightsOf, writeEach } from "./bulk.ts";
 import { checkBackend, checkConfig } from "../config.ts";
 import { fileError, retold } from "../file-error.ts";
 import { isWithin, joinPath, joinPaths, nameOf, parentOf, relativeTo } from "../paths.ts";
@@ -54,20 +40,18 @@ class PolicyBackend extends BackendAround implements Backend {
     this.#hooks = hooks;
   }
 
-  list(path: string, reach: Reach): Promise<Entry[]> {
-    return this.#judged({ operation: "list", path }, reach, async (judged) => {
+  readonly list: Backend["list"] = (path, reach) =>
+    this.#judged({ operation: "list", path }, reach, async (judged) => {
       const entries = await this.backend.list(judged.real, judged.reach);
       const shown = await Promise.all(entries.map((entry) => this.#shows(judged, entry)));
-      return entries.filter((_, at) => shown[at]).map((entry) => judged.entry(entry));
+      return entries.filter((_, at) => shown[at]).map(judged.entry);
     });
-  }
 
-  stat(path: string, reach: Reach): Promise<Stat | null> {
-    return this.#judged({ operation: "list", path }, reach, async (judged) => {
+  readonly stat: Backend["stat"] = (path, reach) =>
+    this.#judged({ operation: "list", path }, reach, async (judged) => {
       const stat = await this.backend.stat(judged.real, judged.reach);
       return stat && judged.entry(stat);
     });
-  }
 
   read(path: string, range: Range, reach: Reach): AsyncGenerator<Uint8Array> {
     return this.#stream({ operation: "read", path }, reach, (judged) =>
@@ -75,28 +59,24 @@ class PolicyBackend extends BackendAround implements Backend {
     );
   }
 
-  write(path: string, content: AsyncIterable<Uint8Array>, options: WriteOptions, reach: Reach): Promise<Stat> {
-    return this.#judged({ operation: "write", path }, reach, async (judged) =>
+  readonly write: Backend["write"] = (path, content, options, reach) =>
+    this.#judged({ operation: "write", path }, reach, async (judged) =>
       judged.entry(await this.backend.write(judged.real, content, options, judged.reach)),
     );
-  }
 
-  delete(path: string, reach: Reach, options?: DeleteOptions): Promise<void> {
-    return this.#judged({ operation: "delete", path }, reach, async (judged) => {
+  readonly delete: Backend["delete"] = (path, reach, options) =>
+    this.#judged({ operation: "delete", path }, reach, async (judged) => {
       await this.#checkInside(judged);
       await this.backend.delete(judged.real, judged.reach, options);
     });
-  }
 
-  glob(query: GlobQuery, reach: Reach): AsyncIterable<Entry> {
+  readonly glob: Backend["glob"] = (query, reach) => {
     const access: Access = { operation: "list", path: query.path };
     const search = (judged: JudgedPath) => this.backend.glob({ ...query, path: judged.real }, judged.reach);
     return new Batches(this.#stream(access, reach, (judged) => this.#filtered(judged, search(judged))));
-  }
+  };
 
-  grep(query: GrepQuery, reach: Reach): AsyncIterable<GrepMatch> {
-    return new Batches(this.#grep(query, reach));
-  }
+  readonly grep: Backend["grep"] = (query, reach) => new Batches(this.#grep(query, reach));
 
   async *#grep(query: GrepQuery, reach: Reach): AsyncGenerator<GrepMatch[]> {
     const stat = await this.stat(query.path, reach);
@@ -106,12 +86,11 @@ class PolicyBackend extends BackendAround implements Backend {
   }
 
   async *#filtered<T extends Seen>(judged: JudgedPath, found: AsyncIterable<T>): AsyncGenerator<T[]> {
-    for await (const items of Batches.of(found))
-      yield (await this.#shown(judged, items)).map((item) => judged.entry(item));
+    for await (const items of Batches.of(found)) yield (await this.#shown(judged, items)).map(judged.entry);
   }
 
   async *tree(reach: Reach): AsyncGenerator<TreeFile> {
-    const judged = new JudgedPath("/", "/", reach);
+    const judged = judgedPath("/", "/", reach);
     for await (const file of this.backend.tree?.(reach) ?? []) if (await this.#shows(judged, file)) yield file;
   }
 
@@ -152,7 +131,7 @@ class PolicyBackend extends BackendAround implements Backend {
       await this.#hooks.after?.({ ...access, path: judged.real }, reach);
       return result;
     } catch (error) {
-      throw retold(error, (path) => judged.outer(path));
+      throw retold(error, judged.outer);
     }
   }
 
@@ -163,7 +142,7 @@ class PolicyBackend extends BackendAround implements Backend {
       yield* work(judged);
     } catch (error) {
       failed = true;
-      throw retold(error, (path) => judged.outer(path));
+      throw retold(error, judged.outer);
     } finally {
       if (!failed) await this.#hooks.after?.({ ...access, path: judged.real }, reach);
     }
@@ -172,13 +151,13 @@ class PolicyBackend extends BackendAround implements Backend {
   /** Resolves and judges a path. After that no link is followed, so the path that was judged is the one that is used. */
   async #judge({ operation, path }: Access, reach: Reach): Promise<JudgedPath> {
     await this.#check({ operation, path }, path, reach);
-    if (!this.backend.resolve) return new JudgedPath(path, path, reach);
+    if (!this.backend.resolve) return judgedPath(path, path, reach);
     // A link itself is deleted, so only its parent is resolved.
     const isDelete = operation === "delete" && path !== "/";
     const above = await this.backend.resolve(isDelete ? parentOf(path) : path, reach);
     const real = isDelete ? joinPath(above, nameOf(path)) : above;
     if (real !== path) await this.#check({ operation, path: real }, path, reach);
-    return new JudgedPath(path, real, { ...reach, direct: true });
+    return judgedPath(path, real, { ...reach, direct: true });
   }
 
   async #check(access: Access, asked: string, reach: Reach): Promise<void> {
@@ -190,13 +169,9 @@ class PolicyBackend extends BackendAround implements Backend {
   async #checkInside({ real, reach }: JudgedPath): Promise<void> {
     if (!this.#hooks.before || this.#hooks.guards?.(real) === false) return;
     if ((await this.backend.stat(real, reach).catch(() => null))?.type !== "directory") return;
-    const waiting = [real];
-    for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
-      for (const entry of await this.backend.list(path, reach)) {
-        const refusal = await this.#hooks.before({ operation: "delete", path: entry.path }, reach);
-        if (refusal !== undefined) throw fileError("denied", real, `${entry.path} in it must stay. ${refusal}`);
-        if (entry.type === "directory" && entry.target === undefined) waiting.push(entry.path);
-      }
+    for await (const { path } of entriesInside(this.backend, real, reach)) {
+      const refusal = await this.#hooks.before({ operation: "delete", path }, reach);
+      if (refusal !== undefined) throw fileError("denied", real, `${path} in it must stay. ${refusal}`);
     }
   }
 
@@ -222,11 +197,8 @@ class PolicyBackend extends BackendAround implements Backend {
     const operation = type === "directory" ? "list" : "read";
     const outer = judged.outer(path);
     const asked = (name: string) => before.call(this.#hooks, { operation, path: name }, judged.reach);
-    if (outer === path && target === undefined) {
-      const refusal = asked(path);
-      return refusal instanceof Promise ? refusal.then((one) => one === undefined) : refusal === undefined;
-    }
-    const refusals = [...new Set([path, outer, target ?? path])].map(asked);
+    const names = outer === path && target === undefined ? [path] : [...new Set([path, outer, target ?? path])];
+    const refusals = names.map(asked);
     if (!refusals.some((refusal) => refusal instanceof Promise)) return refusals.every((one) => one === undefined);
     return Promise.all(refusals).then((all) => all.every((one) => one === undefined));
   }
@@ -235,24 +207,16 @@ class PolicyBackend extends BackendAround implements Backend {
 /** A found entry; without a type it is a file. */
 type Seen = Pick<Entry, "path"> & Partial<Pick<Entry, "type" | "target">>;
 
+type JudgedPath = ReturnType<typeof judgedPath>;
+
 /** A path as given and after links. */
-class JudgedPath {
-  readonly asked: string;
-  readonly real: string;
-  readonly reach: Reach;
-
-  constructor(asked: string, real: string, reach: Reach) {
-    this.asked = asked;
-    this.real = real;
-    this.reach = reach;
-  }
-
+function judgedPath(asked: string, real: string, reach: Reach) {
   /** The path as the caller knows it. */
-  readonly outer = (path: string): string =>
-    this.asked !== this.real && isWithin(path, this.real) ? joinPaths(this.asked, relativeTo(this.real, path)) : path;
-
-  entry<E extends { path: string }>(entry: E): E {
-    const path = this.outer(entry.path);
-    return path === entry.path ? entry : { ...entry, path };
-  }
+  const outer = (path: string): string =>
+    asked !== real && isWithin(path, real) ? joinPaths(asked, relativeTo(real, path)) : path;
+  const entry = <E extends { path: string }>(inner: E): E => {
+    const path = outer(inner.path);
+    return path === inner.path ? inner : { ...inner, path };
+  };
+  return { real, reach, outer, entry };
 }

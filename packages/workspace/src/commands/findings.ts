@@ -1,4 +1,4 @@
-import { wordList } from "../word-list.ts";
+import { wordList } from "../contents/word-list.ts";
 import { inspect, isHidden, type CommandInfo } from "./programs/command-info.ts";
 import { isHarmless, mayBeRun, Variables } from "./variables.ts";
 import { ANYTHING, baseName, literal, type Word } from "./word.ts";

@@ -1,4 +1,4 @@
-import { wordList } from "../word-list.ts";
+import { wordList } from "../contents/word-list.ts";
 import { DOUBTFUL, Findings, type LineAnalysis, type Streams } from "./findings.ts";
 import { isPlainFile, isHidden } from "./programs/command-info.ts";
 import { MOST_CHARACTERS, type Parse, type Syntax } from "./syntax.ts";
@@ -302,7 +302,7 @@ const PLAIN = new Set(
 );
 
 /**
- * Whether a redirection is harmless: it reads a file, copies or closes a descriptor, or writes to /dev/null. LineAnalysis is harmless, because
+ * Whether a redirection is harmless: it reads a file, copies or closes a descriptor, or writes to /dev/null. Reading is harmless, because
  * any allowed program could read the file as well. A device is not a file.
  */
 function isSafe(operator: string, target: Word | undefined): boolean {

@@ -1,4 +1,4 @@
-import { wordList } from "../word-list.ts";
+import { wordList } from "../contents/word-list.ts";
 import type { LineAnalysis, SimpleCommand } from "./findings.ts";
 import { baseName } from "./word.ts";
 

@@ -1,4 +1,4 @@
-import { wordList } from "../word-list.ts";
+import { wordList } from "../contents/word-list.ts";
 import type { Syntax } from "./syntax.ts";
 
 /**

@@ -1,13 +1,14 @@
 import { resolve } from "node:path";
 import { readlink } from "node:fs/promises";
 import { fileError } from "../file-error.ts";
-import { isWithin, namesOf } from "../paths.ts";
+import { isWithin, joinPath, namesOf } from "../paths.ts";
 import { codeOf } from "./disk-error.ts";
 import { bestConfinement, Folder, type Confinement, type DiskEntry } from "./folder.ts";
 
-/** Whether links on the way are followed, and whether a link at the end is kept as the link itself. */
 export interface Links {
-  follow: boolean;
+  /** Whether links are followed. `"block"`: a link counts as a file. */
+  follow: boolean | "block";
+  /** A link at the end is kept as the link itself. */
   keepLast?: boolean;
 }
 
@@ -27,7 +28,7 @@ export class Located {
     this.names = names;
     this.found = found;
     this.blocked = blocked;
-    this.path = names.reduce((path, name) => (path === "/" ? `/${name}` : `${path}/${name}`), folder.path);
+    this.path = names.reduce(joinPath, folder.path);
   }
 
   get name(): string {
@@ -39,8 +40,9 @@ export class Located {
     return this.names.length === 0 || this.found?.kind === "directory";
   }
 
-  /** The directory itself, open as long as this object is. */
-  enter(): Folder {
+  /** The directory itself, open as long as this object is. Throws if there is none; `path` is the caller's name for it. */
+  enter(path: string = this.path): Folder {
+    if (!this.isDirectory) throw fileError(this.found ? "not_a_directory" : "not_found", path);
     return this.found ? this.folder.enter(this.name, this.found) : this.folder;
   }
 
@@ -115,7 +117,7 @@ export class Disk {
           if (rest.includes("..")) throw fileError("not_found", path);
           return keep(new Located({ folder, names: [name, ...rest] }));
         }
-        if (found.kind === "link" && (rest.length > 0 || !links.keepLast)) {
+        if (found.kind === "link" && links.follow !== "block" && (rest.length > 0 || !links.keepLast)) {
           await found[Symbol.asyncDispose]();
           if (!links.follow) throw fileError("changed", path, "a link was put on its way meanwhile. Look at it again.");
           return await this.#redirect(path, { folder, name, walked: names.slice(0, at), rest, rootReal });

@@ -139,9 +139,7 @@ export class Folder {
     }
   }
 
-  /**
-   * Opens a file synchronously: faster for many files that were read a moment ago. Only with descriptors. Throws for anything but a file.
-   */
+  /** Synchronous: faster for many files that were read a moment ago. Only with descriptors. Throws for anything but a file. */
   openNow(name: string): { fd: number } & Disposable {
     const fd = openSync(this.at(name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
     const opened = { fd, [Symbol.dispose]: () => closeSync(fd) };

@@ -2,8 +2,9 @@ import { lstatSync, type BigIntStats } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Sight, TreeFile } from "../backend.ts";
 import { FileError } from "../file-error.ts";
-import { joinPath, nameOf, namesOf } from "../paths.ts";
-import { Pace } from "../pace.ts";
+import { joinPath, nameOf } from "../paths.ts";
+import { yieldIfDue } from "../contents/pace.ts";
+import type { Disk } from "./disk.ts";
 import { diskError, onDisk } from "./disk-error.ts";
 import { kindOf, type Folder } from "./folder.ts";
 import { isCoarse, msUntilSettled, diskVersion } from "./disk-version.ts";
@@ -11,39 +12,35 @@ import { notAFile } from "./write/write-file.ts";
 
 type FileOf = (path: string, stats: BigIntStats) => TreeFile;
 
-/**
- * What exists at these paths of one folder. The folder is opened once and files are examined synchronously, which is much faster.
- */
+/** What exists at these paths of one folder, which is opened once. Files are examined synchronously, which is much faster. */
 export async function* lookInside(
-  root: Folder,
+  disk: Disk,
   { parent, paths }: { parent: string; paths: readonly string[] },
   fileOf: FileOf,
 ): AsyncGenerator<Sight> {
-  const folder = await onDisk(parent, () => folderAt(root, parent)).catch(expected);
-  if (folder instanceof FileError) {
-    for (const path of paths) yield { path, kind: "failed", error: folder };
-  } else if (folder === null) {
-    for (const path of paths) yield { path, kind: "nothing" };
-  } else if ("by" in folder) {
-    for (const path of paths) yield { path, kind: "blocked", by: folder.by };
-  } else {
-    try {
-      for (const [path, stats] of await statsOf(folder, paths)) yield await sightOf(folder, { path, stats, fileOf });
-    } finally {
-      if (folder !== root) await folder[Symbol.asyncDispose]();
-    }
+  const opened = await onDisk(parent, () => disk.locate(parent, { follow: "block" })).catch(expected);
+  if (opened instanceof FileError) {
+    for (const path of paths) yield { path, kind: "failed", error: opened };
+    return;
   }
+  await using located = opened;
+  if (located.isDirectory) {
+    const folder = located.enter();
+    for (const [path, stats] of await statsOf(folder, paths)) yield await sightOf(folder, { path, stats, fileOf });
+  } else if (located.found || located.blocked) {
+    const by = joinPath(located.folder.path, located.name);
+    for (const path of paths) yield { path, kind: "blocked", by };
+  } else for (const path of paths) yield { path, kind: "nothing" };
 }
 
 type Looked = BigIntStats | FileError | undefined;
 
 async function statsOf(folder: Folder, paths: readonly string[]): Promise<Map<string, Looked>> {
-  const pace = new Pace();
   const found = new Map<string, Looked>();
   await folder.verify();
   for (const path of paths) {
     found.set(path, statsAt(folder, path));
-    await pace.rest();
+    await yieldIfDue();
   }
   // A second change within one tick of the file system's clock would have the same version. After the wait it has another.
   const fresh = [...found].flatMap(([path, one]) => {
@@ -78,29 +75,6 @@ async function sightOf(
   if (found?.kind !== "file") return { path, kind: "nothing" };
   const version = await diskVersion(found.stats, () => folder.hash(name, found));
   return { path, kind, file: { ...fileOf(path, found.stats), version } };
-}
-
-/** The open directory (`start` itself for the root); or the first name on the way that is not a directory; `null` if one is missing. */
-async function folderAt(start: Folder, path: string): Promise<Folder | { by: string } | null> {
-  const names = namesOf(path);
-  if (names.length === 0) return start;
-  const quick = await start.descend(names);
-  if (quick) return quick;
-  let folder = start;
-  for (const name of names) {
-    const above = folder;
-    try {
-      const found = await above.lookAt(name);
-      if (found?.kind !== "directory") {
-        await found?.[Symbol.asyncDispose]();
-        return found ? { by: joinPath(above.path, name) } : null;
-      }
-      folder = above.enter(name, found);
-    } finally {
-      if (above !== start) await above[Symbol.asyncDispose]();
-    }
-  }
-  return folder;
 }
 
 /** Any error but a `FileError` is a defect. */

@@ -4,9 +4,7 @@ import type { Folder } from "./folder.ts";
 
 const SMALL_BYTES = 256 * 1024;
 
-/**
- * Reads many small files, folder after folder: each folder is opened once and files are read synchronously, which is much faster.
- */
+/** Reads many small files, folder after folder: each is opened once, and files are read synchronously, which is much faster. */
 export class SmallFiles implements AsyncDisposable {
   readonly #start: Folder;
   #path = "/";

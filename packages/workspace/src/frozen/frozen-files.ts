@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, opendirSync, openSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { isFile, isFolder, isLink, isThere, realPath } from "../on-disk.ts";
+import { isFile, isFolder, isLink, isThere, realPath } from "../disk/on-disk.ts";
 import { isWithin } from "../paths.ts";
 import { GIT_FILES, GIT_FOLDER, OWN_FOLDER, STARTUP, type FrozenKind } from "./names.ts";
 

@@ -1,5 +1,5 @@
 import { namesOf } from "../paths.ts";
-import { wordList } from "../word-list.ts";
+import { wordList } from "../contents/word-list.ts";
 
 /** Which program obeys the file: git, the one that starts a session of the user, or Cinch. */
 export type FrozenKind = "git" | "startup" | "cinch";

@@ -1,6 +1,6 @@
 import { closeSync, mkdirSync, openSync, readlinkSync, realpathSync, rmdirSync, rmSync, symlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { isLink, isThere } from "../on-disk.ts";
+import { isLink, isThere } from "../disk/on-disk.ts";
 import { gitFolders } from "./frozen-files.ts";
 import { GIT_FILES, GIT_FOLDER, OWN_FOLDER } from "./names.ts";
 
@@ -21,10 +21,7 @@ export function removePlaceholders(root: string): void {
   attempt(() => rmdirSync(join(root, OWN_FOLDER)));
 }
 
-/**
- * For what placeholders and mounts can't protect: links, and `commondir`, which must not be empty. The returned function undoes what a
- * command did to them.
- */
+/** For links, and `commondir`, which mounts can't protect. The returned function undoes what a command did to them. */
 export function recordLinks(root: string): () => void {
   const inGit = gitFolders(root).flatMap((folder) => [GIT_FOLDER, ...GIT_FILES].map((name) => join(folder, name)));
   const paths = [join(root, ".git"), join(root, OWN_FOLDER), ...inGit];

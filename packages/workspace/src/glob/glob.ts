@@ -26,31 +26,17 @@ export interface Glob {
  *
  * Not compiled to a regular expression: one that backtracks takes minutes for "*a*a*a*a*a*a*b" and a name full of a's.
  */
-export function glob(pattern: string, options: GlobOptions = {}): Glob {
-  const plain = plainForm(pattern, options);
-  return matcher([plain], { ...options, ending: literalEnd(plain) });
-}
+export const glob = (pattern: string, options?: GlobOptions): Glob => anyGlob([pattern], options);
 
 /** Matches what any of the patterns matches, in the time of a single one. */
-export const anyGlob = (patterns: readonly string[], options: GlobOptions = {}): Glob =>
-  matcher(
-    patterns.map((pattern) => plainForm(pattern, options)),
-    options,
-  );
-
-function plainForm(pattern: string, { ignoreCase = false }: GlobOptions): string {
-  if (pattern.length > MAX_PATTERN_LENGTH)
+export function anyGlob(patterns: readonly string[], { ignoreCase = false, itself = false }: GlobOptions = {}): Glob {
+  if (patterns.some(({ length }) => length > MAX_PATTERN_LENGTH))
     throw new RangeError(`A pattern has at most ${MAX_PATTERN_LENGTH} characters.`);
-  return (ignoreCase ? folded(pattern) : trimmed(pattern)).replace(/(^|\/)(?:\*\*\/)+/g, "$1**/");
-}
-
-/** `ending`: the literal text that every match ends with. It rules out most paths quickly. */
-function matcher(
-  plain: readonly string[],
-  { ignoreCase = false, itself = false, ending = "" }: GlobOptions & { ending?: string },
-): Glob {
   const form = ignoreCase ? folded : trimmed;
+  const plain = patterns.map((pattern) => form(pattern).replace(/(^|\/)(?:\*\*\/)+/g, "$1**/"));
   const programs = plain.map((one) => compile(one, { itself }));
+  /** The literal text that every match ends with. It rules out most paths quickly. */
+  const ending = plain.length === 1 ? /[^*?[\]{}\\/,]*$/.exec(plain[0]!)![0] : "";
   const machine = new Machine(programs.length === 1 ? programs[0]! : either(programs));
   return {
     matches(path) {
@@ -82,5 +68,3 @@ const trimmed = (text: string): string => {
   while (text[at] === "/" || (text[at] === "." && text[at + 1] === "/")) at++;
   return at === 0 ? text : text.slice(at);
 };
-
-const literalEnd = (pattern: string): string => /[^*?[\]{}\\/,]*$/.exec(pattern)![0];

@@ -13,10 +13,7 @@ interface State {
   others: Map<number, State>;
 }
 
-/**
- * Runs a program over a text, at all its positions at once (an NFA, made a DFA lazily). Transitions are cached, because one pattern is
- * matched against very many paths.
- */
+/** Runs a program at all its positions at once: an NFA, made a DFA lazily, because a pattern is matched against very many paths. */
 export class Machine {
   readonly #ops: readonly Op[];
   /** The positions that each position leads to without a character, computed lazily. */

@@ -9,16 +9,11 @@ export type Op =
   | { op: "split"; to: number[] }
   | { op: "end" };
 
-const code = (char: string): number => char.codePointAt(0)!;
-const [STAR, QUESTION, SLASH, ESCAPE] = [code("*"), code("?"), code("/"), code("\\")];
-const [BRACKET, BRACKET_END] = [code("["), code("]")];
-const [BRACE, BRACE_END, COMMA] = [code("{"), code("}"), code(",")];
-const NEGATIONS = [code("!"), code("^")];
-const DASH = code("-");
+const codeOf = (char: string): number => char.codePointAt(0)!;
+const charOp = (char: string): Op => ({ op: "char", code: codeOf(char) });
+const NEGATIONS = ["!", "^"];
 
-/**
- * Compiles a pattern to a program that never backtracks: its time is bounded by the lengths of pattern and path.
- */
+/** Compiles a pattern to a program that never backtracks: its time is bounded by the lengths of pattern and path. */
 export function compile(pattern: string, options: { itself: boolean }): Op[] {
   const compiler = new Compiler(pattern, options);
   compiler.sequence({ nameBegins: true, inBraces: false });
@@ -46,13 +41,13 @@ interface Context {
 
 class Compiler {
   readonly ops: Op[] = [];
-  readonly #text: number[];
+  readonly #text: string[];
   readonly #itself: boolean;
   #at = 0;
 
   constructor(pattern: string, { itself }: { itself: boolean }) {
     this.#itself = itself;
-    this.#text = Array.from(pattern, code);
+    this.#text = [...pattern];
   }
 
   /** Compiles up to the end, or to the end of an alternative. Returns whether the end is the start of a name. */
@@ -60,13 +55,13 @@ class Compiler {
     let first = nameBegins;
     while (this.#at < this.#text.length) {
       const next = this.#text[this.#at]!;
-      if (inBraces && (next === COMMA || next === BRACE_END)) return first;
-      if (next === STAR) first = this.#stars({ nameBegins: first });
-      else if (next === SLASH) first = this.#slash();
-      else if (next === BRACE) first = this.#braces({ nameBegins: first });
+      if (inBraces && (next === "," || next === "}")) return first;
+      if (next === "*") first = this.#stars({ nameBegins: first });
+      else if (next === "/") first = this.#slash();
+      else if (next === "{") first = this.#braces({ nameBegins: first });
       else {
-        if (next === BRACKET) this.#brackets();
-        else if (next === QUESTION) this.#single();
+        if (next === "[") this.#brackets();
+        else if (next === "?") this.#single();
         else this.#literal(next);
         first = false;
       }
@@ -79,26 +74,26 @@ class Compiler {
     this.ops.push({ op: "any" });
   }
 
-  #literal(next: number): void {
-    const escaped = next === ESCAPE && this.#at + 1 < this.#text.length;
+  #literal(next: string): void {
+    const escaped = next === "\\" && this.#at + 1 < this.#text.length;
     if (escaped) this.#at++;
-    this.ops.push({ op: "char", code: this.#text[this.#at++]! });
+    this.ops.push(charOp(this.#text[this.#at++]!));
   }
 
   #stars({ nameBegins }: Pick<Context, "nameBegins">): boolean {
     const from = this.#at;
-    while (this.#text[this.#at] === STAR) this.#at++;
+    while (this.#text[this.#at] === "*") this.#at++;
     if (!nameBegins || this.#at - from < 2) {
       this.#repeat("any");
       return false;
     }
     const next = this.#text[this.#at];
-    if (next === undefined || next === COMMA || next === BRACE_END) {
+    if (next === undefined || next === "," || next === "}") {
       this.#repeat("rest");
       return false;
     }
     this.#folders();
-    if (next === SLASH) {
+    if (next === "/") {
       this.#at++;
       return true;
     }
@@ -119,7 +114,7 @@ class Compiler {
       { op: "split", to: [at + 1, at + 5] },
       { op: "any" },
       { op: "split", to: [at + 1, at + 3] },
-      { op: "char", code: SLASH },
+      charOp("/"),
       { op: "split", to: [at] },
     );
   }
@@ -128,13 +123,13 @@ class Compiler {
   #slash(): boolean {
     this.#at++;
     const rest = this.#text.slice(this.#at);
-    if (rest.length === 1 || rest.some((next) => next !== STAR)) {
-      this.ops.push({ op: "char", code: SLASH });
+    if (rest.length === 1 || rest.some((next) => next !== "*")) {
+      this.ops.push(charOp("/"));
       return true;
     }
     this.#at = this.#text.length;
     const at = this.ops.length;
-    this.ops.push({ op: "split", to: this.#itself ? [at + 1, at + 5] : [at + 1] }, { op: "char", code: SLASH });
+    this.ops.push({ op: "split", to: this.#itself ? [at + 1, at + 5] : [at + 1] }, charOp("/"));
     this.#repeat("rest");
     return false;
   }
@@ -143,12 +138,12 @@ class Compiler {
   #brackets(): void {
     const from = this.#at;
     const end = this.#bracketEnd();
-    if (end === undefined) return this.#literal(BRACKET);
+    if (end === undefined) return this.#literal("[");
     const whole = this.#text.slice(from, end + 1);
     const one: Op = { op: "class", has: members(whole.slice(1, -1)) };
     const at = this.ops.length;
     this.ops.push({ op: "split", to: [at + 1, at + 3] }, one, { op: "split", to: [at + 3 + whole.length] });
-    for (const next of whole) this.ops.push({ op: "char", code: next });
+    for (const next of whole) this.ops.push(charOp(next));
     this.#at = end + 1;
   }
 
@@ -156,15 +151,15 @@ class Compiler {
   #bracketEnd(): number | undefined {
     let at = this.#at + 1;
     if (NEGATIONS.includes(this.#text[at]!)) at++;
-    for (let first = true; at < this.#text.length && this.#text[at] !== SLASH; at++, first = false) {
-      if (this.#text[at] === BRACKET_END && !first) return at;
+    for (let first = true; at < this.#text.length && this.#text[at] !== "/"; at++, first = false) {
+      if (this.#text[at] === "]" && !first) return at;
     }
     return undefined;
   }
 
   #braces({ nameBegins }: Pick<Context, "nameBegins">): boolean {
     if (!this.#isChoice()) {
-      this.#literal(BRACE);
+      this.#literal("{");
       return false;
     }
     const split: Op = { op: "split", to: [] };
@@ -177,7 +172,7 @@ class Compiler {
       begins = this.sequence({ nameBegins, inBraces: true });
       leave.push({ op: "split", to: [] });
       this.ops.push(leave.at(-1)!);
-    } while (this.#text[this.#at] === COMMA);
+    } while (this.#text[this.#at] === ",");
     this.#at++;
     for (const op of leave) if (op.op === "split") op.to.push(this.ops.length);
     return begins;
@@ -189,24 +184,24 @@ class Compiler {
     let comma = false;
     for (let at = this.#at; at < this.#text.length; at++) {
       const next = this.#text[at]!;
-      if (next === ESCAPE) at++;
-      else if (next === BRACE) depth++;
-      else if (next === COMMA && depth === 1) comma = true;
-      else if (next === BRACE_END && --depth === 0) return comma;
+      if (next === "\\") at++;
+      else if (next === "{") depth++;
+      else if (next === "," && depth === 1) comma = true;
+      else if (next === "}" && --depth === 0) return comma;
     }
     return false;
   }
 }
 
 /** Whether a character is in the class. "/" never is. */
-function members(inside: readonly number[]): (code: number) => boolean {
+function members(inside: readonly string[]): (code: number) => boolean {
   const negated = NEGATIONS.includes(inside[0]!) && inside.length > 1;
   const listed = negated ? inside.slice(1) : inside;
   const ranges: [number, number][] = [];
   for (let at = 0; at < listed.length; at++) {
-    const isRange = listed[at + 1] === DASH && at + 2 < listed.length;
-    ranges.push([listed[at]!, isRange ? listed[at + 2]! : listed[at]!]);
+    const isRange = listed[at + 1] === "-" && at + 2 < listed.length;
+    ranges.push([codeOf(listed[at]!), codeOf(listed[isRange ? at + 2 : at]!)]);
     if (isRange) at += 2;
   }
-  return (one) => one !== SLASH && ranges.some(([low, high]) => low <= one && one <= high) !== negated;
+  return (one) => one !== codeOf("/") && ranges.some(([low, high]) => low <= one && one <= high) !== negated;
 }

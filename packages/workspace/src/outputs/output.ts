@@ -1,5 +1,5 @@
 import type { FileHandle } from "node:fs/promises";
-import { errorMessage } from "../error-message.ts";
+import { errorMessage } from "../file-error.ts";
 import type { Sink } from "../shells/shell.ts";
 import { cleanText } from "./clean-text.ts";
 import type { OutputFile } from "./outputs.ts";

@@ -25,10 +25,7 @@ export interface CommandKey {
   id: string;
 }
 
-/**
- * The private folder of this machine for whole outputs. It outlives the process, because transcripts refer to what is in it. Files that
- * have not changed for seven days are deleted.
- */
+/** The private folder for whole outputs. Transcripts refer to them, so they outlive the process, for seven days. */
 export class Outputs {
   readonly directory: string;
 

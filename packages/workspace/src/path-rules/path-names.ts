@@ -59,8 +59,8 @@ async function resolved(backend: Backend, path: string, reach: Reach): Promise<s
   }
 }
 
-/** If no rule covers one of the names, an `allow` for the other is not enough. */
+/** `undefined`: no rule covers the path, so an `allow` for another name of it is not enough. */
 const ORDER = ["allow", undefined, "ask", "deny"] as const;
 
-const stricter = (one: Policy | undefined, other: Policy | undefined): Policy | undefined =>
+export const stricter = (one: Policy | undefined, other: Policy | undefined): Policy | undefined =>
   ORDER.indexOf(one) >= ORDER.indexOf(other) ? one : other;

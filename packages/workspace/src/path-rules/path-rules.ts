@@ -1,7 +1,8 @@
 import { CinchError } from "@cinch/core";
 import { Policy } from "@cinch/core/workspace";
 import * as z from "zod/mini";
-import { anyGlob, glob, MAX_PATTERN_LENGTH, type Glob, type GlobOptions } from "../glob/index.ts";
+import { anyGlob, MAX_PATTERN_LENGTH, type Glob } from "../glob/index.ts";
+import { stricter } from "./path-names.ts";
 
 export const Operation = z.enum(["read", "write"]);
 export type Operation = z.infer<typeof Operation>;
@@ -42,34 +43,20 @@ export function pathRules(rules: readonly PathRule[]): PathRules {
  * A rule for everything in a directory also covers the directory: if its contents must not be read, it must not be listed. `ask` and
  * `deny` ignore case and Unicode composition, because on some disks the other spelling is the same file. `allow` is exact.
  */
-export const ruleGlob = (path: string, mode: Policy): Glob => glob(path, ruleOptions(mode));
+export const ruleGlob = (paths: readonly string[], mode: Policy): Glob =>
+  anyGlob(paths, { ignoreCase: mode !== "allow", itself: true });
 
-const ruleOptions = (mode: Policy): GlobOptions => ({ ignoreCase: mode !== "allow", itself: true });
-
-const lineOf = ({ operations, paths, mode }: PathRule): Line => ({
-  operations,
-  glob: anyGlob(paths, ruleOptions(mode)),
-  mode,
-});
+const lineOf = ({ operations, paths, mode }: PathRule): Line => ({ operations, glob: ruleGlob(paths, mode), mode });
 
 /** The first rule of each list that matches, and the strictest of these. `undefined`: no rule matches. */
 export function policyFor({ lists }: PathRules, operation: Operation, path: string): Policy | undefined {
   const [first, ...others] = lists.map((lines) => lineFor(lines, operation, path)?.mode);
-  return others.reduce(meet, first);
+  // A list further down may only make the policy stricter: its `allow` alone would widen it.
+  return others.reduce((above, below) => (below === undefined ? above : stricter(above, below)), first);
 }
 
 const lineFor = (lines: readonly Line[], operation: Operation, path: string): Line | undefined =>
   lines.find((line) => line.operations.includes(operation) && line.glob.matches(path));
-
-/** A list further down may only make the policy stricter: its `allow` alone would widen it. */
-function meet(above: Policy | undefined, below: Policy | undefined): Policy | undefined {
-  if (above === undefined) return below === "allow" ? undefined : below;
-  return below === undefined ? above : stricter(above, below);
-}
-
-const STRICTNESS: Record<Policy, number> = { allow: 0, ask: 1, deny: 2 };
-
-const stricter = (one: Policy, other: Policy): Policy => (STRICTNESS[one] >= STRICTNESS[other] ? one : other);
 
 /** The rules of a subagent: they permit nothing that the rules of its parent don't. */
 export const narrower = (parent: PathRules, child: PathRules): PathRules => ({

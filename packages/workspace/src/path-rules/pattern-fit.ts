@@ -2,10 +2,7 @@ import type { Fit } from "@cinch/core";
 import { glob } from "../glob/index.ts";
 import { nameOf, parentOf } from "../paths.ts";
 
-/*
- * How far the pattern of a permission rule covers a call: `/src/**`, `*.md`, `src/{a,b}/*.ts`. Patterns start at the root, with or
- * without a slash.
- */
+/* How far the pattern of a permission rule (`/src/**`, `*.md`) covers a call. It starts at the root, with or without a slash. */
 
 /** For a call on one file. A pattern for the contents of a folder does not match the folder. */
 export const fileFit = (pattern: string, path: string): Fit => (glob(pattern).matches(path) ? "all" : "none");

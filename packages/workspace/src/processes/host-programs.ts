@@ -1,11 +1,9 @@
-import { accessSync, constants, realpathSync } from "node:fs";
+import { accessSync, constants } from "node:fs";
 import { delimiter, join } from "node:path";
+import { realPath } from "../disk/on-disk.ts";
 import { isWithin } from "../paths.ts";
 
-/**
- * A PATH without the folders in `root`, for programs that the harness itself runs, outside of every sandbox. Commands can write to those
- * folders, and `npm run` puts one of them first.
- */
+/** A PATH for programs of the harness, without folders in `root`: commands can write to those, and `npm run` puts one first. */
 export function pathOutside(path: string, root: string): string {
   const top = realOr(root);
   const isOutside = (folder: string) => folder.startsWith("/") && !isWithin(realOr(folder), top);
@@ -22,13 +20,7 @@ export function programOn(path: string, name: string): string | undefined {
 export const isProgramIn = (program: string, folder: string): boolean =>
   isWithin(program, folder) || isWithin(realOr(program), realOr(folder));
 
-function realOr(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    return path;
-  }
-}
+const realOr = (path: string): string => realPath(path) ?? path;
 
 function isProgram(file: string): boolean {
   try {

@@ -1,7 +1,6 @@
 import { spawn } from "node:child_process";
-import type { Socket } from "node:net";
 import { type CommandGuard, MARK } from "./command-guard.ts";
-import { closeTheirs, destroyOurs, openPipes, type PipeReader } from "./pipes.ts";
+import { closeTheirs, destroyOurs, openPipes } from "./pipes.ts";
 import type { ProcessTree } from "./process-tree.ts";
 
 export interface Launch {
@@ -19,14 +18,6 @@ export interface Launch {
   onDone?: (mark: string) => boolean;
 }
 
-export interface LaunchedProcess {
-  tree: ProcessTree;
-  exited: Promise<{ code: number | null; signal: string | null }>;
-  input: Socket | undefined;
-  /** Standard output, and standard error unless they are combined. */
-  outputs: PipeReader[];
-}
-
 /** Sets the mark, closes file descriptors that the harness happens to have open, and becomes the command. */
 const MARK_AND_EXEC = `
 if [ -n "$BASH_VERSION" ]; then
@@ -38,11 +29,8 @@ else
 fi
 exec "$@"`;
 
-/** Starts a process in its own session. Rejects if that fails, or if its folder does not exist. */
-export async function launchProcess(
-  launch: Launch,
-  wanted: { input: boolean; outputs: 1 | 2 },
-): Promise<LaunchedProcess> {
+/** Starts a process in its own session. Rejects if that fails, or if its folder does not exist. One output has both streams. */
+export async function launchProcess(launch: Launch, wanted: { input: boolean; outputs: 1 | 2 }) {
   const { argv, env, cwd, guard, shell, folder, hostPath } = launch;
   const pipes = await openPipes({ folder, path: hostPath }, wanted);
   const [stdout, stderr = stdout] = pipes.outputs;
@@ -61,12 +49,8 @@ export async function launchProcess(
     });
     if (child.pid === undefined) throw await exited.then(() => new Error("The process was not started."));
     guard.addGroup(child.pid);
-    return {
-      tree: { mark, group: child.pid },
-      exited,
-      input: stdin?.ours,
-      outputs: pipes.outputs.map(({ ours }) => ours),
-    };
+    const tree: ProcessTree = { mark, group: child.pid };
+    return { tree, exited, input: stdin?.ours, outputs: pipes.outputs.map(({ ours }) => ours) };
   } catch (error) {
     destroyOurs(pipes);
     if ((error as NodeJS.ErrnoException).code !== "E2BIG") throw error;

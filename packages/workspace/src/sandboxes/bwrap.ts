@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { readlinkSync } from "node:fs";
 import { dirname } from "node:path";
 import { promisify } from "node:util";
-import { isLink, realPath } from "../on-disk.ts";
+import { isLink, realPath } from "../disk/on-disk.ts";
 import { isWithin } from "../paths.ts";
 import { isProgramIn, pathOutside, programOn } from "../processes/host-programs.ts";
 import { hide, KERNEL_PROBE, kernelMounts, kernelProblem } from "./kernel.ts";
@@ -13,10 +13,7 @@ import { Sockets } from "./sockets.ts";
 
 const PROBE_MS = 15_000;
 
-/**
- * New namespaces for everything, no capabilities, and its own process table. The sandbox dies with the harness. It is in its own session,
- * so commands can't type into a terminal.
- */
+/** New namespaces, no capabilities, its own process table and session (no typing into a terminal). It dies with the harness. */
 const APART = ["--unshare-all", "--unshare-user", "--die-with-parent", "--new-session", "--cap-drop", "ALL"];
 
 /** Prevents a namespace in which a command could move the mounts. Older versions don't have it. */

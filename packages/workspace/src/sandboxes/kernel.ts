@@ -1,5 +1,5 @@
 import { existsSync, lstatSync, readdirSync, statSync } from "node:fs";
-import { wordList } from "../word-list.ts";
+import { wordList } from "../contents/word-list.ts";
 
 /** Files that show the memory, keys, timers or hardware of the machine. Containers hide them, too. */
 const MASKED = wordList(`
@@ -12,24 +12,19 @@ const PROBED = "/proc/sys/kernel/core_pattern";
 /** An exit code that nothing else has. */
 const OPENED = 93;
 
-export interface KernelOptions {
-  /** Commands have capabilities in their own namespace, so the modes of files don't protect them. */
-  capable?: boolean;
-}
-
 /**
  * Mounts for bubblewrap, after its `--proc /proc`: files of the kernel that belong to no process can't be written, and `/sys` is empty.
  * Dropping capabilities is not enough, because root can write many of these files without one. Bubblewrap itself does not protect
- * `/proc/sys`.
+ * `/proc/sys`. `capable`: commands have capabilities in their own namespace, so the modes of files don't protect them.
  */
-export function kernelMounts({ capable = false }: KernelOptions = {}): string[] {
+export function kernelMounts({ capable = false } = {}): string[] {
   const masked = MASKED.filter((path) => existsSync(path));
   const readOnly = ownFiles({ capable }).filter((path) => !masked.includes(path));
   return [...readOnly.flatMap((path) => ["--ro-bind", path, path]), ...["/sys", ...masked].flatMap(hide)];
 }
 
 /** The folders and writable files of `/proc`, except those of processes, whatever this kernel has. */
-function ownFiles({ capable }: KernelOptions): string[] {
+function ownFiles({ capable }: { capable: boolean }): string[] {
   const names = readdirSync("/proc").filter((name) => !/^\d+$/.test(name));
   return names
     .map((name) => `/proc/${name}`)

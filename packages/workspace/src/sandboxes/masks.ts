@@ -1,5 +1,6 @@
 import { readdir, realpath } from "node:fs/promises";
 import { join } from "node:path";
+import type { Glob } from "../glob/index.ts";
 import { isWithin } from "../paths.ts";
 import { ruleGlob } from "../path-rules/path-rules.ts";
 import type { SandboxRule } from "./sandbox.ts";
@@ -15,12 +16,8 @@ export interface Masks {
   unwritable: string[];
 }
 
-interface CompiledRule {
+interface CompiledRule extends Glob {
   deny: boolean;
-  matches(path: string): boolean;
-  covers(path: string): boolean;
-  /** Whether it can match anything in this folder. */
-  reaches(path: string): boolean;
 }
 
 /**
@@ -63,15 +60,7 @@ export async function masksFor(root: string, rules: readonly SandboxRule[]): Pro
 function compiled(rules: readonly SandboxRule[], operation: "read" | "write"): CompiledRule[] {
   return rules
     .filter(({ operations }) => operations.includes(operation))
-    .map(({ paths, mode }) => {
-      const globs = paths.map((path) => ruleGlob(path, mode));
-      return {
-        deny: mode !== "allow",
-        matches: (path) => globs.some((one) => one.matches(path)),
-        covers: (path) => globs.some((one) => one.covers(path)),
-        reaches: (path) => globs.some((one) => one.reaches(path)),
-      };
-    });
+    .map(({ paths, mode }) => ({ deny: mode !== "allow", ...ruleGlob(paths, mode) }));
 }
 
 /** A folder is denied only as a whole, and only if no earlier rule allows something that could be in it. */

@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
 import { delimiter, dirname, join, resolve } from "node:path";
 import { frozenFiles, readSmallText } from "../frozen/frozen-files.ts";
-import { realPath } from "../on-disk.ts";
+import { realPath } from "../disk/on-disk.ts";
 import { isWithin } from "../paths.ts";
-import { wordList } from "../word-list.ts";
+import { wordList } from "../contents/word-list.ts";
 import type { CommandLine, SandboxBounds } from "./sandbox.ts";
 
 /** The system and its programs. Commands see nothing else outside of the workspace. */

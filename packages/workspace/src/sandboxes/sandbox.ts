@@ -30,10 +30,7 @@ export interface CommandLine {
 
 export type Probe = { works: true } | { works: false; reason: string };
 
-/**
- * Keeps commands from the machine, by means of the operating system. `wrap` returns the command line to start instead, once. The network
- * is off unless there are hosts.
- */
+/** Keeps commands from the machine, by means of the operating system. `wrap` returns the command line to start instead, once. */
 export interface Sandbox {
   readonly name: string;
   /** Tries whether the sandbox works on this machine. Runs no program that is in `root`. */

@@ -1,7 +1,7 @@
 import { lstatSync, readdirSync, readFileSync } from "node:fs";
 import { connect } from "node:net";
 import { basename } from "node:path";
-import { Pace } from "../pace.ts";
+import { yieldIfDue } from "../contents/pace.ts";
 import { MAX_MOUNTS } from "./masks.ts";
 
 /** A folder that changed this shortly before it was read may change again with the same time. */
@@ -21,13 +21,12 @@ export class Sockets {
   async in(root: string): Promise<string[]> {
     const known = new Map<string, KnownFolder>();
     const waiting = [root];
-    const pace = new Pace();
     for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {
       const found = this.#look(folder);
       if (!found) continue;
       known.set(folder, found);
       waiting.push(...found.folders);
-      await pace.rest();
+      await yieldIfDue();
     }
     this.#known = known;
     const all = [...known.values()].flatMap(({ sockets }) => sockets);

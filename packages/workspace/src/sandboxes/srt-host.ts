@@ -2,7 +2,7 @@ import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { SandboxManager } from "@anthropic-ai/sandbox-runtime";
-import { errorMessage } from "../error-message.ts";
+import { errorMessage } from "../file-error.ts";
 import { kernelMounts } from "./kernel.ts";
 
 /**
@@ -14,26 +14,13 @@ export type SrtRequest =
   /** The command with this key has ended. */
   | { key: string };
 
-export interface SrtFiles {
-  denyRead: SrtPath[];
-  allowRead: SrtPath[];
-  allowWrite: SrtPath[];
-  denyWrite: SrtPath[];
-}
+type SrtFiles = Record<"denyRead" | "allowRead" | "allowWrite" | "denyWrite", SrtPath[]>;
 
 /** Full paths: a program that is looked up by name may be in a folder that commands can write to. */
-export interface SrtPrograms {
-  bash: string;
-  bwrap: string;
-  socat: string;
-  rg: string;
-}
+export type SrtPrograms = Record<"bash" | "bwrap" | "socat" | "rg", string>;
 
 /** `literal`: not a pattern. */
-export interface SrtPath {
-  path: string;
-  literal: true;
-}
+export type SrtPath = { path: string; literal: true };
 
 /** Id 0: whether sandbox-runtime works at all. */
 export type SrtAnswer = { id: number; argv: string[] } | { id: number; error: string };

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
-import { errorMessage } from "../error-message.ts";
+import { errorMessage } from "../file-error.ts";
 import { isProgramIn, pathOutside } from "../processes/host-programs.ts";
 import { KERNEL_PROBE, kernelProblem } from "./kernel.ts";
 import { masksFor } from "./masks.ts";

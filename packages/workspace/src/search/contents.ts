@@ -1,4 +1,5 @@
-import { Pace } from "../pace.ts";
+import { untilAborted } from "../contents/collect.ts";
+import { yieldIfDue } from "../contents/pace.ts";
 
 /** A file with a NUL among its first bytes is not text, and is not searched. */
 export const PROBE_BYTES = 8_192;
@@ -10,12 +11,10 @@ export async function* searchable(
   chunks: AsyncIterable<Uint8Array>,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<Uint8Array> {
-  const pace = new Pace();
   let beginning: Uint8Array[] | null = [];
   let length = 0;
-  for await (const chunk of chunks) {
-    signal?.throwIfAborted();
-    await pace.rest();
+  for await (const chunk of untilAborted(chunks, signal)) {
+    await yieldIfDue();
     if (!beginning) {
       yield chunk;
       continue;

@@ -5,7 +5,7 @@ import { Batches } from "./batches.ts";
 import { searchable } from "./contents.ts";
 import { plainMatches } from "./plain.ts";
 import { EVERYTHING, planGlob, planGrep } from "./plan.ts";
-import { regexMatches, type Source } from "./regex.ts";
+import { lineMatches, type Source } from "./line-matches.ts";
 import { walk, type Found, type WalkQuery, type Walkable } from "./walk.ts";
 
 /** The calls that a search needs. */
@@ -39,7 +39,7 @@ export async function* grepFiles(backend: Searchable, query: GrepQuery, reach: R
   const asked = await backend.stat(query.path, reach);
   if (!asked) throw fileError("not_found", query.path);
   const sources = sourcesOf(backend, search, reach);
-  if (query.regex) yield* regexMatches(sources, query, reach.signal);
+  if (query.regex) yield* lineMatches(sources, query, reach.signal);
   else for await (const { path, contents } of sources) yield* plainMatches(path, contents, query);
 }
 

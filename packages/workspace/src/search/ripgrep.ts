@@ -1,5 +1,7 @@
-import { spawn, type ChildProcess } from "node:child_process";
-import type { Readable, Writable } from "node:stream";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { Readable, type Writable } from "node:stream";
+import { text } from "node:stream/consumers";
 import { pipeline } from "node:stream/promises";
 import type { GrepQuery } from "../backend.ts";
 import { fileError } from "../file-error.ts";
@@ -32,8 +34,11 @@ export async function* ripgrep({ query, paths, options, cwd, input, signal }: Ru
   // Pipes are slow to create. The error output is only needed with an input.
   const unused = input ? "pipe" : "ignore";
   const child = spawn(await binary(query.path), args, { cwd, env: {}, stdio: [unused, "pipe", unused] });
-  const ended = exitOf(child);
-  const complaint = collect(child.stderr);
+  const ended: Promise<{ code: number | null; error?: Error }> = once(child, "close").then(
+    ([code]) => ({ code }),
+    (error: Error) => ({ code: null, error }),
+  );
+  const complaint = child.stderr ? text(child.stderr) : "";
   const kill = () => child.kill("SIGKILL");
   signal?.addEventListener("abort", kill);
   const feeding = feed(child.stdin, input);
@@ -64,33 +69,26 @@ const patternOptions = ({ pattern, regex, ignoreCase }: GrepQuery): string[] => 
 
 /** Rejects if ripgrep refuses the pattern. */
 async function checkPattern(query: GrepQuery, signal: AbortSignal | undefined): Promise<void> {
-  for await (const _ of ripgrep({ query, paths: ["-"], options: ["--quiet"], input: nothing(), signal }));
+  for await (const _ of ripgrep({ query, paths: ["-"], options: ["--quiet"], input: Readable.from([]), signal }));
 }
 
-// eslint-disable-next-line require-yield -- it is an input that ends at once
-async function* nothing(): AsyncGenerator<Uint8Array> {}
-
 const invalid = ({ path }: GrepQuery, complaint: string) =>
-  fileError("invalid", path, `the pattern can't be used. ${complaint.replace(/^rg: /, "").trim()}`);
+  fileError(
+    "invalid",
+    path,
+    `the pattern can't be used. ${complaint.slice(0, MAX_COMPLAINT).replace(/^rg: /, "").trim()}`,
+  );
 
 /** Imported late, so that everything else works on a machine without ripgrep. */
 async function binary(path: string): Promise<string> {
   try {
     return (await import("@vscode/ripgrep")).rgPath;
   } catch (error) {
-    throw fileError(
-      "failed",
-      path,
-      "there is no ripgrep for this machine, so regular expressions can't be used.",
-      error,
-    );
+    throw fileError("failed", path, "there is no ripgrep for this machine, so files can't be searched.", error);
   }
 }
 
-/**
- * Joins the chunks of a stream until there are many bytes, or for a moment. ripgrep writes once for each file, which may be ten thousand
- * times.
- */
+/** Joins chunks until there are many bytes, or for a moment: ripgrep writes for each file, which may be ten thousand times. */
 async function* gathered(stream: Readable): AsyncGenerator<Buffer> {
   let [chunks, bytes, isDue, isOver] = [[] as Buffer[], 0, false, false];
   let timer: NodeJS.Timeout | undefined;
@@ -127,19 +125,6 @@ async function* gathered(stream: Readable): AsyncGenerator<Buffer> {
     clearTimeout(timer);
     stream.destroy();
   }
-}
-
-function exitOf(child: ChildProcess): Promise<{ code: number | null; error?: Error }> {
-  return new Promise((resolve) => {
-    child.once("error", (error) => resolve({ code: null, error }));
-    child.once("close", (code) => resolve({ code }));
-  });
-}
-
-async function collect(stream: AsyncIterable<Buffer> | null): Promise<string> {
-  let text = "";
-  for await (const chunk of stream ?? []) if (text.length < MAX_COMPLAINT) text += chunk.toString("utf8");
-  return text.slice(0, MAX_COMPLAINT);
 }
 
 /** Never rejects: ripgrep may exit before it has read everything. Returns an error of the input. */

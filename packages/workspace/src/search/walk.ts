@@ -1,6 +1,6 @@
 import { FileError } from "../file-error.ts";
 import { isUsableName, joinPath, namesOf } from "../paths.ts";
-import { sharedPace } from "./shared-pace.ts";
+import { isSliceOver, yieldIfDue } from "../contents/pace.ts";
 import { IGNORE_FILES, Ignores } from "./ignore.ts";
 
 /** An entry of a directory. Links are omitted: walks don't follow them. */
@@ -72,8 +72,8 @@ export async function* walk<Known>(
       const forgiving = search.leavesOut === "folders" && !visit.ignores?.excludesContents(visit.path);
       for (const child of children) {
         // A folder may be large, and matching slow.
-        while (sharedPace.isDue()) {
-          await sharedPace.rest();
+        if (isSliceOver()) {
+          await yieldIfDue();
           signal?.throwIfAborted();
         }
         if (!isUsableName(child.name)) continue;

@@ -1,4 +1,4 @@
-import { wordList } from "../word-list.ts";
+import { wordList } from "../contents/word-list.ts";
 
 /** Variables of the harness that commands get: where things are and how text is written, but no keys. */
 const INHERITED = new Set(

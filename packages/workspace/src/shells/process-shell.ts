@@ -9,7 +9,7 @@ import { runProcess } from "../processes/run-process.ts";
 import { type Additions, commandEnvironment, withAdditions } from "./environment.ts";
 import { untrustedRepository } from "./git.ts";
 import { running } from "./running.ts";
-import type { Command, Protection, Running, Shell, ShellBounds } from "./shell.ts";
+import type { ShellCommand, Protection, Running, Shell, ShellBounds } from "./shell.ts";
 
 /** Changes how commands are started. */
 export interface Wrapping {
@@ -48,7 +48,7 @@ export function processShell({ name, root, env, trusted = false, wrapping }: Pro
       return realpath(path);
     }));
 
-  const prepare = async (command: Command): Promise<Launch> => {
+  const prepare = async (command: ShellCommand): Promise<Launch> => {
     if (closing) throw new Error("This shell is closed.");
     const cwd = await folderInside(root, command.cwd);
     const inherited = commandEnvironment(process.env);

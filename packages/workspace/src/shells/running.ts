@@ -1,12 +1,12 @@
 import type { Writable } from "node:stream";
-import { errorMessage } from "../error-message.ts";
-import { OutputPump } from "../processes/output-pump.ts";
-import type { Command, Exit, Running, Sink } from "./shell.ts";
+import { errorMessage } from "../file-error.ts";
+import { outputPump, type OutputPump } from "../processes/output-pump.ts";
+import type { ShellCommand, CommandExit, Running, Sink } from "./shell.ts";
 
 /** Timers can't wait longer. */
 const LONGEST_MS = 2 ** 31 - 1;
 
-export type ExitStatus = Pick<Exit, "code" | "signal" | "leftBehind">;
+export type ExitStatus = Pick<CommandExit, "code" | "signal" | "leftBehind">;
 
 /** What a shell has of a command while it runs. */
 export interface CommandRun {
@@ -20,7 +20,7 @@ export interface CommandRun {
 }
 
 export interface RunningOptions {
-  command: Command;
+  command: ShellCommand;
   sink: Sink;
   /** From the start of the command to the end of everything that it started. Rejects if it could not be started. */
   run: (run: CommandRun) => Promise<ExitStatus>;
@@ -31,7 +31,7 @@ export interface RunningOptions {
 export function running({ command, sink, run, onEnd }: RunningOptions): Running {
   const began = performance.now();
   const stop = new AbortController();
-  const output = new OutputPump(sink, () => stop.abort());
+  const output = outputPump(sink, () => stop.abort());
   const connected = Promise.withResolvers<Writable | undefined>();
   const state: CommandRun = { output, stop: stop.signal, exited: false, connect: connected.resolve };
   let timedOut = false;
@@ -46,7 +46,7 @@ export function running({ command, sink, run, onEnd }: RunningOptions): Running 
   command.signal?.addEventListener("abort", onAbort, { once: true });
   if (command.signal?.aborted) stop.abort();
 
-  const runToEnd = async (): Promise<Exit> => {
+  const runToEnd = async (): Promise<CommandExit> => {
     let status: ExitStatus = { code: null, signal: "SIGTERM" };
     try {
       if (!stop.signal.aborted) status = await run(state);

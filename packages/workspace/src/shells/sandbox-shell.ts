@@ -3,7 +3,7 @@ import { mkdir, open, realpath, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { CinchError } from "@cinch/core";
 import { checkConfig } from "../config.ts";
-import { realPathOf } from "../disk/real-path.ts";
+import { realPathOf } from "../disk/on-disk.ts";
 import { makePlaceholders, recordLinks, removePlaceholders } from "../frozen/placeholders.ts";
 import { isWithin } from "../paths.ts";
 import { MARK } from "../processes/command-guard.ts";
@@ -11,17 +11,12 @@ import type { Launch } from "../processes/launch.ts";
 import { bwrapSandbox } from "../sandboxes/bwrap.ts";
 import type { Sandbox, SandboxBounds, SandboxRule } from "../sandboxes/sandbox.ts";
 import { srtSandbox } from "../sandboxes/srt.ts";
-import type { Additions } from "./environment.ts";
 import { gitIdentity } from "./git.ts";
+import type { LocalShellOptions } from "./local-shell.ts";
 import { NO_PROTECTION, processShell, type Wrapping } from "./process-shell.ts";
 import type { Shell, ShellBounds } from "./shell.ts";
 
-export interface SandboxShellOptions {
-  /** The folder that is "/" of the workspace. */
-  root: string;
-  env?: Additions;
-  /** Whether git obeys what repositories configure. */
-  trusted?: boolean;
+export interface SandboxShellOptions extends LocalShellOptions {
   /** "auto": the first that works here; if none works, `protection` says so. It is closed with the shell. */
   sandbox?: "auto" | Sandbox;
   /** Hosts that commands may reach ("api.example.com", "*.example.com"). Without any there is no network. */
@@ -37,10 +32,7 @@ export interface SandboxShellOptions {
 /** The configuration of git for commands, in their temporary folder: the home of the user is not visible. */
 const GIT_CONFIG = ".gitconfig";
 
-/**
- * Runs in the sandbox, around the command. Gives processes that the command left running a moment to end, before the sandbox ends with
- * everything in it. Leaves a file if some did not end.
- */
+/** Runs in the sandbox, around the command. Gives what it left running a moment to end, and leaves a file if some did not. */
 const AROUND = `
 trap : HUP INT TERM
 export GIT_CONFIG_GLOBAL="$TMPDIR/${GIT_CONFIG}"
@@ -154,10 +146,7 @@ async function demand(root: string, sandbox: Sandbox): Promise<Choice> {
   return { found: sandbox, reasons: [] };
 }
 
-/**
- * Puts empty files in the place of hidden ones that don't exist: a mount can't keep a command from creating them, and a file beside a
- * database can change what the database contains.
- */
+/** Reserves hidden files that are missing: a mount does not, and a file beside a database can change what the database contains. */
 async function reserve(hidden: readonly string[], root: string): Promise<void> {
   for (const path of hidden) {
     if (!isWithin(await realPathOf(path), root)) continue;

@@ -21,7 +21,7 @@ export interface ShellBounds {
   frozen?: PolicyHooks["before"];
 }
 
-export interface Command {
+export interface ShellCommand {
   command: string;
   /** The folder it runs in: a path of the workspace, or below the root of the shell, if it has one. */
   cwd: string;
@@ -33,7 +33,7 @@ export interface Command {
   reach?: Omit<Reach, "signal">;
 }
 
-export interface Exit {
+export interface CommandExit {
   /** `null` if a signal ended it. */
   code: number | null;
   signal: string | null;
@@ -46,7 +46,7 @@ export interface Exit {
 /** A command that runs. */
 export interface Running {
   /** Settles when the command and everything that it started are gone. Never rejects. */
-  readonly exit: Promise<Exit>;
+  readonly exit: Promise<CommandExit>;
   /** Writes to the standard input. Settles with true when the text was read, with false if the input is closed. */
   write(text: string): Promise<boolean>;
   /** Ends the command and everything that it started: TERM, after 500 ms KILL. */
@@ -78,6 +78,6 @@ export interface Shell {
   open?(bounds: ShellBounds): Promise<void>;
   /** Called once, when the workspace is opened. */
   protection(): Promise<Protection>;
-  start(command: Command, sink: Sink, options?: StartOptions): Running;
+  start(command: ShellCommand, sink: Sink, options?: StartOptions): Running;
   close?(): Promise<void>;
 }

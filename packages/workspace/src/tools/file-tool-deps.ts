@@ -1,22 +1,29 @@
 import type { ToolContext } from "@cinch/core";
 import * as z from "zod";
 import type { Backend, Reach } from "../backend.ts";
+import { untilAborted } from "../contents/collect.ts";
 import type { FileRules } from "../path-rules/index.ts";
 import type { PathQueue } from "./path-queue.ts";
 
-/** What the file tools of one workspace share. */
-export interface FileToolDeps {
+export interface FileToolsConfig {
   backend: Backend;
   rules: FileRules;
-  queue: PathQueue;
   /** The workspace path that the model's input means. Throws a `FileError`. */
-  path(input: string): string;
+  path?: (input: string) => string;
   /** Called after each write with the hash of the new contents; `null` after a deletion. */
-  wrote(path: string, hash: string | null): void;
+  wrote?: (path: string, hash: string | null) => void;
 }
 
+/** What the file tools of one workspace share. */
+export type FileToolDeps = Required<FileToolsConfig> & { queue: PathQueue };
+
 /** A disk that does not answer must not block a turn for ever. */
-export const TIMEOUT_MS = 120_000;
+const TIMEOUT_MS = 120_000;
+
+export const READS = { category: "read", effect: "pure", timeoutMs: TIMEOUT_MS } as const;
+
+/** Not idempotent: to run it again would overwrite later changes of the file. */
+export const CHANGES = { category: "edit", effect: "once", timeoutMs: TIMEOUT_MS } as const;
 
 export const reachOf = ({ threadId, files, signal }: ToolContext): Reach => ({
   threadId,
@@ -25,16 +32,11 @@ export const reachOf = ({ threadId, files, signal }: ToolContext): Reach => ({
   signal,
 });
 
-export async function* readContents(
+export const readContents = (
   { backend }: FileToolDeps,
   { path, end }: { path: string; end?: number },
   context: ToolContext,
-): AsyncGenerator<Uint8Array> {
-  for await (const chunk of backend.read(path, end === undefined ? {} : { end }, reachOf(context))) {
-    context.signal.throwIfAborted();
-    yield chunk;
-  }
-}
+) => untilAborted(backend.read(path, { end }, reachOf(context)), context.signal);
 
 /** A path as an argument. An invalid one is refused with the reason before an approval is asked for. */
 export const pathInput = ({ path }: FileToolDeps, description: string) =>

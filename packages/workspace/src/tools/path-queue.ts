@@ -1,13 +1,8 @@
 import { isWithin } from "../paths.ts";
 
-interface Queued {
-  path: string;
-  done: Promise<void>;
-}
-
 /** The calls of one step run in parallel. Those that share a file, or a directory and something in it, run one after the other in order. */
 export class PathQueue {
-  readonly #queued = new Set<Queued>();
+  readonly #queued = new Set<{ path: string; done: Promise<void> }>();
 
   async run<T>(path: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     const before = [...this.#queued].filter((one) => isWithin(path, one.path) || isWithin(one.path, path));

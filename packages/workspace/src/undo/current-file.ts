@@ -1,18 +1,16 @@
 import type { FileReach, FileVersion, LookedAt } from "@cinch/core/workspace";
 import type { Backend, Reach, Sight } from "../backend.ts";
-import { sightsOf } from "../bulk.ts";
-import { errorMessage } from "../error-message.ts";
-import { Pace } from "../pace.ts";
-import { saveContents, MAX_SAVED_BYTES, withMode, type SavedContents } from "../tools/change/saved-contents.ts";
+import { sightsOf } from "../backends/bulk.ts";
+import { errorMessage } from "../file-error.ts";
+import { yieldIfDue } from "../contents/pace.ts";
+import { saveContents, MAX_SAVED_BYTES, withMode, type SavedContents } from "../contents/saved-contents.ts";
 import { HASHED_BYTES, LINK, unreadHash } from "./snapshot.ts";
 
 /** Links are not followed: the journal has the paths that they were resolved to. */
-export const backendReach = ({ threadId, files, signal }: FileReach): Reach => ({
-  threadId,
-  resourceId: files.resourceId,
-  files,
+export const backendReach = (reach: FileReach): Reach => ({
+  ...reach,
+  resourceId: reach.files.resourceId,
   direct: true,
-  ...(signal ? { signal } : {}),
 });
 
 /** What is at a path now. */
@@ -37,9 +35,8 @@ export async function* currentFiles(
   paths: readonly string[],
   { backend, reach, keeps = false }: LookOptions,
 ): AsyncGenerator<CurrentFile | { path: string; failed: string }> {
-  const pace = new Pace();
   for await (const sight of sightsOf(backend, paths, backendReach(reach))) {
-    await pace.rest();
+    await yieldIfDue();
     try {
       yield await currentFile(sight, { keeps });
     } catch (error) {

@@ -1,8 +1,8 @@
 import type { FileDiff } from "@cinch/core";
 import type { FileVersion } from "@cinch/core/workspace";
 import { createTwoFilesPatch, FILE_HEADERS_ONLY } from "diff";
-import { collect } from "../collect.ts";
-import { errorMessage } from "../error-message.ts";
+import { collect } from "../contents/collect.ts";
+import { errorMessage } from "../file-error.ts";
 import { backendReach, storedContents, type CurrentFile, type LookOptions } from "./current-file.ts";
 
 /** Larger files are only reported as changed. */

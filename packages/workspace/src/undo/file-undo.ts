@@ -1,12 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { FileChange, FileReach, FileRestore, FileVersion, Undo } from "@cinch/core/workspace";
-import type { FileDiff, RewoundFile } from "@cinch/core";
+import type { FileChange, FileReach, FileVersion, Undo } from "@cinch/core/workspace";
+import type { FileDiff } from "@cinch/core";
 import type { Backend } from "../backend.ts";
+import { inBatches } from "../contents/batches.ts";
 import { mapConcurrently } from "../disk/at-once.ts";
-import { errorMessage } from "../error-message.ts";
+import { errorMessage } from "../file-error.ts";
 import { nameOf } from "../paths.ts";
 import { IGNORE_FILES } from "../search/ignore.ts";
-import { saveContents, chunksOf, type SavedContents } from "../tools/change/saved-contents.ts";
+import { saveContents, chunksOf, type SavedContents } from "../contents/saved-contents.ts";
 import type { CommandRecords } from "./command-records.ts";
 import { backendReach, currentFiles, currentHashes } from "./current-file.ts";
 import { diffOf } from "./diff.ts";
@@ -18,9 +19,6 @@ import { differencesBetween, type Difference, type Snapshot, type SnapshotFile }
 import { SnapshotCache, type CacheLocation } from "./snapshot-cache.ts";
 import { Snapshotter, type SavedSnapshot } from "./snapshotter.ts";
 
-/** Changes are recorded in batches of this size, which are held in memory. */
-const BATCH_BYTES = 16 * 1024 * 1024;
-const BATCH_FILES = 200;
 /** The clock of a file system may be this coarse. */
 const TICK_MS = 12;
 
@@ -48,20 +46,16 @@ export class FileUndo implements Undo {
     this.#records = records;
   }
 
-  look(paths: readonly string[], reach: FileReach) {
-    return currentHashes(paths, { backend: this.#backend, reach });
-  }
+  readonly look: Undo["look"] = (paths, reach) => currentHashes(paths, { backend: this.#backend, reach });
 
-  obstacles(files: readonly FileRestore[], reach: FileReach): Promise<Map<string, string>> {
-    return obstaclesTo(files, { backend: this.#backend, reach });
-  }
+  readonly obstacles: Undo["obstacles"] = (files, reach) => obstaclesTo(files, { backend: this.#backend, reach });
 
-  restore(files: readonly FileRestore[], reach: FileReach): Promise<RewoundFile[]> {
+  readonly restore: Undo["restore"] = (files, reach) => {
     const wrote = (path: string, hash: string | null) => this.ledger.note(path, hash);
     return restoreAll(files, { backend: this.#backend, reach, wrote });
-  }
+  };
 
-  async diff(then: readonly { path: string; before: FileVersion | null }[], reach: FileReach): Promise<FileDiff[]> {
+  readonly diff: Undo["diff"] = async (then, reach) => {
     const options = { backend: this.#backend, reach };
     const before = new Map(then.map((file) => [file.path, file.before]));
     const diffs: FileDiff[] = [];
@@ -70,7 +64,7 @@ export class FileUndo implements Undo {
       if (diff) diffs.push(diff);
     }
     return diffs.toSorted((a, b) => (a.path < b.path ? -1 : 1));
-  }
+  };
 
   async settle(tree: string, reach: FileReach): Promise<void> {
     const { snapshot, until } = await this.#cache.load(tree);
@@ -153,14 +147,15 @@ export class FileUndo implements Undo {
     const differences = differencesBetween(before, after).filter((one) => !isOthers(one));
     const changed = await this.#withoutIgnored(differences, reach);
     let count = 0;
-    for await (const { changes, blobs } of this.#batches(changed)) {
+    for await (const batch of inBatches(this.#changes(changed), ({ bytes }) => bytes)) {
       reach.signal?.throwIfAborted();
-      const marked = changes.map((change) => (isShared(change.path) ? { ...change, shared: true } : change));
+      const marked = batch.map(({ change }) => (isShared(change.path) ? { ...change, shared: true } : change));
+      const blobs = batch.flatMap((one) => one.blobs);
       if (!(await reach.files.record(() => marked, blobs)))
         throw new Error("The call has ended: its changes are recorded later.");
       // A shared change is recorded for each thread that may have made it.
       for (const { path, after: is, shared } of marked) if (!shared) this.ledger.note(path, is?.hash ?? null);
-      count += changes.length;
+      count += batch.length;
     }
     return count;
   }
@@ -174,20 +169,13 @@ export class FileUndo implements Undo {
     return differences.filter((_, at) => kept[at]);
   }
 
-  async *#batches(
-    differences: readonly Difference[],
-  ): AsyncGenerator<{ changes: FileChange[]; blobs: SavedContents["blobs"] }> {
-    let [changes, blobs, bytes]: [FileChange[], SavedContents["blobs"], number] = [[], [], 0];
+  async *#changes(differences: readonly Difference[]) {
     for (const { path, before, after } of differences) {
       const kept = before && (await this.#kept(before));
-      changes.push({ path, operation: "command", before: kept?.version ?? null, after: after && versionOf(after) });
-      blobs.push(...(kept?.blobs ?? []));
-      bytes += before?.size ?? 0;
-      if (bytes < BATCH_BYTES && changes.length < BATCH_FILES) continue;
-      yield { changes, blobs };
-      [changes, blobs, bytes] = [[], [], 0];
+      const version = { before: kept?.version ?? null, after: after && versionOf(after) };
+      const change: FileChange = { path, operation: "command", ...version };
+      yield { change, blobs: kept?.blobs ?? [], bytes: before?.size ?? 0 };
     }
-    if (changes.length > 0) yield { changes, blobs };
   }
 
   async #kept(file: SnapshotFile): Promise<SavedContents> {

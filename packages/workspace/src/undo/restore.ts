@@ -1,16 +1,13 @@
 import type { FileChange, FileReach, FileRestore } from "@cinch/core/workspace";
 import type { RewoundFile } from "@cinch/core";
 import type { Backend, SmallWrite } from "../backend.ts";
-import { writeEach } from "../bulk.ts";
-import { collect } from "../collect.ts";
-import { errorMessage } from "../error-message.ts";
-import { FileError } from "../file-error.ts";
+import { writeEach } from "../backends/bulk.ts";
+import { inBatches } from "../contents/batches.ts";
+import { collect } from "../contents/collect.ts";
+import { errorMessage, FileError } from "../file-error.ts";
 import { backendReach, currentFiles, storedContents, type CurrentFile } from "./current-file.ts";
 import { LINK } from "./snapshot.ts";
 
-/** Changes are recorded and then made in batches of this size. The contents that a batch replaces are in memory. */
-const BATCH_FILES = 200;
-const BATCH_BYTES = 16 * 1024 * 1024;
 /** Larger files are streamed, one by one. */
 const SMALL_BYTES = 256 * 1024;
 
@@ -31,26 +28,18 @@ async function restoreEach(files: readonly FileRestore[], restoring: Restoring):
   const { backend, reach } = restoring;
   const wanted = new Map(files.map((file) => [file.path, file]));
   const done: RewoundFile[] = [];
-  let batch: Due[] = [];
-  let bytes = 0;
-  const flush = async () => {
-    const due = batch;
-    [batch, bytes] = [[], 0];
-    if (due.length > 0) done.push(...(await restoreBatch(due, restoring)));
-  };
-  for await (const now of currentFiles([...wanted.keys()], { backend, reach, keeps: true })) {
-    reach.signal?.throwIfAborted();
-    const file = wanted.get(now.path)!;
-    if ("failed" in now) done.push(failed(file, now.failed));
-    else if (isRestored(file, now)) done.push(restored(file));
-    else if (!isExpected(file, now)) done.push(conflict(file));
-    else {
-      batch.push({ file, now });
-      bytes += now.kept?.blobs.reduce((sum, blob) => sum + blob.bytes.length, 0) ?? 0;
+  const due = async function* (): AsyncGenerator<Due> {
+    for await (const now of currentFiles([...wanted.keys()], { backend, reach, keeps: true })) {
+      reach.signal?.throwIfAborted();
+      const file = wanted.get(now.path)!;
+      if ("failed" in now) done.push(failed(file, now.failed));
+      else if (isRestored(file, now)) done.push(restored(file));
+      else if (!isExpected(file, now)) done.push(conflict(file));
+      else yield { file, now };
     }
-    if (batch.length >= BATCH_FILES || bytes >= BATCH_BYTES) await flush();
-  }
-  await flush();
+  };
+  const bytesOf = ({ now: { kept } }: Due) => kept?.blobs.reduce((sum, blob) => sum + blob.bytes.length, 0) ?? 0;
+  for await (const batch of inBatches(due(), bytesOf)) done.push(...(await restoreBatch(batch, restoring)));
   return done;
 }
 
@@ -116,13 +105,9 @@ async function makeChanges(due: readonly Due[], { backend, reach }: Restoring): 
       if (ifVersion !== null) small.push({ one, write: { path, ifVersion, content: null } });
       return;
     }
-    const mode = to.mode === undefined ? {} : { mode: to.mode };
-    if (to.size > SMALL_BYTES) {
-      await backend.write(path, storedContents(to, reach), { ifVersion, ...mode }, backendReach(reach));
-      return;
-    }
-    const content = await collect(storedContents(to, reach));
-    small.push({ one, write: { path, ifVersion, content, ...mode } });
+    const [content, { mode }] = [storedContents(to, reach), to];
+    if (to.size > SMALL_BYTES) await backend.write(path, content, { ifVersion, mode }, backendReach(reach));
+    else small.push({ one, write: { path, ifVersion, content: await collect(content), mode } });
   };
   await Promise.all(due.map((one) => change(one).catch((error: unknown) => errors.set(one, error))));
   const writes = small.map(({ write }) => write);

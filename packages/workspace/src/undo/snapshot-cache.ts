@@ -2,7 +2,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { mkdir, readdir, readFile, rename, rm, stat, unlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { makePrivate } from "../private-folder.ts";
-import { sha256 } from "../tools/change/saved-contents.ts";
+import { sha256 } from "../contents/saved-contents.ts";
 import { Pack, readPacked, type PackedContents } from "./pack.ts";
 import { parseSnapshot, serializeSnapshot, type Snapshot, type SnapshotFile } from "./snapshot.ts";
 
@@ -27,10 +27,7 @@ interface Generation {
   pack: Pack;
 }
 
-/**
- * Snapshots on disk. With them a later process does not have to read every file again, and can tell what a command changed whose process
- * died. Whatever is wrong with a generation, a new one is begun.
- */
+/** Snapshots on disk, for later processes, also of commands whose process died. If a generation is broken, a new one is begun. */
 export class SnapshotCache {
   readonly #folder: string;
   /** Begins the names of all generations of this workspace. */

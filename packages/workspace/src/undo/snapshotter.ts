@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Backend, Reach, TreeFile } from "../backend.ts";
 import { FileError } from "../file-error.ts";
-import { Pace } from "../pace.ts";
+import { yieldIfDue } from "../contents/pace.ts";
 import { HASHED_BYTES, LINK, unreadHash, type Snapshot, type SnapshotFile } from "./snapshot.ts";
 import type { SnapshotCache } from "./snapshot-cache.ts";
 
@@ -73,9 +73,8 @@ export class Snapshotter {
     await this.#checkCount(reach, known);
     const files = new Map<string, SnapshotFile>();
     const budget = { packed: MAX_PACKED_IN_ALL, hashed: MAX_HASHED_IN_ALL };
-    const pace = new Pace();
     for await (const file of this.#backend.tree?.(reach) ?? []) {
-      await pace.rest();
+      await yieldIfDue();
       const was = known.get(file.path);
       const isKnown = was?.version === file.version && !was.fresh;
       const now = isKnown ? was : await this.#read(file, was, budget);

@@ -1,9 +1,9 @@
 import { posix } from "node:path";
 import type { Backend, Reach } from "../backend.ts";
-import { collect } from "../collect.ts";
+import { collect } from "../contents/collect.ts";
 import { FileError, type FileProblem } from "../file-error.ts";
 import { isWithin, joinPath, relativeTo } from "../paths.ts";
-import { chunksOf } from "../tools/change/saved-contents.ts";
+import { chunksOf } from "../contents/saved-contents.ts";
 
 export interface FileInfo {
   directory: boolean;

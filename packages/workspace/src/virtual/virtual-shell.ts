@@ -5,9 +5,9 @@ import { checkConfig } from "../config.ts";
 import type { Backend, Reach } from "../backend.ts";
 import { withPolicy } from "../backends/policy.ts";
 import { ruleHooks, withFrozen } from "../path-rules/rule-hooks.ts";
-import { hiddenRules } from "../hidden-rules.ts";
+import { hiddenRules } from "../path-rules/hidden-rules.ts";
 import { pathRules, type PathRule } from "../path-rules/path-rules.ts";
-import type { Command, Running, Shell } from "../shells/shell.ts";
+import type { ShellCommand, Running, Shell } from "../shells/shell.ts";
 import { type Additions, withAdditions } from "../shells/environment.ts";
 import { type CommandRun, type ExitStatus, running, whenAborted } from "../shells/running.ts";
 import { BackendFiles, Errno, UnstoredState } from "./backend-files.ts";
@@ -48,7 +48,7 @@ export function virtualShell(options: VirtualShellOptions): Shell {
     return unstored.get(key)!;
   };
 
-  const run = async (command: Command, { output, stop, connect }: CommandRun): Promise<ExitStatus> => {
+  const run = async (command: ShellCommand, { output, stop, connect }: CommandRun): Promise<ExitStatus> => {
     if (closed) throw new Error("This shell is closed.");
     connect(undefined);
     const reach = { ...(command.reach ?? NO_THREAD), signal: stop };

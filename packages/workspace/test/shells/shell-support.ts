@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Command, Exit, StartOptions } from "@cinch/workspace/shell";
+import type { ShellCommand, CommandExit, StartOptions } from "@cinch/workspace/shell";
 import type { Shell } from "@cinch/workspace";
 
 /** A folder that is removed after the test. */
@@ -18,14 +18,14 @@ export const closing = (shell: Shell): { shell: Shell } & AsyncDisposable => ({
 });
 
 export interface Ran {
-  exit: Exit;
+  exit: CommandExit;
   stdout: string;
   stderr: string;
   /** In the order of arrival. */
   printed: string;
 }
 
-type Extra = Partial<Command> & StartOptions;
+type Extra = Partial<ShellCommand> & StartOptions;
 
 /** Runs a command to its end. */
 export async function ran(
@@ -69,7 +69,7 @@ export async function until(condition: () => boolean): Promise<void> {
 }
 
 /** Starts a command that prints "ready" first, and then stops it. */
-export async function stopped(shell: Shell, command: string): Promise<{ exit: Exit; printed: string }> {
+export async function stopped(shell: Shell, command: string): Promise<{ exit: CommandExit; printed: string }> {
   let printed = "";
   // Bash itself prints on stderr which process a signal ended.
   const sink = (chunk: Uint8Array, stream: string) =>

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 import { promisify } from "node:util";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Command } from "@cinch/workspace/shell";
+import type { ShellCommand } from "@cinch/workspace/shell";
 import { virtualShell } from "@cinch/workspace/virtual";
 import { minimalDiskBackend } from "../minimal-disk-backend.ts";
 import { folder, ran } from "../shells/shell-support.ts";
@@ -19,7 +19,7 @@ function scene(denied: string[] = []) {
   const files = join(place.path, "t");
   mkdirSync(files);
   const shell = virtualShell({ backend: minimalDiskBackend(place.path, denied) });
-  const run = (command: string, extra: Partial<Command> = {}) =>
+  const run = (command: string, extra: Partial<ShellCommand> = {}) =>
     ran(shell, command, { reach: { threadId: "t", resourceId: "r" }, ...extra });
   return {
     shell,

@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { abort } from "../../commands/abort.ts";
+import { abort, abortEnded } from "../../commands/abort.ts";
 import type { AwaitMode, BackgroundOptions } from "../../config/subagent-options.ts";
 import { noteId } from "../../config/run-id.ts";
 import type { NewEvent } from "../../events/event-map.ts";
@@ -85,7 +85,7 @@ const agentCancel = defineTool({
       const run = trieGet(host.state.runs.unfinished, runId);
       if (status !== null || !run) continue;
       if (!(await host.record(childThreadId))) queued.push(run);
-      else await host.visit(childThreadId, async (child) => (await abort(child, { inbox: true })).abortEnded());
+      else await host.visit(childThreadId, async (child) => abortEnded(await abort(child, { inbox: true })));
     }
     await host.until(({ runs }) =>
       agents.every(([, { runId }]) => isQueuedIn(queued, runId) || !trieGet(runs.unfinished, runId)),

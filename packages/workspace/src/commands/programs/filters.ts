@@ -1,4 +1,4 @@
-import { wordList } from "../../word-list.ts";
+import { wordList } from "../../contents/word-list.ts";
 import { mayBeOption, type Word } from "../word.ts";
 import type { CommandInfo } from "./command-info.ts";
 

@@ -1,8 +1,8 @@
-import { wordList } from "../../word-list.ts";
+import { wordList } from "../../contents/word-list.ts";
 import { parseOptions, type Options } from "./options.ts";
 
 /**
- * KnownProgram programs. Only these are trusted to do nothing but what their name says; any other program, subcommand or option is in doubt. A
+ * Only these programs are trusted to do nothing but what their name says; any other program, subcommand or option is in doubt. A
  * subcommand is written as `git/log`, and is trusted only with the options of its line.
  */
 export type ProgramKind = "any" | "options" | "runs" | "script";

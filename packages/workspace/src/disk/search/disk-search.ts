@@ -4,7 +4,7 @@ import { relativeTo } from "../../paths.ts";
 import { planGlob, planGrep } from "../../search/plan.ts";
 import { walk, type Found, type WalkQuery, type Walkable } from "../../search/index.ts";
 import { Subtree } from "./subtree.ts";
-import { IgnoredPaths } from "./ignored-paths.ts";
+import { ignoredPaths } from "./ignored-paths.ts";
 import type { Disk, Links, Located } from "../disk.ts";
 import { entryOf } from "../folder.ts";
 import { matchesBelow, matchesIn } from "./ripgrep-matches.ts";
@@ -52,7 +52,7 @@ export async function* grepDisk(disk: Disk, query: GrepQuery, options: SearchOpt
   const below = new Subtree(located.enter(), query.path);
   const names = namesFor(query);
   const isQuick = names !== null && below.start.confinement === "descriptors";
-  const ignored = isQuick ? await IgnoredPaths.below(below, options) : null;
+  const ignored = isQuick ? await ignoredPaths(below, options) : null;
   if (!isQuick || !ignored) return yield* grepWalk(below, search, query, options);
   const quick = { names, without: await ignored.folders() };
   for await (const matches of matchesBelow(below, quick, { query, signal: options.signal }))
@@ -64,17 +64,18 @@ async function* grepWalk(
   below: Subtree,
   search: WalkQuery,
   query: GrepQuery,
-  options: SearchOptions,
+  { beginning, signal }: SearchOptions,
 ): AsyncGenerator<GrepMatch[]> {
+  const tree: Walkable = { children: (path) => below.children(path), beginning };
   let most = 16;
   const room = () => {
     // Small groups first, for quick results; later large ones, because each starts a process.
     most = Math.min(most * 16, 8_192);
     return most;
   };
-  for await (const files of ahead(inGroups(filesBelow(below, search, options), room))) {
+  for await (const files of ahead(inGroups(walk(tree, search, signal), room))) {
     const names = files.map(({ path }) => relativeTo(query.path, path));
-    yield* matchesIn(below, names, { query, signal: options.signal });
+    yield* matchesIn(below, names, { query, signal });
   }
 }
 
@@ -92,13 +93,7 @@ async function* grepFile(located: Located, query: GrepQuery, { signal }: SearchO
 
 async function checkDirectory(disk: Disk, path: string, { links }: SearchOptions): Promise<void> {
   await using located = await disk.locate(path, links);
-  if (located.isDirectory) return;
-  throw fileError(located.found ? "not_a_directory" : "not_found", path);
-}
-
-function filesBelow(below: Subtree, search: WalkQuery, { beginning, signal }: SearchOptions): AsyncGenerator<Found[]> {
-  const tree: Walkable = { children: (path) => below.children(path), beginning };
-  return walk(tree, search, signal);
+  located.enter(path);
 }
 
 /** Fetches the next item while the current one is used. */

@@ -2,7 +2,7 @@ import { lstatSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import type { Entry } from "../../backend.ts";
 import { joinPath, joinPaths, namesOf, relativeTo } from "../../paths.ts";
-import { sharedPace } from "../../search/shared-pace.ts";
+import { isSliceOver, yieldIfDue } from "../../contents/pace.ts";
 import { IGNORE_FILES } from "../../search/ignore.ts";
 import type { Child } from "../../search/index.ts";
 import { CLOCK_MS, type Subtree } from "./subtree.ts";
@@ -38,7 +38,7 @@ export class QuickListing {
     const children: Child<Entry>[] = [];
     try {
       for (const entry of await readdir(place || "/", { withFileTypes: true })) {
-        while (sharedPace.isDue()) await sharedPace.rest();
+        if (isSliceOver()) await yieldIfDue();
         const { name } = entry;
         const kind = kindOf(entry);
         // Only the safe listing removes temporary files of dead processes.

@@ -85,11 +85,11 @@ async function witnessed(below: Subtree, found: Printed, signal: AbortSignal | u
     const printed = Map.groupBy(files, ({ path }) => nameOf(path));
     const seen: GrepMatch[] = [];
     await below.each(folder, [...printed.keys()], (name, fd) => {
-      const text = new Window(fd);
-      if (isBinary(text.at(0, PROBE_BYTES))) return;
+      const bytesAt = windowOf(fd);
+      if (isBinary(bytesAt(0, PROBE_BYTES))) return;
       const path = printed.get(name)![0]!.path;
       for (const { line, offset, bytes } of printed.get(name)!.flatMap((file) => linesOf(file, found)))
-        if (text.at(offset, bytes.length).equals(bytes)) seen.push({ path, line, text: lineText(bytes) });
+        if (bytesAt(offset, bytes.length).equals(bytes)) seen.push({ path, line, text: lineText(bytes) });
     });
     return seen;
   };
@@ -100,20 +100,11 @@ async function witnessed(below: Subtree, found: Printed, signal: AbortSignal | u
 const window = Buffer.allocUnsafeSlow(32 * 1024);
 
 /** Reads ranges of a file through the shared buffer. A result is valid until the next read. */
-class Window {
-  readonly #fd: number;
-  #from = 0;
-  #length = 0;
-
-  constructor(fd: number) {
-    this.#fd = fd;
-  }
-
-  at(offset: number, length: number): Buffer {
-    if (offset < this.#from || offset + length > this.#from + this.#length) {
-      this.#length = readSync(this.#fd, window, 0, window.length, offset);
-      this.#from = offset;
-    }
-    return window.subarray(offset - this.#from, Math.min(offset - this.#from + length, this.#length));
-  }
+function windowOf(fd: number): (offset: number, length: number) => Buffer {
+  let [from, held] = [0, 0];
+  return (offset, length) => {
+    if (offset < from || offset + length > from + held)
+      [from, held] = [offset, readSync(fd, window, 0, window.length, offset)];
+    return window.subarray(offset - from, Math.min(offset - from + length, held));
+  };
 }

@@ -40,25 +40,16 @@ export async function* printedFiles(
   printed: AsyncIterable<Buffer>,
   { below, kind }: { below: string; kind: OutputKind },
 ): AsyncGenerator<Printed> {
-  const reader = new Reader(below, kind);
-  for await (const records of wholeLines(printed, PREFIX_BYTES + MAX_LINE_BYTES)) yield reader.read(records);
+  const read = recordReader(below === "/" ? "" : below, kind === "lines" ? lineIn : countIn);
+  for await (const records of wholeLines(printed, PREFIX_BYTES + MAX_LINE_BYTES)) yield read(new Records(records));
 }
 
-class Reader {
-  /** "" for the root. */
-  readonly #below: string;
-  readonly #matchIn: (records: Records, path: string, said: Span) => GrepMatch | null;
-  #isBroken = false;
-  #folder: { printed: string; path: string | null } = { printed: "", path: null };
-
-  constructor(below: string, kind: OutputKind) {
-    this.#below = below === "/" ? "" : below;
-    this.#matchIn = kind === "lines" ? lineIn : countIn;
-  }
-
-  read(bytes: Buffer): Printed {
-    const records = new Records(bytes);
-    const { text } = records;
+/** `below`: "" for the root. */
+function recordReader(below: string, matchIn: typeof lineIn): (records: Records) => Printed {
+  const nameOf = namesBelow(below);
+  let wasBroken = false;
+  return (records) => {
+    const { bytes, text } = records;
     const files: PrintedFile[] = [];
     const matches: GrepMatch[] = [];
     let [printed, nul] = ["", -1];
@@ -68,41 +59,41 @@ class Reader {
       if (nul < at) nul = orNever(text.indexOf("\0", at));
       const isBroken = nul > end;
       // Lines of one file are adjacent.
-      if (isBroken || this.#isBroken || nul - at !== printed.length || !text.startsWith(printed, at)) {
+      if (isBroken || wasBroken || nul - at !== printed.length || !text.startsWith(printed, at)) {
         printed = isBroken ? "" : text.slice(at, nul);
-        const name = isBroken ? null : this.#nameOf(records.decoded(at, nul));
+        const name = isBroken ? null : nameOf(records.decoded(at, nul));
         const begins = { records: { from: at, to: at }, matches: { from: matches.length, to: matches.length } };
-        const isDoubtful = this.#isBroken || (name?.path.includes("\u{fffd}") ?? false);
+        const isDoubtful = wasBroken || (name?.path.includes("\u{fffd}") ?? false);
         file = name && { ...name, isDoubtful, ...begins };
         if (file) files.push(file);
       }
       if (file) {
-        const match = this.#matchIn(records, file.path, { from: nul + 1, to: end });
+        const match = matchIn(records, file.path, { from: nul + 1, to: end });
         if (match) matches.push(match);
         file.matches.to = matches.length;
         file.records.to = end + 1;
       }
-      this.#isBroken = isBroken;
+      wasBroken = isBroken;
       at = end + 1;
     }
     return { bytes, files, matches };
-  }
+  };
+}
 
-  #nameOf(printed: string): { folder: string; path: string } | null {
+/** Returns `null` for an unusable name. The last folder is cached, because many files share it. */
+function namesBelow(below: string): (printed: string) => { folder: string; path: string } | null {
+  let last: { printed: string; folder: string | null } = { printed: "", folder: null };
+  return (printed) => {
     const slash = printed.lastIndexOf("/");
-    const folder = this.#folderOf(printed.slice(0, slash));
+    if (last.printed !== printed.slice(0, slash)) {
+      const [start, ...names] = printed.slice(0, slash).split("/");
+      const isUsable = start === "." && names.every(isUsableName);
+      last = { printed: printed.slice(0, slash), folder: isUsable ? joinPaths(below || "/", names.join("/")) : null };
+    }
+    const { folder } = last;
     if (folder === null || !isUsableName(printed.slice(slash + 1))) return null;
-    return { folder, path: this.#below + printed.slice(1) };
-  }
-
-  /** Cached, because many files share a folder. `null` if the name is unusable. */
-  #folderOf(printed: string): string | null {
-    if (this.#folder.printed === printed) return this.#folder.path;
-    const [start, ...names] = printed.split("/");
-    const path = start === "." && names.every(isUsableName) ? joinPaths(this.#below || "/", names.join("/")) : null;
-    this.#folder = { printed, path };
-    return path;
-  }
+    return { folder, path: below + printed.slice(1) };
+  };
 }
 
 const orNever = (index: number): number => (index < 0 ? Infinity : index);

@@ -3,7 +3,7 @@ import { readdir } from "node:fs/promises";
 import { FileError, fileError } from "../../file-error.ts";
 import { namesOf, parentOf, relativeTo } from "../../paths.ts";
 import type { Child } from "../../search/index.ts";
-import { Pace } from "../../pace.ts";
+import { yieldIfDue } from "../../contents/pace.ts";
 import { onDisk } from "../disk-error.ts";
 import { Folder, kindOf } from "../folder.ts";
 import { isTemporary, sweep } from "../temporary.ts";
@@ -23,13 +23,10 @@ export class Subtree {
 
   children(path: string): Promise<Child[]> {
     return this.#inside(path, async (folder) => {
-      const entries = await readdir(folder.place, { withFileTypes: true });
-      const names = entries.map(({ name }) => name);
-      await sweep(folder, names);
+      const entries = await entriesIn(folder);
       return entries.flatMap((entry) => {
         const type = kindOf(entry);
-        if (isTemporary(entry.name) || (type !== "file" && type !== "directory")) return [];
-        return [{ name: entry.name, type }];
+        return type === "file" || type === "directory" ? [{ name: entry.name, type }] : [];
       });
     });
   }
@@ -43,15 +40,10 @@ export class Subtree {
   /** Also links, and the stats of each file. */
   async childrenWithStats(path: string): Promise<Child<BigIntStats>[]> {
     return this.#inside(path, async (folder) => {
-      const entries = await readdir(folder.place, { withFileTypes: true });
-      const names = entries.map(({ name }) => name);
-      await sweep(folder, names);
-      const pace = new Pace();
       const children: Child<BigIntStats>[] = [];
-      for (const entry of entries) {
+      for (const entry of await entriesIn(folder)) {
         const { name } = entry;
-        if (isTemporary(name)) continue;
-        await pace.rest();
+        await yieldIfDue();
         if (entry.isDirectory()) children.push({ name, type: "directory" });
         if (!entry.isFile() && !entry.isSymbolicLink()) continue;
         // Synchronous: to await each would take longer than all the rest.
@@ -109,6 +101,13 @@ export class Subtree {
       return await work(folder);
     });
   }
+}
+
+async function entriesIn(folder: Folder) {
+  const entries = await readdir(folder.place, { withFileTypes: true });
+  const names = entries.map(({ name }) => name);
+  await sweep(folder, names);
+  return entries.filter(({ name }) => !isTemporary(name));
 }
 
 async function opened(folder: Folder, name: string) {

@@ -1,13 +1,15 @@
 import { constants } from "node:fs";
-import { access, link, mkdir, open, rename, unlink, type FileHandle } from "node:fs/promises";
+import { access, mkdir, open, rename, unlink, type FileHandle } from "node:fs/promises";
 import type { WriteOptions } from "../../backend.ts";
+import { untilAborted } from "../../contents/collect.ts";
 import { fileError } from "../../file-error.ts";
 import { joinPath } from "../../paths.ts";
 import type { Disk, Links, Located } from "../disk.ts";
 import { codeOf } from "../disk-error.ts";
 import { withLock } from "./exclusive.ts";
-import type { Folder, DiskEntry } from "../folder.ts";
+import type { Folder } from "../folder.ts";
 import { temporaryName } from "../temporary.ts";
+import { create, inherit } from "./temporary-file.ts";
 import { hashFile, nextTime, diskVersion } from "../disk-version.ts";
 
 const { O_RDWR, O_CREAT, O_EXCL, O_NOFOLLOW = 0, W_OK } = constants;
@@ -19,10 +21,7 @@ export interface Writing extends WriteOptions {
   signal: AbortSignal | undefined;
 }
 
-/**
- * Writes a temporary file and renames it over the real one: readers see the old contents or the new, and after a crash one of the two
- * exists.
- */
+/** Writes a temporary file and renames it: readers, and a process after a crash, see the old contents or the new. */
 export async function writeFile(disk: Disk, writing: Writing) {
   await using located = await disk.locate(writing.path, writing.links);
   const { folder, found } = located;
@@ -33,7 +32,7 @@ export async function writeFile(disk: Disk, writing: Writing) {
   await using handle = await open(folder.at(temporary), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
   try {
     await fill(handle, writing);
-    if (found) await inherit(handle, found);
+    if (found) inherit(handle.fd, found.stats);
     if (writing.mode !== undefined) await handle.chmod(writing.mode);
     const time = nextTime();
     await handle.utimes(time, time);
@@ -70,18 +69,8 @@ async function checkVersion(
 }
 
 async function fill(handle: FileHandle, { content, signal }: Writing): Promise<void> {
-  for await (const chunk of content) {
-    signal?.throwIfAborted();
+  for await (const chunk of untilAborted(content, signal))
     for (let at = 0; at < chunk.length;) at += (await handle.write(chunk, at)).bytesWritten;
-  }
-}
-
-/** Only some processes may change the owner; otherwise it stays the writing user. */
-async function inherit(handle: FileHandle, { stats }: DiskEntry): Promise<void> {
-  const now = await handle.stat({ bigint: true });
-  if (now.uid !== stats.uid || now.gid !== stats.gid)
-    await handle.chown(Number(stats.uid), Number(stats.gid)).catch(() => {});
-  await handle.chmod(Number(stats.mode & 0o777n));
 }
 
 async function place(located: Located, temporary: string, writing: Writing): Promise<void> {
@@ -94,7 +83,7 @@ async function place(located: Located, temporary: string, writing: Writing): Pro
       await check(above, name, writing);
       await folder.verify();
       const [from, to] = [folder.at(temporary), above.at(name)];
-      if (writing.ifVersion === null) await create(from, to, writing.path);
+      if (writing.ifVersion === null) create(from, to, writing.path);
       else await rename(from, to);
     });
   } finally {
@@ -108,22 +97,6 @@ async function check(above: Folder, name: string, writing: Writing): Promise<voi
   if (found && found.kind !== "file") throw fileError("changed", writing.path);
   await checkVersion({ folder: above, name, found }, writing);
 }
-
-/** Fails if the file exists by now, also if another process created it. */
-async function create(from: string, to: string, path: string): Promise<void> {
-  try {
-    await link(from, to);
-  } catch (error) {
-    if (codeOf(error) === "EEXIST") throw fileError("changed", path);
-    if (!hasNoLinks(error)) throw error;
-    // A short race: the caller has just checked that there is no file.
-    return rename(from, to);
-  }
-  await unlink(from);
-}
-
-/** Some disks have no hard links. */
-export const hasNoLinks = (error: unknown): boolean => ["EPERM", "ENOTSUP", "EOPNOTSUPP"].includes(codeOf(error) ?? "");
 
 async function makeFolders({ folder, names }: Located): Promise<Folder> {
   let above = folder;

@@ -4,14 +4,8 @@ import type { Stat } from "../../backend.ts";
 import { FileError } from "../../file-error.ts";
 import { shown } from "../../paths.ts";
 import { reachOf, readContents, type FileToolDeps } from "../file-tool-deps.ts";
-import {
-  chunksOf,
-  MAX_SAVED_BYTES,
-  saveContents,
-  sha256InSteps,
-  withMode,
-  type SavedContents,
-} from "./saved-contents.ts";
+import { chunksOf, MAX_SAVED_BYTES, saveContents, sha256InSteps, withMode } from "../../contents/saved-contents.ts";
+import type { SavedContents } from "../../contents/saved-contents.ts";
 
 /** The file at a path before a change; `null` if there was none. */
 type OldFile = { stat: Stat; saved: SavedContents } | null;
@@ -96,10 +90,7 @@ export interface Recorded {
   seen: string | undefined;
 }
 
-/**
- * Records that changes did not happen: each file still has its `before`. Not as a change from `after`, which never existed: every
- * `before` in a journal is a state that the file had.
- */
+/** Records that each file still has its `before`. Not as a change from `after`: every `before` is a state that the file had. */
 export async function recordUnchanged(changes: readonly Recorded[], { files }: ToolContext): Promise<void> {
   if (changes.length === 0) return;
   const unchanged = changes.map(({ change, seen }): FileChange => {

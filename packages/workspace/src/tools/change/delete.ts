@@ -1,39 +1,34 @@
 import { defineTool, type ToolContext } from "@cinch/core";
+import type { FileChange } from "@cinch/core/workspace";
 import * as z from "zod";
 import type { DeleteOptions, Entry, Stat } from "../../backend.ts";
-import { sightAt } from "../../bulk.ts";
+import { entriesInside, isDirectory, sightAt } from "../../backends/bulk.ts";
+import { inBatches } from "../../contents/batches.ts";
 import { FileError } from "../../file-error.ts";
-import { Pace } from "../../pace.ts";
-import { judged, looksLikeFile, PathNames, removalFit, suggestForFile, writePolicy } from "../../path-rules/index.ts";
+import { yieldIfDue } from "../../contents/pace.ts";
+import { looksLikeFile, PathNames, removalFit, suggestForFile, writePolicy } from "../../path-rules/index.ts";
+import { judged } from "../judged.ts";
 import { joinPath, joinPaths, nameOf, parentOf, relativeTo, shown } from "../../paths.ts";
 import { LINK } from "../../undo/snapshot.ts";
-import { pathInput, reachOf, readContents, TIMEOUT_MS, type FileToolDeps } from "../file-tool-deps.ts";
+import { CHANGES, pathInput, reachOf, readContents, type FileToolDeps } from "../file-tool-deps.ts";
 import { plural } from "../list/listing.ts";
 import { lookup } from "../lookup/lookup.ts";
 import { realOf, record, recordUnchanged, type Recorded } from "./change.ts";
-import { MAX_SAVED_BYTES, saveContents, withMode, type SavedContents } from "./saved-contents.ts";
+import { MAX_SAVED_BYTES, saveContents, withMode, type SavedContents } from "../../contents/saved-contents.ts";
 
 /** How many files a directory may hold to be deleted by one call. */
 const MAX_FILES = 2_000;
-/** One append to the journal holds about this much. */
-const BATCH_BYTES = 16 * 1024 * 1024;
-const BATCH_FILES = 200;
 
 const LOST = `links, and what is over ${MAX_SAVED_BYTES} bytes, are not kept`;
 
-/**
- * Whether the arguments alone tell that only a file can be meant. Rules and people judge a call by its arguments: a call that was judged
- * as one on a file must not delete a directory.
- */
+/** Whether the arguments mean a file. Rules and people judge these, and a call that was judged so must not delete a directory. */
 const meansFile = (input: string, path: string): boolean => !input.endsWith("/") && looksLikeFile(path);
 
 /** Deletes a file, or a directory with everything in it. Of a link, it deletes the link. */
 export const deleteTool = (deps: FileToolDeps) =>
   defineTool({
     description: `Delete a file, or a directory with everything in it (up to ${MAX_FILES} files).`,
-    category: "edit",
-    effect: "once",
-    timeoutMs: TIMEOUT_MS,
+    ...CHANGES,
     input: z.object({ file_path: pathInput(deps, "The file or directory.") }),
     ...judged<{ file_path: string }>({
       names: ({ file_path }, context) => PathNames.ofEntry(deps.backend, deps.path(file_path), context),
@@ -78,22 +73,14 @@ function conditionFor(stat: Stat): DeleteOptions {
   return stat.target === undefined ? { ifVersion: stat.version } : { ifLink: true };
 }
 
-const isDirectory = ({ type, target }: Entry): boolean => type === "directory" && target === undefined;
-
 async function filesIn({ backend }: FileToolDeps, { path }: Stat, context: ToolContext): Promise<Entry[]> {
-  const reach = reachOf(context);
   const files: Entry[] = [];
-  const folders = [path];
-  for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
+  for await (const entry of entriesInside(backend, path, reachOf(context))) {
     context.signal.throwIfAborted();
-    for (const entry of await backend.list(folder, reach)) {
-      if (isDirectory(entry)) folders.push(entry.path);
-      else files.push(entry);
-    }
-    if (files.length > MAX_FILES) {
-      const message = `${shown(path)} holds more than ${MAX_FILES} files. Delete the directories in it one by one, or use a command.`;
-      throw new FileError("invalid", path, message);
-    }
+    if (!isDirectory(entry)) files.push(entry);
+    if (files.length <= MAX_FILES) continue;
+    const message = `${shown(path)} holds more than ${MAX_FILES} files. Delete the directories in it one by one, or use a command.`;
+    throw new FileError("invalid", path, message);
   }
   return files;
 }
@@ -104,11 +91,10 @@ async function checkRules({ rules }: FileToolDeps, files: readonly Entry[], name
   const judge = (one: PathNames) => one.policy((name) => writePolicy(rules, name));
   const wasAsked = judge(names) === "ask";
   const stricter: Entry[] = [];
-  const pace = new Pace();
   for (const file of files) {
     const policy = judge(names.inside(file.path));
     if (policy === "deny" || (policy === "ask" && !wasAsked)) stricter.push(file);
-    await pace.rest();
+    await yieldIfDue();
   }
   if (stricter.length === 0) return;
   const known = stricter.filter((file) => !rules.hides(file.path)).map((file) => shown(file.path));
@@ -127,10 +113,12 @@ async function remove(
   const { real: above = parentOf(path) } = await realOf(deps, parentOf(path), context);
   const real = (file: string): string => joinPaths(joinPath(above, nameOf(path)), relativeTo(path, file));
   try {
-    for await (const { changes, blobs } of batches(deps, files, { context, real })) {
-      const all = changes.map(({ change }) => change);
-      await record(all, blobs, context);
-      recorded.push(...changes);
+    const saved = inBatches(deletions(deps, files, { context, real }), ({ bytes }) => bytes);
+    for await (const batch of saved) {
+      const changes = batch.map(({ change }) => change);
+      const blobs = batch.flatMap((one) => one.blobs);
+      await record(changes, blobs, context);
+      recorded.push(...batch);
     }
     await deps.backend.delete(path, reachOf(context), options);
     for (const { change } of recorded) deps.wrote(change.real ?? change.path, null);
@@ -143,36 +131,23 @@ async function remove(
   return { bytes, lost: recorded.filter(({ change }) => !change.before?.parts).length };
 }
 
-interface Batch {
-  changes: Recorded[];
-  blobs: SavedContents["blobs"];
-  bytes: number;
-}
-
-async function* batches(
+async function* deletions(
   deps: FileToolDeps,
   files: readonly Entry[],
   { context, real }: { context: ToolContext; real: (path: string) => string },
-): AsyncGenerator<Batch> {
-  const pace = new Pace();
+) {
   let room = MAX_SAVED_BYTES;
-  let batch: Batch = { changes: [], blobs: [], bytes: 0 };
   for (const file of files) {
-    await pace.rest();
+    await yieldIfDue();
     const { path, size } = file;
     const whole = size <= room;
     const { version, blobs } = await savedOf(deps, file, { whole, context });
     if (whole) room -= version.size;
     const seen = context.files.seen(path);
     const elsewhere = real(path) === path ? {} : { real: real(path) };
-    batch.changes.push({ change: { path, operation: "delete", before: version, after: null, ...elsewhere }, seen });
-    batch.blobs.push(...blobs);
-    batch.bytes += version.parts ? version.size : 0;
-    if (batch.bytes < BATCH_BYTES && batch.changes.length < BATCH_FILES) continue;
-    yield batch;
-    batch = { changes: [], blobs: [], bytes: 0 };
+    const change: FileChange = { path, operation: "delete", before: version, after: null, ...elsewhere };
+    yield { change, seen, blobs, bytes: version.parts ? version.size : 0 };
   }
-  if (batch.changes.length > 0) yield batch;
 }
 
 /** Journals hold no links, so a deleted link can't be restored. */

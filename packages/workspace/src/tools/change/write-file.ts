@@ -1,22 +1,20 @@
 import { defineTool } from "@cinch/core";
 import * as z from "zod";
-import { judgedAsFile, writePolicy } from "../../path-rules/index.ts";
+import { writePolicy } from "../../path-rules/index.ts";
+import { judgedAsFile } from "../judged.ts";
 import { shown } from "../../paths.ts";
-import { pathInput, reachOf, TIMEOUT_MS, type FileToolDeps } from "../file-tool-deps.ts";
+import { CHANGES, pathInput, reachOf, type FileToolDeps } from "../file-tool-deps.ts";
 import { plural } from "../list/listing.ts";
-import { encoded, placesOf } from "../long-text.ts";
+import { encoded, placesOf } from "../../contents/long-text.ts";
 import { isADirectory } from "../lookup/lookup.ts";
 import { checkSeen, oldContents, replace } from "./change.ts";
-import { sha256InSteps } from "./saved-contents.ts";
+import { sha256InSteps } from "../../contents/saved-contents.ts";
 
 export const writeFileTool = (deps: FileToolDeps) =>
   defineTool({
     description: `Create a file, with the directories above it, or replace the whole contents of one.
 A file that exists must have been read with read_file in this thread and be unchanged since. To change a part of a file call edit_file.`,
-    category: "edit",
-    // Not idempotent: to run it again would overwrite later edits of the file.
-    effect: "once",
-    timeoutMs: TIMEOUT_MS,
+    ...CHANGES,
     input: z.object({
       file_path: pathInput(deps, "The file."),
       content: z.string().describe("The whole new contents of the file."),

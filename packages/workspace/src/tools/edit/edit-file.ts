@@ -1,17 +1,18 @@
 import { defineTool } from "@cinch/core";
 import * as z from "zod";
 import { FileError } from "../../file-error.ts";
-import { judgedAsFile, readWritePolicy } from "../../path-rules/index.ts";
+import { readWritePolicy } from "../../path-rules/index.ts";
+import { judgedAsFile } from "../judged.ts";
 import { shown } from "../../paths.ts";
 import { checkSeen, oldContents, replace } from "../change/change.ts";
-import type { SavedContents } from "../change/saved-contents.ts";
-import { pathInput, reachOf, TIMEOUT_MS, type FileToolDeps } from "../file-tool-deps.ts";
+import type { SavedContents } from "../../contents/saved-contents.ts";
+import { CHANGES, pathInput, reachOf, type FileToolDeps } from "../file-tool-deps.ts";
 import { plural } from "../list/listing.ts";
-import { decoded, encoded } from "../long-text.ts";
+import { decoded, encoded } from "../../contents/long-text.ts";
 import { lookupFile } from "../lookup/lookup.ts";
 import { nearestLines } from "./nearest-lines.ts";
 import { replaced, type Replaced } from "./replacement.ts";
-import { snippet } from "./snippet.ts";
+import { lineCounter, snippet } from "./snippet.ts";
 
 /** Several copies of the text are in memory during an edit. */
 const EDITED_MIB = 32;
@@ -23,9 +24,7 @@ export const editFileTool = (deps: FileToolDeps) =>
     description: `Replace old_string by new_string in a file that was read with read_file in this thread. Both are plain text: nothing in them has a special meaning.
 Copy old_string from the output of read_file, without the line numbers, with enough lines around it that it occurs in the file once; or set replace_all. Line endings of the file are kept.
 Several edits of one file can be made at once. The result shows the changed lines.`,
-    category: "edit",
-    effect: "once",
-    timeoutMs: TIMEOUT_MS,
+    ...CHANGES,
     input: z.object({
       file_path: pathInput(deps, "The file."),
       old_string: z.string().describe("The text to replace."),
@@ -90,28 +89,17 @@ async function problem(path: string, result: Exclude<Replaced, { kind: "done" }>
       return "old_string and new_string differ only in line ends or white space that is passed over, so there is nothing to change. To change line ends call write_file or use a command.";
     case "ambiguous": {
       const { places, view, forgiving } = result;
-      const lines = lineNumbers(view.text, places.slice(0, LINES_NAMED)).join(", ");
+      const lineAt = lineCounter(view.text);
+      const lines = places.slice(0, LINES_NAMED).map((place) => lineAt(place).no + 1);
       const more = places.length > LINES_NAMED ? ", …" : "";
       const how = forgiving ? ` (passing over ${DIFFERENCES})` : "";
-      return `old_string was found ${places.length} times in ${shown(path)}${how}, at lines ${lines}${more}. Give more of the lines around the one that you mean, or set replace_all to change all of them.`;
+      return `old_string was found ${places.length} times in ${shown(path)}${how}, at lines ${lines.join(", ")}${more}. Give more of the lines around the one that you mean, or set replace_all to change all of them.`;
     }
     case "missing":
       return notFound(path, result.view.text, old);
     default:
       return result satisfies never;
   }
-}
-
-function lineNumbers(text: string, places: readonly number[]): number[] {
-  let line = 1;
-  let at = 0;
-  return places.map((place) => {
-    for (let next = text.indexOf("\n", at); next >= 0 && next < place; next = text.indexOf("\n", at)) {
-      line++;
-      at = next + 1;
-    }
-    return line;
-  });
 }
 
 async function notFound(path: string, text: string, old: string): Promise<string> {

@@ -1,5 +1,5 @@
-import { Pace } from "../../pace.ts";
-import { mapPieces, placesOf, TextBuilder } from "../long-text.ts";
+import { isDue, yieldIfDue } from "../../contents/pace.ts";
+import { mapPieces, placesOf, TextBuilder } from "../../contents/long-text.ts";
 
 /** A text in which some characters of the original are left out or replaced, with the offset of each character in the original. */
 export interface MappedText {
@@ -26,7 +26,6 @@ export async function plainView(source: string): Promise<MappedText> {
 
 /** Also without white space at the end of lines, and with plain quotes, dashes and spaces. */
 export async function forgivingView(source: string): Promise<MappedText> {
-  const pace = new Pace();
   const drops = byteOrderMark(source);
   const first = drops.length;
   for (let at = 0; at <= source.length;) {
@@ -36,11 +35,11 @@ export async function forgivingView(source: string): Promise<MappedText> {
     const least = Math.max(at, first);
     while (from > least && SPACES.has(source.charCodeAt(from - 1))) {
       from--;
-      if (pace.isDue()) await pace.rest();
+      if (isDue()) await yieldIfDue();
     }
     if (from < end) drops.push({ from, to: end });
     at = end + 1;
-    if (pace.isDue()) await pace.rest();
+    if (isDue()) await yieldIfDue();
   }
   const view = await without(source, drops);
   return { ...view, text: await mapPieces(view.text, plain) };
@@ -64,7 +63,6 @@ function plain(text: string): string {
 }
 
 async function without(source: string, drops: readonly Span[]): Promise<MappedText> {
-  const pace = new Pace();
   const kept = new TextBuilder();
   /** For each drop: where in the text it would stand, and how much is dropped up to its end. */
   const at: number[] = [];
@@ -76,7 +74,7 @@ async function without(source: string, drops: readonly Span[]): Promise<MappedTe
     at.push(from - sum);
     dropped.push((sum += to - from));
     last = to;
-    if (pace.isDue()) await pace.rest();
+    if (isDue()) await yieldIfDue();
   }
   kept.add(source.slice(last));
   const text = drops.length === 0 ? source : kept.text();

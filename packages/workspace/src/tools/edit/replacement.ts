@@ -1,5 +1,5 @@
-import { Pace } from "../../pace.ts";
-import { placesOf, TextBuilder } from "../long-text.ts";
+import { isDue, yieldIfDue } from "../../contents/pace.ts";
+import { placesOf, TextBuilder } from "../../contents/long-text.ts";
 import { forgivingView, plainView, type MappedText } from "./mapped-text.ts";
 
 /** How many of the changed places a result shows. */
@@ -77,7 +77,6 @@ async function replaceAt(source: string, { view, places, old, wanted, forgiving 
   const [first, last] = [old.index(head), old.index(wanted.old.length - tail)];
   const inserted = wanted.new.slice(head, wanted.new.length - tail);
   const pieceAt = inserted.includes("\n") ? withLineBreaks(source, inserted) : () => inserted;
-  const pace = new Pace();
   const ranges: TextRange[] = [];
   const text = new TextBuilder();
   let done = 0;
@@ -91,7 +90,7 @@ async function replaceAt(source: string, { view, places, old, wanted, forgiving 
     if (ranges.length < PLACES_SHOWN) ranges.push({ from: text.length, to: text.length + piece.length });
     text.add(piece);
     done = to;
-    if (pace.isDue()) await pace.rest();
+    if (isDue()) await yieldIfDue();
   }
   text.add(source.slice(done));
   const whole = text.text();
@@ -114,19 +113,15 @@ function commonEnd(a: string, b: string): number {
 
 /** The last offset up to `head` that is not behind ignored white space, which the file may not have. */
 async function beforeIgnored(old: Found["old"], head: number): Promise<number> {
-  const pace = new Pace();
   let at = head;
   while (at > 0 && old.index(at - 1) === old.index(at)) {
     at--;
-    if (pace.isDue()) await pace.rest();
+    if (isDue()) await yieldIfDue();
   }
   return at;
 }
 
-/**
- * The text with the kind of line break that the range has, or else the next line break after it, or else the one before. Ranges must
- * come in order: the next line break is looked for once.
- */
+/** The text with the kind of line break that the range has, or else the next one, or else the last. Ranges must come in order. */
 function withLineBreaks(source: string, text: string): (range: TextRange) => string {
   const withReturns = text.replaceAll("\n", "\r\n");
   const last = source.lastIndexOf("\n");

@@ -8,19 +8,15 @@ const AROUND = 2;
 /** The changed lines with some lines around them. `ranges` are the first of `places`. */
 export function snippet(text: string, ranges: readonly TextRange[], places: number): string {
   const out: string[] = [];
-  let line = 0;
-  let lineStart = 0;
+  const lineAt = lineCounter(text);
   let shownUpTo = -1;
   for (const { from, to } of ranges) {
-    for (let next = text.indexOf("\n", lineStart); next >= 0 && next < from; next = text.indexOf("\n", lineStart)) {
-      line++;
-      lineStart = next + 1;
-    }
-    const last = line + text.slice(from, to).split("\n").length - 1;
-    const first = Math.max(shownUpTo + 1, line - AROUND);
+    const line = lineAt(from);
+    const last = line.no + text.slice(from, to).split("\n").length - 1;
+    const first = Math.max(shownUpTo + 1, line.no - AROUND);
     const end = Math.min(last + AROUND, first + LINES - 1);
     if (out.length > 0 && first > shownUpTo + 1) out.push("…");
-    out.push(...linesAt(text, { no: line, start: lineStart }, { first, end }));
+    out.push(...linesAt(text, line, { first, end }));
     if (end < last) out.push(`[the change goes on up to line ${last + 1}]`);
     shownUpTo = Math.max(shownUpTo, end);
   }
@@ -28,12 +24,26 @@ export function snippet(text: string, ranges: readonly TextRange[], places: numb
   return out.join("\n");
 }
 
+interface LineStart {
+  /** From 0. */
+  no: number;
+  start: number;
+}
+
+/** Returns the line of an offset. Offsets must come in order. */
+export function lineCounter(text: string): (offset: number) => LineStart {
+  let [no, start] = [0, 0];
+  return (offset) => {
+    for (let next = text.indexOf("\n", start); next >= 0 && next < offset; next = text.indexOf("\n", start)) {
+      no++;
+      start = next + 1;
+    }
+    return { no, start };
+  };
+}
+
 /** Lines `first` to `end`, searched from a line whose start is known. */
-function linesAt(
-  text: string,
-  known: { no: number; start: number },
-  { first, end }: { first: number; end: number },
-): string[] {
+function linesAt(text: string, known: LineStart, { first, end }: { first: number; end: number }): string[] {
   let { no, start } = known;
   for (; no > first; no--) start = start < 2 ? 0 : text.lastIndexOf("\n", start - 2) + 1;
   const out: string[] = [];

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Output } from "../../outputs/output.ts";
 import type { CommandKey } from "../../outputs/outputs.ts";
-import type { Exit, Running } from "../../shells/shell.ts";
+import type { CommandExit, Running } from "../../shells/shell.ts";
 
 /** New output is shown when nothing more came for this long, or after `BUSY_MS`. */
 const QUIET_MS = 100;
@@ -23,7 +23,7 @@ export class BackgroundCommand {
   readonly running: Running;
   /** Settles when the command has ended and its output is saved. Never rejects. */
   readonly ended: Promise<void>;
-  #exit: Exit | undefined;
+  #exit: CommandExit | undefined;
   #shown = 0;
   /** How much output there was at the last look, with an incomplete character that was not shown. */
   #known = 0;
@@ -45,7 +45,7 @@ export class BackgroundCommand {
   }
 
   /** `undefined` while it runs. */
-  get exit(): Exit | undefined {
+  get exit(): CommandExit | undefined {
     return this.#exit;
   }
 

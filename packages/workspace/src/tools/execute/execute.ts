@@ -2,11 +2,11 @@ import { defineTool, type ToolContext } from "@cinch/core";
 import * as z from "zod";
 import { commandMatcher } from "../../commands/index.ts";
 import { HOW_TO_READ, Output } from "../../outputs/output.ts";
-import type { Command, Protection, Shell } from "../../shells/shell.ts";
+import type { ShellCommand, Protection, Shell } from "../../shells/shell.ts";
 import type { Watch } from "../../undo/index.ts";
 import { reachOf } from "../file-tool-deps.ts";
 import { MAX_RUNNING, type Background } from "./background.ts";
-import { exitLine } from "./exit-line.ts";
+import { exitLine } from "./report.ts";
 
 const DEFAULT_TIMEOUT_MS = 120_000;
 const LONGEST_MS = 3_600_000;
@@ -43,16 +43,15 @@ With background: true it answers at once with an id, and the command runs on, wi
     policy: () => (isUnprotected(host) ? "insist" : undefined),
     async execute({ command, cwd = "/", timeout_ms, background = false }, context) {
       const what = { command, cwd: host.path(cwd), trusted: host.trusted };
-      const limit = timeout_ms === undefined ? {} : { timeoutMs: timeout_ms };
-      if (background) return runInBackground(host, { ...what, ...limit }, context);
-      return runToEnd(host, { timeoutMs: DEFAULT_TIMEOUT_MS, ...what, ...limit }, context);
+      if (background) return runInBackground(host, { ...what, timeoutMs: timeout_ms }, context);
+      return runToEnd(host, { ...what, timeoutMs: timeout_ms ?? DEFAULT_TIMEOUT_MS }, context);
     },
   });
 
 /** Without protection every command asks, whatever the rules allow. */
 export const isUnprotected = ({ protection }: CommandHost): boolean => protection().kind === "none";
 
-async function runToEnd({ shell, background, watch }: CommandHost, command: Command, context: ToolContext) {
+async function runToEnd({ shell, background, watch }: CommandHost, command: ShellCommand, context: ToolContext) {
   const watching = await watch(context);
   if (context.signal.aborted) await watching.end();
   context.signal.throwIfAborted();
@@ -75,7 +74,7 @@ async function runToEnd({ shell, background, watch }: CommandHost, command: Comm
 }
 
 /** The command gets neither the signal nor the files of the call, which ends before it. */
-async function runInBackground(host: CommandHost, command: Command, context: ToolContext) {
+async function runInBackground(host: CommandHost, command: ShellCommand, context: ToolContext) {
   const { shell, background, protection, accompany } = host;
   const { threadId, key } = context;
   // The key ends with the position of this call in the journal, which no other command of the thread has.

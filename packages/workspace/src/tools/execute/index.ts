@@ -1,9 +1,7 @@
 /** The tools with which an agent runs commands, on top of any shell. */
 import type { ToolSet } from "@cinch/core";
 import { execute, type CommandHost } from "./execute.ts";
-import { executeInput } from "./execute-input.ts";
-import { executeOutput } from "./execute-output.ts";
-import { executeStop } from "./execute-stop.ts";
+import { executeInput, executeOutput, executeStop } from "./background-tools.ts";
 
 export { Background } from "./background.ts";
 

@@ -1,7 +1,7 @@
 import type { CommandKey } from "../../outputs/outputs.ts";
+import type { CommandExit } from "../../shells/shell.ts";
 import type { Background } from "./background.ts";
 import type { BackgroundCommand } from "./background-command.ts";
-import { exitLine } from "./exit-line.ts";
 
 /** Throws if the thread has no such command in this process; the error says what is known of it. */
 export async function findCommand(background: Background, key: CommandKey): Promise<BackgroundCommand> {
@@ -27,4 +27,13 @@ export function report(command: BackgroundCommand) {
   const where = `[The whole output ${output.location}]`;
   const content = [`${id}: ${state} ${what}`, ...(text === "" ? [] : [text]), where].join("\n");
   return { content, details: { id, exit: exit ?? null, from, to, bytes: output.bytes, output: output.path } };
+}
+
+/** How a command ended, in one line. */
+export function exitLine({ code, signal, timedOut, durationMs, leftBehind }: CommandExit): string {
+  const after = `after ${(durationMs / 1000).toFixed(1)} s`;
+  const left = leftBehind ? " Processes that it left running were ended." : "";
+  if (timedOut) return `Ended by the time limit, ${after}. Give a longer timeout_ms if it needs more.${left}`;
+  if (signal) return `Ended by ${signal} ${after}.${left}`;
+  return `Exit code ${code} ${after}.${left}`;
 }

@@ -1,6 +1,6 @@
 import type { Policy, ToolContext } from "@cinch/core";
 import type { GrepMatch, GrepQuery } from "../../backend.ts";
-import { Pace } from "../../pace.ts";
+import { isDue, yieldIfDue } from "../../contents/pace.ts";
 import { PathNames, readPolicy } from "../../path-rules/index.ts";
 import { isWithin } from "../../paths.ts";
 import { Batches } from "../../search/index.ts";
@@ -43,19 +43,11 @@ export async function searchLines(
   const wasAsked = judge(names) === "ask";
   const policyOf = (path: string): Policy | undefined =>
     isWithin(path, query.path) && !rules.hides(path) ? judge(names.inside(path)) : "deny";
-  let [judged, file, total] = ["", { path: "", lines: 0 }, 0];
+  let [judged, file, total, stopped] = ["", { path: "", lines: 0 }, 0, false];
   let policy: Policy | undefined;
-  const outcome = ({ stopped }: { stopped: boolean }): GrepOutcome => ({
-    files,
-    matches: first.sorted(),
-    total,
-    stopped,
-    askedFor,
-  });
-  const pace = new Pace();
-  for await (const matches of Batches.of(backend.grep(query, reach))) {
+  search: for await (const matches of Batches.of(backend.grep(query, reach))) {
     context.signal.throwIfAborted();
-    if (pace.isDue()) await pace.rest();
+    if (isDue()) await yieldIfDue();
     for (const match of matches) {
       const { path, count = 1 } = match;
       if (path !== judged) {
@@ -67,14 +59,15 @@ export async function searchLines(
         askedFor.add(path);
         continue;
       }
-      if (total >= MAX_COUNTED) return outcome({ stopped: true });
+      stopped = total >= MAX_COUNTED;
+      if (stopped) break search;
       if (file.lines === 0) files.set(path, file);
       file.lines += count;
       total += count;
       first.add(match);
     }
   }
-  return outcome({ stopped: false });
+  return { files, matches: first.sorted(), total, stopped, askedFor };
 }
 
 export const byPathAndLine = (a: { path: string; line?: number }, b: { path: string; line?: number }): number => {

@@ -1,8 +1,9 @@
 import { defineTool } from "@cinch/core";
 import * as z from "zod";
-import { judgedAsFolder, treeFit } from "../../path-rules/index.ts";
+import { treeFit } from "../../path-rules/index.ts";
+import { judgedAsFolder } from "../judged.ts";
 import { shown } from "../../paths.ts";
-import { pathInput, reachOf, TIMEOUT_MS, type FileToolDeps } from "../file-tool-deps.ts";
+import { pathInput, reachOf, READS, type FileToolDeps } from "../file-tool-deps.ts";
 import { plural } from "../list/listing.ts";
 import { lookup } from "../lookup/lookup.ts";
 import { contentResults, fileResults } from "./grep-results.ts";
@@ -16,9 +17,7 @@ export const grepTool = (deps: FileToolDeps) =>
     description: `Search the contents of files. pattern is plain text, or with regex: true a regular expression in ripgrep's syntax; it is matched line by line.
 Folders that an ignore file excludes, .git and node_modules are left out unless path names them.
 output_mode "files_with_matches" (default) gives paths, "content" the lines as path:line:text, "count" the number of lines for each file. Up to max_count results (${MAX_COUNT} if not given) are shown.`,
-    category: "read",
-    effect: "pure",
-    timeoutMs: TIMEOUT_MS,
+    ...READS,
     input: z.object({
       pattern: z
         .string()
@@ -51,14 +50,9 @@ output_mode "files_with_matches" (default) gives paths, "content" the lines as p
       const { pattern, output_mode: mode = "files_with_matches", max_count: most = MAX_COUNT } = args;
       const path = deps.path(args.path ?? "/");
       await lookup(deps, path, reachOf(context));
-      const flags = { regex: args.regex ?? false, ignoreCase: args.ignore_case ?? false };
-      const glob = args.glob === undefined ? {} : { glob: args.glob };
-      const counts = mode === "content" ? {} : { counts: true };
-      const outcome = await searchLines(
-        deps,
-        { query: { pattern, path, ...flags, ...glob, ...counts }, most },
-        context,
-      );
+      const { glob, regex = false, ignore_case: ignoreCase = false } = args;
+      const query = { pattern, path, glob, regex, ignoreCase, counts: mode !== "content" };
+      const outcome = await searchLines(deps, { query, most }, context);
       const { total } = outcome;
       const files = outcome.files.size;
       const details = { path, files, lines: total };

@@ -2,10 +2,11 @@ import { defineTool, type ToolContext } from "@cinch/core";
 import * as z from "zod";
 import type { Entry, GlobQuery } from "../../backend.ts";
 import { FileError } from "../../file-error.ts";
-import { judgedAsFolder, treeFit } from "../../path-rules/index.ts";
+import { treeFit } from "../../path-rules/index.ts";
+import { judgedAsFolder } from "../judged.ts";
 import { isWithin, shown } from "../../paths.ts";
 import { Batches } from "../../search/index.ts";
-import { pathInput, reachOf, TIMEOUT_MS, type FileToolDeps } from "../file-tool-deps.ts";
+import { pathInput, reachOf, READS, type FileToolDeps } from "../file-tool-deps.ts";
 import { lookupDirectory } from "../lookup/lookup.ts";
 import { FirstItems } from "./first-items.ts";
 import { fitLines, LISTED, plural } from "./listing.ts";
@@ -14,9 +15,7 @@ export const globTool = (deps: FileToolDeps) =>
   defineTool({
     description: `Find files by a pattern such as "**/*.ts" or "src/{a,b}*.md", the most recently changed first. "**/" stands for any number of folders, including none; names that begin with a dot match too. Folders that an ignore file excludes, .git and node_modules are left out unless the pattern or path names them.
 Up to ${LISTED} paths are shown. To search the contents of files call grep.`,
-    category: "read",
-    effect: "pure",
-    timeoutMs: TIMEOUT_MS,
+    ...READS,
     input: z.object({
       pattern: z.string().min(1).max(1_000).describe("The pattern, relative to path."),
       path: pathInput(deps, 'The directory to look in. Default: "/", the root of the workspace.').optional(),

@@ -1,9 +1,9 @@
 import type { Reach } from "../../backend.ts";
 import { FileError } from "../../file-error.ts";
-import { Pace } from "../../pace.ts";
+import { yieldIfDue } from "../../contents/pace.ts";
 import { isWithin, joinPath, nameOf, parentOf, shown } from "../../paths.ts";
 import type { FileToolDeps } from "../file-tool-deps.ts";
-import { Similarity } from "./similarity.ts";
+import { similarityTo } from "./similarity.ts";
 
 const SIMILAR = 0.5;
 const SUGGESTIONS = 3;
@@ -14,14 +14,13 @@ export async function missingError({ backend, rules }: FileToolDeps, path: strin
   while (folder !== "/" && (rules.hides(folder) || (await backend.stat(folder, reach))?.type !== "directory"))
     folder = parentOf(folder);
   const [name = ""] = path.slice(folder === "/" ? 1 : folder.length + 1).split("/");
-  const similarity = new Similarity(name.toLowerCase());
-  const pace = new Pace();
+  const similarity = similarityTo(name.toLowerCase());
   let scored: { path: string; score: number }[] = [];
   const best = () => scored.toSorted((a, b) => b.score - a.score).slice(0, SUGGESTIONS);
   for (const { path: one } of await backend.list(folder, reach)) {
-    await pace.rest();
+    await yieldIfDue();
     if (rules.hides(one) || !isWithin(one, folder)) continue;
-    const score = similarity.of(nameOf(one).toLowerCase());
+    const score = similarity(nameOf(one).toLowerCase());
     if (score >= SIMILAR) scored.push({ path: one, score });
     if (scored.length > 1_000) scored = best();
   }

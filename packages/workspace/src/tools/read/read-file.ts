@@ -2,10 +2,11 @@ import { defineTool, type ToolContext } from "@cinch/core";
 import * as z from "zod";
 import type { Stat } from "../../backend.ts";
 import { FileError } from "../../file-error.ts";
-import { judgedAsFile, readPolicy } from "../../path-rules/index.ts";
+import { readPolicy } from "../../path-rules/index.ts";
+import { judgedAsFile } from "../judged.ts";
 import { nameOf, shown } from "../../paths.ts";
-import { bytesOf, saveContents } from "../change/saved-contents.ts";
-import { pathInput, reachOf, readContents, TIMEOUT_MS, type FileToolDeps } from "../file-tool-deps.ts";
+import { collect } from "../../contents/collect.ts";
+import { pathInput, reachOf, readContents, READS, type FileToolDeps } from "../file-tool-deps.ts";
 import { RESULT_CHARS } from "../list/listing.ts";
 import { lookupFile } from "../lookup/lookup.ts";
 import { binaryKind, SNIFFED_BYTES } from "./binary-kind.ts";
@@ -31,9 +32,7 @@ export const readFileTool = (deps: FileToolDeps) =>
     description: `Read a file. The first line of the result says which lines follow and, if there are more, how to get them; then come the lines, numbered as "cat -n" does.
 The text after the number and the tab can be given to edit_file as it is. Up to ${LIMIT} lines and ${RESULT_CHARS} characters at a time; a line of more than ${LINE_CHARS} characters is cut and says how to get the rest.
 Images, audio, video and documents (${MEDIA_EXTENSIONS.join(", ")}) are shown as they are, up to ${MEDIA_MIB} MiB.`,
-    category: "read",
-    effect: "pure",
-    timeoutMs: TIMEOUT_MS,
+    ...READS,
     input: z.object({
       file_path: pathInput(deps, "The file."),
       offset: z.int().min(0).describe("How many lines to skip. Default: 0.").optional(),
@@ -74,7 +73,7 @@ async function readMedia(
     const message = `${shown(path)} (${mediaType}) has ${size} bytes; up to ${MEDIA_BYTES} (${MEDIA_MIB} MiB) can be shown. Make a smaller version of it and read that.`;
     throw new FileError("invalid", path, message);
   }
-  const data = await beginningOf(deps, { path, end: MEDIA_BYTES }, context);
+  const data = new Uint8Array(await collect(readContents(deps, { path, end: MEDIA_BYTES }, context)));
   context.files.read(path, version);
   return {
     content: [
@@ -85,18 +84,9 @@ async function readMedia(
   };
 }
 
-async function beginningOf(
-  deps: FileToolDeps,
-  part: { path: string; end: number },
-  context: ToolContext,
-): Promise<Uint8Array> {
-  const saved = await saveContents(readContents(deps, part, context), { whole: true });
-  return new Uint8Array(bytesOf(saved));
-}
-
 async function readText(deps: FileToolDeps, part: Part, context: ToolContext): Promise<string> {
   const { path, size } = part.stat;
-  const kind = binaryKind(await beginningOf(deps, { path, end: SNIFFED_BYTES }, context));
+  const kind = binaryKind(await collect(readContents(deps, { path, end: SNIFFED_BYTES }, context)));
   if (kind !== undefined) {
     const message = `${shown(path)} is not text that can be shown: it has ${size} bytes and looks like ${kind}. Look at it with a command that understands it, if there is one.`;
     throw new FileError("invalid", path, message);

@@ -1,4 +1,4 @@
-import { Pace } from "../../pace.ts";
+import { isDue, yieldIfDue } from "../../contents/pace.ts";
 
 const NEWLINE = 10;
 
@@ -22,18 +22,14 @@ interface LineQuery {
   take(line: Line): boolean;
 }
 
-/**
- * Scans a text of any size. Only one chunk and the requested part of one line are in memory. Returns the number of lines scanned. A byte
- * order mark is not part of the first line.
- */
+/** Scans a text of any size, in little memory. Returns the number of lines scanned. A byte order mark is not part of a line. */
 export async function scanLines(chunks: AsyncIterable<Uint8Array>, query: LineQuery): Promise<number> {
   let no = 0;
-  let line = query.wants(0) ? new LineReader(0, query) : null;
+  let line = query.wants(0) ? lineReader(0, query) : null;
   let open = false;
-  const pace = new Pace();
   for await (const chunk of chunks) {
     const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
-    await pace.rest();
+    await yieldIfDue();
     for (let at = 0; at < bytes.length;) {
       const found = bytes.indexOf(NEWLINE, at);
       const end = found < 0 ? bytes.length : found;
@@ -42,9 +38,9 @@ export async function scanLines(chunks: AsyncIterable<Uint8Array>, query: LineQu
       at = end + 1;
       if (open) continue;
       no++;
-      if (pace.isDue()) await pace.rest();
+      if (isDue()) await yieldIfDue();
       if (line && !query.take(line.end({ newline: true }))) return no;
-      line = query.wants(no) ? new LineReader(no, query) : null;
+      line = query.wants(no) ? lineReader(no, query) : null;
     }
   }
   if (!open) return no;
@@ -52,40 +48,24 @@ export async function scanLines(chunks: AsyncIterable<Uint8Array>, query: LineQu
   return no + 1;
 }
 
-class LineReader {
-  readonly #no: number;
-  readonly #from: number;
-  readonly #most: number;
-  readonly #decoder: TextDecoder;
-  #text = "";
-  #chars = 0;
-  #last = "";
-
-  constructor(no: number, { from = 0, chars }: LineQuery) {
-    this.#no = no;
-    this.#from = from;
-    this.#most = chars;
-    this.#decoder = new TextDecoder("utf-8", { ignoreBOM: no > 0 });
-  }
-
-  add(bytes: Uint8Array): void {
-    this.#take(this.#decoder.decode(bytes, { stream: true }));
-  }
-
-  #take(text: string): void {
+function lineReader(no: number, { from = 0, chars: most }: LineQuery) {
+  const decoder = new TextDecoder("utf-8", { ignoreBOM: no > 0 });
+  let [kept, chars, last] = ["", 0, ""];
+  const take = (text: string): void => {
     if (text === "") return;
-    const skip = Math.max(0, this.#from - this.#chars);
-    if (this.#text.length < this.#most) this.#text += text.slice(skip, skip + this.#most - this.#text.length);
-    this.#chars += text.length;
-    this.#last = text.at(-1)!;
-  }
-
-  end({ newline }: { newline: boolean }): Line {
-    this.#take(this.#decoder.decode());
-    if (newline && this.#last === "\r") this.#chars--;
-    let text = this.#text.slice(0, Math.max(0, this.#chars - this.#from));
-    const isCut = this.#from + text.length < this.#chars;
-    if (isCut && text.length > 1) text = text.replace(/[\ud800-\udbff]$/, "");
-    return { no: this.#no, text, chars: this.#chars };
-  }
+    const skip = Math.max(0, from - chars);
+    if (kept.length < most) kept += text.slice(skip, skip + most - kept.length);
+    chars += text.length;
+    last = text.at(-1)!;
+  };
+  return {
+    add: (bytes: Uint8Array): void => take(decoder.decode(bytes, { stream: true })),
+    end({ newline }: { newline: boolean }): Line {
+      take(decoder.decode());
+      if (newline && last === "\r") chars--;
+      const text = kept.slice(0, Math.max(0, chars - from));
+      const isCut = from + text.length < chars && text.length > 1;
+      return { no, text: isCut ? text.replace(/[\ud800-\udbff]$/, "") : text, chars };
+    },
+  };
 }

@@ -1,4 +1,6 @@
 import { lstatSync, realpathSync, type Stats } from "node:fs";
+import { realpath } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
 
 /** Of the path itself: links are not followed. */
 const statsOf = (path: string): Stats | undefined => lstatSync(path, { throwIfNoEntry: false });
@@ -14,5 +16,15 @@ export function realPath(path: string): string | undefined {
     return realpathSync(path);
   } catch {
     return undefined;
+  }
+}
+
+/** A real path with every link resolved, also if nothing exists there yet. */
+export async function realPathOf(path: string): Promise<string> {
+  try {
+    return await realpath(path);
+  } catch {
+    const above = dirname(path);
+    return above === path ? path : join(await realPathOf(above), basename(path));
   }
 }

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import type { Blob } from "@cinch/core/store";
 import type { FileVersion } from "@cinch/core/workspace";
-import { Pace } from "../../pace.ts";
-import { bytesIn } from "../long-text.ts";
+import { yieldIfDue } from "./pace.ts";
+import { bytesIn } from "./long-text.ts";
 
 const PART_BYTES = 4 * 1024 * 1024;
 /** How much of the old contents one call saves, so that they can be restored. Of the rest, only hash and size are saved. */
@@ -21,47 +21,50 @@ export async function saveContents(
   { whole }: { whole: boolean },
 ): Promise<SavedContents> {
   const hash = createHash("sha256");
-  const blobs: Blob[] = [];
-  const parts: { blob: string; size: number }[] = [];
   let size = 0;
-  let open: Uint8Array[] = [];
-  let openBytes = 0;
-  const close = () => {
-    const bytes = new Uint8Array(Buffer.concat(open));
-    const blob = sha256(bytes);
-    blobs.push({ hash: blob, bytes });
-    parts.push({ blob, size: bytes.length });
-    [open, openBytes] = [[], 0];
-  };
-  const pace = new Pace();
-  for await (const chunk of chunks) {
-    await pace.rest();
-    for (const piece of bytesIn(chunk)) {
-      hash.update(piece);
-      await pace.rest();
+  const hashed = async function* () {
+    for await (const chunk of chunks) {
+      size += chunk.length;
+      for (const piece of bytesIn(chunk)) {
+        hash.update(piece);
+        await yieldIfDue();
+      }
+      yield chunk;
     }
-    size += chunk.length;
-    if (!whole) continue;
+  };
+  const blobs: Blob[] = [];
+  if (whole) for await (const blob of partsOf(hashed(), PART_BYTES)) blobs.push(blob);
+  else for await (const _ of hashed());
+  const parts = blobs.map(({ hash: blob, bytes }) => ({ blob, size: bytes.length }));
+  return { version: { hash: hash.digest("hex"), size, ...(whole ? { parts } : {}) }, blobs };
+}
+
+/** Cuts a stream into parts of a size. Each is a copy, because a backend may reuse the memory of a chunk. */
+export async function* partsOf(chunks: AsyncIterable<Uint8Array>, size: number): AsyncGenerator<Blob> {
+  let [open, openBytes]: [Uint8Array[], number] = [[], 0];
+  const close = (): Blob => {
+    const bytes = new Uint8Array(Buffer.concat(open));
+    [open, openBytes] = [[], 0];
+    return { hash: sha256(bytes), bytes };
+  };
+  for await (const chunk of chunks) {
     for (let at = 0; at < chunk.length;) {
-      // A copy, because the backend may reuse the memory of the chunk. `slice` of a Buffer is none.
-      const piece = new Uint8Array(chunk.subarray(at, at + PART_BYTES - openBytes));
+      // `slice` of a Buffer is no copy.
+      const piece = new Uint8Array(chunk.subarray(at, at + size - openBytes));
       open.push(piece);
       openBytes += piece.length;
       at += piece.length;
-      if (openBytes === PART_BYTES) close();
+      if (openBytes === size) yield close();
+      await yieldIfDue();
     }
   }
-  if (openBytes > 0) close();
-  const version = { hash: hash.digest("hex"), size, ...(whole ? { parts } : {}) };
-  return { version, blobs };
+  if (openBytes > 0) yield close();
 }
 
 export const withMode = ({ version, blobs }: SavedContents, { mode }: { mode?: number }): SavedContents => ({
   version: mode === undefined ? version : { ...version, mode },
   blobs,
 });
-
-export const bytesOf = ({ blobs }: SavedContents): Buffer => Buffer.concat(blobs.map(({ bytes }) => bytes));
 
 export async function sha256InSteps(bytes: Uint8Array): Promise<string> {
   const hash = createHash("sha256");
@@ -72,9 +75,8 @@ export async function sha256InSteps(bytes: Uint8Array): Promise<string> {
 export const sha256 = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
 
 export async function* chunksOf(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  const pace = new Pace();
   for (const piece of bytesIn(bytes)) {
     yield piece;
-    await pace.rest();
+    await yieldIfDue();
   }
 }

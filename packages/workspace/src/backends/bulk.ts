@@ -1,8 +1,8 @@
-import type { Backend, Reach, Sight, SmallWrite } from "./backend.ts";
-import { mapConcurrently } from "./disk/at-once.ts";
-import { asError, FileError } from "./file-error.ts";
-import { joinPath, namesOf, parentOf } from "./paths.ts";
-import { chunksOf } from "./tools/change/saved-contents.ts";
+import type { Backend, Entry, Reach, Sight, SmallWrite } from "../backend.ts";
+import { mapConcurrently } from "../disk/at-once.ts";
+import { asError, FileError } from "../file-error.ts";
+import { joinPath, namesOf, parentOf } from "../paths.ts";
+import { chunksOf } from "../contents/saved-contents.ts";
 
 export const sightsOf = (backend: Backend, paths: readonly string[], reach: Reach): AsyncIterable<Sight> =>
   backend.look?.(paths, reach) ?? plainSights(backend, paths, reach);
@@ -72,11 +72,22 @@ export const namesInside = (backend: Backend, path: string, reach: Reach): Async
   backend.inside?.(path, reach) ?? plainInside(backend, path, reach);
 
 async function* plainInside(backend: Backend, path: string, reach: Reach): AsyncGenerator<string> {
-  for (const entry of await backend.list(path, reach)) {
-    if (entry.type === "directory" && entry.target === undefined) yield* plainInside(backend, entry.path, reach);
-    else yield entry.path;
+  for await (const entry of entriesInside(backend, path, reach)) if (!isDirectory(entry)) yield entry.path;
+}
+
+/** Everything that is listed below a directory, also directories. Links are not followed. */
+export async function* entriesInside(backend: Backend, path: string, reach: Reach): AsyncGenerator<Entry> {
+  const waiting = [path];
+  for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {
+    for (const entry of await backend.list(folder, reach)) {
+      if (isDirectory(entry)) waiting.push(entry.path);
+      yield entry;
+    }
   }
 }
+
+/** Not a link to one. */
+export const isDirectory = ({ type, target }: Entry): boolean => type === "directory" && target === undefined;
 
 /** Writes and deletes many small files. Returns the error of each, or `null`, in order. */
 export const writeEach = (backend: Backend, files: readonly SmallWrite[], reach: Reach): Promise<(Error | null)[]> =>
@@ -92,7 +103,6 @@ export async function writePlainly(
 }
 
 async function writeOne(backend: Backend, { path, ifVersion, content, mode }: SmallWrite, reach: Reach): Promise<void> {
-  if (content)
-    await backend.write(path, chunksOf(content), { ifVersion, ...(mode === undefined ? {} : { mode }) }, reach);
+  if (content) await backend.write(path, chunksOf(content), { ifVersion, mode }, reach);
   else await backend.delete(path, reach, ifVersion === null ? {} : { ifVersion });
 }

@@ -4,3 +4,14 @@ export async function collect(chunks: AsyncIterable<Uint8Array>): Promise<Buffer
   for await (const chunk of chunks) copies.push(new Uint8Array(chunk));
   return Buffer.concat(copies);
 }
+
+/** The same chunks. Throws at the next one if the signal is aborted. */
+export async function* untilAborted(
+  chunks: AsyncIterable<Uint8Array>,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Uint8Array> {
+  for await (const chunk of chunks) {
+    signal?.throwIfAborted();
+    yield chunk;
+  }
+}

@@ -1,4 +1,4 @@
-import { Pace } from "../pace.ts";
+import { isDue, yieldIfDue } from "./pace.ts";
 
 /* Operations on texts and bytes of many megabytes, which yield to the event loop. */
 
@@ -30,25 +30,23 @@ export class TextBuilder {
 }
 
 export async function encoded(text: string): Promise<Buffer> {
-  const pace = new Pace();
   const pieces: Uint8Array[] = [];
   for (const piece of piecesOf(text)) {
     pieces.push(Buffer.from(piece, "utf8"));
-    await pace.rest();
+    await yieldIfDue();
   }
   return Buffer.concat(pieces);
 }
 
 /** `undefined` for bytes that are not UTF-8. */
 export async function decoded(chunks: readonly Uint8Array[]): Promise<string | undefined> {
-  const pace = new Pace();
   const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
   const text = new TextBuilder();
   try {
     for (const chunk of chunks) {
       for (const piece of bytesIn(chunk)) {
         text.add(decoder.decode(piece, { stream: true }));
-        await pace.rest();
+        await yieldIfDue();
       }
     }
     text.add(decoder.decode());
@@ -61,11 +59,10 @@ export async function decoded(chunks: readonly Uint8Array[]): Promise<string | u
 
 /** Applies a change to each piece of a text. */
 export async function mapPieces(text: string, change: (piece: string) => string): Promise<string> {
-  const pace = new Pace();
   const all = new TextBuilder();
   for (const piece of piecesOf(text)) {
     all.add(change(piece));
-    await pace.rest();
+    await yieldIfDue();
   }
   return all.text();
 }
@@ -86,12 +83,11 @@ export function* bytesIn(bytes: Uint8Array): Generator<Uint8Array> {
 
 /** The offsets of the occurrences of `part` that don't overlap. */
 export async function placesOf(text: string, part: string): Promise<number[]> {
-  const pace = new Pace();
   const places: number[] = [];
   if (part === "") return places;
   for (let at = text.indexOf(part); at >= 0; at = text.indexOf(part, at + part.length)) {
     places.push(at);
-    if (pace.isDue()) await pace.rest();
+    if (isDue()) await yieldIfDue();
   }
   return places;
 }

@@ -1,8 +1,8 @@
 import type { Fit, JudgeContext, Policy } from "@cinch/core";
-import type { FileToolDeps } from "../tools/file-tool-deps.ts";
-import { readPolicy, type FileRules } from "./file-rules.ts";
-import { PathNames } from "./path-names.ts";
-import { fileFit, suggestForFile, suggestForFolder } from "./pattern-fit.ts";
+import type { FileToolDeps } from "./file-tool-deps.ts";
+import { readPolicy, type FileRules } from "../path-rules/file-rules.ts";
+import { PathNames } from "../path-rules/path-names.ts";
+import { fileFit, suggestForFile, suggestForFolder } from "../path-rules/pattern-fit.ts";
 
 interface Judged<Args> {
   names(args: Args, context: JudgeContext): Promise<PathNames>;

@@ -7,20 +7,23 @@ export interface Source {
   contents: AsyncIterable<Uint8Array>;
 }
 
-const PREFIX_BYTES = 24;
+interface Beginning {
+  path: string;
+  line: number;
+}
 
+/** Room for a line number. */
+const PREFIX_BYTES = 24;
 const NEWLINE = 10;
 
-/**
- * The lines of many files that match a regular expression. One ripgrep process reads all files from its standard input, one after the
- * other, and the line number tells the file.
- */
-export async function* regexMatches(
+/** The matching lines of many files. One ripgrep process reads them all from its standard input; the line number tells the file. */
+export async function* lineMatches(
   sources: AsyncIterable<Source>,
   query: GrepQuery,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<GrepMatch> {
-  const begun = new Beginnings();
+  /** The line of the input at which each file begins. Matches come in order, so earlier files are dropped. */
+  const begun: Beginning[] = [];
   const printed = ripgrep({
     query,
     paths: ["-"],
@@ -31,21 +34,24 @@ export async function* regexMatches(
   for await (const lines of wholeLines(printed, PREFIX_BYTES + MAX_LINE_BYTES)) {
     for (let at = 0; at < lines.length;) {
       const [colon, end] = [lines.indexOf(":", at), lines.indexOf(NEWLINE, at)];
-      const file = begun.at(Number(lines.toString("latin1", at, colon)));
+      const line = Number(lines.toString("latin1", at, colon));
       const text = lines.subarray(colon + 1, Math.min(end, colon + 1 + MAX_LINE_BYTES));
       at = end + 1;
-      yield { ...file, text: lineText(text) };
+      const next = begun.findIndex((one) => one.line > line);
+      begun.splice(0, (next < 0 ? begun.length : next) - 1);
+      const file = begun[0]!;
+      yield { path: file.path, line: line - file.line + 1, text: lineText(text) };
     }
   }
 }
 
-async function* concatenated(sources: AsyncIterable<Source>, begun: Beginnings): AsyncGenerator<Uint8Array> {
+async function* concatenated(sources: AsyncIterable<Source>, begun: Beginning[]): AsyncGenerator<Uint8Array> {
   let line = 1;
   for await (const { path, contents } of sources) {
     let [begins, last] = [true, NEWLINE];
     for await (const chunk of contents) {
       if (chunk.length === 0) continue;
-      if (begins) begun.add(path, line);
+      if (begins) begun.push({ path, line });
       begins = false;
       line += newlinesIn(chunk);
       last = chunk.at(-1)!;
@@ -61,20 +67,4 @@ function newlinesIn(chunk: Uint8Array): number {
   let count = 0;
   for (let at = chunk.indexOf(NEWLINE); at >= 0; at = chunk.indexOf(NEWLINE, at + 1)) count++;
   return count;
-}
-
-/** The line of the input at which each file begins. Matches come in order, so earlier files are dropped. */
-class Beginnings {
-  #files: { path: string; line: number }[] = [];
-
-  add(path: string, line: number): void {
-    this.#files.push({ path, line });
-  }
-
-  at(line: number): { path: string; line: number } {
-    const next = this.#files.findIndex((file) => file.line > line);
-    this.#files.splice(0, (next < 0 ? this.#files.length : next) - 1);
-    const file = this.#files[0]!;
-    return { path: file.path, line: line - file.line + 1 };
-  }
 }
