@@ -225,7 +225,7 @@ export class JournalWriter {
         const start = this.#run(call, { agentId, wake: true });
         this.#inTurn(start);
         const of = { agentId, runId: start.runId, childThreadId };
-        this.#inTurn({ type: "background_started", ...of });
+        this.#inTurn({ type: "background_started", ...of, status: "running" });
         this.#inTurn(ended(call, result));
         if (kind === "leaves a child") return;
         this.#add(this.#runEnd(call, result));

@@ -311,7 +311,12 @@ export const eventMap = {
   })),
   /** Any other event of a descendant. Its `seq` is the descendant's. */
   subagent_event: live(() => ({ ...ofChild, event: z.custom<unknown>() })),
-  background_started: driver(() => ({ agentId: z.string(), runId: z.string(), childThreadId: z.string() })),
+  background_started: driver(() => ({
+    agentId: z.string(),
+    runId: z.string(),
+    childThreadId: z.string(),
+    status: z.enum(["queued", "running"]),
+  })),
   background_settled: command(() => ({
     agentId: z.string(),
     runId: z.string(),

@@ -145,12 +145,22 @@ function start(state: ThreadState, call: TaskCall): Settlement {
   };
   if (!background) return { content: null, events: [event] };
   const { agentId } = background;
+  const isQueued = runningInBackground(state) >= (background.maxConcurrent ?? Infinity);
+  const started = {
+    agentId,
+    runId,
+    childThreadId: child.threadId,
+    status: isQueued ? ("queued" as const) : ("running" as const),
+  };
   const session = child.mode === "stateless" ? "" : ` session_id="${child.threadId}"`;
   return {
     content: `<task_result agent_id="${agentId}"${session}>\nStarted in the background.\n</task_result>`,
-    events: [event, { type: "background_started", turnId: turn.turnId, agentId, runId, childThreadId: child.threadId }],
+    events: [event, { type: "background_started", turnId: turn.turnId, ...started }],
   };
 }
+
+const runningInBackground = ({ runs }: ThreadState): number =>
+  Array.from(trieEntries(runs.unfinished)).filter(([, run]) => run.background !== undefined).length;
 
 function backgroundOf({ runs }: ThreadState, { agent: { subagentBackground: options } }: Delegation) {
   const { maxConcurrent = Infinity, timeout, wake = true } = options ?? {};
