@@ -19,9 +19,9 @@ import { deliver, type Subscriber } from "./subscriber.ts";
 import type { AgentModes } from "../config/agent-modes.ts";
 import type { AppendOptions } from "../ports/store.ts";
 import { isActive, preview, type Appended, type Decide } from "../turn/decide.ts";
-import type { Policies } from "../folds/control.ts";
 import type { PolicyLevels } from "../permissions/gate.ts";
 import { ancestorsOf, type DriverPorts, type Journal, type LeaseUse } from "../turn/driver.ts";
+import { TreePolicies } from "./tree-policies.ts";
 import { TurnResults } from "./turn-results.ts";
 
 /** How long to wait before new events that could not be read are read again. */
@@ -45,8 +45,7 @@ export class Thread implements Journal {
   readonly #draft = new DraftView();
   readonly children = new Children(this);
   readonly results = new TurnResults(() => this.#changed());
-  /** The same object until one of the policies changes. */
-  #levels: PolicyLevels | undefined;
+  readonly #policies = new TreePolicies();
   isDeleted = false;
   #change = Promise.withResolvers<void>();
   #lock: Promise<unknown> = Promise.resolve();
@@ -116,11 +115,7 @@ export class Thread implements Journal {
   }
 
   get policies(): PolicyLevels {
-    const above = ancestorsOf(this.state.agent, this.ports.threads);
-    const levels = [...above, this].map(({ state }) => state.control.policies) as [Policies, ...Policies[]];
-    const isSame = levels.length === this.#levels?.length && levels.every((level, at) => level === this.#levels?.[at]);
-    if (!isSame) this.#levels = levels;
-    return this.#levels!;
+    return this.#policies.of([...ancestorsOf(this.state.agent, this.ports.threads), this]);
   }
 
   // Journal
