@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import { Agent, ModelValue, ToolValues, type Model, type SubagentCatalog } from "./agent.ts";
+import type { Budget } from "./budget.ts";
 import { Delegation } from "./delegation.ts";
 import type { AgentRecord } from "../events/event-map.ts";
 import type { Clock } from "../ports/clock.ts";
@@ -252,6 +253,13 @@ export class Modes {
     known.catch(() => this.#setups.delete(key));
     return known;
   }
+
+  /** The budgets in a thread's current mode. */
+  readonly budgets = (control: Control): readonly Budget[] => {
+    if (control.modeId !== null && !this.has(control.modeId)) return [];
+    const { agent } = this.current(control);
+    return [this.#config.budget, agent.budget].filter((budget) => budget !== undefined);
+  };
 
   /** Rejects if the model can't be used. */
   async checkModel(modelId: string): Promise<void> {

@@ -79,6 +79,13 @@ export function reduceProgress(before: Progress, event: DurableEvent, draft = ne
       return { ...state, previousTasks: state.tasks, tasks: event.tasks };
     case "usage_update":
       return { ...state, usage: addUsage(state.usage, event.usage), spent: spentAfter(state.spent, event) };
+    // What a subagent has used counts for its parent.
+    case "subagent_end": {
+      const spent = { ...state.spent, cost: state.spent.cost + (event.cost ?? 0) };
+      const unpriced = spent.unpriced || (event.cost === null && tokensOf(event.usage) > 0);
+      const usage = addUsage(state.usage, event.usage);
+      return { ...state, usage, spent: { ...spent, unpriced }, turn: turn && reduceTurn(turn, event, draft) };
+    }
     case "error": {
       const { code, message, retryable, parked = state.parked } = event;
       return { ...state, lastError: { code, message, retryable }, parked };

@@ -57,6 +57,13 @@ function changedWork(turn: Turn, event: DurableEvent): Partial<TurnWork> | null 
       const unpriced = turn.unpriced || (cost === null && tokensOf(usage) > 0);
       return { ...step, tokens, total: addUsage(turn.total, usage), unpriced, cost: turn.cost + (cost ?? 0) };
     }
+    case "subagent_end": {
+      const { usage, cost, turnId } = event;
+      if (turnId !== turn.turnId) return null;
+      const unpriced = turn.unpriced || (cost === null && tokensOf(usage) > 0);
+      const tokens = turn.tokens + tokensOf(usage);
+      return { tokens, total: addUsage(turn.total, usage), unpriced, cost: turn.cost + (cost ?? 0) };
+    }
     case "message_end": {
       const { message, interrupted, finishReason = "stop" } = event;
       return interrupted || message.role !== "assistant" ? null : { message, finishReason, steps: turn.steps + 1 };

@@ -1,6 +1,6 @@
 import { CinchError } from "../errors.ts";
 import { noteId } from "../config/run-id.ts";
-import { abort } from "../commands/abort.ts";
+import { abort, abortEnded } from "../commands/abort.ts";
 import type { NewEvent, RunStatus } from "../events/event-map.ts";
 import { stamp } from "../events/event-map.ts";
 import { textOf } from "../events/message.ts";
@@ -49,10 +49,12 @@ export class ChildRun {
       return this.#report(failure("its thread was deleted"));
     }
     const relay = this.#relay(this.#child);
+    this.#child.descendantEvents.listeners.add(this.#owner.descendantEvents.pass);
     try {
       await this.#watch(this.#child);
     } finally {
       this.#child.subscribers.delete(relay);
+      this.#child.descendantEvents.listeners.delete(this.#owner.descendantEvents.pass);
       const left = threads.release(this.#child);
       left.catch(() => undefined);
       this.#child = undefined;
@@ -66,6 +68,8 @@ export class ChildRun {
       (event) => {
         const live = relayed(child, event);
         if (live) owner.live(live);
+        if (child.supervisor.running && live && !event.type.startsWith("subagent_"))
+          owner.descendantEvents.pass(this.run.path, event);
         const mayChangeStatus = "v" in event || event.type.startsWith("subagent_");
         if (live && mayChangeStatus && live.type !== "subagent_text_delta") owner.childChanged();
       },
@@ -80,7 +84,8 @@ export class ChildRun {
     while (!this.#isStopped) {
       // Subscribed before the states are read, so that no change is missed.
       const changed = Promise.race([child.changed(), this.#owner.changed(), this.#stop.promise]);
-      if (!trieGet(this.#owner.state.runs.unfinished, this.run.runId)) return;
+      // Its end is recorded, or a rewind has removed its start.
+      if (!trieGet(this.#owner.state.runs.unfinished, this.run.runId)) return this.#abortIfRunning(child);
       if (child.isDeleted) return this.#report(failure("its thread was deleted"));
       const end = await endOfRun(child, this.run.runId);
       if (end) return this.#report(end);
@@ -92,6 +97,10 @@ export class ChildRun {
       }
       await this.#changedOrLate(changed, isAborted ? Infinity : msLeft);
     }
+  }
+
+  async #abortIfRunning(child: Thread): Promise<void> {
+    if (!child.isDeleted && (await endOfRun(child, this.run.runId)) === null) await abort(child, { inbox: true });
   }
 
   /** Until the timeout of the run, which counts the time at work. */
@@ -106,6 +115,11 @@ export class ChildRun {
     const stop = new AbortController();
     await Promise.race([changed, sleep(this.#owner.ports.clock, ms, stop.signal)]);
     stop.abort();
+  }
+
+  /** `undefined`: it is not open here. */
+  get child(): Thread | undefined {
+    return this.#child;
   }
 
   /** The run has ended, and its end is not recorded yet. */
@@ -150,6 +164,13 @@ export class ChildRun {
     if (end.status !== "aborted" || end.durationMs < timeoutMs) return end;
     const content = end.content.replace(WHY.aborted, `was at work for ${timeoutMs} ms and reached its timeout`);
     return { ...end, status: "timeout", content };
+  }
+
+  /** Ends a background run that this process drives, because the harness is closed. */
+  async cancelIfDriven(): Promise<void> {
+    const child = this.#child;
+    if (!this.run.background || !child?.supervisor.running) return;
+    await abortEnded(await abort(child, { inbox: true }));
   }
 
   stop(): void {

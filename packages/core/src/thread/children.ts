@@ -4,6 +4,8 @@ import type { Json } from "../events/message.ts";
 import type { Run } from "../folds/runs.ts";
 import { trieEntries } from "../folds/trie.ts";
 import { ChildRun } from "./child-run.ts";
+import type { NewLive } from "../events/live-events.ts";
+import { introduction } from "./relay.ts";
 import type { Thread } from "./thread.ts";
 
 /** How long to wait before a run that could not be followed is followed again. */
@@ -78,9 +80,28 @@ export class Children {
     });
   }
 
+  /** The children of unfinished runs that are open here. */
+  get open(): readonly Thread[] {
+    return Array.from(this.#runs.values()).flatMap(({ child }) => child ?? []);
+  }
+
   /** A run has ended, and this process is about to record it. */
   get isReporting(): boolean {
     return Array.from(this.#runs.values()).some((run) => run.isReporting);
+  }
+
+  /** With `autoCancel`, background children that this process drives end with the harness. */
+  async autoCancel(): Promise<void> {
+    const { modes } = this.#thread.ports;
+    const { modeId } = this.#thread.state.control;
+    if (modeId !== null && !modes.has(modeId)) return;
+    if (modes.current({ modeId }).agent.subagentBackground?.autoCancel !== true) return;
+    await Promise.all(Array.from(this.#runs.values(), (run) => run.cancelIfDriven()));
+  }
+
+  /** The events that bring a new subscriber up to date with the open children, and with theirs. */
+  introductions(): NewLive[] {
+    return this.open.map(introduction);
   }
 
   close(): void {

@@ -126,6 +126,8 @@ export class ThreadRegistry {
 
   async close(): Promise<void> {
     const threads = [...this.#open.values()];
+    const cancelled = threads.map(({ opened }) => opened?.children.autoCancel().catch(() => undefined));
+    await Promise.all(cancelled);
     this.#open.clear();
     await Promise.all(threads.map(async ({ thread }) => (await thread.catch(() => undefined))?.close()));
   }

@@ -1,4 +1,5 @@
 import { Children } from "./children.ts";
+import { DescendantEvents } from "./descendant-events.ts";
 import { DraftView } from "./draft.ts";
 import { Supervisor } from "./supervisor.ts";
 import { CinchError, closedError, reasonOf } from "../errors.ts";
@@ -44,6 +45,7 @@ export class Thread implements Journal {
   readonly supervisor: Supervisor;
   readonly #draft = new DraftView();
   readonly children = new Children(this);
+  readonly descendantEvents = new DescendantEvents(this);
   readonly results = new TurnResults(() => this.#changed());
   readonly #policies = new TreePolicies();
   isDeleted = false;

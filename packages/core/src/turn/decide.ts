@@ -101,6 +101,13 @@ export function enterStep(state: ThreadState, setup: Setup, ids: Ids): Proposal 
   return events.length > 0 ? { events } : null;
 }
 
+/** The last request to a subagent that has reached its limit of steps. */
+export function askForReport({ turn }: ThreadState, maxSteps: number, ids: Ids): Proposal | null {
+  if (!turn) return null;
+  const text = `You have reached your limit of ${maxSteps} steps, and tools are off now. Report what you found and did, and what is left to do.`;
+  return { events: [noteMessage({ turnId: turn.turnId, text }, ids)] };
+}
+
 export function noteMessage(note: { turnId: string; about?: "mode" | "tasks"; text: string }, ids: Ids): NewEvent {
   const { turnId, about, text } = note;
   return {

@@ -1,5 +1,6 @@
 import { messageOfDraft } from "../thread/draft.ts";
-import { exhausted, limitsCost } from "../config/budget.ts";
+import { limitsCost } from "../config/budget.ts";
+import { exhaustedInTree } from "./tree-budget.ts";
 import { CinchError, reasonOf } from "../errors.ts";
 import type { NewEvent } from "../events/event-map.ts";
 import { callsOf } from "../folds/call.ts";
@@ -20,6 +21,7 @@ import { ask } from "./ask-model.ts";
 import { runCalls } from "./calls.ts";
 import {
   afterCall,
+  askForReport,
   beginTurn,
   endTurn,
   enterStep,
@@ -154,11 +156,14 @@ async function end(driver: Driver): Promise<void> {
 async function step(driver: Driver, turn: Turn): Promise<void> {
   const { clock, ids, store } = driver.ports;
   const setup = await setupOf(driver);
-  if (turn.steps >= setup.maxSteps) return driver.append((state) => endTurn(state, "max_steps"));
-  const reachedLimit = () => exhausted(driver.state, setup.budgets, clock.now());
+  // A subagent at its limit is asked once more, without tools, for its report.
+  const isLast = driver.state.agent !== null && turn.steps === setup.maxSteps;
+  if (turn.steps >= setup.maxSteps && !isLast) return driver.append((state) => endTurn(state, "max_steps"));
+  const reachedLimit = () => exhaustedInTree(driver, setup);
   const detail = reachedLimit();
   if (detail !== null) return overBudget(driver, detail, null);
   await driver.append((state) => enterStep(state, setup, ids));
+  if (isLast) await driver.append((state) => askForReport(state, setup.maxSteps, ids));
   // If the mode or the model was switched meanwhile, the next iteration enters the step again.
   if ((await setupOf(driver)) !== setup) return;
   driver.journal.live({ type: "step_start", step: turn.steps + 1 });
@@ -173,7 +178,7 @@ async function step(driver: Driver, turn: Turn): Promise<void> {
     model,
     prompt,
     head,
-    settings: setup.settings,
+    settings: isLast ? { ...setup.settings, toolChoice: { type: "none" } } : setup.settings,
     signal: driver.signal,
     clock,
     ids,
@@ -183,7 +188,7 @@ async function step(driver: Driver, turn: Turn): Promise<void> {
     recordUsage: (usage) => recordUsage(driver, setup, usage),
     exhausted: reachedLimit,
   });
-  if (outcome.kind === "answer") return appendAnswer(driver, setup, outcome);
+  if (outcome.kind === "answer") return appendAnswer(driver, setup, { ...outcome, isLast });
   if (outcome.kind === "failed") return fail(driver, outcome.failure, outcome.partial);
   if (outcome.kind === "exhausted") return overBudget(driver, outcome.detail, outcome.partial);
   return endAborted(driver, outcome.partial);
@@ -258,11 +263,14 @@ const interrupted = (message: Message | null, turnId: string): NewEvent[] =>
 async function appendAnswer(
   driver: Driver,
   setup: Setup,
-  { messageId, answer }: { messageId: string; answer: Answer },
+  { messageId, answer, isLast }: { messageId: string; answer: Answer; isLast: boolean },
 ): Promise<void> {
   const { message, blobs } = await messageOf(messageId, answer);
   const calls = await Promise.all(
-    callsOf(message).map((call) => authorize(driver, call, { setup, refused: refusal(answer, call.toolCallId) })),
+    callsOf(message).map((call) => {
+      const refused = isLast ? "Not run: the limit of steps is reached." : refusal(answer, call.toolCallId);
+      return authorize(driver, call, { setup, refused });
+    }),
   );
   const { finishReason } = answer;
   const { ids } = driver.ports;
@@ -289,7 +297,7 @@ async function appendAnswer(
     if (answer.problem !== undefined)
       return { events: [...events, noteMessage({ turnId, text: answer.problem }, ids)], blobs };
     if (state.inbox.some((item) => item.delivery === "steer")) return { events, blobs };
-    events.push({ type: "agent_end", turnId, reason: "complete" });
+    events.push({ type: "agent_end", turnId, reason: isLast ? "max_steps" : "complete" });
     return { events, blobs, release: !needsDriving(preview(state, events)) };
   });
   driver.runnable.clear();
