@@ -169,7 +169,10 @@ export async function playScenario(
     await rewindToAfter(h, store, main);
     accepted("rewound");
   }
-  await delegate(h, accepted);
+  const isInControl = (await journal(store, main)).some(
+    (event) => event.type === "input_accepted" && event.inputId === "plan",
+  );
+  if (!isInControl) await delegate(h, accepted);
   if (control) await playControl(h, await journal(store, main), accepted);
   const threads = await h.listThreads();
   const clone = threads.find(({ parentId }) => parentId === main.id);
