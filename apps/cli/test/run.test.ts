@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { eventsOf, Place, threadIn } from "./cli.ts";
@@ -106,7 +106,9 @@ describe("cinch run", { concurrency: 4 }, () => {
   test("--help prints the exit codes, and --version the version", async () => {
     await using place = new Place();
     const [help, version] = await Promise.all([place.run(["run", "--help"]), place.run(["--version"])]);
-    assert.deepEqual([help.code, version.code, version.stdout], [0, 0, "0.3.0\n"]);
+    const file = new URL("../package.json", import.meta.url);
+    const packaged = JSON.parse(readFileSync(file, "utf8")) as { version: string };
+    assert.deepEqual([help.code, version.code, version.stdout], [0, 0, `${packaged.version}\n`]);
     for (const code of [0, 1, 2, 3, 4, 130]) assert.match(help.stdout, new RegExp(`^  ${code} `, "m"));
   });
 
