@@ -75,8 +75,9 @@ export const conversation = inPackage("packages/core", [
   {
     attacks: "P4: a call without a result stays without",
     file: "folds/transcript.ts",
-    find: "if (!state.open) return state;\n  const { calls",
-    replace: "return state;\n  const { calls",
+    find: "function closed(state: Transcript): Transcript {\n  if (!state.open) return state;",
+    replace:
+      "function closed(state: Transcript): Transcript {\n  if (state) return state;\n  if (!state.open) return state;",
     tests: ["model/prompt", "folds/folds"],
   },
   {

@@ -90,22 +90,22 @@ export const folded = [
     {
       attacks: "fold cache: the message that streams is saved",
       file: "folds/display-parts.ts",
-      find: "({ ...parts, ...noLive })",
-      replace: "({ ...parts, toolInputBuffers: {}, partialResults: {} })",
+      find: "  ...parts,\n  ...noLive,\n",
+      replace: "  ...parts,\n  toolInputBuffers: {}, partialResults: {},\n",
       tests: ["thread/fold-cache"],
     },
     {
       attacks: "fold cache: arguments that stream are saved",
       file: "folds/display-parts.ts",
-      find: "({ ...parts, ...noLive })",
-      replace: "({ ...parts, currentMessage: null, partialResults: {} })",
+      find: "  ...parts,\n  ...noLive,\n",
+      replace: "  ...parts,\n  currentMessage: null, partialResults: {},\n",
       tests: ["thread/fold-cache"],
     },
     {
       attacks: "fold cache: the progress of a call is saved",
       file: "folds/display-parts.ts",
-      find: "({ ...parts, ...noLive })",
-      replace: "({ ...parts, currentMessage: null, toolInputBuffers: {} })",
+      find: "  ...parts,\n  ...noLive,\n",
+      replace: "  ...parts,\n  currentMessage: null, toolInputBuffers: {},\n",
       tests: ["thread/fold-cache"],
     },
     {

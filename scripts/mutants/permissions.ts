@@ -40,8 +40,8 @@ export const permissions = inPackage("packages/core", [
   {
     attacks: "judge: the oldest of equals decides",
     file: "permissions/judge.ts",
-    find: "applicable.findLast(",
-    replace: "applicable.find(",
+    find: "applicable.findLast((finding) => finding.rank === rank);\n    if (newest) return { policy",
+    replace: "applicable.find((finding) => finding.rank === rank);\n    if (newest) return { policy",
     tests: ["permissions/judge"],
   },
   {
@@ -110,7 +110,7 @@ export const permissions = inPackage("packages/core", [
   {
     attacks: "P10: rules that changed while a call was judged are not held against it",
     file: "turn/authorize.ts",
-    find: "policies === null || policies === control.policies",
+    find: "policies === null || policies === journal.policies",
     replace: "true",
     tests: ["commands/control-races"],
   },

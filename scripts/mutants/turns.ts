@@ -103,7 +103,7 @@ export const turns = inPackage("packages/core", [
   {
     attacks: "P7: a turn has no end",
     file: "turn/turn.ts",
-    find: "if (turn.steps >= setup.mode.agent.maxSteps) return",
+    find: "if (turn.steps >= setup.maxSteps && !isLast) return",
     replace: "if (false) return",
     tests: ["turn/turn"],
   },

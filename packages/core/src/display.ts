@@ -2,6 +2,7 @@
 export { newDisplayState, reduceDisplay } from "./folds/display.ts";
 export {
   MESSAGES_SHOWN,
+  type ActiveSubagent,
   type ActiveTool,
   type HarnessDisplayState,
   type HarnessMessage,

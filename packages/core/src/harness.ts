@@ -1,12 +1,13 @@
 import * as z from "zod/mini";
 import type { StandardSchemaV1 } from "@standard-schema/spec";
-import { ToolValues, type Agent } from "./config/agent.ts";
+import { catalogOf, SubagentsValue, ToolValues, type Agent, type Subagents } from "./config/agent.ts";
+import { AgentModes } from "./config/agent-modes.ts";
 import { Budget } from "./config/budget.ts";
 import { checkedConfig } from "./config/check.ts";
 import { CinchError, closedError, reasonOf } from "./errors.ts";
 import { HeartbeatList, Heartbeats, type Heartbeat } from "./config/heartbeats.ts";
 import { memoryStore } from "./ports/memory-store.ts";
-import { AgentValue, ModeConfig, Modes, type ResolveModel } from "./config/modes.ts";
+import { AgentValue, ModeConfig, modeOf, Modes, type ResolveModel } from "./config/modes.ts";
 import { optionsOf } from "./commands/options.ts";
 import { pendingApprovals, type ThreadApproval } from "./queries/pending.ts";
 import { InterruptOn } from "./permissions/gate.ts";
@@ -37,6 +38,8 @@ export interface HarnessConfig<Values = StateValues> {
   modes?: ModeConfig[];
   defaultModeId?: string;
   tools?: ToolSet;
+  /** The agents that the agents of modes can delegate to, unless they have subagents of their own. */
+  subagents?: Subagents;
   /** The files and commands that agents can reach. */
   workspace?: Workspace;
   /** Rules for all threads. The rules of a thread can't allow what these deny. */
@@ -75,6 +78,7 @@ const Config = z.strictObject({
   modes: z.optional(z.array(ModeConfig).check(z.minLength(1))),
   defaultModeId: z.optional(z.string()),
   tools: z.optional(ToolValues),
+  subagents: z.optional(SubagentsValue),
   workspace: z.optional(WorkspaceValue),
   permissions: z.optional(z.array(Rule)),
   interruptOn: z.optional(InterruptOn),
@@ -115,7 +119,8 @@ export class Harness<Values = StateValues> {
     this.id = valid.id;
     this.#shape = new StateShape(valid.stateSchema, valid.initialState);
     this.#rules = valid.permissions ?? [];
-    this.#modes = new Modes(modesOf(valid), valid.defaultModeId, {
+    const { clock = systemClock } = valid;
+    this.#modes = new Modes(modesOf(valid).map(modeOf), valid.defaultModeId, {
       tools: [valid.tools ?? {}, valid.workspace?.tools ?? {}],
       permissions: this.#rules,
       interruptOn: valid.interruptOn ?? {},
@@ -124,22 +129,19 @@ export class Harness<Values = StateValues> {
       onAsk: valid.onAsk ?? "wait",
       budget: valid.budget,
       resolveModel: valid.resolveModel,
+      workspaceTools: valid.workspace?.tools ?? {},
+      subagents: valid.subagents === undefined ? undefined : catalogOf(valid.subagents, valid.id),
+      clock,
     });
     const prices = { ...defaultPrices, ...valid.prices };
-    const {
-      clock = systemClock,
-      ids = randomIds,
-      recover = "opened",
-      resourceId = "default",
-      onRecover = "resume",
-    } = valid;
+    const { ids = randomIds, recover = "opened", resourceId = "default", onRecover = "resume" } = valid;
     this.#config = { clock, ids, recover, resourceId };
     this.#store = valid.storage ?? memoryStore();
     const store = this.#store;
     this.#workspace = valid.workspace;
     const ports = { store, clock, ids, modes: this.#modes, shape: this.#shape, workspace: valid.workspace };
     const cost = (usage: Usage, modelId: string) => costOf(usage, modelId, prices);
-    this.#registry = new ThreadRegistry({ ...ports, costOf: cost }, onRecover);
+    this.#registry = new ThreadRegistry({ ...ports, costOf: cost }, new AgentModes(this.#modes), onRecover);
     this.#session = this.#newSession(resourceId);
     this.#heartbeats = new Heartbeats({ clock, report: (message) => this.#inform(message) }, valid.heartbeats);
   }

@@ -1,11 +1,21 @@
 /** The harness itself: events, folds, threads, sessions and the turn loop. It decides, and touches no disk or network of its own. */
-export { Agent, type AgentConfig, type Instructions, type Model } from "./config/agent.ts";
+export {
+  Agent,
+  type AgentConfig,
+  type Instructions,
+  type Model,
+  type OnSubagentEvent,
+  type SubagentCatalog,
+  type SubagentConfig,
+  type Subagents,
+} from "./config/agent.ts";
 export type { Budget } from "./config/budget.ts";
 export { checkKeys } from "./config/check.ts";
 export type { Heartbeat } from "./config/heartbeats.ts";
 export type { HarnessMode, ModeConfig } from "./config/modes.ts";
 export { defaultPrices, type Price, type PriceTable } from "./config/prices.ts";
 export type { Settings } from "./config/settings.ts";
+export type { SubagentBackground, SubagentSessions } from "./config/subagent-options.ts";
 export type { StateUpdates, StateValues, WholeState } from "./config/state-shape.ts";
 export type { ApprovalAnswer, SuspensionAnswer } from "./commands/answers.ts";
 export type { Input, InputFile } from "./commands/input.ts";
@@ -22,6 +32,7 @@ export type {
   HarnessEvent,
   LiveEvent,
   LiveType,
+  RunStatus,
   Task,
 } from "./events/event-map.ts";
 export type { FileDiff, RewoundFile } from "./events/files.ts";
@@ -45,6 +56,7 @@ export {
 } from "./events/suspend-payload.ts";
 export { newDisplayState, reduceDisplay } from "./folds/display.ts";
 export type {
+  ActiveSubagent,
   ActiveTool,
   HarnessDisplayState,
   HarnessMessage,

@@ -6,10 +6,10 @@ export {
   lift,
   stamp,
   type DurableEvent,
-  type EventEntry,
   type NewEvent,
   type StampedEvent,
 } from "./events/event-map.ts";
+export type { EventEntry } from "./events/event-entry.ts";
 export { addUsage, noUsage } from "./events/usage.ts";
 export { reduceInbox } from "./folds/inbox.ts";
 export { newThreadState, reduceThread, type ThreadState } from "./folds/state.ts";

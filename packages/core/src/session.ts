@@ -16,7 +16,7 @@ import type { HarnessDisplayState, HarnessMessage } from "./folds/display-state.
 import type { NewLive } from "./events/live-events.ts";
 import type { InboxItem } from "./folds/inbox.ts";
 import { messagesOf } from "./queries/history.ts";
-import { abort } from "./commands/abort.ts";
+import { abort, abortEnded } from "./commands/abort.ts";
 import { prepareInput, editQueued, post, removeQueued, send, type Input } from "./commands/input.ts";
 import { resume } from "./commands/resume.ts";
 import type { Usage } from "./events/message.ts";
@@ -137,7 +137,7 @@ export class Session<Values = StateValues> {
   /** Ends the turn. Queued inputs wait for the next input or for `resume()`; with `inbox` they are dropped. */
   async abort(options: { inbox?: boolean } = {}): Promise<void> {
     const thread = await this.#command((current) => abort(current, optionsOf("abort", options)));
-    await thread.turnEnded();
+    await abortEnded(thread);
   }
 
   /** Continues a parked turn, or takes the inputs that an abort held back. Otherwise does nothing. */
@@ -159,14 +159,14 @@ export class Session<Values = StateValues> {
   async respondToToolSuspension(options: SuspensionAnswer): Promise<void> {
     const answer = optionsOf("respondToToolSuspension", options);
     const bound = this.#answerTargets.bind(this.#thread, "suspended", answer);
-    return bound.until(this.#command((thread) => answerSuspension(thread, answer, bound.find), answer.threadId));
+    return bound.until(this.#command((thread) => answerSuspension(thread, answer, bound.find), bound.threadId));
   }
 
   /** Answers a call that waits for an approval. */
   async respondToToolApproval(options: ApprovalAnswer): Promise<void> {
     const answer = optionsOf("respondToToolApproval", options);
     const bound = this.#answerTargets.bind(this.#thread, "asking", answer);
-    return bound.until(this.#command((thread) => answerApproval(thread, answer, bound.find), answer.threadId));
+    return bound.until(this.#command((thread) => answerApproval(thread, answer, bound.find), bound.threadId));
   }
 
   // Modes, permissions, state
@@ -283,10 +283,10 @@ export class Session<Values = StateValues> {
     return this.#command(cloneAndEnter, sourceThreadId);
   }
 
-  /** Newest first, without the threads of subagents. */
-  listThreads(query: Pick<ThreadQuery, "resourceId" | "query" | "limit" | "before"> = {}): Promise<ThreadRecord[]> {
+  /** Newest first. Threads of subagents are listed only with `parentId`. */
+  listThreads(query: Omit<ThreadQuery, "active" | "topLevel"> = {}): Promise<ThreadRecord[]> {
     const list = ({ resourceId = this.resourceId, limit = 50, ...rest }: ThreadQuery) =>
-      this.#ports.store.threads({ ...rest, limit, resourceId, topLevel: true });
+      this.#ports.store.threads({ ...rest, limit, resourceId, topLevel: rest.parentId === undefined });
     return this.#ordered(async () => list(optionsOf("listThreads", query)));
   }
 

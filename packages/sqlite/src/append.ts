@@ -72,7 +72,7 @@ function write(
     for (const journal of threads.rewind(no, { toSeq, seq })) journals.purge(journal);
   }
   const seq = afterSeq + events.length;
-  threads.update(thread, threadChange(events, { release }), seq);
+  threads.update(thread, threadChange(work), seq);
   if (take !== undefined || events.some(({ type }) => endsDraft(type))) journals.dropDraft(no);
   return { kind: "appended", seq, epoch };
 }

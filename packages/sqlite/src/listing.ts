@@ -12,13 +12,14 @@ interface ListRow {
   title: string;
   resource: string;
   parent: string | null;
+  active: number;
   created_at: number;
   updated_at: number;
   touched: number;
   metadata: string;
 }
 
-const COLUMNS = "no, id, title, resource, parent, created_at, updated_at, touched, metadata";
+const COLUMNS = "no, id, title, resource, parent, active, created_at, updated_at, touched, metadata";
 const ROWS_AT_ONCE = 1000;
 /** How long a search may block the event loop before it yields. */
 const YIELD_AFTER_MS = 5;
@@ -42,6 +43,7 @@ export class Listing {
       db,
       `SELECT ${COLUMNS} FROM threads
        WHERE deleted = 0 AND touched < ?1 AND (?2 IS NULL OR resource = ?2) AND active >= ?3 AND subagent <= ?4
+       AND (?6 IS NULL OR parent = ?6)
        ORDER BY touched DESC LIMIT ?5`,
     );
   }
@@ -67,6 +69,7 @@ export class Listing {
           query.active ? 1 : 0,
           query.topLevel ? 0 : 1,
           most,
+          query.parentId ?? null,
         );
         found.push(...page.filter(matches).map(recordOf));
         return page;
@@ -126,6 +129,7 @@ const recordOf = (row: ListRow): ThreadRecord => ({
   parentId: row.parent,
   createdAt: row.created_at,
   updatedAt: row.updated_at,
+  active: row.active === 1,
   metadata: metadataIn(row.metadata),
 });
 

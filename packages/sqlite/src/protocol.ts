@@ -18,6 +18,7 @@ export interface AppendWork {
   epoch?: number;
   take?: number;
   release: boolean;
+  active?: boolean | undefined;
   /** Whether one of the events needs the lease. */
   driver: boolean;
   blobs: Blob[];

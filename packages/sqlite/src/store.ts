@@ -105,10 +105,10 @@ class SqliteStore implements Store {
 
   async append(threadId: string, events: readonly StampedEvent[], options: AppendOptions): Promise<AppendResult> {
     const { reader } = this.#assertOpen();
-    const { afterSeq, epoch, take, release = false, blobs = [] } = options;
+    const { afterSeq, epoch, take, release = false, active, blobs = [] } = options;
     checkAppend(threadId, events, options);
     const driver = events.some((event, at) => needsLease(event) && !(at === 0 && createsThread(event)));
-    const lease = { epoch, take, release, driver };
+    const lease = { epoch, take, release, active, driver };
     const content = { events: events.map(serializeEvent), blobs: [...blobs] };
     const outcome = await this.#request(threadId, { kind: "append", threadId, afterSeq, ...lease, ...content });
     switch (outcome.kind) {

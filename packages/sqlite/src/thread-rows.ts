@@ -1,7 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { StampedEvent } from "@cinch/core/store";
 import { StoreFailure, threadNotFoundMessage } from "./failure.ts";
-import type { SerializedEvent } from "./protocol.ts";
+import type { AppendWork, SerializedEvent } from "./protocol.ts";
 import { sql } from "./sql.ts";
 
 export interface ThreadRow {
@@ -103,18 +103,12 @@ export class ThreadRows {
   create(threadId: string, first: SerializedEvent, lastSeq: (no: number) => number): number {
     const event = JSON.parse(first.body) as StampedEvent;
     if (event.type === "thread_created") {
-      const { title, resourceId, parent, metadata = {}, at } = event;
+      const { title, resourceId, parent, agent, metadata = {}, at } = event;
+      const parentId = agent?.owner ?? parent?.threadId ?? null;
       // A deletion of the parent deletes its subagents, so one that is created afterwards would never be deleted.
-      if (parent) this.get(parent.threadId);
-      const subagent = Number(parent !== undefined);
-      const no = this.#insertThread(threadId, [
-        title,
-        resourceId,
-        parent?.threadId ?? null,
-        subagent,
-        at,
-        JSON.stringify(metadata),
-      ]);
+      if (parentId !== null) this.get(parentId);
+      const subagent = Number(parentId !== null);
+      const no = this.#insertThread(threadId, [title, resourceId, parentId, subagent, at, JSON.stringify(metadata)]);
       this.#addSegment.run(no, no, 1, null);
       return no;
     }
@@ -123,13 +117,15 @@ export class ThreadRows {
         "INVALID_INPUT",
         `"${event.type}" does not create a thread. Append "thread_created" or "thread_cloned" first.`,
       );
-    const { title, parent, at } = event;
+    const { title, parent, agent, at } = event;
+    const parentId = agent?.owner ?? parent.threadId;
+    this.get(parentId);
     const source = this.get(parent.threadId);
     if (parent.seq > lastSeq(source.no)) {
       throw new StoreFailure("INVALID_INPUT", `"${parent.threadId}" has no event ${parent.seq} to clone at.`);
     }
-    const subagent = Number(parent.toolCallId !== undefined);
-    const no = this.#insertThread(threadId, [title, source.resource, parent.threadId, subagent, at, source.metadata]);
+    const subagent = Number((agent ?? parent.toolCallId) !== undefined);
+    const no = this.#insertThread(threadId, [title, source.resource, parentId, subagent, at, source.metadata]);
     for (const { journal, from_seq: from, to_seq: to } of this.#segments.all(source.no)) {
       if (from <= parent.seq) this.#addSegment.run(no, journal, from, Math.min(to ?? parent.seq, parent.seq));
     }
@@ -181,9 +177,8 @@ export class ThreadRows {
   }
 }
 
-/** `release`: the append releases the lease. */
-export function threadChange(events: readonly SerializedEvent[], { release }: { release: boolean }): ThreadChange {
-  const change: ThreadChange = {};
+export function threadChange({ events, active }: Pick<AppendWork, "events" | "active">): ThreadChange {
+  const change: ThreadChange = active === undefined ? {} : { active };
   for (const { type, at, body } of events) {
     switch (type) {
       case "thread_renamed":
@@ -191,16 +186,8 @@ export function threadChange(events: readonly SerializedEvent[], { release }: { 
         change.updatedAt = at;
         break;
       case "input_accepted":
-        change.active = true;
-        change.updatedAt = at;
-        break;
-      case "agent_start":
-      case "tool_resumed":
-        change.active = true;
-        break;
       case "agent_end":
       case "thread_rewound":
-        if (release) change.active = false;
         change.updatedAt = at;
         break;
     }

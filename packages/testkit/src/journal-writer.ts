@@ -16,6 +16,7 @@ export class JournalWriter {
   #seq = 0;
   #serial = 0;
   #turnId = "";
+  #runId = "";
   /** Results that arrive only in a later step. */
   #late: NewEvent[] = [];
 
@@ -151,6 +152,34 @@ export class JournalWriter {
     this.#inTurn({ type: "tool_approval_required", toolCallId, toolName, ...question });
   }
 
+  #run(
+    { toolCallId, toolName }: Call,
+    background?: NewEvent<"subagent_start">["background"],
+  ): NewEvent<"subagent_start"> {
+    this.#runId = `k:${this.#seq}`;
+    return {
+      type: "subagent_start",
+      ...this.#ofRun(toolCallId, toolName),
+      task: "Look",
+      forked: false,
+      session: "new",
+      modeId: "default",
+      depth: 0,
+      ...(background ? { background } : {}),
+    };
+  }
+
+  #runEnd({ toolCallId, toolName }: Call, result: ToolResult): NewEvent<"subagent_end"> {
+    const used = { durationMs: 1, usage: noUsage, cost: null };
+    const run = this.#ofRun(toolCallId, toolName);
+    return { type: "subagent_end", ...run, result, isError: false, status: "complete", ...used };
+  }
+
+  #ofRun(toolCallId: string, toolName: string) {
+    const childThreadId = `sub_${toolCallId}`;
+    return { toolCallId, toolName, runId: this.#runId, agentName: "explore", childThreadId, path: ["explore"] };
+  }
+
   #startCall({ toolCallId, toolName }: Call, args: Json): void {
     this.#inTurn({ type: "tool_start", toolCallId, toolName, args, key: `k:${this.#seq}`, effect: "once" });
   }
@@ -182,6 +211,25 @@ export class JournalWriter {
         this.#inTurn({ type: "tool_resumed", toolCallId, toolName, resumeData: { action: "approved" } });
         this.#inTurn({ type: "mode_changed", modeId: "build", previousModeId: "plan" });
         return this.#inTurn(ended(call, result));
+      }
+      case "delegates":
+        this.#inTurn(this.#run(call));
+        this.#inTurn(this.#runEnd(call, result));
+        return this.#inTurn(ended(call, result));
+      case "waits for a child":
+        return this.#inTurn(this.#run(call));
+      case "delegates in the background":
+      case "leaves a child": {
+        const agentId = `bg-${this.#seq}`;
+        const childThreadId = `sub_${toolCallId}`;
+        const start = this.#run(call, { agentId, wake: true });
+        this.#inTurn(start);
+        const of = { agentId, runId: start.runId, childThreadId };
+        this.#inTurn({ type: "background_started", ...of, status: "running" });
+        this.#inTurn(ended(call, result));
+        if (kind === "leaves a child") return;
+        this.#add(this.#runEnd(call, result));
+        return this.#add({ type: "background_settled", ...of, status: "complete" });
       }
       case "lists tasks": {
         const task = { content: "Do it", activeForm: "Doing it" };

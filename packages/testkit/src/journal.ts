@@ -23,9 +23,10 @@ export type PartPlan =
 
 const IRREGULAR = ["fails", "unknown", "suspends", "resumes", "missing", "twice", "refused", "late"] as const;
 const CONTROL = ["plans", "lists tasks"] as const;
+const DELEGATING = ["delegates", "waits for a child", "delegates in the background", "leaves a child"] as const;
 
 export interface OutcomePlan {
-  kind: "ends" | (typeof IRREGULAR | typeof ASKING | typeof CONTROL)[number];
+  kind: "ends" | (typeof IRREGULAR | typeof ASKING | typeof CONTROL | typeof DELEGATING)[number];
   result: ToolResult;
   rank: number;
 }
@@ -111,6 +112,7 @@ const outcome: fc.Arbitrary<OutcomePlan> = fc.record({
     { weight: 5, arbitrary: fc.constantFrom(...IRREGULAR) },
     { weight: 4, arbitrary: fc.constantFrom(...ASKING) },
     { weight: 1, arbitrary: fc.constantFrom(...CONTROL) },
+    { weight: 1, arbitrary: fc.constantFrom(...DELEGATING) },
   ),
   result,
   rank: fc.nat(9),

@@ -77,6 +77,7 @@ export async function answerApproval(thread: Thread, answer: ApprovalAnswer, fin
   const approval = call.approval!;
   checkDecision(decision, approval.decisions);
   const edit = decision === "edit" ? await editOf(thread, call, answer.args) : { digest: approval.digest };
+  const grants = grantOf(decision, call, approval);
   await policyCommand(thread, async (state) => {
     const { turn } = state;
     if (!turn || !isStillWaiting(state, call)) throw await notPending(thread, "asking", call.toolCallId);
@@ -90,8 +91,11 @@ export async function answerApproval(thread: Thread, answer: ApprovalAnswer, fin
       ...(message === undefined ? {} : { message }),
       ...(by === undefined ? {} : { by }),
     };
-    return [resolved, ...grantOf(decision, call, approval)];
+    return approval.grantTo === null ? [resolved, ...grants] : [resolved];
   });
+  // After the answer: if the process ends in between, the next such call asks again.
+  if (approval.grantTo !== null && grants.length > 0)
+    await thread.ports.threads.visit(approval.grantTo, (above) => policyCommand(above, async () => grants));
 }
 
 function jsonOf(name: string, value: unknown): Json {

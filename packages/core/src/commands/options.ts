@@ -64,7 +64,7 @@ const SCHEMAS = {
   renameThread: () => z.strictObject({ title: z.string() }),
   deleteThread: () => z.strictObject({ threadId: id }),
   cloneThread: () => z.strictObject({ sourceThreadId: z.optional(id), atSeq: seq, title: text }),
-  listThreads: () => z.strictObject({ resourceId: text, query: text, limit: count, before: text }),
+  listThreads: () => z.strictObject({ resourceId: text, query: text, limit: count, before: text, parentId: text }),
   listMessages: () => z.strictObject({ limit: count, before: seq }),
   rewind: () =>
     z.strictObject({

@@ -5,7 +5,7 @@ import type { ThreadState } from "../folds/state.ts";
 import { withTimeout } from "../ports/clock.ts";
 import type { Thread } from "../thread/thread.ts";
 import { preview } from "../turn/decide.ts";
-import { denial, judgeCall } from "../permissions/gate.ts";
+import { denial, judgeCall, type PolicyLevels } from "../permissions/gate.ts";
 
 /** For rules and grants of a thread together. */
 const MAX_RULES = 1_000;
@@ -59,7 +59,12 @@ function isSame(a: ThreadState, b: ThreadState): boolean {
   );
 }
 
-async function answersByRules(state: ThreadState, { id: threadId, ports: { modes } }: Thread): Promise<NewEvent[]> {
+async function answersByRules(state: ThreadState, thread: Thread): Promise<NewEvent[]> {
+  const { id: threadId, ports, policies } = thread;
+  const { modes } = ports;
+  const levels = policies.with(policies.length - 1, state.control.policies) as unknown as PolicyLevels;
+  // Without the threads above it, this process does not have all rules of a subagent.
+  if (policies.length !== 1 + (state.agent?.path.length ?? 0)) return [];
   const { turn, control, resourceId } = state;
   const calls = askingCalls(state);
   // Without the mode, this process does not have all rules.
@@ -71,7 +76,7 @@ async function answersByRules(state: ThreadState, { id: threadId, ports: { modes
       const tool = setup.tools.get(toolName);
       const checked = await tool?.schema.check(args);
       if (!tool || !checked?.ok || !approval) return [];
-      const ruling = await judgeCall({ tool, input: checked.value, context }, setup.gate, control.policies);
+      const ruling = await judgeCall({ tool, input: checked.value, context }, setup.gate, levels);
       const { policy } = ruling;
       if (policy === "ask") return [];
       const { turnId } = turn;

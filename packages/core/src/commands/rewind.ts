@@ -8,6 +8,7 @@ import { trieGet, trieRecord } from "../folds/trie.ts";
 import type { FileDiff, HeldFiles, RewoundFile, ThreadFiles } from "../events/files.ts";
 import { hasUnrecordedChanges } from "../turn/decide.ts";
 import type { Thread } from "../thread/thread.ts";
+import { withDescendants } from "./tree-history.ts";
 import { asConflict, historiesOf, planRevert, type FileHistory, type FileRevert } from "./file-history.ts";
 import type { FileReach, Undo } from "../ports/workspace.ts";
 
@@ -67,8 +68,9 @@ interface RewindPlan {
 
 async function planRewind(thread: Thread, options: RewindOptions): Promise<RewindPlan> {
   const { toSeq, conversation = true, files = false } = options;
-  const later = await thread.read({ after: toSeq });
-  const messages = conversation ? later.filter((event) => event.type === "message_end").length : 0;
+  const own = await thread.read({ after: toSeq });
+  const later = files ? await withDescendants(thread, own, toSeq) : own;
+  const messages = conversation ? own.filter((event) => event.type === "message_end").length : 0;
   const histories = historiesOf(later);
   if (!files) {
     const events = conversation ? [...(await keepHeldFiles(thread, toSeq)), ...histories.map(keptChange)] : [];
@@ -109,7 +111,8 @@ export async function diffSince(thread: Thread, since: number): Promise<FileDiff
   const undo = undoOf(thread);
   await thread.refresh();
   if (since !== 0) checkSeq("since", since, thread.state.seq);
-  const histories = historiesOf(await thread.read({ after: since }));
+  const own = await thread.read({ after: since });
+  const histories = historiesOf(await withDescendants(thread, own, since));
   return undo.diff(histories, reachOf(thread));
 }
 

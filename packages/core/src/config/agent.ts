@@ -1,6 +1,15 @@
 import * as z from "zod/mini";
 import { Budget } from "./budget.ts";
 import { checkedConfig } from "./check.ts";
+import {
+  backgroundOf,
+  sessionsOf,
+  SubagentBackground,
+  SubagentSessions,
+  type BackgroundOptions,
+} from "./subagent-options.ts";
+import { CinchError, reasonOf } from "../errors.ts";
+import type { HarnessEvent } from "../events/event-map.ts";
 import { isLanguageModel, type LanguageModel } from "../model/compat.ts";
 import { namedTool } from "../tools/named-tool.ts";
 import { Rule } from "../permissions/rule.ts";
@@ -22,11 +31,37 @@ export interface AgentConfig {
   permissions?: readonly Rule[];
   maxSteps?: number;
   budget?: Budget;
+  /** A subagent that continues as its parent: it inherits the parent's conversation, instructions, model and tools. */
+  forked?: boolean;
+  /** The agents that it can delegate to with `task`. `false`: none, and no `task` tool. */
+  subagents?: Subagents;
+  /** How many levels of subagents there may be below it. */
+  maxSubagentDepth?: number;
+  /** Lets `task` continue or fork earlier conversations of subagents. */
+  subagentSessions?: boolean | SubagentSessions;
+  /** Lets `task` start subagents in the background. */
+  subagentBackground?: boolean | SubagentBackground;
+  /** Called in the process that drives the subagent, with the names of the subagents from the outermost to the one of the event. */
+  onSubagentEvent?: OnSubagentEvent;
   /** What the model is called with, besides the prompt. */
   settings?: Settings;
 }
 
 export const DEFAULT_MAX_STEPS = 200;
+const DEFAULT_DEPTH = 1;
+
+/** Agents that are looked up by name. `list` is called once per turn. */
+export interface SubagentCatalog {
+  list(): Promise<{ name: string; description: string }[]>;
+  resolve(name: string): Promise<Agent | undefined>;
+}
+
+/** What makes an agent. `id` and `defaultModelId` are other names for `name` and `model`. */
+export type SubagentConfig = Omit<AgentConfig, "name"> & { name?: string; id?: string; defaultModelId?: Model };
+
+export type Subagents = readonly (Agent | SubagentConfig)[] | SubagentCatalog | false;
+
+export type OnSubagentEvent = (path: readonly string[], event: HarnessEvent) => void;
 
 const text = z.string().check(z.minLength(1));
 export const ModelValue = z.custom<Model>(
@@ -35,6 +70,17 @@ export const ModelValue = z.custom<Model>(
 );
 const ToolValue = z.custom<ToolSet[string]>((value) => typeof value === "object" && value !== null, "must be a tool");
 export const ToolValues = z.record(z.string(), ToolValue);
+
+const isCatalog = (value: unknown): value is SubagentCatalog =>
+  typeof value === "object" &&
+  value !== null &&
+  typeof (value as SubagentCatalog).list === "function" &&
+  typeof (value as SubagentCatalog).resolve === "function";
+
+export const SubagentsValue = z.custom<Subagents>(
+  (value) => value === false || Array.isArray(value) || isCatalog(value),
+  "must be a list of agents, a catalog with list and resolve, or false",
+);
 
 const Config = z.strictObject({
   name: text,
@@ -51,6 +97,12 @@ const Config = z.strictObject({
   permissions: z.optional(z.array(Rule)),
   maxSteps: z.optional(z.int().check(z.gte(1))),
   budget: z.optional(Budget),
+  forked: z.optional(z.boolean()),
+  subagents: z.optional(SubagentsValue),
+  maxSubagentDepth: z.optional(z.int().check(z.gte(0))),
+  subagentSessions: z.optional(z.union([z.boolean(), SubagentSessions])),
+  subagentBackground: z.optional(z.union([z.boolean(), SubagentBackground])),
+  onSubagentEvent: z.optional(z.custom<OnSubagentEvent>((value) => typeof value === "function", "must be a function")),
   settings: z.optional(Settings),
 });
 
@@ -65,6 +117,17 @@ export class Agent {
   readonly permissions: readonly Rule[];
   readonly maxSteps: number;
   readonly budget: Budget | undefined;
+  readonly forked: boolean;
+  /** `null`: `subagents: false`. `undefined`: not configured. */
+  readonly subagents: SubagentCatalog | null | undefined;
+  readonly maxSubagentDepth: number;
+  /** `null`: `task` takes no session. */
+  readonly subagentSessions: Required<SubagentSessions> | null;
+  /** `null`: `task` starts no subagents in the background. */
+  readonly subagentBackground: BackgroundOptions | null;
+  readonly onSubagentEvent: OnSubagentEvent | undefined;
+  /** `tools` was given: as a subagent it has these, and not those of the workspace. */
+  readonly hasOwnTools: boolean;
   readonly settings: Settings;
 
   constructor(config: AgentConfig) {
@@ -80,5 +143,50 @@ export class Agent {
     this.budget = valid.budget;
     this.settings = Object.freeze(valid.settings ?? {});
     this.maxSteps = valid.maxSteps ?? DEFAULT_MAX_STEPS;
+    this.hasOwnTools = valid.tools !== undefined;
+    this.forked = valid.forked ?? false;
+    this.subagents = valid.subagents === undefined ? undefined : catalogOf(valid.subagents, valid.name);
+    this.maxSubagentDepth = valid.maxSubagentDepth ?? DEFAULT_DEPTH;
+    this.subagentSessions = sessionsOf(valid.subagentSessions);
+    this.subagentBackground = backgroundOf(valid.subagentBackground);
+    this.onSubagentEvent = valid.onSubagentEvent;
   }
+}
+
+/** `null` for `false`. Throws `INVALID_CONFIG`. */
+export function catalogOf(subagents: Subagents, owner: string): SubagentCatalog | null {
+  if (subagents === false) return null;
+  if (isCatalog(subagents)) return subagents;
+  const agents = new Map<string, Agent>();
+  for (const one of subagents) {
+    const agent = one instanceof Agent ? one : agentOf(one);
+    if (agents.has(agent.name))
+      throw new CinchError(
+        "INVALID_CONFIG",
+        `Agent ${JSON.stringify(owner)} has two subagents named "${agent.name}". Rename one.`,
+      );
+    agents.set(agent.name, agent);
+  }
+  const listed = Array.from(agents.values(), ({ name, description }) => ({ name, description }));
+  return { list: async () => listed, resolve: async (name) => agents.get(name) };
+}
+
+function agentOf({ id, defaultModelId, ...config }: SubagentConfig): Agent {
+  const { name = id, model = defaultModelId } = config;
+  return new Agent({ ...config, name: name!, ...(model === undefined ? {} : { model }) });
+}
+
+/** Throws `INVALID_CONFIG` for a function that fails: it is not a failure of the provider. */
+export async function instructionsOf({ name, instructions }: Agent): Promise<string> {
+  if (typeof instructions === "string") return instructions;
+  const invalid = (problem: string, cause?: unknown) =>
+    new CinchError("INVALID_CONFIG", `The instructions of agent "${name}" ${problem} Fix the function.`, cause);
+  let given: unknown;
+  try {
+    given = await instructions();
+  } catch (cause) {
+    throw invalid(`threw: ${reasonOf(cause)}.`, cause);
+  }
+  if (typeof given !== "string") throw invalid(`returned ${given === null ? "null" : typeof given}, not a string.`);
+  return given;
 }

@@ -18,14 +18,30 @@ const UNITS: Record<keyof Limits, string> = {
   wallMs: "ms of work",
 };
 
+/** What subagents that have not ended have used so far. */
+export interface Spending {
+  tokens: number;
+  cost: number;
+}
+
 /** Describes the limit that is reached. `null`: the driver may ask the model. */
-export function exhausted(state: ThreadState, budgets: readonly Budget[], now: number): string | null {
+export function exhausted(
+  state: ThreadState,
+  budgets: readonly Budget[],
+  now: number,
+  below: Spending = { tokens: 0, cost: 0 },
+): string | null {
   const { turn, usage, spent } = state;
   if (!turn) return null;
   const { steps, tokens, cost, watch } = turn;
   const sinceMs = Math.max(0, now - watch.at);
-  const inTurn = { steps, tokens, cost, wallMs: watch.ms + sinceMs };
-  const inThread = { steps: spent.steps, tokens: tokensOf(usage), cost: spent.cost, wallMs: spent.ms + sinceMs };
+  const inTurn = { steps, tokens: tokens + below.tokens, cost: cost + below.cost, wallMs: watch.ms + sinceMs };
+  const inThread = {
+    steps: spent.steps,
+    tokens: tokensOf(usage) + below.tokens,
+    cost: spent.cost + below.cost,
+    wallMs: spent.ms + sinceMs,
+  };
   for (const { thread = {}, ...limitsOfTurn } of budgets) {
     const reached = reachedLimit(inTurn, limitsOfTurn, "a turn") ?? reachedLimit(inThread, thread, "the thread");
     if (reached) return reached;

@@ -1,7 +1,11 @@
 import * as z from "zod/mini";
-import { Agent, ModelValue, ToolValues, type Model } from "./agent.ts";
+import { Agent, ModelValue, ToolValues, type Model, type SubagentCatalog } from "./agent.ts";
+import type { Budget } from "./budget.ts";
+import { Delegation } from "./delegation.ts";
+import type { AgentRecord } from "../events/event-map.ts";
+import type { Clock } from "../ports/clock.ts";
 import { CinchError, reasonOf } from "../errors.ts";
-import type { Call } from "../folds/call.ts";
+import { isReturned, type Call } from "../folds/call.ts";
 import type { Control } from "../folds/control.ts";
 import type { ThreadState } from "../folds/state.ts";
 import { asV4, type LanguageModel, type StreamModel } from "../model/compat.ts";
@@ -48,34 +52,102 @@ export const ModeConfig = z.strictObject({
 });
 export type ModeConfig = z.input<typeof ModeConfig>;
 
-type SharedConfig = Omit<SetupConfig, "modes" | "transition"> & { resolveModel: ResolveModel | undefined };
+/** The configuration that the modes of all agents share. */
+interface SharedConfig extends Omit<SetupConfig, "modes" | "transition" | "delegation" | "subagent"> {
+  resolveModel: ResolveModel | undefined;
+  /** The tools of a subagent that has none of its own. */
+  workspaceTools: ToolSet;
+  /** For agents of the harness that configure none themselves. `null`: no subagents. */
+  subagents: SubagentCatalog | null | undefined;
+  clock: Clock;
+}
+
+/** The part of the configuration that differs from the modes of the harness. */
+interface SubagentModes extends Pick<SetupConfig, "subagent"> {
+  /** How many levels of subagents may be below. */
+  depth: number;
+  models: ReadonlyMap<string, LanguageModel>;
+  /** Of a fork, which lists the same subagents as its parent. */
+  delegation?: SetupConfig["delegation"];
+  /** The agent that this process lacks. */
+  missing?: AgentRecord;
+}
 
 /** The modes of a harness, with the setup for each mode and model. */
 export class Modes {
   readonly all: readonly HarnessMode[];
   readonly default: HarnessMode;
+  readonly #shared: SharedConfig;
   readonly #config: SetupConfig;
-  readonly #resolveModel: ResolveModel | undefined;
+  readonly #missing: AgentRecord | undefined;
+  readonly #delegations = new Map<Agent, Delegation | null>();
   /** The models that the configuration gives as objects, by id. */
-  readonly #models = new Map<string, LanguageModel>();
+  readonly #models: Map<string, LanguageModel>;
   readonly #setups = new Map<string, Promise<Setup>>();
   readonly #tools = new Map<string, ReadonlyMap<string, unknown>>();
 
   constructor(
-    modes: readonly ModeConfig[],
+    modes: readonly HarnessMode[],
     defaultModeId: string | undefined,
-    { resolveModel, ...shared }: SharedConfig,
+    shared: SharedConfig,
+    own?: SubagentModes,
   ) {
-    this.all = checkedModes(modes.map(modeOf));
+    this.all = checkedModes(modes);
     this.default = defaultOf(this.all, defaultModeId);
-    this.#resolveModel = resolveModel;
+    this.#shared = shared;
+    this.#models = new Map(own?.models);
+    this.#missing = own?.missing;
     const transition = (state: ThreadState) => this.#transition(state);
-    this.#config = { ...shared, modes: this.all, transition };
+    const delegation = own?.delegation ?? ((agent: Agent) => this.#delegation(agent, own?.depth));
+    this.#config = { ...shared, modes: this.all, transition, delegation, subagent: own?.subagent ?? null };
     for (const mode of this.all) {
       this.#tools.set(mode.id, toolsOf(mode, this.#config));
       for (const model of [mode.model, mode.agent.model])
         if (typeof model === "object") this.#models.set(idOf(model), model);
     }
+  }
+
+  /** `null`: the agent can't delegate. `depth`: for a subagent, how many levels may be below it. */
+  #delegation(agent: Agent, depth?: number): Delegation | null {
+    const known = this.#delegations.get(agent);
+    if (known !== undefined) return known;
+    const catalog = agent.subagents === undefined && depth === undefined ? this.#shared.subagents : agent.subagents;
+    const isPossible = catalog !== null && (depth ?? agent.maxSubagentDepth) > 0;
+    const delegation = isPossible ? new Delegation(agent, catalog, this.#shared.clock) : null;
+    this.#delegations.set(agent, delegation);
+    return delegation;
+  }
+
+  /** Lists the subagents of an agent again: the head of its prompt changes if the list does. */
+  async listSubagents({ modeId }: Control): Promise<void> {
+    if (modeId === null || this.has(modeId)) await this.#config.delegation(this.current({ modeId }).agent)?.refresh();
+  }
+
+  /** For the thread of a subagent that this process lacks: nothing but to end a turn. */
+  without(missing: AgentRecord): Modes {
+    const own = { depth: 0, models: this.#models, subagent: { levels: [], fork: null }, missing };
+    return new Modes(this.all, this.default.id, this.#shared, own);
+  }
+
+  /** The modes of a subagent that this agent's mode starts. `null`: there is no such subagent here. */
+  async ofSubagent({ path, modeId, depth }: AgentRecord): Promise<Modes | null> {
+    if (!this.has(modeId)) return null;
+    const mode = this.of(modeId);
+    const agent = await this.#config.delegation(mode.agent)?.resolve(path.at(-1) ?? "");
+    if (!agent) return null;
+    const { subagent } = this.#config;
+    const levels = [...(subagent?.levels ?? []), agent.permissions];
+    const own = { depth, models: this.#models, subagent: { levels, fork: agent.forked ? agent : null } };
+    if (agent.forked)
+      return new Modes(this.all, this.default.id, this.#shared, { ...own, delegation: this.#config.delegation });
+    const shared = {
+      ...this.#shared,
+      tools: agent.hasOwnTools ? [] : [this.#shared.workspaceTools],
+      permissions: subagent ? this.#shared.permissions : [...this.#shared.permissions, ...mode.agent.permissions],
+    };
+    const { availableTools } = mode;
+    const only = modeOf({ id: modeId, agent, ...(availableTools ? { availableTools: [...availableTools] } : {}) });
+    return new Modes([only], modeId, shared, own);
   }
 
   /** A message for each name in the configuration that is the name of no tool. */
@@ -106,6 +178,7 @@ export class Modes {
   canAct(state: ThreadState): boolean {
     const { turn, control } = state;
     if (turn?.aborting) return true;
+    if (this.#missing) return false;
     const hasCurrent = control.modeId === null || this.has(control.modeId);
     if (turn?.phase !== "calls") return hasCurrent;
     if (!hasCurrent && !this.has(turn.modeId)) return false;
@@ -117,8 +190,9 @@ export class Modes {
    * Whether a call is for another process, because this one lacks its tool. A call that no process has judged is not: the model may have
    * invented the tool, and this process refuses the call.
    */
-  lacksTool(state: ThreadState, { approval, key, effect, toolName, state: now }: Call): boolean {
-    if (approval === null && key === null) return false;
+  lacksTool(state: ThreadState, call: Call): boolean {
+    const { approval, key, effect, toolName, state: now } = call;
+    if ((approval === null && key === null) || isReturned(call)) return false;
     // Only a call that runs needs the tool. A `once` call that a crash interrupted does not run again.
     const isRun = now === "requested" || now === "resumed" || (now === "started" && effect !== "once");
     if (!isRun) return false;
@@ -130,6 +204,11 @@ export class Modes {
   whyBlocked(state: ThreadState): CinchError | null {
     const { turn, control } = state;
     if (this.canAct(state)) return null;
+    if (this.#missing)
+      return new CinchError(
+        "INVALID_CONFIG",
+        `There is no subagent "${this.#missing.path.join(" > ")}" here. Its thread is kept for a process that has it.`,
+      );
     const modeId = turn?.phase === "calls" ? turn.modeId : control.modeId;
     if (modeId !== null && !this.has(modeId) && !(control.modeId === null || this.has(control.modeId)))
       return this.unknown(modeId);
@@ -150,7 +229,7 @@ export class Modes {
     return new CinchError("UNKNOWN_MODE", `There is no mode "${modeId}" here. Switch to one of ${known}.`);
   }
 
-  current({ modeId }: Control): HarnessMode {
+  current({ modeId }: Pick<Control, "modeId">): HarnessMode {
     return modeId === null ? this.default : this.of(modeId);
   }
 
@@ -167,13 +246,20 @@ export class Modes {
 
   #setup(mode: HarnessMode, control: Control): Promise<Setup> {
     const modelId = this.modelId(control, mode);
-    const key = JSON.stringify([mode.id, modelId]);
+    const key = JSON.stringify([mode.id, modelId, this.#config.delegation(mode.agent)?.version]);
     const known =
       this.#setups.get(key) ?? makeSetup(mode, { modelId, model: () => this.#model(modelId, mode) }, this.#config);
     this.#setups.set(key, known);
     known.catch(() => this.#setups.delete(key));
     return known;
   }
+
+  /** The budgets in a thread's current mode. */
+  readonly budgets = (control: Control): readonly Budget[] => {
+    if (control.modeId !== null && !this.has(control.modeId)) return [];
+    const { agent } = this.current(control);
+    return [this.#config.budget, agent.budget].filter((budget) => budget !== undefined);
+  };
 
   /** Rejects if the model can't be used. */
   async checkModel(modelId: string): Promise<void> {
@@ -196,7 +282,8 @@ export class Modes {
     if (known) return asV4(known);
     if (modelId === NO_MODEL)
       throw new CinchError("INVALID_CONFIG", `Agent "${agent.name}" has no model. Give it one.`);
-    if (this.#resolveModel) return asV4(await this.#resolveModel(modelId));
+    const { resolveModel } = this.#shared;
+    if (resolveModel) return asV4(await resolveModel(modelId));
     const objects = [...this.#models.keys()].join(", ") || "none";
     throw new CinchError(
       "INVALID_CONFIG",
@@ -223,7 +310,7 @@ function idOf(model: Model | undefined): string {
   return typeof model === "string" ? model : `${model.provider}/${model.modelId}`;
 }
 
-function modeOf(config: ModeConfig): HarnessMode {
+export function modeOf(config: ModeConfig): HarnessMode {
   const { id, name = id, agent, instructions = "", model, metadata = {} } = config;
   const { additionalTools = {}, transitionsTo = null, settings = {} } = config;
   const availableTools = config.availableTools ? Object.freeze([...config.availableTools]) : null;

@@ -37,7 +37,7 @@ export function mergeSettings(agent: Settings, mode: Settings): CallSettings {
 }
 
 /** The settings in the types of the AI SDK. */
-export type CallSettings = Pick<LanguageModelV4CallOptions, keyof Settings>;
+export type CallSettings = Pick<LanguageModelV4CallOptions, keyof Settings | "toolChoice">;
 
 const withoutUndefined = (settings: Settings): Settings =>
   Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));

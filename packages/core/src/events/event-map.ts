@@ -1,65 +1,52 @@
 import * as z from "zod/mini";
 import { checked } from "../config/check.ts";
 import { CinchError } from "../errors.ts";
+import { command, driver, live, type EventEntry, type Lift } from "./event-entry.ts";
 import { FileChange, FileRestore, RewoundFile } from "./files.ts";
 import { FilePart, Json, Message, Role, ToolResult, Usage } from "./message.ts";
 import type { HarnessDisplayState } from "../folds/display-state.ts";
 import { HeldRule, Rule, ToolCategory } from "../permissions/rule.ts";
-
-/**
- * The vocabulary of the whole product: journal, subscribers, wire and UIs. To add an event, add one entry here, and use it in the
- * folds. `by` says which process may append it: any (`command`), the one with the lease (`driver`), or none, because only
- * subscribers see it (`live`).
- */
-const command = <S extends Shape>(shape: () => S) => entry("command", shape);
-const driver = <S extends Shape>(shape: () => S, lifts: readonly Lift[] = []) => entry("driver", shape, lifts);
-const live = <S extends Shape>(shape: () => S) => entry("live", shape);
-
-type Shape = z.core.$ZodShape;
-
-/** Lifts an event of version `n` to version `n + 1`. */
-export type Lift = (event: Record<string, unknown>) => Record<string, unknown>;
-
-export interface EventEntry<By extends string = string, S extends Shape = Shape> {
-  by: By;
-  readonly schema: z.ZodMiniObject<S>;
-  /** The version written today. */
-  v: number;
-  /** `lifts[0]` lifts version 1 to 2, and so on: always `v - 1` of them. */
-  lifts: readonly Lift[];
-}
-
-/** The schema is built when the first event of its type is stamped or read, because importing the library must stay cheap. */
-function entry<By extends "command" | "driver" | "live", S extends Shape>(
-  by: By,
-  shape: () => S,
-  lifts: readonly Lift[] = [],
-): EventEntry<By, S> {
-  let schema: z.ZodMiniObject<S> | undefined;
-  return {
-    by,
-    get schema() {
-      return (schema ??= z.object(shape()));
-    },
-    v: lifts.length + 1,
-    lifts,
-  };
-}
 
 /** In version 1 of `checkpoint_created`, the field `untracked` is named `untold`. */
 const untoldToUntracked: Lift = ({ untold, ...event }) =>
   untold === undefined ? event : { ...event, untracked: untold };
 
 const Parent = z.object({ threadId: z.string(), seq: z.number(), toolCallId: z.optional(z.string()) });
+/** Makes a thread a subagent's, and names its agent for every process. */
+export const AgentRecord = z.object({
+  /** The names of the subagents from the outermost to this one. */
+  path: z.array(z.string()),
+  /** The thread whose call started it. */
+  owner: z.string(),
+  rootThreadId: z.string(),
+  /** The mode of the top-level thread's step that delegated. */
+  modeId: z.string(),
+  /** How many levels of subagents may be below it. */
+  depth: z.number(),
+});
+export type AgentRecord = z.infer<typeof AgentRecord>;
 export const Delivery = z.enum(["send", "steer", "follow_up"]);
 const tool = { toolCallId: z.string(), toolName: z.string() };
 const state = z.record(z.string(), Json);
+/** Of one thread, without its subagents. `delegating`: it waits for them. */
+const ThreadStatus = z.enum(["running", "waiting", "delegating", "parked", "idle"]);
+export type ThreadStatus = z.infer<typeof ThreadStatus>;
+/** The work of one `task` call. `runId` is the key of the call, and the id of the child's input. */
+const run = { ...tool, runId: z.string(), agentName: z.string(), childThreadId: z.string(), path: z.array(z.string()) };
+const ofChild = {
+  childThreadId: z.string(),
+  path: z.array(z.string()),
+  status: ThreadStatus,
+};
 
 export const Effect = z.enum(["pure", "idempotent", "once"]);
 export type Effect = z.infer<typeof Effect>;
 export type Delivery = z.infer<typeof Delivery>;
 export const EndReason = z.enum(["complete", "aborted", "declined", "error", "max_steps", "budget"]);
 export type EndReason = z.infer<typeof EndReason>;
+/** How a run ended. `failed`: its child could not run it, for example because the child was deleted. */
+export const RunStatus = z.enum([...EndReason.options, "cancelled", "timeout", "failed"]);
+export type RunStatus = z.infer<typeof RunStatus>;
 export const Decision = z.enum(["approve", "decline", "edit", "always_allow_tool", "always_allow_category"]);
 export type Decision = z.infer<typeof Decision>;
 export const Task = z.object({
@@ -73,11 +60,16 @@ export type Task = z.infer<typeof Task>;
 export const Spent = z.object({ steps: z.number(), ms: z.number(), cost: z.number(), unpriced: z.boolean() });
 export type Spent = z.infer<typeof Spent>;
 
+/**
+ * The vocabulary of the whole product: journal, subscribers, wire and UIs. To add an event, add one entry here, and use it in the
+ * folds.
+ */
 export const eventMap = {
   thread_created: driver(() => ({
     title: z.string(),
     resourceId: z.string(),
     parent: z.optional(Parent),
+    agent: z.optional(AgentRecord),
     metadata: z.optional(z.record(z.string(), Json)),
     /** For display: the first mode and model of the thread. */
     modeId: z.optional(z.string()),
@@ -85,7 +77,13 @@ export const eventMap = {
   })),
   thread_renamed: command(() => ({ title: z.string() })),
   /** `rules` and `state` (YOLO) are the source's when the clone is created, not those at `parent.seq`. */
-  thread_cloned: driver(() => ({ title: z.string(), parent: Parent, rules: z.array(HeldRule), state })),
+  thread_cloned: driver(() => ({
+    title: z.string(),
+    parent: Parent,
+    agent: z.optional(AgentRecord),
+    rules: z.array(HeldRule),
+    state,
+  })),
   thread_rewound: driver(() => ({
     toSeq: z.number(),
     files: z.boolean(),
@@ -107,6 +105,8 @@ export const eventMap = {
     files: z.optional(z.array(FilePart)),
     /** The caller chose the id. A second input with the same id is ignored. */
     named: z.optional(z.boolean()),
+    /** Written by the harness: it is taken as a note, and never stands as the user's words. */
+    note: z.optional(z.boolean()),
     /**
      * Continues after the turn `retry.turnId`, in a new turn with the `turnId` of this event. There is no message, and nothing is
      * queued: this event begins the turn.
@@ -202,6 +202,8 @@ export const eventMap = {
     interrupt: z.optional(z.boolean()),
     /** The agents from the outermost to the one that asks. */
     path: z.array(z.string()),
+    /** The thread above this one whose rules ask: a grant is added there. */
+    grantTo: z.optional(z.string()),
   })),
   tool_approval_resolved: command(() => ({
     ...tool,
@@ -211,7 +213,13 @@ export const eventMap = {
     message: z.optional(z.string()),
     by: z.optional(z.string()),
   })),
-  tool_suspended: driver(() => ({ ...tool, args: Json, suspendPayload: Json })),
+  tool_suspended: driver(() => ({
+    ...tool,
+    args: Json,
+    suspendPayload: Json,
+    /** It waits for background children, and no person can answer it. */
+    forChildren: z.optional(z.boolean()),
+  })),
   tool_resumed: command(() => ({ ...tool, resumeData: Json, by: z.optional(z.string()) })),
 
   mode_changed: command(() => ({
@@ -229,7 +237,8 @@ export const eventMap = {
     from: z.string(),
     interrupt: z.optional(z.boolean()),
   })),
-  file_changed: driver(() => ({ ...FileChange.shape, call: z.optional(z.string()) })),
+  /** A driver's append carries its epoch, but the event needs none: the children of a tree share the files of its top-level thread. */
+  file_changed: command(() => ({ ...FileChange.shape, call: z.optional(z.string()) })),
   /**
    * A state of the files to which a rewind can revert. `change`: the first change of the turn follows. `command`: a command is about to
    * run; `tree` is the snapshot before it, or `untracked` says why its changes are not recorded. `settled`: the changes of a command
@@ -257,6 +266,62 @@ export const eventMap = {
     cachedShare: z.number(),
     /** The answer was discarded, because it was empty, refused or broken. Its usage counts, but it is not a step. */
     failed: z.optional(z.boolean()),
+  })),
+  /** Has everything that starting the run takes, so that any process can start it. */
+  subagent_start: driver(() => ({
+    ...run,
+    task: z.string(),
+    /** The child's input, if it is more than the task. */
+    input: z.optional(z.string()),
+    forked: z.boolean(),
+    session: z.enum(["stateless", "new", "resume", "fork"]),
+    /** The child begins as a clone of this thread at this event. */
+    source: z.optional(z.object({ threadId: z.string(), seq: z.number() })),
+    modeId: z.string(),
+    /** The model of the caller, for an agent that has none of its own. */
+    modelId: z.optional(z.string()),
+    depth: z.number(),
+    background: z.optional(
+      z.object({
+        agentId: z.string(),
+        /** It is queued while this many earlier ones have not ended. */
+        maxConcurrent: z.optional(z.number()),
+        timeoutMs: z.optional(z.number()),
+        wake: z.boolean(),
+      }),
+    ),
+  })),
+  subagent_end: command(() => ({
+    ...run,
+    result: ToolResult,
+    isError: z.boolean(),
+    status: RunStatus,
+    durationMs: z.number(),
+    usage: Usage,
+    cost: z.nullable(z.number()),
+  })),
+  subagent_text_delta: live(() => ({ ...ofChild, delta: z.string() })),
+  subagent_tool_start: live(() => ({ ...ofChild, ...tool, args: Json })),
+  subagent_tool_end: live(() => ({
+    ...ofChild,
+    ...tool,
+    result: ToolResult,
+    isError: z.boolean(),
+    durationMs: z.number(),
+  })),
+  /** Any other event of a descendant. Its `seq` is the descendant's. */
+  subagent_event: live(() => ({ ...ofChild, event: z.custom<unknown>() })),
+  background_started: driver(() => ({
+    agentId: z.string(),
+    runId: z.string(),
+    childThreadId: z.string(),
+    status: z.enum(["queued", "running"]),
+  })),
+  background_settled: command(() => ({
+    agentId: z.string(),
+    runId: z.string(),
+    childThreadId: z.string(),
+    status: RunStatus,
   })),
   display_state_changed: live(() => ({})),
 } satisfies Record<string, EventEntry>;

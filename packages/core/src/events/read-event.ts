@@ -1,6 +1,7 @@
 import type * as z from "zod/mini";
 import { CinchError } from "../errors.ts";
-import { eventMap, isForeign, lift, type DurableEvent, type EventEntry } from "./event-map.ts";
+import type { EventEntry } from "./event-entry.ts";
+import { eventMap, isForeign, lift, type DurableEvent } from "./event-map.ts";
 
 type Test = (value: unknown) => boolean;
 

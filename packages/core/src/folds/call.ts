@@ -13,6 +13,8 @@ export interface Approval {
   decisions: readonly Decision[];
   interrupt: boolean;
   path: readonly string[];
+  /** The thread above this one to which a grant is added. */
+  grantTo: string | null;
 }
 
 /** A tool call that the model asked for in the newest message of the turn. */
@@ -39,6 +41,8 @@ export interface Call {
   payload: Json;
   data: Json;
   answered: boolean;
+  /** A `suspended` call waits for children, not for a person. */
+  forChildren: boolean;
 }
 
 /** The calls of an answer, without those that the provider ran itself. */
@@ -64,10 +68,18 @@ export const requestedCall = {
   payload: null,
   data: null,
   answered: false,
+  forChildren: false,
 };
 
 export type CallEvent = DurableEvent<
-  "tool_start" | "tool_approval_required" | "tool_approval_resolved" | "tool_suspended" | "tool_resumed" | "tool_end"
+  | "tool_start"
+  | "tool_approval_required"
+  | "tool_approval_resolved"
+  | "tool_suspended"
+  | "tool_resumed"
+  | "subagent_start"
+  | "subagent_end"
+  | "tool_end"
 >;
 
 /** The fields of a call that the event changes. */
@@ -86,17 +98,22 @@ export function changedCall(event: CallEvent): Partial<Call> {
         answered: false,
         questionSeq: event.seq,
         questionAt: event.at,
+        forChildren: event.forChildren ?? false,
       };
     case "tool_resumed":
       return { state: "resumed", data: event.resumeData, answered: true };
+    case "subagent_start":
+      return { state: "suspended", forChildren: true };
+    case "subagent_end":
+      return { state: "resumed", data: reportOf(event) };
     case "tool_end":
       return { state: "ended" };
   }
 }
 
 function approvalOf(event: DurableEvent<"tool_approval_required">): Approval {
-  const { category, digest, suggestion = null, decisions, interrupt = false, path } = event;
-  return { category, digest, suggestion, decisions, interrupt, path };
+  const { category, digest, suggestion = null, decisions, interrupt = false, path, grantTo = null } = event;
+  return { category, digest, suggestion, decisions, interrupt, path, grantTo };
 }
 
 /** The fields of a call that the answer to its approval changes. */
@@ -143,3 +160,16 @@ export class CallsDraft {
 }
 
 const isOpen = ({ state }: Call): boolean => state !== "ended";
+
+/** What a child reports to the call that started it. */
+export type ChildReport = Pick<DurableEvent<"subagent_end">, "result" | "isError" | "durationMs">;
+
+const reportOf = ({ result, isError, durationMs }: ChildReport): Json => ({ result, isError, durationMs }) as Json;
+
+/** Whether the child of the call has ended. */
+export const isReturned = ({ state, forChildren, answered }: Call): boolean =>
+  state === "resumed" && forChildren && !answered;
+
+/** Whether only a person can continue the call. */
+export const asksPerson = ({ state, forChildren }: Call): boolean =>
+  state === "asking" || (state === "suspended" && !forChildren);

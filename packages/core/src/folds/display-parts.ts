@@ -2,6 +2,14 @@ import type { DurableEvent, HarnessEvent } from "../events/event-map.ts";
 import type { Json, Message, Part } from "../events/message.ts";
 import { isNewer } from "../events/versions.ts";
 import { MESSAGES_SHOWN, type HarnessDisplayState, type HarnessMessage } from "./display-state.ts";
+import {
+  endedSubagent,
+  reduceSubagents,
+  startedSubagent,
+  withoutEnded,
+  withoutLiveSubagents,
+  type ActiveSubagents,
+} from "./active-subagents.ts";
 import { without } from "./without.ts";
 import { reduceModified, type ModifiedFile } from "./modified.ts";
 
@@ -17,6 +25,7 @@ export interface DisplayParts {
   modelId: string | null;
   currentMessage: Message | null;
   toolInputBuffers: HarnessDisplayState["toolInputBuffers"];
+  activeSubagents: ActiveSubagents;
   /** By call id. */
   partialResults: Readonly<Record<string, Json>>;
 }
@@ -28,11 +37,16 @@ export const newParts = (threadId: string | null): DisplayParts => ({
   modifiedFiles: {},
   modeId: null,
   modelId: null,
+  activeSubagents: {},
   ...noLive,
 });
 
 /** Removes the contents of live events, which are not in the journal. */
-export const withoutLive = (parts: DisplayParts): DisplayParts => ({ ...parts, ...noLive });
+export const withoutLive = (parts: DisplayParts): DisplayParts => ({
+  ...parts,
+  ...noLive,
+  activeSubagents: withoutLiveSubagents(parts.activeSubagents, parts.threadId),
+});
 
 const noLive = { currentMessage: null, toolInputBuffers: {}, partialResults: {} } as const;
 
@@ -91,11 +105,19 @@ function applyDurable(draft: PartsDraft, event: DurableEvent): void {
       return;
     case "thread_cloned":
       parts.threadId = event.threadId;
-      Object.assign(parts, noLive);
+      Object.assign(parts, noLive, { activeSubagents: {} });
       return;
     case "thread_rewound":
+      Object.assign(parts, noLive, { activeSubagents: {} });
+      return;
     case "agent_end":
       Object.assign(parts, noLive);
+      return;
+    case "subagent_start":
+      parts.activeSubagents = startedSubagent(parts.activeSubagents, event);
+      return;
+    case "subagent_end":
+      parts.activeSubagents = endedSubagent(parts.activeSubagents, event);
       return;
     case "mode_changed":
       parts.modeId = event.modeId;
@@ -105,6 +127,7 @@ function applyDurable(draft: PartsDraft, event: DurableEvent): void {
       if (event.scope === "thread" || event.modeId === parts.modeId) parts.modelId = event.modelId;
       return;
     case "agent_start":
+      if (!event.resumed) parts.activeSubagents = withoutEnded(parts.activeSubagents);
       // A driver that continues a turn names the mode of its step; a person may have switched to another one since.
       if (!event.resumed || parts.modeId === null)
         Object.assign(parts, { modeId: event.modeId, modelId: event.modelId });
@@ -155,6 +178,12 @@ function applyLive(parts: PartsDraft["parts"], event: HarnessEvent): void {
       parts.toolInputBuffers = assigned(parts.toolInputBuffers, event.toolCallId, { ...buffer, text });
       return;
     }
+    case "subagent_text_delta":
+    case "subagent_tool_start":
+    case "subagent_tool_end":
+    case "subagent_event":
+      parts.activeSubagents = reduceSubagents(parts.activeSubagents, event);
+      return;
     case "tool_update":
       parts.partialResults = assigned(parts.partialResults, event.toolCallId, event.partialResult);
   }

@@ -1,4 +1,4 @@
-import type { Decision, Task } from "../events/event-map.ts";
+import type { Decision, RunStatus, Task, ThreadStatus } from "../events/event-map.ts";
 import type { Json, Message, ToolResult, Usage } from "../events/message.ts";
 import type { ToolCategory } from "../permissions/rule.ts";
 import type { ModifiedFile } from "./modified.ts";
@@ -17,10 +17,15 @@ export interface ActiveTool {
   toolName: string;
   args: Json;
   status: "pending" | "running" | "waiting";
+  /** It waits for subagents, and no person can answer it. */
+  forChildren: boolean;
   partialResult: Json;
 }
 
 export interface PendingSuspension {
+  threadId: string;
+  /** The names of the subagents from the outermost to the one that asks. */
+  path: readonly string[];
   toolCallId: string;
   toolName: string;
   args: Json;
@@ -28,6 +33,31 @@ export interface PendingSuspension {
   /** Pass it with the answer, so that the answer holds only for this question. */
   seq: number;
   at: number;
+}
+
+/** A subagent as a UI draws it. */
+export interface ActiveSubagent {
+  threadId: string;
+  parentThreadId: string;
+  agentName: string;
+  path: readonly string[];
+  task: string;
+  /** Of one in the background. */
+  agentId: string | null;
+  /** Without that of its own subagents. */
+  status: ThreadStatus | RunStatus;
+  startedAt: number;
+  endedAt: number | null;
+  /** How long it was at work; `null` until it has ended. */
+  durationMs: number | null;
+  /** The end of what it says now. */
+  text: string;
+  /** The newest. `isError` is `null` while the call runs. */
+  toolCalls: readonly { toolCallId: string; toolName: string; args: Json; isError: boolean | null }[];
+  usage: Usage;
+  /** By call. */
+  pendingApprovals: Readonly<Record<string, PendingApproval>>;
+  pendingSuspensions: Readonly<Record<string, PendingSuspension>>;
 }
 
 /** A call that waits for an approval. */
@@ -66,7 +96,8 @@ export interface HarnessDisplayState {
   pendingSuspensions: Readonly<Record<string, PendingSuspension>>;
   inbox: readonly InboxItem[];
   queuedFollowUps: number;
-  activeSubagents: Readonly<Record<string, never>>;
+  /** Of the whole tree, by thread: those that have not ended, and those that ended in this turn. */
+  activeSubagents: Readonly<Record<string, ActiveSubagent>>;
   tasks: readonly Task[];
   previousTasks: readonly Task[];
   modifiedFiles: Readonly<Record<string, ModifiedFile>>;

@@ -1,8 +1,14 @@
-import type { DurableEvent, HarnessEvent } from "../events/event-map.ts";
+import type { DurableEvent, HarnessEvent, ThreadStatus } from "../events/event-map.ts";
 import { tokensOf } from "../events/usage.ts";
 import { isNewer } from "../events/versions.ts";
-import { CallsDraft, requestedCall, type Call } from "./call.ts";
-import type { ActiveTool, HarnessDisplayState, PendingApproval, PendingSuspension } from "./display-state.ts";
+import { asksPerson, CallsDraft, requestedCall, type Call } from "./call.ts";
+import type {
+  ActiveSubagent,
+  ActiveTool,
+  HarnessDisplayState,
+  PendingApproval,
+  PendingSuspension,
+} from "./display-state.ts";
 import { newParts, reduceParts, reducePartsAll, type DisplayParts } from "./display-parts.ts";
 import { isWaiting, newProgress, newTurn, reduceProgress, type OpenTurn, type Progress } from "./progress.ts";
 
@@ -42,10 +48,37 @@ export function reduceDisplayAll(before: HarnessDisplayState, events: readonly H
 export function displayOf(progress: Progress, parts: DisplayParts): HarnessDisplayState {
   const { partialResults, ...shown } = parts;
   const view = viewOf(progress, parts.threadId);
-  const state = { ...view, ...shown, activeTools: withPartial(view.activeTools, partialResults) };
+  const activeTools = withPartial(view.activeTools, partialResults);
+  const state = { ...view, ...shown, activeTools, ...ofTree(progress, view, parts) };
   known.set(state, { progress, parts });
   return state;
 }
+
+/** What is pending in descendants is pending here too, and the status is that of the whole tree. */
+function ofTree(progress: Progress, view: View, { activeSubagents }: DisplayParts): Partial<HarnessDisplayState> {
+  const active = Object.values(activeSubagents).filter(({ endedAt }) => endedAt === null);
+  if (active.length === 0) return {};
+  const approvals = active.flatMap((one) => Object.values(one.pendingApprovals));
+  const suspensions = active.flatMap((one) => Object.values(one.pendingSuspensions));
+  const pendingApprovals = { ...view.pendingApprovals, ...byThread(approvals) };
+  // The end of a subagent that is idle is about to be recorded.
+  const ofSubagents = active.map((one) => (one.status === "idle" ? "running" : one.status));
+  const status = statusOfTree([threadStatus(progress), ...ofSubagents]);
+  return {
+    status,
+    isRunning: status === "running",
+    pendingApproval: Object.values(pendingApprovals).toSorted((a, b) => a.at - b.at)[0] ?? null,
+    pendingApprovals,
+    pendingSuspensions: { ...view.pendingSuspensions, ...byThread(suspensions) },
+  };
+}
+
+function statusOfTree(statuses: readonly ActiveSubagent["status"][]): HarnessDisplayState["status"] {
+  return (["running", "waiting", "parked"] as const).find((status) => statuses.includes(status)) ?? "idle";
+}
+
+const byThread = <T extends { threadId: string; toolCallId: string }>(items: readonly T[]): Record<string, T> =>
+  Object.fromEntries(items.map((item) => [`${item.threadId}:${item.toolCallId}`, item]));
 
 type View = Omit<HarnessDisplayState, keyof DisplayParts>;
 
@@ -62,7 +95,8 @@ function viewOf(progress: Progress, threadId: string | null): View {
 
 function newView(progress: Progress, threadId: string): View {
   const { title, turn, inbox, tasks, previousTasks, usage, spent, lastError } = progress;
-  const status = statusOf(progress);
+  const own = threadStatus(progress);
+  const status = own === "delegating" ? "running" : own;
   return {
     title,
     status,
@@ -72,7 +106,6 @@ function newView(progress: Progress, threadId: string): View {
     ...pendingIn(turn, threadId),
     inbox,
     queuedFollowUps: inbox.filter((item) => item.delivery !== "steer").length,
-    activeSubagents: {},
     tasks,
     previousTasks,
     tokenUsage: usage,
@@ -82,9 +115,11 @@ function newView(progress: Progress, threadId: string): View {
   };
 }
 
-function statusOf({ turn, inbox, held, parked }: Progress): HarnessDisplayState["status"] {
+/** The status of the thread alone. */
+export function threadStatus({ turn, inbox, held, parked }: Progress): ThreadStatus {
   if (parked) return "parked";
-  if (turn) return isWaiting(turn) ? "waiting" : "running";
+  if (turn && isWaiting(turn)) return turn.calls.some(asksPerson) ? "waiting" : "delegating";
+  if (turn) return "running";
   return inbox.length > 0 && !held ? "running" : "idle";
 }
 
@@ -100,11 +135,12 @@ const STATUS = {
   suspended: "waiting",
 } as const;
 
-const activeTool = ({ toolCallId, toolName, input, state }: Call): ActiveTool => ({
+const activeTool = ({ toolCallId, toolName, input, state, forChildren }: Call): ActiveTool => ({
   toolCallId,
   toolName,
   args: input,
   status: state === "ended" ? "pending" : STATUS[state],
+  forChildren: state === "suspended" && forChildren,
   partialResult: null,
 });
 
@@ -123,7 +159,8 @@ type Pending = Pick<HarnessDisplayState, "pendingApproval" | "pendingApprovals" 
 function pendingIn(turn: OpenTurn | null, threadId: string): Pending {
   const calls = turn && !turn.endsAfterCalls ? openCalls(turn).toSorted((a, b) => a.questionSeq - b.questionSeq) : [];
   const approvals = calls.filter(({ state }) => state === "asking").map((call) => pendingApproval(call, threadId));
-  const suspensions = calls.filter(({ state }) => state === "suspended").map(pendingSuspension);
+  const suspended = calls.filter((call) => call.state === "suspended" && !call.forChildren);
+  const suspensions = suspended.map((call) => pendingSuspension(call, threadId));
   return {
     pendingApproval: approvals[0] ?? null,
     pendingApprovals: byId(approvals),
@@ -133,13 +170,13 @@ function pendingIn(turn: OpenTurn | null, threadId: string): Pending {
 
 function pendingApproval(call: Call, threadId: string): PendingApproval {
   const { toolCallId, toolName, input: args, questionSeq: seq, questionAt: at } = call;
-  const { interrupt: _, ...approval } = call.approval!;
+  const { interrupt: _, grantTo: __, ...approval } = call.approval!;
   return { threadId, toolCallId, toolName, args, ...approval, seq, at };
 }
 
-const pendingSuspension = (call: Call): PendingSuspension => {
+const pendingSuspension = (call: Call, threadId: string): PendingSuspension => {
   const { toolCallId, toolName, input: args, payload: suspendPayload, questionSeq: seq, questionAt: at } = call;
-  return { toolCallId, toolName, args, suspendPayload, seq, at };
+  return { threadId, path: [], toolCallId, toolName, args, suspendPayload, seq, at };
 };
 
 const byId = <T extends { toolCallId: string }>(items: readonly T[]): Readonly<Record<string, T>> =>
@@ -162,8 +199,9 @@ function sourcesOf(display: HarnessDisplayState): Sources {
   const partial = Object.values(activeTools).filter(({ partialResult }) => partialResult !== null);
   const partialResults = Object.fromEntries(partial.map((tool) => [tool.toolCallId, tool.partialResult]));
   const { threadId, seq, messages, modifiedFiles, modeId, modelId, currentMessage, toolInputBuffers } = display;
+  const { activeSubagents } = display;
   const shown = { threadId, seq, messages, modifiedFiles, modeId, modelId, currentMessage, toolInputBuffers };
-  return { progress, parts: { ...shown, partialResults } };
+  return { progress, parts: { ...shown, activeSubagents, partialResults } };
 }
 
 function turnOf({ turnId, activeTools, pendingApprovals, pendingSuspensions }: HarnessDisplayState): OpenTurn | null {
@@ -179,13 +217,19 @@ function turnOf({ turnId, activeTools, pendingApprovals, pendingSuspensions }: H
 const STATES = { pending: "requested", running: "started", waiting: "asking" } as const;
 
 function callOf(
-  { toolCallId, toolName, args: input, status }: ActiveTool,
+  { toolCallId, toolName, args: input, status, forChildren }: ActiveTool,
   asking?: PendingApproval,
   suspended?: PendingSuspension,
 ): Call {
   const call: Call = { ...requestedCall, toolCallId, toolName, input, state: STATES[status] };
+  if (forChildren) return { ...call, state: "suspended", forChildren };
   if (asking)
-    return { ...call, approval: { ...asking, interrupt: false }, questionSeq: asking.seq, questionAt: asking.at };
+    return {
+      ...call,
+      approval: { ...asking, interrupt: false, grantTo: null },
+      questionSeq: asking.seq,
+      questionAt: asking.at,
+    };
   if (!suspended) return call;
   const { suspendPayload: payload, seq: questionSeq, at: questionAt } = suspended;
   return { ...call, state: "suspended", payload, questionSeq, questionAt };

@@ -7,6 +7,8 @@ export interface InboxItem {
   delivery: Delivery;
   content: string;
   files: FilePart[];
+  /** The harness wrote it, not a person. */
+  note: boolean;
   at: number;
 }
 
@@ -14,9 +16,9 @@ export interface InboxItem {
 export function reduceInbox(inbox: readonly InboxItem[], event: DurableEvent): readonly InboxItem[] {
   switch (event.type) {
     case "input_accepted": {
-      const { inputId, delivery, content, files = [], at } = event;
+      const { inputId, delivery, content, files = [], note = false, at } = event;
       if (event.retry) return inbox;
-      return [...inbox, { inputId, delivery, content, files, at }];
+      return [...inbox, { inputId, delivery, content, files, note, at }];
     }
     case "input_edited":
       return inbox.map((item) => (item.inputId === event.inputId ? { ...item, content: event.content } : item));

@@ -79,6 +79,13 @@ export function reduceProgress(before: Progress, event: DurableEvent, draft = ne
       return { ...state, previousTasks: state.tasks, tasks: event.tasks };
     case "usage_update":
       return { ...state, usage: addUsage(state.usage, event.usage), spent: spentAfter(state.spent, event) };
+    // What a subagent has used counts for its parent.
+    case "subagent_end": {
+      const spent = { ...state.spent, cost: state.spent.cost + (event.cost ?? 0) };
+      const unpriced = spent.unpriced || (event.cost === null && tokensOf(event.usage) > 0);
+      const usage = addUsage(state.usage, event.usage);
+      return { ...state, usage, spent: { ...spent, unpriced }, turn: turn && reduceTurn(turn, event, draft) };
+    }
     case "error": {
       const { code, message, retryable, parked = state.parked } = event;
       return { ...state, lastError: { code, message, retryable }, parked };
@@ -133,6 +140,11 @@ function reduceTurn(turn: OpenTurn, event: DurableEvent, draft: CallsDraft): Ope
     case "tool_suspended":
     case "tool_resumed":
       return withCall(turn, event, draft);
+    // The call of a background run ends by itself, and so does that of a run which began in an earlier turn.
+    case "subagent_start":
+      return event.background ? turn : withCall(turn, event, draft);
+    case "subagent_end":
+      return isAwaited(turn, event) ? withCall(turn, event, draft) : turn;
     case "tool_approval_resolved": {
       const next = withCall(turn, event, draft);
       return event.decision === "decline" && event.message === undefined ? { ...next, endsAfterCalls: true } : next;
@@ -147,7 +159,11 @@ function withCall(turn: OpenTurn, event: CallEvent, draft: CallsDraft): OpenTurn
   return { ...turn, calls, phase: turn.phase === "calls" && allEnded ? "model" : turn.phase };
 }
 
-/** True if only a person can continue the turn. */
+const isAwaited = (turn: OpenTurn, { toolCallId, turnId }: DurableEvent<"subagent_end">): boolean =>
+  turn.turnId === turnId &&
+  turn.calls.some((call) => call.toolCallId === toolCallId && call.state === "suspended" && call.forChildren);
+
+/** True if a driver has nothing to do in the turn: every call waits for a person or for a child, or has ended. */
 export const isWaiting = (turn: OpenTurn): boolean =>
   turn.phase === "calls" && !turn.endsAfterCalls && turn.calls.every(({ state }) => WAITING_OR_ENDED.includes(state));
 

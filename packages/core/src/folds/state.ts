@@ -1,9 +1,11 @@
-import { isForeign, type DurableEvent, type EndReason } from "../events/event-map.ts";
-import type { Message } from "../events/message.ts";
+import { isForeign, type AgentRecord, type DurableEvent, type EndReason } from "../events/event-map.ts";
+import type { Message, Usage } from "../events/message.ts";
+import { noUsage } from "../events/usage.ts";
 import { CallsDraft } from "./call.ts";
 import { newControl, reduceControl, type Control } from "./control.ts";
 import { noFiles, reduceFiles, type FilesState } from "./files.ts";
 import { newProgress, reduceProgress, type Progress } from "./progress.ts";
+import { noRuns, reduceRuns, type Runs } from "./runs.ts";
 import { emptyTrie, type Trie } from "./trie.ts";
 import { workAfter, type Turn } from "./turn-work.ts";
 
@@ -19,6 +21,11 @@ export interface Ended {
   message: Message | null;
   finishReason: string;
   inputIds: Trie<true>;
+  usage: Usage;
+  /** In dollars; `null` if the price of an answer is unknown. */
+  cost: number | null;
+  /** How long drivers were at work on it. */
+  durationMs: number;
 }
 
 /** The state that a driver decides from. It is folded from the journal alone, so that every process makes the same decision. */
@@ -28,6 +35,9 @@ export interface ThreadState extends Progress {
   /** How the last turn ended. */
   ended: Ended | null;
   resourceId: string;
+  /** Set in the thread of a subagent. */
+  agent: AgentRecord | null;
+  runs: Runs;
   /** How many drivers have died since the thread last made progress: a `message_end` or a `tool_end`. */
   takeovers: number;
   /** The newest input ids that callers chose. `findInput` of the store finds older ones. */
@@ -47,6 +57,8 @@ export const newThreadState: ThreadState = {
   turn: null,
   ended: null,
   resourceId: "",
+  agent: null,
+  runs: noRuns,
   takeovers: 0,
   named: [],
   control: newControl,
@@ -82,12 +94,13 @@ function reduceOne(before: ThreadState, event: DurableEvent, draft: CallsDraft):
     takeovers: takeoversAfter(before, event),
     control: reduceControl(before.control, event),
     files: reduceFiles(before.files, event),
+    runs: reduceRuns(before.runs, event),
   };
   switch (event.type) {
     case "thread_created":
-      return { ...state, resourceId: event.resourceId };
+      return { ...state, resourceId: event.resourceId, agent: event.agent ?? null };
     case "thread_cloned":
-      return { ...state, named: [] };
+      return { ...state, named: [], agent: event.agent ?? null };
     case "input_accepted":
       return event.named ? { ...state, named: [...state.named, event.inputId].slice(-NAMED_KEPT) } : state;
     case "prompt_head": {
@@ -111,7 +124,9 @@ function endedAfter({ turn, ended }: ThreadState, event: DurableEvent): Ended | 
     case "agent_end": {
       const { turnId = "", reason, detail = null } = event;
       const { message = null, finishReason = "", inputIds = emptyTrie } = turn ?? {};
-      return { turnId, reason, detail, message, finishReason, inputIds };
+      const { total: usage = noUsage, unpriced = false, cost = 0, watch = { ms: 0 } } = turn ?? {};
+      const used = { usage, cost: unpriced ? null : cost, durationMs: watch.ms };
+      return { turnId, reason, detail, message, finishReason, inputIds, ...used };
     }
     default:
       return ended;

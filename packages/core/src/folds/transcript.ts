@@ -46,8 +46,9 @@ export function reduceTranscript(state: Transcript, event: DurableEvent): Transc
         : said(closed(state), event.message.role === "note" ? noted(event.message.content) : event.message.content);
     case "tool_end":
       return resulted(state, event);
-    case "agent_end":
     case "thread_cloned":
+      return event.agent ? forked(state, event) : closed(state);
+    case "agent_end":
     case "thread_rewound":
       return closed(state);
     default:
@@ -110,6 +111,20 @@ function resulted(state: Transcript, event: DurableEvent<"tool_end">): Transcrip
   const next = { ...state, open: { ...state.open, results } };
   return results.includes(null) ? next : closed(next);
 }
+
+/** In a fork, the calls of the answer that forked belong to the parent. */
+function forked(state: Transcript, { parent }: DurableEvent<"thread_cloned">): Transcript {
+  if (!state.open) return state;
+  const { calls, results } = state.open;
+  const complete = calls.map(({ toolCallId, toolName }, at): CallResult => {
+    const content = toolCallId === parent.toolCallId ? IS_FORK : RUNS_IN_PARENT;
+    return results[at] ?? { toolCallId, toolName, result: { content }, isError: false };
+  });
+  return { ...state, body: grown(state.body, { kind: "results", results: complete }), open: null };
+}
+
+const IS_FORK = "This is the fork: you are the subagent now. Do what the next message says, and end with your report.";
+const RUNS_IN_PARENT = "This call runs in the parent. Its result is not known here.";
 
 function closed(state: Transcript): Transcript {
   if (!state.open) return state;

@@ -1,6 +1,6 @@
 import type { DurableEvent } from "../events/event-map.ts";
 import type { Message, Usage } from "../events/message.ts";
-import { noUsage, tokensOf } from "../events/usage.ts";
+import { addUsage, noUsage, tokensOf } from "../events/usage.ts";
 import { isWaiting, type OpenTurn } from "./progress.ts";
 import { elapsed, type Stopwatch } from "./stopwatch.ts";
 import { emptyTrie, trieSet, type Trie } from "./trie.ts";
@@ -21,6 +21,10 @@ export interface TurnWork {
   finishReason: string;
   usage: Usage;
   tokens: number;
+  /** The usage of all its answers. */
+  total: Usage;
+  /** The price of an answer is unknown. */
+  unpriced: boolean;
   /** In dollars, without answers of unknown price. */
   cost: number;
   watch: Stopwatch;
@@ -49,7 +53,16 @@ function changedWork(turn: Turn, event: DurableEvent): Partial<TurnWork> | null 
     case "usage_update": {
       const { usage, cost, failed } = event;
       const step = failed ? {} : { usage };
-      return { ...step, tokens: turn.tokens + tokensOf(usage), cost: turn.cost + (cost ?? 0) };
+      const tokens = turn.tokens + tokensOf(usage);
+      const unpriced = turn.unpriced || (cost === null && tokensOf(usage) > 0);
+      return { ...step, tokens, total: addUsage(turn.total, usage), unpriced, cost: turn.cost + (cost ?? 0) };
+    }
+    case "subagent_end": {
+      const { usage, cost, turnId } = event;
+      if (turnId !== turn.turnId) return null;
+      const unpriced = turn.unpriced || (cost === null && tokensOf(usage) > 0);
+      const tokens = turn.tokens + tokensOf(usage);
+      return { tokens, total: addUsage(turn.total, usage), unpriced, cost: turn.cost + (cost ?? 0) };
     }
     case "message_end": {
       const { message, interrupted, finishReason = "stop" } = event;
@@ -73,6 +86,8 @@ function newWork(event: DurableEvent): TurnWork {
     finishReason: "",
     usage: noUsage,
     tokens: 0,
+    total: noUsage,
+    unpriced: false,
     cost: 0,
     watch: { at: event.at, ms: 0 },
   };

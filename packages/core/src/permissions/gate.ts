@@ -5,7 +5,7 @@ import type { Policies } from "../folds/control.ts";
 import type { Json } from "../events/message.ts";
 import { hashOf } from "../ports/hash.ts";
 import type { JudgeContext, NamedTool } from "../tools/tool.ts";
-import { judge, type Finding, type Fit, type Ruling } from "./judge.ts";
+import { judge, restriction, type Finding, type Fit, type Ruling } from "./judge.ts";
 import { Policy, ToolCategory, type HeldRule, type Rule } from "./rule.ts";
 
 const When = z.custom<(args: never) => boolean | Promise<boolean>>(
@@ -28,6 +28,8 @@ export type InterruptOn = z.infer<typeof InterruptOn>;
 /** What the configuration says about the calls of one mode. */
 export interface GateConfig {
   rules: readonly Rule[];
+  /** The rules of the agents from the outermost subagent to this one. They can only make a call stricter. */
+  levels: readonly (readonly Rule[])[];
   interruptOn: InterruptOn;
   /** Whether `initialState` turns YOLO on. */
   yolo: boolean;
@@ -36,9 +38,14 @@ export interface GateConfig {
   isAvailable(toolName: string): boolean;
 }
 
+/** The policies of a tree: of the top-level thread, and of each thread below it down to the one that is judged. */
+export type PolicyLevels = readonly [Policies, ...Policies[]];
+
 /** The ruling on one call, with the policies that it is based on. */
 export interface GateRuling extends Ruling {
-  policies: Policies;
+  policies: PolicyLevels;
+  /** The thread in the tree whose rules ask: a grant belongs there. */
+  level: number;
   category: ToolCategory;
 }
 
@@ -50,22 +57,33 @@ export interface JudgedCall {
 }
 
 /** Judges a call by the rules of the configuration and the thread, `interruptOn`, and the tool's own policy for its arguments. */
-export async function judgeCall(call: JudgedCall, config: GateConfig, policies: Policies): Promise<GateRuling> {
+export async function judgeCall(call: JudgedCall, config: GateConfig, policies: PolicyLevels): Promise<GateRuling> {
   const { tool, input } = call;
   const category = categoryOf(tool, config);
-  const threadRules = [...policies.rules, ...policies.grants].toSorted((a, b) => a.seq - b.seq);
+  const [top, ...below] = policies;
   const findingsOf = (rules: readonly (Rule | HeldRule)[]) =>
     rules.filter((one) => concerns(one, tool.name, category)).map((one) => ruleFinding(one, call));
   const findings = await Promise.all([
     ...policyFinding(call),
     ...findingsOf(config.rules),
     ...interruptFinding(config.interruptOn, tool.name, input),
-    ...findingsOf(threadRules),
+    ...findingsOf(heldRules(top)),
   ]);
   const available = config.isAvailable(tool.name);
-  const yolo = policies.yolo ?? config.yolo;
-  return { ...judge({ category, available, yolo, findings }), policies, category };
+  const yolo = top.yolo ?? config.yolo;
+  const about = { policies, category };
+  let ruling: GateRuling = { ...judge({ category, available, yolo, findings }), ...about, level: 0 };
+  for (const [at, level] of below.entries()) {
+    const rules = [...(config.levels[at] ?? []), ...heldRules(level)];
+    const restricted = restriction(await Promise.all(findingsOf(rules)));
+    const isStricter = restricted === "deny" ? ruling.policy !== "deny" : ruling.policy === "allow" && !yolo;
+    if (restricted && isStricter) ruling = { policy: restricted, interrupt: false, ...about, level: at + 1 };
+  }
+  return ruling;
 }
+
+const heldRules = ({ rules, grants }: Policies): readonly HeldRule[] =>
+  [...rules, ...grants].toSorted((a, b) => a.seq - b.seq);
 
 /** What an approval is bound to: a hash of the tool and its arguments that does not depend on the order of keys. */
 export async function digestOf(toolName: string, args: Json): Promise<string> {

@@ -53,5 +53,16 @@ export function judge({ category, available, yolo, findings }: Case): Ruling {
   return { policy: category === "read" || category === "control" ? "allow" : "ask", interrupt: false };
 }
 
+/** What the rules of a subagent add to the ruling of its top-level thread. They can't allow anything. `null`: nothing. */
+export function restriction(findings: readonly Finding[]): "ask" | "deny" | null {
+  const applicable = findings.filter(applies);
+  if (applicable.some(({ policy }) => policy === "deny")) return "deny";
+  for (const rank of RANKS) {
+    const newest = applicable.findLast((finding) => finding.rank === rank);
+    if (newest) return newest.policy === "ask" ? "ask" : null;
+  }
+  return null;
+}
+
 /** To allow a call, a pattern must cover all of its arguments; to ask or deny, some of them are enough. */
 const applies = ({ policy, fit }: Finding): boolean => (policy === "allow" ? fit === "all" : fit !== "none");

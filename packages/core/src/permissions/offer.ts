@@ -1,6 +1,6 @@
 import { Decision } from "../events/event-map.ts";
 import type { Policies } from "../folds/control.ts";
-import { judgeCall, type GateConfig, type GateRuling, type JudgedCall } from "./gate.ts";
+import { judgeCall, type GateConfig, type GateRuling, type JudgedCall, type PolicyLevels } from "./gate.ts";
 import { Pattern, type Rule } from "./rule.ts";
 
 /** The answers that are offered to a person for a call that has to ask. */
@@ -13,10 +13,11 @@ interface Offer {
 /** Offers `always_allow_…` only where the grant would keep the next such call from asking. */
 export async function offer(call: JudgedCall, config: GateConfig, ruling: GateRuling): Promise<Offer> {
   const { tool } = call;
-  const { policies, category, interrupt } = ruling;
+  const { policies, level, category, interrupt } = ruling;
   const wouldAllow = async (grant: Rule & { interrupt?: boolean }): Promise<boolean> => {
-    const granted: Policies = { ...policies, grants: [...policies.grants, { ...grant, seq: Infinity }] };
-    return (await judgeCall(call, config, granted)).policy === "allow";
+    const asking = policies[level]!;
+    const granted: Policies = { ...asking, grants: [...asking.grants, { ...grant, seq: Infinity }] };
+    return (await judgeCall(call, config, policies.with(level, granted) as unknown as PolicyLevels)).policy === "allow";
   };
   const suggestion = await suggestionOf(call);
   const match = typeof suggestion === "string" ? { match: suggestion } : {};

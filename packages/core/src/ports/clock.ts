@@ -48,10 +48,10 @@ export function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<
 const TIMEOUT_MS = 1_000;
 
 /** The result of the promise, or `undefined` after the timeout. */
-export async function withTimeout<T>(clock: Clock, promise: Promise<T>): Promise<T | undefined> {
+export async function withTimeout<T>(clock: Clock, promise: Promise<T>, ms = TIMEOUT_MS): Promise<T | undefined> {
   const settled = new AbortController();
   try {
-    return await Promise.race([promise, sleep(clock, TIMEOUT_MS, settled.signal).then(() => undefined)]);
+    return await Promise.race([promise, sleep(clock, ms, settled.signal).then(() => undefined)]);
   } finally {
     settled.abort();
   }

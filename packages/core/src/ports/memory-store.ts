@@ -34,7 +34,6 @@ interface MemoryThread {
   first: StampedEvent;
   /** Order of last activity: `updatedAt` alone ties within a millisecond. */
   touched: number;
-  active: boolean;
   draft: DraftPiece[];
   fold: SavedFold | undefined;
 }
@@ -105,7 +104,7 @@ export class MemoryStore implements Store {
     let seq = options.afterSeq;
     for (const event of events) this.#write(thread, event, ++seq);
     if (options.release) lease.holder = null;
-    if (options.release && events.some(endsWork)) thread.active = false;
+    if (options.active !== undefined) thread.record = { ...thread.record, active: options.active };
     if (options.take !== undefined) thread.draft = [];
     this.#changed(threadId);
     return { kind: "appended", seq, epoch: lease.epoch };
@@ -127,13 +126,13 @@ export class MemoryStore implements Store {
   #create(threadId: string, event: StampedEvent): void {
     const journal: Row[] = [];
     const own = { journal, from: 1, to: Infinity };
-    const record = { id: threadId, createdAt: event.at, updatedAt: event.at };
-    const rest = { journal, first: event, touched: ++this.#data.clock, active: false, draft: [], fold: undefined };
+    const record = { id: threadId, createdAt: event.at, updatedAt: event.at, active: false };
+    const rest = { journal, first: event, touched: ++this.#data.clock, draft: [], fold: undefined };
     if (event.type === "thread_created") {
       const { title, resourceId, metadata = {} } = event;
+      const parentId = event.agent?.owner ?? event.parent?.threadId ?? null;
       // Throws if the parent is deleted: deleting a parent deletes its subagents, so this thread would never be deleted.
-      if (event.parent) this.#thread(event.parent.threadId);
-      const parentId = event.parent?.threadId ?? null;
+      if (parentId !== null) this.#thread(parentId);
       this.#data.threads.set(threadId, {
         ...rest,
         record: { ...record, title, resourceId, parentId, metadata },
@@ -141,9 +140,11 @@ export class MemoryStore implements Store {
       });
     } else if (event.type === "thread_cloned") {
       const parent = this.#thread(event.parent.threadId);
+      const parentId = event.agent?.owner ?? event.parent.threadId;
+      this.#thread(parentId);
       const { resourceId, metadata } = parent.record;
       const segments = [...truncate(parent.segments, event.parent.seq), { ...own, from: event.parent.seq + 1 }];
-      const clone = { ...record, title: event.title, resourceId, parentId: event.parent.threadId, metadata };
+      const clone = { ...record, title: event.title, resourceId, parentId, metadata };
       this.#data.threads.set(threadId, { ...rest, record: clone, segments });
     }
     this.#data.leases.set(threadId, { epoch: 0, holder: null });
@@ -171,12 +172,7 @@ export class MemoryStore implements Store {
         thread.record = { ...thread.record, title: event.title };
         return touch();
       case "input_accepted":
-        thread.active = true;
         return touch();
-      case "agent_start":
-      case "tool_resumed":
-        thread.active = true;
-        return;
       case "agent_end":
         thread.draft = [];
         return touch();
@@ -222,7 +218,8 @@ export class MemoryStore implements Store {
     const before = query.before === undefined ? Infinity : this.#placeOf(query.before);
     return [...this.#data.threads.values()]
       .filter((thread) => query.resourceId === undefined || thread.record.resourceId === query.resourceId)
-      .filter((thread) => !query.active || thread.active)
+      .filter((thread) => !query.active || thread.record.active)
+      .filter((thread) => query.parentId === undefined || thread.record.parentId === query.parentId)
       .filter((thread) => !query.topLevel || !isSubagent(thread.first))
       .filter((thread) => thread.touched < before)
       .filter((thread) => query.query === undefined || this.#mentions(thread, query.query))
@@ -363,11 +360,8 @@ function truncate(segments: readonly Segment[], seq: number): Segment[] {
 
 /** Whether a tool call started the thread. A person's clone of a subagent's thread is not a subagent's. */
 const isSubagent = (event: StampedEvent): boolean =>
-  (event.type === "thread_created" && event.parent !== undefined) ||
-  (event.type === "thread_cloned" && event.parent.toolCallId !== undefined);
-
-/** After a rewind no turn is running and no input is queued. */
-const endsWork = ({ type }: StampedEvent): boolean => type === "agent_end" || type === "thread_rewound";
+  (event.type === "thread_created" && (event.agent ?? event.parent) !== undefined) ||
+  (event.type === "thread_cloned" && (event.agent ?? event.parent.toolCallId) !== undefined);
 
 /** The blobs of all events that a thread reads, and of the events that its rewinds reverted. */
 function keptBlobs({ segments, journal }: MemoryThread): string[] {

@@ -8,6 +8,8 @@ export interface ThreadRecord {
   parentId: string | null;
   createdAt: number;
   updatedAt: number;
+  /** As the last append that said it: whether the thread has work left. */
+  active: boolean;
   metadata: Record<string, unknown>;
 }
 
@@ -29,6 +31,8 @@ export interface AppendOptions {
   take?: number;
   /** Release the lease in this append. */
   release?: boolean;
+  /** Whether the thread has work left after these events. Left out: as before. A new thread has none. */
+  active?: boolean;
   /** Bytes that these events refer to by hash. Each is stored once, and deleted with the last event that refers to it. */
   blobs?: readonly Blob[];
 }
@@ -53,8 +57,10 @@ export interface ThreadQuery {
   limit?: number;
   /** Only threads that were last active before the one with this id, which may be deleted. */
   before?: string;
-  /** Only threads that may have a turn that has not ended, or an input that was not taken. */
+  /** Only threads that have work left. */
   active?: boolean;
+  /** Only threads with this `parentId`. */
+  parentId?: string;
   /** Only threads that are not those of subagents. */
   topLevel?: boolean;
 }
@@ -86,8 +92,9 @@ export interface SavedFold {
  * - `thread_rewound` closes the last segment at `toSeq` and opens the next; `seq` continues. The reverted events stay stored.
  * - `thread_renamed` sets the title that lists show.
  * - `message_end`, `agent_end` and taking the lease delete the draft.
- * - A thread that a tool call started (`thread_created` with a parent, `thread_cloned` with a `toolCallId`) is a subagent's. It can't be
- *   created when its parent is deleted, and is deleted with it.
+ * - A thread that a tool call started (one with an `agent`; also `thread_created` with a parent, `thread_cloned` with a `toolCallId`) is a
+ *   subagent's. Its `parentId` is `agent.owner`, or else the parent. It can't be created when that thread is deleted, and is deleted with
+ *   it.
  *
  * **Order and durability.** Appends to one thread are serialized over all processes. An append that has settled survives `kill -9` and a
  * power cut; one that has not settled is stored completely or not at all. A reader sees whole appends only.

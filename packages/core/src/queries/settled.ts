@@ -1,5 +1,4 @@
 import type { PendingApproval, PendingSuspension } from "../folds/display-state.ts";
-import { isWaiting } from "../folds/progress.ts";
 import { refuseForeign } from "../commands/refuse-foreign.ts";
 import { threadNotFound } from "../ports/memory-store.ts";
 import type { Thread } from "../thread/thread.ts";
@@ -28,12 +27,9 @@ async function atRest(thread: Thread): Promise<Settled> {
 }
 
 /** `null`: a driver has to act. */
-function statusOf({ state, ports, supervisor }: Thread): Settled["status"] | null {
-  const { turn, parked, inbox, held, files } = state;
+function statusOf({ state, ports, supervisor, display }: Thread): Settled["status"] | null {
   if (state.foreign) return "idle";
-  if (ports.workspace?.undo && (files.restoring || hasUnrecordedChanges(state))) return null;
-  if (!turn) return inbox.length === 0 || held ? "idle" : null;
-  if (turn.aborting) return null;
-  if (parked) return "parked";
-  return isWaiting(turn) && !supervisor.declinesQuestions ? "waiting" : null;
+  if (ports.workspace?.undo && (state.files.restoring || hasUnrecordedChanges(state))) return null;
+  if (state.turn?.aborting || display.status === "running") return null;
+  return display.status === "waiting" && supervisor.declinesQuestions ? null : display.status;
 }

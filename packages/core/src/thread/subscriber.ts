@@ -55,7 +55,7 @@ export class Subscriber {
     try {
       const past = await eventsSince(thread, since, thread.state.seq);
       if (past === null) this.#call(resync);
-      else for (const event of [...past, ...streaming]) this.#call(event);
+      else for (const event of [...past, ...streaming, ...childrenNow(thread, now)]) this.#call(event);
     } catch (error) {
       this.#call(resync);
       throw error;
@@ -84,6 +84,11 @@ async function eventsSince(thread: Thread, since: number, upTo: number): Promise
     after = events.at(-1)!.seq;
   }
   return past;
+}
+
+/** What is pending in subagents is in their threads: a subscription begins with it. */
+function childrenNow(thread: Thread, at: number): HarnessEvent[] {
+  return thread.children.introductions().map((event) => ({ ...event, threadId: thread.id, at }) as HarnessEvent);
 }
 
 /** Live events that bring a new subscriber up to date with the answer that is streaming and the tools that run. */

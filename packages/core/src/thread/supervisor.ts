@@ -2,6 +2,7 @@ import { CinchError, reasonOf } from "../errors.ts";
 import type { ThreadState } from "../folds/state.ts";
 import { sleep } from "../ports/clock.ts";
 import { needsDriving, waitsForPerson } from "../turn/decide.ts";
+import type { Thread } from "./thread.ts";
 import { Driver, LeaseLost, type DriverPorts, type Journal } from "../turn/driver.ts";
 import { giveUp, parked, runTurns } from "../turn/turn.ts";
 
@@ -117,7 +118,12 @@ export class Supervisor {
   }
 
   async #drive(force: boolean): Promise<void> {
+    const { agent } = this.#thread.state;
+    const { threads } = this.#ports;
+    const above: Thread[] = [];
     try {
+      // A subagent is judged by the rules of the threads above it, which also record its end.
+      for (let of = agent; of; of = above.at(-1)!.state.agent) above.push(await threads.acquire(of.owner));
       const { epoch, status } = await this.#ports.store.lease(this.#thread.id);
       if (status === "mine" && epoch === this.#unreleased) return await this.#releaseLate(epoch, force);
       if (status === "held" || status === "mine") return this.#watch(force);
@@ -136,6 +142,8 @@ export class Supervisor {
       await this.#stopped(error, force);
     } finally {
       await this.#release();
+      // Not awaited: a thread stays open as long as this process drives it.
+      for (const thread of above) threads.release(thread).catch(() => undefined);
     }
   }
 

@@ -5,6 +5,7 @@ import type { Folds } from "../folds/folds.ts";
 import { trieRecord } from "../folds/trie.ts";
 import { Thread } from "./thread.ts";
 import { needsDriving, waitsForPerson } from "../turn/decide.ts";
+import type { AgentModes } from "../config/agent-modes.ts";
 import type { DriverPorts } from "../turn/driver.ts";
 import { unansweredIn } from "./unanswered.ts";
 
@@ -19,12 +20,14 @@ interface Open {
 /** The threads that this process has open. Each is open once, while a session is at it or this process drives it. */
 export class ThreadRegistry {
   readonly #ports: DriverPorts;
+  readonly #modes: AgentModes;
   readonly #onRecover: "resume" | "pause";
   readonly #open = new Map<string, Open>();
   readonly #seated = new WeakMap<Thread, Open>();
 
-  constructor(ports: DriverPorts, onRecover: "resume" | "pause") {
-    this.#ports = ports;
+  constructor(ports: Omit<DriverPorts, "threads">, modes: AgentModes, onRecover: "resume" | "pause") {
+    this.#ports = { ...ports, threads: this };
+    this.#modes = modes;
     this.#onRecover = onRecover;
   }
 
@@ -49,13 +52,17 @@ export class ThreadRegistry {
     }
   }
 
+  opened(threadId: string): Thread | undefined {
+    return this.#open.get(threadId)?.opened;
+  }
+
   #forget(threadId: string, open: Open): void {
     if (this.#open.get(threadId) === open) this.#open.delete(threadId);
   }
 
   async #opened(threadId: string, from: Folds | undefined): Promise<Thread> {
     if (!(await this.#ports.store.thread(threadId))) throw threadNotFound(threadId);
-    const thread = await Thread.open(threadId, this.#ports, from);
+    const thread = await Thread.open(threadId, { ports: this.#ports, modes: this.#modes }, from);
     if (this.#onRecover === "pause" && thread.state.turn && needsDriving(thread.state)) await thread.supervisor.pause();
     thread.wake();
     return thread;
@@ -119,6 +126,8 @@ export class ThreadRegistry {
 
   async close(): Promise<void> {
     const threads = [...this.#open.values()];
+    const cancelled = threads.map(({ opened }) => opened?.children.autoCancel().catch(() => undefined));
+    await Promise.all(cancelled);
     this.#open.clear();
     await Promise.all(threads.map(async ({ thread }) => (await thread.catch(() => undefined))?.close()));
   }

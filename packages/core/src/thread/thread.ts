@@ -1,3 +1,5 @@
+import { Children } from "./children.ts";
+import { DescendantEvents } from "./descendant-events.ts";
 import { DraftView } from "./draft.ts";
 import { Supervisor } from "./supervisor.ts";
 import { CinchError, closedError, reasonOf } from "../errors.ts";
@@ -15,16 +17,16 @@ import { sleep } from "../ports/clock.ts";
 import { LiveDisplay } from "./live-display.ts";
 import { asOutcome } from "./command-outcome.ts";
 import { deliver, type Subscriber } from "./subscriber.ts";
+import type { AgentModes } from "../config/agent-modes.ts";
 import type { AppendOptions } from "../ports/store.ts";
-import { needsDriving, type Appended, type Decide } from "../turn/decide.ts";
-import type { DriverPorts, Journal, LeaseUse } from "../turn/driver.ts";
+import { isActive, preview, type Appended, type Decide } from "../turn/decide.ts";
+import type { PolicyLevels } from "../permissions/gate.ts";
+import { ancestorsOf, type DriverPorts, type Journal, type LeaseUse } from "../turn/driver.ts";
+import { TreePolicies } from "./tree-policies.ts";
 import { TurnResults } from "./turn-results.ts";
 
 /** How long to wait before new events that could not be read are read again. */
 const KEEP_UP_MS = 500;
-/** How long an abort waits for a turn that is about to begin. */
-const BEGIN_MS = 2_000;
-
 /**
  * An open thread in this process: its folds, kept up to date with the journal, its subscribers, and its supervisor. All sessions of a
  * harness that are at the same thread share it.
@@ -42,7 +44,10 @@ export class Thread implements Journal {
   readonly ports: DriverPorts;
   readonly supervisor: Supervisor;
   readonly #draft = new DraftView();
+  readonly children = new Children(this);
+  readonly descendantEvents = new DescendantEvents(this);
   readonly results = new TurnResults(() => this.#changed());
+  readonly #policies = new TreePolicies();
   isDeleted = false;
   #change = Promise.withResolvers<void>();
   #lock: Promise<unknown> = Promise.resolve();
@@ -78,14 +83,17 @@ export class Thread implements Journal {
   }
 
   /** `from`: the folds that a clone inherits, if its source is open here. */
-  static async open(id: string, ports: DriverPorts, from?: Folds): Promise<Thread> {
+  static async open(id: string, host: { ports: DriverPorts; modes: AgentModes }, from?: Folds): Promise<Thread> {
+    const ports = { ...host.ports };
     const thread = new Thread(id, ports);
     await thread.#load(from ?? (await thread.#cache.load()) ?? newFolds(id));
+    ports.modes = await host.modes.ofThread(thread.state);
     thread.#unfollow = ports.store.follow(id, (seq = Infinity) => {
       if (seq > thread.state.seq) thread.#keepUp();
     });
     // Events that were appended between loading and following are in neither.
     await thread.#catchUp();
+    thread.children.changed();
     return thread;
   }
 
@@ -108,6 +116,10 @@ export class Thread implements Journal {
     });
   }
 
+  get policies(): PolicyLevels {
+    return this.#policies.of([...ancestorsOf(this.state.agent, this.ports.threads), this]);
+  }
+
   // Journal
 
   /** Deciding and appending are one step: if another process has appended first, its events are folded and `decide` is called again. */
@@ -117,7 +129,8 @@ export class Thread implements Journal {
         const { events: proposed = [], release = false, blobs, result } = decide(this.state) ?? {};
         if (proposed.length === 0) return { kind: "nothing", result };
         const events = proposed.map((event) => stamp(event, this.ports.clock.now()));
-        const options: AppendOptions = { afterSeq: this.state.seq, ...lease, release, ...(blobs && { blobs }) };
+        const active = isActive(preview(this.state, proposed));
+        const options: AppendOptions = { afterSeq: this.state.seq, ...lease, release, active, ...(blobs && { blobs }) };
         const stored = await this.ports.store.append(this.id, events, options);
         if (stored.kind === "refused") return { kind: "refused" };
         if (stored.kind === "newer") {
@@ -182,6 +195,11 @@ export class Thread implements Journal {
     resolve();
   }
 
+  /** The status of the tree may have changed. */
+  childChanged(): void {
+    this.#changed();
+  }
+
   live(event: NewLive): void {
     const { turn } = this.state;
     const at = this.ports.clock.now();
@@ -215,6 +233,7 @@ export class Thread implements Journal {
     else for (const event of fresh) this.#fold(readEvent(event));
     this.#cache.changed(() => this.folds);
     this.#changed();
+    this.children.changed();
   }
 
   #fold(event: DurableEvent): void {
@@ -258,15 +277,13 @@ export class Thread implements Journal {
     }
   }
 
-  /** Settles when the turn that is current at the call has ended. */
-  async turnEnded(): Promise<void> {
-    const { turn } = this.state;
-    if (turn) await this.until((state) => state.turn?.turnId !== turn.turnId);
-  }
-
   /** Settles when the condition holds; rejects if the thread is closed here first, or can't be driven. */
   async reach(condition: (state: ThreadState) => boolean): Promise<void> {
     if (!(await this.until(condition))) throw this.supervisor.broken ?? closedError();
+  }
+
+  get isClosed(): boolean {
+    return this.#closed;
   }
 
   /** Settles with true when the condition holds, and with false if the thread is closed here first, or can't be driven. */
@@ -278,18 +295,9 @@ export class Thread implements Journal {
     return true;
   }
 
-  /** Settles when an input that is about to be taken has been taken: an abort then means the turn that begins with it. */
-  async begun(): Promise<void> {
-    const until = this.ports.clock.now() + BEGIN_MS;
-    const canBegin = () => !this.supervisor.broken && !this.#closed && this.ports.modes.canAct(this.state);
-    const begins = () => !this.state.turn && needsDriving(this.state) && canBegin();
-    while (begins() && this.ports.clock.now() < until)
-      await Promise.race([this.changed(), sleep(this.ports.clock, 50)]);
-  }
-
   /** Settles when this process neither drives the thread nor has a caller that waits for a turn of it. */
   async unneeded(): Promise<void> {
-    while (!this.#closed && (this.supervisor.running || this.results.size > 0)) {
+    while (!this.#closed && (this.supervisor.running || this.results.size > 0 || this.children.isReporting)) {
       await (this.supervisor.running ?? this.changed());
     }
   }
@@ -379,6 +387,7 @@ export class Thread implements Journal {
     if (this.#closed) return;
     this.#closed = true;
     this.#unfollow?.();
+    this.children.close();
     this.#display.stop();
     this.#changed();
     await this.supervisor.close();

@@ -1,23 +1,28 @@
 import { reasonOf } from "../errors.ts";
 import type { NewEvent } from "../events/event-map.ts";
-import type { Call } from "../folds/call.ts";
-import type { Policies } from "../folds/control.ts";
-import type { ThreadState } from "../folds/state.ts";
+import { isReturned, type Call } from "../folds/call.ts";
 import type { Json } from "../events/message.ts";
 import type { Answer } from "../model/answer.ts";
-import { denial, digestOf, judgeCall, type GateRuling, type JudgedCall } from "../permissions/gate.ts";
+import {
+  denial,
+  digestOf,
+  judgeCall,
+  type GateRuling,
+  type JudgedCall,
+  type PolicyLevels,
+} from "../permissions/gate.ts";
 import { offer } from "../permissions/offer.ts";
 import { orAborted } from "../ports/clock.ts";
 import type { NamedTool } from "../tools/tool.ts";
-import { endDeclinedCall, endWithoutResult, notRun } from "./decide.ts";
-import type { Driver, RunnableCall } from "./driver.ts";
+import { endDeclinedCall, endWithoutResult, notRun, returned } from "./decide.ts";
+import { ancestorsOf, type Driver, type RunnableCall } from "./driver.ts";
 import type { Setup } from "./setup.ts";
 
 /** What the driver does with a call that the model asked for. */
 type Authorized = {
   toolCallId: string;
   /** The rules that the call was judged by. `null`: the decision does not depend on rules. */
-  policies: Policies | null;
+  policies: PolicyLevels | null;
 } & (
   | { kind: "run"; runnable: RunnableCall; event(turnId: string, key: string): NewEvent }
   | { kind: "ask" | "refuse"; event(turnId: string): NewEvent }
@@ -42,6 +47,9 @@ export async function authorize(
   if (call.state === "declined")
     return { kind: "refuse", toolCallId, policies: null, event: (turnId) => endDeclinedCall(call, turnId) };
   if (refused !== undefined) return refuse(call, refused);
+  // The child has run already, so there is nothing to permit.
+  if (isReturned(call))
+    return { kind: "refuse", toolCallId, policies: null, event: (turnId) => returned(call, turnId) };
   // An earlier process recorded the question. This one declines it, because no person answers here.
   if (call.state === "asking") return refuse(call, NO_APPROVAL);
   if (call.state === "suspended") return refuse(call, NO_ANSWER);
@@ -51,9 +59,13 @@ export async function authorize(
 }
 
 /** The only check that lets a call run. */
-async function check({ state, journal, signal }: Driver, call: Call, setup: Setup): Promise<Authorized> {
-  const { resourceId, control } = state;
-  const { policies } = control;
+async function check({ state, journal, ports, signal }: Driver, call: Call, setup: Setup): Promise<Authorized> {
+  const { resourceId, agent } = state;
+  const above = ancestorsOf(agent, ports.threads);
+  if (above.length !== (agent?.path.length ?? 0)) throw new Error("The threads above this subagent are not open here.");
+  const refreshAbove = () => Promise.all(above.map((thread) => thread.refresh()));
+  await refreshAbove();
+  const { policies } = journal;
   const { toolCallId, toolName, input: args } = call;
   const tool = setup.tools.get(toolName);
   if (!tool)
@@ -78,7 +90,9 @@ async function check({ state, journal, signal }: Driver, call: Call, setup: Setu
       const digest = await digestOf(toolName, args);
       if (call.approved === digest) break;
       if (setup.onAsk === "decline") return refuse(call, NO_APPROVAL, policies);
-      const event = await question(call, { judgedCall, digest }, setup, ruling);
+      const asking = above[ruling.level];
+      const grantTo = asking ? { grantTo: asking.id } : {};
+      const event = await question(call, { judgedCall, digest, path: agent?.path ?? [], ...grantTo }, setup, ruling);
       return { kind: "ask", toolCallId, policies, event };
     }
     case "allow":
@@ -86,7 +100,19 @@ async function check({ state, journal, signal }: Driver, call: Call, setup: Setu
     default:
       throw new Error(`"${policy satisfies never}" is not a policy.`);
   }
-  const runnable = { tool, input: run.value, resumed, wasInterrupted: call.state === "started" };
+  const isStillPermitted = async () => {
+    await refreshAbove();
+    if (journal.policies === policies) return true;
+    const now = await judgeCall(judgedCall, setup.gate, journal.policies);
+    return now.policy === "allow" || (now.policy === "ask" && policy === "ask");
+  };
+  const runnable = {
+    tool,
+    input: run.value,
+    resumed,
+    wasInterrupted: call.state === "started",
+    isStillPermitted: agent && isStillPermitted,
+  };
   const started = { type: "tool_start" as const, toolCallId, toolName, args, effect: tool.effect };
   return { kind: "run", toolCallId, runnable, policies, event: (turnId, key) => ({ ...started, turnId, key }) };
 }
@@ -102,7 +128,7 @@ async function resumption({ answered, payload, data }: Call, tool: NamedTool) {
 }
 
 /** `policies`: the rules that refuse the call, if rules do. A call that a crash interrupted may have had its effect. */
-function refuse(call: Call, reason: string, policies: Policies | null = null): Authorized {
+function refuse(call: Call, reason: string, policies: PolicyLevels | null = null): Authorized {
   const wasInterrupted = call.state === "started";
   const content = wasInterrupted ? `${reason} It was started before: its outcome is unknown.` : reason;
   const more = {
@@ -120,8 +146,8 @@ export const NO_ANSWER =
   "Declined: this call waits for a person's answer, and no person is available. Decide for yourself, and say what you assumed.";
 
 /** Whether the rules are still those that the call was judged by. */
-export const isCurrent = ({ policies }: Authorized, { control }: ThreadState): boolean =>
-  policies === null || policies === control.policies;
+export const isCurrent = ({ policies }: Authorized, { journal }: Driver): boolean =>
+  policies === null || policies === journal.policies;
 
 /** The event that starts, asks for or refuses the call. */
 export const firstEvent = (call: Authorized, { turnId, key }: { turnId: string; key: string }): NewEvent =>
@@ -133,12 +159,12 @@ export const runnableOf = (calls: readonly Authorized[]): ReadonlyMap<string, Ru
 
 async function question(
   { toolCallId, toolName, input: args }: Call,
-  { judgedCall, digest }: { judgedCall: JudgedCall; digest: string },
+  { judgedCall, digest, ...of }: { judgedCall: JudgedCall; digest: string; path: string[]; grantTo?: string },
   { gate }: Setup,
   ruling: GateRuling,
 ): Promise<(turnId: string) => NewEvent> {
   const { category, interrupt } = ruling;
   const offered = await offer(judgedCall, gate, ruling);
   const about = { toolCallId, toolName, args, category, digest, ...offered, ...(interrupt ? { interrupt } : {}) };
-  return (turnId) => ({ type: "tool_approval_required", turnId, path: [], ...about });
+  return (turnId) => ({ type: "tool_approval_required", turnId, ...of, ...about });
 }

@@ -3,7 +3,8 @@ import type { ThreadState } from "../folds/state.ts";
 import { trieGet, trieRecord } from "../folds/trie.ts";
 import type { FileChange, HeldFiles, ThreadFiles } from "../events/files.ts";
 import type { Blob } from "../ports/store.ts";
-import type { Driver } from "./driver.ts";
+import type { Thread } from "../thread/thread.ts";
+import { ancestorsOf, type Driver } from "./driver.ts";
 
 /** Gives a workspace access to the thread's record of files: for one tool call, or for the driver itself. */
 export class CallFiles implements ThreadFiles {
@@ -20,8 +21,15 @@ export class CallFiles implements ThreadFiles {
     return this.#driver.state.resourceId;
   }
 
+  /** The files of a tree are in the journal of its top-level thread. */
+  get #top(): Thread | undefined {
+    return ancestorsOf(this.#driver.state.agent, this.#driver.ports.threads)[0];
+  }
+
   async held(): Promise<HeldFiles> {
-    return trieRecord(this.#driver.state.files.held);
+    const top = this.#top;
+    await top?.refresh();
+    return trieRecord((top ?? this.#driver).state.files.held);
   }
 
   seen(path: string): string | undefined {
@@ -41,6 +49,11 @@ export class CallFiles implements ThreadFiles {
     decide: (held: HeldFiles) => readonly FileChange[] | null,
     blobs: readonly Blob[] = [],
   ): Promise<boolean> {
+    const top = this.#top;
+    if (top) {
+      const inTop = await this.#recordInTop(top, decide, blobs);
+      if (inTop !== null) return inTop;
+    }
     const isRecorded = await this.#driver.append((state) => {
       const origin = this.#origin(state);
       const changes = origin && decide(trieRecord(state.files.held));
@@ -49,6 +62,22 @@ export class CallFiles implements ThreadFiles {
       return { events: [...firstCheckpoint(state, origin), ...events], blobs, result: true };
     });
     return isRecorded ?? false;
+  }
+
+  /** Records a change of files that live in the journal of the top-level thread. `null`: the change is one of other files. */
+  async #recordInTop(
+    top: Thread,
+    decide: (held: HeldFiles) => readonly FileChange[] | null,
+    blobs: readonly Blob[],
+  ): Promise<boolean | null> {
+    const outcome = await top.command<boolean | null>(({ files }) => {
+      const changes = this.#origin(this.#driver.state) && decide(trieRecord(files.held));
+      if (!changes || changes.length === 0) return { events: [], result: false };
+      if (!changes.every(({ held }) => held)) return { events: [], result: null };
+      const events = changes.map((change): NewEvent => ({ type: "file_changed", ...change }));
+      return { events, blobs, result: true };
+    });
+    return outcome ?? null;
   }
 
   async checkpoint(snapshot: { tree: string } | { untracked: string }): Promise<void> {

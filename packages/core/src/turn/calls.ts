@@ -1,9 +1,11 @@
 import type { NewEvent } from "../events/event-map.ts";
-import type { Call } from "../folds/call.ts";
+import { asksPerson, type Call } from "../folds/call.ts";
 import type { ThreadState } from "../folds/state.ts";
 import type { ToolResult } from "../events/message.ts";
 import { CallFiles } from "./call-files.ts";
 import { CallState } from "./call-state.ts";
+import { sleep } from "../ports/clock.ts";
+import type { ControlHost } from "../tools/control/host.ts";
 import { runCall, type CallOutcome } from "./run-call.ts";
 import { afterCall, endTurn, endWithoutResult, notRun } from "./decide.ts";
 import type { Driver } from "./driver.ts";
@@ -77,9 +79,7 @@ async function startDue(driver: Driver, setup: Setup, running: ReadonlyMap<strin
   const isDue = (call: Call): boolean => {
     if (running.has(call.toolCallId) || driver.ports.modes.lacksTool(driver.state, call)) return false;
     if (current?.endsAfterCalls) return call.state === "declined";
-    return (
-      STARTABLE.has(call.state) || isInterrupted(driver, call) || (driver.declinesQuestions && WAITING.has(call.state))
-    );
+    return STARTABLE.has(call.state) || isInterrupted(driver, call) || (driver.declinesQuestions && asksPerson(call));
   };
   const calls = (current?.calls ?? []).filter(isDue);
   if (calls.length === 0 || driver.signal.aborted) return;
@@ -95,7 +95,7 @@ async function startDue(driver: Driver, setup: Setup, running: ReadonlyMap<strin
     const starting = authorized.filter((call) => {
       const { state: now } = known.get(call.toolCallId) ?? {};
       const isAsJudged = now === judgedStates.get(call.toolCallId);
-      return isCurrent(call, state) && isAsJudged && (!turn.endsAfterCalls || now === "declined");
+      return isCurrent(call, driver) && isAsJudged && (!turn.endsAfterCalls || now === "declined");
     });
     if (starting.length === 0) return null;
     const events = starting.map((call, at) => {
@@ -109,9 +109,6 @@ async function startDue(driver: Driver, setup: Setup, running: ReadonlyMap<strin
 
 const STARTABLE: ReadonlySet<Call["state"]> = new Set(["requested", "resumed", "declined"]);
 
-/** The states in which a call waits for a person. */
-const WAITING: ReadonlySet<Call["state"]> = new Set(["asking", "suspended"]);
-
 async function runOne(driver: Driver, call: Call): Promise<void> {
   const { clock } = driver.ports;
   const { toolCallId, toolName } = call;
@@ -119,7 +116,8 @@ async function runOne(driver: Driver, call: Call): Promise<void> {
   const files = new CallFiles(driver, { toolCallId, toolName });
   const callState = new CallState(driver.ports.shape, () => driver.state.control);
   const ran = await execute(driver, call, { files, state: callState });
-  const outcome = ran.kind === "suspended" && driver.ports.modes.declinesQuestions ? failed(NO_ANSWER) : ran;
+  const outcome =
+    ran.kind === "suspended" && !ran.forChildren && driver.ports.modes.declinesQuestions ? failed(NO_ANSWER) : ran;
   // A closing driver records what is done. The next driver treats a stopped call as one that a crash interrupted.
   if (!driver.drives && !isDone(outcome)) return;
   await driver.append((state) => {
@@ -128,10 +126,13 @@ async function runOne(driver: Driver, call: Call): Promise<void> {
     const { events: changes, problem } = callState.settle(state);
     const final = problem === null ? outcome : withoutStateChange(outcome, problem);
     if (final.kind === "suspended") {
-      const question = { toolCallId, toolName, args: call.input, suspendPayload: final.payload };
+      const about = { toolCallId, toolName, args: call.input, suspendPayload: final.payload };
+      const question = final.forChildren ? { ...about, forChildren: true } : about;
       return afterCall(state, [...changes, { type: "tool_suspended", turnId, ...question }]);
     }
-    const { result, isError, events } = resultOf(final, state);
+    const settled = resultOf(final, state);
+    if (settled.result === null) return afterCall(state, [...changes, ...settled.events]);
+    const { result, isError, events } = settled;
     const unknown = final.kind === "ended" && final.unknown ? { unknown: true } : {};
     const durationMs = Math.max(0, clock.now() - startedAt);
     const fields = { result: withRemarks(result, call), isError, ...unknown, durationMs, ...files.reads };
@@ -160,10 +161,11 @@ type FinalOutcome = Exclude<CallOutcome, { kind: "suspended" }>;
 function resultOf(
   outcome: FinalOutcome,
   state: ThreadState,
-): { result: ToolResult; isError: boolean; events: NewEvent[] } {
+): { result: ToolResult | null; isError: boolean; events: NewEvent[] } {
   if (outcome.kind === "ended") return { result: outcome.result, isError: outcome.isError, events: [] };
-  const { content, details, events = [] } = outcome.settle(state);
-  return { result: { content: clip(content), ...(details === undefined ? {} : { details }) }, isError: false, events };
+  const { content, details, isError = false, events = [] } = outcome.settle(state);
+  if (content === null) return { result: null, isError: false, events };
+  return { result: { content: clip(content), ...(details === undefined ? {} : { details }) }, isError, events };
 }
 
 /** Tells the model what a person changed in the call or said about it. */
@@ -189,6 +191,8 @@ async function execute(
   await driver.confirm();
   if (!runnable || driver.signal.aborted) return failed(notRun("aborted"));
   driver.runnable.delete(toolCallId);
+  if (runnable.isStillPermitted && !(await runnable.isStillPermitted()))
+    return failed("Denied: the rules have changed since the call was permitted.");
   return runCall({
     ...runnable,
     key: key ?? "",
@@ -198,7 +202,27 @@ async function execute(
     signal: driver.signal,
     clock: driver.ports.clock,
     workspace: driver.ports.workspace,
+    host: hostFor(driver),
     ...parts,
     emit: (partialResult) => driver.journal.live({ type: "tool_update", toolCallId, toolName, partialResult }),
   });
+}
+
+const UNTIL_MS = 2_000;
+
+function hostFor({ journal, ports: { store, threads, clock } }: Driver): ControlHost {
+  return {
+    get state() {
+      return journal.state;
+    },
+    event: async (seq) => (await store.read(journal.id, { after: seq - 1, upTo: seq }))[0],
+    record: (threadId) => store.thread(threadId),
+    lastSeq: async (threadId) => (await store.read(threadId, { limit: 1, last: true }))[0]?.seq ?? 0,
+    now: () => clock.now(),
+    until: async (condition) => {
+      const end = clock.now() + UNTIL_MS;
+      while (!condition(journal.state) && clock.now() < end) await Promise.race([journal.changed(), sleep(clock, 50)]);
+    },
+    visit: (threadId, work) => threads.visit(threadId, work),
+  };
 }

@@ -1,6 +1,6 @@
 import type { DurableEvent, EndReason, NewEvent, StampedEvent } from "../events/event-map.ts";
 import type { InboxItem } from "../folds/inbox.ts";
-import type { Call } from "../folds/call.ts";
+import { asksPerson, isReturned, type Call, type ChildReport } from "../folds/call.ts";
 import { isWaiting } from "../folds/progress.ts";
 import type { Turn } from "../folds/state.ts";
 import { reduceThreadAll, type ThreadState } from "../folds/state.ts";
@@ -47,9 +47,13 @@ export function needsDriving(state: ThreadState): boolean {
   return (state.inbox.length > 0 && !state.held) || hasUnrecordedChanges(state);
 }
 
+/** Whether the thread has work left, for a driver or after a person's answer. */
+export const isActive = (state: ThreadState): boolean =>
+  state.turn !== null || state.inbox.length > 0 || state.runs.unfinished.size > 0 || needsDriving(state);
+
 /** Whether the turn waits until a person answers. */
 export const waitsForPerson = ({ foreign, turn, parked }: ThreadState): boolean =>
-  !foreign && !parked && turn !== null && !turn.aborting && isWaiting(turn);
+  !foreign && !parked && turn !== null && !turn.aborting && isWaiting(turn) && turn.calls.some(asksPerson);
 
 /** Whether there are commands whose changes to files are not recorded yet. */
 export const hasUnrecordedChanges = ({ files }: ThreadState): boolean => Object.keys(files.trees).length > 0;
@@ -97,6 +101,13 @@ export function enterStep(state: ThreadState, setup: Setup, ids: Ids): Proposal 
   return events.length > 0 ? { events } : null;
 }
 
+/** The last request to a subagent that has reached its limit of steps. */
+export function askForReport({ turn }: ThreadState, maxSteps: number, ids: Ids): Proposal | null {
+  if (!turn) return null;
+  const text = `You have reached your limit of ${maxSteps} steps, and tools are off now. Report what you found and did, and what is left to do.`;
+  return { events: [noteMessage({ turnId: turn.turnId, text }, ids)] };
+}
+
 export function noteMessage(note: { turnId: string; about?: "mode" | "tasks"; text: string }, ids: Ids): NewEvent {
   const { turnId, about, text } = note;
   return {
@@ -115,12 +126,11 @@ export function takeSteers(state: ThreadState, ids: Ids): Proposal | null {
   return { events: steers.flatMap((item) => takeInput(item, turn.turnId, ids)) };
 }
 
-function takeInput({ inputId, content, files }: InboxItem, turnId: string, ids: Ids): NewEvent[] {
+function takeInput({ inputId, content, files, note }: InboxItem, turnId: string, ids: Ids): NewEvent[] {
+  const taken: NewEvent = { type: "input_taken", turnId, inputId };
+  if (note) return [taken, noteMessage({ turnId, text: content }, ids)];
   const parts = [...(content === "" ? [] : [{ type: "text" as const, text: content }]), ...files];
-  return [
-    { type: "input_taken", turnId, inputId },
-    { type: "message_end", turnId, message: { id: ids("message"), role: "user", content: parts } },
-  ];
+  return [taken, { type: "message_end", turnId, message: { id: ids("message"), role: "user", content: parts } }];
 }
 
 /** Ends the turn in any phase. Releases the lease in the same append, unless there is more for the driver to do. */
@@ -144,6 +154,9 @@ export function endTurn(
 /** The end of a call that has not ended when its turn does. */
 function endOpenCall(call: Call, turnId: string, reason: EndReason): NewEvent {
   if (call.state === "declined") return endDeclinedCall(call, turnId);
+  if (isReturned(call)) return returned(call, turnId);
+  if (call.state === "suspended" && call.forChildren)
+    return endWithoutResult(call, { turnId, content: `Stopped: ${WHY[reason] ?? "the turn ended"}.` });
   if (call.state !== "started") return endWithoutResult(call, { turnId, content: notRun(reason) });
   const content = "Aborted while it ran: its outcome is unknown, verify before retrying.";
   return endWithoutResult(call, { turnId, content, unknown: true });
@@ -161,6 +174,12 @@ export const notRun = (reason: EndReason): string => `Not run: ${WHY[reason] ?? 
 /** The end of a declined call, with the message of the person as its result. */
 export const endDeclinedCall = (call: Call, turnId: string): NewEvent =>
   endWithoutResult(call, { turnId, content: call.remark ?? "Declined by the user." });
+
+/** The end of a call whose child has ended: the child's report is the result. */
+export function returned({ toolCallId, toolName, data }: Call, turnId: string): NewEvent {
+  const { result, isError, durationMs } = data as unknown as ChildReport;
+  return { type: "tool_end", turnId, toolCallId, toolName, result, isError, durationMs };
+}
 
 /** The end of a call whose tool returned no result. `unknown`: the call may have had its effect. */
 export function endWithoutResult(

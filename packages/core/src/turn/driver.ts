@@ -1,5 +1,5 @@
 import { CinchError } from "../errors.ts";
-import type { HarnessEvent } from "../events/event-map.ts";
+import type { AgentRecord, HarnessEvent } from "../events/event-map.ts";
 import type { ThreadState } from "../folds/state.ts";
 import type { Transcript } from "../folds/transcript.ts";
 import type { NewLive } from "../events/live-events.ts";
@@ -12,7 +12,9 @@ import type { Ids } from "../ports/ids.ts";
 import type { StateShape } from "../config/state-shape.ts";
 import type { Store } from "../ports/store.ts";
 import type { NamedTool, ToolContext } from "../tools/tool.ts";
+import type { Thread } from "../thread/thread.ts";
 import type { Workspace } from "../ports/workspace.ts";
+import type { PolicyLevels } from "../permissions/gate.ts";
 import { handBack, type Appended, type Decide } from "./decide.ts";
 import type { Setup } from "./setup.ts";
 
@@ -20,6 +22,8 @@ import type { Setup } from "./setup.ts";
 export interface Journal {
   readonly id: string;
   readonly state: ThreadState;
+  /** Of the tree, as far as this process has read its journals. */
+  readonly policies: PolicyLevels;
   transcript(): Promise<Transcript>;
   append<Result>(decide: Decide<Result>, lease: LeaseUse): Promise<Appended<Result>>;
   live(event: NewLive): void;
@@ -34,11 +38,23 @@ export interface DriverPorts {
   store: Store;
   clock: Clock;
   ids: Ids;
+  /** Of the thread's agent. */
   modes: Modes;
   shape: StateShape;
   workspace: Workspace | undefined;
+  threads: OpenThreads;
   /** In dollars; `null` if the price is not known. */
   costOf(usage: Usage, modelId: string): number | null;
+}
+
+/** The threads of this process. A thread that is acquired stays open until it is released. */
+export interface OpenThreads {
+  acquire(threadId: string): Promise<Thread>;
+  release(thread: Thread): Promise<void>;
+  /** Opens the thread for the time that `work` takes. */
+  visit<T>(threadId: string, work: (thread: Thread) => Promise<T>): Promise<T>;
+  /** `undefined`: it is not open in this process. */
+  opened(threadId: string): Thread | undefined;
 }
 
 /** An authorized call: its tool, its checked arguments, and the answer to its suspension. */
@@ -48,6 +64,8 @@ export interface RunnableCall {
   resumed: ToolContext["resumed"];
   /** A driver that died had started it, so it may have had its effect. */
   wasInterrupted: boolean;
+  /** Of a subagent: judges the call again, by the rules that the threads above have now. */
+  isStillPermitted: (() => Promise<boolean>) | null;
 }
 
 /** Another process may drive the thread now, so this one must not act on it any more. */
@@ -93,6 +111,11 @@ export class Driver {
     this.declinesQuestions = lease.declinesQuestions;
     this.#lease = { take: lease.epoch };
     this.#confirmedAt = ports.clock.now();
+  }
+
+  /** The threads above this one, the top-level thread first. They are open while this driver drives. */
+  get ancestors(): readonly Thread[] {
+    return ancestorsOf(this.state.agent, this.ports.threads);
   }
 
   /** After the append with the `tool_start` of these calls. */
@@ -238,6 +261,12 @@ export class Driver {
     this.#head = { blob, head };
     return head;
   }
+}
+
+/** The threads above a subagent's thread that are open here, the top-level thread first. */
+export function ancestorsOf(agent: AgentRecord | null, threads: OpenThreads): readonly Thread[] {
+  const owner = agent && threads.opened(agent.owner);
+  return owner ? [...ancestorsOf(owner.state.agent, threads), owner] : [];
 }
 
 /** Why the head of the prompt changed. */

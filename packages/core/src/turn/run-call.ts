@@ -1,3 +1,4 @@
+import { isForChildren, provideHost, type ControlHost } from "../tools/control/host.ts";
 import { ControlResult } from "../tools/control/result.ts";
 import { CinchError, reasonOf } from "../errors.ts";
 import type { ThreadFiles } from "../events/files.ts";
@@ -14,7 +15,7 @@ const GRACE_MS = 1_000;
 
 export type CallOutcome =
   | CallEnd
-  | { kind: "suspended"; payload: Json }
+  | { kind: "suspended"; payload: Json; forChildren: boolean }
   /** The result of a control tool, which is computed in the append that ends the call. */
   | { kind: "control"; settle: ControlResult["settle"] };
 
@@ -32,6 +33,7 @@ interface CallRun {
   workspace: Workspace | undefined;
   files: ThreadFiles;
   state: CallState;
+  host: ControlHost;
   emit(partialResult: Json): void;
 }
 
@@ -78,10 +80,11 @@ export async function runCall(run: CallRun): Promise<CallOutcome> {
       throw new Suspended();
     },
   };
+  provideHost(context, run.host);
   try {
     const gracePeriod = graceAfter(stop.signal, run.clock, finished.signal);
     const outcome = await Promise.race([attempt(run, context), gracePeriod]);
-    if (suspended) return { kind: "suspended", payload: suspended.payload };
+    if (suspended) return { kind: "suspended", payload: suspended.payload, forChildren: isForChildren(context) };
     if (outcome) return outcome;
     const why = hasTimedOut ? `Timed out after ${timeoutMs} ms` : "Aborted";
     return {

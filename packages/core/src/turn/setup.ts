@@ -1,9 +1,10 @@
 import type { LanguageModelV4FunctionTool } from "@ai-sdk/provider";
-import type { Agent } from "../config/agent.ts";
+import { instructionsOf, type Agent } from "../config/agent.ts";
 import type { Budget } from "../config/budget.ts";
+import type { Delegation } from "../config/delegation.ts";
 import { controlTools } from "../tools/control/index.ts";
 import type { Transition } from "../tools/control/submit-plan.ts";
-import { CinchError, reasonOf } from "../errors.ts";
+import { CinchError } from "../errors.ts";
 import type { StreamModel } from "../model/compat.ts";
 import type { Head } from "../model/prompt.ts";
 import type { HarnessMode } from "../config/modes.ts";
@@ -22,6 +23,7 @@ export interface Setup {
   gate: GateConfig;
   onAsk: "wait" | "decline";
   budgets: readonly Budget[];
+  maxSteps: number;
   /** Not a part of the head, so a change keeps the provider's prompt cache. */
   settings: CallSettings;
   /** The note for the model when the thread enters the mode. A thread whose first mode this is gets it only if `isNeeded`. */
@@ -44,6 +46,17 @@ export interface SetupConfig {
   onAsk: "wait" | "decline";
   budget: Budget | undefined;
   transition: Transition;
+  /** The subagents of an agent. `null`: it has no `task` tool. */
+  delegation(agent: Agent): Delegation | null;
+  /** Set for the thread of a subagent. */
+  subagent: SubagentConfig | null;
+}
+
+interface SubagentConfig {
+  /** The rules of the agents from the outermost subagent to this one. They can only make a call stricter. */
+  levels: readonly (readonly Rule[])[];
+  /** The forked agent. The modes are then those of its parent. */
+  fork: Agent | null;
 }
 
 export async function makeSetup(
@@ -52,6 +65,8 @@ export async function makeSetup(
   config: SetupConfig,
 ): Promise<Setup> {
   const { agent } = mode;
+  const { fork = null } = config.subagent ?? {};
+  await config.delegation(agent)?.ready();
   const tools = toolsOf(mode, config);
   const gate = gateOf(mode, config);
   const listed: LanguageModelV4FunctionTool[] = [...tools.values()].map(({ name, description, schema }) => {
@@ -69,7 +84,8 @@ export async function makeSetup(
     tools,
     gate,
     onAsk: config.onAsk,
-    budgets: [config.budget, agent.budget].filter((budget) => budget !== undefined),
+    budgets: [config.budget, agent.budget, fork?.budget].filter((budget) => budget !== undefined),
+    maxSteps: (fork ?? agent).maxSteps,
     settings: mergeSettings(agent.settings, mode.settings),
     note: noteOf(mode, {
       hasOtherModes: config.modes.length > 1,
@@ -86,21 +102,6 @@ export async function makeSetup(
   };
 }
 
-/** Throws `INVALID_CONFIG` for a function that fails: it is not a failure of the provider. */
-async function instructionsOf({ name, instructions }: Agent): Promise<string> {
-  if (typeof instructions === "string") return instructions;
-  const invalid = (problem: string, cause?: unknown) =>
-    new CinchError("INVALID_CONFIG", `The instructions of agent "${name}" ${problem} Fix the function.`, cause);
-  let text: unknown;
-  try {
-    text = await instructions();
-  } catch (cause) {
-    throw invalid(`threw: ${reasonOf(cause)}.`, cause);
-  }
-  if (typeof text !== "string") throw invalid(`returned ${text === null ? "null" : typeof text}, not a string.`);
-  return text;
-}
-
 const agentIndex = ({ agent }: HarnessMode, { modes }: SetupConfig): number =>
   modes.findIndex((mode) => mode.agent.name === agent.name && mode.agent === agent);
 
@@ -112,7 +113,7 @@ const joined = (a: string, b: string): string => [a, b].filter((text) => text !=
  */
 export function toolsOf(
   { agent }: HarnessMode,
-  { modes, tools: shared, transition, onAsk }: SetupConfig,
+  { modes, tools: shared, transition, onAsk, delegation }: SetupConfig,
 ): ReadonlyMap<string, NamedTool> {
   const siblings = modes.filter((mode) => mode.agent === agent);
   const hasPlans = siblings.some((mode) => mode.transitionsTo !== null || mode.availableTools?.includes("submit_plan"));
@@ -122,7 +123,8 @@ export function toolsOf(
     added[name] = tool;
   }
   const tools = new Map<string, NamedTool>();
-  const sets = [...shared, agent.tools, added, controlTools({ hasPlans, transition, maySuspend: onAsk === "wait" })];
+  const control = { hasPlans, transition, maySuspend: onAsk === "wait", delegation: delegation(agent) };
+  const sets = [...shared, agent.tools, added, controlTools(control)];
   for (const [name, tool] of sets.flatMap((set) => Object.entries(set))) {
     if (tools.has(name)) throw duplicateTool(agent.name, name);
     tools.set(name, namedTool(name, tool));
@@ -139,13 +141,15 @@ function gateOf(mode: HarnessMode, config: SetupConfig): GateConfig {
   const others = config.modes.filter((other) => other.agent === agent && other !== mode);
   const toolsOfOthers = others.flatMap((other) => Object.keys(other.additionalTools));
   const excluded = new Set(toolsOfOthers.filter((name) => !isOwn(name)));
+  const { levels = [], fork = null } = config.subagent ?? {};
+  const lists = [availableTools, agent.availableTools, fork?.availableTools];
   return {
-    rules: [...config.permissions, ...agent.permissions],
+    rules: [...config.permissions, ...(config.subagent && !fork ? [] : agent.permissions)],
+    levels,
     interruptOn: config.interruptOn,
     yolo: config.yolo,
     toolCategory: config.toolCategory,
-    isAvailable: (name) =>
-      !excluded.has(name) && [availableTools, agent.availableTools].every((list) => list?.includes(name) ?? true),
+    isAvailable: (name) => !excluded.has(name) && lists.every((list) => list?.includes(name) ?? true),
   };
 }
 

@@ -1,5 +1,6 @@
 import { messageOfDraft } from "../thread/draft.ts";
-import { exhausted, limitsCost } from "../config/budget.ts";
+import { limitsCost } from "../config/budget.ts";
+import { exhaustedInTree } from "./tree-budget.ts";
 import { CinchError, reasonOf } from "../errors.ts";
 import type { NewEvent } from "../events/event-map.ts";
 import { callsOf } from "../folds/call.ts";
@@ -13,12 +14,14 @@ import { toPrompt } from "../model/prompt.ts";
 import { noUsage } from "../events/usage.ts";
 import type { Message, Usage } from "../events/message.ts";
 import { hashOf } from "../ports/hash.ts";
-import { orAborted } from "../ports/clock.ts";
+import { hasCancelledRuns } from "../folds/runs.ts";
+import { orAborted, sleep } from "../ports/clock.ts";
 import type { Blob } from "../ports/store.ts";
 import { ask } from "./ask-model.ts";
 import { runCalls } from "./calls.ts";
 import {
   afterCall,
+  askForReport,
   beginTurn,
   endTurn,
   enterStep,
@@ -52,15 +55,30 @@ export async function runTurns(driver: Driver): Promise<void> {
     // The first append takes the lease. Without it, another process drives the turn.
     else if (driver.epoch === undefined) return;
     else if (!driver.ports.modes.canAct(driver.state)) await driver.release();
-    else if (turn.aborting) await driver.append((state) => endTurn(state, "aborted"));
+    else if (turn.aborting) await endAborting(driver);
     else if (!turn.begun) await beginRetry(driver);
-    else if (isWaiting(turn) && !driver.declinesQuestions) await driver.release();
+    else if (isWaiting(turn) && !(driver.declinesQuestions && waitsForPerson(driver.state))) await driver.release();
     else if (turn.phase === "calls")
       await runCalls(driver, await setupOf(driver, driver.ports.modes.modeOfCalls(driver.state)));
     else if (turn.endsAfterCalls) await driver.append((state) => endTurn(state, "declined"));
     else if (turn.phase === "done") await end(driver);
     else await step(driver, turn);
   }
+}
+
+/** Descendants stop first, so that nothing runs any more when the turn has ended. */
+async function endAborting(driver: Driver): Promise<void> {
+  await childrenStopped(driver);
+  await driver.append((state) => endTurn(state, "aborted"));
+}
+
+/** How long an aborted turn waits for its children to stop. */
+const CHILDREN_STOP_MS = 1_500;
+
+async function childrenStopped({ journal, ports: { clock }, closing }: Driver): Promise<void> {
+  const until = clock.now() + CHILDREN_STOP_MS;
+  while (hasCancelledRuns(journal.state.runs) && clock.now() < until && !closing.aborted)
+    await Promise.race([journal.changed(), sleep(clock, 50)]);
 }
 
 /** Files are reverted before anything else, and only a process with their workspace can do that. */
@@ -81,6 +99,7 @@ async function takeOver(driver: Driver): Promise<void> {
   const { id } = driver.journal;
   if (driver.takeover && driver.state.takeovers >= MAX_TAKEOVERS)
     return park(driver, `${MAX_TAKEOVERS} drivers died here`);
+  if (turn.aborting) await childrenStopped(driver);
   const draft = messageOfDraft(await driver.ports.store.draft(id));
   // Another process may have driven the turn since, to where it waits for a person.
   const isDue = (state: ThreadState) =>
@@ -137,11 +156,14 @@ async function end(driver: Driver): Promise<void> {
 async function step(driver: Driver, turn: Turn): Promise<void> {
   const { clock, ids, store } = driver.ports;
   const setup = await setupOf(driver);
-  if (turn.steps >= setup.mode.agent.maxSteps) return driver.append((state) => endTurn(state, "max_steps"));
-  const reachedLimit = () => exhausted(driver.state, setup.budgets, clock.now());
+  // A subagent at its limit is asked once more, without tools, for its report.
+  const isLast = driver.state.agent !== null && turn.steps === setup.maxSteps;
+  if (turn.steps >= setup.maxSteps && !isLast) return driver.append((state) => endTurn(state, "max_steps"));
+  const reachedLimit = () => exhaustedInTree(driver, setup);
   const detail = reachedLimit();
   if (detail !== null) return overBudget(driver, detail, null);
   await driver.append((state) => enterStep(state, setup, ids));
+  if (isLast) await driver.append((state) => askForReport(state, setup.maxSteps, ids));
   // If the mode or the model was switched meanwhile, the next iteration enters the step again.
   if ((await setupOf(driver)) !== setup) return;
   driver.journal.live({ type: "step_start", step: turn.steps + 1 });
@@ -156,7 +178,7 @@ async function step(driver: Driver, turn: Turn): Promise<void> {
     model,
     prompt,
     head,
-    settings: setup.settings,
+    settings: isLast ? { ...setup.settings, toolChoice: { type: "none" } } : setup.settings,
     signal: driver.signal,
     clock,
     ids,
@@ -166,7 +188,7 @@ async function step(driver: Driver, turn: Turn): Promise<void> {
     recordUsage: (usage) => recordUsage(driver, setup, usage),
     exhausted: reachedLimit,
   });
-  if (outcome.kind === "answer") return appendAnswer(driver, setup, outcome);
+  if (outcome.kind === "answer") return appendAnswer(driver, setup, { ...outcome, isLast });
   if (outcome.kind === "failed") return fail(driver, outcome.failure, outcome.partial);
   if (outcome.kind === "exhausted") return overBudget(driver, outcome.detail, outcome.partial);
   return endAborted(driver, outcome.partial);
@@ -241,11 +263,14 @@ const interrupted = (message: Message | null, turnId: string): NewEvent[] =>
 async function appendAnswer(
   driver: Driver,
   setup: Setup,
-  { messageId, answer }: { messageId: string; answer: Answer },
+  { messageId, answer, isLast }: { messageId: string; answer: Answer; isLast: boolean },
 ): Promise<void> {
   const { message, blobs } = await messageOf(messageId, answer);
   const calls = await Promise.all(
-    callsOf(message).map((call) => authorize(driver, call, { setup, refused: refusal(answer, call.toolCallId) })),
+    callsOf(message).map((call) => {
+      const refused = isLast ? "Not run: the limit of steps is reached." : refusal(answer, call.toolCallId);
+      return authorize(driver, call, { setup, refused });
+    }),
   );
   const { finishReason } = answer;
   const { ids } = driver.ports;
@@ -259,7 +284,7 @@ async function appendAnswer(
       { ...used, turnId },
     ];
     // The other calls stay requested: the turn is aborted, or the rules have changed and the calls are judged again.
-    const starting = driver.signal.aborted ? [] : calls.filter((call) => isCurrent(call, state));
+    const starting = driver.signal.aborted ? [] : calls.filter((call) => isCurrent(call, driver));
     const firstSeq = state.seq + answered.length + 1;
     const starts = starting.map((call, at) =>
       firstEvent(call, { turnId, key: `${driver.journal.id}:${firstSeq + at}` }),
@@ -272,7 +297,7 @@ async function appendAnswer(
     if (answer.problem !== undefined)
       return { events: [...events, noteMessage({ turnId, text: answer.problem }, ids)], blobs };
     if (state.inbox.some((item) => item.delivery === "steer")) return { events, blobs };
-    events.push({ type: "agent_end", turnId, reason: "complete" });
+    events.push({ type: "agent_end", turnId, reason: isLast ? "max_steps" : "complete" });
     return { events, blobs, release: !needsDriving(preview(state, events)) };
   });
   driver.runnable.clear();

@@ -144,7 +144,7 @@ test("availableTools is enforced when a tool runs, never changes the head, and t
     JSON.stringify([tools, prompt[0]?.role === "system" ? prompt[0] : null]),
   );
   assert.equal(new Set(heads).size, 1);
-  assert.deepEqual(toolsOf(model, 0), ["note", "ask_user", "write_todos"]);
+  assert.deepEqual(toolsOf(model, 0), ["note", "ask_user", "write_todos", "task"]);
   assert.match(
     saidTo(model, 0) + JSON.stringify(model.requests[0]!.prompt),
     /Only look.*Only these tools can be used here: ask_user/,

@@ -62,7 +62,7 @@ test("init warns once about each unknown tool in the configuration, with the sim
       'Unknown tool "depoly" in permissions of agent "builder": did you mean "deploy"?',
       'Unknown tool "ask_usr" in availableTools of agent "builder": did you mean "ask_user"?',
       'Unknown tool "write_todo" in availableTools of mode "build": did you mean "write_todos"?',
-      'Unknown tool "zzz" in availableTools of mode "look": there are "submit_plan", "deploy", "ask_user", "write_todos".',
+      'Unknown tool "zzz" in availableTools of mode "look": there are "submit_plan", "deploy", "ask_user", "write_todos", "task".',
     ],
   );
   await h.close();

@@ -53,9 +53,11 @@ test("the display agrees with the journal, and with the fold that a driver uses"
       for (const event of events) {
         display = reduceDisplay(display, event);
         if ("v" in event) state = reduceThread(state, event as DurableEvent);
+        const isIdle = state.turn === null && (state.inbox.length === 0 || state.held);
+        const hasSubagents = Object.values(display.activeSubagents).some(({ endedAt }) => endedAt === null);
         assert.deepEqual(
           [display.seq, display.title, display.inbox, display.status === "idle"],
-          [state.seq, state.title, state.inbox, state.turn === null && (state.inbox.length === 0 || state.held)],
+          [state.seq, state.title, state.inbox, isIdle && !hasSubagents],
         );
         assert.equal(display.isRunning, display.status === "running");
         const oldest = Object.values(display.pendingApprovals).toSorted((a, b) => a.seq - b.seq)[0] ?? null;

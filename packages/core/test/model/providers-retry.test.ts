@@ -177,7 +177,7 @@ test("bad arguments, an unknown tool and a second call with the same id are erro
   assert.deepEqual(outputs.with(1, ["b", wrong("…")]), [
     ["a", wrong("The arguments are not a JSON object: {oops")],
     ["b", wrong("…")],
-    ["c", wrong('There is no tool "notes". The tools are: note, ask_user, write_todos.')],
+    ["c", wrong('There is no tool "notes". The tools are: note, ask_user, write_todos, task.')],
     ["d", { type: "text", value: "noted" }],
     ["d_2", wrong("Two calls of this answer had the same id. Only the first was run: call again if you need both.")],
   ]);

@@ -72,7 +72,7 @@ test("a session can enter a thread that recover: all continues, at the moment it
     const { seq: afterSeq } = first.getDisplayState();
     await first.close();
     const queued = { type: "input_accepted", v: 1, at: 1, inputId: "i", delivery: "send", content: "hello" } as const;
-    await new MemoryStore(data).append(threadId, [queued], { afterSeq });
+    await new MemoryStore(data).append(threadId, [queued], { afterSeq, active: true });
     const storage = new TurnEndStore(data);
     await using h = await harness({ model: talkative(), storage, recover: "all" });
     await storage.ended.promise;

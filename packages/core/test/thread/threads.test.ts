@@ -38,6 +38,7 @@ test("threads are created, renamed, listed newest first, found, paged and delete
     [a.id],
   );
   assert.deepEqual(Object.keys((await h.listThreads())[0]!).toSorted(), [
+    "active",
     "createdAt",
     "id",
     "metadata",

@@ -49,8 +49,8 @@ test("other instructions or other tools make a new head, with the reason", async
   assert.deepEqual(changed, {
     systems: ["Be long.", "Be long."],
     tools: [
-      ["note", "ask_user", "write_todos"],
-      ["note", "ask_user", "write_todos"],
+      ["note", "ask_user", "write_todos", "task"],
+      ["note", "ask_user", "write_todos", "task"],
     ],
     reasons: ["instructions or tools changed"],
   });

@@ -83,7 +83,7 @@ test("a tool that throws, an unknown tool and wrong arguments give error results
   const said = results(h.seen).map(({ content, isError }) => [String(content).split("\n")[0], isError]);
   assert.deepEqual(said.toSorted(), [
     ["Invalid arguments for broken:", true],
-    ['There is no tool "missing". The tools are: broken, ask_user, write_todos.', true],
+    ['There is no tool "missing". The tools are: broken, ask_user, write_todos, task.', true],
     ["it broke", true],
   ]);
 });

@@ -17,6 +17,7 @@ export function appending(check: StoreCheck): void {
       parentId: null,
       createdAt: events[0]!.at,
       updatedAt: events[1]!.at,
+      active: false,
       metadata: { repo: "x" },
     });
   });

@@ -4,6 +4,7 @@ import {
   type StoreCheck,
   bytes,
   clone,
+  cloned,
   code,
   created,
   event,
@@ -30,6 +31,24 @@ const child = (store: Store, id: string, parent: string) =>
 const left = async (store: Store) => (await ids(store)).toSorted();
 
 export function families(check: StoreCheck): void {
+  check("a subagent's thread belongs to the thread that called, whichever thread it reads", async (store) => {
+    await make(store, "caller");
+    await make(store, "session", says("before"));
+    const agent = { path: ["explore"], owner: "caller", rootThreadId: "caller", modeId: "default", depth: 0 };
+    await store.append("new", [created({ agent })], { afterSeq: 0 });
+    const forked = { ...cloned("session", 2, { toolCallId: "call" }), agent };
+    await store.append("forked", [forked], { afterSeq: 2 });
+    assert.deepEqual(await ids(store, { parentId: "caller" }), ["forked", "new"]);
+    assert.deepEqual(await ids(store, { parentId: "session" }), []);
+    assert.deepEqual(await ids(store, { topLevel: true }), ["session", "caller"]);
+    await store.deleteThread("session");
+    assert.deepEqual(await ids(store, { parentId: "caller" }), ["forked", "new"]);
+    assert.equal((await store.read("forked")).length, 3);
+    await store.deleteThread("caller");
+    assert.deepEqual(await ids(store), []);
+    await assert.rejects(store.append("late", [created({ agent })], { afterSeq: 0 }), code("THREAD_NOT_FOUND"));
+  });
+
   check(
     "a deletion includes the threads of subagents at any depth, but not clones and their subagents",
     async (store) => {

@@ -1,18 +1,5 @@
 import assert from "node:assert/strict";
-import {
-  type StoreCheck,
-  agentEnd,
-  clone,
-  created,
-  event,
-  ids,
-  input,
-  make,
-  renamed,
-  rewind,
-  says,
-  write,
-} from "./samples.ts";
+import { type StoreCheck, agentEnd, clone, created, event, ids, input, make, renamed, says, write } from "./samples.ts";
 
 export function listingThreads(check: StoreCheck): void {
   check("threads are listed by their last activity, newest first, page by page", async (store) => {
@@ -63,22 +50,27 @@ export function listingThreads(check: StoreCheck): void {
   });
 
   check(
-    "a thread is active from its input until its turn has ended and its lease is released, or it is rewound",
-    async (store) => {
-      const active = () => ids(store, { active: true });
+    "a thread is active if the last append that said anything about it said so, whatever the events are",
+    async (store, another) => {
+      const other = await another();
+      const active = async () => {
+        const listed = await ids(other, { active: true });
+        assert.deepEqual(listed, (await other.thread("t"))?.active ? ["t"] : []);
+        return listed;
+      };
       await make(store, "idle");
       await store.append("t", [created()], { afterSeq: 0 });
       assert.deepEqual(await active(), []);
-      await store.append("t", [input("x")], { afterSeq: 1 });
+      await store.append("t", [input("x")], { afterSeq: 1, active: true });
       assert.deepEqual(await active(), ["t"]);
       await store.append("t", [event("agent_start")], { afterSeq: 2, take: 0 });
       await store.append("t", [says("waiting")], { afterSeq: 3, epoch: 1, release: true });
       assert.deepEqual(await active(), ["t"]);
-      await store.append("t", [agentEnd()], { afterSeq: 4, take: 1, release: true });
-      assert.deepEqual(await active(), []);
-      await store.append("t", [input("rewound")], { afterSeq: 5 });
+      await store.append("t", [agentEnd()], { afterSeq: 4, take: 1, release: true, active: true });
       assert.deepEqual(await active(), ["t"]);
-      await rewind(store, "t", { afterSeq: 6, toSeq: 5 });
+      await store.append("t", [renamed("done")], { afterSeq: 5, active: false });
+      assert.deepEqual(await active(), []);
+      assert.equal((await store.append("t", [renamed("late")], { afterSeq: 5, active: true })).kind, "newer");
       assert.deepEqual(await active(), []);
     },
   );

@@ -86,7 +86,7 @@ export function searching(check: StoreCheck): void {
     "a search can be limited to one resource, to active threads, and to threads that are not a subagent's",
     async (store) => {
       await make(store, "mine", says("zebra"));
-      await store.append("mine", [input("on")], { afterSeq: 2 });
+      await store.append("mine", [input("on")], { afterSeq: 2, active: true });
       await write(store, "yours", [created({ resourceId: "you" }), says("zebra")], { afterSeq: 0 });
       await fork(store, "child", { parent: "mine", seq: 2 });
       assert.deepEqual(await ids(store, { query: "zebra" }), ["child", "yours", "mine"]);

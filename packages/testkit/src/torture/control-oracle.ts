@@ -76,6 +76,10 @@ export function answeredTwice({ rows }: Evidence): string[] {
 
 /** The append that ends an approved `submit_plan` switches the mode, and the turn continues in that mode. */
 export function wrongModeAfterPlan({ rows }: Evidence): string[] {
+  return Array.from(Map.groupBy(rows, ({ journal }) => journal).values()).flatMap(wrongModeIn);
+}
+
+function wrongModeIn(rows: readonly JournalRow[]): string[] {
   return rows.flatMap(({ event }, at) => {
     if (event.type !== "tool_end" || event.toolName !== "submit_plan") return [];
     const before = rows[at - 1]?.event;

@@ -150,7 +150,9 @@ export async function problemsAtEnd(folder: string): Promise<string[]> {
     const threads = await store.threads();
     const perThread = await Promise.all(threads.map(({ id }) => threadProblems(store, id)));
     const unfinished = lines(`${folder}/done`).length === 0 ? ["the scenario did not reach its end"] : [];
-    const count = threads.length === 2 ? [] : [`${threads.length} threads instead of 2`];
+    const topLevel = (await store.threads({ topLevel: true })).length;
+    const isComplete = topLevel === 2 && threads.length === topLevel + CHILDREN;
+    const count = isComplete ? [] : [`${topLevel} threads and ${threads.length - topLevel} of subagents`];
     return [...unfinished, ...count, ...slow.map((ms) => `not settled within 5 s: ${ms} ms`), ...perThread.flat()];
   } finally {
     await store.close();
@@ -176,5 +178,27 @@ async function threadProblems(store: Store, id: string): Promise<string[]> {
     ...twice,
     ...(open > 0 ? [`${open} inputs were never taken`] : []),
     ...(status === "free" ? [] : [`the lease is still ${status}`]),
+    ...runProblems(events),
+  ];
+}
+
+/** The scenario delegates twice. */
+const CHILDREN = 2;
+
+/** Each run has one end, and the end of one in the background is told at most once. */
+function runProblems(events: readonly DurableEvent[]): string[] {
+  const started = events.flatMap((event) => (event.type === "subagent_start" ? [event.runId] : []));
+  const ended = events.flatMap((event) => (event.type === "subagent_end" ? [event.runId] : []));
+  const failed = events.flatMap((event) =>
+    event.type === "subagent_end" && event.isError ? [`a run failed: ${event.runId} ${event.status}`] : [],
+  );
+  const notes = events.filter((event) => event.type === "message_end" && event.message.role === "note");
+  const told = notes.filter((event) => JSON.stringify(event).includes("The background subagent"));
+  const isOnce =
+    isDeepStrictEqual([...new Set(ended)].toSorted(), started.toSorted()) && ended.length === started.length;
+  return [
+    ...(isOnce ? [] : [`runs ${started.join(", ")} ended as ${ended.join(", ")}`]),
+    ...failed,
+    ...(told.length > 1 ? ["the end of a background run was told twice"] : []),
   ];
 }

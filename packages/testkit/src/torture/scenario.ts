@@ -30,6 +30,15 @@ const orders: Record<string, Step[]> = {
   gone: [say("gone")],
   fail: [fail(Object.assign(new Error("bad request"), { statusCode: 400 }))],
   hang: [hang("thinking")],
+  team: [
+    call(
+      ["task", { agent: "helper", prompt: "DO help" }],
+      ["task", { agent: "helper", prompt: "DO help", background: true }],
+    ),
+    call("agent_await", { ids: ["bg-1"], mode: "allSettled" }),
+    say("the team is done"),
+  ],
+  help: [call("once", { what: "in a child" }), say("helped")],
   ...controlOrders,
   clone: [call(["once", { what: "in the clone" }], ["forbidden", { what: "nowhere" }]), say("cloned")],
 };
@@ -109,7 +118,14 @@ export function tortureHarness(
   ledger: string,
   options: Pick<HarnessConfig, "onRecover"> = {},
 ): Harness {
-  const agent = new Agent({ name: "tortured", model, instructions: "Obey." });
+  const helper = new Agent({ name: "helper", model, tools: { once: tools(ledger).once } });
+  const agent = new Agent({
+    name: "tortured",
+    model,
+    instructions: "Obey.",
+    subagents: [helper],
+    subagentBackground: true,
+  });
   const builder = new Agent({ name: "builder", model, instructions: "Build." });
   return new Harness({
     id: "torture",
@@ -153,6 +169,10 @@ export async function playScenario(
     await rewindToAfter(h, store, main);
     accepted("rewound");
   }
+  const isInControl = (await journal(store, main)).some(
+    (event) => event.type === "input_accepted" && event.inputId === "plan",
+  );
+  if (!isInControl) await delegate(h, accepted);
   if (control) await playControl(h, await journal(store, main), accepted);
   const threads = await h.listThreads();
   const clone = threads.find(({ parentId }) => parentId === main.id);
@@ -197,6 +217,13 @@ async function failAndHang(h: Harness, accepted: (what: string) => void): Promis
   });
   await h.abort();
   accepted("aborted");
+}
+
+/** One child for which the turn waits, and one in the background. */
+async function delegate(h: Harness, accepted: (what: string) => void): Promise<void> {
+  await h.post({ id: "team", content: "DO team", delivery: "send" });
+  accepted("input team");
+  await until(h, ({ status, inbox }) => status === "idle" && inbox.length === 0);
 }
 
 async function rewindToAfter(h: Harness, store: Store, main: ThreadRecord): Promise<void> {

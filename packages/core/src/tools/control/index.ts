@@ -1,7 +1,10 @@
-/** The tools that act on the thread itself: questions, plans, the task list. */
+/** The tools that act on the thread itself: questions, plans, the task list, subagents. */
 import type { ToolSet } from "../tool.ts";
+import { agentTools } from "./agents.ts";
 import { askUser } from "./ask-user.ts";
+import type { Delegation } from "../../config/delegation.ts";
 import { submitPlan, type Transition } from "./submit-plan.ts";
+import { task } from "./task.ts";
 import { writeTodos } from "./write-todos.ts";
 
 interface ControlConfig {
@@ -10,9 +13,16 @@ interface ControlConfig {
   transition: Transition;
   /** False with `onAsk: "decline"`: no person answers. */
   maySuspend: boolean;
+  /** `null`: the agent can't delegate. */
+  delegation: Delegation | null;
 }
 
-export function controlTools({ hasPlans, transition, maySuspend }: ControlConfig): ToolSet {
-  const always = { ask_user: askUser({ maySuspend }), write_todos: writeTodos };
-  return hasPlans ? { ...always, submit_plan: submitPlan({ transition, maySuspend }) } : always;
+export function controlTools({ hasPlans, transition, maySuspend, delegation }: ControlConfig): ToolSet {
+  return {
+    ask_user: askUser({ maySuspend }),
+    write_todos: writeTodos,
+    ...(hasPlans ? { submit_plan: submitPlan({ transition, maySuspend }) } : {}),
+    ...(delegation ? { task: task(delegation) } : {}),
+    ...(delegation?.agent.subagentBackground ? agentTools(delegation.agent.subagentBackground) : {}),
+  };
 }

@@ -4,7 +4,9 @@ import type { ThreadState } from "../../folds/state.ts";
 
 /** The result of a control tool, with the events that it appends. */
 export interface Settlement {
-  content: string;
+  /** `null`: the call does not end. Its events say what it waits for. */
+  content: string | null;
+  isError?: boolean;
   details?: Json;
   events?: NewEvent[];
 }

@@ -1,0 +1,73 @@
+import { Agent, type SubagentCatalog } from "./agent.ts";
+import { withTimeout, type Clock } from "../ports/clock.ts";
+
+/** How long a catalog may take. It may be on another machine. */
+const CATALOG_MS = 10_000;
+
+/** A subagent as the `task` tool lists it. */
+export interface ListedAgent {
+  name: string;
+  description: string;
+}
+
+/** There unless the catalog has an agent of this name. It has the model of its parent and the tools of the workspace. */
+const generalPurpose = new Agent({
+  name: "general-purpose",
+  description:
+    "For any task of several steps that would fill your context with details: it works alone and reports the result.",
+  instructions: `You work on one task for another agent. You see nothing of its conversation, and it sees only your last message.
+Do the task completely, with the tools that you have. End with a report that contains everything the other agent needs: findings, paths, decisions, and what you could not do.`,
+});
+
+/** The subagents of one agent. */
+export class Delegation {
+  readonly agent: Agent;
+  readonly #catalog: SubagentCatalog | undefined;
+  readonly #clock: Clock;
+  #listed: readonly ListedAgent[] = [generalPurpose];
+  #version = 0;
+  #first: Promise<void> | undefined;
+
+  constructor(agent: Agent, catalog: SubagentCatalog | undefined, clock: Clock) {
+    this.agent = agent;
+    this.#catalog = catalog;
+    this.#clock = clock;
+  }
+
+  /** By name. */
+  get listed(): readonly ListedAgent[] {
+    return this.#listed;
+  }
+
+  /** Changes whenever the list changes. */
+  get version(): number {
+    return this.#version;
+  }
+
+  /** Settles when the catalog was listed at least once. */
+  ready(): Promise<void> {
+    return (this.#first ??= this.refresh());
+  }
+
+  /** Lists the catalog again. If that fails, the last list stands. */
+  async refresh(): Promise<void> {
+    const listed = await this.#list().catch(() => undefined);
+    if (!listed || JSON.stringify(listed) === JSON.stringify(this.#listed)) return;
+    this.#listed = listed;
+    this.#version++;
+  }
+
+  async #list(): Promise<readonly ListedAgent[] | undefined> {
+    const own = this.#catalog ? await withTimeout(this.#clock, this.#catalog.list(), CATALOG_MS) : [];
+    if (!own) return undefined;
+    const all = own.some(({ name }) => name === generalPurpose.name) ? own : [...own, generalPurpose];
+    return all.map(({ name, description }) => ({ name, description })).toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  }
+
+  /** `undefined`: there is no agent of this name. Rejects if the catalog does. */
+  async resolve(name: string): Promise<Agent | undefined> {
+    const found = this.#catalog && (await withTimeout(this.#clock, this.#catalog.resolve(name), CATALOG_MS));
+    if (found instanceof Agent) return found;
+    return name === generalPurpose.name ? generalPurpose : undefined;
+  }
+}

@@ -1,0 +1,39 @@
+import * as z from "zod/mini";
+
+type Shape = z.core.$ZodShape;
+
+/** Lifts an event of version `n` to version `n + 1`. */
+export type Lift = (event: Record<string, unknown>) => Record<string, unknown>;
+
+export interface EventEntry<By extends string = string, S extends Shape = Shape> {
+  by: By;
+  readonly schema: z.ZodMiniObject<S>;
+  /** The version written today. */
+  v: number;
+  /** `lifts[0]` lifts version 1 to 2, and so on: always `v - 1` of them. */
+  lifts: readonly Lift[];
+}
+
+/** The schema is built when the first event of its type is stamped or read, because importing the library must stay cheap. */
+function entry<By extends "command" | "driver" | "live", S extends Shape>(
+  by: By,
+  shape: () => S,
+  lifts: readonly Lift[] = [],
+): EventEntry<By, S> {
+  let schema: z.ZodMiniObject<S> | undefined;
+  return {
+    by,
+    get schema() {
+      return (schema ??= z.object(shape()));
+    },
+    v: lifts.length + 1,
+    lifts,
+  };
+}
+
+/** Any process may append it. */
+export const command = <S extends Shape>(shape: () => S) => entry("command", shape);
+/** Only the process with the lease may append it. */
+export const driver = <S extends Shape>(shape: () => S, lifts: readonly Lift[] = []) => entry("driver", shape, lifts);
+/** Only subscribers see it. */
+export const live = <S extends Shape>(shape: () => S) => entry("live", shape);

@@ -1,0 +1,131 @@
+import type { DurableEvent, RunStatus } from "../events/event-map.ts";
+import { emptyTrie, trieDelete, trieEntries, trieGet, trieSet, type Trie } from "./trie.ts";
+
+type Start = DurableEvent<"subagent_start">;
+
+/** A run whose end is not recorded: what its `subagent_start` says. */
+export type Run = Pick<
+  Start,
+  | "runId"
+  | "toolCallId"
+  | "agentName"
+  | "childThreadId"
+  | "path"
+  | "task"
+  | "input"
+  | "forked"
+  | "session"
+  | "source"
+  | "modeId"
+  | "modelId"
+  | "depth"
+  | "background"
+  | "seq"
+  | "at"
+> & { turnId: string };
+
+/** A background child, also after its end. */
+export interface BackgroundAgent {
+  runId: string;
+  agentName: string;
+  childThreadId: string;
+  /** `null`: it has not ended. */
+  status: RunStatus | null;
+  /** The `seq` of its `subagent_end`, which has the result. */
+  endSeq: number;
+}
+
+/** The children that a thread has started. */
+export interface Runs {
+  /** By run id. */
+  unfinished: Trie<Run>;
+  /** By agent id. */
+  background: Trie<BackgroundAgent>;
+  /** The agents of sessions that can be resumed or forked, by their thread. */
+  sessions: Trie<string>;
+  /** The runs that started up to this event are cancelled. */
+  cancelledUpTo: number;
+}
+
+export const noRuns: Runs = { unfinished: emptyTrie, background: emptyTrie, sessions: emptyTrie, cancelledUpTo: 0 };
+
+/** Whether an abort has cancelled runs whose end is not recorded yet. */
+export const hasCancelledRuns = ({ unfinished, cancelledUpTo }: Runs): boolean =>
+  Array.from(trieEntries(unfinished)).some(([, run]) => run.seq <= cancelledUpTo);
+
+export function reduceRuns(runs: Runs, event: DurableEvent): Runs {
+  switch (event.type) {
+    case "subagent_start":
+      return {
+        ...runs,
+        unfinished: trieSet(runs.unfinished, event.runId, runOf(event)),
+        ...inBackground(runs, event),
+        ...inSession(runs, event),
+      };
+    case "subagent_end":
+      return { ...runs, unfinished: trieDelete(runs.unfinished, event.runId) };
+    case "background_settled":
+      return ended(runs, event);
+    case "abort_requested":
+      return runs.unfinished.size === 0 ? runs : { ...runs, cancelledUpTo: event.seq };
+    case "thread_cloned":
+      return withoutUnfinished(runs);
+    default:
+      return runs;
+  }
+}
+
+function runOf(event: Start): Run {
+  const { runId, toolCallId, agentName, childThreadId, path, task, forked, session, modeId, depth, seq, at } = event;
+  const { source, background, modelId, input, turnId = "" } = event;
+  const run = {
+    runId,
+    turnId,
+    toolCallId,
+    agentName,
+    childThreadId,
+    path,
+    task,
+    forked,
+    session,
+    modeId,
+    depth,
+    seq,
+    at,
+  };
+  return {
+    ...run,
+    ...(source && { source }),
+    ...(input !== undefined && { input }),
+    ...(modelId !== undefined && { modelId }),
+    ...(background && { background }),
+  };
+}
+
+function inSession({ sessions }: Runs, { session, childThreadId, agentName }: Start): Partial<Runs> {
+  return session === "stateless" ? {} : { sessions: trieSet(sessions, childThreadId, agentName) };
+}
+
+function inBackground(
+  { background }: Runs,
+  { background: options, runId, agentName, childThreadId }: Start,
+): Partial<Runs> {
+  if (!options) return {};
+  const agent = { runId, agentName, childThreadId, status: null, endSeq: 0 };
+  return { background: trieSet(background, options.agentId, agent) };
+}
+
+/** The event stands right after the `subagent_end` of the run. */
+function ended(runs: Runs, event: DurableEvent<"background_settled">): Runs {
+  const { agentId, runId, childThreadId, status, seq } = event;
+  const known = trieGet(runs.background, agentId);
+  const agent = { agentName: known?.agentName ?? "", runId, childThreadId, status, endSeq: seq - 1 };
+  return { ...runs, background: trieSet(runs.background, agentId, agent) };
+}
+
+/** A clone inherits no unfinished run. */
+function withoutUnfinished({ unfinished, background, sessions }: Runs): Runs {
+  let left = background;
+  for (const [, run] of trieEntries(unfinished)) if (run.background) left = trieDelete(left, run.background.agentId);
+  return { ...noRuns, background: left, sessions };
+}

@@ -1,0 +1,114 @@
+import type { NewEvent } from "../events/event-map.ts";
+import { awaitingCalls, whyContinues, type AwaitPayload } from "../folds/awaited.ts";
+import type { Json } from "../events/message.ts";
+import type { Run } from "../folds/runs.ts";
+import { trieEntries } from "../folds/trie.ts";
+import { ChildRun } from "./child-run.ts";
+import type { NewLive } from "../events/live-events.ts";
+import { introduction } from "./relay.ts";
+import type { Thread } from "./thread.ts";
+
+/** How long to wait before a run that could not be followed is followed again. */
+const RETRY_MS = 500;
+
+/** The unfinished runs of an open thread. Any process that has the thread open starts, follows and ends them. */
+export class Children {
+  readonly #thread: Thread;
+  readonly #runs = new Map<string, ChildRun>();
+  #cancelTimer: (() => void) | undefined;
+  #closed = false;
+
+  constructor(thread: Thread) {
+    this.#thread = thread;
+  }
+
+  /** Must be called after each change of the thread. */
+  changed(): void {
+    const { unfinished } = this.#thread.state.runs;
+    if (this.#closed) return;
+    this.#continueAwaits();
+    if (unfinished.size === 0) return;
+    const runs = Array.from(trieEntries(unfinished), ([, run]) => run).toSorted((a, b) => a.seq - b.seq);
+    let inBackground = 0;
+    for (const run of runs) {
+      const isQueued = run.background !== undefined && inBackground >= (run.background.maxConcurrent ?? Infinity);
+      if (run.background) inBackground++;
+      if (!isQueued && !this.#runs.has(run.runId)) this.#follow(run);
+    }
+  }
+
+  /** Continues the calls of `agent_await` whose condition holds, or whose time is over. */
+  #continueAwaits(): void {
+    this.#cancelTimer?.();
+    this.#cancelTimer = undefined;
+    const { state, ports } = this.#thread;
+    const waiting = awaitingCalls(state);
+    if (waiting.length === 0) return;
+    const isDue = waiting.some(({ payload }) => whyContinues(state, payloadOf(payload), ports.clock.now()) !== null);
+    if (isDue) return this.#continueDue();
+    const until = Math.min(...waiting.map(({ payload }) => payloadOf(payload).until ?? Infinity));
+    if (until < Infinity)
+      this.#cancelTimer = ports.clock.after(Math.max(0, until - ports.clock.now()), () => this.#continueAwaits());
+  }
+
+  #continueDue(): void {
+    const { clock } = this.#thread.ports;
+    const continued = this.#thread.command((state) => {
+      const { turnId = "" } = state.turn ?? {};
+      const events = awaitingCalls(state).flatMap(({ toolCallId, toolName, payload }): NewEvent[] => {
+        const why = whyContinues(state, payloadOf(payload), clock.now());
+        return why === null ? [] : [{ type: "tool_resumed", turnId, toolCallId, toolName, resumeData: why }];
+      });
+      return events.length > 0 ? { events } : null;
+    });
+    continued.catch((error: unknown) => {
+      if (!this.#closed) this.#thread.report("A call that waits for subagents could not be continued", error);
+    });
+  }
+
+  #follow(run: Run): void {
+    const followed = new ChildRun(this.#thread, run);
+    this.#runs.set(run.runId, followed);
+    const forget = () => void this.#runs.delete(run.runId);
+    followed.follow().then(forget, (error: unknown) => {
+      if (this.#closed) return;
+      this.#thread.report(`The subagent "${run.agentName}" could not be followed`, error);
+      this.#thread.ports.clock.after(RETRY_MS, () => {
+        forget();
+        this.changed();
+      });
+    });
+  }
+
+  /** The children of unfinished runs that are open here. */
+  get open(): readonly Thread[] {
+    return Array.from(this.#runs.values()).flatMap(({ child }) => child ?? []);
+  }
+
+  /** A run has ended, and this process is about to record it. */
+  get isReporting(): boolean {
+    return Array.from(this.#runs.values()).some((run) => run.isReporting);
+  }
+
+  /** With `autoCancel`, background children that this process drives end with the harness. */
+  async autoCancel(): Promise<void> {
+    const { modes } = this.#thread.ports;
+    const { modeId } = this.#thread.state.control;
+    if (modeId !== null && !modes.has(modeId)) return;
+    if (modes.current({ modeId }).agent.subagentBackground?.autoCancel !== true) return;
+    await Promise.all(Array.from(this.#runs.values(), (run) => run.cancelIfDriven()));
+  }
+
+  /** The events that bring a new subscriber up to date with the open children, and with theirs. */
+  introductions(): NewLive[] {
+    return this.open.map(introduction);
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#cancelTimer?.();
+    for (const run of this.#runs.values()) run.stop();
+  }
+}
+
+const payloadOf = (payload: Json): AwaitPayload => payload as unknown as AwaitPayload;

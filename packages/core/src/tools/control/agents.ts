@@ -1,0 +1,155 @@
+import * as z from "zod/mini";
+import { abort, abortEnded } from "../../commands/abort.ts";
+import type { AwaitMode, BackgroundOptions } from "../../config/subagent-options.ts";
+import { noteId } from "../../config/run-id.ts";
+import type { NewEvent } from "../../events/event-map.ts";
+import { textOf } from "../../events/message.ts";
+import { noUsage } from "../../events/usage.ts";
+import { awaited, type AwaitPayload } from "../../folds/awaited.ts";
+import type { BackgroundAgent, Run } from "../../folds/runs.ts";
+import type { ThreadState } from "../../folds/state.ts";
+import { trieEntries, trieGet } from "../../folds/trie.ts";
+import { defineTool, type ToolSet } from "../tool.ts";
+import { hostOf, suspendForChildren, type ControlHost } from "./host.ts";
+import { toolSchema } from "./schema.ts";
+import { ControlResult } from "./result.ts";
+
+const ids = z.array(z.string().check(z.minLength(1))).check(z.minLength(1));
+
+/** The tools for subagents in the background. */
+export function agentTools({ tools }: BackgroundOptions): ToolSet {
+  return {
+    ...(tools.status ? { agent_status: agentStatus } : {}),
+    ...(tools.await.length > 0 ? { agent_await: agentAwait(tools.await) } : {}),
+    ...(tools.cancel ? { agent_cancel: agentCancel } : {}),
+  };
+}
+
+const agentStatus = defineTool({
+  description:
+    "Show how far background subagents are, and the reports of those that have ended. Without ids: all of them.",
+  category: "control",
+  effect: "pure",
+  input: toolSchema(z.object({ ids: z.optional(ids) })),
+  async execute({ ids: wanted }, context) {
+    const host = hostOf(context);
+    const agents = wanted ? agentsOf(host.state, wanted) : Array.from(trieEntries(host.state.runs.background));
+    if (agents.length === 0) return "There are no background subagents.";
+    return reported(await reports(host, agents), agents);
+  },
+});
+
+const MEANING: Record<AwaitMode, string> = {
+  all: "until all have succeeded; fails as soon as one fails",
+  allSettled: "until all have ended",
+  any: "until one has succeeded; fails if all fail",
+  race: "until one has ended",
+};
+const MAX_WAIT_MS = 24 * 3600 * 1000;
+
+const agentAwait = (modes: readonly AwaitMode[]) =>
+  defineTool({
+    description: `Wait for background subagents, and get their reports. A new message of the user ends the wait early. Modes:
+${modes.map((mode) => `- ${mode}: ${MEANING[mode]}`).join("\n")}`,
+    category: "control",
+    effect: "pure",
+    input: toolSchema(
+      z.object({
+        ids,
+        mode: z.enum(modes as [AwaitMode, ...AwaitMode[]]),
+        timeout_ms: z.optional(z.int().check(z.gte(1), z.lte(MAX_WAIT_MS))),
+      }),
+    ),
+    async execute({ ids: wanted, mode, timeout_ms: timeoutMs }, context) {
+      const host = hostOf(context);
+      const agents = agentsOf(host.state, wanted);
+      const until = timeoutMs === undefined ? null : host.now() + timeoutMs;
+      const outcome = awaited(host.state, { ids: wanted, mode, until });
+      if (outcome === null && !context.resumed)
+        return suspendForChildren(context, { ids: wanted, mode, until } satisfies AwaitPayload);
+      const why = outcome === null ? `${String(context.resumed?.data)} Not all of them have ended.\n\n` : "";
+      return reported(`${why}${await reports(host, agents)}`, agents, outcome === "failed");
+    },
+  });
+
+const agentCancel = defineTool({
+  description: "Stop background subagents, with everything that they have started.",
+  category: "control",
+  effect: "idempotent",
+  input: toolSchema(z.object({ ids })),
+  async execute({ ids: wanted }, context) {
+    const host = hostOf(context);
+    const agents = agentsOf(host.state, wanted);
+    const queued: Run[] = [];
+    for (const [, { runId, childThreadId, status }] of agents) {
+      const run = trieGet(host.state.runs.unfinished, runId);
+      if (status !== null || !run) continue;
+      if (!(await host.record(childThreadId))) queued.push(run);
+      else await host.visit(childThreadId, async (child) => abortEnded(await abort(child, { inbox: true })));
+    }
+    await host.until(({ runs }) =>
+      agents.every(([, { runId }]) => isQueuedIn(queued, runId) || !trieGet(runs.unfinished, runId)),
+    );
+    return new ControlResult((state) => ({
+      content: `Stopped: ${wanted.join(", ")}.`,
+      events: [...queued.flatMap((run) => cancelledEnd(state, run)), ...withoutNotes(state, agents)],
+    }));
+  },
+});
+
+const isQueuedIn = (queued: readonly Run[], runId: string): boolean => queued.some((run) => run.runId === runId);
+
+/** The end of a run that has not started. */
+function cancelledEnd({ runs }: ThreadState, run: Run): NewEvent[] {
+  const { runId, turnId, toolCallId, agentName, childThreadId, path, background } = run;
+  if (!trieGet(runs.unfinished, runId) || !background) return [];
+  const of = { runId, childThreadId, status: "cancelled" as const };
+  const used = { durationMs: 0, usage: noUsage, cost: 0 };
+  const result = { content: "Cancelled before it began." };
+  return [
+    {
+      type: "subagent_end",
+      ...of,
+      turnId,
+      toolCallId,
+      toolName: "task",
+      agentName,
+      path,
+      result,
+      isError: true,
+      ...used,
+    },
+    { type: "background_settled", ...of, agentId: background.agentId },
+  ];
+}
+
+type Agents = [agentId: string, agent: BackgroundAgent][];
+
+/** Throws for an unknown id. */
+function agentsOf({ runs }: ThreadState, wanted: readonly string[]): Agents {
+  return wanted.map((agentId) => {
+    const agent = trieGet(runs.background, agentId);
+    if (agent) return [agentId, agent];
+    const known = Array.from(trieEntries(runs.background), ([one]) => one);
+    throw new Error(`There is no background subagent "${agentId}". There are: ${known.join(", ") || "none"}.`);
+  });
+}
+
+async function reports(host: ControlHost, agents: Agents): Promise<string> {
+  const texts = agents.map(async ([agentId, { agentName, status, endSeq }]) => {
+    if (status === null) return `${agentId} (${agentName}): running`;
+    const end = await host.event(endSeq);
+    const text = end?.type === "subagent_end" ? textOf(end.result.content) : "";
+    return `${agentId} (${agentName}): ${status}\n${text}`;
+  });
+  return (await Promise.all(texts)).join("\n\n");
+}
+
+/** A result that reports the end of subagents makes the notes about these ends unnecessary. */
+const reported = (content: string, agents: Agents, isError = false): ControlResult =>
+  new ControlResult((state) => ({ content, isError, events: withoutNotes(state, agents) }));
+
+function withoutNotes({ inbox }: ThreadState, agents: Agents): NewEvent[] {
+  const notes = new Set(agents.flatMap(([, { runId, status }]) => (status === null ? [] : [noteId(runId)])));
+  return inbox.filter(({ inputId }) => notes.has(inputId)).map(({ inputId }) => ({ type: "input_removed", inputId }));
+}

@@ -1,0 +1,173 @@
+import type { StandardSchemaV1 } from "@standard-schema/spec";
+import * as z from "zod/mini";
+import { instructionsOf, type Agent } from "../../config/agent.ts";
+import type { Delegation } from "../../config/delegation.ts";
+import { childThreadId, seqOf } from "../../config/run-id.ts";
+import type { NewEvent } from "../../events/event-map.ts";
+import type { ThreadState } from "../../folds/state.ts";
+import { trieEntries, trieGet } from "../../folds/trie.ts";
+import { defineTool, type ToolContext } from "../tool.ts";
+import { hostOf } from "./host.ts";
+import { toolSchema } from "./schema.ts";
+import { ControlResult, type Settlement } from "./result.ts";
+
+const MAX_PROMPT_CHARS = 100_000;
+
+const text = z.string().check(z.minLength(1));
+const base = { agent: text, prompt: text.check(z.maxLength(MAX_PROMPT_CHARS)) };
+const Session = z.object({ mode: z.enum(["stateless", "new", "resume", "fork"]), id: z.optional(text) });
+const withSessions = { session: z.optional(Session) };
+const withBackground = { background: z.optional(z.boolean()) };
+const Input = z.object({ ...base, ...withSessions, ...withBackground });
+type Input = z.infer<typeof Input>;
+
+/** Delegates work to a subagent, and waits for its report, or starts the subagent in the background. */
+export function task(delegation: Delegation) {
+  const { subagentSessions: sessions, subagentBackground: background } = delegation.agent;
+  const input = z.object({ ...base, ...(sessions ? withSessions : {}), ...(background ? withBackground : {}) });
+  return defineTool<Input>({
+    description: description(delegation),
+    category: "control",
+    effect: "idempotent",
+    input: toolSchema(input) as StandardSchemaV1<unknown, Input>,
+    async execute(given, context) {
+      const agent = await delegation.resolve(given.agent);
+      if (!agent) throw new Error(unknownAgent(given.agent, delegation));
+      const child = await childOf(given, delegation, context);
+      const { threadId, toolCallId, key: runId } = context;
+      // A fork has the instructions of its parent, so that the head of its prompt stays the same.
+      const instructions = agent.forked ? await instructionsOf(agent) : "";
+      const call = { agent, input: given, delegation, threadId, toolCallId, runId, child, instructions };
+      return new ControlResult((state) => start(state, call));
+    },
+  });
+}
+
+function description({ listed, agent }: Delegation): string {
+  const lines = [
+    "Delegate a task to a subagent, which works on its own and answers with one report. Call it several times in one answer to run subagents at the same time.",
+    "A subagent sees nothing of this conversation: put everything it needs into the prompt. Its report is not shown to the user: pass on what matters.",
+  ];
+  if (agent.subagentSessions)
+    lines.push(
+      'A session keeps the subagent\'s conversation. session: { mode: "new" } starts one, and its result has a session_id; { mode: "resume", id } continues it; { mode: "fork", id } continues a copy of it.',
+    );
+  if (agent.subagentBackground)
+    lines.push(
+      "With background: true the call answers at once with an agent_id, and the subagent works while you go on.",
+    );
+  return [...lines, "The agents are:", ...listed.map(({ name, description: what }) => `- ${name}: ${what}`)].join("\n");
+}
+
+const unknownAgent = (name: string, { listed }: Delegation): string =>
+  `There is no subagent "${name}". The subagents are: ${listed.map((one) => one.name).join(", ")}.`;
+
+type SessionMode = z.infer<typeof Session>["mode"];
+
+/** The thread in which the run takes place. */
+interface Child {
+  threadId: string;
+  mode: SessionMode;
+  /** The thread of the session that is copied, and its newest event. */
+  source?: { threadId: string; seq: number };
+}
+
+/** Throws if the session can't be used. */
+async function childOf(input: Input, { agent }: Delegation, context: ToolContext): Promise<Child> {
+  const { mode = agent.subagentSessions?.defaultMode ?? "stateless", id } = input.session ?? {};
+  const fresh = await childThreadId(context.key);
+  if (mode === "stateless" || mode === "new") return { threadId: fresh, mode };
+  if (id === undefined) throw new Error(`session: { mode: "${mode}" } needs the id of a session.`);
+  const host = hostOf(context);
+  const { runs } = host.state;
+  const name = trieGet(runs.sessions, id);
+  const record = name === undefined ? undefined : await host.record(id);
+  if (!record) throw new Error(`There is no session "${id}" here.${known(runs)}`);
+  if (name !== input.agent)
+    throw new Error(`Session "${id}" is one of the subagent "${name}", not of "${input.agent}".`);
+  // A call that runs again after a crash may find its own run.
+  const others = Array.from(trieEntries(runs.unfinished), ([, run]) => run).filter((run) => run.runId !== context.key);
+  const isRunning =
+    others.some((run) => run.childThreadId === id) || (record.active && !trieGet(runs.unfinished, context.key));
+  if (isRunning) throw new Error(`Session "${id}" is running. Wait for its end first.`);
+  if (mode === "fork") return { threadId: fresh, mode, source: { threadId: id, seq: await host.lastSeq(id) } };
+  if (record.parentId !== context.threadId)
+    throw new Error(
+      `Session "${id}" belongs to the conversation that this one was cloned from. It can be forked, not resumed.`,
+    );
+  return { threadId: id, mode };
+}
+
+function known({ sessions }: ThreadState["runs"]): string {
+  const ids = Array.from(trieEntries(sessions), ([id, name]) => `${id} (${name})`);
+  return ids.length === 0 ? "" : ` The sessions are: ${ids.slice(-20).join(", ")}.`;
+}
+
+interface TaskCall {
+  agent: Agent;
+  input: Input;
+  delegation: Delegation;
+  threadId: string;
+  toolCallId: string;
+  runId: string;
+  child: Child;
+  instructions: string;
+}
+
+function start(state: ThreadState, call: TaskCall): Settlement {
+  const { agent, input, delegation, toolCallId, runId, child } = call;
+  const { turn, agent: self } = state;
+  if (!turn) return { content: "Not started: the turn has ended." };
+  const depth = (self ? self.depth : delegation.agent.maxSubagentDepth) - 1;
+  if (depth < 0)
+    return { content: "Not started: subagents can't delegate any further here. Do the task yourself.", isError: true };
+  const isForked = agent.forked && child.mode !== "resume" && child.mode !== "fork";
+  const source = isForked ? { threadId: call.threadId, seq: seqOf(runId) } : child.source;
+  const background = input.background ? backgroundOf(state, delegation) : undefined;
+  const event: NewEvent = {
+    type: "subagent_start",
+    turnId: turn.turnId,
+    toolCallId,
+    toolName: "task",
+    runId,
+    agentName: agent.name,
+    childThreadId: child.threadId,
+    path: [...(self?.path ?? []), agent.name],
+    task: input.prompt,
+    ...(call.instructions === "" ? {} : { input: `${call.instructions}\n\n${input.prompt}` }),
+    forked: agent.forked,
+    session: child.mode,
+    ...(source ? { source } : {}),
+    modeId: self?.modeId ?? turn.modeId,
+    ...(agent.model === undefined && !source && child.mode !== "resume" ? { modelId: turn.modelId } : {}),
+    depth,
+    ...(background ? { background } : {}),
+  };
+  if (!background) return { content: null, events: [event] };
+  const { agentId } = background;
+  const isQueued = runningInBackground(state) >= (background.maxConcurrent ?? Infinity);
+  const started = {
+    agentId,
+    runId,
+    childThreadId: child.threadId,
+    status: isQueued ? ("queued" as const) : ("running" as const),
+  };
+  const session = child.mode === "stateless" ? "" : ` session_id="${child.threadId}"`;
+  return {
+    content: `<task_result agent_id="${agentId}"${session}>\nStarted in the background.\n</task_result>`,
+    events: [event, { type: "background_started", turnId: turn.turnId, ...started }],
+  };
+}
+
+const runningInBackground = ({ runs }: ThreadState): number =>
+  Array.from(trieEntries(runs.unfinished)).filter(([, run]) => run.background !== undefined).length;
+
+function backgroundOf({ runs }: ThreadState, { agent: { subagentBackground: options } }: Delegation) {
+  const { maxConcurrent = Infinity, timeout, wake = true } = options ?? {};
+  return {
+    agentId: `bg-${runs.background.size + 1}`,
+    ...(maxConcurrent === Infinity ? {} : { maxConcurrent }),
+    ...(timeout === undefined ? {} : { timeoutMs: timeout }),
+    wake,
+  };
+}

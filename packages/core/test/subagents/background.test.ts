@@ -1,0 +1,92 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Agent, Harness, memoryStore, textOf, type HarnessMessage } from "@cinch/core";
+import { call, hang, say, script } from "@cinch/testkit";
+
+const results = (messages: readonly HarnessMessage[]): string[] =>
+  messages.flatMap(({ outcomes }) => Object.values(outcomes).map(({ result }) => textOf(result.content)));
+
+test("background children are started, awaited and reported once", async () => {
+  const quick = new Agent({ name: "quick", model: script(say("quick result")), tools: {} });
+  const model = script(
+    call(
+      ["task", { agent: "quick", prompt: "a", background: true }],
+      ["task", { agent: "quick", prompt: "b", background: true }],
+    ),
+    call("agent_await", { ids: ["bg-1", "bg-2"], mode: "all" }),
+    say("Collected."),
+  );
+  const agent = new Agent({ name: "dev", model, subagents: [quick], subagentBackground: true });
+  const h = new Harness({ id: "t", agent, storage: memoryStore() });
+  const { reason } = await h.sendMessage({ content: "go" });
+  assert.equal(reason, "complete");
+  assert.equal((await h.settled()).status, "idle");
+  const texts = results(h.getDisplayState().messages);
+  assert.deepEqual(texts.slice(0, 2), [
+    '<task_result agent_id="bg-1">\nStarted in the background.\n</task_result>',
+    '<task_result agent_id="bg-2">\nStarted in the background.\n</task_result>',
+  ]);
+  assert.equal(
+    texts[2],
+    [1, 2]
+      .map((n) => `bg-${n} (quick): complete\n<task_result agent_id="bg-${n}">\nquick result\n</task_result>`)
+      .join("\n\n"),
+  );
+  assert.equal(model.requests.length, 3);
+  assert.deepEqual(
+    h.getDisplayState().messages.filter(({ role }) => role === "note"),
+    [],
+  );
+  await h.close();
+});
+
+test("a child that ends while the parent is idle wakes it once, with a note", async () => {
+  let open = () => undefined as void;
+  const gate = new Promise<void>((resolve) => (open = resolve));
+  const slow = new Agent({
+    name: "slow",
+    model: script(async function* (options) {
+      await gate;
+      yield* say("slow result")(options);
+    }),
+    tools: {},
+  });
+  const model = script(call("task", { agent: "slow", prompt: "a", background: true }), say("Started."), say("I see."));
+  const agent = new Agent({ name: "dev", model, subagents: [slow], subagentBackground: true });
+  const h = new Harness({ id: "t", agent, storage: memoryStore() });
+  assert.equal(textOf((await h.sendMessage({ content: "go" })).message!.content), "Started.");
+  assert.equal(h.getDisplayState().status, "running");
+  open();
+  assert.equal((await h.settled()).status, "idle");
+  const { messages } = h.getDisplayState();
+  const notes = messages.filter(({ role }) => role === "note").map(({ content }) => textOf(content));
+  assert.deepEqual(notes, [
+    'The background subagent bg-1 (slow) has ended: complete.\n<task_result agent_id="bg-1">\nslow result\n</task_result>',
+  ]);
+  assert.equal(textOf(messages.at(-1)!.content), "I see.");
+  await h.close();
+});
+
+test("only maxConcurrent children run at a time, and a cancelled one ends with everything below it", async () => {
+  const stuck = new Agent({ name: "stuck", model: script(hang("…")), tools: {} });
+  const model = script(
+    call(...[1, 2, 3].map((n) => ["task", { agent: "stuck", prompt: `${n}`, background: true }] as [string, unknown])),
+    call("agent_cancel", { ids: ["bg-1", "bg-3"] }),
+    call("agent_status", {}),
+    call("agent_cancel", { ids: ["bg-2"] }),
+    say("Stopped."),
+  );
+  const agent = new Agent({ name: "dev", model, subagents: [stuck], subagentBackground: { maxConcurrent: 1 } });
+  const storage = memoryStore();
+  const h = new Harness({ id: "t", agent, storage });
+  await h.sendMessage({ content: "go" });
+  assert.equal((await h.settled()).status, "idle");
+  const texts = results(h.getDisplayState().messages);
+  assert.match(texts[4]!, /^bg-1 \(stuck\): aborted\n[^]*\n\nbg-2 \(stuck\): running\n\nbg-3 \(stuck\): cancelled\n/);
+  assert.deepEqual(
+    (await storage.threads()).map(({ active }) => active),
+    [false, false, false],
+  );
+  assert.equal(model.requests.length, 5);
+  await h.close();
+});

@@ -1,0 +1,39 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Agent, Harness, memoryStore, textOf } from "@cinch/core";
+import { call, say, scriptedBy } from "@cinch/testkit";
+import { noting } from "../support.ts";
+
+test("a forked subagent continues the parent's conversation: its first prompt begins with the parent's last one", async () => {
+  const { note } = noting();
+  const model = scriptedBy(({ prompt }) => {
+    const last = JSON.stringify(prompt.at(-1));
+    if (last.includes("Review it")) return say("Looks good.");
+    return prompt.some(({ role }) => role === "tool")
+      ? say("Reviewed.")
+      : call(["note", { what: "n" }], ["task", { agent: "reviewer", prompt: "Review it" }]);
+  });
+  const reviewer = new Agent({
+    name: "reviewer",
+    description: "Reviews",
+    forked: true,
+    instructions: "Be strict.",
+    availableTools: ["task"],
+  });
+  const agent = new Agent({ name: "dev", model, instructions: "Develop.", tools: { note }, subagents: [reviewer] });
+  const storage = memoryStore();
+  const h = new Harness({ id: "t", agent, storage, permissions: [{ toolName: "note", policy: "allow" }] });
+  const { message } = await h.sendMessage({ content: "Build it, then have it reviewed" });
+  assert.equal(textOf(message!.content), "Reviewed.");
+  const [parent, fork] = model.requests as [(typeof model.requests)[number], (typeof model.requests)[number]];
+  assert.equal(JSON.stringify(fork.prompt.slice(0, parent.prompt.length)), JSON.stringify(parent.prompt));
+  assert.equal(JSON.stringify(fork.tools), JSON.stringify(parent.tools));
+  assert.deepEqual(
+    fork.prompt.slice(parent.prompt.length).map(({ role }) => role),
+    ["assistant", "tool", "user"],
+  );
+  const [child] = await h.listThreads({ parentId: h.getCurrentThreadId()! });
+  const heads = (await storage.read(child!.id)).filter(({ type }) => type === "prompt_head");
+  assert.equal(heads.length, 1);
+  await h.close();
+});
