@@ -118,6 +118,8 @@ export class Agent {
   readonly maxSteps: number;
   readonly budget: Budget | undefined;
   readonly forked: boolean;
+  /** The names of the tools that listed subagents have, and theirs. Those of a catalog are not known. */
+  readonly subagentTools: readonly string[];
   /** `null`: `subagents: false`. `undefined`: not configured. */
   readonly subagents: SubagentCatalog | null | undefined;
   readonly maxSubagentDepth: number;
@@ -146,6 +148,7 @@ export class Agent {
     this.hasOwnTools = valid.tools !== undefined;
     this.forked = valid.forked ?? false;
     this.subagents = valid.subagents === undefined ? undefined : catalogOf(valid.subagents, valid.name);
+    this.subagentTools = toolNamesOf(valid.subagents);
     this.maxSubagentDepth = valid.maxSubagentDepth ?? DEFAULT_DEPTH;
     this.subagentSessions = sessionsOf(valid.subagentSessions);
     this.subagentBackground = backgroundOf(valid.subagentBackground);
@@ -169,6 +172,15 @@ export function catalogOf(subagents: Subagents, owner: string): SubagentCatalog 
   }
   const listed = Array.from(agents.values(), ({ name, description }) => ({ name, description }));
   return { list: async () => listed, resolve: async (name) => agents.get(name) };
+}
+
+/** The names of the tools of listed agents and of their subagents. */
+export function toolNamesOf(subagents: Subagents | undefined): readonly string[] {
+  if (!Array.isArray(subagents)) return [];
+  return (subagents as readonly (Agent | SubagentConfig)[]).flatMap((one) => {
+    const below = one instanceof Agent ? one.subagentTools : toolNamesOf(one.subagents);
+    return [...Object.keys(one.tools ?? {}), ...below];
+  });
 }
 
 function agentOf({ id, defaultModelId, ...config }: SubagentConfig): Agent {

@@ -10,7 +10,7 @@ export function unknownTools(config: SetupConfig): string[] {
   // Only some agents have `submit_plan`, but its name is never a misspelling.
   const named = config.modes.map((mode) => ({
     mode,
-    names: [...new Set(["submit_plan", ...toolsOf(mode, config).keys()])],
+    names: [...new Set(["submit_plan", ...toolsOf(mode, config).keys(), ...mode.agent.subagentTools])],
   }));
   const all = [...new Set(named.flatMap(({ names }) => names))];
   const ofHarness = [

@@ -36,28 +36,35 @@ export class ChildRun {
   /** Settles when the end of the run is recorded, or this process stops following it. */
   async follow(): Promise<void> {
     const { threads } = this.#owner.ports;
+    const { childThreadId, session } = this.run;
     try {
-      if (this.run.session !== "resume") await createChild(this.run, this.#owner);
-      this.#child = await threads.acquire(this.run.childThreadId);
-      if (this.run.session === "resume" && !(await resumeSession(this.run, this.#child))) {
-        const left = threads.release(this.#child);
-        left.catch(() => undefined);
-        return this.#report(failure("its session is busy with something else"));
-      }
+      if (session !== "resume") await createChild(this.run, this.#owner);
+      this.#child = await threads.acquire(childThreadId);
     } catch (error) {
       if (!(error instanceof CinchError) || error.code !== "THREAD_NOT_FOUND") throw error;
       return this.#report(failure("its thread was deleted"));
     }
-    const relay = this.#relay(this.#child);
-    this.#child.descendantEvents.listeners.add(this.#owner.descendantEvents.pass);
+    const child = this.#child;
     try {
-      await this.#watch(this.#child);
+      const isStarted = session !== "resume" || (await resumeSession(this.run, child));
+      if (isStarted) await this.#followChild(child);
+      else await this.#report(failure("its session is busy with something else"));
     } finally {
-      this.#child.subscribers.delete(relay);
-      this.#child.descendantEvents.listeners.delete(this.#owner.descendantEvents.pass);
-      const left = threads.release(this.#child);
-      left.catch(() => undefined);
       this.#child = undefined;
+      const left = threads.release(child);
+      left.catch(() => undefined);
+    }
+  }
+
+  async #followChild(child: Thread): Promise<void> {
+    const { pass } = this.#owner.descendantEvents;
+    const relay = this.#relay(child);
+    child.descendantEvents.listeners.add(pass);
+    try {
+      await this.#watch(child);
+    } finally {
+      child.subscribers.delete(relay);
+      child.descendantEvents.listeners.delete(pass);
     }
   }
 

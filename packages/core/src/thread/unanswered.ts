@@ -35,12 +35,12 @@ function printUnanswered({ stderr }: Host): void {
 const ARGS_CHARS = 200;
 
 /** The calls of a thread that wait, and how to answer each. */
-export function unansweredIn({ threadId, pendingApprovals, pendingSuspensions }: HarnessDisplayState): string[] {
-  const approvals = Object.values(pendingApprovals).map(({ toolCallId, toolName, args }) => {
+export function unansweredIn({ pendingApprovals, pendingSuspensions }: HarnessDisplayState): string[] {
+  const approvals = Object.values(pendingApprovals).map(({ threadId, toolCallId, toolName, args }) => {
     const answer = `respondToToolApproval({ ${idsOf(threadId, toolCallId)}, decision: "approve" })`;
     return `${described(toolName, args)} waits for an approval. Answer with ${answer}`;
   });
-  const suspensions = Object.values(pendingSuspensions).map(({ toolCallId, toolName, args }) => {
+  const suspensions = Object.values(pendingSuspensions).map(({ threadId, toolCallId, toolName, args }) => {
     const answer = `respondToToolSuspension({ ${idsOf(threadId, toolCallId)}, resumeData: … })`;
     return `${described(toolName, args)} waits for an answer. Give it with ${answer}`;
   });
@@ -49,7 +49,7 @@ export function unansweredIn({ threadId, pendingApprovals, pendingSuspensions }:
   );
 }
 
-const idsOf = (threadId: string | null, toolCallId: string): string =>
+const idsOf = (threadId: string, toolCallId: string): string =>
   `threadId: ${JSON.stringify(threadId)}, toolCallId: ${JSON.stringify(toolCallId)}`;
 
 function described(toolName: string, args: Json): string {
