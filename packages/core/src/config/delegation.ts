@@ -46,11 +46,15 @@ export class Delegation {
 
   /** Settles when the catalog was listed at least once. */
   ready(): Promise<void> {
-    return (this.#first ??= this.refresh());
+    return (this.#first ??= this.#refresh());
   }
 
-  /** Lists the catalog again. If that fails, the last list stands. */
-  async refresh(): Promise<void> {
+  /** Lists the catalog, or lists it again. If that fails, the last list stands. */
+  refresh(): Promise<void> {
+    return this.#first ? this.#refresh() : this.ready();
+  }
+
+  async #refresh(): Promise<void> {
     const listed = await this.#list().catch(() => undefined);
     if (!listed || JSON.stringify(listed) === JSON.stringify(this.#listed)) return;
     this.#listed = listed;
