@@ -27,6 +27,7 @@ export class ChildRun {
   readonly #stop = Promise.withResolvers<void>();
   #child: Thread | undefined;
   #isStopped = false;
+  #hasTimedOut = false;
 
   constructor(owner: Thread, run: Run) {
     this.#owner = owner;
@@ -99,6 +100,7 @@ export class ChildRun {
       const msLeft = this.#msLeft(child);
       if (!isAborted && (msLeft <= 0 || isCancelled(this.#owner.state, this.run))) {
         isAborted = true;
+        this.#hasTimedOut = msLeft <= 0;
         await abort(child, { inbox: true });
         continue;
       }
@@ -168,7 +170,8 @@ export class ChildRun {
   /** An aborted run that was at work for too long has reached its timeout. */
   #withTimeout(end: RunEnd): RunEnd {
     const { timeoutMs = Infinity } = this.run.background ?? {};
-    if (end.status !== "aborted" || end.durationMs < timeoutMs) return end;
+    const isLate = this.#hasTimedOut || end.durationMs >= timeoutMs;
+    if (end.status !== "aborted" || !isLate) return end;
     const content = end.content.replace(WHY.aborted, `was at work for ${timeoutMs} ms and reached its timeout`);
     return { ...end, status: "timeout", content };
   }
