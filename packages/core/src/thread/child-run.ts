@@ -24,7 +24,8 @@ const TITLE_CHARS = 80;
 export class ChildRun {
   readonly run: Run;
   readonly #owner: Thread;
-  readonly #stop = Promise.withResolvers<void>();
+  /** Ends the current wait. */
+  #wake: () => void = () => undefined;
   #child: Thread | undefined;
   #isStopped = false;
   #hasTimedOut = false;
@@ -91,7 +92,8 @@ export class ChildRun {
     let isAborted = false;
     while (!this.#isStopped) {
       // Subscribed before the states are read, so that no change is missed.
-      const changed = Promise.race([child.changed(), this.#owner.changed(), this.#stop.promise]);
+      const woken = new Promise<void>((resolve) => (this.#wake = resolve));
+      const changed = Promise.race([child.changed(), woken]);
       // Its end is recorded, or a rewind has removed its start.
       if (!trieGet(this.#owner.state.runs.unfinished, this.run.runId)) return this.#abortIfRunning(child);
       if (child.isDeleted) return this.#report(failure("its thread was deleted"));
@@ -183,9 +185,15 @@ export class ChildRun {
     await abortEnded(await abort(child, { inbox: true }));
   }
 
+  /** Must be called after each change of the owner. Events that mean nothing for the run do not wake it. */
+  ownerChanged(): void {
+    const { state } = this.#owner;
+    if (!trieGet(state.runs.unfinished, this.run.runId) || isCancelled(state, this.run)) this.#wake();
+  }
+
   stop(): void {
     this.#isStopped = true;
-    this.#stop.resolve();
+    this.#wake();
   }
 }
 

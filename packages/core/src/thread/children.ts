@@ -27,6 +27,7 @@ export class Children {
     const { unfinished } = this.#thread.state.runs;
     if (this.#closed) return;
     this.#continueAwaits();
+    for (const run of this.#runs.values()) run.ownerChanged();
     if (unfinished.size === 0) return;
     const runs = Array.from(trieEntries(unfinished), ([, run]) => run).toSorted((a, b) => a.seq - b.seq);
     let inBackground = 0;
