@@ -10,6 +10,7 @@ type Of<T extends HarnessEvent["type"]> = Extract<HarnessEvent, { type: T }>;
 export type ActiveSubagents = HarnessDisplayState["activeSubagents"];
 
 const SUBAGENTS_SHOWN = 50;
+const MOST_SUBAGENTS = 200;
 const TEXT_CHARS = 2_000;
 const CALLS_SHOWN = 20;
 
@@ -38,8 +39,13 @@ export function startedSubagent(subagents: ActiveSubagents, event: DurableEvent<
     durationMs: null,
     ...noLive,
   };
-  const others = Object.entries(without(subagents, childThreadId));
-  return Object.fromEntries([...others.slice(-(SUBAGENTS_SHOWN - 1)), [childThreadId, one]]);
+  return Object.fromEntries([...roomFor(Object.entries(without(subagents, childThreadId))), [childThreadId, one]]);
+}
+
+/** Those that have ended make room first: one that has not may have something pending. */
+function roomFor(others: [string, ActiveSubagent][]): [string, ActiveSubagent][] {
+  if (others.length < SUBAGENTS_SHOWN) return others;
+  return others.filter(([, { endedAt }]) => endedAt === null).slice(-(MOST_SUBAGENTS - 1));
 }
 
 export function endedSubagent(subagents: ActiveSubagents, event: DurableEvent<"subagent_end">): ActiveSubagents {

@@ -80,6 +80,35 @@ const growing: Record<string, (n: number) => NewEvent[]> = {
   ],
 };
 
+const run = (n: number) => ({
+  ...call(n),
+  runId: `t:${n}`,
+  agentName: "explore",
+  childThreadId: `sub_${n}`,
+  path: ["explore"],
+});
+const started = (n: number): NewEvent => ({
+  type: "subagent_start",
+  ...run(n),
+  task: "Look",
+  forked: false,
+  session: "new",
+  modeId: "m",
+  depth: 0,
+  background: { agentId: `bg-${n}`, wake: true },
+});
+const ended = (n: number): NewEvent[] => {
+  const how = { result: { content: "ok" }, isError: false, status: "complete" as const };
+  const { runId, childThreadId } = run(n);
+  return [
+    { type: "subagent_end", ...run(n), ...how, durationMs: 1, usage, cost: 1 },
+    { type: "background_settled", agentId: `bg-${n}`, runId, childThreadId, status: "complete" },
+  ];
+};
+growing["subagents that do not end"] = (n) => [started(n)];
+growing["subagents that end"] = (n) => [started(n), ...ended(n)];
+growing["subagents that end late"] = (n) => (n < 100 ? [started(n)] : [started(n), ...ended(n - 100)]);
+
 function journalOf(nth: (n: number) => NewEvent[], count: number): DurableEvent[] {
   const events = [...begin, ...Array.from({ length: count }, (_, n) => nth(n)).flat()];
   return events.map((event, at) => ({ ...stamp(event, at), seq: at + 1, threadId: "t" }) as DurableEvent);
