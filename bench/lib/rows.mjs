@@ -160,6 +160,20 @@ export const rows = [
     ],
   },
   {
+    name: "subagents",
+    beside: [],
+    runs: [{ key: "subagents", scenario: "subagents", parameters: {}, only: "cinch" }],
+    judge: ({ us }) => [
+      atMost(us("subagents").childMs, 3, " ms a child", "100 that answer at once: "),
+      atMost(us("subagents").forkMs, 10, " ms", "a fork of 10,000 events, to its first request: "),
+      line(
+        `opening a parent of 200 that have ended: ${show(us("subagents").openMs / us("subagents").plainMs)} × one without (${show(us("subagents").plainMs)} ms)`,
+        "at most 1.2 ×",
+        us("subagents").openMs <= 1.2 * us("subagents").plainMs,
+      ),
+    ],
+  },
+  {
     name: "200 threads × 200 deltas",
     beside: ["ai7"],
     runs: [{ key: "many", scenario: "many", parameters: { threads: 200, n: 200 } }],

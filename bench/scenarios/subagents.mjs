@@ -1,0 +1,72 @@
+/** The cost of subagents, with a store on disk: many that answer at once, a fork of a long thread, and opening their parent afterwards. */
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { median } from "../lib/numbers.mjs";
+
+const root = process.env.CINCH_ROOT ?? join(import.meta.dirname, "../..");
+const built = (name) => import(pathToFileURL(join(root, "packages", name, "dist/index.js")).href);
+
+export default async function subagents({ folder, now, children = 100, finished = 200, events = 10_000 }) {
+  const [core, sqlite, testkit] = await Promise.all(["core", "sqlite", "testkit"].map(built));
+  const { call, say, scriptedBy } = testkit;
+  let forkAsked = 0;
+  const worker = new core.Agent({ name: "worker", model: scriptedBy(() => say("ok")), tools: {} });
+  const fork = new core.Agent({ name: "fork", forked: true });
+  const model = scriptedBy(({ prompt }) => {
+    const last = prompt.at(-1);
+    const text = last.role === "user" ? last.content.map((part) => part.text ?? "").join("") : "";
+    if (text.startsWith("SPAWN")) {
+      const tasks = Array.from({ length: Number(text.slice(6)) }, (_, at) => [
+        "task",
+        { agent: "worker", prompt: `${at}` },
+      ]);
+      return call(...tasks);
+    }
+    if (text.startsWith("FORK")) return call("task", { agent: "fork", prompt: "REPORT" });
+    if (text.startsWith("REPORT")) forkAsked = now();
+    return say("done");
+  });
+  const open = async (name) => {
+    const harness = new core.Harness({
+      id: "bench",
+      storage: sqlite.sqliteStore({ path: join(folder, `${name}.db`) }),
+      agent: new core.Agent({ name: "bench", model, subagents: [worker, fork] }),
+    });
+    await harness.init();
+    await harness.selectOrCreateThread();
+    return harness;
+  };
+  const opening = async (name) => {
+    const times = [];
+    for (let at = 0; at < 9; at++) {
+      const from = now();
+      const harness = await open(name);
+      times.push(now() - from);
+      await harness.close();
+    }
+    return median(times);
+  };
+
+  const busy = await open("children");
+  const begun = now();
+  await busy.sendMessage({ content: `SPAWN ${children}` });
+  const childMs = (now() - begun) / children;
+  await busy.sendMessage({ content: `SPAWN ${finished - children}` });
+  await busy.close();
+
+  const plain = await open("plain");
+  const parentEvents = 4 * finished;
+  while (plain.getDisplayState().seq < parentEvents) await plain.sendMessage({ content: "hello" });
+  await plain.close();
+
+  const long = await open("long");
+  while (long.getDisplayState().seq < events) await long.sendMessage({ content: "hello" });
+  const started = new Promise((resolve) => {
+    long.subscribe((event) => event.type === "subagent_start" && resolve(now()));
+  });
+  await long.sendMessage({ content: "FORK" });
+  const forkMs = forkAsked - (await started);
+  await long.close();
+
+  return { childMs, forkMs, openMs: await opening("children"), plainMs: await opening("plain") };
+}
