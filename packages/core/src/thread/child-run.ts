@@ -41,7 +41,9 @@ export class ChildRun {
     const { childThreadId, session } = this.run;
     try {
       if (session !== "resume") await createChild(this.run, this.#owner);
-      this.#child = await threads.acquire(childThreadId);
+      const inherited = this.#owner.children.forks.get(this.run.runId);
+      this.#owner.children.forks.delete(this.run.runId);
+      this.#child = await threads.acquire(childThreadId, inherited);
     } catch (error) {
       if (!(error instanceof CinchError) || error.code !== "THREAD_NOT_FOUND") throw error;
       return this.#report(failure("its thread was deleted"));
@@ -80,7 +82,7 @@ export class ChildRun {
         if (child.supervisor.running && live && !event.type.startsWith("subagent_"))
           owner.descendantEvents.pass(this.run.path, event);
         const mayChangeStatus = "v" in event || event.type.startsWith("subagent_");
-        if (live && mayChangeStatus && live.type !== "subagent_text_delta") owner.childChanged();
+        if (live && mayChangeStatus && live.type !== "subagent_text_delta") owner.wakeWaiters();
       },
       (error) => owner.report("An event of a subagent could not be passed on", error),
     );

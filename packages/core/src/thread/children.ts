@@ -1,6 +1,7 @@
 import type { NewEvent } from "../events/event-map.ts";
 import { awaitingCalls, whyContinues, type AwaitPayload } from "../folds/awaited.ts";
 import type { Json } from "../events/message.ts";
+import type { Inherited } from "../folds/folds.ts";
 import type { Run } from "../folds/runs.ts";
 import { trieEntries } from "../folds/trie.ts";
 import { ChildRun } from "./child-run.ts";
@@ -15,6 +16,8 @@ const RETRY_MS = 500;
 export class Children {
   readonly #thread: Thread;
   readonly #runs = new Map<string, ChildRun>();
+  /** What forks inherit, by run, until they are opened. */
+  readonly forks = new Map<string, Inherited>();
   #cancelTimer: (() => void) | undefined;
   #closed = false;
 

@@ -32,9 +32,15 @@ export async function isInForce(read: ReadEvents, seq: number): Promise<boolean>
   return last?.seq === seq;
 }
 
-export async function loadTranscript(read: ReadEvents, upTo: number): Promise<Transcript> {
-  let transcript = emptyTranscript;
-  for await (const events of chunks(read, { after: 0, upTo })) transcript = events.reduce(reduceTranscript, transcript);
+/** `from`: the transcript up to an event, if it is known. */
+export async function loadTranscript(
+  read: ReadEvents,
+  upTo: number,
+  from: { transcript: Transcript; seq: number } = { transcript: emptyTranscript, seq: 0 },
+): Promise<Transcript> {
+  let { transcript } = from;
+  for await (const events of chunks(read, { after: from.seq, upTo }))
+    transcript = events.reduce(reduceTranscript, transcript);
   return transcript;
 }
 

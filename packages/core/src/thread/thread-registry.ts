@@ -1,7 +1,7 @@
 import { stamp } from "../events/event-map.ts";
 import type { FileJournal } from "../events/files.ts";
 import { threadNotFound } from "../ports/memory-store.ts";
-import type { Folds } from "../folds/folds.ts";
+import type { Inherited } from "../folds/folds.ts";
 import { trieRecord } from "../folds/trie.ts";
 import { Thread } from "./thread.ts";
 import { needsDriving, waitsForPerson } from "../turn/decide.ts";
@@ -32,7 +32,7 @@ export class ThreadRegistry {
   }
 
   /** Opens the thread for a session. An interrupted turn is continued or parked, as `onRecover` says. */
-  async acquire(threadId: string, from?: Folds): Promise<Thread> {
+  async acquire(threadId: string, from?: Inherited): Promise<Thread> {
     for (;;) {
       const open: Open = this.#open.get(threadId) ?? { thread: this.#opened(threadId, from), seats: 0 };
       this.#open.set(threadId, open);
@@ -60,7 +60,7 @@ export class ThreadRegistry {
     if (this.#open.get(threadId) === open) this.#open.delete(threadId);
   }
 
-  async #opened(threadId: string, from: Folds | undefined): Promise<Thread> {
+  async #opened(threadId: string, from: Inherited | undefined): Promise<Thread> {
     if (!(await this.#ports.store.thread(threadId))) throw threadNotFound(threadId);
     const thread = await Thread.open(threadId, { ports: this.#ports, modes: this.#modes }, from);
     if (this.#onRecover === "pause" && thread.state.turn && needsDriving(thread.state)) await thread.supervisor.pause();

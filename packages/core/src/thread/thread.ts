@@ -7,12 +7,13 @@ import { readEvent } from "../events/read-event.ts";
 import { stamp, type DurableEvent, type HarnessEvent } from "../events/event-map.ts";
 import { FoldCache } from "./fold-cache.ts";
 import type { HarnessDisplayState } from "../folds/display-state.ts";
-import { newFolds, type Folds } from "../folds/folds.ts";
+import { seqOf } from "../config/run-id.ts";
+import { newFolds, type Folds, type Inherited } from "../folds/folds.ts";
 import { LazyFold } from "../folds/lazy-fold.ts";
 import { newThreadState, reduceThreadAll, type ThreadState } from "../folds/state.ts";
-import { reduceTranscript, type Transcript } from "../folds/transcript.ts";
+import type { Transcript } from "../folds/transcript.ts";
 import { heldInfo, type NewLive } from "../events/live-events.ts";
-import { loadFolds, loadTranscript } from "./load-folds.ts";
+import { loadFolds } from "./load-folds.ts";
 import { sleep } from "../ports/clock.ts";
 import { LiveDisplay } from "./live-display.ts";
 import { asOutcome } from "./command-outcome.ts";
@@ -22,6 +23,7 @@ import type { AppendOptions } from "../ports/store.ts";
 import { isActive, preview, type Appended, type Decide } from "../turn/decide.ts";
 import type { PolicyLevels } from "../permissions/gate.ts";
 import { ancestorsOf, type DriverPorts, type Journal, type LeaseUse } from "../turn/driver.ts";
+import { ThreadTranscript } from "./thread-transcript.ts";
 import { TreePolicies } from "./tree-policies.ts";
 import { TurnResults } from "./turn-results.ts";
 
@@ -34,8 +36,7 @@ const KEEP_UP_MS = 500;
 export class Thread implements Journal {
   readonly id: string;
   readonly #state = new LazyFold(newThreadState, reduceThreadAll);
-  /** Folded when this process first asks the model: a thread that is only displayed does not hold it. */
-  #transcript: Transcript | undefined;
+  readonly #transcript = new ThreadTranscript();
   readonly #cache: FoldCache;
   readonly #display: LiveDisplay;
   /** The subscribers of all sessions at this thread. */
@@ -46,7 +47,7 @@ export class Thread implements Journal {
   readonly #draft = new DraftView();
   readonly children = new Children(this);
   readonly descendantEvents = new DescendantEvents(this);
-  readonly results = new TurnResults(() => this.#changed());
+  readonly results = new TurnResults(() => this.wakeWaiters());
   readonly #policies = new TreePolicies();
   isDeleted = false;
   #change = Promise.withResolvers<void>();
@@ -82,10 +83,11 @@ export class Thread implements Journal {
     return { state: this.state, parts: this.#display.parts };
   }
 
-  /** `from`: the folds that a clone inherits, if its source is open here. */
-  static async open(id: string, host: { ports: DriverPorts; modes: AgentModes }, from?: Folds): Promise<Thread> {
+  /** `from`: what a clone inherits, if its source is open here. */
+  static async open(id: string, host: { ports: DriverPorts; modes: AgentModes }, from?: Inherited): Promise<Thread> {
     const ports = { ...host.ports };
     const thread = new Thread(id, ports);
+    thread.#transcript.inherit(from?.transcript, from?.state.seq ?? 0);
     await thread.#load(from ?? (await thread.#cache.load()) ?? newFolds(id));
     ports.modes = await host.modes.ofThread(thread.state);
     thread.#unfollow = ports.store.follow(id, (seq = Infinity) => {
@@ -110,10 +112,7 @@ export class Thread implements Journal {
 
   /** The fold that becomes the prompt, as far as `state` reaches. */
   transcript(): Promise<Transcript> {
-    return this.#exclusively(async () => {
-      this.#transcript ??= await loadTranscript((range) => this.read(range), this.state.seq);
-      return this.#transcript;
-    });
+    return this.#exclusively(() => this.#transcript.load((range) => this.read(range), this.state.seq));
   }
 
   get policies(): PolicyLevels {
@@ -121,6 +120,11 @@ export class Thread implements Journal {
   }
 
   // Journal
+
+  keepForFork(runId: string): void {
+    if (this.state.seq === seqOf(runId))
+      this.children.forks.set(runId, { ...this.folds, transcript: this.#transcript.value });
+  }
 
   /** Deciding and appending are one step: if another process has appended first, its events are folded and `decide` is called again. */
   append<Result>(decide: Decide<Result>, lease?: LeaseUse): Promise<Appended<Result>> {
@@ -189,15 +193,11 @@ export class Thread implements Journal {
     return this.#change.promise;
   }
 
-  #changed(): void {
+  /** Settles `changed()`: the state, or that of a child, is another one. */
+  wakeWaiters(): void {
     const { resolve } = this.#change;
     this.#change = Promise.withResolvers();
     resolve();
-  }
-
-  /** The status of the tree may have changed. */
-  childChanged(): void {
-    this.#changed();
   }
 
   live(event: NewLive): void {
@@ -232,20 +232,20 @@ export class Thread implements Journal {
     if (fresh.some((event) => event.type === "thread_rewound")) await this.#reload(fresh);
     else for (const event of fresh) this.#fold(readEvent(event));
     this.#cache.changed(() => this.folds);
-    this.#changed();
+    this.wakeWaiters();
     this.children.changed();
   }
 
   #fold(event: DurableEvent): void {
     this.#state.add(event);
-    this.#transcript &&= reduceTranscript(this.#transcript, event);
+    this.#transcript.add(event);
     this.emit(event as HarnessEvent);
     this.#settle(event);
   }
 
   /** Events can't be removed from a fold: after a rewind the journal is folded again, and subscribers get a `resync`. */
   async #reload(events: readonly DurableEvent[]): Promise<void> {
-    this.#transcript = undefined;
+    this.#transcript.clear();
     await this.#load(newFolds(this.id), events.at(-1)?.seq);
     for (const event of events) this.#deliver(event as HarnessEvent);
     this.live({ type: "resync", seq: this.state.seq, displayState: this.display });
@@ -337,7 +337,7 @@ export class Thread implements Journal {
     this.state = newThreadState;
     this.#stopDriving();
     this.results.rejectAll(error);
-    this.#changed();
+    this.wakeWaiters();
     this.live({ type: "thread_deleted", previousThreadId: this.id });
     for (const callback of Array.from(this.#onDeleted)) callback();
   }
@@ -373,7 +373,7 @@ export class Thread implements Journal {
 
   failed(error: unknown): void {
     this.results.rejectAll(error);
-    this.#changed();
+    this.wakeWaiters();
   }
 
   #exclusively<T>(work: () => Promise<T>): Promise<T> {
@@ -389,7 +389,7 @@ export class Thread implements Journal {
     this.#unfollow?.();
     this.children.close();
     this.#display.stop();
-    this.#changed();
+    this.wakeWaiters();
     await this.supervisor.close();
     this.failed(closedError());
     if (!this.isDeleted) await this.#cache.close(this.folds);

@@ -215,6 +215,7 @@ function hostFor({ journal, ports: { store, threads, clock } }: Driver): Control
     get state() {
       return journal.state;
     },
+    keepForFork: (runId) => journal.keepForFork(runId),
     event: async (seq) => (await store.read(journal.id, { after: seq - 1, upTo: seq }))[0],
     record: (threadId) => store.thread(threadId),
     lastSeq: async (threadId) => (await store.read(threadId, { limit: 1, last: true }))[0]?.seq ?? 0,

@@ -1,6 +1,7 @@
 import { CinchError } from "../errors.ts";
 import type { AgentRecord, HarnessEvent } from "../events/event-map.ts";
 import type { ThreadState } from "../folds/state.ts";
+import type { Inherited } from "../folds/folds.ts";
 import type { Transcript } from "../folds/transcript.ts";
 import type { NewLive } from "../events/live-events.ts";
 import type { Head } from "../model/prompt.ts";
@@ -25,6 +26,8 @@ export interface Journal {
   /** Of the tree, as far as this process has read its journals. */
   readonly policies: PolicyLevels;
   transcript(): Promise<Transcript>;
+  /** Keeps what a fork that this run starts inherits, so that its thread opens without reading the journal. */
+  keepForFork(runId: string): void;
   append<Result>(decide: Decide<Result>, lease: LeaseUse): Promise<Appended<Result>>;
   live(event: NewLive): void;
   emit(event: HarnessEvent): void;
@@ -49,7 +52,8 @@ export interface DriverPorts {
 
 /** The threads of this process. A thread that is acquired stays open until it is released. */
 export interface OpenThreads {
-  acquire(threadId: string): Promise<Thread>;
+  /** `from`: what a clone inherits, if its source is open here. */
+  acquire(threadId: string, from?: Inherited): Promise<Thread>;
   release(thread: Thread): Promise<void>;
   /** Opens the thread for the time that `work` takes. */
   visit<T>(threadId: string, work: (thread: Thread) => Promise<T>): Promise<T>;

@@ -7,6 +7,8 @@ import type { ToolContext } from "../tool.ts";
 /** What control tools can see of their thread, besides the context that every tool gets. */
 export interface ControlHost {
   readonly state: ThreadState;
+  /** Keeps what a fork that this run starts inherits. */
+  keepForFork(runId: string): void;
   /** An event of the thread. */
   event(seq: number): Promise<DurableEvent | undefined>;
   record(threadId: string): Promise<ThreadRecord | undefined>;

@@ -33,6 +33,7 @@ export function task(delegation: Delegation) {
     async execute(given, context) {
       const agent = await delegation.resolve(given.agent);
       if (!agent) throw new Error(unknownAgent(given.agent, delegation));
+      if (agent.forked) hostOf(context).keepForFork(context.key);
       const child = await childOf(given, delegation, context);
       const { threadId, toolCallId, key: runId } = context;
       // A fork has the instructions of its parent, so that the head of its prompt stays the same.
