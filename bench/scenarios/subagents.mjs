@@ -11,6 +11,8 @@ export default async function subagents({ folder, now, children = 100, finished 
   const { call, say, scriptedBy } = testkit;
   let forkAsked = 0;
   const worker = new core.Agent({ name: "worker", model: scriptedBy(() => say("ok")), tools: {} });
+  const input = { type: "object", properties: { prompt: { type: "string" } } };
+  const plain = core.defineTool({ description: "plain", input, execute: () => "<task_result>\nok\n</task_result>" });
   const fork = new core.Agent({ name: "fork", forked: true });
   const model = scriptedBy(({ prompt }) => {
     const last = prompt.at(-1);
@@ -22,6 +24,8 @@ export default async function subagents({ folder, now, children = 100, finished 
       ]);
       return call(...tasks);
     }
+    if (text.startsWith("CALL"))
+      return call(...Array.from({ length: Number(text.slice(5)) }, (_, at) => ["plain", { prompt: `${at}` }]));
     if (text.startsWith("FORK")) return call("task", { agent: "fork", prompt: "REPORT" });
     if (text.startsWith("REPORT")) forkAsked = now();
     return say("done");
@@ -31,6 +35,8 @@ export default async function subagents({ folder, now, children = 100, finished 
       id: "bench",
       storage: sqlite.sqliteStore({ path: join(folder, `${name}.db`) }),
       agent: new core.Agent({ name: "bench", model, subagents: [worker, fork] }),
+      tools: { plain },
+      permissions: [{ category: "other", policy: "allow" }],
     });
     await harness.init();
     await harness.selectOrCreateThread();
@@ -54,10 +60,10 @@ export default async function subagents({ folder, now, children = 100, finished 
   await busy.sendMessage({ content: `SPAWN ${finished - children}` });
   await busy.close();
 
-  const plain = await open("plain");
-  const parentEvents = 4 * finished;
-  while (plain.getDisplayState().seq < parentEvents) await plain.sendMessage({ content: "hello" });
-  await plain.close();
+  // The same number of calls, without subagents.
+  const without = await open("plain");
+  for (const calls of [children, finished - children]) await without.sendMessage({ content: `CALL ${calls}` });
+  await without.close();
 
   const long = await open("long");
   while (long.getDisplayState().seq < events) await long.sendMessage({ content: "hello" });
