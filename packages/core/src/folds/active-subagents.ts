@@ -54,7 +54,7 @@ export function endedSubagent(subagents: ActiveSubagents, event: DurableEvent<"s
   return changed(subagents, childThreadId, () => change);
 }
 
-/** A turn begins: subagents of earlier turns that have ended are no longer shown. */
+/** When a turn begins or ends, subagents that have ended are no longer shown. */
 export function withoutEnded(subagents: ActiveSubagents): ActiveSubagents {
   const active = Object.entries(subagents).filter(([, { endedAt }]) => endedAt === null);
   return active.length === Object.keys(subagents).length ? subagents : Object.fromEntries(active);

@@ -111,7 +111,7 @@ function applyDurable(draft: PartsDraft, event: DurableEvent): void {
       Object.assign(parts, noLive, { activeSubagents: {} });
       return;
     case "agent_end":
-      Object.assign(parts, noLive);
+      Object.assign(parts, noLive, { activeSubagents: withoutEnded(parts.activeSubagents) });
       return;
     case "subagent_start":
       parts.activeSubagents = startedSubagent(parts.activeSubagents, event);
