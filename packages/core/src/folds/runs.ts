@@ -35,14 +35,17 @@ export interface BackgroundAgent {
   endSeq: number;
 }
 
+/** `modeId`: the mode of the step that started it, which its thread is bound to. */
+export type SubagentSession = Pick<Start, "agentName" | "modeId">;
+
 /** The children that a thread has started. */
 export interface Runs {
   /** By run id. */
   unfinished: Trie<Run>;
   /** By agent id. */
   background: Trie<BackgroundAgent>;
-  /** The agents of sessions that can be resumed or forked, by their thread. */
-  sessions: Trie<string>;
+  /** The sessions that can be resumed or forked, by their thread. */
+  sessions: Trie<SubagentSession>;
   /** The runs that started up to this event are cancelled. */
   cancelledUpTo: number;
 }
@@ -102,8 +105,8 @@ function runOf(event: Start): Run {
   };
 }
 
-function inSession({ sessions }: Runs, { session, childThreadId, agentName }: Start): Partial<Runs> {
-  return session === "stateless" ? {} : { sessions: trieSet(sessions, childThreadId, agentName) };
+function inSession({ sessions }: Runs, { session, childThreadId, agentName, modeId }: Start): Partial<Runs> {
+  return session === "stateless" ? {} : { sessions: trieSet(sessions, childThreadId, { agentName, modeId }) };
 }
 
 function inBackground(
