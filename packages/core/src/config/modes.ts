@@ -118,8 +118,9 @@ export class Modes {
     return delegation;
   }
 
-  /** Lists the subagents of an agent again: the head of its prompt changes if the list does. */
+  /** Lists the subagents of an agent again: the head of its prompt changes if the list does. A fork keeps the head of its parent. */
   async listSubagents({ modeId }: Control): Promise<void> {
+    if (this.#config.subagent?.fork) return;
     if (modeId === null || this.has(modeId)) await this.#config.delegation(this.current({ modeId }).agent)?.refresh();
   }
 

@@ -130,6 +130,7 @@ export function parked({ turn, parked: already }: ThreadState, why: string): Pro
 async function begin(driver: Driver): Promise<void> {
   if (!driver.ports.modes.canAct(driver.state)) return driver.release();
   driver.newTurn();
+  await driver.ports.modes.listSubagents(driver.state.control);
   const { mode, modelId } = await setupOf(driver);
   await driver.append((state) =>
     beginTurn(state, { modeId: mode.id, modelId }, { ids: driver.ports.ids, force: driver.force }),
