@@ -39,7 +39,10 @@ export function startedSubagent(subagents: ActiveSubagents, event: DurableEvent<
     ...noLive,
   };
   const others = Object.entries(without(subagents, childThreadId));
-  return Object.fromEntries([...others.slice(-(SUBAGENTS_SHOWN - 1)), [childThreadId, one]]);
+  let tooMany = others.length + 1 - SUBAGENTS_SHOWN;
+  // One that has not ended stays: a person may have to answer it here.
+  const kept = others.filter(([, { endedAt }]) => endedAt === null || tooMany-- <= 0);
+  return Object.fromEntries([...kept, [childThreadId, one]]);
 }
 
 export function endedSubagent(subagents: ActiveSubagents, event: DurableEvent<"subagent_end">): ActiveSubagents {
