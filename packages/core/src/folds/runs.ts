@@ -44,13 +44,21 @@ export interface Runs {
   unfinished: Trie<Run>;
   /** By agent id. */
   background: Trie<BackgroundAgent>;
+  /** How many were started, also in the history that a clone inherits: no id is given twice. */
+  backgroundCount: number;
   /** The sessions that can be resumed or forked, by their thread. */
   sessions: Trie<SubagentSession>;
   /** The runs that started up to this event are cancelled. */
   cancelledUpTo: number;
 }
 
-export const noRuns: Runs = { unfinished: emptyTrie, background: emptyTrie, sessions: emptyTrie, cancelledUpTo: 0 };
+export const noRuns: Runs = {
+  unfinished: emptyTrie,
+  background: emptyTrie,
+  backgroundCount: 0,
+  sessions: emptyTrie,
+  cancelledUpTo: 0,
+};
 
 /** Whether an abort has cancelled runs whose end is not recorded yet. */
 export const hasCancelledRuns = ({ unfinished, cancelledUpTo }: Runs): boolean =>
@@ -110,12 +118,12 @@ function inSession({ sessions }: Runs, { session, childThreadId, agentName, mode
 }
 
 function inBackground(
-  { background }: Runs,
+  { background, backgroundCount }: Runs,
   { background: options, runId, agentName, childThreadId }: Start,
 ): Partial<Runs> {
   if (!options) return {};
   const agent = { runId, agentName, childThreadId, status: null, endSeq: 0 };
-  return { background: trieSet(background, options.agentId, agent) };
+  return { background: trieSet(background, options.agentId, agent), backgroundCount: backgroundCount + 1 };
 }
 
 /** The event stands right after the `subagent_end` of the run. */
@@ -127,8 +135,8 @@ function ended(runs: Runs, event: DurableEvent<"background_settled">): Runs {
 }
 
 /** A clone inherits no unfinished run. */
-function withoutUnfinished({ unfinished, background, sessions }: Runs): Runs {
+function withoutUnfinished({ unfinished, background, backgroundCount, sessions }: Runs): Runs {
   let left = background;
   for (const [, run] of trieEntries(unfinished)) if (run.background) left = trieDelete(left, run.background.agentId);
-  return { ...noRuns, background: left, sessions };
+  return { ...noRuns, background: left, backgroundCount, sessions };
 }

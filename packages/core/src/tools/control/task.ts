@@ -124,7 +124,7 @@ interface TaskCall {
 function start(state: ThreadState, call: TaskCall): Settlement {
   const { agent, input, delegation, toolCallId, runId, child } = call;
   const { turn, agent: self } = state;
-  if (!turn) return { content: "Not started: the turn has ended." };
+  if (!turn || turn.aborting) return { content: "Not started: the turn was aborted.", isError: true };
   const depth = (self ? self.depth : delegation.agent.maxSubagentDepth) - 1;
   if (depth < 0)
     return { content: "Not started: subagents can't delegate any further here. Do the task yourself.", isError: true };
@@ -172,7 +172,7 @@ const runningInBackground = ({ runs }: ThreadState): number =>
 function backgroundOf({ runs }: ThreadState, { agent: { subagentBackground: options } }: Delegation) {
   const { maxConcurrent = Infinity, timeout, wake = true } = options ?? {};
   return {
-    agentId: `bg-${runs.background.size + 1}`,
+    agentId: `bg-${runs.backgroundCount + 1}`,
     ...(maxConcurrent === Infinity ? {} : { maxConcurrent }),
     ...(timeout === undefined ? {} : { timeoutMs: timeout }),
     wake,
