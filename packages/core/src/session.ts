@@ -384,9 +384,10 @@ export class Session<Values = StateValues> {
     const previousThreadId = previous?.id ?? null;
     this.#subscribers.push({ type: "thread_changed", threadId: next.id, previousThreadId, at });
     this.#subscribers.push(resyncOf(next, at));
-    const blocked = this.#ports.modes.whyBlocked(next.state);
+    const blocked = next.ports.modes.whyBlocked(next.state);
     if (blocked) next.report("The thread can't be driven from here", blocked);
     next.supervisor.seated();
+    next.children.seated();
   }
 }
 

@@ -1,6 +1,7 @@
 import { CinchError } from "../errors.ts";
 import { refuseForeign } from "./refuse-foreign.ts";
-import type { NewEvent } from "../events/event-map.ts";
+import type { DurableEvent, NewEvent } from "../events/event-map.ts";
+import { subtractUsage } from "../events/usage.ts";
 import { yoloUpdate } from "../folds/control.ts";
 import { noFiles, reduceFiles, type FilesState } from "../folds/files.ts";
 import type { ThreadState } from "../folds/state.ts";
@@ -48,11 +49,11 @@ export async function rewindThread(thread: Thread, options: RewindOptions): Prom
   for (;;) {
     await settleWork(thread);
     const { seq } = thread.state;
-    const { result, reverts, events } = await planRewind(thread, options);
+    const { result, reverts, events, cutEnds } = await planRewind(thread, options);
     // The plan holds only for the state that it was made from.
     const isAppended = await thread.appendAlone((state) => {
       if (state.seq !== seq || state.turn) return null;
-      return { events: conversation ? [rewound(state, { toSeq, files }), ...events] : events };
+      return { events: conversation ? [rewound(state, { toSeq, files }, cutEnds), ...events] : events };
     });
     if (!isAppended && !(thread.state.seq === seq && !conversation)) continue;
     return { ...result, files: await finalOutcomes(thread, reverts) };
@@ -64,6 +65,8 @@ interface RewindPlan {
   reverts: readonly FileRevert[];
   /** To be appended after `thread_rewound`, if there is one. */
   events: NewEvent[];
+  /** The ends of runs whose start stays. They are appended again, with what the runs have used. */
+  cutEnds: readonly DurableEvent<"subagent_end">[];
 }
 
 async function planRewind(thread: Thread, options: RewindOptions): Promise<RewindPlan> {
@@ -72,9 +75,10 @@ async function planRewind(thread: Thread, options: RewindOptions): Promise<Rewin
   const later = files ? await withDescendants(thread, own, toSeq) : own;
   const messages = conversation ? own.filter((event) => event.type === "message_end").length : 0;
   const histories = historiesOf(later);
+  const cutEnds = cutEndsIn(own);
   if (!files) {
     const events = conversation ? [...(await keepHeldFiles(thread, toSeq)), ...histories.map(keptChange)] : [];
-    return { result: { toSeq, messages, files: [], untracked: [] }, reverts: [], events };
+    return { result: { toSeq, messages, files: [], untracked: [] }, reverts: [], events, cutEnds };
   }
   const reverts = await planReverts(thread, histories, options.overwrite ?? false);
   const untracked = later.flatMap((event) =>
@@ -91,9 +95,15 @@ async function planRewind(thread: Thread, options: RewindOptions): Promise<Rewin
       return isSeen ? { ...one, seen: true } : one;
     });
   const left = conversation ? reverts.flatMap((one) => (one.restore ? [] : (one.pending ?? []))) : [];
-  if (restore.length === 0 && left.length === 0) return { result, reverts, events: [] };
+  if (restore.length === 0 && left.length === 0) return { result, reverts, events: [], cutEnds };
   const notReverted = left.length > 0 ? { left } : {};
-  return { result, reverts, events: [{ type: "checkpoint_created", reason: "restore", restore, ...notReverted }] };
+  const restoring: NewEvent = { type: "checkpoint_created", reason: "restore", restore, ...notReverted };
+  return { result, reverts, events: [restoring], cutEnds };
+}
+
+function cutEndsIn(events: readonly DurableEvent[]): DurableEvent<"subagent_end">[] {
+  const begun = new Set(events.flatMap((event) => (event.type === "subagent_start" ? event.runId : [])));
+  return events.flatMap((event) => (event.type === "subagent_end" && !begun.has(event.runId) ? event : []));
 }
 
 /** Records a change again that stays, although the rewind reverts the event that recorded it. */
@@ -207,7 +217,13 @@ function reachOf(thread: Thread): FileReach {
 }
 
 /** The event carries what a rewind must not revert: the title, rules, grants, YOLO and usage. */
-function rewound({ title, usage, spent, control }: ThreadState, to: { toSeq: number; files: boolean }): NewEvent {
+function rewound(
+  { title, usage: total, spent: all, control }: ThreadState,
+  to: { toSeq: number; files: boolean },
+  cutEnds: readonly DurableEvent<"subagent_end">[],
+): NewEvent {
+  const usage = cutEnds.reduce((left, end) => subtractUsage(left, end.usage), total);
+  const spent = { ...all, cost: all.cost - cutEnds.reduce((sum, end) => sum + (end.cost ?? 0), 0) };
   const { rules, grants } = control.policies;
   const state = yoloUpdate(control.policies);
   return { type: "thread_rewound", ...to, title, rules: [...rules], grants: [...grants], usage, spent, state };

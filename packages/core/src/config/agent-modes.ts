@@ -10,10 +10,9 @@ export class AgentModes {
     this.top = top;
   }
 
+  /** Rejects if a catalog does. */
   async ofThread({ agent }: { agent: AgentRecord | null }): Promise<Modes> {
-    if (!agent) return this.top;
-    const modes = await this.of(agent).catch(() => null);
-    return modes ?? this.top.without(agent);
+    return agent ? ((await this.of(agent)) ?? this.top.without(agent)) : this.top;
   }
 
   /** `null`: this process lacks the agent. Another process may have it. */

@@ -46,12 +46,12 @@ export class Delegation {
 
   /** Settles when the catalog was listed at least once. */
   ready(): Promise<void> {
-    return (this.#first ??= this.#refresh());
+    return this.#first ?? this.refresh();
   }
 
-  /** Lists the catalog, or lists it again. If that fails, the last list stands. */
+  /** Lists the catalog again. If that fails, the last list stands. */
   refresh(): Promise<void> {
-    return this.#first ? this.#refresh() : this.ready();
+    return (this.#first = this.#refresh());
   }
 
   async #refresh(): Promise<void> {
@@ -68,9 +68,17 @@ export class Delegation {
     return all.map(({ name, description }) => ({ name, description })).toSorted((a, b) => (a.name < b.name ? -1 : 1));
   }
 
+  /** Rejects after the timeout: a catalog that does not answer may have the agent. */
+  async #resolved(catalog: SubagentCatalog, name: string): Promise<Agent | undefined> {
+    const answered = (async () => ({ agent: await catalog.resolve(name) }))();
+    const answer = await withTimeout(this.#clock, answered, CATALOG_MS);
+    if (!answer) throw new Error(`The catalog of subagents did not answer within ${CATALOG_MS / 1_000} s.`);
+    return answer.agent;
+  }
+
   /** `undefined`: there is no agent of this name. Rejects if the catalog does. */
   async resolve(name: string): Promise<Agent | undefined> {
-    const found = this.#catalog && (await withTimeout(this.#clock, this.#catalog.resolve(name), CATALOG_MS));
+    const found = this.#catalog && (await this.#resolved(this.#catalog, name));
     if (found instanceof Agent) return found;
     return name === generalPurpose.name ? generalPurpose : undefined;
   }

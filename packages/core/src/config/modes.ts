@@ -118,8 +118,9 @@ export class Modes {
     return delegation;
   }
 
-  /** Lists the subagents of an agent again: the head of its prompt changes if the list does. */
+  /** Lists the subagents of an agent again: the head of its prompt changes if the list does. A fork keeps the head of its parent. */
   async listSubagents({ modeId }: Control): Promise<void> {
+    if (this.#config.subagent?.fork) return;
     if (modeId === null || this.has(modeId)) await this.#config.delegation(this.current({ modeId }).agent)?.refresh();
   }
 
@@ -137,14 +138,14 @@ export class Modes {
     if (!agent) return null;
     const { subagent } = this.#config;
     const levels = [...(subagent?.levels ?? []), agent.permissions];
-    const own = { depth, models: this.#models, subagent: { levels, fork: agent.forked ? agent : null } };
-    if (agent.forked)
-      return new Modes(this.all, this.default.id, this.#shared, { ...own, delegation: this.#config.delegation });
-    const shared = {
-      ...this.#shared,
-      tools: agent.hasOwnTools ? [] : [this.#shared.workspaceTools],
-      permissions: subagent ? this.#shared.permissions : [...this.#shared.permissions, ...mode.agent.permissions],
-    };
+    const own = { depth, models: this.#models, subagent: { levels, fork: agent.forked ? { agent, mode } : null } };
+    // The rules of the top-level agent hold at every level. Those of the agents below are in `levels`.
+    const permissions = subagent ? this.#shared.permissions : [...this.#shared.permissions, ...mode.agent.permissions];
+    if (agent.forked) {
+      const { delegation } = this.#config;
+      return new Modes(this.all, this.default.id, { ...this.#shared, permissions }, { ...own, delegation });
+    }
+    const shared = { ...this.#shared, tools: agent.hasOwnTools ? [] : [this.#shared.workspaceTools], permissions };
     const { availableTools } = mode;
     const only = modeOf({ id: modeId, agent, ...(availableTools ? { availableTools: [...availableTools] } : {}) });
     return new Modes([only], modeId, shared, own);

@@ -35,19 +35,30 @@ export interface BackgroundAgent {
   endSeq: number;
 }
 
+/** `modeId`: the mode of the step that started it, which its thread is bound to. */
+export type SubagentSession = Pick<Start, "agentName" | "modeId">;
+
 /** The children that a thread has started. */
 export interface Runs {
   /** By run id. */
   unfinished: Trie<Run>;
   /** By agent id. */
   background: Trie<BackgroundAgent>;
-  /** The agents of sessions that can be resumed or forked, by their thread. */
-  sessions: Trie<string>;
+  /** How many were started, also in the history that a clone inherits: no id is given twice. */
+  backgroundCount: number;
+  /** The sessions that can be resumed or forked, by their thread. */
+  sessions: Trie<SubagentSession>;
   /** The runs that started up to this event are cancelled. */
   cancelledUpTo: number;
 }
 
-export const noRuns: Runs = { unfinished: emptyTrie, background: emptyTrie, sessions: emptyTrie, cancelledUpTo: 0 };
+export const noRuns: Runs = {
+  unfinished: emptyTrie,
+  background: emptyTrie,
+  backgroundCount: 0,
+  sessions: emptyTrie,
+  cancelledUpTo: 0,
+};
 
 /** Whether an abort has cancelled runs whose end is not recorded yet. */
 export const hasCancelledRuns = ({ unfinished, cancelledUpTo }: Runs): boolean =>
@@ -102,17 +113,17 @@ function runOf(event: Start): Run {
   };
 }
 
-function inSession({ sessions }: Runs, { session, childThreadId, agentName }: Start): Partial<Runs> {
-  return session === "stateless" ? {} : { sessions: trieSet(sessions, childThreadId, agentName) };
+function inSession({ sessions }: Runs, { session, childThreadId, agentName, modeId }: Start): Partial<Runs> {
+  return session === "stateless" ? {} : { sessions: trieSet(sessions, childThreadId, { agentName, modeId }) };
 }
 
 function inBackground(
-  { background }: Runs,
+  { background, backgroundCount }: Runs,
   { background: options, runId, agentName, childThreadId }: Start,
 ): Partial<Runs> {
   if (!options) return {};
   const agent = { runId, agentName, childThreadId, status: null, endSeq: 0 };
-  return { background: trieSet(background, options.agentId, agent) };
+  return { background: trieSet(background, options.agentId, agent), backgroundCount: backgroundCount + 1 };
 }
 
 /** The event stands right after the `subagent_end` of the run. */
@@ -124,8 +135,8 @@ function ended(runs: Runs, event: DurableEvent<"background_settled">): Runs {
 }
 
 /** A clone inherits no unfinished run. */
-function withoutUnfinished({ unfinished, background, sessions }: Runs): Runs {
+function withoutUnfinished({ unfinished, background, backgroundCount, sessions }: Runs): Runs {
   let left = background;
   for (const [, run] of trieEntries(unfinished)) if (run.background) left = trieDelete(left, run.background.agentId);
-  return { ...noRuns, background: left, sessions };
+  return { ...noRuns, background: left, backgroundCount, sessions };
 }

@@ -49,6 +49,7 @@ export class ChildRun {
       return this.#report(failure("its thread was deleted"));
     }
     const child = this.#child;
+    if (this.#owner.supervisor.declinesQuestions) child.supervisor.seated();
     try {
       const isStarted = session !== "resume" || (await resumeSession(this.run, child));
       if (isStarted) await this.#followChild(child);

@@ -89,6 +89,14 @@ export class Children {
     return Array.from(this.#runs.values()).flatMap(({ child }) => child ?? []);
   }
 
+  /** A session has entered this thread, or one above it. */
+  seated(): void {
+    for (const child of this.open) {
+      child.supervisor.seated();
+      child.children.seated();
+    }
+  }
+
   /** A run has ended, and this process is about to record it. */
   get isReporting(): boolean {
     return Array.from(this.#runs.values()).some((run) => run.isReporting);

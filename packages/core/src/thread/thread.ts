@@ -23,6 +23,7 @@ import type { AppendOptions } from "../ports/store.ts";
 import { isActive, preview, type Appended, type Decide } from "../turn/decide.ts";
 import type { PolicyLevels } from "../permissions/gate.ts";
 import { ancestorsOf, type DriverPorts, type Journal, type LeaseUse } from "../turn/driver.ts";
+import { findModes } from "./thread-modes.ts";
 import { ThreadTranscript } from "./thread-transcript.ts";
 import { TreePolicies } from "./tree-policies.ts";
 import { TurnResults } from "./turn-results.ts";
@@ -89,7 +90,7 @@ export class Thread implements Journal {
     const thread = new Thread(id, ports);
     thread.#transcript.inherit(from?.transcript, from?.state.seq ?? 0);
     await thread.#load(from ?? (await thread.#cache.load()) ?? newFolds(id));
-    ports.modes = await host.modes.ofThread(thread.state);
+    await findModes(thread, host.modes);
     thread.#unfollow = ports.store.follow(id, (seq = Infinity) => {
       if (seq > thread.state.seq) thread.#keepUp();
     });

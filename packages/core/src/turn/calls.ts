@@ -219,6 +219,7 @@ function hostFor({ journal, ports: { store, threads, clock } }: Driver): Control
     event: async (seq) => (await store.read(journal.id, { after: seq - 1, upTo: seq }))[0],
     record: (threadId) => store.thread(threadId),
     lastSeq: async (threadId) => (await store.read(threadId, { limit: 1, last: true }))[0]?.seq ?? 0,
+    hasInput: async (threadId, inputId) => (await store.findInput(threadId, inputId)) !== undefined,
     now: () => clock.now(),
     until: async (condition) => {
       const end = clock.now() + UNTIL_MS;

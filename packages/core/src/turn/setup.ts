@@ -55,8 +55,8 @@ export interface SetupConfig {
 interface SubagentConfig {
   /** The rules of the agents from the outermost subagent to this one. They can only make a call stricter. */
   levels: readonly (readonly Rule[])[];
-  /** The forked agent. The modes are then those of its parent. */
-  fork: Agent | null;
+  /** The forked agent, and the mode of the step that delegated to it. The modes are then those of its parent. */
+  fork: { agent: Agent; mode: HarnessMode } | null;
 }
 
 export async function makeSetup(
@@ -84,8 +84,8 @@ export async function makeSetup(
     tools,
     gate,
     onAsk: config.onAsk,
-    budgets: [config.budget, agent.budget, fork?.budget].filter((budget) => budget !== undefined),
-    maxSteps: (fork ?? agent).maxSteps,
+    budgets: [config.budget, agent.budget, fork?.agent.budget].filter((budget) => budget !== undefined),
+    maxSteps: (fork?.agent ?? agent).maxSteps,
     settings: mergeSettings(agent.settings, mode.settings),
     note: noteOf(mode, {
       hasOtherModes: config.modes.length > 1,
@@ -142,9 +142,10 @@ function gateOf(mode: HarnessMode, config: SetupConfig): GateConfig {
   const toolsOfOthers = others.flatMap((other) => Object.keys(other.additionalTools));
   const excluded = new Set(toolsOfOthers.filter((name) => !isOwn(name)));
   const { levels = [], fork = null } = config.subagent ?? {};
-  const lists = [availableTools, agent.availableTools, fork?.availableTools];
+  // A fork can enter other modes, and stays bound to the mode in which it was started.
+  const lists = [availableTools, agent.availableTools, fork?.agent.availableTools, fork?.mode.availableTools];
   return {
-    rules: [...config.permissions, ...(config.subagent && !fork ? [] : agent.permissions)],
+    rules: config.subagent ? config.permissions : [...config.permissions, ...agent.permissions],
     levels,
     interruptOn: config.interruptOn,
     yolo: config.yolo,

@@ -84,20 +84,25 @@ const agentCancel = defineTool({
     for (const [, { runId, childThreadId, status }] of agents) {
       const run = trieGet(host.state.runs.unfinished, runId);
       if (status !== null || !run) continue;
-      if (!(await host.record(childThreadId))) queued.push(run);
-      else await host.visit(childThreadId, async (child) => abortEnded(await abort(child, { inbox: true })));
+      if (await hasStarted(host, run))
+        await host.visit(childThreadId, async (child) => abortEnded(await abort(child, { inbox: true })));
+      else queued.push(run);
     }
     await host.until(({ runs }) =>
       agents.every(([, { runId }]) => isQueuedIn(queued, runId) || !trieGet(runs.unfinished, runId)),
     );
     return new ControlResult((state) => ({
       content: `Stopped: ${wanted.join(", ")}.`,
-      events: [...queued.flatMap((run) => cancelledEnd(state, run)), ...withoutNotes(state, agents)],
+      events: [...queued.flatMap((run) => cancelledEnd(state, run)), ...withoutNotes(state, agentsOf(state, wanted))],
     }));
   },
 });
 
 const isQueuedIn = (queued: readonly Run[], runId: string): boolean => queued.some((run) => run.runId === runId);
+
+/** The thread of a session is there before the run that resumes it has started. */
+const hasStarted = async (host: ControlHost, { runId, childThreadId }: Run): Promise<boolean> =>
+  (await host.record(childThreadId)) !== undefined && (await host.hasInput(childThreadId, runId));
 
 /** The end of a run that has not started. */
 function cancelledEnd({ runs }: ThreadState, run: Run): NewEvent[] {

@@ -14,6 +14,8 @@ export interface ControlHost {
   record(threadId: string): Promise<ThreadRecord | undefined>;
   /** The `seq` of the newest event of another thread. */
   lastSeq(threadId: string): Promise<number>;
+  /** Whether a thread has accepted this input. */
+  hasInput(threadId: string, inputId: string): Promise<boolean>;
   now(): number;
   /** Settles when the condition holds, or after two seconds. */
   until(condition: (state: ThreadState) => boolean): Promise<void>;

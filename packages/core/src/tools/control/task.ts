@@ -81,11 +81,12 @@ async function childOf(input: Input, { agent }: Delegation, context: ToolContext
   if (id === undefined) throw new Error(`session: { mode: "${mode}" } needs the id of a session.`);
   const host = hostOf(context);
   const { runs } = host.state;
-  const name = trieGet(runs.sessions, id);
-  const record = name === undefined ? undefined : await host.record(id);
+  const session = trieGet(runs.sessions, id);
+  const record = session && (await host.record(id));
   if (!record) throw new Error(`There is no session "${id}" here.${known(runs)}`);
-  if (name !== input.agent)
-    throw new Error(`Session "${id}" is one of the subagent "${name}", not of "${input.agent}".`);
+  const { agentName, modeId } = session;
+  if (agentName !== input.agent)
+    throw new Error(`Session "${id}" is one of the subagent "${agentName}", not of "${input.agent}".`);
   // A call that runs again after a crash may find its own run.
   const others = Array.from(trieEntries(runs.unfinished), ([, run]) => run).filter((run) => run.runId !== context.key);
   const isRunning =
@@ -96,11 +97,17 @@ async function childOf(input: Input, { agent }: Delegation, context: ToolContext
     throw new Error(
       `Session "${id}" belongs to the conversation that this one was cloned from. It can be forked, not resumed.`,
     );
+  // The thread of a session is judged in the mode that its first run recorded.
+  if (modeId !== delegatingModeId(host.state))
+    throw new Error(`Session "${id}" was started in mode "${modeId}". In another mode it can be forked, not resumed.`);
   return { threadId: id, mode };
 }
 
+/** The mode of the top-level thread's step. */
+const delegatingModeId = ({ agent, turn }: ThreadState): string | undefined => agent?.modeId ?? turn?.modeId;
+
 function known({ sessions }: ThreadState["runs"]): string {
-  const ids = Array.from(trieEntries(sessions), ([id, name]) => `${id} (${name})`);
+  const ids = Array.from(trieEntries(sessions), ([id, { agentName }]) => `${id} (${agentName})`);
   return ids.length === 0 ? "" : ` The sessions are: ${ids.slice(-20).join(", ")}.`;
 }
 
@@ -118,7 +125,7 @@ interface TaskCall {
 function start(state: ThreadState, call: TaskCall): Settlement {
   const { agent, input, delegation, toolCallId, runId, child } = call;
   const { turn, agent: self } = state;
-  if (!turn) return { content: "Not started: the turn has ended." };
+  if (!turn || turn.aborting) return { content: "Not started: the turn was aborted.", isError: true };
   const depth = (self ? self.depth : delegation.agent.maxSubagentDepth) - 1;
   if (depth < 0)
     return { content: "Not started: subagents can't delegate any further here. Do the task yourself.", isError: true };
@@ -166,7 +173,7 @@ const runningInBackground = ({ runs }: ThreadState): number =>
 function backgroundOf({ runs }: ThreadState, { agent: { subagentBackground: options } }: Delegation) {
   const { maxConcurrent = Infinity, timeout, wake = true } = options ?? {};
   return {
-    agentId: `bg-${runs.background.size + 1}`,
+    agentId: `bg-${runs.backgroundCount + 1}`,
     ...(maxConcurrent === Infinity ? {} : { maxConcurrent }),
     ...(timeout === undefined ? {} : { timeoutMs: timeout }),
     wake,

@@ -1,0 +1,151 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Agent, Harness, memoryStore, textOf, type HarnessMessage } from "@cinch/core";
+import { call, hang, say, script, scriptedBy } from "@cinch/testkit";
+
+const results = (messages: readonly HarnessMessage[]): string[] =>
+  messages.flatMap(({ outcomes }) => Object.values(outcomes).map(({ result }) => textOf(result.content)));
+
+const notes = (messages: readonly HarnessMessage[]): string[] =>
+  messages.filter(({ role }) => role === "note").map(({ content }) => textOf(content));
+
+const wait = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
+
+test("an abort with queued children starts none of them", async () => {
+  const model0 = scriptedBy(() => hang("…"));
+  const stuck = new Agent({ name: "stuck", model: model0, tools: {} });
+  const model = script(
+    call(...[1, 2, 3].map((n) => ["task", { agent: "stuck", prompt: `${n}`, background: true }] as [string, unknown])),
+    say("Started."),
+  );
+  const agent = new Agent({ name: "dev", model, subagents: [stuck], subagentBackground: { maxConcurrent: 1 } });
+  const h = new Harness({ id: "t", agent, storage: memoryStore() });
+  await h.sendMessage({ content: "go" });
+  await wait(50);
+  const t = Date.now();
+  await h.abort();
+  assert.equal((await h.settled()).status, "idle");
+  assert.equal(model0.requests.length, 1);
+  assert.ok(Date.now() - t < 2000);
+  await h.close();
+});
+
+test("agent_cancel ends a queued run that would have resumed a session", async () => {
+  const idIn = (text: string) => /session_id=\\?"(sub_\w+)\\?"/.exec(text)?.[1] ?? "";
+  const m1 = scriptedBy(({ prompt }) =>
+    JSON.stringify(prompt.at(-1)).includes("again") ? say("ran again") : say("one"),
+  );
+  const worker = new Agent({ name: "worker", model: m1, tools: {} });
+  const gate = Promise.withResolvers<void>();
+  const slow = new Agent({
+    name: "slow",
+    model: script(async function* (o) {
+      await gate.promise;
+      yield* say("slow")(o);
+    }),
+    tools: {},
+  });
+  const model = scriptedBy(({ prompt }) => {
+    const done = prompt.filter(({ role }) => role === "tool").length;
+    const id = idIn(JSON.stringify(prompt));
+    return (
+      [
+        call("task", { agent: "worker", prompt: "first", session: { mode: "new" } }),
+        call("task", { agent: "slow", prompt: "s", background: true }),
+        call("task", { agent: "worker", prompt: "again", session: { mode: "resume", id }, background: true }),
+        call("agent_cancel", { ids: ["bg-2"] }),
+      ][done] ?? say("Done.")
+    );
+  });
+  const agent = new Agent({
+    name: "dev",
+    model,
+    subagents: [worker, slow],
+    subagentSessions: true,
+    subagentBackground: { maxConcurrent: 1 },
+  });
+  const h = new Harness({ id: "t", agent, storage: memoryStore() });
+  await h.sendMessage({ content: "go" });
+  gate.resolve();
+  await h.settled();
+  assert.equal(m1.requests.length, 1);
+  await h.close();
+});
+
+test("a clone gives no id of a background subagent again", async () => {
+  const gate = Promise.withResolvers<void>();
+  const slow = new Agent({
+    name: "slow",
+    model: script(async function* (o) {
+      await gate.promise;
+      yield* say("slow")(o);
+    }),
+    tools: {},
+  });
+  const quick = new Agent({ name: "quick", model: script(say("quick")), tools: {} });
+  const model = scriptedBy(({ prompt }) => {
+    const last = JSON.stringify(prompt.at(-1));
+    if (last.includes("go"))
+      return call(
+        ["task", { agent: "slow", prompt: "s", background: true }, "a"],
+        ["task", { agent: "quick", prompt: "s", background: true }, "b"],
+      );
+    if (last.includes("again")) return call("task", { agent: "quick", prompt: "s", background: true }, "c");
+    return say("ok");
+  });
+  const agent = new Agent({ name: "dev", model, subagents: [slow, quick], subagentBackground: { wake: false } });
+  const h = new Harness({ id: "t", agent, storage: memoryStore() });
+  await h.sendMessage({ content: "go" });
+  await wait(100);
+  await h.cloneThread({});
+  await h.sendMessage({ content: "again" });
+  const texts = results(h.getDisplayState().messages);
+  assert.match(texts.at(-1)!, /bg-3/);
+  gate.resolve();
+  await h.close();
+});
+
+test("a call of task that is aborted while its catalog answers starts nothing", async () => {
+  const gate = Promise.withResolvers<void>();
+  const asked = Promise.withResolvers<void>();
+  const m1 = scriptedBy(() => hang("…"));
+  const worker = new Agent({ name: "worker", model: m1, tools: {} });
+  const catalog = {
+    list: async () => [{ name: "worker", description: "" }],
+    resolve: async () => {
+      asked.resolve();
+      await gate.promise;
+      return worker;
+    },
+  };
+  const model = script(call("task", { agent: "worker", prompt: "x", background: true }), say("no"));
+  const agent = new Agent({ name: "dev", model, subagents: catalog, subagentBackground: true });
+  const h = new Harness({ id: "t", agent, storage: memoryStore() });
+  const turn = h.sendMessage({ content: "go" });
+  await asked.promise;
+  const aborted = h.abort();
+  await wait(50);
+  gate.resolve();
+  await aborted;
+  await turn;
+  await wait(100);
+  assert.equal(m1.requests.length, 0);
+  assert.equal(h.getDisplayState().status, "idle");
+  await h.close();
+});
+
+test("the result of agent_cancel has reported the end, so there is no note", async () => {
+  const stuck = new Agent({ name: "stuck", model: script(hang("…")), tools: {} });
+  const model = script(
+    call("task", { agent: "stuck", prompt: "1", background: true }),
+    call("agent_cancel", { ids: ["bg-1"] }),
+    say("Stopped."),
+  );
+  const agent = new Agent({ name: "dev", model, subagents: [stuck], subagentBackground: true });
+  const h = new Harness({ id: "t", agent, storage: memoryStore() });
+  await h.sendMessage({ content: "go" });
+  await h.settled();
+  assert.deepEqual(notes(h.getDisplayState().messages), []);
+  assert.equal(model.requests.length, 3);
+  await h.close();
+});
