@@ -25,7 +25,9 @@ export class ChildRun {
   readonly run: Run;
   readonly #owner: Thread;
   readonly #stop = Promise.withResolvers<void>();
+  readonly #opened = Promise.withResolvers<void>();
   #child: Thread | undefined;
+  #isOpening = true;
   #isStopped = false;
 
   constructor(owner: Thread, run: Run) {
@@ -35,6 +37,29 @@ export class ChildRun {
 
   /** Settles when the end of the run is recorded, or this process stops following it. */
   async follow(): Promise<void> {
+    try {
+      await this.#follow();
+    } finally {
+      this.#setOpened();
+    }
+  }
+
+  /** Its child is not open here yet, so its status and its questions are not known here. */
+  get isOpening(): boolean {
+    return this.#isOpening;
+  }
+
+  /** Settles when the child is open here, or can't be opened. */
+  get opened(): Promise<void> {
+    return this.#opened.promise;
+  }
+
+  #setOpened(): void {
+    this.#isOpening = false;
+    this.#opened.resolve();
+  }
+
+  async #follow(): Promise<void> {
     const { threads } = this.#owner.ports;
     const { childThreadId, session } = this.run;
     try {
@@ -72,6 +97,8 @@ export class ChildRun {
   #relay(child: Thread): Subscriber {
     const owner = this.#owner;
     owner.live(introduction(child));
+    owner.childChanged();
+    this.#setOpened();
     const subscriber = new Subscriber(
       (event) => {
         const live = relayed(child, event);
@@ -112,10 +139,13 @@ export class ChildRun {
   }
 
   /** Until the timeout of the run, which counts the time at work. */
-  #msLeft({ state: { turn }, ports: { clock } }: Thread): number {
+  #msLeft({ state: { turn }, ports: { clock }, supervisor: { isDriving } }: Thread): number {
     const { timeoutMs } = this.run.background ?? {};
     if (timeoutMs === undefined || !turn || isWaiting(turn)) return Infinity;
-    return timeoutMs - turn.watch.ms - Math.max(0, clock.now() - turn.watch.at);
+    const msLeft = timeoutMs - turn.watch.ms;
+    // The process that drives the child has this thread open, too. Without a driver, the time does not count.
+    if (!isDriving) return msLeft > 0 ? Infinity : 0;
+    return msLeft - Math.max(0, clock.now() - turn.watch.at);
   }
 
   async #changedOrLate(changed: Promise<void>, ms: number): Promise<void> {
