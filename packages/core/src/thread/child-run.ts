@@ -9,6 +9,7 @@ import type { Run, Runs } from "../folds/runs.ts";
 import type { Ended, ThreadState } from "../folds/state.ts";
 import { newFolds } from "../folds/folds.ts";
 import { isWaiting } from "../folds/progress.ts";
+import type { HeldRule } from "../permissions/rule.ts";
 import { sleep } from "../ports/clock.ts";
 import { trieGet } from "../folds/trie.ts";
 import { loadFolds } from "./load-folds.ts";
@@ -170,7 +171,7 @@ export class ChildRun {
   async #report(end: RunEnd): Promise<void> {
     const { runId, toolCallId, turnId, agentName, childThreadId, path, background } = this.run;
     const { content, ...rest } = this.#withTimeout(end);
-    const report = reportText(this.run, content);
+    const report = reportText(this.run, content, REPORT_CHARS);
     const event: NewEvent = {
       type: "subagent_end",
       turnId,
@@ -190,7 +191,7 @@ export class ChildRun {
       const { status } = rest;
       const settled: NewEvent = { type: "background_settled", agentId, runId, childThreadId, status };
       const isCancelledNow = this.run.seq <= runs.cancelledUpTo;
-      const note = `The background subagent ${agentId} (${agentName}) has ended: ${status}.\n${report.slice(0, NOTE_CHARS)}`;
+      const note = `The background subagent ${agentId} (${agentName}) has ended: ${status}.\n${reportText(this.run, content, NOTE_CHARS)}`;
       const woken: NewEvent = { ...inputOf(noteId(runId), note), delivery: "steer", note: true };
       return { events: wake && !isCancelledNow ? [event, settled, woken] : [event, settled] };
     });
@@ -237,15 +238,23 @@ const inputOf = (runId: string, content: string): NewEvent<"input_accepted"> => 
   named: true,
 });
 
+/** The rules of the session that a run copies. Those of the threads above it count anyway. */
+async function copiedRules({ session, source, childThreadId }: Run, { ports }: Thread): Promise<HeldRule[]> {
+  const isNeeded = session === "fork" && source && !(await ports.store.thread(childThreadId));
+  if (!isNeeded) return [];
+  return ports.threads.visit(source.threadId, async ({ state }) => [...state.control.policies.rules]);
+}
+
 /** Creates the thread of the child, with the input of the run. */
 async function createChild(run: Run, owner: Thread): Promise<void> {
   const { store, clock } = owner.ports;
+  const rules = await copiedRules(run, owner);
   const { runId, childThreadId, agentName, path, task, modeId, modelId, depth, toolCallId, seq, source } = run;
   const { agent: self, resourceId } = owner.state;
   const title = `${agentName}: ${task.trim().split("\n", 1)[0]}`.slice(0, TITLE_CHARS);
   const agent = { path, owner: owner.id, rootThreadId: self?.rootThreadId ?? owner.id, modeId, depth };
   const first: NewEvent = source
-    ? { type: "thread_cloned", title, parent: { ...source, toolCallId }, agent, rules: [], state: {} }
+    ? { type: "thread_cloned", title, parent: { ...source, toolCallId }, agent, rules, state: {} }
     : {
         type: "thread_created",
         title,
@@ -329,10 +338,10 @@ function runEndOf({ reason, detail, message, usage, cost, durationMs }: Ended): 
 }
 
 /** The whole report stays in the thread of the child. */
-function reportText({ childThreadId, session, background }: Run, content: string): string {
-  const isCut = content.length > REPORT_CHARS;
+function reportText({ childThreadId, session, background }: Run, content: string, maxChars: number): string {
+  const isCut = content.length > maxChars;
   const agentId = background ? ` agent_id="${background.agentId}"` : "";
   const sessionId = session === "stateless" ? "" : ` session_id="${childThreadId}"`;
   const rest = isCut ? `\n[cut; the whole report is the last message of thread ${childThreadId}]` : "";
-  return `<task_result${agentId}${sessionId}>\n${content.slice(0, REPORT_CHARS)}${rest}\n</task_result>`;
+  return `<task_result${agentId}${sessionId}>\n${content.slice(0, maxChars).toWellFormed()}${rest}\n</task_result>`;
 }
