@@ -191,3 +191,31 @@ test("an abort ends a subagent in each of its states", async () => {
     await h.close();
   }
 });
+
+test("a steer ends agent_await with the results so far", async () => {
+  const stuck = new Agent({ name: "stuck", model: script(hang("…")), tools: {} });
+  const quick = new Agent({ name: "quick", model: script(say("q")), tools: {} });
+  const model = script(
+    call(
+      ["task", { agent: "stuck", prompt: "1", background: true }],
+      ["task", { agent: "quick", prompt: "2", background: true }],
+    ),
+    call("agent_await", { ids: ["bg-1", "bg-2"], mode: "race" }),
+    call("agent_await", { ids: ["bg-1", "bg-2"], mode: "all" }),
+    say("after"),
+  );
+  const h = new Harness({
+    id: "t",
+    agent: new Agent({ name: "dev", model, subagents: [stuck, quick], subagentBackground: true }),
+    storage: memoryStore(),
+  });
+  const turn = h.sendMessage({ content: "go" });
+  await wait(150);
+  await h.steer({ content: "hurry" });
+  assert.equal(textOf((await turn).message!.content), "after");
+  const texts = results(h.getDisplayState().messages);
+  assert.match(texts[2]!, /bg-1 \(stuck\): running/);
+  assert.match(texts[3]!, /ended by a new message/);
+  await h.abort();
+  await h.close();
+});
