@@ -158,6 +158,7 @@ export class Session<Values = StateValues> {
   /** Answers a suspended call. */
   async respondToToolSuspension(options: SuspensionAnswer): Promise<void> {
     const answer = optionsOf("respondToToolSuspension", options);
+    if (this.#thread?.children.isOpening) await this.#thread.children.opened();
     const bound = this.#answerTargets.bind(this.#thread, "suspended", answer);
     return bound.until(this.#command((thread) => answerSuspension(thread, answer, bound.find), bound.threadId));
   }
@@ -165,6 +166,7 @@ export class Session<Values = StateValues> {
   /** Answers a call that waits for an approval. */
   async respondToToolApproval(options: ApprovalAnswer): Promise<void> {
     const answer = optionsOf("respondToToolApproval", options);
+    if (this.#thread?.children.isOpening) await this.#thread.children.opened();
     const bound = this.#answerTargets.bind(this.#thread, "asking", answer);
     return bound.until(this.#command((thread) => answerApproval(thread, answer, bound.find), bound.threadId));
   }

@@ -13,11 +13,12 @@ const MAX_RULES = 1_000;
 /**
  * The command behind everything that may change the rules of a thread: rules, grants, YOLO, and approvals that add a grant. The same
  * append answers the waiting calls that the new rules allow or deny. If rules or waiting calls change meanwhile, all events are computed
- * again.
+ * again. `mustJudge`: the rules of a thread above have changed.
  */
 export async function policyCommand(
   thread: Thread,
   change: (state: ThreadState) => Promise<NewEvent[]>,
+  mustJudge = false,
 ): Promise<void> {
   let mayJudge = true;
   for (;;) {
@@ -31,7 +32,7 @@ export async function policyCommand(
         "INVALID_INPUT",
         `A thread can have at most ${MAX_RULES} rules. Use categories or wider patterns.`,
       );
-    const isChanged = after.control.policies !== before.control.policies;
+    const isChanged = mustJudge || after.control.policies !== before.control.policies;
     // These answers only save the person a question: the driver judges each call again when it runs. So a timeout here is harmless, but
     // it is not waited for twice.
     const answers: NewEvent[] | undefined =
@@ -42,8 +43,15 @@ export async function policyCommand(
       const isCurrent = isSame(state, before) && (!hasValues || state.control.values === before.control.values);
       return { events: isCurrent ? [...events, ...(answers ?? [])] : [], result: isCurrent };
     });
-    if (isDone) return;
+    if (!isDone) continue;
+    if (isChanged) await judgeChildren(thread);
+    return;
   }
+}
+
+/** Answers the waiting calls of subagents that the rules allow or deny now. If that fails, a person answers them. */
+async function judgeChildren({ children }: Thread): Promise<void> {
+  await Promise.allSettled(children.open.map((child) => policyCommand(child, async () => [], true)));
 }
 
 const askingCalls = ({ turn }: ThreadState): readonly Call[] =>

@@ -9,5 +9,6 @@ export async function resume(thread: Thread): Promise<void> {
   const reason = turn && thread.ports.modes.whyBlocked(thread.state);
   if (reason) throw reason;
   if (turn ? parked : held && inbox.length > 0) thread.wake({ force: true });
+  await thread.children.opened();
   await Promise.all(thread.children.open.map(resume));
 }

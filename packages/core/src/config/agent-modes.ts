@@ -1,10 +1,11 @@
 import type { AgentRecord } from "../events/event-map.ts";
+import type { Agent } from "./agent.ts";
 import type { Modes } from "./modes.ts";
 
 /** The modes of every thread: those of the harness, or for the thread of a subagent those of its agent. */
 export class AgentModes {
   readonly top: Modes;
-  readonly #subagents = new Map<string, Promise<Modes | null>>();
+  readonly #subagents = new Map<string, { agent: Agent; above: Modes; modes: Modes }>();
 
   constructor(top: Modes) {
     this.top = top;
@@ -16,18 +17,17 @@ export class AgentModes {
   }
 
   /** `null`: this process lacks the agent. Another process may have it. */
-  of(record: AgentRecord): Promise<Modes | null> {
-    const key = JSON.stringify([record.modeId, record.depth, record.path]);
-    const known = this.#subagents.get(key) ?? this.#resolve(record);
-    this.#subagents.set(key, known);
-    const forget = () => this.#subagents.delete(key);
-    known.then((modes) => modes ?? forget(), forget);
-    return known;
-  }
-
-  async #resolve(record: AgentRecord): Promise<Modes | null> {
-    const { path, depth } = record;
+  async of(record: AgentRecord): Promise<Modes | null> {
+    const { path, modeId, depth } = record;
     const above = path.length > 1 ? await this.of({ ...record, path: path.slice(0, -1), depth: depth + 1 }) : this.top;
-    return above && above.ofSubagent(record);
+    const agent = await above?.resolveSubagent(record);
+    if (!above || !agent) return null;
+    const key = JSON.stringify([modeId, depth, path]);
+    const known = this.#subagents.get(key);
+    // A catalog may have another agent of this name by now.
+    if (known?.agent === agent && known.above === above) return known.modes;
+    const modes = above.ofSubagent(agent, record);
+    this.#subagents.set(key, { agent, above, modes });
+    return modes;
   }
 }

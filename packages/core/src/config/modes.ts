@@ -130,12 +130,14 @@ export class Modes {
     return new Modes(this.all, this.default.id, this.#shared, own);
   }
 
-  /** The modes of a subagent that this agent's mode starts. `null`: there is no such subagent here. */
-  async ofSubagent({ path, modeId, depth }: AgentRecord): Promise<Modes | null> {
-    if (!this.has(modeId)) return null;
+  /** The agent of a subagent that an agent of these modes starts. `undefined`: there is no such agent here. */
+  async resolveSubagent({ path, modeId }: AgentRecord): Promise<Agent | undefined> {
+    return this.has(modeId) ? this.#config.delegation(this.of(modeId).agent)?.resolve(path.at(-1) ?? "") : undefined;
+  }
+
+  /** The modes of a subagent that an agent of these modes starts. */
+  ofSubagent(agent: Agent, { modeId, depth }: AgentRecord): Modes {
     const mode = this.of(modeId);
-    const agent = await this.#config.delegation(mode.agent)?.resolve(path.at(-1) ?? "");
-    if (!agent) return null;
     const { subagent } = this.#config;
     const levels = [...(subagent?.levels ?? []), agent.permissions];
     const own = { depth, models: this.#models, subagent: { levels, fork: agent.forked ? { agent, mode } : null } };

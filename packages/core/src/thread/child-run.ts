@@ -9,6 +9,7 @@ import type { Run, Runs } from "../folds/runs.ts";
 import type { Ended, ThreadState } from "../folds/state.ts";
 import { newFolds } from "../folds/folds.ts";
 import { isWaiting } from "../folds/progress.ts";
+import type { HeldRule } from "../permissions/rule.ts";
 import { sleep } from "../ports/clock.ts";
 import { trieGet } from "../folds/trie.ts";
 import { loadFolds } from "./load-folds.ts";
@@ -26,7 +27,9 @@ export class ChildRun {
   readonly #owner: Thread;
   /** Ends the current wait. */
   #wake: () => void = () => undefined;
+  readonly #opened = Promise.withResolvers<void>();
   #child: Thread | undefined;
+  #isOpening = true;
   #isStopped = false;
   #hasTimedOut = false;
 
@@ -37,6 +40,29 @@ export class ChildRun {
 
   /** Settles when the end of the run is recorded, or this process stops following it. */
   async follow(): Promise<void> {
+    try {
+      await this.#follow();
+    } finally {
+      this.#setOpened();
+    }
+  }
+
+  /** Its child is not open here yet, so its status and its questions are not known here. */
+  get isOpening(): boolean {
+    return this.#isOpening;
+  }
+
+  /** Settles when the child is open here, or can't be opened. */
+  get opened(): Promise<void> {
+    return this.#opened.promise;
+  }
+
+  #setOpened(): void {
+    this.#isOpening = false;
+    this.#opened.resolve();
+  }
+
+  async #follow(): Promise<void> {
     const { threads } = this.#owner.ports;
     const { childThreadId, session } = this.run;
     try {
@@ -76,6 +102,8 @@ export class ChildRun {
   #relay(child: Thread): Subscriber {
     const owner = this.#owner;
     owner.live(introduction(child));
+    owner.wakeWaiters();
+    this.#setOpened();
     const subscriber = new Subscriber(
       (event) => {
         const live = relayed(child, event);
@@ -118,10 +146,13 @@ export class ChildRun {
   }
 
   /** Until the timeout of the run, which counts the time at work. */
-  #msLeft({ state: { turn }, ports: { clock } }: Thread): number {
+  #msLeft({ state: { turn }, ports: { clock }, supervisor: { isDriving } }: Thread): number {
     const { timeoutMs } = this.run.background ?? {};
     if (timeoutMs === undefined || !turn || isWaiting(turn)) return Infinity;
-    return timeoutMs - turn.watch.ms - Math.max(0, clock.now() - turn.watch.at);
+    const msLeft = timeoutMs - turn.watch.ms;
+    // The process that drives the child has this thread open, too. Without a driver, the time does not count.
+    if (!isDriving) return msLeft > 0 ? Infinity : 0;
+    return msLeft - Math.max(0, clock.now() - turn.watch.at);
   }
 
   async #changedOrLate(changed: Promise<void>, ms: number): Promise<void> {
@@ -146,7 +177,7 @@ export class ChildRun {
   async #report(end: RunEnd): Promise<void> {
     const { runId, toolCallId, turnId, agentName, childThreadId, path, background } = this.run;
     const { content, ...rest } = this.#withTimeout(end);
-    const report = reportText(this.run, content);
+    const report = reportText(this.run, content, REPORT_CHARS);
     const event: NewEvent = {
       type: "subagent_end",
       turnId,
@@ -166,7 +197,7 @@ export class ChildRun {
       const { status } = rest;
       const settled: NewEvent = { type: "background_settled", agentId, runId, childThreadId, status };
       const isCancelledNow = this.run.seq <= runs.cancelledUpTo;
-      const note = `The background subagent ${agentId} (${agentName}) has ended: ${status}.\n${report.slice(0, NOTE_CHARS)}`;
+      const note = `The background subagent ${agentId} (${agentName}) has ended: ${status}.\n${reportText(this.run, content, NOTE_CHARS)}`;
       const woken: NewEvent = { ...inputOf(noteId(runId), note), delivery: "steer", note: true };
       return { events: wake && !isCancelledNow ? [event, settled, woken] : [event, settled] };
     });
@@ -220,15 +251,23 @@ const inputOf = (runId: string, content: string): NewEvent<"input_accepted"> => 
   named: true,
 });
 
+/** The rules of the session that a run copies. Those of the threads above it count anyway. */
+async function copiedRules({ session, source, childThreadId }: Run, { ports }: Thread): Promise<HeldRule[]> {
+  const isNeeded = session === "fork" && source && !(await ports.store.thread(childThreadId));
+  if (!isNeeded) return [];
+  return ports.threads.visit(source.threadId, async ({ state }) => [...state.control.policies.rules]);
+}
+
 /** Creates the thread of the child, with the input of the run. */
 async function createChild(run: Run, owner: Thread): Promise<void> {
   const { store, clock } = owner.ports;
+  const rules = await copiedRules(run, owner);
   const { runId, childThreadId, agentName, path, task, modeId, modelId, depth, toolCallId, seq, source } = run;
   const { agent: self, resourceId } = owner.state;
   const title = `${agentName}: ${task.trim().split("\n", 1)[0]}`.slice(0, TITLE_CHARS);
   const agent = { path, owner: owner.id, rootThreadId: self?.rootThreadId ?? owner.id, modeId, depth };
   const first: NewEvent = source
-    ? { type: "thread_cloned", title, parent: { ...source, toolCallId }, agent, rules: [], state: {} }
+    ? { type: "thread_cloned", title, parent: { ...source, toolCallId }, agent, rules, state: {} }
     : {
         type: "thread_created",
         title,
@@ -312,10 +351,10 @@ function runEndOf({ reason, detail, message, usage, cost, durationMs }: Ended): 
 }
 
 /** The whole report stays in the thread of the child. */
-function reportText({ childThreadId, session, background }: Run, content: string): string {
-  const isCut = content.length > REPORT_CHARS;
+function reportText({ childThreadId, session, background }: Run, content: string, maxChars: number): string {
+  const isCut = content.length > maxChars;
   const agentId = background ? ` agent_id="${background.agentId}"` : "";
   const sessionId = session === "stateless" ? "" : ` session_id="${childThreadId}"`;
   const rest = isCut ? `\n[cut; the whole report is the last message of thread ${childThreadId}]` : "";
-  return `<task_result${agentId}${sessionId}>\n${content.slice(0, REPORT_CHARS)}${rest}\n</task_result>`;
+  return `<task_result${agentId}${sessionId}>\n${content.slice(0, maxChars).toWellFormed()}${rest}\n</task_result>`;
 }

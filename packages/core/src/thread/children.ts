@@ -4,6 +4,7 @@ import type { Json } from "../events/message.ts";
 import type { Inherited } from "../folds/folds.ts";
 import type { Run } from "../folds/runs.ts";
 import { trieEntries } from "../folds/trie.ts";
+import { withTimeout } from "../ports/clock.ts";
 import { ChildRun } from "./child-run.ts";
 import type { NewLive } from "../events/live-events.ts";
 import { introduction } from "./relay.ts";
@@ -87,6 +88,19 @@ export class Children {
   /** The children of unfinished runs that are open here. */
   get open(): readonly Thread[] {
     return Array.from(this.#runs.values()).flatMap(({ child }) => child ?? []);
+  }
+
+  /** Descendants are not open here yet, so their questions are not known here. */
+  get isOpening(): boolean {
+    const runs = Array.from(this.#runs.values());
+    return runs.some(({ isOpening }) => isOpening) || this.open.some(({ children }) => children.isOpening);
+  }
+
+  /** Settles when all descendants that can be opened are open here, or after a timeout. */
+  async opened(): Promise<void> {
+    const all = Promise.all(Array.from(this.#runs.values(), ({ opened }) => opened));
+    await withTimeout(this.#thread.ports.clock, all);
+    await Promise.all(this.open.map(({ children }) => children.opened()));
   }
 
   /** A session has entered this thread, or one above it. */

@@ -47,6 +47,11 @@ export class Supervisor {
     return this.#running;
   }
 
+  /** This process has the lease, and has begun or continued the turn. */
+  get isDriving(): boolean {
+    return this.#driver?.hasDriven ?? false;
+  }
+
   get broken(): Error | null {
     return this.#broken;
   }

@@ -43,7 +43,8 @@ for (const { tasks, mode, isError, statuses } of [
     const found = ids.map(
       (id) => new RegExp(`^${id} \\(worker\\): (\\w+)`, "m").exec(textOf(awaited.result.content))?.[1],
     );
-    assert.deepEqual([awaited.isError, found], [isError, statuses]);
+    // Calls of one answer run at the same time, so that either may get the first id.
+    assert.deepEqual([awaited.isError, found.toSorted()], [isError, statuses.toSorted()]);
     await h.close();
   });
 

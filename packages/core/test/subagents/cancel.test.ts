@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Agent, Harness, memoryStore, textOf, type HarnessMessage } from "@cinch/core";
+import { MemoryData, MemoryStore } from "@cinch/core/store";
 import { call, hang, say, script, scriptedBy } from "@cinch/testkit";
+import { noting } from "../support.ts";
 
 const results = (messages: readonly HarnessMessage[]): string[] =>
   messages.flatMap(({ outcomes }) => Object.values(outcomes).map(({ result }) => textOf(result.content)));
@@ -147,5 +149,73 @@ test("the result of agent_cancel has reported the end, so there is no note", asy
   await h.settled();
   assert.deepEqual(notes(h.getDisplayState().messages), []);
   assert.equal(model.requests.length, 3);
+  await h.close();
+});
+
+test("an abort ends a subagent in each of its states", async () => {
+  const { note } = noting([]);
+  for (const state of ["asking", "suspended", "running", "awaiting"]) {
+    const data = new MemoryData();
+    const m =
+      state === "asking"
+        ? script(call("note", { what: "x" }))
+        : state === "suspended"
+          ? script(call("ask_user", { question: "x?" }))
+          : script(hang("x"));
+    const worker = new Agent({ name: "worker", model: m, tools: { note } });
+    const model =
+      state === "awaiting"
+        ? script(
+            call("task", { agent: "worker", prompt: "a", background: true }),
+            call("agent_await", { ids: ["bg-1"], mode: "all" }),
+          )
+        : script(call("task", { agent: "worker", prompt: "a" }), say("no"));
+    const h = new Harness({
+      id: "t",
+      agent: new Agent({ name: "dev", model, subagents: [worker], subagentBackground: true }),
+      storage: new MemoryStore(data),
+    });
+    const turn = h.sendMessage({ content: "go" });
+    await wait(100);
+    const t = Date.now();
+    await h.abort();
+    assert.equal((await turn).reason, "aborted", state);
+    assert.ok(Date.now() - t < 2000, state);
+    assert.equal((await h.settled()).status, "idle", state);
+    assert.deepEqual(
+      (await new MemoryStore(data).threads()).filter((x) => x.active),
+      [],
+      state,
+    );
+    assert.deepEqual(Object.keys(h.getDisplayState().pendingApprovals), []);
+    await h.close();
+  }
+});
+
+test("a steer ends agent_await with the results so far", async () => {
+  const stuck = new Agent({ name: "stuck", model: script(hang("…")), tools: {} });
+  const quick = new Agent({ name: "quick", model: script(say("q")), tools: {} });
+  const model = script(
+    call(
+      ["task", { agent: "stuck", prompt: "1", background: true }],
+      ["task", { agent: "quick", prompt: "2", background: true }],
+    ),
+    call("agent_await", { ids: ["bg-1", "bg-2"], mode: "race" }),
+    call("agent_await", { ids: ["bg-1", "bg-2"], mode: "all" }),
+    say("after"),
+  );
+  const h = new Harness({
+    id: "t",
+    agent: new Agent({ name: "dev", model, subagents: [stuck, quick], subagentBackground: true }),
+    storage: memoryStore(),
+  });
+  const turn = h.sendMessage({ content: "go" });
+  await wait(150);
+  await h.steer({ content: "hurry" });
+  assert.equal(textOf((await turn).message!.content), "after");
+  const texts = results(h.getDisplayState().messages);
+  assert.match(texts[2]!, /bg-1 \(stuck\): running/);
+  assert.match(texts[3]!, /ended by a new message/);
+  await h.abort();
   await h.close();
 });

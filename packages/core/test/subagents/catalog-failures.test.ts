@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Agent, Harness, memoryStore } from "@cinch/core";
 import { call, say, script, scriptedBy } from "@cinch/testkit";
+import { noting } from "../support.ts";
 
 const wait = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
@@ -36,5 +37,34 @@ test("a catalog is listed once per turn, and the prompt follows", async () => {
   await h.sendMessage({ content: "go" });
   assert.equal(lists, 2);
   assert.match(JSON.stringify(model.requests[1]!.tools), /a2/);
+  await h.close();
+});
+
+test("an agent that a catalog has changed is judged by its new rules", async () => {
+  const runs: unknown[] = [];
+  const { note } = noting(runs);
+  let policy: "allow" | "deny" = "allow";
+  const make = () =>
+    new Agent({
+      name: "worker",
+      model: script(call("note", { what: "x" }), say("ok")),
+      tools: { note },
+      permissions: [{ toolName: "note", policy }],
+    });
+  const catalog = { list: async () => [{ name: "worker", description: "" }], resolve: async () => make() };
+  const model = scriptedBy(({ prompt }) =>
+    prompt.at(-1)?.role === "user" ? call("task", { agent: "worker", prompt: "x" }) : say("done"),
+  );
+  const h = new Harness({
+    id: "t",
+    agent: new Agent({ name: "dev", model, subagents: catalog }),
+    storage: memoryStore(),
+    permissions: [{ toolName: "note", policy: "allow" }],
+  });
+  await h.sendMessage({ content: "go" });
+  assert.equal(runs.length, 1);
+  policy = "deny";
+  await h.sendMessage({ content: "go" });
+  assert.equal(runs.length, 1);
   await h.close();
 });

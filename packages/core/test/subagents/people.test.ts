@@ -1,9 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Agent, Harness, memoryStore } from "@cinch/core";
+import { Agent, Harness, memoryStore, textOf, type HarnessMessage } from "@cinch/core";
 import { MemoryData, MemoryStore } from "@cinch/core/store";
-import { call, say, script } from "@cinch/testkit";
+import { call, say, script, scriptedBy } from "@cinch/testkit";
 import { noting } from "../support.ts";
+
+const results = (messages: readonly HarnessMessage[]): string[] =>
+  messages.flatMap(({ outcomes }) => Object.values(outcomes).map(({ result }) => textOf(result.content)));
+
+const notes = (messages: readonly HarnessMessage[]): string[] =>
+  messages.filter(({ role }) => role === "note").map(({ content }) => textOf(content));
 
 const wait = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
@@ -68,5 +74,94 @@ test("a rewind that cuts the end of a run counts its usage once", async () => {
   await h.settled();
   await wait(50);
   assert.equal(h.getTokenUsage().inputTokens, before);
+  await h.close();
+});
+
+test("a decline without a message ends the subagent, and its parent continues", async () => {
+  const { note } = noting([]);
+  const worker = new Agent({ name: "worker", model: script(call("note", { what: "x" })), tools: { note } });
+  const model = script(call("task", { agent: "worker", prompt: "a" }), say("done"));
+  const h = new Harness({
+    id: "t",
+    agent: new Agent({ name: "dev", model, subagents: [worker] }),
+    storage: memoryStore(),
+  });
+  const turn = h.sendMessage({ content: "go" });
+  await h.settled();
+  await h.respondToToolApproval({ decision: "decline" });
+  assert.equal((await turn).reason, "complete");
+  assert.match(results(h.getDisplayState().messages)[0]!, /declined/);
+  await h.close();
+});
+
+test("always_allow answers the other subagents that wait for the same", async () => {
+  const runs: unknown[] = [];
+  const { note } = noting(runs);
+  const worker = new Agent({ name: "worker", model: script(call("note", { what: "x" }), say("ok")), tools: { note } });
+  const model = script(
+    call(["task", { agent: "worker", prompt: "a" }], ["task", { agent: "worker", prompt: "b" }]),
+    say("done"),
+  );
+  const h = new Harness({
+    id: "t",
+    agent: new Agent({ name: "dev", model, subagents: [worker] }),
+    storage: memoryStore(),
+  });
+  const turn = h.sendMessage({ content: "go" });
+  await h.settled();
+  await h.respondToToolApproval({ decision: "always_allow_tool" });
+  const r = await Promise.race([turn, wait(2000)]);
+  assert.ok(r, `still ${h.getDisplayState().status}`);
+  await h.close();
+});
+
+test("a fork of a session keeps the rules of its thread", async () => {
+  const runs: unknown[] = [];
+  const { note } = noting(runs);
+  const idIn = (text: string) => /session_id=\\?"(sub_\w+)\\?"/.exec(text)?.[1] ?? "";
+  const worker = new Agent({
+    name: "worker",
+    model: scriptedBy(({ prompt }) =>
+      JSON.stringify(prompt.at(-1)).includes("note it") ? call("note", { what: "x" }) : say("ok"),
+    ),
+    tools: { note },
+  });
+  const model = scriptedBy(({ prompt }) => {
+    const last = JSON.stringify(prompt.at(-1));
+    if (last.includes("first")) return call("task", { agent: "worker", prompt: "hello", session: { mode: "new" } });
+    if (last.includes("second"))
+      return call("task", {
+        agent: "worker",
+        prompt: "note it",
+        session: { mode: "fork", id: idIn(JSON.stringify(prompt)) },
+      });
+    return say("done");
+  });
+  const h = new Harness({
+    id: "t",
+    agent: new Agent({ name: "dev", model, subagents: [worker], subagentSessions: true }),
+    storage: memoryStore(),
+    permissions: [{ toolName: "note", policy: "allow" }],
+  });
+  await h.sendMessage({ content: "first" });
+  const [child] = await h.listThreads({ parentId: h.getCurrentThreadId()! });
+  const s = await h.createSession({ threadId: child!.id });
+  await s.setPermissionForTool({ toolName: "note", policy: "deny" });
+  await h.sendMessage({ content: "second" });
+  assert.deepEqual(runs, []);
+  await h.close();
+});
+
+test("a long report in a note is cut and closed", async () => {
+  const long = new Agent({ name: "long", model: script(say("x".repeat(20_000), { size: 5000 })), tools: {} });
+  const model = script(call("task", { agent: "long", prompt: "1", background: true }), say("ok"), say("seen"));
+  const h = new Harness({
+    id: "t",
+    agent: new Agent({ name: "dev", model, subagents: [long], subagentBackground: true }),
+    storage: memoryStore(),
+  });
+  await h.sendMessage({ content: "go" });
+  await h.settled();
+  assert.match(notes(h.getDisplayState().messages)[0]!, /<\/task_result>$/);
   await h.close();
 });
