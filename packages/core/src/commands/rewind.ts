@@ -138,7 +138,8 @@ async function settleWork(thread: Thread): Promise<void> {
   const isBusy = (state: ThreadState) =>
     state.turn !== null || state.files.restoring !== null || hasUnrecordedChanges(state);
   await thread.command(({ turn }) => {
-    return turn && !turn.aborting ? { events: [{ type: "abort_requested", turnId: turn.turnId }] } : null;
+    if (!turn || turn.aborting) return null;
+    return { events: [{ type: "abort_requested", turnId: turn.turnId, keepsBackground: true }] };
   });
   const isSettled = (state: ThreadState) => (thread.ports.workspace?.undo ? !isBusy(state) : state.turn === null);
   if (!(await thread.until(isSettled))) throw cannotDrive();

@@ -115,7 +115,12 @@ export const eventMap = {
   })),
   input_edited: command(() => ({ inputId: z.string(), content: z.string() })),
   input_removed: command(() => ({ inputId: z.string() })),
-  abort_requested: command(() => ({ turnId: z.optional(z.string()), inbox: z.optional(z.boolean()) })),
+  abort_requested: command(() => ({
+    turnId: z.optional(z.string()),
+    inbox: z.optional(z.boolean()),
+    /** By a rewind: runs in the background go on, unless their start is reverted. */
+    keepsBackground: z.optional(z.boolean()),
+  })),
   input_taken: driver(() => ({ inputId: z.string() })),
   follow_up_queued: live(() => ({ count: z.number(), inputId: z.string() })),
   steer_queued: live(() => ({ count: z.number(), inputId: z.string() })),

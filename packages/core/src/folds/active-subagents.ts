@@ -60,6 +60,12 @@ export function withoutEnded(subagents: ActiveSubagents): ActiveSubagents {
   return active.length === Object.keys(subagents).length ? subagents : Object.fromEntries(active);
 }
 
+/** A rewind reverts no run in the background that had started. */
+export function inBackground(subagents: ActiveSubagents): ActiveSubagents {
+  const left = Object.entries(subagents).filter(([, { agentId, endedAt }]) => agentId !== null && endedAt === null);
+  return Object.fromEntries(left.map(([id, one]) => [id, { ...one, ...noLive, status: "running" as const }]));
+}
+
 type SubagentEvent = Of<"subagent_text_delta" | "subagent_tool_start" | "subagent_tool_end" | "subagent_event">;
 
 export function reduceSubagents(subagents: ActiveSubagents, event: SubagentEvent): ActiveSubagents {

@@ -4,6 +4,7 @@ import { isNewer } from "../events/versions.ts";
 import { MESSAGES_SHOWN, type HarnessDisplayState, type HarnessMessage } from "./display-state.ts";
 import {
   endedSubagent,
+  inBackground,
   reduceSubagents,
   startedSubagent,
   withoutEnded,
@@ -108,7 +109,7 @@ function applyDurable(draft: PartsDraft, event: DurableEvent): void {
       Object.assign(parts, noLive, { activeSubagents: {} });
       return;
     case "thread_rewound":
-      Object.assign(parts, noLive, { activeSubagents: {} });
+      Object.assign(parts, noLive, { activeSubagents: inBackground(parts.activeSubagents) });
       return;
     case "agent_end":
       Object.assign(parts, noLive, { activeSubagents: withoutEnded(parts.activeSubagents) });

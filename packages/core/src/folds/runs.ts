@@ -78,7 +78,7 @@ export function reduceRuns(runs: Runs, event: DurableEvent): Runs {
     case "background_settled":
       return ended(runs, event);
     case "abort_requested":
-      return runs.unfinished.size === 0 ? runs : { ...runs, cancelledUpTo: event.seq };
+      return runs.unfinished.size === 0 || event.keepsBackground ? runs : { ...runs, cancelledUpTo: event.seq };
     case "thread_cloned":
       return withoutUnfinished(runs);
     default:

@@ -130,16 +130,12 @@ export function parked({ turn, parked: already }: ThreadState, why: string): Pro
 async function begin(driver: Driver): Promise<void> {
   if (!driver.ports.modes.canAct(driver.state)) return driver.release();
   driver.newTurn();
-  const { modes } = driver.ports;
-  const { control } = driver.state;
-  const mode = modes.current(control);
-  const modelId = modes.modelId(control, mode);
+  await driver.ports.modes.listSubagents(driver.state.control);
+  const { mode, modelId } = await setupOf(driver);
   await driver.append((state) =>
     beginTurn(state, { modeId: mode.id, modelId }, { ids: driver.ports.ids, force: driver.force }),
   );
-  if (!driver.state.turn) return driver.release();
-  // A catalog may take long. The turn has begun, so that it can be aborted meanwhile.
-  await orAborted(modes.listSubagents(driver.state.control), driver.signal);
+  if (!driver.state.turn) await driver.release();
 }
 
 /** Begins the turn of a retry that was accepted while this driver was running. */

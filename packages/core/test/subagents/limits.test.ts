@@ -119,3 +119,30 @@ test("a rewind cancels the children that were started after its target", async (
   assert.equal(h.getDisplayState().status, "idle");
   await h.close();
 });
+
+test("a rewind during a turn leaves background children that were started before its target", async () => {
+  const stuck = new Agent({ name: "stuck", model: script(hang("…")), tools: {} });
+  const model = script(
+    call("task", { agent: "stuck", prompt: "a", background: true }),
+    say("Started."),
+    call("task", { agent: "stuck", prompt: "b" }),
+  );
+  const agent = new Agent({ name: "dev", model, subagents: [stuck], subagentBackground: true });
+  const storage = memoryStore();
+  const h = new Harness({ id: "t", agent, storage });
+  await h.sendMessage({ content: "go" });
+  const { seq } = h.getDisplayState();
+  const turn = h.sendMessage({ content: "wait" });
+  const isActive = async () => {
+    const children = await h.listThreads({ parentId: h.getCurrentThreadId()! });
+    return Object.fromEntries(children.map(({ title, active }) => [title, active]));
+  };
+  while (Object.keys(await isActive()).length < 2) await new Promise((resolve) => setTimeout(resolve, 5));
+  await h.rewind({ toSeq: seq });
+  assert.equal((await turn).reason, "aborted");
+  for (let tries = 0; (await isActive())["stuck: b"] && tries < 100; tries++)
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  assert.deepEqual(await isActive(), { "stuck: a": true, "stuck: b": false });
+  assert.equal(h.getDisplayState().status, "running");
+  await h.close();
+});
