@@ -1,10 +1,8 @@
 import { CinchError } from "../errors.ts";
 import { noteId } from "../config/run-id.ts";
 import { abort, abortEnded } from "../commands/abort.ts";
-import type { NewEvent, RunStatus } from "../events/event-map.ts";
-import { stamp } from "../events/event-map.ts";
+import { stamp, type NewEvent } from "../events/event-map.ts";
 import { textOf } from "../events/message.ts";
-import { noUsage } from "../events/usage.ts";
 import type { Run, Runs } from "../folds/runs.ts";
 import type { Ended, ThreadState } from "../folds/state.ts";
 import { newFolds } from "../folds/folds.ts";
@@ -13,6 +11,7 @@ import type { HeldRule } from "../permissions/rule.ts";
 import { sleep } from "../ports/clock.ts";
 import { trieGet } from "../folds/trie.ts";
 import { loadFolds } from "./load-folds.ts";
+import { endRun, failedRun, type EndedRun } from "../turn/ended-run.ts";
 import { introduction, relayed } from "./relay.ts";
 import { Subscriber } from "./subscriber.ts";
 import type { Thread } from "./thread.ts";
@@ -174,37 +173,20 @@ export class ChildRun {
     return isUnfinished && this.#child !== undefined && endIn(this.#child.state, runId) !== null;
   }
 
-  async #report(end: RunEnd): Promise<void> {
-    const { runId, toolCallId, turnId, agentName, childThreadId, path, background } = this.run;
-    const { content, ...rest } = this.#withTimeout(end);
-    const report = reportText(this.run, content, REPORT_CHARS);
-    const event: NewEvent = {
-      type: "subagent_end",
-      turnId,
-      toolCallId,
-      toolName: "task",
-      runId,
-      agentName,
-      childThreadId,
-      path,
-      result: { content: report },
-      ...rest,
-    };
+  async #report(end: EndedRun): Promise<void> {
+    const { runId, agentName, background, seq } = this.run;
+    const { content, ...how } = this.#withTimeout(end);
+    const events = endRun(this.run, { ...how, content: reportText(this.run, content, REPORT_CHARS) });
     await this.#owner.command(({ runs }) => {
       if (!trieGet(runs.unfinished, runId)) return null;
-      if (!background) return { events: [event] };
-      const { agentId, wake } = background;
-      const { status } = rest;
-      const settled: NewEvent = { type: "background_settled", agentId, runId, childThreadId, status };
-      const isCancelledNow = this.run.seq <= runs.cancelledUpTo;
-      const note = `The background subagent ${agentId} (${agentName}) has ended: ${status}.\n${reportText(this.run, content, NOTE_CHARS)}`;
-      const woken: NewEvent = { ...inputOf(noteId(runId), note), delivery: "steer", note: true };
-      return { events: wake && !isCancelledNow ? [event, settled, woken] : [event, settled] };
+      if (!background?.wake || seq <= runs.cancelledUpTo) return { events };
+      const note = `The background subagent ${background.agentId} (${agentName}) has ended: ${how.status}.\n${reportText(this.run, content, NOTE_CHARS)}`;
+      return { events: [...events, { ...inputOf(noteId(runId), note), delivery: "steer", note: true }] };
     });
   }
 
   /** An aborted run that was at work for too long has reached its timeout. */
-  #withTimeout(end: RunEnd): RunEnd {
+  #withTimeout(end: EndedRun): EndedRun {
     const { timeoutMs = Infinity } = this.run.background ?? {};
     const isLate = this.#hasTimedOut || end.durationMs >= timeoutMs;
     if (end.status !== "aborted" || !isLate) return end;
@@ -291,26 +273,10 @@ function isCancelled({ runs, turn }: { runs: Runs; turn: ThreadState["turn"] }, 
   return run.seq <= runs.cancelledUpTo || (!run.background && turn?.turnId !== run.turnId);
 }
 
-interface RunEnd {
-  status: RunStatus;
-  content: string;
-  isError: boolean;
-  durationMs: number;
-  usage: typeof noUsage;
-  cost: number | null;
-}
-
-const failure = (why: string): RunEnd => ({
-  status: "failed",
-  content: `The subagent failed: ${why}.`,
-  isError: true,
-  durationMs: 0,
-  usage: noUsage,
-  cost: 0,
-});
+const failure = (why: string): EndedRun => failedRun("failed", `The subagent failed: ${why}.`);
 
 /** `null`: the run has not ended. */
-async function endOfRun(child: Thread, runId: string): Promise<RunEnd | null> {
+async function endOfRun(child: Thread, runId: string): Promise<EndedRun | null> {
   const { state } = child;
   const isOpen =
     state.inbox.some((item) => item.inputId === runId) || (state.turn && trieGet(state.turn.inputIds, runId));
@@ -340,7 +306,7 @@ const WHY: Record<Exclude<Ended["reason"], "complete">, string> = {
   budget: "reached its budget",
 };
 
-function runEndOf({ reason, detail, message, usage, cost, durationMs }: Ended): RunEnd {
+function runEndOf({ reason, detail, message, usage, cost, durationMs }: Ended): EndedRun {
   const text = message ? textOf(message.content).trim() : "";
   const used = { usage, cost, durationMs };
   if (reason === "complete" && text !== "") return { status: reason, content: text, isError: false, ...used };

@@ -4,11 +4,11 @@ import type { AwaitMode, BackgroundOptions } from "../../config/subagent-options
 import { noteId } from "../../config/run-id.ts";
 import type { NewEvent } from "../../events/event-map.ts";
 import { textOf } from "../../events/message.ts";
-import { noUsage } from "../../events/usage.ts";
 import { awaited, type AwaitPayload } from "../../folds/awaited.ts";
 import type { BackgroundAgent, Run } from "../../folds/runs.ts";
 import type { ThreadState } from "../../folds/state.ts";
 import { trieEntries, trieGet } from "../../folds/trie.ts";
+import { endRun, failedRun } from "../../turn/ended-run.ts";
 import { defineTool, type ToolSet } from "../tool.ts";
 import { hostOf, suspendForChildren, type ControlHost } from "./host.ts";
 import { toolSchema } from "./schema.ts";
@@ -106,26 +106,8 @@ const hasStarted = async (host: ControlHost, { runId, childThreadId }: Run): Pro
 
 /** The end of a run that has not started. */
 function cancelledEnd({ runs }: ThreadState, run: Run): NewEvent[] {
-  const { runId, turnId, toolCallId, agentName, childThreadId, path, background } = run;
-  if (!trieGet(runs.unfinished, runId) || !background) return [];
-  const of = { runId, childThreadId, status: "cancelled" as const };
-  const used = { durationMs: 0, usage: noUsage, cost: 0 };
-  const result = { content: "Cancelled before it began." };
-  return [
-    {
-      type: "subagent_end",
-      ...of,
-      turnId,
-      toolCallId,
-      toolName: "task",
-      agentName,
-      path,
-      result,
-      isError: true,
-      ...used,
-    },
-    { type: "background_settled", ...of, agentId: background.agentId },
-  ];
+  const isUnfinished = trieGet(runs.unfinished, run.runId) !== undefined;
+  return isUnfinished ? endRun(run, failedRun("cancelled", "Cancelled before it began.")) : [];
 }
 
 type Agents = [agentId: string, agent: BackgroundAgent][];

@@ -1,0 +1,34 @@
+import type { NewEvent, RunStatus } from "../events/event-map.ts";
+import type { Usage } from "../events/message.ts";
+import { noUsage } from "../events/usage.ts";
+import type { Run } from "../folds/runs.ts";
+
+/** How a run ended, and what its call reports. */
+export interface EndedRun {
+  status: RunStatus;
+  content: string;
+  isError: boolean;
+  durationMs: number;
+  usage: Usage;
+  cost: number | null;
+}
+
+/** The end of a run that used nothing. */
+export const failedRun = (status: RunStatus, content: string): EndedRun => ({
+  status,
+  content,
+  isError: true,
+  durationMs: 0,
+  usage: noUsage,
+  cost: 0,
+});
+
+/** The events that end a run. Those of a run in the background stand next to each other. */
+export function endRun(run: Run, { content, ...end }: EndedRun): NewEvent[] {
+  const { runId, toolCallId, turnId, agentName, childThreadId, path, background } = run;
+  const of = { runId, childThreadId, turnId };
+  const call = { toolCallId, toolName: "task", agentName, path };
+  const ended: NewEvent = { type: "subagent_end", ...of, ...call, result: { content }, ...end };
+  if (!background) return [ended];
+  return [ended, { type: "background_settled", runId, childThreadId, agentId: background.agentId, status: end.status }];
+}
