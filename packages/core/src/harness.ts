@@ -11,16 +11,18 @@ import { AgentValue, ModeConfig, modeOf, Modes, type ResolveModel } from "./conf
 import { optionsOf } from "./commands/options.ts";
 import { pendingApprovals, type ThreadApproval } from "./queries/pending.ts";
 import { InterruptOn } from "./permissions/gate.ts";
+import { ContextWindow } from "./config/windows.ts";
 import { Rule, ToolCategory } from "./permissions/rule.ts";
 import { costOf, defaultPrices, Prices, type PriceTable } from "./config/prices.ts";
 import type { Usage } from "./events/message.ts";
 import { randomIds, type Ids } from "./ports/ids.ts";
 import { systemClock, type Clock } from "./ports/clock.ts";
-import { ClockValue, StoreValue, WorkspaceValue } from "./config/port-values.ts";
+import { ClockValue, MemoryValue, StoreValue, WorkspaceValue } from "./config/port-values.ts";
 import { ThreadRegistry } from "./thread/thread-registry.ts";
 import { Session } from "./session.ts";
 import { isStandard } from "./tools/schema.ts";
 import { StateShape, type StateUpdates, type StateValues } from "./config/state-shape.ts";
+import type { Memory } from "./ports/memory.ts";
 import type { Store } from "./ports/store.ts";
 import type { NewLive } from "./events/live-events.ts";
 import type { ToolSet } from "./tools/tool.ts";
@@ -42,6 +44,10 @@ export interface HarnessConfig<Values = StateValues> {
   subagents?: Subagents;
   /** The files and commands that agents can reach. */
   workspace?: Workspace;
+  /** Keeps prompts within the model's window: `observationalMemory()` or `summaries()` of `@cinch/memory`. Default: prompts only grow. */
+  memory?: Memory;
+  /** How many tokens a model takes: one number for all models, or by the model's name. */
+  contextWindow?: ContextWindow;
   /** Rules for all threads. The rules of a thread can't allow what these deny. */
   permissions?: Rule[];
   /** Tools that ask before they run: always, or for some arguments. */
@@ -80,6 +86,8 @@ const Config = z.strictObject({
   tools: z.optional(ToolValues),
   subagents: z.optional(SubagentsValue),
   workspace: z.optional(WorkspaceValue),
+  memory: z.optional(MemoryValue),
+  contextWindow: z.optional(ContextWindow),
   permissions: z.optional(z.array(Rule)),
   interruptOn: z.optional(InterruptOn),
   toolCategory: z.optional(fn<(toolName: string) => ToolCategory | undefined>()),
@@ -117,17 +125,18 @@ export class Harness<Values = StateValues> {
   constructor(config: HarnessConfig<Values>) {
     const valid = checkedConfig(Config, config, "Harness");
     this.id = valid.id;
-    this.#shape = new StateShape(valid.stateSchema, valid.initialState);
+    this.#shape = new StateShape(valid.stateSchema, valid.initialState, valid.memory);
     this.#rules = valid.permissions ?? [];
     const { clock = systemClock } = valid;
     this.#modes = new Modes(modesOf(valid).map(modeOf), valid.defaultModeId, {
-      tools: [valid.tools ?? {}, valid.workspace?.tools ?? {}],
+      tools: [valid.tools ?? {}, valid.workspace?.tools ?? {}, valid.memory?.tools ?? {}],
       permissions: this.#rules,
       interruptOn: valid.interruptOn ?? {},
       toolCategory: valid.toolCategory,
       yolo: this.#shape.yolo,
       onAsk: valid.onAsk ?? "wait",
       budget: valid.budget,
+      contextWindow: valid.contextWindow,
       resolveModel: valid.resolveModel,
       workspaceTools: valid.workspace?.tools ?? {},
       subagents: valid.subagents === undefined ? undefined : catalogOf(valid.subagents, valid.id),
@@ -139,7 +148,8 @@ export class Harness<Values = StateValues> {
     this.#store = valid.storage ?? memoryStore();
     const store = this.#store;
     this.#workspace = valid.workspace;
-    const ports = { store, clock, ids, modes: this.#modes, shape: this.#shape, workspace: valid.workspace };
+    const { workspace, memory } = valid;
+    const ports = { store, clock, ids, modes: this.#modes, shape: this.#shape, workspace, memory };
     const cost = (usage: Usage, modelId: string) => costOf(usage, modelId, prices);
     this.#registry = new ThreadRegistry({ ...ports, costOf: cost }, new AgentModes(this.#modes), onRecover);
     this.#session = this.#newSession(resourceId);
@@ -277,6 +287,8 @@ export class Harness<Values = StateValues> {
   readonly resume: Session["resume"] = () => this.#session.resume();
   readonly retry: Session["retry"] = () => this.#session.retry();
   readonly settled: Session["settled"] = () => this.#session.settled();
+  readonly explainContext: Session["explainContext"] = () => this.#session.explainContext();
+  readonly compact: Session["compact"] = (options) => this.#session.compact(options);
   readonly respondToToolSuspension: Session["respondToToolSuspension"] = (answer) =>
     this.#session.respondToToolSuspension(answer);
   readonly respondToToolApproval: Session["respondToToolApproval"] = (answer) =>

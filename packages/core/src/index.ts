@@ -18,6 +18,7 @@ export type { Settings } from "./config/settings.ts";
 export type { SubagentBackground, SubagentSessions } from "./config/subagent-options.ts";
 export type { StateUpdates, StateValues, WholeState } from "./config/state-shape.ts";
 export type { ApprovalAnswer, SuspensionAnswer } from "./commands/answers.ts";
+export type { Compacted } from "./commands/compact.ts";
 export type { Input, InputFile } from "./commands/input.ts";
 export type { RewindOptions, RewindResult } from "./commands/rewind.ts";
 export { CinchError, type ErrorCode } from "./errors.ts";
@@ -72,10 +73,23 @@ export type { Fit } from "./permissions/judge.ts";
 export type { HeldRule, Policy, Rule, ToolCategory } from "./permissions/rule.ts";
 export type { Clock } from "./ports/clock.ts";
 export type { Ids } from "./ports/ids.ts";
+export type {
+  BlockText,
+  Boundary,
+  ContextPlan,
+  ContextView,
+  Cut,
+  Memory,
+  MemoryJob,
+  Observed,
+  Quote,
+  TextRequest,
+} from "./ports/memory.ts";
 export { memoryStore } from "./ports/memory-store.ts";
 export type { Store, ThreadQuery, ThreadRecord } from "./ports/store.ts";
 export type { Workspace, WorkspaceStatus } from "./ports/workspace.ts";
 export type { ThreadApproval } from "./queries/pending.ts";
+export type { ContextExplanation } from "./queries/explain-context.ts";
 export type { Settled } from "./queries/settled.ts";
 export type { Session } from "./session.ts";
 export type { TurnResult } from "./thread/turn-results.ts";

@@ -2,6 +2,8 @@ import { answerApproval, answerSuspension, type ApprovalAnswer, type SuspensionA
 import { AnswerTargets } from "./commands/answer-target.ts";
 import { Subscribers } from "./thread/subscribers.ts";
 import { cloneThread, type CloneOptions } from "./commands/clone.ts";
+import { requestCompaction, type Compacted } from "./commands/compact.ts";
+import { explainContext, type ContextExplanation } from "./queries/explain-context.ts";
 import { createThread } from "./commands/create-thread.ts";
 import { addGrant, rename, setRule, setState, switchMode, switchModel } from "./commands/thread-settings.ts";
 import type { ModelSwitch } from "./commands/thread-settings.ts";
@@ -153,6 +155,16 @@ export class Session<Values = StateValues> {
   /** Settles when nothing more happens in the current thread without a person. */
   async settled(): Promise<Settled> {
     return (await this.#command(async (thread) => ({ rest: settled(thread) }))).rest;
+  }
+
+  /** Where the tokens of the next prompt go, and what it leaves out. */
+  explainContext(): Promise<ContextExplanation> {
+    return this.#command(explainContext);
+  }
+
+  /** Lets the memory shorten the prompt now. Settles when that is done. `instructions`: what the summary must not lose. */
+  async compact(options: { instructions?: string } = {}): Promise<Compacted> {
+    return (await this.#command((thread) => requestCompaction(thread, optionsOf("compact", options)))).compacted;
   }
 
   /** Answers a suspended call. */

@@ -25,6 +25,8 @@ const IRREGULAR = ["fails", "unknown", "suspends", "resumes", "missing", "twice"
 const CONTROL = ["plans", "lists tasks"] as const;
 const DELEGATING = ["delegates", "waits for a child", "delegates in the background", "leaves a child"] as const;
 
+const MEMORY = ["observes", "reflects", "activates", "summarises", "leaves out", "asks", "fails"] as const;
+
 export interface OutcomePlan {
   kind: "ends" | (typeof IRREGULAR | typeof ASKING | typeof CONTROL | typeof DELEGATING)[number];
   result: ToolResult;
@@ -60,6 +62,8 @@ export type Act =
     }
   | { kind: "note"; text: string }
   | { kind: "rewind" | "clone"; at: number }
+  /** The share of the journal that is covered may end anywhere, also within a step. */
+  | { kind: "memory"; how: (typeof MEMORY)[number]; at: number }
   | { kind: "command"; event: NewEvent };
 
 const text = fc.oneof(
@@ -213,6 +217,14 @@ const act: fc.Arbitrary<Act> = fc.oneof(
     }),
   },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant("command" as const), event: command }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      kind: fc.constant("memory" as const),
+      how: fc.constantFrom(...MEMORY),
+      at: fc.double({ min: 0, max: 1, noNaN: true }),
+    }),
+  },
 );
 
 const written = (acts: readonly Act[]): DurableEvent[] => {

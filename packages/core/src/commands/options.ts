@@ -44,6 +44,7 @@ const SCHEMAS = {
   editInput: () => z.strictObject({ inputId: id, content: z.string() }),
   removeInput: () => z.strictObject({ inputId: id }),
   abort: () => z.strictObject({ inbox: flag }),
+  compact: () => z.strictObject({ instructions: text }),
   respondToToolSuspension: () => z.strictObject({ ...answer, resumeData: given, seq }),
   respondToToolApproval: () =>
     z.strictObject({

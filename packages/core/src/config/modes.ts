@@ -264,6 +264,13 @@ export class Modes {
     return [this.#config.budget, agent.budget].filter((budget) => budget !== undefined);
   };
 
+  /** The model that a memory asks; default: the thread's own. */
+  async textModel(model: Model | undefined, control: Control): Promise<{ modelId: string; model: StreamModel }> {
+    const mode = this.current(control);
+    const modelId = model === undefined ? this.modelId(control, mode) : idOf(model);
+    return { modelId, model: typeof model === "object" ? asV4(model) : await this.#model(modelId, mode) };
+  }
+
   /** Rejects if the model can't be used. */
   async checkModel(modelId: string): Promise<void> {
     try {

@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import type { Clock } from "../ports/clock.ts";
+import type { Memory } from "../ports/memory.ts";
 import type { Store } from "../ports/store.ts";
 import type { Workspace } from "../ports/workspace.ts";
 
@@ -43,6 +44,11 @@ export const StoreValue = withMethods<Store>(
 export const WorkspaceValue = withMethods<Workspace>(
   "a workspace: localWorkspace({ root }) of @cinch/workspace, or one of your own",
   ["open", "close"],
+);
+
+export const MemoryValue = withMethods<Memory>(
+  "a memory: observationalMemory() or summaries() of @cinch/memory, or one of your own",
+  ["plan", "summarise"],
 );
 
 export const ClockValue = withMethods<Clock>("a clock: an object with now() and after()", ["now", "after"]);

@@ -2,6 +2,7 @@ import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { CinchError, reasonOf, type ErrorCode } from "../errors.ts";
 import { NoJson, toJson } from "../events/json.ts";
 import type { Json } from "../events/message.ts";
+import type { Memory } from "../ports/memory.ts";
 import { didYouMean } from "./nearest.ts";
 import { issueText } from "../tools/schema.ts";
 
@@ -22,7 +23,7 @@ export type StateUpdates<Values = StateValues> = string extends keyof Values
 
 const STATE_CHARS = 1_000_000;
 
-/** Schema and initial values of the state of a thread. `yolo` is built in: the schema does not get it. */
+/** Schema and initial values of the state of a thread. `yolo` and, with a memory, `om` are built in: the schema does not get them. */
 export class StateShape {
   readonly yolo: boolean;
   readonly #initial: State;
@@ -30,8 +31,15 @@ export class StateShape {
   /** The initial state before validation: a schema that transforms its input may reject its own output. */
   readonly #input: Record<string, unknown>;
 
-  constructor(schema: StandardSchemaV1 | undefined, initialState: Record<string, unknown> | undefined) {
+  readonly #memory: Pick<Memory, "checkSettings"> | undefined;
+
+  constructor(
+    schema: StandardSchemaV1 | undefined,
+    initialState: Record<string, unknown> | undefined,
+    memory?: Pick<Memory, "checkSettings">,
+  ) {
     const { yolo = false, ...input } = initialState ?? {};
+    this.#memory = memory;
     if (typeof yolo !== "boolean")
       throw new CinchError("INVALID_CONFIG", "Harness: initialState.yolo must be true or false.");
     this.#schema = schema;
@@ -55,6 +63,7 @@ export class StateShape {
     if (typeof updates !== "object" || updates === null || Array.isArray(updates))
       throw new CinchError("INVALID_INPUT", "setState takes an object with the keys to change.");
     const { yolo, ...rest } = updates as Record<string, unknown>;
+    if (this.#hasSettings && "om" in rest) this.#memory?.checkSettings?.(rest["om"]);
     if (yolo !== undefined && typeof yolo !== "boolean")
       throw new CinchError("INVALID_INPUT", "yolo must be true or false.");
     const changes = asState(rest, SET_STATE);
@@ -67,13 +76,20 @@ export class StateShape {
     return yolo === undefined ? changes : { ...changes, yolo };
   }
 
-  #check(schema: StandardSchemaV1, values: State, changes: State): void {
+  get #hasSettings(): boolean {
+    return this.#memory?.checkSettings !== undefined;
+  }
+
+  #check(schema: StandardSchemaV1, allValues: State, allChanges: State): void {
+    const [values, changes] = this.#hasSettings ? [withoutOm(allValues), withoutOm(allChanges)] : [allValues, allChanges];
     const result = validate(schema, { ...this.#input, ...values, ...changes });
     if (result instanceof Promise) throw new CinchError("INVALID_INPUT", `setState: ${ASYNC_SCHEMA}`);
     if (result.issues) throw invalidState(result.issues, SET_STATE);
     refuseUnknown(changes, result.value, SET_STATE);
   }
 }
+
+const withoutOm = ({ om: _, ...state }: State): State => state;
 
 const ASYNC_SCHEMA = "the stateSchema returned a promise; it must validate synchronously.";
 

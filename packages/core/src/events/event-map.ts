@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
 import { checked } from "../config/check.ts";
 import { CinchError } from "../errors.ts";
+import { contextEvents } from "./context-events.ts";
 import { command, driver, live, type EventEntry, type Lift } from "./event-entry.ts";
 import { FileChange, FileRestore, RewoundFile } from "./files.ts";
 import { FilePart, Json, Message, Role, ToolResult, Usage } from "./message.ts";
@@ -149,6 +150,8 @@ export const eventMap = {
     reason: z.string(),
     agentName: z.optional(z.string()),
     modelId: z.optional(z.string()),
+    /** Estimated. */
+    tokens: z.optional(z.number()),
   })),
   error: driver(() => ({
     code: z.string(),
@@ -271,6 +274,8 @@ export const eventMap = {
     cachedShare: z.number(),
     /** The answer was discarded, because it was empty, refused or broken. Its usage counts, but it is not a step. */
     failed: z.optional(z.boolean()),
+    /** The part of the harness that asked the model. Left out: a step of the turn. */
+    source: z.optional(z.string()),
   })),
   /** Has everything that starting the run takes, so that any process can start it. */
   subagent_start: driver(() => ({
@@ -328,6 +333,7 @@ export const eventMap = {
     childThreadId: z.string(),
     status: RunStatus,
   })),
+  ...contextEvents,
   display_state_changed: live(() => ({})),
 } satisfies Record<string, EventEntry>;
 

@@ -74,6 +74,11 @@ function testOf(schema: z.core.$ZodType): Test {
       const test = testOf(def.element);
       return (value) => Array.isArray(value) && value.every(test);
     }
+    case "tuple": {
+      const items = def.items.map(testOf);
+      return (value) =>
+        Array.isArray(value) && value.length === items.length && items.every((test, at) => test(value[at]));
+    }
     case "record": {
       const test = testOf(def.valueType);
       return (value) => isObject(value) && Object.values(value).every(test);

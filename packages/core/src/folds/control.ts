@@ -30,6 +30,9 @@ export interface Control {
   modeNote: string | null;
 }
 
+/** After this many answers without a change of the task list, the model is reminded of open tasks. */
+export const REMIND_AFTER = 10;
+
 export const newControl: Control = {
   modeId: null,
   models: {},
@@ -77,6 +80,10 @@ export function reduceControl(control: Control, event: DurableEvent): Control {
       return { ...control, lastTaskNo: highest(control.lastTaskNo, event.tasks), sinceTasks: 0 };
     case "message_end":
       return withMessage(control, event);
+    // The notes may be among what left the prompt: they are repeated at the next step.
+    case "om_activation":
+    case "context_summarised":
+      return event.range ? { ...control, modeNote: null, sinceTasks: REMIND_AFTER } : control;
     default:
       return control;
   }

@@ -78,6 +78,8 @@ export function reduceProgress(before: Progress, event: DurableEvent, draft = ne
     case "task_updated":
       return { ...state, previousTasks: state.tasks, tasks: event.tasks };
     case "usage_update":
+    case "om_observation_end":
+    case "om_reflection_end":
       return { ...state, usage: addUsage(state.usage, event.usage), spent: spentAfter(state.spent, event) };
     // What a subagent has used counts for its parent.
     case "subagent_end": {
@@ -112,9 +114,17 @@ export const newTurn = (turnId = ""): OpenTurn => ({
   hasInputAfterAbort: false,
 });
 
-function spentAfter(spent: Spent, { usage, cost, failed = false }: DurableEvent<"usage_update">): Spent {
+/** An event with the usage of a call of a model. */
+export type UsageEvent = DurableEvent<"usage_update" | "om_observation_end" | "om_reflection_end">;
+
+/** Whether the call was a step of a turn that was answered. */
+export const isStepUsage = (event: UsageEvent): boolean =>
+  event.type === "usage_update" && !event.failed && event.source === undefined;
+
+function spentAfter(spent: Spent, event: UsageEvent): Spent {
+  const { usage, cost } = event;
   const unpriced = spent.unpriced || (cost === null && tokensOf(usage) > 0);
-  return { ...spent, steps: spent.steps + (failed ? 0 : 1), cost: spent.cost + (cost ?? 0), unpriced };
+  return { ...spent, steps: spent.steps + (isStepUsage(event) ? 1 : 0), cost: spent.cost + (cost ?? 0), unpriced };
 }
 
 function started(turn: OpenTurn | null, { turnId = "", unstarted = [] }: DurableEvent<"agent_start">): OpenTurn {

@@ -2,6 +2,7 @@ import { isForeign, type AgentRecord, type DurableEvent, type EndReason } from "
 import type { Message, Usage } from "../events/message.ts";
 import { noUsage } from "../events/usage.ts";
 import { CallsDraft } from "./call.ts";
+import { newContext, reduceContext, type ContextState } from "./context.ts";
 import { newControl, reduceControl, type Control } from "./control.ts";
 import { noFiles, reduceFiles, type FilesState } from "./files.ts";
 import { newProgress, reduceProgress, type Progress } from "./progress.ts";
@@ -43,6 +44,7 @@ export interface ThreadState extends Progress {
   /** The newest input ids that callers chose. `findInput` of the store finds older ones. */
   named: readonly string[];
   control: Control;
+  context: ContextState;
   files: FilesState;
   head: { blob: string; key: string; agentName: string; modelId: string } | null;
   /** The first event that a newer release wrote. This release must not drive the thread. */
@@ -62,6 +64,7 @@ export const newThreadState: ThreadState = {
   takeovers: 0,
   named: [],
   control: newControl,
+  context: newContext,
   files: noFiles,
   head: null,
   foreign: null,
@@ -93,6 +96,7 @@ function reduceOne(before: ThreadState, event: DurableEvent, draft: CallsDraft):
     seq,
     takeovers: takeoversAfter(before, event),
     control: reduceControl(before.control, event),
+    context: reduceContext(before.context, event),
     files: reduceFiles(before.files, event),
     runs: reduceRuns(before.runs, event),
   };

@@ -1,7 +1,7 @@
 import type { DurableEvent } from "../events/event-map.ts";
 import type { Message, Usage } from "../events/message.ts";
 import { addUsage, noUsage, tokensOf } from "../events/usage.ts";
-import { isWaiting, type OpenTurn } from "./progress.ts";
+import { isStepUsage, isWaiting, type OpenTurn } from "./progress.ts";
 import { elapsed, type Stopwatch } from "./stopwatch.ts";
 import { emptyTrie, trieSet, type Trie } from "./trie.ts";
 
@@ -50,9 +50,11 @@ function changedWork(turn: Turn, event: DurableEvent): Partial<TurnWork> | null 
       return { modeId: event.modeId, modelId: event.modelId, begun: true };
     case "input_taken":
       return { inputIds: trieSet(turn.inputIds, event.inputId, true) };
-    case "usage_update": {
-      const { usage, cost, failed } = event;
-      const step = failed ? {} : { usage };
+    case "usage_update":
+    case "om_observation_end":
+    case "om_reflection_end": {
+      const { usage, cost } = event;
+      const step = isStepUsage(event) ? { usage } : {};
       const tokens = turn.tokens + tokensOf(usage);
       const unpriced = turn.unpriced || (cost === null && tokensOf(usage) > 0);
       return { ...step, tokens, total: addUsage(turn.total, usage), unpriced, cost: turn.cost + (cost ?? 0) };

@@ -8,6 +8,8 @@ import type {
 } from "@ai-sdk/provider";
 import { CinchError } from "../errors.ts";
 import { entriesOf, type CallResult, type TranscriptEntry, type Transcript } from "../folds/transcript.ts";
+import { tokensOfJson, tokensOfText } from "../folds/tokens.ts";
+import { focusMessage, memoryMessage } from "./memory-message.ts";
 import { blobsOf, type FilePart, type Part } from "../events/message.ts";
 
 /** The beginning of the prompt. It stays the same, byte by byte, until agent, model, instructions or tools change. */
@@ -16,6 +18,8 @@ export interface Head {
   tools: LanguageModelV4FunctionTool[];
 }
 
+export const tokensOfHead = ({ system, tools }: Head): number => tokensOfText(system) + tokensOfJson(tools);
+
 type LoadBlob = (hash: string) => Promise<Uint8Array | undefined>;
 
 const CONTINUE: LanguageModelV4Message = { role: "user", content: [{ type: "text", text: "Continue." }] };
@@ -23,6 +27,8 @@ const CONTINUE: LanguageModelV4Message = { role: "user", content: [{ type: "text
 /** Head, body, tail. Valid for every provider, whatever prefix of a journal the transcript was folded from. */
 export async function toPrompt(head: Head, transcript: Transcript, loadBlob: LoadBlob): Promise<LanguageModelV4Prompt> {
   const prompt: LanguageModelV4Prompt = head.system === "" ? [] : [{ role: "system", content: head.system }];
+  const memory = await memoryMessage(transcript.memory, loadBlob);
+  if (memory) prompt.push(memory);
   const withUniqueIds = callIdRenamer();
   for (const entry of entriesOf(transcript)) {
     const isForeign = entry.kind === "assistant" && entry.by !== transcript.by;
@@ -31,6 +37,8 @@ export async function toPrompt(head: Head, transcript: Transcript, loadBlob: Loa
     cache.set(entry, message);
     if (message.content.length > 0) addMessage(prompt, withUniqueIds(message));
   }
+  const focus = focusMessage(transcript.memory.focus);
+  if (focus) addMessage(prompt, focus);
   if (!awaitsAnswer(prompt)) prompt.push(CONTINUE);
   return prompt;
 }
@@ -122,6 +130,7 @@ function convert(
 ): Exclude<LanguageModelV4Message, { role: "system" }> {
   switch (entry.kind) {
     case "user":
+    case "note":
       return { role: "user", content: entry.parts.flatMap((part) => plainPart(part, bytes)) };
     case "assistant": {
       const content = entry.parts.flatMap((part) => (isForeign ? foreignPart(part) : assistantPart(part, bytes)));

@@ -1,7 +1,8 @@
 import { MessageUpdate, type NewLive } from "../events/live-events.ts";
 import type { HarnessEvent } from "../events/event-map.ts";
 import type { Message } from "../events/message.ts";
-import type { DraftPiece } from "../ports/store.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { DraftPiece, Store } from "../ports/store.ts";
 
 /** The pieces of the newest message, put together. */
 export function messageOfDraft(pieces: readonly DraftPiece[]): Message | null {
@@ -20,6 +21,7 @@ export function messageOfDraft(pieces: readonly DraftPiece[]): Message | null {
 /** Where the view emits its events. */
 interface Target {
   readonly id: string;
+  readonly ports: { readonly store: Pick<Store, "draft">; readonly clock: Clock };
   live(event: NewLive): void;
   emit(event: HarnessEvent): void;
 }
@@ -28,9 +30,14 @@ interface Target {
 export class DraftView {
   #shown: Message = { id: "", role: "assistant", content: [] };
 
-  show(target: Target, pieces: readonly DraftPiece[], { turnId, at }: { turnId: string; at: number }): void {
+  async load(target: Target, turnId: string): Promise<void> {
+    // Without the draft nothing is lost: the text comes with the message itself.
+    const pieces = await target.ports.store.draft(target.id).catch(() => []);
     const message = messageOfDraft(pieces);
-    if (!message) return;
+    if (message) this.#show(target, message, { turnId, at: target.ports.clock.now() });
+  }
+
+  #show(target: Target, message: Message, { turnId, at }: { turnId: string; at: number }): void {
     const { id: messageId, content } = message;
     if (this.#shown.id !== messageId) {
       this.#shown = { ...message, content: [] };

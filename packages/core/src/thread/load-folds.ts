@@ -1,6 +1,8 @@
 import type { DurableEvent } from "../events/event-map.ts";
 import { reduceAll, type Folds } from "../folds/folds.ts";
-import { emptyTranscript, reduceTranscript, type Transcript } from "../folds/transcript.ts";
+import { isMemoryEvent, type MemoryBlocks } from "../folds/memory-blocks.ts";
+import type { ThreadState } from "../folds/state.ts";
+import { emptyTranscript, reduceTranscript, spoken, type KeptEntry, type Transcript } from "../folds/transcript.ts";
 
 /** Reads events of one thread, in their current versions. */
 export type ReadEvents = (range: { after: number; upTo: number; limit: number }) => Promise<DurableEvent[]>;
@@ -32,16 +34,29 @@ export async function isInForce(read: ReadEvents, seq: number): Promise<boolean>
   return last?.seq === seq;
 }
 
-/** `from`: the transcript up to an event, if it is known. */
+/** `from`: the transcript up to an event, if it is known. Otherwise reads only the events that the memory does not cover. */
 export async function loadTranscript(
   read: ReadEvents,
-  upTo: number,
-  from: { transcript: Transcript; seq: number } = { transcript: emptyTranscript, seq: 0 },
+  { seq, context: { memory } }: ThreadState,
+  from?: { transcript: Transcript; seq: number },
 ): Promise<Transcript> {
-  let { transcript } = from;
-  for await (const events of chunks(read, { after: from.seq, upTo }))
-    transcript = events.reduce(reduceTranscript, transcript);
+  let transcript = from?.transcript ?? (await afterBlocks(read, memory));
+  for await (const events of chunks(read, { after: from?.seq ?? memory.coveredSeq, upTo: seq }))
+    transcript = events.filter((event) => from || !isMemoryEvent(event)).reduce(reduceTranscript, transcript);
   return transcript;
+}
+
+/** The transcript at `coveredSeq`. Its memory has all blocks already. */
+async function afterBlocks(read: ReadEvents, memory: MemoryBlocks): Promise<Transcript> {
+  const kept = await Promise.all(memory.kept.map((seq) => keptEntry(read, seq)));
+  return { ...emptyTranscript, by: memory.by, memory, kept: kept.flat() };
+}
+
+async function keptEntry(read: ReadEvents, seq: number): Promise<KeptEntry[]> {
+  const [event] = await read({ after: seq - 1, upTo: seq, limit: 1 });
+  const isUser = event?.type === "message_end" && event.message.role === "user" && !event.interrupted;
+  const entry = isUser ? spoken("user", event.message.content) : null;
+  return entry ? [{ seq, entry }] : [];
 }
 
 async function* chunks(read: ReadEvents, { after, upTo }: { after: number; upTo: number }) {

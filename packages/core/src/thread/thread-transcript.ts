@@ -1,4 +1,5 @@
 import type { DurableEvent } from "../events/event-map.ts";
+import type { ThreadState } from "../folds/state.ts";
 import { reduceTranscript, type Transcript } from "../folds/transcript.ts";
 import { loadTranscript, type ReadEvents } from "./load-folds.ts";
 
@@ -13,8 +14,8 @@ export class ThreadTranscript {
     return this.#value;
   }
 
-  async load(read: ReadEvents, seq: number): Promise<Transcript> {
-    this.#value ??= await loadTranscript(read, seq, this.#inherited);
+  async load(read: ReadEvents, state: ThreadState): Promise<Transcript> {
+    this.#value ??= await loadTranscript(read, state, this.#inherited);
     this.#inherited = undefined;
     return this.#value;
   }

@@ -23,6 +23,7 @@ import type { AppendOptions } from "../ports/store.ts";
 import { isActive, preview, type Appended, type Decide } from "../turn/decide.ts";
 import type { PolicyLevels } from "../permissions/gate.ts";
 import { ancestorsOf, type DriverPorts, type Journal, type LeaseUse } from "../turn/driver.ts";
+import { MemoryJobs } from "./memory-jobs.ts";
 import { findModes } from "./thread-modes.ts";
 import { ThreadTranscript } from "./thread-transcript.ts";
 import { TreePolicies } from "./tree-policies.ts";
@@ -49,6 +50,7 @@ export class Thread implements Journal {
   readonly children = new Children(this);
   readonly descendantEvents = new DescendantEvents(this);
   readonly results = new TurnResults(() => this.wakeWaiters());
+  readonly memoryJobs = new MemoryJobs(this);
   readonly #policies = new TreePolicies();
   isDeleted = false;
   #change = Promise.withResolvers<void>();
@@ -113,7 +115,7 @@ export class Thread implements Journal {
 
   /** The fold that becomes the prompt, as far as `state` reaches. */
   transcript(): Promise<Transcript> {
-    return this.#exclusively(() => this.#transcript.load((range) => this.read(range), this.state.seq));
+    return this.#exclusively(() => this.#transcript.load((range) => this.read(range), this.state));
   }
 
   get policies(): PolicyLevels {
@@ -296,11 +298,14 @@ export class Thread implements Journal {
     return true;
   }
 
-  /** Settles when this process neither drives the thread nor has a caller that waits for a turn of it. */
+  /** Settles when this process neither works on the thread nor has a caller that waits for a turn of it. */
   async unneeded(): Promise<void> {
-    while (!this.#closed && (this.supervisor.running || this.results.size > 0 || this.children.isReporting)) {
-      await (this.supervisor.running ?? this.changed());
-    }
+    while (!this.#closed && this.#isNeeded) await (this.supervisor.running ?? this.changed());
+  }
+
+  get #isNeeded(): boolean {
+    const isWorking = this.supervisor.running !== undefined || this.memoryJobs.size > 0;
+    return isWorking || this.results.size > 0 || this.children.isReporting;
   }
 
   // Following
@@ -325,7 +330,7 @@ export class Thread implements Journal {
       if (this.#closed) return;
       try {
         await this.#ingest(await this.ports.store.read(this.id, { after: this.state.seq }));
-        if (!this.supervisor.running && this.state.turn) await this.#showDraft(this.state.turn.turnId);
+        if (!this.supervisor.running && this.state.turn) await this.#draft.load(this, this.state.turn.turnId);
       } catch (error) {
         if (!(error instanceof CinchError) || error.code !== "THREAD_NOT_FOUND") throw error;
         this.#deleted(error);
@@ -346,12 +351,6 @@ export class Thread implements Journal {
   #stopDriving(): void {
     const stopped = this.supervisor.close();
     stopped.catch((failure: unknown) => this.report("The turn could not be stopped", failure));
-  }
-
-  async #showDraft(turnId: string): Promise<void> {
-    // Without the draft nothing is lost: the text comes with the message itself.
-    const pieces = await this.ports.store.draft(this.id).catch(() => []);
-    if (pieces.length > 0) this.#draft.show(this, pieces, { turnId, at: this.ports.clock.now() });
   }
 
   // Supervisor
@@ -389,6 +388,7 @@ export class Thread implements Journal {
     this.#closed = true;
     this.#unfollow?.();
     this.children.close();
+    this.memoryJobs.close();
     this.#display.stop();
     this.wakeWaiters();
     await this.supervisor.close();

@@ -1,5 +1,6 @@
 import type { DurableEvent, EndReason, NewEvent, StampedEvent } from "../events/event-map.ts";
 import type { InboxItem } from "../folds/inbox.ts";
+import { REMIND_AFTER } from "../folds/control.ts";
 import { asksPerson, isReturned, type Call, type ChildReport } from "../folds/call.ts";
 import { isWaiting } from "../folds/progress.ts";
 import type { Turn } from "../folds/state.ts";
@@ -43,9 +44,14 @@ export function needsDriving(state: ThreadState): boolean {
   if (state.files.restoring) return true;
   if (state.turn?.aborting) return true;
   if (state.parked) return false;
+  if (isCompactionDue(state)) return true;
   if (state.turn) return !isWaiting(state.turn);
   return (state.inbox.length > 0 && !state.held) || hasUnrecordedChanges(state);
 }
+
+/** Whether a driver has to compact the prompt now. While the turn goes on, its next step does it. */
+export const isCompactionDue = ({ context, turn, parked }: ThreadState): boolean =>
+  context.requested !== null && !parked && (!turn || (isWaiting(turn) && !turn.aborting));
 
 /** Whether the thread has work left, for a driver or after a person's answer. */
 export const isActive = (state: ThreadState): boolean =>
@@ -75,9 +81,6 @@ export function beginTurn(
   const turnId = ids("turn");
   return { events: [{ type: "agent_start", turnId, ...mode, resumed: false }, ...takeInput(item, turnId, ids)] };
 }
-
-/** After this many answers without a change of the task list, the model is reminded of open tasks. */
-const REMIND_AFTER = 10;
 
 /** The events before a model call: a switch of mode or model, notes about the mode and open tasks, and steers. */
 export function enterStep(state: ThreadState, setup: Setup, ids: Ids): Proposal | null {

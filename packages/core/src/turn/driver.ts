@@ -1,18 +1,20 @@
 import { CinchError } from "../errors.ts";
-import type { AgentRecord, HarnessEvent } from "../events/event-map.ts";
+import type { AgentRecord, DurableEvent, HarnessEvent } from "../events/event-map.ts";
 import type { ThreadState } from "../folds/state.ts";
 import type { Inherited } from "../folds/folds.ts";
 import type { Transcript } from "../folds/transcript.ts";
 import type { NewLive } from "../events/live-events.ts";
-import type { Head } from "../model/prompt.ts";
+import { tokensOfHead, type Head } from "../model/prompt.ts";
 import type { Modes } from "../config/modes.ts";
 import type { Usage } from "../events/message.ts";
 import { hashOf } from "../ports/hash.ts";
 import { sleep, type Clock } from "../ports/clock.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { StateShape } from "../config/state-shape.ts";
+import type { Memory } from "../ports/memory.ts";
 import type { Store } from "../ports/store.ts";
 import type { NamedTool, ToolContext } from "../tools/tool.ts";
+import type { MemoryJobs } from "../thread/memory-jobs.ts";
 import type { Thread } from "../thread/thread.ts";
 import type { Workspace } from "../ports/workspace.ts";
 import type { PolicyLevels } from "../permissions/gate.ts";
@@ -26,6 +28,8 @@ export interface Journal {
   /** Of the tree, as far as this process has read its journals. */
   readonly policies: PolicyLevels;
   transcript(): Promise<Transcript>;
+  read(range: { after: number; upTo: number; limit: number }): Promise<DurableEvent[]>;
+  readonly memoryJobs: MemoryJobs;
   /** Keeps what a fork that this run starts inherits, so that its thread opens without reading the journal. */
   keepForFork(runId: string): void;
   append<Result>(decide: Decide<Result>, lease: LeaseUse): Promise<Appended<Result>>;
@@ -45,6 +49,7 @@ export interface DriverPorts {
   modes: Modes;
   shape: StateShape;
   workspace: Workspace | undefined;
+  memory: Memory | undefined;
   threads: OpenThreads;
   /** In dollars; `null` if the price is not known. */
   costOf(usage: Usage, modelId: string): number | null;
@@ -100,6 +105,8 @@ export class Driver {
   readonly declinesQuestions: boolean;
   /** Calls that this driver has started in the journal and not run yet. A crash interrupted every other started call. */
   readonly runnable = new Map<string, RunnableCall>();
+  /** The provider refused the prompt of this step as too long. */
+  hasOverflowed = false;
   #lease: LeaseUse | null;
   #turn = new AbortController();
   readonly #close = new AbortController();
@@ -245,7 +252,7 @@ export class Driver {
       const { turnId } = state.turn;
       const reason = reasonFor(state.head, { agentName, modelId });
       return {
-        events: [{ type: "prompt_head", turnId, blob, key, reason, agentName, modelId }],
+        events: [{ type: "prompt_head", turnId, blob, key, reason, agentName, modelId, tokens: tokensOfHead(head) }],
         blobs: [{ hash: blob, bytes }],
       };
     });

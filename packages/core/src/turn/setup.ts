@@ -11,6 +11,7 @@ import type { HarnessMode } from "../config/modes.ts";
 import type { GateConfig, InterruptOn } from "../permissions/gate.ts";
 import type { Rule, ToolCategory } from "../permissions/rule.ts";
 import { hashOf } from "../ports/hash.ts";
+import { windowOf, type ContextWindow } from "../config/windows.ts";
 import { mergeSettings, type CallSettings } from "../config/settings.ts";
 import { namedTool } from "../tools/named-tool.ts";
 import type { NamedTool, ToolSet } from "../tools/tool.ts";
@@ -24,6 +25,8 @@ export interface Setup {
   onAsk: "wait" | "decline";
   budgets: readonly Budget[];
   maxSteps: number;
+  /** How many tokens the model takes. */
+  window: number;
   /** Not a part of the head, so a change keeps the provider's prompt cache. */
   settings: CallSettings;
   /** The note for the model when the thread enters the mode. A thread whose first mode this is gets it only if `isNeeded`. */
@@ -45,6 +48,7 @@ export interface SetupConfig {
   yolo: boolean;
   onAsk: "wait" | "decline";
   budget: Budget | undefined;
+  contextWindow: ContextWindow | undefined;
   transition: Transition;
   /** The subagents of an agent. `null`: it has no `task` tool. */
   delegation(agent: Agent): Delegation | null;
@@ -86,6 +90,7 @@ export async function makeSetup(
     onAsk: config.onAsk,
     budgets: [config.budget, agent.budget, fork?.agent.budget].filter((budget) => budget !== undefined),
     maxSteps: (fork?.agent ?? agent).maxSteps,
+    window: windowOf(modelId, config.contextWindow),
     settings: mergeSettings(agent.settings, mode.settings),
     note: noteOf(mode, {
       hasOtherModes: config.modes.length > 1,

@@ -19,6 +19,7 @@ import { orAborted, sleep } from "../ports/clock.ts";
 import type { Blob } from "../ports/store.ts";
 import { ask } from "./ask-model.ts";
 import { runCalls } from "./calls.ts";
+import { fitContext } from "./fit-context.ts";
 import {
   afterCall,
   askForReport,
@@ -26,6 +27,7 @@ import {
   endTurn,
   enterStep,
   hasUnrecordedChanges,
+  isCompactionDue,
   MAX_TAKEOVERS,
   needsDriving,
   noteMessage,
@@ -51,6 +53,7 @@ export async function runTurns(driver: Driver): Promise<void> {
     const { turn, files } = driver.state;
     if (files.restoring) await (undo ? restoreFiles(driver, undo) : leaveToOthers(driver));
     else if (undo && hasUnrecordedChanges(driver.state)) await settleCommands(driver, undo);
+    else if (isCompactionDue(driver.state)) await compact(driver);
     else if (!turn) await begin(driver);
     // The first append takes the lease. Without it, another process drives the turn.
     else if (driver.epoch === undefined) return;
@@ -148,6 +151,12 @@ async function beginRetry(driver: Driver): Promise<void> {
   });
 }
 
+/** Does what `compact()` asks for while no step is due. */
+async function compact(driver: Driver): Promise<void> {
+  if (!driver.ports.modes.canAct(driver.state)) return driver.release();
+  await fitContext(driver, await setupOf(driver));
+}
+
 /** A steer that arrived during the last answer still belongs to this turn. */
 async function end(driver: Driver): Promise<void> {
   await driver.append((state) => takeSteers(state, driver.ports.ids) ?? endTurn(state, "complete"));
@@ -164,9 +173,11 @@ async function step(driver: Driver, turn: Turn): Promise<void> {
   const detail = reachedLimit();
   if (detail !== null) return overBudget(driver, detail, null);
   await driver.append((state) => enterStep(state, setup, ids));
-  if (isLast) await driver.append((state) => askForReport(state, setup.maxSteps, ids));
   // If the mode or the model was switched meanwhile, the next iteration enters the step again.
   if ((await setupOf(driver)) !== setup) return;
+  // Notes may be among what left the prompt: the next iteration repeats them.
+  if (await fitContext(driver, setup)) return;
+  if (isLast) await driver.append((state) => askForReport(state, setup.maxSteps, ids));
   driver.journal.live({ type: "step_start", step: turn.steps + 1 });
   const ready = await orAborted(readyToAsk(driver, setup), driver.signal);
   if (!ready) return endAborted(driver, null);
@@ -189,8 +200,16 @@ async function step(driver: Driver, turn: Turn): Promise<void> {
     recordUsage: (usage) => recordUsage(driver, setup, usage),
     exhausted: reachedLimit,
   });
-  if (outcome.kind === "answer") return appendAnswer(driver, setup, { ...outcome, isLast });
-  if (outcome.kind === "failed") return fail(driver, outcome.failure, outcome.partial);
+  if (outcome.kind === "answer") {
+    driver.hasOverflowed = false;
+    return appendAnswer(driver, setup, { ...outcome, isLast });
+  }
+  if (outcome.kind === "failed") {
+    const isTooLong = outcome.failure.code === "CONTEXT_OVERFLOW" && !driver.hasOverflowed;
+    driver.hasOverflowed = isTooLong;
+    if (isTooLong && (await fitContext(driver, setup, { hasOverflowed: true }))) return;
+    return fail(driver, outcome.failure, outcome.partial);
+  }
   if (outcome.kind === "exhausted") return overBudget(driver, outcome.detail, outcome.partial);
   return endAborted(driver, outcome.partial);
 }

@@ -136,8 +136,8 @@ test("exactly the commands can be appended without the lease", () => {
   const commands = durableTypes.filter((type) => !needsLease({ type }));
   assert.equal(
     commands.toSorted().join(" "),
-    "abort_requested background_settled file_changed grant_added input_accepted input_edited input_removed mode_changed " +
-      "model_changed permission_changed state_changed subagent_end thread_renamed tool_approval_resolved tool_resumed",
+    "abort_requested background_settled compaction_requested file_changed grant_added input_accepted input_edited input_removed mode_changed " +
+      "model_changed om_observation_end om_reflection_end permission_changed state_changed subagent_end thread_renamed tool_approval_resolved tool_resumed",
   );
   assert.equal(needsLease({ type: "info" }), false);
   assert.deepEqual([isForeign({ type: "info", v: 1 }), isForeign({ type: "agent_end", v: 2 })], [false, true]);

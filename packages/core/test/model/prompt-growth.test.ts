@@ -10,14 +10,17 @@ const head = { system: "You are a test.", tools: [] };
 /** The prompt block by block, without the tail, which is rebuilt each time. */
 async function blocks(transcript: Transcript): Promise<string[]> {
   const prompt = await toPrompt(head, transcript, async () => BLOB);
-  const { role, content } = prompt.at(-1)!;
-  const isTail =
-    role === "user" && content.length === 1 && content[0]?.type === "text" && content[0].text === "Continue.";
-  return (isTail ? prompt.slice(0, -1) : prompt).flatMap((message) => {
+  const all = prompt.flatMap((message) => {
     if (message.role === "system") return [JSON.stringify(message)];
     return message.content.map((part) => JSON.stringify([message.role, part]));
   });
+  return all.filter((block, at) => at < all.length - 1 || !TAIL.test(block));
 }
+
+/** What the model is asked to go on with: it is not a part of the conversation. */
+const TAIL = /^\["user",\{"type":"text","text":"(Continue\.|<focus>)/;
+
+const SHORTENING: ReadonlySet<string> = new Set(["thread_rewound", "om_activation", "context_summarised"]);
 
 /** The prompts of this journal's model requests. A request is made right before the answer to it. */
 async function requestsOf(events: readonly DurableEvent[]): Promise<{ by: string; asked: string[] }[][]> {
@@ -27,8 +30,8 @@ async function requestsOf(events: readonly DurableEvent[]): Promise<{ by: string
   for (const event of events) {
     if (event.type === "message_end" && event.message.role === "assistant")
       requests.push({ by: transcript.by, asked: await blocks(transcript) });
-    // A rewind shortens the prompt on purpose.
-    if (event.type === "thread_rewound") untilCut.push((requests = []));
+    // A rewind and a compaction shorten the prompt on purpose.
+    if (SHORTENING.has(event.type)) untilCut.push((requests = []));
     transcript = reduceTranscript(transcript, event);
   }
   return untilCut;

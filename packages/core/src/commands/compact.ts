@@ -1,0 +1,53 @@
+import { CinchError, type ErrorCode } from "../errors.ts";
+import type { Range } from "../events/context-events.ts";
+import type { DurableEvent } from "../events/event-map.ts";
+import { estimateOf } from "../folds/context.ts";
+import type { Thread } from "../thread/thread.ts";
+
+export interface Compacted {
+  /** What left the prompt. `null`: there was nothing to leave out. */
+  range: Range | null;
+  /** Estimates for the whole prompt. */
+  tokensBefore: number;
+  tokensAfter: number;
+}
+
+/** Asks the driver to compact the prompt. The result settles when that is done. */
+export async function requestCompaction(
+  thread: Thread,
+  { instructions }: { instructions?: string | undefined },
+): Promise<{ compacted: Promise<Compacted> }> {
+  if (!thread.ports.memory)
+    throw new CinchError(
+      "INVALID_CONFIG",
+      "compact() needs a memory, and this harness has none. Give it one, such as summaries() of @cinch/memory.",
+    );
+  const tokensBefore = tokensOfPrompt(thread);
+  const seq = await thread.command((state) => ({
+    events: [{ type: "compaction_requested", ...(instructions ? { instructions } : {}) }],
+    result: state.seq + 1,
+  }));
+  const compacted = compactedAfter(thread, seq!).then((range) => ({
+    range,
+    tokensBefore,
+    tokensAfter: tokensOfPrompt(thread),
+  }));
+  return { compacted };
+}
+
+async function compactedAfter(thread: Thread, seq: number): Promise<Range | null> {
+  await thread.reach(({ context }) => context.requested === null);
+  for (let after = seq; after < thread.state.seq;) {
+    const events = await thread.read({ after, limit: 500 });
+    const done = events.find(isAnswer);
+    if (done?.failed) throw new CinchError(done.failed.code as ErrorCode, done.failed.message);
+    if (done) return done.range ?? null;
+    after = events.at(-1)?.seq ?? Infinity;
+  }
+  throw new CinchError("INVALID_INPUT", "The thread was rewound before its prompt was compacted. Call compact() again.");
+}
+
+const isAnswer = (event: DurableEvent): event is DurableEvent<"context_summarised"> =>
+  event.type === "context_summarised" && event.reason === "requested";
+
+const tokensOfPrompt = ({ state: { context } }: Thread): number => Math.ceil(estimateOf(context) * context.ratio);

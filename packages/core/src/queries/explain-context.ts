@@ -1,0 +1,73 @@
+import type { Range } from "../events/context-events.ts";
+import type { Part } from "../events/message.ts";
+import { blockTokens } from "../folds/context.ts";
+import { tokensOfContent, tokensOfJson, tokensOfText } from "../folds/tokens.ts";
+import { entriesOf, type TranscriptEntry } from "../folds/transcript.ts";
+import type { Head } from "../model/prompt.ts";
+import type { Thread } from "../thread/thread.ts";
+
+/** Where the tokens of the next prompt go. Estimates, corrected by what the provider reported for the last prompt. */
+export interface ContextExplanation {
+  modelId: string;
+  /** How many tokens the model takes. */
+  window: number;
+  total: number;
+  parts: {
+    instructions: number;
+    tools: number;
+    skills: number;
+    memory: number;
+    observations: number;
+    messages: number;
+    toolResults: number;
+  };
+  /** What the prompt does not hold, oldest first, and what stands for it. */
+  leftOut: { range: Range; reason: "observed" | "summarised" | "left out"; tokens: number }[];
+  /** Observations that will stand in the prompt after the next activation. */
+  buffered: Range[];
+}
+
+const REASONS = { observation: "observed", reflection: "observed", summary: "summarised", left_out: "left out" } as const;
+
+export async function explainContext(thread: Thread): Promise<ContextExplanation> {
+  const { state, ports } = thread;
+  const { memory, ratio } = state.context;
+  const setup = await ports.modes.setup(state.control);
+  const head = (await recordedHead(thread)) ?? (await setup.makeHead());
+  const entries = entriesOf(await thread.transcript());
+  const corrected = (estimate: number) => Math.ceil(estimate * ratio);
+  const isResults = (entry: TranscriptEntry) => entry.kind === "results";
+  const parts = {
+    instructions: corrected(tokensOfText(head.system)),
+    tools: corrected(tokensOfJson(head.tools)),
+    skills: 0,
+    memory: 0,
+    observations: corrected(blockTokens(memory)),
+    messages: corrected(sum(entries.filter((entry) => !isResults(entry)))),
+    toolResults: corrected(sum(entries.filter(isResults))),
+  };
+  return {
+    modelId: setup.modelId,
+    window: setup.window,
+    total: Object.values(parts).reduce((total, tokens) => total + tokens, 0),
+    parts,
+    leftOut: memory.blocks.map(({ kind, range, tokens }) => ({
+      range,
+      reason: REASONS[kind],
+      tokens: corrected(tokens),
+    })),
+    buffered: memory.buffered.map(({ range }) => range),
+  };
+}
+
+async function recordedHead({ state, ports }: Thread): Promise<Head | undefined> {
+  const bytes = state.head && (await ports.store.blob(state.head.blob));
+  return bytes ? (JSON.parse(new TextDecoder().decode(bytes)) as Head) : undefined;
+}
+
+function sum(entries: readonly TranscriptEntry[]): number {
+  const contents = entries.flatMap((entry): (string | readonly Part[])[] =>
+    entry.kind === "results" ? entry.results.map(({ result }) => result.content) : [entry.parts],
+  );
+  return contents.reduce((total, content) => total + tokensOfContent(content), 0);
+}

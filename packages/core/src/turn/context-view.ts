@@ -1,0 +1,81 @@
+import { blockTokens } from "../folds/context.ts";
+import type { ThreadState } from "../folds/state.ts";
+import { trieGet } from "../folds/trie.ts";
+import type { Body, KeptEntry, Transcript } from "../folds/transcript.ts";
+import { tokensOfContent } from "../folds/tokens.ts";
+import type { Boundary, ContextView } from "../ports/memory.ts";
+
+/** How many tokens of user messages stay in the prompt as they are, and how many messages at most. */
+const KEPT_TOKENS = 8_000;
+const KEPT_MESSAGES = 100;
+
+interface Moment {
+  window: number;
+  now: number;
+  hasOverflowed: boolean;
+}
+
+/** What a memory decides from. */
+export function contextView(state: ThreadState, transcript: Transcript, moment: Moment): ContextView {
+  const { window, now, hasOverflowed } = moment;
+  const { memory, tokens, ratio, requested, answered, modelId, failures } = state.context;
+  const corrected = (estimate: number) => Math.ceil(estimate * ratio);
+  return {
+    window,
+    headTokens: corrected(tokens.head),
+    blocks: memory.blocks,
+    blockTokens: corrected(blockTokens(memory)),
+    keptTokens: corrected(memory.keptTokens),
+    messageTokens: corrected(transcript.body?.tokens ?? 0),
+    boundaries: boundariesOf(transcript).map(({ seq, tokens: upTo }) => ({ seq, tokens: corrected(upTo) })),
+    fromSeq: memory.coveredSeq + 1,
+    buffered: memory.buffered,
+    reflection: memory.reflection,
+    failures,
+    idleMs: answered.at === 0 ? null : Math.max(0, now - answered.at),
+    isModelNew: answered.at > 0 && answered.modelId !== modelId,
+    isRequested: requested !== null,
+    hasOverflowed,
+    settings: trieGet(state.control.values, "om"),
+  };
+}
+
+function boundariesOf({ body }: Transcript): Boundary[] {
+  const ends: Boundary[] = [];
+  for (let node = body; node; node = node.before) if (isStepEnd(node)) ends.push({ seq: node.seq, tokens: node.tokens });
+  return ends.toReversed();
+}
+
+/** After the results of an answer's calls, or after an answer without calls. */
+function isStepEnd({ entry }: Body): boolean {
+  if (entry.kind === "results") return true;
+  return entry.kind === "assistant" && !entry.parts.some((part) => part.type === "tool-call" && !part.providerExecuted);
+}
+
+/** What stays when the messages up to `toSeq` leave the body. */
+export function leftAfter(transcript: Transcript, toSeq: number) {
+  const covered: Body[] = [];
+  for (let node = transcript.body; node; node = node.before) if (node.seq <= toSeq) covered.push(node);
+  const [last] = covered;
+  const kept = keptMessages([...covered, ...transcript.kept.toReversed()]);
+  return {
+    bodyTokens: (transcript.body?.tokens ?? 0) - (last?.tokens ?? 0),
+    by: last?.by ?? transcript.memory.by,
+    kept: kept.map(({ seq }) => seq),
+    keptTokens: kept.reduce((sum, { entry }) => sum + sizeOf(entry), 0),
+  };
+}
+
+/** The newest messages of the user that fit, oldest first. */
+function keptMessages(newestFirst: readonly KeptEntry[]): KeptEntry[] {
+  const kept: KeptEntry[] = [];
+  let room = KEPT_TOKENS;
+  for (const one of newestFirst) {
+    if (one.entry.kind !== "user" || sizeOf(one.entry) > room || kept.length >= KEPT_MESSAGES) continue;
+    room -= sizeOf(one.entry);
+    kept.push(one);
+  }
+  return kept.toReversed();
+}
+
+const sizeOf = (entry: KeptEntry["entry"]): number => (entry.kind === "results" ? 0 : tokensOfContent(entry.parts));

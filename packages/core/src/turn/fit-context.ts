@@ -1,0 +1,181 @@
+import { reasonOf } from "../errors.ts";
+import type { CompactionReason, Range } from "../events/context-events.ts";
+import type { NewEvent } from "../events/event-map.ts";
+import { tokensOfText } from "../folds/tokens.ts";
+import { hashOf } from "../ports/hash.ts";
+import { withTimeout } from "../ports/clock.ts";
+import type { ContextPlan, ContextView, Cut, Memory } from "../ports/memory.ts";
+import { contextView, leftAfter } from "./context-view.ts";
+import type { Driver } from "./driver.ts";
+import { asFailure, MemoryWork, type Failure } from "./memory-work.ts";
+import type { Setup } from "./setup.ts";
+
+/** A summary that takes longer is abandoned. */
+const SUMMARY_MS = 60_000;
+
+/**
+ * Before a step: lets the memory decide what leaves the prompt, and records it. Starts the memory's work in the background, which the
+ * turn does not wait for. Returns whether anything has left the prompt.
+ */
+export async function fitContext(driver: Driver, setup: Setup, { hasOverflowed = false } = {}): Promise<boolean> {
+  const { memory, clock } = driver.ports;
+  const { state } = driver;
+  if (!memory) {
+    if (state.context.requested) await notDone(driver, NO_MEMORY);
+    return false;
+  }
+  const transcript = await driver.journal.transcript();
+  const view = contextView(state, transcript, { window: setup.window, now: clock.now(), hasOverflowed });
+  const { cut, observe, reflect, limits } = planned(driver, memory, view);
+  if (limits)
+    driver.journal.live({
+      type: "om_status",
+      messageTokens: view.messageTokens,
+      observationTokens: view.blockTokens,
+      messageLimit: limits.messageTokens,
+      observationLimit: limits.observationTokens,
+    });
+  driver.journal.memoryJobs.start({ observe, reflect });
+  if (cut) return applyCut(driver, memory, cut);
+  if (state.context.requested) await notDone(driver);
+  return false;
+}
+
+const NO_MEMORY = {
+  code: "INVALID_CONFIG",
+  message: "The process that drives this thread has no memory. Give its harness one, such as summaries() of @cinch/memory.",
+};
+
+/** A memory that throws must not stop the turn. */
+function planned(driver: Driver, memory: Memory, view: ContextView): ContextPlan {
+  try {
+    return memory.plan(view);
+  } catch (error) {
+    driver.journal.live({ type: "info", message: `The memory could not plan: ${reasonOf(error)}` });
+    return { cut: null, observe: null, reflect: null };
+  }
+}
+
+async function applyCut(driver: Driver, memory: Memory, cut: Cut): Promise<boolean> {
+  switch (cut.kind) {
+    case "activate":
+      return activate(driver, cut.toSeq, cut.reason);
+    case "leave_out":
+      return replace(driver, { range: cut.range, reason: cut.reason, text: null });
+    case "summarise":
+      return summarise(driver, memory, cut);
+  }
+}
+
+/** Appends the event unless the memory has changed since it was planned. */
+async function appendCut(
+  driver: Driver,
+  toSeq: number,
+  eventOf: (left: ReturnType<typeof leftAfter>) => { events: NewEvent[]; blobs?: { hash: string; bytes: Uint8Array }[] },
+): Promise<boolean> {
+  const transcript = await driver.journal.transcript();
+  const planned = driver.state.context.memory;
+  const isAppended = await driver.append((state) => {
+    if (state.context.memory !== planned) return null;
+    return { ...eventOf(leftAfter(transcript, toSeq)), result: true };
+  });
+  return isAppended ?? false;
+}
+
+function activate(driver: Driver, toSeq: number, reason: CompactionReason): Promise<boolean> {
+  const { turn, context } = driver.state;
+  const { coveredSeq, reflection } = context.memory;
+  return appendCut(driver, toSeq, (left) => ({
+    events: [
+      {
+        type: "om_activation",
+        ...(turn ? { turnId: turn.turnId } : {}),
+        range: [coveredSeq + 1, toSeq],
+        ...left,
+        ...(reflection ? { reflected: true } : {}),
+        reason,
+      },
+    ],
+  }));
+}
+
+interface Replacement {
+  range: Range;
+  reason: CompactionReason;
+  /** `null`: the range is left out. */
+  text: string | null;
+  before?: NewEvent[];
+}
+
+async function replace(driver: Driver, { range, reason, text, before = [] }: Replacement): Promise<boolean> {
+  const bytes = new TextEncoder().encode(text ?? "");
+  const hash = text === null ? null : await hashOf(bytes);
+  const { turn } = driver.state;
+  return appendCut(driver, range[1], (left) => ({
+    events: [
+      ...before,
+      {
+        type: "context_summarised",
+        ...(turn ? { turnId: turn.turnId } : {}),
+        range,
+        ...left,
+        ...(hash === null ? {} : { blob: hash }),
+        tokens: tokensOfText(text ?? ""),
+        reason,
+      },
+    ],
+    ...(hash === null ? {} : { blobs: [{ hash, bytes }] }),
+  }));
+}
+
+/** A summary that can't be made must not stop the turn: the range is left out. But what a caller asked for is not done by halves. */
+async function summarise(driver: Driver, memory: Memory, cut: Cut & { kind: "summarise" }): Promise<boolean> {
+  const { range, reason } = cut;
+  const { ports, state, journal } = driver;
+  const { blocks, coveredSeq } = state.context.memory;
+  const work = new MemoryWork(journal, ports);
+  const stop = new AbortController();
+  const onAbort = () => stop.abort();
+  driver.signal.addEventListener("abort", onAbort, { once: true });
+  journal.live({ type: "info", message: "Summarising earlier messages." });
+  try {
+    const job = await work.job({
+      range,
+      blocks: blocks.filter((block) => block.range[0] >= range[0]),
+      quotesFrom: coveredSeq + 1,
+      instructions: state.context.requested?.instructions ?? "",
+      signal: stop.signal,
+    });
+    const text = await withTimeout(ports.clock, memory.summarise(job), SUMMARY_MS);
+    if (text === undefined) throw new Error(`There was no summary within ${SUMMARY_MS / 1000} s.`);
+    return await replace(driver, { range, reason, text, before: usageOf(work, driver) });
+  } catch (error) {
+    if (driver.signal.aborted || !driver.drives) return false;
+    const failure = asFailure(error);
+    journal.live({ type: "info", message: `Earlier messages could not be summarised: ${failure.message}` });
+    if (reason === "requested") return notDone(driver, failure, work);
+    return replace(driver, { range, reason, text: null, before: usageOf(work, driver) });
+  } finally {
+    stop.abort();
+    driver.signal.removeEventListener("abort", onAbort);
+  }
+}
+
+function usageOf({ usage, cost }: MemoryWork, { state }: Driver): NewEvent[] {
+  if (usage.inputTokens + usage.outputTokens === 0) return [];
+  const turn = state.turn ? { turnId: state.turn.turnId } : {};
+  const cachedShare = usage.inputTokens > 0 ? usage.cacheReadTokens / usage.inputTokens : 0;
+  return [{ type: "usage_update", ...turn, usage, cost, cachedShare, source: "summary" }];
+}
+
+/** Answers a request without a change. Without `failed`, there was nothing to leave out. */
+async function notDone(driver: Driver, failed?: Failure, work?: MemoryWork): Promise<false> {
+  await driver.append((state) => {
+    if (!state.context.requested) return null;
+    const turn = state.turn ? { turnId: state.turn.turnId } : {};
+    const nothing = { bodyTokens: 0, by: "", kept: [], keptTokens: 0, tokens: 0 };
+    const answer: NewEvent<"context_summarised"> = { type: "context_summarised", ...turn, ...nothing, reason: "requested" };
+    return { events: [...(work ? usageOf(work, driver) : []), failed ? { ...answer, failed } : answer] };
+  });
+  return false;
+}

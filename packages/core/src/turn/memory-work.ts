@@ -1,0 +1,86 @@
+import { CinchError, reasonOf } from "../errors.ts";
+import type { Range } from "../events/context-events.ts";
+import type { Usage } from "../events/message.ts";
+import { addUsage, noUsage } from "../events/usage.ts";
+import type { MemoryBlock } from "../folds/memory-blocks.ts";
+import type { ThreadState } from "../folds/state.ts";
+import { trieGet } from "../folds/trie.ts";
+import { askText } from "../model/ask-text.ts";
+import { blockText } from "../model/memory-message.ts";
+import type { MemoryJob } from "../ports/memory.ts";
+import { quotesOf } from "../queries/quotes.ts";
+import type { DurableEvent } from "../events/event-map.ts";
+import type { DriverPorts } from "./driver.ts";
+
+/** The part of a thread that a memory reads. */
+interface ReadableThread {
+  readonly state: ThreadState;
+  read(range: { after: number; upTo: number; limit: number }): Promise<DurableEvent[]>;
+}
+
+interface Work {
+  range: Range;
+  /** What the memory gets besides the messages of the range. */
+  blocks: readonly MemoryBlock[];
+  /** Without it, the messages that `blocks` stand for are not read again. */
+  quotesFrom: number;
+  instructions?: string;
+  signal: AbortSignal;
+}
+
+/** A task of a memory, which counts what the models use. */
+export class MemoryWork {
+  usage: Usage = noUsage;
+  modelId = "";
+  readonly #thread: ReadableThread;
+  readonly #ports: DriverPorts;
+
+  constructor(thread: ReadableThread, ports: DriverPorts) {
+    this.#thread = thread;
+    this.#ports = ports;
+  }
+
+  get cost(): number | null {
+    return this.#ports.costOf(this.usage, this.modelId);
+  }
+
+  async job({ range, blocks, quotesFrom, instructions = "", signal }: Work): Promise<MemoryJob> {
+    const { store, modes } = this.#ports;
+    const { control } = this.#thread.state;
+    const isEmpty = quotesFrom > range[1];
+    const setup = await modes.setup(control);
+    return {
+      range,
+      quotes: isEmpty ? [] : await quotesOf((part) => this.#thread.read(part), [quotesFrom, range[1]]),
+      blocks: await Promise.all(
+        blocks.map(async (block) => {
+          const text = await blockText(block, (hash) => store.blob(hash));
+          return { kind: block.kind, range: block.range, at: block.at, text };
+        }),
+      ),
+      instructions,
+      room: Math.floor(setup.window / 2),
+      settings: trieGet(control.values, "om"),
+      signal,
+      ask: async ({ model: chosen, ...request }) => {
+        const { modelId, model } = await modes.textModel(chosen, control);
+        this.modelId = modelId;
+        const { text, usage, failure } = await askText({ ...request, model, signal, clock: this.#ports.clock });
+        this.usage = addUsage(this.usage, usage);
+        if (failure) throw failure;
+        return text;
+      },
+    };
+  }
+}
+
+/** Why a task failed, as the journal records it. */
+export interface Failure {
+  code: string;
+  message: string;
+}
+
+export const asFailure = (error: unknown): Failure => ({
+  code: error instanceof CinchError ? error.code : "INTERNAL",
+  message: reasonOf(error),
+});
