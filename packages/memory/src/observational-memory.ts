@@ -1,0 +1,141 @@
+import { CinchError, checkKeys, type ContextPlan, type ContextView, type Cut, type Memory, type Model } from "@cinch/core";
+import { lastBoundary, replacing, whyCompact } from "./room.ts";
+import { focusIn, observerRequest, reflectorRequest, summaryRequest } from "./texts.ts";
+
+export interface ObservationalMemoryOptions {
+  /** Messages are replaced by observations when they take this many tokens. */
+  messageTokens?: number;
+  /** Observations are condensed when they take this many tokens. */
+  observationTokens?: number;
+  /** Default: the thread's own model. */
+  observer?: Model;
+  reflector?: Model;
+  /** After this long without an answer, the provider's cache is cold, so replacing messages costs nothing more. */
+  idleMs?: number;
+}
+
+/** What `setState({ om })` can change for one thread. */
+interface Settings {
+  messageTokens: number;
+  observationTokens: number;
+  observer: Model | undefined;
+  reflector: Model | undefined;
+}
+
+const DEFAULTS = { messageTokens: 30_000, observationTokens: 40_000, idleMs: 5 * 60_000 };
+/** How much is observed at once, and how much of the newest stays as it is. */
+const CHUNK = 0.2;
+
+const OPTIONS = ["messageTokens", "observationTokens", "observer", "reflector", "idleMs"];
+const SETTINGS = ["messageTokens", "observationTokens", "observer", "reflector"];
+
+/**
+ * An observer turns older messages into dated observations, beside the turn. A reflector condenses observations when there are too many.
+ * Without an observer that works, summaries keep the prompt within the window.
+ */
+export function observationalMemory(options: ObservationalMemoryOptions = {}): Memory {
+  checkKeys("observationalMemory", options, OPTIONS);
+  checkTokens("observationalMemory", options, "INVALID_CONFIG");
+  const { idleMs = DEFAULTS.idleMs } = options;
+  const settingsOf = (own: unknown): Settings => ({
+    messageTokens: DEFAULTS.messageTokens,
+    observationTokens: DEFAULTS.observationTokens,
+    observer: undefined,
+    reflector: undefined,
+    ...options,
+    ...(own as Partial<Settings> | undefined),
+  });
+  return {
+    checkSettings,
+    plan: (view) => planOf(view, settingsOf(view.settings), idleMs),
+    async observe(job) {
+      const { observer } = settingsOf(job.settings);
+      const text = await job.ask({ ...observerRequest(job), model: observer });
+      return { text, ...focusIn(text) };
+    },
+    reflect: (job) => job.ask({ ...reflectorRequest(job), model: settingsOf(job.settings).reflector }),
+    // The observer may be what fails: the thread's own model is likely to work, since the turn goes on with it.
+    summarise: (job) => job.ask(summaryRequest(job)),
+  };
+}
+
+function checkSettings(settings: unknown): void {
+  if (typeof settings !== "object" || settings === null || Array.isArray(settings))
+    throw new CinchError("INVALID_INPUT", `setState: "om" must be an object with some of ${SETTINGS.join(", ")}.`);
+  const unknown = Object.keys(settings).find((key) => !SETTINGS.includes(key));
+  if (unknown !== undefined)
+    throw new CinchError("INVALID_INPUT", `setState: "om" has no key "${unknown}". It has ${SETTINGS.join(", ")}.`);
+  checkTokens('setState: "om"', settings, "INVALID_INPUT");
+  for (const key of ["observer", "reflector"] as const) {
+    const model = (settings as Record<string, unknown>)[key];
+    if (model !== undefined && typeof model !== "string")
+      throw new CinchError("INVALID_INPUT", `setState: "om.${key}" must be the id of a model, as a string.`);
+  }
+}
+
+function checkTokens(what: string, values: object, code: "INVALID_CONFIG" | "INVALID_INPUT"): void {
+  for (const key of ["messageTokens", "observationTokens"] as const) {
+    const value = (values as Record<string, unknown>)[key];
+    const isValid = value === undefined || (typeof value === "number" && Number.isInteger(value) && value >= 1_000);
+    if (!isValid) throw new CinchError(code, `${what}: "${key}" must be a whole number of tokens from 1000.`);
+  }
+}
+
+function planOf(view: ContextView, settings: Settings, idleMs: number): ContextPlan {
+  const { messageTokens, observationTokens } = settings;
+  return {
+    cut: cutOf(view, settings, idleMs),
+    observe: dueForObserver(view, messageTokens * CHUNK),
+    reflect: dueForReflector(view, observationTokens),
+    limits: { messageTokens, observationTokens },
+  };
+}
+
+function cutOf(view: ContextView, { messageTokens: limit }: Settings, idleMs: number): Cut | null {
+  const raw = limit * CHUNK;
+  const observed = lastObserved(view, raw);
+  const isCold = view.isModelNew || (view.idleMs !== null && view.idleMs >= idleMs);
+  if (observed !== null && view.messageTokens >= limit) return { kind: "activate", toSeq: observed, reason: "threshold" };
+  if (observed !== null && isCold)
+    return { kind: "activate", toSeq: observed, reason: view.isModelNew ? "cache" : "idle" };
+  const reason = whyCompact(view);
+  if (reason === null) return null;
+  // What is observed already costs nothing.
+  const any = lastObserved(view, 0);
+  if (any !== null && reason !== "requested") return { kind: "activate", toSeq: any, reason };
+  const end = lastBoundary(view, reason === "window" ? raw : 0);
+  if (end) return replacing([view.fromSeq, end.seq], reason, view);
+  const [first] = view.blocks;
+  return first && reason !== "requested" && view.blocks.length > 1
+    ? replacing([first.range[0], view.blocks.at(-1)!.range[1]], reason, view)
+    : null;
+}
+
+/** The end of the last buffered observation after which at least `raw` tokens of messages stay. */
+function lastObserved({ buffered, boundaries, messageTokens }: ContextView, raw: number): number | null {
+  const last = buffered.findLast(({ range: [, to] }) => {
+    const end = boundaries.find(({ seq }) => seq === to);
+    return end && messageTokens - end.tokens >= raw;
+  });
+  return last?.range[1] ?? null;
+}
+
+/** The next chunk after what is observed already. `null`: there is not enough of it yet. */
+function dueForObserver({ buffered, boundaries, fromSeq }: ContextView, chunk: number): [number, number] | null {
+  const observedSeq = buffered.at(-1)?.range[1] ?? fromSeq - 1;
+  const observedTokens = boundaries.findLast(({ seq }) => seq <= observedSeq)?.tokens ?? 0;
+  const end = boundaries.find(({ tokens }) => tokens - observedTokens >= chunk);
+  return end && end.seq > observedSeq ? [observedSeq + 1, end.seq] : null;
+}
+
+/** The oldest blocks, so that the newest stay as they are. */
+function dueForReflector(
+  { blocks, blockTokens, reflection }: ContextView,
+  limit: number,
+): [number, number] | null {
+  if (reflection || blockTokens < limit || blocks.length < 2) return null;
+  let newest = 0;
+  const end = blocks.findLast(({ tokens }) => (newest += tokens) > limit * CHUNK);
+  const last = end && end !== blocks[0] ? end : blocks[0]!;
+  return [blocks[0]!.range[0], last.range[1]];
+}

@@ -1,0 +1,29 @@
+import { checkKeys, type ContextPlan, type ContextView, type Memory, type Model } from "@cinch/core";
+import { summaryRequest } from "./texts.ts";
+import { lastBoundary, replacing, whyCompact } from "./room.ts";
+
+export interface SummariesOptions {
+  /** Default: the thread's own model. */
+  model?: Model;
+  /** The share of the window that the newest messages may take after a summary. */
+  keep?: number;
+}
+
+const KEEP = 0.1;
+
+/** The memory without an observer: at 85 % of the window, a summary replaces the older part of the conversation. */
+export function summaries(options: SummariesOptions = {}): Memory {
+  checkKeys("summaries", options, ["model", "keep"]);
+  const { model, keep = KEEP } = options;
+  return {
+    plan: (view) => ({ cut: cutOf(view, keep), observe: null, reflect: null }),
+    summarise: (job) => job.ask({ ...summaryRequest(job), model }),
+  };
+}
+
+function cutOf(view: ContextView, keep: number): ContextPlan["cut"] {
+  const reason = whyCompact(view);
+  const end = lastBoundary(view, reason === "window" ? view.window * keep : 0);
+  if (reason === null || !end) return null;
+  return replacing([view.blocks[0]?.range[0] ?? view.fromSeq, end.seq], reason, view);
+}
