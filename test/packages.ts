@@ -6,7 +6,14 @@ import { promisify } from "node:util";
 
 const run = promisify(execFile);
 export const root = join(import.meta.dirname, "..");
-export const folders = ["packages/core", "packages/sqlite", "packages/workspace", "packages/memory", "packages/testkit", "apps/cli"];
+export const folders = [
+  "packages/core",
+  "packages/sqlite",
+  "packages/workspace",
+  "packages/memory",
+  "packages/testkit",
+  "apps/cli",
+];
 
 interface Manifest {
   name: string;

@@ -1,4 +1,12 @@
-import { CinchError, checkKeys, type ContextPlan, type ContextView, type Cut, type Memory, type Model } from "@cinch/core";
+import {
+  CinchError,
+  checkKeys,
+  type ContextPlan,
+  type ContextView,
+  type Cut,
+  type Memory,
+  type Model,
+} from "@cinch/core";
 import { lastBoundary, replacing, whyCompact } from "./room.ts";
 import { focusIn, observerRequest, reflectorRequest, summaryRequest } from "./texts.ts";
 
@@ -95,7 +103,8 @@ function cutOf(view: ContextView, { messageTokens: limit }: Settings, idleMs: nu
   const raw = limit * CHUNK;
   const observed = lastObserved(view, raw);
   const isCold = view.isModelNew || (view.idleMs !== null && view.idleMs >= idleMs);
-  if (observed !== null && view.messageTokens >= limit) return { kind: "activate", toSeq: observed, reason: "threshold" };
+  if (observed !== null && view.messageTokens >= limit)
+    return { kind: "activate", toSeq: observed, reason: "threshold" };
   if (observed !== null && isCold)
     return { kind: "activate", toSeq: observed, reason: view.isModelNew ? "cache" : "idle" };
   const reason = whyCompact(view);
@@ -129,10 +138,7 @@ function dueForObserver({ buffered, boundaries, fromSeq }: ContextView, chunk: n
 }
 
 /** The oldest blocks, so that the newest stay as they are. */
-function dueForReflector(
-  { blocks, blockTokens, reflection }: ContextView,
-  limit: number,
-): [number, number] | null {
+function dueForReflector({ blocks, blockTokens, reflection }: ContextView, limit: number): [number, number] | null {
   if (reflection || blockTokens < limit || blocks.length < 2) return null;
   let newest = 0;
   const end = blocks.findLast(({ tokens }) => (newest += tokens) > limit * CHUNK);

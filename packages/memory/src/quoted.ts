@@ -53,5 +53,7 @@ function withoutMiddle(lines: readonly string[], room: number): string[] {
 /** Earlier texts about the conversation, as lines of JSON. */
 export const quotedBlocks = (blocks: readonly BlockText[]): string =>
   blocks
-    .map(({ kind, range, at, text }) => JSON.stringify({ kind, from: range[0], to: range[1], written: dateOf(at), text }))
+    .map(({ kind, range, at, text }) =>
+      JSON.stringify({ kind, from: range[0], to: range[1], written: dateOf(at), text }),
+    )
     .join("\n");

@@ -54,6 +54,11 @@ export const summaryRequest = ({ quotes, blocks, room, instructions }: MemoryJob
 /** What the last lines of an observation say. */
 export function focusIn(text: string): { currentTask: string; hint: string } {
   const lines = text.split("\n").slice(-6);
-  const after = (label: RegExp) => lines.findLast((line) => label.test(line))?.replace(label, "").trim().slice(0, 500) ?? "";
+  const after = (label: RegExp) =>
+    lines
+      .findLast((line) => label.test(line))
+      ?.replace(label, "")
+      .trim()
+      .slice(0, 500) ?? "";
   return { currentTask: after(/^\W{0,3}current task\W{0,3}:\W*/i), hint: after(/^\W{0,3}next\W{0,3}:\W*/i) };
 }

@@ -1,27 +1,45 @@
 import assert from "node:assert/strict";
-import { Agent, defineTool, Harness, type HarnessEvent, type Memory, type Store } from "@cinch/core";
+import { setImmediate } from "node:timers/promises";
+import { Agent, defineTool, Harness, type Clock, type HarnessEvent, type Memory, type Store } from "@cinch/core";
 import { scriptedBy, type ScriptedModel, type Step } from "@cinch/testkit";
 import type { LanguageModelV4CallOptions, LanguageModelV4Prompt } from "@ai-sdk/provider";
 
-export const tokensOf = (value: unknown): number => Math.ceil(JSON.stringify(value).length / 4);
+/** By message, its parts as text. A message that did not change since the last request is the same object. */
+const texts = new WeakMap<object, readonly string[]>();
+
+/** The parts of a prompt as text, without the tail. */
+function partsOf(prompt: LanguageModelV4Prompt): string[] {
+  const parts = prompt.flatMap((message) => {
+    const known = texts.get(message) ?? [message.content].flat().map((part) => JSON.stringify([message.role, part]));
+    texts.set(message, known);
+    return known;
+  });
+  return parts.at(-1)?.includes("<focus>") ? parts.slice(0, -1) : parts;
+}
+
+const lengthOf = (parts: readonly string[]): number => parts.reduce((sum, part) => sum + part.length, 0);
+
+export const tokensOf = (prompt: LanguageModelV4Prompt): number => Math.ceil(lengthOf(partsOf(prompt)) / 4);
 
 /** Answers like a provider that counts a token for four characters. */
 export const answer = (text: string, call?: { name: string; input: unknown; id: string }): Step =>
-  function* ({ prompt, tools }) {
-    const input = tokensOf([prompt, tools ?? []]);
+  async function* ({ prompt, tools }) {
+    // A provider takes time, in which other work of the process goes on.
+    await setImmediate();
+    const input = tokensOf(prompt) + Math.ceil(JSON.stringify(tools ?? []).length / 4);
+    const output = Math.ceil(text.length / 4);
     yield { type: "stream-start", warnings: [] };
     yield { type: "text-start", id: "t" };
     yield { type: "text-delta", id: "t", delta: text };
     yield { type: "text-end", id: "t" };
-    if (call)
-      yield { type: "tool-call", toolCallId: call.id, toolName: call.name, input: JSON.stringify(call.input) };
+    if (call) yield { type: "tool-call", toolCallId: call.id, toolName: call.name, input: JSON.stringify(call.input) };
     const reason = call ? "tool-calls" : "stop";
     yield {
       type: "finish",
       finishReason: { unified: reason, raw: reason },
       usage: {
         inputTokens: { total: input, noCache: input, cacheRead: 0, cacheWrite: 0 },
-        outputTokens: { total: tokensOf(text), text: tokensOf(text), reasoning: 0 },
+        outputTokens: { total: output, text: output, reasoning: 0 },
       },
     };
   };
@@ -31,27 +49,35 @@ const systemOf = ({ prompt }: LanguageModelV4CallOptions): string => {
   return first?.role === "system" ? first.content : "";
 };
 
-export const isObserver = (options: LanguageModelV4CallOptions): boolean => systemOf(options).includes("next part of it");
+export const isObserver = (options: LanguageModelV4CallOptions): boolean =>
+  systemOf(options).includes("next part of it");
 export const isReflector = (options: LanguageModelV4CallOptions): boolean => systemOf(options).includes("too long");
-export const isSummariser = (options: LanguageModelV4CallOptions): boolean => systemOf(options).startsWith("You summarise");
+export const isSummariser = (options: LanguageModelV4CallOptions): boolean =>
+  systemOf(options).startsWith("You summarise");
 
 export interface Minds {
+  /** Overrides a step of the agent. `steps`: how many it has taken. */
+  agent?: (options: LanguageModelV4CallOptions, steps: number) => Step | undefined;
   observer?: (options: LanguageModelV4CallOptions) => Step;
   reflector?: (options: LanguageModelV4CallOptions) => Step;
   summariser?: (options: LanguageModelV4CallOptions) => Step;
 }
 
-const observed: Step = answer(`- The agent looked at more files.\n${"- A fact. ".repeat(100)}\nCurrent task: look on\nNext: the next file`);
+const observed: Step = answer(
+  `- The agent looked at more files.\n${"- A fact. ".repeat(200)}\nCurrent task: look on\nNext: the next file`,
+);
 const reflected: Step = answer("- The agent looked at many files. ".repeat(100));
 const summarised: Step = answer("Goal: look at files. ".repeat(50));
 
 /** A model that calls a tool `steps` times, about 400 tokens a step, and that is asked to observe, reflect and summarise too. */
-export function worker(steps: number, { observer, reflector, summariser }: Minds = {}): ScriptedModel {
+export function worker(steps: number, { agent, observer, reflector, summariser }: Minds = {}): ScriptedModel {
   let step = 0;
   return scriptedBy((options) => {
     if (isObserver(options)) return observer?.(options) ?? observed;
     if (isReflector(options)) return reflector?.(options) ?? reflected;
     if (isSummariser(options)) return summariser?.(options) ?? summarised;
+    const override = agent?.(options, step);
+    if (override) return override;
     if (step++ >= steps) return answer("Done.");
     return answer(`Step ${step}. ${"I look at the next file now. ".repeat(10)}`, {
       name: "look",
@@ -70,10 +96,17 @@ export const look = defineTool({
 
 export async function simulated(
   model: ScriptedModel,
-  config: { memory: Memory; storage?: Store; contextWindow?: number; maxSteps?: number },
+  config: { memory: Memory; storage?: Store; contextWindow?: number; maxSteps?: number; clock?: Clock },
 ): Promise<{ harness: Harness; seen: HarnessEvent[] } & AsyncDisposable> {
   const { maxSteps = 5_000, ...rest } = config;
-  const agent = new Agent({ name: "worker", model, instructions: "Work.", tools: { look }, maxSteps, subagents: false });
+  const agent = new Agent({
+    name: "worker",
+    model,
+    instructions: "Work.",
+    tools: { look },
+    maxSteps,
+    subagents: false,
+  });
   const harness = new Harness({ id: "test", agent, contextWindow: 128_000, ...rest });
   await harness.init();
   const seen: HarnessEvent[] = [];
@@ -87,40 +120,32 @@ export async function simulated(
 export const stepsOf = (model: ScriptedModel): LanguageModelV4CallOptions[] =>
   model.requests.filter((options) => !isObserver(options) && !isReflector(options) && !isSummariser(options));
 
-/** The prompt as text, without the tail. */
-export function printed(prompt: LanguageModelV4Prompt): string {
-  const parts = prompt.flatMap((message): string[] =>
-    message.role === "system"
-      ? [message.content]
-      : message.content.map((part) => JSON.stringify([message.role, part])),
-  );
-  return (parts.at(-1)?.includes("<focus>") ? parts.slice(0, -1) : parts).join("\n");
-}
-
 /** For each request, the share of the one before that it begins with. */
 export function sharedPrefixes(requests: readonly LanguageModelV4CallOptions[]): number[] {
-  const prompts = requests.map(({ prompt }) => printed(prompt));
-  return prompts.slice(1).map((prompt, at) => {
-    const before = prompts[at]!;
-    let same = 0;
-    for (let step = 1 << 20; step >= 1; step >>= 1)
-      while (same + step <= before.length && prompt.startsWith(before.slice(same, same + step), same)) same += step;
-    return same / before.length;
+  return requests.slice(1).map(({ prompt }, at) => {
+    const [before, now] = [partsOf(requests[at]!.prompt), partsOf(prompt)];
+    const same = before.findIndex((part, index) => now[index] !== part);
+    return same < 0 ? 1 : lengthOf(before.slice(0, same)) / lengthOf(before);
   });
 }
 
-/** Each step is in the prompt as it is, or in a range that a block covers: never both, never neither. */
-export function assertCovered(prompt: LanguageModelV4Prompt, stepSeqs: ReadonlyMap<number, number>): void {
-  const text = printed(prompt);
-  const ranges = Array.from(text.matchAll(/<(?:observations|summary|left-out) from=\\?"(\d+)\\?" to=\\?"(\d+)\\?"/g), (found) => [
-    Number(found[1]),
-    Number(found[2]),
-  ]);
-  for (const [at, range] of ranges.entries())
-    assert.equal(range[0], at === 0 ? 1 : ranges[at - 1]![1]! + 1, "the ranges are adjacent");
-  const covered = ranges.at(-1)?.[1] ?? 0;
-  for (const [step, seq] of stepSeqs) {
-    const isRaw = text.includes(`Result ${step}: `);
-    assert.equal(isRaw, seq > covered, `step ${step} (seq ${seq}) with ${covered} covered`);
-  }
+/**
+ * Each step is in the prompt as it is, or in a range that a block covers: never both, never neither. `seqs`: of the results, by step.
+ */
+export function assertCovered(prompt: LanguageModelV4Prompt, seqs: readonly number[]): void {
+  const parts = partsOf(prompt);
+  const ranges = parts.flatMap((part) => {
+    const found =
+      /^\["user",\{"type":"text","text":"<(?:observations|summary|left-out) from=\\"(\d+)\\" to=\\"(\d+)/.exec(part);
+    return found ? [{ from: Number(found[1]), to: Number(found[2]) }] : [];
+  });
+  for (const [at, { from }] of ranges.entries())
+    assert.equal(from, at === 0 ? 1 : ranges[at - 1]!.to + 1, "the ranges are adjacent");
+  const covered = ranges.at(-1)?.to ?? 0;
+  const raw = parts.flatMap((part) => {
+    const found = /^\["tool",.*?"value":"Result (\d+): /.exec(part);
+    return found ? [Number(found[1])] : [];
+  });
+  const expected = seqs.flatMap((seq, at) => (seq > covered ? [at + 1] : []));
+  assert.deepEqual(raw, expected, `with ${covered} covered`);
 }

@@ -44,7 +44,10 @@ async function compactedAfter(thread: Thread, seq: number): Promise<Range | null
     if (done) return done.range ?? null;
     after = events.at(-1)?.seq ?? Infinity;
   }
-  throw new CinchError("INVALID_INPUT", "The thread was rewound before its prompt was compacted. Call compact() again.");
+  throw new CinchError(
+    "INVALID_INPUT",
+    "The thread was rewound before its prompt was compacted. Call compact() again.",
+  );
 }
 
 const isAnswer = (event: DurableEvent): event is DurableEvent<"context_summarised"> =>

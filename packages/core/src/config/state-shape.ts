@@ -81,7 +81,9 @@ export class StateShape {
   }
 
   #check(schema: StandardSchemaV1, allValues: State, allChanges: State): void {
-    const [values, changes] = this.#hasSettings ? [withoutOm(allValues), withoutOm(allChanges)] : [allValues, allChanges];
+    const [values, changes] = this.#hasSettings
+      ? [withoutOm(allValues), withoutOm(allChanges)]
+      : [allValues, allChanges];
     const result = validate(schema, { ...this.#input, ...values, ...changes });
     if (result instanceof Promise) throw new CinchError("INVALID_INPUT", `setState: ${ASYNC_SCHEMA}`);
     if (result.issues) throw invalidState(result.issues, SET_STATE);

@@ -1,10 +1,7 @@
 import * as z from "zod/mini";
 
 /** How many tokens a model takes: for all models, or by name as in `prices`. */
-export const ContextWindow = z.union([
-  z.int().check(z.gte(1_000)),
-  z.record(z.string(), z.int().check(z.gte(1_000))),
-]);
+export const ContextWindow = z.union([z.int().check(z.gte(1_000)), z.record(z.string(), z.int().check(z.gte(1_000)))]);
 export type ContextWindow = z.infer<typeof ContextWindow>;
 
 const DEFAULT_WINDOW = 128_000;

@@ -27,6 +27,7 @@ export interface DisplayParts {
   currentMessage: Message | null;
   toolInputBuffers: HarnessDisplayState["toolInputBuffers"];
   activeSubagents: ActiveSubagents;
+  omProgress: HarnessDisplayState["omProgress"];
   /** By call id. */
   partialResults: Readonly<Record<string, Json>>;
 }
@@ -39,6 +40,7 @@ export const newParts = (threadId: string | null): DisplayParts => ({
   modeId: null,
   modelId: null,
   activeSubagents: {},
+  omProgress: null,
   ...noLive,
 });
 
@@ -46,6 +48,7 @@ export const newParts = (threadId: string | null): DisplayParts => ({
 export const withoutLive = (parts: DisplayParts): DisplayParts => ({
   ...parts,
   ...noLive,
+  omProgress: null,
   activeSubagents: withoutLiveSubagents(parts.activeSubagents, parts.threadId),
 });
 
@@ -185,6 +188,11 @@ function applyLive(parts: PartsDraft["parts"], event: HarnessEvent): void {
     case "subagent_event":
       parts.activeSubagents = reduceSubagents(parts.activeSubagents, event);
       return;
+    case "om_status": {
+      const { messageTokens, messageLimit, observationTokens, observationLimit } = event;
+      parts.omProgress = { messageTokens, messageLimit, observationTokens, observationLimit };
+      return;
+    }
     case "tool_update":
       parts.partialResults = assigned(parts.partialResults, event.toolCallId, event.partialResult);
   }

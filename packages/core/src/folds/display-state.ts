@@ -105,7 +105,13 @@ export interface HarnessDisplayState {
   modelId: string | null;
   tokenUsage: Usage;
   cost: number | null;
-  omProgress: null;
+  /** How full the memory is, in tokens. `null`: there is no observational memory, or no step since the thread was opened. */
+  omProgress: {
+    messageTokens: number;
+    messageLimit: number;
+    observationTokens: number;
+    observationLimit: number;
+  } | null;
   lastError: { code: string; message: string; retryable: boolean } | null;
   seq: number;
 }

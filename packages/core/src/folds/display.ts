@@ -110,7 +110,6 @@ function newView(progress: Progress, threadId: string): View {
     previousTasks,
     tokenUsage: usage,
     cost: spent.unpriced || tokensOf(usage) === 0 ? null : spent.cost,
-    omProgress: null,
     lastError,
   };
 }
@@ -199,9 +198,9 @@ function sourcesOf(display: HarnessDisplayState): Sources {
   const partial = Object.values(activeTools).filter(({ partialResult }) => partialResult !== null);
   const partialResults = Object.fromEntries(partial.map((tool) => [tool.toolCallId, tool.partialResult]));
   const { threadId, seq, messages, modifiedFiles, modeId, modelId, currentMessage, toolInputBuffers } = display;
-  const { activeSubagents } = display;
+  const { activeSubagents, omProgress } = display;
   const shown = { threadId, seq, messages, modifiedFiles, modeId, modelId, currentMessage, toolInputBuffers };
-  return { progress, parts: { ...shown, activeSubagents, partialResults } };
+  return { progress, parts: { ...shown, activeSubagents, omProgress, partialResults } };
 }
 
 function turnOf({ turnId, activeTools, pendingApprovals, pendingSuspensions }: HarnessDisplayState): OpenTurn | null {

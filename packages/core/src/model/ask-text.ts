@@ -45,7 +45,11 @@ export async function askText(call: TextCall): Promise<{ text: string; usage: Us
   }
 }
 
-const stopped: ModelFailure = { code: "PROVIDER_SILENT", message: "The model did not answer in time.", retryable: true };
+const stopped: ModelFailure = {
+  code: "PROVIDER_SILENT",
+  message: "The model did not answer in time.",
+  retryable: true,
+};
 const empty: ModelFailure = { code: "PROVIDER_EMPTY", message: "The model answered without text.", retryable: true };
 
 const asError = ({ code, message, cause }: ModelFailure): CinchError => new CinchError(code, message, cause);

@@ -27,7 +27,12 @@ export interface ContextExplanation {
   buffered: Range[];
 }
 
-const REASONS = { observation: "observed", reflection: "observed", summary: "summarised", left_out: "left out" } as const;
+const REASONS = {
+  observation: "observed",
+  reflection: "observed",
+  summary: "summarised",
+  left_out: "left out",
+} as const;
 
 export async function explainContext(thread: Thread): Promise<ContextExplanation> {
   const { state, ports } = thread;

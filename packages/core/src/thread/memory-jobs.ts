@@ -74,7 +74,11 @@ export class MemoryJobs {
     let result: Result | null = null;
     let failure: string | null = null;
     try {
-      const made = await withTimeout(thread.ports.clock, this.#ask(kind, { range, memory, work, signal: stop.signal }), JOB_MS);
+      const made = await withTimeout(
+        thread.ports.clock,
+        this.#ask(kind, { range, memory, work, signal: stop.signal }),
+        JOB_MS,
+      );
       if (made === undefined) throw new Error(`There was no text within ${JOB_MS / 60_000} minutes.`);
       if (made.text.trim() === "") throw new Error("The text is empty.");
       result = made;

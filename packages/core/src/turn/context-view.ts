@@ -42,7 +42,8 @@ export function contextView(state: ThreadState, transcript: Transcript, moment: 
 
 function boundariesOf({ body }: Transcript): Boundary[] {
   const ends: Boundary[] = [];
-  for (let node = body; node; node = node.before) if (isStepEnd(node)) ends.push({ seq: node.seq, tokens: node.tokens });
+  for (let node = body; node; node = node.before)
+    if (isStepEnd(node)) ends.push({ seq: node.seq, tokens: node.tokens });
   return ends.toReversed();
 }
 

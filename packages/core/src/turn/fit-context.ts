@@ -43,7 +43,8 @@ export async function fitContext(driver: Driver, setup: Setup, { hasOverflowed =
 
 const NO_MEMORY = {
   code: "INVALID_CONFIG",
-  message: "The process that drives this thread has no memory. Give its harness one, such as summaries() of @cinch/memory.",
+  message:
+    "The process that drives this thread has no memory. Give its harness one, such as summaries() of @cinch/memory.",
 };
 
 /** A memory that throws must not stop the turn. */
@@ -71,7 +72,10 @@ async function applyCut(driver: Driver, memory: Memory, cut: Cut): Promise<boole
 async function appendCut(
   driver: Driver,
   toSeq: number,
-  eventOf: (left: ReturnType<typeof leftAfter>) => { events: NewEvent[]; blobs?: { hash: string; bytes: Uint8Array }[] },
+  eventOf: (left: ReturnType<typeof leftAfter>) => {
+    events: NewEvent[];
+    blobs?: { hash: string; bytes: Uint8Array }[];
+  },
 ): Promise<boolean> {
   const transcript = await driver.journal.transcript();
   const planned = driver.state.context.memory;
@@ -174,7 +178,12 @@ async function notDone(driver: Driver, failed?: Failure, work?: MemoryWork): Pro
     if (!state.context.requested) return null;
     const turn = state.turn ? { turnId: state.turn.turnId } : {};
     const nothing = { bodyTokens: 0, by: "", kept: [], keptTokens: 0, tokens: 0 };
-    const answer: NewEvent<"context_summarised"> = { type: "context_summarised", ...turn, ...nothing, reason: "requested" };
+    const answer: NewEvent<"context_summarised"> = {
+      type: "context_summarised",
+      ...turn,
+      ...nothing,
+      reason: "requested",
+    };
     return { events: [...(work ? usageOf(work, driver) : []), failed ? { ...answer, failed } : answer] };
   });
   return false;
