@@ -17,11 +17,12 @@ import { costOf, defaultPrices, Prices, type PriceTable } from "./config/prices.
 import type { Usage } from "./events/message.ts";
 import { randomIds, type Ids } from "./ports/ids.ts";
 import { systemClock, type Clock } from "./ports/clock.ts";
-import { ClockValue, MemoryValue, StoreValue, WorkspaceValue } from "./config/port-values.ts";
+import { ClockValue, ContextSources, MemoryValue, StoreValue, WorkspaceValue } from "./config/port-values.ts";
 import { ThreadRegistry } from "./thread/thread-registry.ts";
 import { Session } from "./session.ts";
 import { isStandard } from "./tools/schema.ts";
 import { StateShape, type StateUpdates, type StateValues } from "./config/state-shape.ts";
+import type { ContextSource } from "./ports/context-source.ts";
 import type { Memory } from "./ports/memory.ts";
 import type { Store } from "./ports/store.ts";
 import type { NewLive } from "./events/live-events.ts";
@@ -46,6 +47,8 @@ export interface HarnessConfig<Values = StateValues> {
   workspace?: Workspace;
   /** Keeps prompts within the model's window: `observationalMemory()` or `summaries()` of `@cinch/memory`. Default: prompts only grow. */
   memory?: Memory;
+  /** What adds to every prompt: skills, AGENTS.md, texts of your own. */
+  context?: readonly ContextSource[];
   /** How many tokens a model takes: one number for all models, or by the model's name. */
   contextWindow?: ContextWindow;
   /** Rules for all threads. The rules of a thread can't allow what these deny. */
@@ -87,6 +90,7 @@ const Config = z.strictObject({
   subagents: z.optional(SubagentsValue),
   workspace: z.optional(WorkspaceValue),
   memory: z.optional(MemoryValue),
+  context: z.optional(ContextSources),
   contextWindow: z.optional(ContextWindow),
   permissions: z.optional(z.array(Rule)),
   interruptOn: z.optional(InterruptOn),
@@ -129,7 +133,8 @@ export class Harness<Values = StateValues> {
     this.#rules = valid.permissions ?? [];
     const { clock = systemClock } = valid;
     this.#modes = new Modes(modesOf(valid).map(modeOf), valid.defaultModeId, {
-      tools: [valid.tools ?? {}, valid.workspace?.tools ?? {}, valid.memory?.tools ?? {}],
+      tools: [valid.tools ?? {}, valid.workspace?.tools ?? {}],
+      addedTools: [valid.memory?.tools ?? {}, ...(valid.context ?? []).map(({ tools }) => tools ?? {})],
       permissions: this.#rules,
       interruptOn: valid.interruptOn ?? {},
       toolCategory: valid.toolCategory,
@@ -148,8 +153,8 @@ export class Harness<Values = StateValues> {
     this.#store = valid.storage ?? memoryStore();
     const store = this.#store;
     this.#workspace = valid.workspace;
-    const { workspace, memory } = valid;
-    const ports = { store, clock, ids, modes: this.#modes, shape: this.#shape, workspace, memory };
+    const { workspace, memory, context: sources = [] } = valid;
+    const ports = { store, clock, ids, modes: this.#modes, shape: this.#shape, workspace, memory, sources };
     const cost = (usage: Usage, modelId: string) => costOf(usage, modelId, prices);
     this.#registry = new ThreadRegistry({ ...ports, costOf: cost }, new AgentModes(this.#modes), onRecover);
     this.#session = this.#newSession(resourceId);

@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import type { Clock } from "../ports/clock.ts";
+import type { ContextSource } from "../ports/context-source.ts";
 import type { Memory } from "../ports/memory.ts";
 import type { Store } from "../ports/store.ts";
 import type { Workspace } from "../ports/workspace.ts";
@@ -50,5 +51,19 @@ export const MemoryValue = withMethods<Memory>(
   "a memory: observationalMemory() or summaries() of @cinch/memory, or one of your own",
   ["plan", "summarise"],
 );
+
+const SourceValue = withMethods<ContextSource>(
+  "a context source: an object with a name and read(), such as skills() or agentsMd() of @cinch/memory",
+  ["read"],
+).check(z.refine(({ name }) => typeof name === "string" && name !== "", "must have a name"));
+
+export const ContextSources = z
+  .array(SourceValue)
+  .check(
+    z.refine(
+      (sources) => new Set(sources.map(({ name }) => name)).size === sources.length,
+      "has two sources of one name. Rename one",
+    ),
+  );
 
 export const ClockValue = withMethods<Clock>("a clock: an object with now() and after()", ["now", "after"]);

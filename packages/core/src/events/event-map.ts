@@ -26,6 +26,9 @@ export const AgentRecord = z.object({
   depth: z.number(),
 });
 export type AgentRecord = z.infer<typeof AgentRecord>;
+/** `tokens` are estimated. */
+const SourceVersion = z.object({ version: z.string(), tokens: z.number() });
+export type SourceVersion = z.infer<typeof SourceVersion>;
 export const Delivery = z.enum(["send", "steer", "follow_up"]);
 const tool = { toolCallId: z.string(), toolName: z.string() };
 const state = z.record(z.string(), Json);
@@ -152,6 +155,8 @@ export const eventMap = {
     modelId: z.optional(z.string()),
     /** Estimated. */
     tokens: z.optional(z.number()),
+    /** By name, the context sources whose texts are in the head. */
+    sources: z.optional(z.record(z.string(), SourceVersion)),
   })),
   error: driver(() => ({
     code: z.string(),
@@ -178,7 +183,9 @@ export const eventMap = {
     interrupted: z.optional(z.boolean()),
     finishReason: z.optional(z.string()),
     /** What a note of the harness is about. */
-    about: z.optional(z.enum(["mode", "tasks"])),
+    about: z.optional(z.enum(["mode", "tasks", "context"])),
+    /** The context source that a note is about. `version` is "" if the source has no text any more. */
+    source: z.optional(z.object({ name: z.string(), version: z.string() })),
   })),
 
   tool_input_start: live(() => tool),

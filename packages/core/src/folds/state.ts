@@ -1,4 +1,10 @@
-import { isForeign, type AgentRecord, type DurableEvent, type EndReason } from "../events/event-map.ts";
+import {
+  isForeign,
+  type AgentRecord,
+  type DurableEvent,
+  type EndReason,
+  type SourceVersion,
+} from "../events/event-map.ts";
 import type { Message, Usage } from "../events/message.ts";
 import { noUsage } from "../events/usage.ts";
 import { CallsDraft } from "./call.ts";
@@ -46,9 +52,23 @@ export interface ThreadState extends Progress {
   control: Control;
   context: ContextState;
   files: FilesState;
-  head: { blob: string; key: string; agentName: string; modelId: string } | null;
+  head: PromptHead | null;
   /** The first event that a newer release wrote. This release must not drive the thread. */
   foreign: { type: string; v: number; seq: number } | null;
+}
+
+/** The newest head of the prompt. */
+export interface PromptHead {
+  blob: string;
+  key: string;
+  agentName: string;
+  modelId: string;
+  /** The context sources as the prompt has them: in the head, or in a later note. */
+  sources: Readonly<Record<string, SourceVersion>>;
+  /** A note says that a source has changed. */
+  hasNewSources: boolean;
+  /** The prompt has been compacted since such a note: the next head has the new text. */
+  isOutdated: boolean;
 }
 
 export const NAMED_KEPT = 100;
@@ -108,12 +128,21 @@ function reduceOne(before: ThreadState, event: DurableEvent, draft: CallsDraft):
     case "input_accepted":
       return event.named ? { ...state, named: [...state.named, event.inputId].slice(-NAMED_KEPT) } : state;
     case "prompt_head": {
-      const { blob, key, agentName = "", modelId = "" } = event;
-      return { ...state, head: { blob, key, agentName, modelId } };
+      const { blob, key, agentName = "", modelId = "", sources = {} } = event;
+      return { ...state, head: { blob, key, agentName, modelId, sources, hasNewSources: false, isOutdated: false } };
     }
+    case "message_end":
+      return event.source && state.head ? { ...state, head: withSource(state.head, event.source) } : state;
+    case "om_activation":
+    case "context_summarised":
+      return event.range && state.head?.hasNewSources ? { ...state, head: { ...state.head, isOutdated: true } } : state;
     default:
       return state;
   }
+}
+
+function withSource(head: PromptHead, { name, version }: { name: string; version: string }): PromptHead {
+  return { ...head, sources: { ...head.sources, [name]: { version, tokens: 0 } }, hasNewSources: true };
 }
 
 /** How long a driver worked on the turn since the previous event. */

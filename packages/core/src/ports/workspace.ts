@@ -43,8 +43,26 @@ export interface Undo {
 
 export type LookedAt = { hash: string } | { failed: string };
 
+/** Reads files for context sources, with the rules that bind the agent. Paths are workspace paths. */
+export interface WorkspaceReader {
+  /** The entries of a directory, by name. `null`: there is no such directory. */
+  list(path: string, of: ReaderReach): Promise<{ name: string; type: "file" | "directory" }[] | null>;
+  /** `null`: there is no such file, or it may not be read. `maxBytes`: only the beginning is read. */
+  read(path: string, of: ReaderReach & { maxBytes?: number }): Promise<{ text: string; version: string } | null>;
+}
+
+interface ReaderReach {
+  threadId: string;
+  resourceId: string;
+  signal?: AbortSignal;
+}
+
 /** The files and commands that an agent can reach. */
 export interface Workspace {
+  /** Whether what the files themselves say (skills, AGENTS.md, git settings) is obeyed; default: false. */
+  readonly trusted?: boolean;
+  /** Without it, context sources can't read files. */
+  readonly reader?: WorkspaceReader;
   readonly tools: ToolSet;
   /** Without it, changes of files can't be reverted. */
   readonly undo?: Undo;

@@ -42,11 +42,16 @@ export async function explainContext(thread: Thread): Promise<ContextExplanation
   const entries = entriesOf(await thread.transcript());
   const corrected = (estimate: number) => Math.ceil(estimate * ratio);
   const isResults = (entry: TranscriptEntry) => entry.kind === "results";
+  const ofSources = (kind: "skills" | "memory") =>
+    ports.sources
+      .filter((source) => (source.kind ?? "memory") === kind)
+      .reduce((total, { name }) => total + (state.head?.sources[name]?.tokens ?? 0), 0);
+  const [skills, added] = [ofSources("skills"), ofSources("memory")];
   const parts = {
-    instructions: corrected(tokensOfText(head.system)),
+    instructions: corrected(Math.max(0, tokensOfText(head.system) - skills - added)),
     tools: corrected(tokensOfJson(head.tools)),
-    skills: 0,
-    memory: 0,
+    skills: corrected(skills),
+    memory: corrected(added),
     observations: corrected(blockTokens(memory)),
     messages: corrected(sum(entries.filter((entry) => !isResults(entry)))),
     toolResults: corrected(sum(entries.filter(isResults))),

@@ -9,6 +9,7 @@ import type { Json } from "../events/message.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { Blob } from "../ports/store.ts";
 import type { Setup } from "./setup.ts";
+import { changedSources, type ReadSource } from "./sources.ts";
 
 /** What a decision appends. `result` is for the caller, and holds for the state that the decision was made from. */
 export interface Proposal<Result = void> {
@@ -82,8 +83,12 @@ export function beginTurn(
   return { events: [{ type: "agent_start", turnId, ...mode, resumed: false }, ...takeInput(item, turnId, ids)] };
 }
 
-/** The events before a model call: a switch of mode or model, notes about the mode and open tasks, and steers. */
-export function enterStep(state: ThreadState, setup: Setup, ids: Ids): Proposal | null {
+/** The events before a model call: a switch of mode or model, notes about the mode, context sources and open tasks, and steers. */
+export function enterStep(
+  state: ThreadState,
+  setup: Setup,
+  { ids, sources }: { ids: Ids; sources: readonly ReadSource[] },
+): Proposal | null {
   const { turn, control } = state;
   if (!turn) return null;
   const { turnId } = turn;
@@ -93,6 +98,7 @@ export function enterStep(state: ThreadState, setup: Setup, ids: Ids): Proposal 
     events.push({ type: "agent_start", turnId, modeId: mode.id, modelId, resumed: true });
   if (control.modeNote === null ? note.isNeeded : control.modeNote !== note.text)
     events.push(noteMessage({ turnId, about: "mode", text: note.text }, ids));
+  events.push(...changedSources(state, sources, ids));
   events.push(...(takeSteers(state, ids)?.events ?? []));
   const open = state.tasks.filter(({ status }) => status !== "completed");
   const isDue = turn.steps === 0 ? control.sinceTasks > 0 : control.sinceTasks >= REMIND_AFTER;

@@ -11,6 +11,7 @@ import { hashOf } from "../ports/hash.ts";
 import { sleep, type Clock } from "../ports/clock.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { StateShape } from "../config/state-shape.ts";
+import type { ContextSource } from "../ports/context-source.ts";
 import type { Memory } from "../ports/memory.ts";
 import type { Store } from "../ports/store.ts";
 import type { NamedTool, ToolContext } from "../tools/tool.ts";
@@ -20,6 +21,7 @@ import type { Workspace } from "../ports/workspace.ts";
 import type { PolicyLevels } from "../permissions/gate.ts";
 import { handBack, type Appended, type Decide } from "./decide.ts";
 import type { Setup } from "./setup.ts";
+import { recordOf, Sources } from "./sources.ts";
 
 /** The part of a thread that a driver uses. */
 export interface Journal {
@@ -50,6 +52,7 @@ export interface DriverPorts {
   shape: StateShape;
   workspace: Workspace | undefined;
   memory: Memory | undefined;
+  sources: readonly ContextSource[];
   threads: OpenThreads;
   /** In dollars; `null` if the price is not known. */
   costOf(usage: Usage, modelId: string): number | null;
@@ -113,6 +116,7 @@ export class Driver {
   #confirmedAt: number;
   #hasDriven = false;
   #head: { blob: string; head: Head } | undefined;
+  readonly sources = new Sources(this);
 
   constructor(journal: Journal, ports: DriverPorts, lease: NewLease) {
     this.journal = journal;
@@ -241,18 +245,24 @@ export class Driver {
   /** The head that the journal has for this setup. If there is none, makes one and records it with the reason. */
   async head(setup: Setup): Promise<Head> {
     const known = this.state.head;
-    if (known && known.key === setup.headKey) return this.#loadHead(known.blob);
-    const head = await setup.makeHead();
+    if (known && known.key === setup.headKey && !known.isOutdated) return this.#loadHead(known.blob);
+    const { texts } = this.sources;
+    const { system, tools } = await setup.makeHead();
+    const head = {
+      system: [system, ...texts.map(({ text }) => text)].filter((part) => part !== "").join("\n\n"),
+      tools,
+    };
     const bytes = new TextEncoder().encode(JSON.stringify(head));
     const blob = await hashOf(bytes);
     const { headKey: key, modelId, mode } = setup;
     const agentName = mode.agent.name;
+    const [tokens, sources] = [tokensOfHead(head), recordOf(texts)];
     await this.append((state) => {
-      if (!state.turn || state.head?.key === key) return null;
+      if (!state.turn || (state.head?.key === key && !state.head.isOutdated)) return null;
       const { turnId } = state.turn;
       const reason = reasonFor(state.head, { agentName, modelId });
       return {
-        events: [{ type: "prompt_head", turnId, blob, key, reason, agentName, modelId, tokens: tokensOfHead(head) }],
+        events: [{ type: "prompt_head", turnId, blob, key, reason, agentName, modelId, tokens, sources }],
         blobs: [{ hash: blob, bytes }],
       };
     });
@@ -284,6 +294,7 @@ export function ancestorsOf(agent: AgentRecord | null, threads: OpenThreads): re
 function reasonFor(before: ThreadState["head"], now: { agentName: string; modelId: string }): string {
   if (!before) return "first use";
   if (before.agentName !== now.agentName) return `agent changed from "${before.agentName}" to "${now.agentName}"`;
+  if (before.isOutdated) return "context sources changed";
   if (before.modelId !== now.modelId) return `model changed from "${before.modelId}" to "${now.modelId}"`;
   return "instructions or tools changed";
 }

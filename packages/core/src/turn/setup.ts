@@ -42,6 +42,8 @@ export interface SetupConfig {
   modes: readonly HarnessMode[];
   /** The tools of the harness, then those of the workspace. */
   tools: readonly ToolSet[];
+  /** The tools of the memory and of the context sources, which every agent has. */
+  addedTools: readonly ToolSet[];
   permissions: readonly Rule[];
   interruptOn: InterruptOn;
   toolCategory: ((toolName: string) => ToolCategory | undefined) | undefined;
@@ -118,7 +120,7 @@ const joined = (a: string, b: string): string => [a, b].filter((text) => text !=
  */
 export function toolsOf(
   { agent }: HarnessMode,
-  { modes, tools: shared, transition, onAsk, delegation }: SetupConfig,
+  { modes, tools: shared, addedTools, transition, onAsk, delegation }: SetupConfig,
 ): ReadonlyMap<string, NamedTool> {
   const siblings = modes.filter((mode) => mode.agent === agent);
   const hasPlans = siblings.some((mode) => mode.transitionsTo !== null || mode.availableTools?.includes("submit_plan"));
@@ -129,7 +131,7 @@ export function toolsOf(
   }
   const tools = new Map<string, NamedTool>();
   const control = { hasPlans, transition, maySuspend: onAsk === "wait", delegation: delegation(agent) };
-  const sets = [...shared, agent.tools, added, controlTools(control)];
+  const sets = [...shared, ...addedTools, agent.tools, added, controlTools(control)];
   for (const [name, tool] of sets.flatMap((set) => Object.entries(set))) {
     if (tools.has(name)) throw duplicateTool(agent.name, name);
     tools.set(name, namedTool(name, tool));

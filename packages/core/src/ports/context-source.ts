@@ -1,0 +1,39 @@
+import type { ToolSet } from "../tools/tool.ts";
+import type { WorkspaceReader } from "./workspace.ts";
+
+/** The text that a source adds to the prompt. */
+export interface SourceText {
+  text: string;
+  /** Changes whenever the text does. Default: a hash of the text. */
+  version?: string;
+  /** What the model is told when the text has changed since its prompt began; default: the whole text. */
+  change?: string;
+}
+
+/** The thread for which a source is read. */
+export interface SourceReach {
+  threadId: string;
+  resourceId: string;
+  /** The workspace's files, as the agent reads them. `undefined`: there is no workspace, or it can't be read. */
+  files: WorkspaceReader | undefined;
+  /** Whether what the workspace itself says may be obeyed. */
+  isTrusted: boolean;
+  /** The paths of the files that the thread has read or changed. */
+  paths: readonly string[];
+  signal: AbortSignal;
+}
+
+/**
+ * Adds to every prompt: AGENTS.md, a list of skills, or a text of the caller's own. Its text is a part of the head when a head is made. If
+ * the text changes later, the model gets a note, and the next head has the new text.
+ */
+export interface ContextSource {
+  /** Unique in a harness. */
+  readonly name: string;
+  /** What `explainContext()` counts it as; default: `memory`. */
+  readonly kind?: "skills" | "memory";
+  /** Tools for every agent. */
+  readonly tools?: ToolSet;
+  /** Called when a turn begins, and when the thread has read files at new paths. `null`: nothing to add. May reject: the last text stands. */
+  read(reach: SourceReach): Promise<SourceText | null>;
+}

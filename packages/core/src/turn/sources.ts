@@ -1,0 +1,103 @@
+import { reasonOf } from "../errors.ts";
+import type { NewEvent } from "../events/event-map.ts";
+import type { ThreadState } from "../folds/state.ts";
+import { tokensOfText } from "../folds/tokens.ts";
+import { trieKeys } from "../folds/trie.ts";
+import { hashOf } from "../ports/hash.ts";
+import { withTimeout } from "../ports/clock.ts";
+import type { Ids } from "../ports/ids.ts";
+import type { ContextSource } from "../ports/context-source.ts";
+import type { Driver } from "./driver.ts";
+
+/** A source that takes longer is left as it was. */
+const READ_MS = 5_000;
+/** The longest text of a source in a prompt, in characters. */
+const TEXT_CHARS = 100_000;
+
+export interface ReadSource {
+  name: string;
+  text: string;
+  version: string;
+  change: string;
+}
+
+/** The texts of the context sources, as a driver has last read them. */
+export class Sources {
+  readonly #driver: Driver;
+  #texts: readonly ReadSource[] = [];
+  /** What was read when the texts were. */
+  #at: { turnId: string; seen: unknown } | undefined;
+
+  constructor(driver: Driver) {
+    this.#driver = driver;
+  }
+
+  get texts(): readonly ReadSource[] {
+    return this.#texts;
+  }
+
+  /** Reads the sources when a turn begins, and when the thread has read other files since. */
+  async refresh(): Promise<void> {
+    const { ports, state } = this.#driver;
+    const { turn, files } = state;
+    if (ports.sources.length === 0 || !turn) return;
+    if (this.#at?.turnId === turn.turnId && this.#at.seen === files.seen) return;
+    this.#at = { turnId: turn.turnId, seen: files.seen };
+    const read = await Promise.all(ports.sources.map((source) => this.#read(source)));
+    this.#texts = read.flatMap((text) => text ?? []);
+  }
+
+  async #read(source: ContextSource): Promise<ReadSource | null> {
+    const { ports, state, journal, signal } = this.#driver;
+    const known = this.#texts.find(({ name }) => name === source.name) ?? null;
+    const reach = {
+      threadId: journal.id,
+      resourceId: state.resourceId,
+      files: ports.workspace?.reader,
+      isTrusted: ports.workspace?.trusted ?? false,
+      paths: Array.from(trieKeys(state.files.seen)),
+      signal,
+    };
+    try {
+      const found = await withTimeout(ports.clock, source.read(reach), READ_MS);
+      if (found === undefined) throw new Error(`There was no text within ${READ_MS / 1000} s.`);
+      if (found === null) return null;
+      const text = found.text.slice(0, TEXT_CHARS).toWellFormed();
+      const { version = await hashOf(new TextEncoder().encode(text)), change = text } = found;
+      return { name: source.name, text, version, change: change.slice(0, TEXT_CHARS).toWellFormed() };
+    } catch (error) {
+      const message = `The context source "${source.name}" could not be read: ${reasonOf(error)}`;
+      if (!signal.aborted) journal.live({ type: "info", message });
+      return known;
+    }
+  }
+}
+
+/** Notes about sources whose text is not the one that the prompt has. */
+export function changedSources(state: ThreadState, texts: readonly ReadSource[], ids: Ids): NewEvent[] {
+  const { head, turn } = state;
+  if (!head || !turn) return [];
+  const { turnId } = turn;
+  const note = (name: string, version: string, text: string): NewEvent => ({
+    type: "message_end",
+    turnId,
+    about: "context",
+    source: { name, version },
+    message: { id: ids("message"), role: "note", content: [{ type: "text", text }] },
+  });
+  const changed = texts.filter(({ name, version }) => head.sources[name]?.version !== version);
+  const gone = Object.entries(head.sources).filter(
+    ([name, { version }]) => version !== "" && !texts.some((text) => text.name === name),
+  );
+  return [
+    ...changed.map(({ name, version, change }) => {
+      const isNew = head.sources[name] === undefined || head.sources[name].version === "";
+      return note(name, version, `${isNew ? "New" : "Changed"} since this conversation began: ${name}\n\n${change}`);
+    }),
+    ...gone.map(([name]) => note(name, "", `Not there any more, and no longer in force: ${name}`)),
+  ];
+}
+
+/** What the head records of its sources. */
+export const recordOf = (texts: readonly ReadSource[]): Record<string, { version: string; tokens: number }> =>
+  Object.fromEntries(texts.map(({ name, version, text }) => [name, { version, tokens: tokensOfText(text) }]));

@@ -1,0 +1,118 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { defineTool, type ContextSource, type HarnessEvent } from "@cinch/core";
+import { call, say, script } from "@cinch/testkit";
+import * as z from "zod";
+import { harness } from "../support.ts";
+
+/** A source whose text the test changes. */
+const changing = (name: string): ContextSource & { text: string | null; reads: number } => ({
+  name,
+  text: `${name}: one`,
+  reads: 0,
+  async read() {
+    this.reads++;
+    return this.text === null ? null : { text: this.text };
+  },
+});
+
+const notesOf = (seen: readonly HarnessEvent[]): string[] =>
+  seen.flatMap((event) =>
+    event.type === "message_end" && event.about === "context" && event.message.content[0]?.type === "text"
+      ? [event.message.content[0].text]
+      : [],
+  );
+
+test("the text of a source is in the head, and a change is one note on the next turn", async () => {
+  const rules = changing("rules");
+  const model = script(say("1"), say("2"), say("3"));
+  await using h = await harness({ model, context: [rules] });
+  await h.sendMessage({ content: "a" });
+  rules.text = "rules: two";
+  await h.sendMessage({ content: "b" });
+  await h.sendMessage({ content: "c" });
+  assert.deepEqual(notesOf(h.seen), ["Changed since this conversation began: rules\n\nrules: two"]);
+  const [first, , third] = model.requests.map(({ prompt }) => prompt);
+  assert.deepEqual(first![0], { role: "system", content: "Test.\n\nrules: one" });
+  assert.deepEqual(JSON.parse(JSON.stringify(third!.slice(0, 2))), JSON.parse(JSON.stringify(first!.slice(0, 2))));
+  assert.equal(h.seen.filter(({ type }) => type === "prompt_head").length, 1);
+});
+
+test("after a compaction, the next head has the new text, with the reason", async () => {
+  const rules = changing("rules");
+  const model = script(say("1"), say("2"), say("3"), say("4"));
+  const memory = {
+    plan: ({ isRequested, boundaries, fromSeq }: Parameters<import("@cinch/core").Memory["plan"]>[0]) => ({
+      cut: isRequested
+        ? {
+            kind: "summarise" as const,
+            range: [fromSeq, boundaries.at(-1)!.seq] as [number, number],
+            reason: "requested" as const,
+          }
+        : null,
+      observe: null,
+      reflect: null,
+    }),
+    summarise: async () => "They talked.",
+  };
+  await using h = await harness({ model, context: [rules], memory });
+  await h.sendMessage({ content: "a" });
+  rules.text = "rules: two";
+  await h.sendMessage({ content: "b" });
+  await h.compact();
+  await h.sendMessage({ content: "c" });
+  const heads = h.seen.filter((event) => event.type === "prompt_head");
+  assert.deepEqual(
+    heads.map(({ reason }) => reason),
+    ["first use", "context sources changed"],
+  );
+  assert.match(JSON.stringify(model.requests.at(-1)!.prompt[0]), /rules: two/);
+});
+
+test("a source that has no text any more is a note too", async () => {
+  const rules = changing("rules");
+  await using h = await harness({ model: script(say("1"), say("2"), say("3")), context: [rules] });
+  await h.sendMessage({ content: "a" });
+  rules.text = null;
+  await h.sendMessage({ content: "b" });
+  await h.sendMessage({ content: "c" });
+  assert.deepEqual(notesOf(h.seen), ["Not there any more, and no longer in force: rules"]);
+});
+
+test("a source that fails does not stop the turn, and its last text stands", async () => {
+  const broken: ContextSource = { name: "broken", read: () => Promise.reject(new Error("no such file")) };
+  const rules = changing("rules");
+  const model = script(say("1"));
+  await using h = await harness({ model, context: [broken, rules] });
+  assert.equal((await h.sendMessage({ content: "a" })).reason, "complete");
+  const info = h.seen.find((event) => event.type === "info");
+  assert.match(info!.message, /"broken" could not be read: no such file/);
+  assert.match(JSON.stringify(model.requests[0]!.prompt[0]), /rules: one/);
+});
+
+test("every agent has the tools of a source, subagents with tools of their own too", async () => {
+  const when = defineTool({ description: "When", category: "read", input: z.object({}), execute: () => "now" });
+  const clock: ContextSource = { name: "clock", tools: { when }, read: async () => null };
+  const model = script(call("when"), say("done"));
+  await using h = await harness({ model, context: [clock] });
+  await h.sendMessage({ content: "a" });
+  assert.equal(h.seen.find((event) => event.type === "tool_end")?.result.content, "now");
+});
+
+test("two sources of one name, and a source without a name, are refused", async () => {
+  const model = script();
+  await assert.rejects(harness({ model, context: [changing("a"), changing("a")] }), {
+    code: "INVALID_CONFIG",
+    message: /two sources of one name/,
+  });
+  await assert.rejects(harness({ model, context: [{ read: async () => null } as never] }), { code: "INVALID_CONFIG" });
+});
+
+test("explainContext() counts sources apart", async () => {
+  const rules = { ...changing("rules"), text: "x".repeat(400) };
+  const skills: ContextSource = { name: "skills", kind: "skills", read: async () => ({ text: "y".repeat(800) }) };
+  await using h = await harness({ model: script(say("1")), context: [rules, skills] });
+  await h.sendMessage({ content: "a" });
+  const { parts } = await h.explainContext();
+  assert.ok(parts.memory > 0 && parts.skills > parts.memory && parts.instructions > 0);
+});
