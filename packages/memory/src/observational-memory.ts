@@ -18,6 +18,8 @@ export interface ObservationalMemoryOptions {
   /** Default: the thread's own model. */
   observer?: Model;
   reflector?: Model;
+  /** `resource`: a new prompt also has what other threads of the resource observed. Default: `thread`. */
+  scope?: "thread" | "resource";
   /** After this long without an answer, the provider's cache is cold, so replacing messages costs nothing more. */
   idleMs?: number;
 }
@@ -34,7 +36,7 @@ const DEFAULTS = { messageTokens: 30_000, observationTokens: 40_000, idleMs: 5 *
 /** How much is observed at once, and how much of the newest stays as it is. */
 const CHUNK = 0.2;
 
-const OPTIONS = ["messageTokens", "observationTokens", "observer", "reflector", "idleMs"];
+const OPTIONS = ["messageTokens", "observationTokens", "observer", "reflector", "scope", "idleMs"];
 const SETTINGS = ["messageTokens", "observationTokens", "observer", "reflector"];
 
 /**
@@ -44,7 +46,9 @@ const SETTINGS = ["messageTokens", "observationTokens", "observer", "reflector"]
 export function observationalMemory(options: ObservationalMemoryOptions = {}): Memory {
   checkKeys("observationalMemory", options, OPTIONS);
   checkTokens("observationalMemory", options, "INVALID_CONFIG");
-  const { idleMs = DEFAULTS.idleMs } = options;
+  const { idleMs = DEFAULTS.idleMs, scope = "thread" } = options;
+  if (scope !== "thread" && scope !== "resource")
+    throw new CinchError("INVALID_CONFIG", 'observationalMemory: "scope" must be "thread" or "resource".');
   const settingsOf = (own: unknown): Settings => ({
     messageTokens: DEFAULTS.messageTokens,
     observationTokens: DEFAULTS.observationTokens,
@@ -54,6 +58,7 @@ export function observationalMemory(options: ObservationalMemoryOptions = {}): M
     ...(own as Partial<Settings> | undefined),
   });
   return {
+    scope,
     checkSettings,
     plan: (view) => planOf(view, settingsOf(view.settings), idleMs),
     async observe(job) {

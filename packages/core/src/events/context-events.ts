@@ -44,6 +44,8 @@ export const contextEvents = {
   /** `observation`: the text says what happened in the range. It stands in the prompt after an activation. */
   om_observation_end: command(() => ({
     ...answer,
+    /** In the memory of a resource: the thread that was observed. */
+    of: z.optional(z.string()),
     currentTask: z.optional(z.string()),
     hint: z.optional(z.string()),
   })),

@@ -1,3 +1,4 @@
+import type { Range } from "../events/context-events.ts";
 import type { DurableEvent } from "../events/event-map.ts";
 import { noBlocks, reduceBlocks, type MemoryBlocks } from "./memory-blocks.ts";
 import { isStepUsage } from "./progress.ts";
@@ -18,9 +19,21 @@ export interface ContextState {
   readonly modelId: string;
   /** The time and the model of the newest answer: the provider may have the prompt in its cache. */
   readonly answered: { readonly at: number; readonly modelId: string };
+  /** In the memory of a resource: what its threads have observed, newest last. */
+  readonly shared: readonly SharedObservation[];
   /** How many ranges of the current turn were left out because there was no summary of them. */
   readonly failures: number;
 }
+
+export interface SharedObservation {
+  /** The thread that was observed. */
+  readonly of: string;
+  readonly range: Range;
+  readonly blob: string | null;
+  readonly tokens: number;
+}
+
+const SHARED_KEPT = 100;
 
 export const newContext: ContextState = {
   memory: noBlocks,
@@ -30,6 +43,7 @@ export const newContext: ContextState = {
   cutSeq: 0,
   modelId: "",
   answered: { at: 0, modelId: "" },
+  shared: [],
   failures: 0,
 };
 
@@ -56,6 +70,11 @@ export function reduceContext(before: ContextState, event: DurableEvent): Contex
       return { ...context, tokens: { ...tokens, body: tokens.body + tokensOfContent(event.result.content) } };
     case "usage_update":
       return isStepUsage(event) ? { ...context, ratio: ratioAfter(context, event) } : context;
+    case "om_observation_end": {
+      const { of, range, blob = null, tokens: size } = event;
+      if (of === undefined) return context;
+      return { ...context, shared: [...context.shared, { of, range, blob, tokens: size }].slice(-SHARED_KEPT) };
+    }
     case "compaction_requested":
       return { ...context, requested: { seq: event.seq, instructions: event.instructions ?? "" } };
     case "om_activation":

@@ -61,6 +61,7 @@ export const nextSeq = ({ buffered, coveredSeq }: MemoryBlocks): number =>
 export function reduceBlocks(memory: MemoryBlocks, event: DurableEvent): MemoryBlocks {
   switch (event.type) {
     case "om_observation_end": {
+      if (event.of !== undefined) return memory;
       const block = blockOf("observation", event);
       if (!block) return memory;
       const { currentTask = "", hint = "" } = event;

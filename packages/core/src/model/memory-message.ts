@@ -46,7 +46,7 @@ async function textOfBlock(block: MemoryBlock, loadBlob: LoadBlob): Promise<stri
 }
 
 /** The text of a block as it was written. */
-export async function blockText({ blob }: MemoryBlock, loadBlob: LoadBlob): Promise<string> {
+export async function blockText({ blob }: Pick<MemoryBlock, "blob">, loadBlob: LoadBlob): Promise<string> {
   if (blob === null) return LEFT_OUT;
   const bytes = await loadBlob(blob);
   if (bytes) return new TextDecoder().decode(bytes);
@@ -57,4 +57,4 @@ export async function blockText({ blob }: MemoryBlock, loadBlob: LoadBlob): Prom
 }
 
 /** No text can close the element that it stands in, or open another one. */
-const escaped = (text: string): string => text.replace(/<(?=[/!?A-Za-z])/g, "&lt;").toWellFormed();
+export const escaped = (text: string): string => text.replace(/<(?=[/!?A-Za-z])/g, "&lt;").toWellFormed();

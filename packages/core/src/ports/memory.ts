@@ -112,6 +112,8 @@ export interface Observed extends Partial<Focus> {
 export interface Memory {
   /** Tools for every agent, such as `recall`. */
   readonly tools?: ToolSet;
+  /** `resource`: new heads have what other threads of the resource observed. Default: `thread`. */
+  readonly scope?: "thread" | "resource";
   /** Whether `setState` may set `om`. Throws `INVALID_INPUT`. */
   checkSettings?(settings: unknown): void;
   /** Called before each step. Must be pure. */

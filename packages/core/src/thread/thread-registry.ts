@@ -89,15 +89,24 @@ export class ThreadRegistry {
     }
   }
 
+  async ofResource<T>(what: "files" | "memory", resourceId: string, work: (thread: Thread) => Promise<T>): Promise<T> {
+    return this.visit(await this.#hidden(what, resourceId), work);
+  }
+
+  /** A thread without messages. No list has it, because its resource is another one. */
+  async #hidden(what: "files" | "memory", resourceId: string): Promise<string> {
+    const id = `${what}:${resourceId}`;
+    const { store, clock } = this.#ports;
+    if (await store.thread(id)) return id;
+    const made = stamp({ type: "thread_created", title: "", resourceId: id }, clock.now());
+    await store.append(id, [made], { afterSeq: 0 });
+    return id;
+  }
+
   /** The journal in which the threads of a resource keep the files that they share: that of a thread without messages. */
   async shared(resourceId: string): Promise<FileJournal> {
-    const id = `files:${resourceId}`;
-    const { store, clock } = this.#ports;
-    if (!(await store.thread(id))) {
-      const made = stamp({ type: "thread_created", title: "", resourceId: id }, clock.now());
-      await store.append(id, [made], { afterSeq: 0 });
-    }
-    const thread = await this.acquire(id);
+    const { store } = this.#ports;
+    const thread = await this.acquire(await this.#hidden("files", resourceId));
     return {
       held: async () => {
         await thread.refresh();

@@ -20,6 +20,7 @@ import type { Thread } from "../thread/thread.ts";
 import type { Workspace } from "../ports/workspace.ts";
 import type { PolicyLevels } from "../permissions/gate.ts";
 import { handBack, type Appended, type Decide } from "./decide.ts";
+import { resourceText } from "./resource-memory.ts";
 import type { Setup } from "./setup.ts";
 import { recordOf, Sources } from "./sources.ts";
 
@@ -65,6 +66,8 @@ export interface OpenThreads {
   release(thread: Thread): Promise<void>;
   /** Opens the thread for the time that `work` takes. */
   visit<T>(threadId: string, work: (thread: Thread) => Promise<T>): Promise<T>;
+  /** Opens the hidden thread in which the threads of a resource keep what they share. */
+  ofResource<T>(what: "files" | "memory", resourceId: string, work: (thread: Thread) => Promise<T>): Promise<T>;
   /** `undefined`: it is not open in this process. */
   opened(threadId: string): Thread | undefined;
 }
@@ -248,10 +251,8 @@ export class Driver {
     if (known && known.key === setup.headKey && !known.isOutdated) return this.#loadHead(known.blob);
     const { texts } = this.sources;
     const { system, tools } = await setup.makeHead();
-    const head = {
-      system: [system, ...texts.map(({ text }) => text)].filter((part) => part !== "").join("\n\n"),
-      tools,
-    };
+    const parts = [system, ...texts.map(({ text }) => text), await resourceText(this)];
+    const head = { system: parts.filter((part) => part !== "").join("\n\n"), tools };
     const bytes = new TextEncoder().encode(JSON.stringify(head));
     const blob = await hashOf(bytes);
     const { headKey: key, modelId, mode } = setup;

@@ -8,6 +8,7 @@ import type { ContextPlan, ContextView, Cut, Memory } from "../ports/memory.ts";
 import { contextView, leftAfter } from "./context-view.ts";
 import type { Driver } from "./driver.ts";
 import { asFailure, MemoryWork, type Failure } from "./memory-work.ts";
+import { shareObservations } from "./resource-memory.ts";
 import type { Setup } from "./setup.ts";
 
 /** A summary that takes longer is abandoned. */
@@ -60,7 +61,7 @@ function planned(driver: Driver, memory: Memory, view: ContextView): ContextPlan
 async function applyCut(driver: Driver, memory: Memory, cut: Cut): Promise<boolean> {
   switch (cut.kind) {
     case "activate":
-      return activate(driver, cut.toSeq, cut.reason);
+      return (await activate(driver, cut.toSeq, cut.reason)) && shared(driver);
     case "leave_out":
       return replace(driver, { range: cut.range, reason: cut.reason, text: null });
     case "summarise":
@@ -101,6 +102,16 @@ function activate(driver: Driver, toSeq: number, reason: CompactionReason): Prom
       },
     ],
   }));
+}
+
+/** What other threads of the resource learn must not stop this one. */
+async function shared(driver: Driver): Promise<true> {
+  try {
+    await shareObservations(driver);
+  } catch (error) {
+    driver.journal.live({ type: "info", message: `Observations could not be shared: ${reasonOf(error)}` });
+  }
+  return true;
 }
 
 interface Replacement {
