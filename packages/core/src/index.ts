@@ -73,7 +73,7 @@ export type { HeldRule, Policy, Rule, ToolCategory } from "./permissions/rule.ts
 export type { Clock } from "./ports/clock.ts";
 export type { Ids } from "./ports/ids.ts";
 export { memoryStore } from "./ports/memory-store.ts";
-export type { Store, ThreadQuery, ThreadRecord } from "./ports/store.ts";
+export type { EventQuery, FoundEvent, Store, ThreadQuery, ThreadRecord } from "./ports/store.ts";
 export type { Workspace, WorkspaceStatus } from "./ports/workspace.ts";
 export type { ThreadApproval } from "./queries/pending.ts";
 export type { Settled } from "./queries/settled.ts";
