@@ -1,3 +1,6 @@
+/** One character of a script without spaces, or as many others as possible: "React框架" has three words. */
+const WORD =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]|[[\p{L}\p{N}]--[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]]+/gv;
 const MAX_TEXT_CHARS = 4_000_000;
 const MAX_WORD_CHARS = 40;
 const MAX_QUERY_CHARS = 10_000;
@@ -10,7 +13,7 @@ const PIECE_CHARS = 65_536;
  * give one word per character. No word contains a character with a meaning in a query.
  */
 export function searchWords(text: string): string[] {
-  const words = normalizeText(text).match(/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]|[\p{L}\p{N}]+/gu);
+  const words = normalizeText(text).match(WORD);
   return words?.map((word) => (word.length > MAX_WORD_CHARS ? word.slice(0, MAX_WORD_CHARS) : word)) ?? [];
 }
 
@@ -37,9 +40,9 @@ export function* textPieces(text: string): Generator<string> {
   }
 }
 
-/** The first place from `at` on that is not inside a word. */
+/** The first place from `at` on that is not inside a word. Symbols are no such place: some of them (™) stand for letters. */
 function endOfWord(text: string, at: number): number {
-  const outside = /[^\p{L}\p{N}\p{M}]/gu;
+  const outside = /[\s\p{P}\p{C}\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/gu;
   outside.lastIndex = at;
   return at < text.length && outside.test(text) ? outside.lastIndex : text.length;
 }

@@ -1,3 +1,6 @@
+/** One character of a script without spaces, or as many others as possible: "React框架" has three words. */
+const WORD =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]|[[\p{L}\p{N}]--[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]]+/gv;
 const MAX_TEXT_CHARS = 4_000_000;
 /** Longer words are data, such as hashes: their beginning is enough to find them. */
 const MAX_WORD_CHARS = 40;
@@ -9,7 +12,7 @@ const MAX_QUERY_WORDS = 32;
  * `@cinch/sqlite` has the same functions for its writer's thread, which does not load core. The conformance suite compares them.
  */
 export function wordsOf(text: string): string[] {
-  const words = normalize(ends(text)).match(/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]|[\p{L}\p{N}]+/gu);
+  const words = normalize(ends(text)).match(WORD);
   return words?.map((word) => (word.length > MAX_WORD_CHARS ? word.slice(0, MAX_WORD_CHARS) : word)) ?? [];
 }
 

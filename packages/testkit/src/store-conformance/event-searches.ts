@@ -102,6 +102,12 @@ export function findingEvents(check: StoreCheck): void {
     for (const [at, query] of queries.entries()) assert.deepEqual(await inT(store, query), [at + 2], query);
   });
 
+  check("each character of a script without spaces is a word, also beside letters and digits", async (store) => {
+    await make(store, "t", says("使用React框架，v2版"));
+    for (const query of ["react", "框架", "架", "版", "v2", "React框架", "框架React"])
+      assert.deepEqual(await inT(store, query), [2], query);
+  });
+
   check("a long word is found by its first 40 characters", async (store) => {
     const hash = "0123456789abcdef".repeat(4);
     await make(store, "t", result(`sha256 ${hash}`), result("0123456789abcdee"));
