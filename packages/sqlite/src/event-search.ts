@@ -3,6 +3,7 @@ import type { EventQuery, FoundEvent } from "@cinch/core";
 import type { Connection } from "./connection.ts";
 import { decodeEvent, type EventRow } from "./event-row.ts";
 import { isSearched, textIn } from "./event-text.ts";
+import { rangeOf } from "./journal-rows.ts";
 import { SEQS, keyOf } from "./protocol.ts";
 import { sql, sqlCursor } from "./sql.ts";
 import { threadNotFoundError } from "./store-error.ts";
@@ -68,7 +69,7 @@ class EventSearch {
       FROM threads JOIN segments ON thread = no WHERE deleted = 0`;
     this.#ofThread = sql<Span>(db, `${spans} AND id = ? ORDER BY idx DESC`);
     this.#ofResource = sql<Span>(db, `${spans} AND resource = ? ORDER BY no = journal DESC, no`);
-    this.#dirty = sql<{ from_seq: number }>(db, "SELECT from_seq FROM dirty WHERE journal = ?");
+    this.#dirty = sql<{ journal: number; from_seq: number }>(db, "SELECT journal, from_seq FROM dirty");
     this.#indexed = sqlCursor<[key: number]>(
       db,
       "SELECT rowid FROM search WHERE search MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rowid DESC",
@@ -83,19 +84,21 @@ class EventSearch {
   async inThread({ threadId, before = SEQS }: { threadId: string; before?: number }): Promise<FoundEvent[]> {
     const spans = await this.#connection.read(() => this.#ofThread.all(threadId));
     if (spans.length === 0) throw threadNotFoundError(threadId);
+    const dirty = await this.#firstUnindexed();
     const found: FoundEvent[] = [];
     // The newest journal first: a thread reads what it inherits before its own events.
     for (const [journal, read] of byJournal(spans)) {
-      const isRead = (key: number) => key % SEQS < before && readerOf(key, read) !== undefined;
-      const range = { from: keyOf(journal, 0), to: keyOf(journal, SEQS - 1) };
-      const unindexed = await this.#firstUnindexed(journal);
+      const isRead = (key: number) => readerOf(key, read) !== undefined;
+      const [from, end] = rangeOf(journal);
+      const to = Math.min(end, keyOf(journal, Math.ceil(before) - 1));
+      const unindexed = dirty.get(journal) ?? end + 1;
       const parts = [
-        this.#scan({ ...range, from: unindexed }, isRead),
-        this.#lookUp({ ...range, to: unindexed - 1 }, isRead),
+        this.#scan({ from: unindexed, to }, isRead),
+        this.#lookUp({ from, to: Math.min(to, unindexed - 1) }, isRead),
       ];
       for (const part of parts) {
         for await (const keys of part) {
-          found.push(...keys.map((key) => ({ threadId, seq: key % SEQS })));
+          for (const key of keys) found.push({ threadId, seq: key % SEQS });
           if (found.length >= this.#limit) return found.slice(0, this.#limit);
         }
       }
@@ -105,32 +108,17 @@ class EventSearch {
 
   async inResource(resourceId: string): Promise<FoundEvent[]> {
     const spans = byJournal(await this.#connection.read(() => this.#ofResource.all(resourceId)));
-    const threads = new Map<number, Matches>();
-    const counts = new Map<number, number>();
-    /** Returns whether the journal may have more: older events than the newest `limit` of a journal are never among the newest of all. */
-    const add = (key: number): boolean => {
-      const journal = Math.floor(key / SEQS);
-      const count = (counts.get(journal) ?? 0) + 1;
-      const reader = count > this.#limit ? undefined : readerOf(key, spans.get(journal));
-      if (!reader) return count <= this.#limit;
-      counts.set(journal, count);
-      const { no, id: threadId } = reader;
-      const matches = threads.get(no) ?? { threadId, keys: [], at: 0 };
-      threads.set(no, matches);
-      matches.keys.push(key);
-      return count < this.#limit;
-    };
-    const unindexed = new Map<number, number>();
-    for (const journal of spans.keys()) {
-      const from = await this.#firstUnindexed(journal);
-      unindexed.set(journal, from);
+    const matches = new MatchesByThread(spans, this.#limit);
+    const dirty = await this.#firstUnindexed();
+    for (const [journal, from] of dirty) {
       const isRead = (key: number) => readerOf(key, spans.get(journal)) !== undefined;
-      for await (const [key] of this.#scan({ from, to: keyOf(journal, SEQS - 1) }, isRead)) if (!add(key!)) break;
+      if (!spans.has(journal)) continue;
+      for await (const [key] of this.#scan({ from, to: rangeOf(journal)[1] }, isRead)) if (!matches.add(key!)) break;
     }
-    const isIndexed = (key: number) => key < (unindexed.get(Math.floor(key / SEQS)) ?? 0);
+    const isIndexed = (key: number) => key < (dirty.get(Math.floor(key / SEQS)) ?? Infinity);
     const all = { from: 0, to: Number.MAX_SAFE_INTEGER };
-    for await (const keys of this.#lookUp(all, isIndexed)) keys.forEach(add);
-    return this.#newest([...threads.values()]);
+    for await (const keys of this.#lookUp(all, isIndexed)) for (const key of keys) matches.add(key);
+    return this.#newest(matches.threads);
   }
 
   /** Merges the threads by time. Only the times of those events are read that can be next. */
@@ -158,13 +146,16 @@ class EventSearch {
     return done ? 0 : (decodeEvent(row)?.at ?? 0);
   }
 
-  /** The key of the first event of a journal that the index lacks. */
-  #firstUnindexed(journal: number): Promise<number> {
-    return this.#connection.read(() => keyOf(journal, this.#dirty.get(journal)?.from_seq ?? SEQS));
+  /** By journal, the key of the first event that the index lacks. */
+  #firstUnindexed(): Promise<Map<number, number>> {
+    return this.#connection.read(
+      () => new Map(this.#dirty.all().map(({ journal, from_seq: from }) => [journal, keyOf(journal, from)])),
+    );
   }
 
   /** The matching events that the index has, newest first. */
   async *#lookUp({ from, to }: Keys, accepts: (key: number) => boolean): AsyncGenerator<number[]> {
+    if (from > to) return;
     // No word contains a quotation mark.
     const expression = this.#terms.map((term) => `"${term}"*`).join(" AND ");
     const cursor = await this.#connection.read(() => this.#indexed(expression, BigInt(from), BigInt(to)));
@@ -215,6 +206,41 @@ class EventSearch {
     if (performance.now() - this.#since < YIELD_AFTER_MS) return;
     await pause();
     this.#since = performance.now();
+  }
+}
+
+/** Assigns each event to one of the threads that read it. */
+class MatchesByThread {
+  readonly #spans: ReadonlyMap<number, Span[]>;
+  readonly #limit: number;
+  readonly #byThread = new Map<number, Matches>();
+  /** By journal, how many events it has. */
+  readonly #counts = new Map<number, number>();
+
+  constructor(spans: ReadonlyMap<number, Span[]>, limit: number) {
+    this.#spans = spans;
+    this.#limit = limit;
+  }
+
+  get threads(): Matches[] {
+    return [...this.#byThread.values()];
+  }
+
+  /**
+   * Takes the events of a journal from the newest on. Returns whether older ones are needed: if a journal has `limit` events, no older
+   * one is among the newest of all.
+   */
+  add(key: number): boolean {
+    const journal = Math.floor(key / SEQS);
+    const count = this.#counts.get(journal) ?? 0;
+    const reader = readerOf(key, this.#spans.get(journal));
+    if (!reader || count >= this.#limit) return count < this.#limit;
+    const { no, id: threadId } = reader;
+    const matches = this.#byThread.get(no) ?? { threadId, keys: [], at: 0 };
+    this.#byThread.set(no, matches);
+    matches.keys.push(key);
+    this.#counts.set(journal, count + 1);
+    return count + 1 < this.#limit;
   }
 }
 
