@@ -96,6 +96,23 @@ async function start({ Agent, Harness, defineTool, sqliteStore, textOf }, { fold
       await store.release(id, 1);
     },
     list: (query) => harness.listThreads(query),
+    find: (query) => store.findEvents(query),
+    /** Appends to a thread of its own, as a driver does. Returns what a step waits for the store. */
+    async appender(id) {
+      let { seq, epoch } = await store.append(
+        id,
+        [eventOf("thread_created", { title: "Driven", resourceId: id }), eventOf("agent_start", AGENT)],
+        { afterSeq: 0, take: 0 },
+      );
+      return {
+        async result(content) {
+          const call = { toolCallId: `call_${seq}`, toolName: "bench_tool" };
+          const event = eventOf("tool_end", { ...call, result: { content }, isError: false, durationMs: 1 });
+          ({ seq } = await store.append(id, [event], { afterSeq: seq, epoch }));
+        },
+        release: () => store.release(id, epoch),
+      };
+    },
     /** The harness resumes the turn when it opens the thread. */
     async resume(id) {
       while (session(id).getDisplayState().status !== "idle") await pause(5);
@@ -111,6 +128,8 @@ async function start({ Agent, Harness, defineTool, sqliteStore, textOf }, { fold
     close: () => harness.close(),
   };
 }
+
+const AGENT = { modeId: "default", modelId: "bench/bench", resumed: false };
 
 const eventOf = (type, fields) => ({ type, v: 1, at: Date.now(), ...fields });
 
@@ -135,7 +154,7 @@ function turnEvents(n) {
   const text = [{ type: "text", text: prose(n, 100) }];
   return [
     eventOf("input_accepted", { inputId, delivery: "send", content: "go on" }),
-    inTurn("agent_start", { modeId: "default", modelId: "bench/bench", resumed: false }),
+    inTurn("agent_start", AGENT),
     inTurn("input_taken", { inputId }),
     says("user", text),
     ...[0, 1, 2].flatMap(step),

@@ -4,6 +4,7 @@ import { folded } from "./folded.ts";
 import type { Mutant } from "./mutant.ts";
 import { patterns } from "./patterns.ts";
 import { permissions } from "./permissions.ts";
+import { search } from "./search.ts";
 import { seats } from "./seats.ts";
 import { store } from "./store.ts";
 import { turns } from "./turns.ts";
@@ -13,6 +14,7 @@ import { walls } from "./walls.ts";
 /** A few for each promise and each protection. */
 export const mutants: readonly Mutant[] = [
   ...store,
+  ...search,
   ...folded,
   ...permissions,
   ...turns,

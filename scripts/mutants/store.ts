@@ -124,8 +124,8 @@ export const store = inPackage("packages/sqlite", [
   {
     attacks: "checksum: a damaged row stops the search index",
     file: "search-index.ts",
-    find: "if (!event || !isSearched(event.type)) return [];",
-    replace: "if (!isSearched(event!.type)) return [];",
+    find: 'if (!event || !isSearched(event.type)) return "";',
+    replace: 'if (!isSearched(event!.type)) return "";',
     tests: ["damage"],
   },
   {

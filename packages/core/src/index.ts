@@ -89,6 +89,8 @@ export type { ContextSource, SourceReach, SourceText } from "./ports/context-sou
 export { memoryStore } from "./ports/memory-store.ts";
 export type { Store, ThreadQuery, ThreadRecord } from "./ports/store.ts";
 export type { Workspace, WorkspaceReader, WorkspaceStatus } from "./ports/workspace.ts";
+export type { EventQuery, FoundEvent, Store, ThreadQuery, ThreadRecord } from "./ports/store.ts";
+export type { Workspace, WorkspaceStatus } from "./ports/workspace.ts";
 export type { ThreadApproval } from "./queries/pending.ts";
 export type { ContextExplanation } from "./queries/explain-context.ts";
 export type { Settled } from "./queries/settled.ts";

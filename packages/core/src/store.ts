@@ -1,11 +1,16 @@
 /** What authors of stores need: the port, and a store in memory to extend. */
 export { needsLease, type DurableEvent, type StampedEvent } from "./events/event-map.ts";
-export { MemoryData, MemoryStore, threadNotFound } from "./ports/memory-store.ts";
+export { eventText, offloadedBlob } from "./ports/event-text.ts";
+export { MemoryData, MemoryStore } from "./ports/memory-store.ts";
+export { threadNotFound } from "./ports/memory-thread.ts";
+export { queryWords, wordsOf } from "./ports/words.ts";
 export type {
   AppendOptions,
   AppendResult,
   Blob,
   DraftPiece,
+  EventQuery,
+  FoundEvent,
   Lease,
   SavedFold,
   Store,

@@ -1,5 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import { checksumOf } from "./event-row.ts";
+import { isSearched } from "./event-text.ts";
 import { SEQS, keyOf, type AppendWork } from "./protocol.ts";
 import { sql } from "./sql.ts";
 
@@ -93,5 +94,3 @@ export class JournalRows {
 }
 
 export const rangeOf = (journal: number): [from: number, to: number] => [keyOf(journal, 0), keyOf(journal, SEQS - 1)];
-
-export const isSearched = (type: string): boolean => type === "message_end" || type === "tool_end";

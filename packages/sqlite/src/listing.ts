@@ -4,7 +4,7 @@ import { Connection } from "./connection.ts";
 import { tryParse } from "./event-row.ts";
 import { SEQS } from "./protocol.ts";
 import { sql } from "./sql.ts";
-import { normalizeText, searchWords } from "./words.ts";
+import { normalizeText, searchTerms } from "./words.ts";
 
 interface ListRow {
   no: number;
@@ -87,7 +87,7 @@ export class Listing {
 
   /** Each word must occur in the title or in an event of the thread. Not all need to occur in the same one. */
   async #matcher(query: string): Promise<(row: ListRow) => boolean> {
-    const words = [...new Set(searchWords(query))];
+    const words = searchTerms(query);
     // Punctuation is not indexed, so a query without words is compared with titles only.
     if (words.length === 0) return ({ title }) => normalizeText(title).includes(normalizeText(query.trim()));
     const found = await this.#threadsByWord(words);

@@ -75,6 +75,11 @@ const migrations: readonly string[] = [
   );
   CREATE INDEX events_inputs ON events (${INPUT_ID}) WHERE ${IS_INPUT};
   `,
+  // Only the beginning of a result was indexed, and no arguments of calls. All journals are indexed again.
+  `
+  INSERT INTO search (search) VALUES ('delete-all');
+  INSERT OR REPLACE INTO dirty (journal, from_seq) SELECT DISTINCT journal, 1 FROM segments;
+  `,
 ];
 
 export const SCHEMA_VERSION = migrations.length;

@@ -1,21 +1,17 @@
 import type { DatabaseSync } from "node:sqlite";
-import type { DurableEvent } from "@cinch/core";
 import { decodeEvent, type EventRow } from "./event-row.ts";
-import { isSearched } from "./journal-rows.ts";
+import { isSearched, textIn } from "./event-text.ts";
 import { SEQS, keyOf } from "./protocol.ts";
-import { sql, sqlArrays } from "./sql.ts";
-import { searchWords } from "./words.ts";
+import { sql, sqlCursor } from "./sql.ts";
+import { textPieces, searchWords } from "./words.ts";
 import type { Writer } from "./writer.ts";
 
 const JOURNALS_AT_ONCE = 100;
+/** Appends wait while a batch is indexed, so a batch ends at either limit. Characters are counted when read and when split into words. */
 const EVENTS_AT_ONCE = 200;
+const CHARS_AT_ONCE = 1_000_000;
 /** While a thread is being driven, its journal is indexed only after this many new events: small batches are expensive. */
 const MAX_BACKLOG = 400;
-/** How much of a text is indexed: practically all of a message, the beginning of a tool result. */
-const MAX_MESSAGE_CHARS = 100_000;
-const MAX_RESULT_CHARS = 8_000;
-/** Longer words are data, and are not indexed. */
-const MAX_WORD_CHARS = 40;
 
 /** A journal with events that are not indexed yet. */
 interface DirtyJournal {
@@ -35,6 +31,13 @@ interface Entry {
   words: string;
 }
 
+/** An event whose words are being collected. */
+interface Unfinished {
+  key: number;
+  pieces: Iterator<string>;
+  words: Set<string>;
+}
+
 /**
  * The search index lags behind the journals: an append only marks its journal as dirty. Any process that has the store open indexes
  * dirty journals later, in small transactions. Several may do so at once, and a mark survives a crash.
@@ -44,9 +47,14 @@ export class SearchIndex {
   readonly #dirty;
   readonly #state;
   readonly #events;
+  readonly #blob;
   readonly #insert;
   readonly #advance;
   readonly #clearDirty;
+  /** A text may be too long for one batch. */
+  #unfinished: Unfinished | undefined;
+  /** How much of the batch's limit is left. */
+  #chars = 0;
 
   constructor(db: DatabaseSync, writer: Writer) {
     this.#writer = writer;
@@ -57,7 +65,8 @@ export class SearchIndex {
        WHERE ?1 OR holder IS NULL OR ${last} - from_seq >= ${MAX_BACKLOG} LIMIT ${JOURNALS_AT_ONCE}`,
     );
     this.#state = sql<DirtyJournal>(db, `SELECT journal, from_seq, ${last} AS last FROM dirty WHERE journal = ?`);
-    this.#events = sqlArrays<EventRow>(db, "SELECT key, body, sum FROM events WHERE key BETWEEN ? AND ? LIMIT ?");
+    this.#events = sqlCursor<EventRow>(db, "SELECT key, body, sum FROM events WHERE key BETWEEN ? AND ? ORDER BY key");
+    this.#blob = sql<{ bytes: Uint8Array }>(db, "SELECT bytes FROM blobs WHERE hash = ?");
     this.#insert = sql(db, "INSERT INTO search (rowid, words) VALUES (?, ?)");
     this.#advance = sql(db, "UPDATE dirty SET from_seq = ?2 WHERE journal = ?1");
     this.#clearDirty = sql(db, "DELETE FROM dirty WHERE journal = ?");
@@ -65,8 +74,13 @@ export class SearchIndex {
 
   /** Indexes a limited number of events. Returns whether there may be more. `includeHeld`: also threads that are being driven. */
   indexBatch(options: { includeHeld: boolean }): boolean {
+    this.#chars = CHARS_AT_ONCE;
+    if (this.#unfinished && !this.#collect(this.#unfinished)) return true;
     const journals = this.#dirty.all(Number(options.includeHeld));
-    if (journals.length === 0) return false;
+    if (journals.length === 0) {
+      this.#unfinished = undefined;
+      return false;
+    }
     const batches = this.#read(journals);
     this.#writer.transaction({ durable: false }, () => {
       for (const batch of batches) this.#write(batch);
@@ -80,49 +94,67 @@ export class SearchIndex {
 
   #read(journals: readonly DirtyJournal[]): Batch[] {
     const batches: Batch[] = [];
-    for (let room = EVENTS_AT_ONCE; room > 0 && batches.length < journals.length;) {
-      const dirty = journals[batches.length]!;
-      const { journal, from_seq: from, last } = dirty;
-      const events = this.#events(keyOf(journal, from), keyOf(journal, last), room);
-      const done = events.length < room ? last : events.at(-1)![0] % SEQS;
-      batches.push({ ...dirty, done, entries: events.flatMap(entryOf) });
-      room -= events.length;
+    let room = EVENTS_AT_ONCE;
+    for (const dirty of journals) {
+      if (room <= 0 || this.#chars <= 0) break;
+      const batch = this.#readJournal(dirty, room);
+      batches.push(batch);
+      room -= batch.done - dirty.from_seq + 1;
     }
     return batches;
+  }
+
+  #readJournal(dirty: DirtyJournal, room: number): Batch {
+    const { journal, from_seq: from, last } = dirty;
+    const entries: Entry[] = [];
+    let done = from - 1;
+    for (const row of this.#events(keyOf(journal, from), keyOf(journal, last))) {
+      if (room-- <= 0 || this.#chars <= 0) return { ...dirty, done, entries };
+      const words = this.#wordsOf(row);
+      if (!words) return { ...dirty, done, entries };
+      if (words.size > 0) entries.push({ key: row[0], words: [...words].join(" ") });
+      done = row[0] % SEQS;
+    }
+    return { ...dirty, done: last, entries };
+  }
+
+  /** `undefined`: the next batch continues with this event. */
+  #wordsOf(row: EventRow): Set<string> | undefined {
+    const [key, body] = row;
+    if (this.#unfinished?.key !== key) {
+      this.#chars -= body.length;
+      this.#unfinished = { key, pieces: textPieces(this.#textOf(row)), words: new Set() };
+    }
+    const { words } = this.#unfinished;
+    if (!this.#collect(this.#unfinished)) return undefined;
+    this.#unfinished = undefined;
+    return words;
+  }
+
+  /** Skips damaged rows, so that other threads are still indexed. A read of the thread reports the damage. */
+  #textOf(row: EventRow): string {
+    const event = decodeEvent(row);
+    if (!event || !isSearched(event.type)) return "";
+    return textIn(event, (hash) => new TextDecoder().decode(this.#blob.get(hash)?.bytes));
+  }
+
+  /** Returns whether it has all words. */
+  #collect({ pieces, words }: Unfinished): boolean {
+    while (this.#chars > 0) {
+      const piece = pieces.next();
+      if (piece.done) return true;
+      this.#chars -= piece.value.length;
+      for (const word of searchWords(piece.value)) words.add(word);
+    }
+    return false;
   }
 
   #write({ journal, from_seq: from, done, entries }: Batch): void {
     const now = this.#state.get(journal);
     // Since this was read, another process may have indexed it or deleted the thread.
-    if (now?.from_seq !== from) return;
+    if (now?.from_seq !== from || done < from) return;
     for (const { key, words } of entries) this.#insert.run(BigInt(key), words);
     if (done >= now.last) this.#clearDirty.run(journal);
     else this.#advance.run(journal, done + 1);
   }
-}
-
-/** Skips damaged rows, so that other threads are still indexed. A read of the thread reports the damage. */
-function entryOf(row: EventRow): Entry[] {
-  const event = decodeEvent(row);
-  if (!event || !isSearched(event.type)) return [];
-  const [key] = row;
-  const words = new Set(searchWords(textIn(event)).filter((word) => word.length <= MAX_WORD_CHARS));
-  return words.size > 0 ? [{ key, words: [...words].join(" ") }] : [];
-}
-
-function textIn(event: DurableEvent): string {
-  // Events are validated by core, not by the store, so their shape is unknown here.
-  const { message, result } = event as {
-    message?: { content?: unknown } | null;
-    result?: { content?: unknown } | null;
-  };
-  return event.type === "message_end"
-    ? text(message?.content).slice(0, MAX_MESSAGE_CHARS)
-    : text(result?.content).slice(0, MAX_RESULT_CHARS);
-}
-
-function text(content: unknown): string {
-  if (!Array.isArray(content)) return typeof content === "string" ? content : "";
-  const parts = content as ({ type?: unknown; text?: unknown } | null)[];
-  return parts.map((part) => (part?.type === "text" && typeof part.text === "string" ? part.text : "")).join(" ");
 }

@@ -29,3 +29,18 @@ export function sqlArrays<T extends unknown[]>(db: DatabaseSync, text: string): 
     return statement.all(...values) as unknown[] as T[];
   };
 }
+
+/** For reads that may stop early. */
+export function sqlCursor<T extends unknown[]>(
+  db: DatabaseSync,
+  text: string,
+): (...values: SQLInputValue[]) => NodeJS.Iterator<T> {
+  let statement: StatementSync | undefined;
+  return (...values) => {
+    if (!statement) {
+      statement = db.prepare(text);
+      statement.setReturnArrays(true);
+    }
+    return statement.iterate(...values) as unknown as NodeJS.Iterator<T>;
+  };
+}

@@ -1,6 +1,14 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import { CinchError, type DurableEvent, type Store, type ThreadQuery, type ThreadRecord } from "@cinch/core";
+import {
+  CinchError,
+  type DurableEvent,
+  type EventQuery,
+  type FoundEvent,
+  type Store,
+  type ThreadQuery,
+  type ThreadRecord,
+} from "@cinch/core";
 import {
   needsLease,
   type AppendOptions,
@@ -13,6 +21,7 @@ import {
 import { checkAppend } from "./append-check.ts";
 import { Connection } from "./connection.ts";
 import { isPath, prepareFile } from "./database-file.ts";
+import { findEvents } from "./event-search.ts";
 import { failureOf } from "./failure.ts";
 import { Followers } from "./followers.ts";
 import { currentHolder, isGone, newHolderId } from "./holder.ts";
@@ -129,6 +138,12 @@ class SqliteStore implements Store {
 
   async findInput(threadId: string, inputId: string): Promise<number | undefined> {
     return this.#assertOpen().reader.input(threadId, inputId);
+  }
+
+  async findEvents(query: EventQuery): Promise<FoundEvent[]> {
+    const { writer, connection } = this.#assertOpen();
+    await writer.request({ kind: "catch_up" });
+    return findEvents(connection, query);
   }
 
   async thread(threadId: string): Promise<ThreadRecord | undefined> {

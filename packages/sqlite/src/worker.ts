@@ -17,6 +17,8 @@ const MAX_BATCH = 500;
 /** How long a search may wait for the index. */
 const CATCH_UP_MS = 200;
 const RETRY_INDEX_MS = 1000;
+/** Indexing waits for a pause between commits, but not longer than this. */
+const MAX_INDEX_DELAY_MS = 5000;
 /** How long `close` tries to release the leases. Another process can take an unreleased one after a while. */
 const RELEASE_ALL_MS = 2000;
 
@@ -49,6 +51,7 @@ class WriterService {
   #verdicts = "[]";
   #ticking: NodeJS.Timeout | undefined;
   #indexing: NodeJS.Timeout | undefined;
+  #indexedAt = performance.now();
 
   constructor(db: DatabaseSync, options: WriterOptions) {
     this.#db = db;
@@ -133,8 +136,13 @@ class WriterService {
   }
 
   #indexIn(ms: number): void {
+    const isDue = performance.now() - this.#indexedAt > MAX_INDEX_DELAY_MS;
+    // Not started again: under steady load, the index would never be updated.
+    if (isDue && this.#indexing) return;
     clearTimeout(this.#indexing);
     this.#indexing = setTimeout(() => {
+      this.#indexing = undefined;
+      this.#indexedAt = performance.now();
       const failure = this.#attempt(() => {
         if (this.#index.indexBatch({ includeHeld: false })) this.#indexIn(1);
       });

@@ -2,6 +2,7 @@ import { describe, test } from "node:test";
 import type { Store } from "@cinch/core";
 import { appending } from "./store-conformance/appending.ts";
 import { deletingThreads, blobLifetime } from "./store-conformance/contents.ts";
+import { findingEvents } from "./store-conformance/event-searches.ts";
 import { families, leftovers } from "./store-conformance/families.ts";
 import { clonesAndRewinds, inputIds, readingJournals } from "./store-conformance/journals.ts";
 import { leasing } from "./store-conformance/leasing.ts";
@@ -47,6 +48,7 @@ export function storeConformance(name: string, make: () => Promise<StoreUnderTes
       following,
       listingThreads,
       searching,
+      findingEvents,
     ]) {
       group(check);
     }

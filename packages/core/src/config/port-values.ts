@@ -29,6 +29,7 @@ export const StoreValue = withMethods<Store>(
     "append",
     "read",
     "findInput",
+    "findEvents",
     "thread",
     "threads",
     "deleteThread",

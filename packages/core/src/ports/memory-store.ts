@@ -1,42 +1,30 @@
 import { CinchError } from "../errors.ts";
-import { isWellFormed } from "../events/read-event.ts";
 import { needsLease, type DurableEvent, type StampedEvent } from "../events/event-map.ts";
-import { textOf } from "../events/message.ts";
-import { normalize, wordsOf } from "./words.ts";
+import { MemorySearch } from "./memory-search.ts";
+import {
+  blobsIn,
+  isSubagent,
+  keptBlobs,
+  lastSeq,
+  rowsOf,
+  threadNotFound,
+  segmentsUpTo,
+  type MemoryThread,
+  type Row,
+} from "./memory-thread.ts";
 import type {
   AppendOptions,
   AppendResult,
   Blob,
   DraftPiece,
+  EventQuery,
+  FoundEvent,
   Lease,
   SavedFold,
   Store,
   ThreadQuery,
   ThreadRecord,
 } from "./store.ts";
-
-interface Segment {
-  journal: Row[];
-  from: number;
-  to: number;
-}
-
-interface Row {
-  seq: number;
-  json: string;
-}
-
-interface MemoryThread {
-  record: ThreadRecord;
-  segments: Segment[];
-  journal: Row[];
-  /** `thread_created` or `thread_cloned`. */
-  first: StampedEvent;
-  /** Order of last activity: `updatedAt` alone ties within a millisecond. */
-  touched: number;
-  draft: DraftPiece[];
-  fold: SavedFold | undefined;
-}
 
 /** Data that several memory stores can share, as processes share a file. */
 export class MemoryData {
@@ -62,11 +50,13 @@ export function memoryStore(data: MemoryData = new MemoryData()): MemoryStore {
 
 export class MemoryStore implements Store {
   readonly #data: MemoryData;
+  readonly #search: MemorySearch;
   #isClosed = false;
   #isDead = false;
 
   constructor(data: MemoryData) {
     this.#data = data;
+    this.#search = new MemorySearch(data);
   }
 
   async open(): Promise<void> {
@@ -143,7 +133,7 @@ export class MemoryStore implements Store {
       const parentId = event.agent?.owner ?? event.parent.threadId;
       this.#thread(parentId);
       const { resourceId, metadata } = parent.record;
-      const segments = [...truncate(parent.segments, event.parent.seq), { ...own, from: event.parent.seq + 1 }];
+      const segments = [...segmentsUpTo(parent.segments, event.parent.seq), { ...own, from: event.parent.seq + 1 }];
       const clone = { ...record, title: event.title, resourceId, parentId, metadata };
       this.#data.threads.set(threadId, { ...rest, record: clone, segments });
     }
@@ -164,7 +154,7 @@ export class MemoryStore implements Store {
     switch (event.type) {
       case "thread_rewound":
         thread.segments = [
-          ...truncate(thread.segments, event.toSeq),
+          ...segmentsUpTo(thread.segments, event.toSeq),
           { journal: thread.journal, from: seq, to: Infinity },
         ];
         return touch();
@@ -214,6 +204,11 @@ export class MemoryStore implements Store {
     return this.#data.threads.get(threadId)?.record;
   }
 
+  async findEvents(query: EventQuery): Promise<FoundEvent[]> {
+    this.#assertOpen();
+    return this.#search.events(query);
+  }
+
   async threads(query: ThreadQuery = {}): Promise<ThreadRecord[]> {
     const before = query.before === undefined ? Infinity : this.#placeOf(query.before);
     return [...this.#data.threads.values()]
@@ -222,7 +217,7 @@ export class MemoryStore implements Store {
       .filter((thread) => query.parentId === undefined || thread.record.parentId === query.parentId)
       .filter((thread) => !query.topLevel || !isSubagent(thread.first))
       .filter((thread) => thread.touched < before)
-      .filter((thread) => query.query === undefined || this.#mentions(thread, query.query))
+      .filter((thread) => query.query === undefined || this.#search.mentions(thread, query.query))
       .toSorted((a, b) => b.touched - a.touched)
       .slice(0, query.limit)
       .map((thread) => thread.record);
@@ -230,19 +225,6 @@ export class MemoryStore implements Store {
 
   #placeOf(threadId: string): number {
     return this.#data.threads.get(threadId)?.touched ?? this.#data.tombstones.get(threadId) ?? 0;
-  }
-
-  #mentions(thread: MemoryThread, query: string): boolean {
-    const title = normalize(thread.record.title);
-    const words = wordsOf(query);
-    if (words.length === 0) return title.includes(normalize(query.trim()));
-    const textWords = this.#read(thread, 0)
-      .filter(isWellFormed)
-      .flatMap((event) => {
-        if (event.type === "message_end") return wordsOf(textOf(event.message.content));
-        return event.type === "tool_end" ? wordsOf(textOf(event.result.content)) : [];
-      });
-    return words.every((word) => title.includes(word) || textWords.some((other) => other.startsWith(word)));
   }
 
   async deleteThread(threadId: string): Promise<void> {
@@ -342,40 +324,5 @@ export class MemoryStore implements Store {
 
   #assertOpen(): void {
     if (this.#isClosed) throw new CinchError("CLOSED", "The store is not open. Call its open() first.");
-  }
-}
-
-export const threadNotFound = (threadId: string): CinchError =>
-  new CinchError("THREAD_NOT_FOUND", `There is no thread "${threadId}". listThreads() shows the existing ones.`);
-
-const lastSeq = (thread: MemoryThread): number => thread.journal.at(-1)?.seq ?? (thread.segments.at(-1)?.from ?? 1) - 1;
-
-const rowsOf = ({ journal, from, to }: Segment, after = 0): Row[] =>
-  journal.filter(({ seq }) => seq > after && seq >= from && seq <= to);
-
-/** The segments up to and including `seq`. */
-function truncate(segments: readonly Segment[], seq: number): Segment[] {
-  return segments.filter(({ from }) => from <= seq).map((segment) => ({ ...segment, to: Math.min(segment.to, seq) }));
-}
-
-/** Whether a tool call started the thread. A person's clone of a subagent's thread is not a subagent's. */
-const isSubagent = (event: StampedEvent): boolean =>
-  (event.type === "thread_created" && (event.agent ?? event.parent) !== undefined) ||
-  (event.type === "thread_cloned" && (event.agent ?? event.parent.toolCallId) !== undefined);
-
-/** The blobs of all events that a thread reads, and of the events that its rewinds reverted. */
-function keptBlobs({ segments, journal }: MemoryThread): string[] {
-  const rows = segments.flatMap((segment) => rowsOf(segment)).concat(journal);
-  return rows
-    .filter(({ json }) => json.includes('"blob":'))
-    .flatMap(({ json }) => [...blobsIn(JSON.parse(json) as StampedEvent)]);
-}
-
-/** The strings under `blob`, at any depth. */
-function* blobsIn(value: unknown): Generator<string> {
-  if (typeof value !== "object" || value === null) return;
-  for (const [key, field] of Object.entries(value)) {
-    if (typeof field === "object") yield* blobsIn(field);
-    else if (key === "blob" && typeof field === "string") yield field;
   }
 }

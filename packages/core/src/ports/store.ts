@@ -50,8 +50,9 @@ export type AppendResult =
 export interface ThreadQuery {
   resourceId?: string;
   /**
-   * Words that a thread must all contain: anywhere in its title, or as the beginning of a word in a message or a tool result. Case,
-   * accents and punctuation are ignored; but a query that is only punctuation is searched for in titles. Blank: all threads.
+   * Words that a thread must all contain: anywhere in its title, or as the beginning of a word in the text of an event (`EventQuery`).
+   * Case, accents and punctuation are ignored, and as many words count as in an `EventQuery`; but a query that is only punctuation is
+   * searched for in titles. Blank: all threads.
    */
   query?: string;
   limit?: number;
@@ -63,6 +64,40 @@ export interface ThreadQuery {
   parentId?: string;
   /** Only threads that are not those of subagents. */
   topLevel?: boolean;
+}
+
+/**
+ * Events to find, of one thread or of all threads of a resource. The text of an event is
+ *
+ * - of a `message_end` (not a note of the harness): its text without the reasoning, and every string in the arguments of its tool calls
+ *   and in the results of tools that the provider ran;
+ * - of a `tool_end`: the text of its result;
+ * - of a `context_offloaded`: its blob, as UTF-8.
+ *
+ * Other events have none. A text of up to 4,000,000 characters is searched whole; of a longer one, the first and the last 2,000,000
+ * characters. Of a word, the first 40 characters count. `eventText`, `offloadedBlob`, `wordsOf` and `queryWords` implement this.
+ */
+export type EventQuery = {
+  /**
+   * Words that the text of an event must all contain, each as the beginning of a word. Case, accents and punctuation are ignored, and no
+   * character has a meaning of its own. The first 32 different words of the first 10,000 characters count. A query without a word finds
+   * nothing.
+   */
+  query: string;
+  /** Default 20. */
+  limit?: number;
+} & (
+  | {
+      threadId: string;
+      /** Only events before this `seq`. */
+      before?: number;
+    }
+  | { resourceId: string }
+);
+
+export interface FoundEvent {
+  threadId: string;
+  seq: number;
 }
 
 /** A piece of a streaming message. Only the pieces of the newest message are valid. */
@@ -135,6 +170,17 @@ export interface Store {
 
   /** The `seq` at which the thread itself, not one that it was cloned from, accepted an input with this id of the caller (`named`). */
   findInput(threadId: string, inputId: string): Promise<number | undefined>;
+
+  /**
+   * The events that match the query, newest first. Every event that was appended before the call is found: an index that lags behind is
+   * not enough.
+   *
+   * A thread contains what `read` returns for it: also what it inherits from the thread that it was cloned from, but nothing that was
+   * rewound. For a resource, subagents' threads are included, the events of each thread are in order, and threads are merged by the `at`
+   * of their events. An event that several threads read is found once: in the thread that appended it, or, if that one was deleted or has
+   * rewound it, in the oldest of the others.
+   */
+  findEvents(query: EventQuery): Promise<FoundEvent[]>;
 
   /** `undefined`: the thread does not exist, or was deleted. */
   thread(threadId: string): Promise<ThreadRecord | undefined>;

@@ -1,6 +1,6 @@
 import type { PendingApproval, PendingSuspension } from "../folds/display-state.ts";
 import { refuseForeign } from "../commands/refuse-foreign.ts";
-import { threadNotFound } from "../ports/memory-store.ts";
+import { threadNotFound } from "../ports/memory-thread.ts";
 import type { Thread } from "../thread/thread.ts";
 import { hasUnrecordedChanges } from "../turn/decide.ts";
 

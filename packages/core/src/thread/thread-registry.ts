@@ -1,6 +1,6 @@
 import { stamp } from "../events/event-map.ts";
 import type { FileJournal } from "../events/files.ts";
-import { threadNotFound } from "../ports/memory-store.ts";
+import { threadNotFound } from "../ports/memory-thread.ts";
 import type { Inherited } from "../folds/folds.ts";
 import { trieRecord } from "../folds/trie.ts";
 import { Thread } from "./thread.ts";

@@ -1,0 +1,38 @@
+import assert from "node:assert/strict";
+import { copyFileSync, globSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+import { eventText, wordsOf } from "@cinch/core/store";
+import { sqliteStore } from "@cinch/sqlite";
+
+const fixtures = globSync("fixtures/*/*.db", { cwd: import.meta.dirname });
+
+describe("a search in a journal of a release", { concurrency: 2, timeout: 120_000 }, () => {
+  for (const fixture of fixtures) {
+    test(`finds each text of ${fixture}, although its index was built by that release`, async () => {
+      const folder = mkdtempSync(join(tmpdir(), "cinch-fixture-"));
+      const store = sqliteStore({ path: join(folder, "cinch.db") });
+      try {
+        copyFileSync(join(import.meta.dirname, fixture), join(folder, "cinch.db"));
+        await store.open();
+        const threads = await Promise.all((await store.threads()).map(({ id }) => store.read(id)));
+        const searched = threads.flat().filter((event) => wordsOf(eventText(event)).length > 0);
+        assert.ok(searched.length > 0);
+        const searches = searched.map(async (event) => {
+          const { seq, threadId } = event;
+          const query = wordsOf(eventText(event)).slice(-32).join(" ");
+          const found = await store.findEvents({ threadId, query, limit: 1000 });
+          assert.ok(
+            found.some((one) => one.seq === seq),
+            `${threadId} ${seq}: ${query}`,
+          );
+        });
+        await Promise.all(searches);
+      } finally {
+        await store.close();
+        rmSync(folder, { recursive: true, force: true });
+      }
+    });
+  }
+});
