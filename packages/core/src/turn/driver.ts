@@ -17,6 +17,7 @@ import type { Thread } from "../thread/thread.ts";
 import type { Workspace } from "../ports/workspace.ts";
 import type { PolicyLevels } from "../permissions/gate.ts";
 import { handBack, type Appended, type Decide } from "./decide.ts";
+import { Offloading } from "./offloading.ts";
 import type { Setup } from "./setup.ts";
 
 /** The part of a thread that a driver uses. */
@@ -165,11 +166,12 @@ export class Driver {
     this.#turn.abort();
   }
 
-  /** Returns the result of the decision. Throws `LeaseLost`. */
+  /** Returns the result of the decision. Long texts are offloaded in the same append. Throws `LeaseLost`. */
   async append<Result>(decide: Decide<Result>): Promise<Result | undefined> {
     const lease = this.#lease;
     if (!lease) throw new LeaseLost();
-    const appended = await this.#persist(() => this.journal.append(decide, lease));
+    const offloading = new Offloading(this);
+    const appended = await this.#persist(() => offloading.append(decide, lease));
     switch (appended.kind) {
       case "nothing":
         return appended.result;
