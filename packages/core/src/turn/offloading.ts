@@ -7,8 +7,9 @@ import type { Appended, Decide, Proposal } from "./decide.ts";
 import type { Driver, LeaseUse } from "./driver.ts";
 
 /** What the model gets: enough of the beginning to see what the text is, and the end, where programs report how it went. */
-const HEAD_CHARS = 8_000;
-const TAIL_CHARS = 4_000;
+const EXCERPT = { head: 8_000, tail: 4_000 };
+/** If it can't read the rest, it gets as much as a result may have. */
+const ONLY_EXCERPT = { head: OFFLOADED_FROM_CHARS * 0.7, tail: OFFLOADED_FROM_CHARS * 0.3 };
 /** A longer text loses its middle. The same limit as that of an answer. */
 const KEPT_CHARS = 32_000_000;
 
@@ -65,7 +66,8 @@ function offload<Result>(
     const text = textIn(event);
     const known = kept.get(text);
     if (!known) return { events: [], result: new LongText(text) };
-    offloads.set(event, offloadOf(event, text, known));
+    // What the user says is not cut where the model could not read the rest.
+    if (event.type === "tool_end" || known.reader !== null) offloads.set(event, offloadOf(event, text, known));
   }
   const records = [...offloads.values()].map(({ record }) => record);
   const shown = (event: NewEvent): NewEvent => offloads.get(event)?.shown ?? event;
@@ -74,7 +76,7 @@ function offload<Result>(
   const events = proposal.events.some(({ type }) => type === "tool_start")
     ? [...proposal.events.map(shown), ...records]
     : proposal.events.flatMap((event) => [...(offloads.has(event) ? [offloads.get(event)!.record] : []), shown(event)]);
-  const blobs = long.map((event) => kept.get(textIn(event))!.blob);
+  const blobs = [...offloads.keys()].map((event) => kept.get(textIn(event))!.blob);
   return { ...proposal, events, blobs: [...(proposal.blobs ?? []), ...blobs] };
 }
 
@@ -118,8 +120,9 @@ function withText(event: NewEvent, text: string): NewEvent {
 }
 
 function excerpt(text: string, { path, reader }: { path: string; reader: Reader }): string {
-  const head = text.slice(0, HEAD_CHARS);
-  const tail = text.slice(-TAIL_CHARS);
+  const chars = reader === null ? ONLY_EXCERPT : EXCERPT;
+  const head = text.slice(0, chars.head);
+  const tail = text.slice(-chars.tail);
   const left = text.length - head.length - tail.length;
   const lost = text.length - KEPT_CHARS;
   const notes = [
@@ -138,7 +141,7 @@ function howToRead({ path, reader, lines }: { path: string; reader: Reader; line
     case "recall":
       return "The text is kept: find the rest with recall.";
     case null:
-      return "The text is kept in the journal of this thread only, and no tool here can read it.";
+      return "The text is kept in the journal of this thread, where no tool here can read it: ask for a smaller part to see more.";
   }
 }
 

@@ -23,12 +23,15 @@ const numbered = (chars: number): string => {
   return lines.join("").slice(0, chars);
 };
 
+/** With a tool of this name, the model can read the rest. */
+const recall = defineTool({ description: "Recalls", input: z.object({}), execute: () => "" });
+
 const giving = (output: unknown) =>
   defineTool({ description: "Gives", input: z.object({}), effect: "pure", execute: () => output });
 
 /** Calls `give` once. */
 async function given(output: unknown, more: { tools?: ToolSet; storage?: Store } = {}) {
-  const { tools = {}, storage = memoryStore() } = more;
+  const { tools = { recall }, storage = memoryStore() } = more;
   const model = script(call("give"), say("done"));
   const h = await harness({ model, tools: { give: giving(output), ...tools }, storage });
   const { reason } = await h.sendMessage({ content: "go" });
@@ -101,7 +104,7 @@ test("an error that is too long is offloaded, and stays an error", async () => {
     },
   });
   const storage = memoryStore();
-  await using h = await harness({ model: script(call("give"), say("done")), tools: { give }, storage });
+  await using h = await harness({ model: script(call("give"), say("done")), tools: { give, recall }, storage });
   await h.sendMessage({ content: "go" });
   const { isError, result } = last(h.seen, "tool_end")!;
   assert.equal(isError, true);
@@ -161,7 +164,7 @@ test("a long message of a decline is offloaded after the starts of the other cal
 test("a long message of the user is offloaded when it is taken, with its files; the input keeps the whole", async () => {
   const whole = numbered(LIMIT + 1);
   const storage = memoryStore();
-  await using h = await harness({ model: script(say("read")), storage });
+  await using h = await harness({ model: script(say("read")), tools: { recall }, storage });
   const data = new Uint8Array([1]);
   await h.sendMessage({ content: whole, files: [{ mediaType: "image/png", data }] });
   const said = h.seen.find((event) => event.type === "message_end")!;
@@ -180,7 +183,7 @@ test("a long message of the user is offloaded when it is taken, with its files; 
 test("a long steer into a running turn is offloaded too", async () => {
   const storage = memoryStore();
   const { gate, open, started } = gated();
-  await using h = await harness({ model: script(call("gate"), say("read")), tools: { gate }, storage });
+  await using h = await harness({ model: script(call("gate"), say("read")), tools: { gate, recall }, storage });
   const sent = h.sendMessage({ content: "go" });
   await started;
   await h.steer({ content: numbered(LIMIT + 1) });
@@ -208,16 +211,28 @@ test("a long answer of the model is not offloaded, nor what a tool of its provid
   assert.ok(JSON.stringify(model.requests[1]!.prompt).includes(JSON.stringify(long)));
 });
 
-test("without a workspace and without recall, the text says that only the journal has the rest", async () => {
-  await using h = await given(numbered(LIMIT + 1));
+test("if no tool can read the rest, the model gets 80,000 characters of a result, and the advice to ask for less", async () => {
+  const whole = numbered(1_000_000);
+  await using h = await given(whole, { tools: {} });
+  const shown = String(last(h.seen, "tool_end")!.result.content);
+  assert.ok(shown.startsWith(whole.slice(0, 56_000)) && shown.endsWith(whole.slice(-24_000)));
   assert.match(
-    String(last(h.seen, "tool_end")!.result.content),
-    /kept in the journal of this thread only, and no tool here/,
+    shown.slice(56_000, -24_000),
+    /^\s*\[920000 of 1000000 .* no tool here can read it: ask for a smaller part/,
   );
+  assert.equal(await offloadedText(h.storage, h.seen), whole);
+});
+
+test("if no tool can read the rest, a message of the user stays whole", async () => {
+  const model = script(say("read"));
+  await using h = await harness({ model });
+  await h.sendMessage({ content: numbered(LIMIT + 1) });
+  assert.equal(last(h.seen, "context_offloaded"), undefined);
+  assert.ok(JSON.stringify(model.requests[0]!.prompt).includes(JSON.stringify(numbered(LIMIT + 1))));
 });
 
 test("without a workspace, but with a tool named recall, the text names it", async () => {
-  await using h = await given(numbered(LIMIT + 1), { tools: { recall: giving("") } });
+  await using h = await given(numbered(LIMIT + 1), { tools: { recall } });
   assert.match(String(last(h.seen, "tool_end")!.result.content), /find the rest with recall\.\]/);
 });
 
