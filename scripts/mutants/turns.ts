@@ -103,8 +103,8 @@ export const turns = inPackage("packages/core", [
   {
     attacks: "offloading: a rewind keeps the excerpt and loses the path",
     file: "turn/offloading.ts",
-    find: "[...(offloads.has(event) ? [offloads.get(event)!.record] : []), shown(event)]",
-    replace: "[shown(event), ...(offloads.has(event) ? [offloads.get(event)!.record] : [])]",
+    find: "[found.record, found.shown]",
+    replace: "[found.shown, found.record]",
     tests: ["turn/offloading"],
   },
   {

@@ -1,6 +1,7 @@
 import type { NewEvent } from "../events/event-map.ts";
 import type { Part, TextPart } from "../events/message.ts";
 import { CONTEXT_PATH, OFFLOADED_FROM_CHARS } from "../events/offloaded.ts";
+import { orAborted } from "../ports/clock.ts";
 import { hashOf } from "../ports/hash.ts";
 import type { Blob } from "../ports/store.ts";
 import type { Appended, Decide, Proposal } from "./decide.ts";
@@ -31,8 +32,8 @@ class LongText {
 }
 
 /**
- * Offloads the long texts of one append: every `tool_end` and every message of the user passes through here, whatever decided it, so no
- * entry of the transcript is longer. What a provider's own tools returned is part of the answer, and goes back to the provider unchanged.
+ * Offloads the long texts of one append. Every `tool_end` and every message of the user passes through here, whatever decided it. What a
+ * provider's own tools returned is part of the answer, and goes back to the provider unchanged.
  */
 export class Offloading {
   readonly #driver: Driver;
@@ -70,27 +71,34 @@ function offload<Result>(
     if (event.type === "tool_end" || known.reader !== null) offloads.set(event, offloadOf(event, text, known));
   }
   const records = [...offloads.values()].map(({ record }) => record);
-  const shown = (event: NewEvent): NewEvent => offloads.get(event)?.shown ?? event;
-  // The key of a call has the `seq` of its `tool_start`, so nothing may be inserted before one. Otherwise the record comes first: then
-  // every cut that keeps the excerpt keeps the path.
-  const events = proposal.events.some(({ type }) => type === "tool_start")
-    ? [...proposal.events.map(shown), ...records]
-    : proposal.events.flatMap((event) => [...(offloads.has(event) ? [offloads.get(event)!.record] : []), shown(event)]);
-  const blobs = [...offloads.keys()].map((event) => kept.get(textIn(event))!.blob);
-  return { ...proposal, events, blobs: [...(proposal.blobs ?? []), ...blobs] };
+  const blobs = [...(proposal.blobs ?? []), ...[...offloads.values()].map(({ blob }) => blob)];
+  // The key of a call has the `seq` of its `tool_start`, so nothing may be inserted before one.
+  if (proposal.events.some(({ type }) => type === "tool_start"))
+    return {
+      ...proposal,
+      events: [...proposal.events.map((one) => offloads.get(one)?.shown ?? one), ...records],
+      blobs,
+    };
+  const events = proposal.events.flatMap((event) => {
+    const found = offloads.get(event);
+    // In this order, a cut that keeps the excerpt keeps the text.
+    return found ? [found.record, found.shown] : [event];
+  });
+  return { ...proposal, events, blobs };
 }
 
 interface Offload {
   record: NewEvent<"context_offloaded">;
   shown: NewEvent;
+  blob: Blob;
 }
 
 function offloadOf(event: NewEvent, text: string, { blob, reader }: KeptText): Offload {
   const path = `${CONTEXT_PATH}/${event.type === "tool_end" ? "result" : "message"}-${blob.hash.slice(0, 32)}.txt`;
   const about = { path, blob: blob.hash, chars: text.length, bytes: blob.bytes.length };
   const turn = event.turnId === undefined ? {} : { turnId: event.turnId };
-  const shown = withText(event, excerpt(text, { path, reader }));
-  return { record: { type: "context_offloaded", ...turn, ...originOf(event), ...about }, shown };
+  const record = { type: "context_offloaded" as const, ...turn, ...originOf(event), ...about };
+  return { record, shown: withText(event, excerpt(text, { path, reader })), blob };
 }
 
 function originOf(event: NewEvent): { toolCallId: string; toolName: string } | { messageId: string } | undefined {
@@ -157,10 +165,16 @@ function keptOf(text: string): string {
   return `${text.slice(0, half)}\n[${lost} characters were not kept here]\n${text.slice(-half)}`;
 }
 
-/** By the tools of the mode that gets the text. A process without that mode can end a turn all the same. */
-async function readerFor({ state, ports: { modes, workspace } }: Driver): Promise<Reader> {
-  const setup = await modes.setup(state.control, modes.modeOfCalls(state)).catch(() => null);
-  const has = (name: string): boolean => setup === null || (setup.tools.has(name) && setup.gate.isAvailable(name));
+/**
+ * By the tools of the mode that gets the text. To end a turn takes no mode: without one, or if the turn is aborted meanwhile, a workspace
+ * is taken to be readable.
+ */
+async function readerFor({ state, signal, ports: { modes, workspace } }: Driver): Promise<Reader> {
+  const setup = await orAborted(
+    modes.setup(state.control, modes.modeOfCalls(state)).catch(() => undefined),
+    signal,
+  );
+  const has = (name: string): boolean => !setup || (setup.tools.has(name) && setup.gate.isAvailable(name));
   if (workspace && Object.hasOwn(workspace.tools, "read_file") && has("read_file")) return "read_file";
   return setup && has("recall") ? "recall" : null;
 }

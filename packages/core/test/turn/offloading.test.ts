@@ -9,7 +9,7 @@ import {
   type Store,
   type ToolSet,
 } from "@cinch/core";
-import { newThreadState, reduceThread } from "@cinch/core/journal";
+import { newThreadState, reduceThread, stamp } from "@cinch/core/journal";
 import { call, finish, parts, say, script } from "@cinch/testkit";
 import * as z from "zod";
 import { trieRecord } from "../../src/folds/trie.ts";
@@ -92,6 +92,25 @@ test("the event and the end of the call are one append", async () => {
     appends.filter((types) => types.includes("context_offloaded")),
     [["context_offloaded", "tool_end", "step_end"]],
   );
+});
+
+test("if another process appends first, the result is offloaded once, after what that process appended", async () => {
+  const storage = memoryStore();
+  const append = storage.append.bind(storage);
+  let isFirst = true;
+  storage.append = async (id, events, options) => {
+    if (isFirst && events.some(({ type }) => type === "context_offloaded")) {
+      isFirst = false;
+      await append(id, [stamp({ type: "state_changed", updates: { seen: true } }, 1)], { afterSeq: options.afterSeq });
+    }
+    return append(id, events, options);
+  };
+  await using h = await given(numbered(LIMIT + 1), { storage });
+  const { threadId } = last(h.seen, "tool_end")!;
+  const types = (await storage.read(threadId)).map(({ type }) => type);
+  const from = types.indexOf("state_changed");
+  assert.deepEqual(types.slice(from, from + 3), ["state_changed", "context_offloaded", "tool_end"]);
+  assert.equal(types.filter((type) => type === "context_offloaded").length, 1);
 });
 
 test("an error that is too long is offloaded, and stays an error", async () => {
