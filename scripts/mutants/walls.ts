@@ -289,4 +289,33 @@ export const walls = inPackage("packages/workspace", [
     replace: "serializeSnapshot(snapshot)",
     tests: ["modes"],
   },
+  {
+    attacks: "offloaded texts: the program can write them",
+    file: "backends/context.ts",
+    find: `    if (isContext(path)) throw fileError("denied", path, CONTEXT_IS_READ_ONLY);
+    return this.backend.write`,
+    replace: "    return this.backend.write",
+    tests: ["context"],
+  },
+  {
+    attacks: "offloaded texts: they are said to be frozen, and a rule to lift that",
+    file: "frozen/frozen-paths.ts",
+    find: "if (isWithin(path, CONTEXT_PATH)) return CONTEXT_IS_READ_ONLY;",
+    replace: "",
+    tests: ["context"],
+  },
+  {
+    attacks: "offloaded texts: a real folder of that name is searched too",
+    file: "backends/context.ts",
+    find: "items.filter(({ path }) => !isContext(path))",
+    replace: "items",
+    tests: ["context"],
+  },
+  {
+    attacks: "offloaded texts: searches from the root find them",
+    file: "backends/context.ts",
+    find: "if (isNear(query.path)) return this.#all.grep(query, reach);",
+    replace: "if (query.path !== '') return this.#all.grep(query, reach);",
+    tests: ["context"],
+  },
 ]);

@@ -87,10 +87,8 @@ export type {
 } from "./ports/memory.ts";
 export type { ContextSource, SourceReach, SourceText } from "./ports/context-source.ts";
 export { memoryStore } from "./ports/memory-store.ts";
-export type { Store, ThreadQuery, ThreadRecord } from "./ports/store.ts";
 export type { Workspace, WorkspaceReader, WorkspaceStatus } from "./ports/workspace.ts";
 export type { EventQuery, FoundEvent, Store, ThreadQuery, ThreadRecord } from "./ports/store.ts";
-export type { Workspace, WorkspaceStatus } from "./ports/workspace.ts";
 export type { ThreadApproval } from "./queries/pending.ts";
 export type { ContextExplanation } from "./queries/explain-context.ts";
 export type { Settled } from "./queries/settled.ts";

@@ -11,5 +11,6 @@ export type {
   RewoundFile,
   ThreadFiles,
 } from "./events/files.ts";
+export { CONTEXT_PATH, OFFLOADED_FROM_CHARS } from "./events/offloaded.ts";
 export { Policy } from "./permissions/rule.ts";
 export type { FileReach, LookedAt, Undo, Workspace, WorkspaceHost, WorkspaceStatus } from "./ports/workspace.ts";

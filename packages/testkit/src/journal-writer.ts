@@ -242,6 +242,12 @@ export class JournalWriter {
       case "twice":
         this.#inTurn(ended(call, result));
         return this.#inTurn(ended(call, { content: "The same again, and different." }));
+      case "offloads": {
+        const path = `/.cinch/context/result-${this.#seq}.txt`;
+        const of = { toolCallId, toolName, path, blob: `blob-${this.#seq}`, chars: 90_000, bytes: 90_000 };
+        this.#inTurn({ type: "context_offloaded", ...of });
+        return this.#inTurn(ended(call, { content: `The rest is in ${path}.` }));
+      }
       case "late":
         this.#late.push(ended(call, result));
         return;

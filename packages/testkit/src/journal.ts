@@ -21,7 +21,17 @@ export type PartPlan =
   | { kind: "hosted"; answered: boolean; failed: boolean }
   | { kind: "source" | "custom" | "file" | "reasoning-file" };
 
-const IRREGULAR = ["fails", "unknown", "suspends", "resumes", "missing", "twice", "refused", "late"] as const;
+const IRREGULAR = [
+  "fails",
+  "unknown",
+  "suspends",
+  "resumes",
+  "missing",
+  "twice",
+  "refused",
+  "late",
+  "offloads",
+] as const;
 const CONTROL = ["plans", "lists tasks"] as const;
 const DELEGATING = ["delegates", "waits for a child", "delegates in the background", "leaves a child"] as const;
 

@@ -5,6 +5,7 @@ import { CinchError, type ToolContext, type ToolSet } from "@cinch/core";
 import type { Workspace, WorkspaceStatus } from "@cinch/core";
 import type { WorkspaceHost } from "@cinch/core/workspace";
 import type { Backend, Reach } from "./backend.ts";
+import { withContext } from "./backends/context.ts";
 import { directoryBackend } from "./backends/directory.ts";
 import { withOutputs } from "./backends/outputs.ts";
 import { withPolicy, type PolicyHooks } from "./backends/policy.ts";
@@ -104,7 +105,7 @@ export class FileWorkspace implements Workspace {
     this.#snapshots = cacheFolder("undo", cache);
     this.#frozen = new FrozenPaths({ permissions, trusted });
     this.#isFrozen = (access, reach) => this.#frozen.refusalIn(backend, access, reach);
-    const all = withOutputs(backend, this.#outputs);
+    const all = withOutputs(withContext(backend), this.#outputs);
     this.#backend = withPolicy(all, ruleHooks(this.#rules));
     this.#shell = shell;
     const real = root ?? shell?.root;

@@ -207,6 +207,7 @@ function reachOf(thread: Thread): FileReach {
   const files: ThreadFiles = {
     resourceId: thread.state.resourceId,
     held: async () => trieRecord(thread.state.files.held),
+    offloaded: async () => trieRecord(thread.state.files.offloaded),
     blob: (hash) => thread.ports.store.blob(hash),
     seen: () => undefined,
     read: () => undefined,

@@ -4,6 +4,7 @@ import { CinchError } from "../errors.ts";
 import { contextEvents } from "./context-events.ts";
 import { command, driver, live, type EventEntry, type Lift } from "./event-entry.ts";
 import { FileChange, FileRestore, RewoundFile } from "./files.ts";
+import { offloadedFields } from "./offloaded.ts";
 import { FilePart, Json, Message, Role, ToolResult, Usage } from "./message.ts";
 import type { HarnessDisplayState } from "../folds/display-state.ts";
 import { HeldRule, Rule, ToolCategory } from "../permissions/rule.ts";
@@ -275,6 +276,7 @@ export const eventMap = {
   workspace_ready: live(() => ({ protection: z.string(), description: z.string() })),
   workspace_error: live(() => ({ message: z.string() })),
   task_updated: driver(() => ({ tasks: z.array(Task) })),
+  context_offloaded: driver(offloadedFields),
   usage_update: driver(() => ({
     usage: Usage,
     cost: z.nullable(z.number()),

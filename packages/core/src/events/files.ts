@@ -89,6 +89,8 @@ export interface FileJournal {
 /** The part of a thread that a workspace uses while it acts in a turn of the thread. */
 export interface ThreadFiles extends FileJournal {
   readonly resourceId: string;
+  /** By path, the texts that this thread and the threads above it have offloaded. */
+  offloaded(): Promise<HeldFiles>;
   /** The backend's version of the file when this thread last read or wrote it. */
   seen(path: string): string | undefined;
   /** Notes that the call has read this version. The `tool_end` of the call records it. */

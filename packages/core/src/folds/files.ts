@@ -7,6 +7,8 @@ import { emptyTrie, trieDelete, trieSet, type Trie } from "./trie.ts";
 export interface FilesState {
   /** By path, the files that are stored in its journal. */
   held: Trie<HeldFile>;
+  /** By path, the texts that were offloaded. */
+  offloaded: Trie<HeldFile>;
   /** By path, the version that the thread has last read or written. */
   seen: Trie<string>;
   /** The newest turn with a checkpoint before its first change. */
@@ -21,6 +23,7 @@ export interface FilesState {
 
 export const noFiles: FilesState = {
   held: emptyTrie,
+  offloaded: emptyTrie,
   seen: emptyTrie,
   checkpoint: null,
   trees: {},
@@ -47,6 +50,11 @@ export function reduceFiles(files: FilesState, event: DurableEvent): FilesState 
       if (!held) return { ...files, seen };
       const now = after ? trieSet(files.held, path, { version: after, seq, at }) : trieDelete(files.held, path);
       return { ...files, held: now, seen };
+    }
+    case "context_offloaded": {
+      const { path, blob, bytes: size, seq, at } = event;
+      const version = { hash: blob, size, parts: [{ blob, size }] };
+      return { ...files, offloaded: trieSet(files.offloaded, path, { version, seq, at }) };
     }
     case "checkpoint_created":
       return reduceCheckpoint(files, event);

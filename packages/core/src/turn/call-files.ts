@@ -32,6 +32,13 @@ export class CallFiles implements ThreadFiles {
     return trieRecord((top ?? this.#driver).state.files.held);
   }
 
+  async offloaded(): Promise<HeldFiles> {
+    const above = this.#driver.ancestors;
+    await Promise.all(above.map((thread) => thread.refresh()));
+    const [own, ...others] = [this.#driver, ...above].map(({ state }) => trieRecord(state.files.offloaded));
+    return others.length === 0 ? own! : Object.assign({}, ...others, own);
+  }
+
   seen(path: string): string | undefined {
     return this.#reads.get(path) ?? trieGet(this.#driver.state.files.seen, path);
   }

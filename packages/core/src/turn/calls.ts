@@ -10,7 +10,7 @@ import { runCall, type CallOutcome } from "./run-call.ts";
 import { afterCall, endTurn, endWithoutResult, notRun } from "./decide.ts";
 import type { Driver } from "./driver.ts";
 import { authorize, firstEvent, isCurrent, NO_ANSWER, runnableOf } from "./authorize.ts";
-import { clip, failed } from "./tool-result.ts";
+import { failed } from "./tool-result.ts";
 import type { Setup } from "./setup.ts";
 
 /**
@@ -165,7 +165,11 @@ function resultOf(
   if (outcome.kind === "ended") return { result: outcome.result, isError: outcome.isError, events: [] };
   const { content, details, isError = false, events = [] } = outcome.settle(state);
   if (content === null) return { result: null, isError: false, events };
-  return { result: { content: clip(content), ...(details === undefined ? {} : { details }) }, isError, events };
+  return {
+    result: { content: content.toWellFormed(), ...(details === undefined ? {} : { details }) },
+    isError,
+    events,
+  };
 }
 
 /** Tells the model what a person changed in the call or said about it. */

@@ -21,6 +21,7 @@ import type { Workspace } from "../ports/workspace.ts";
 import type { PolicyLevels } from "../permissions/gate.ts";
 import { handBack, type Appended, type Decide } from "./decide.ts";
 import { resourceText } from "./resource-memory.ts";
+import { Offloading } from "./offloading.ts";
 import type { Setup } from "./setup.ts";
 import { recordOf, Sources } from "./sources.ts";
 
@@ -179,11 +180,12 @@ export class Driver {
     this.#turn.abort();
   }
 
-  /** Returns the result of the decision. Throws `LeaseLost`. */
+  /** Returns the result of the decision. Long texts are offloaded in the same append. Throws `LeaseLost`. */
   async append<Result>(decide: Decide<Result>): Promise<Result | undefined> {
     const lease = this.#lease;
     if (!lease) throw new LeaseLost();
-    const appended = await this.#persist(() => this.journal.append(decide, lease));
+    const offloading = new Offloading(this);
+    const appended = await this.#persist(() => offloading.append(decide, lease));
     switch (appended.kind) {
       case "nothing":
         return appended.result;

@@ -6,8 +6,6 @@ import { hashOf } from "../ports/hash.ts";
 import type { Blob } from "../ports/store.ts";
 import { asText, type ToolContent, type ToolFile } from "../tools/tool.ts";
 
-/** A longer result is clipped to this many characters. */
-const RESULT_CHARS = 100_000;
 /** The limit for `details`, as JSON. */
 const DETAILS_CHARS = 1_000_000;
 
@@ -22,7 +20,7 @@ export interface CallEnd {
 
 export const failed = (text: string): CallEnd => ({
   kind: "ended",
-  result: { content: clip(text) },
+  result: { content: text.toWellFormed() },
   isError: true,
   blobs: [],
 });
@@ -35,7 +33,7 @@ export async function callEnd(output: unknown): Promise<CallEnd> {
     isError = false,
   }: ResultObject = isResultObject(output) ? output : { content: dataText(output) };
   const blobs: Blob[] = [];
-  const shown = typeof content === "string" ? clip(content) : await storedParts(content, blobs);
+  const shown = typeof content === "string" ? content.toWellFormed() : await storedParts(content, blobs);
   const more = details === undefined ? {} : { details: shownJson(details) };
   return { kind: "ended", result: { content: shown, ...more }, isError, blobs };
 }
@@ -61,9 +59,8 @@ const isParts = (value: unknown): value is Exclude<ToolContent, string> =>
 
 async function storedParts(content: Exclude<ToolContent, string>, blobs: Blob[]): Promise<(TextPart | FilePart)[]> {
   const out: (TextPart | FilePart)[] = [];
-  // The texts are joined, so that the limit applies to all of them together.
   const text = content.flatMap((part) => (part.type === "text" ? [asText(part.text)] : [])).join("\n");
-  if (text !== "") out.push({ type: "text", text: clip(text) });
+  if (text !== "") out.push({ type: "text", text: text.toWellFormed() });
   for (const part of content) {
     if (part.type === "text") continue;
     if (typeof part.mediaType !== "string") throw new TypeError("The tool returned a file without a mediaType.");
@@ -94,17 +91,6 @@ const filePart = ({ mediaType, filename }: ToolFile) => ({
   mediaType,
   ...(typeof filename === "string" ? { filename } : {}),
 });
-
-/** Keeps the beginning and the end, and tells the model how to get the rest. */
-export function clip(text: string): string {
-  if (text.length <= RESULT_CHARS) return text.toWellFormed();
-  const head = text.slice(0, RESULT_CHARS * 0.7);
-  const tail = text.slice(text.length - RESULT_CHARS * 0.3);
-  const missing = text.length - head.length - tail.length;
-  const clipped = `${head}\n\n[${missing} characters left out here. Ask for a smaller part to see them.]\n\n${tail}`;
-  // Clipping may split a surrogate pair, and providers refuse lone surrogates.
-  return clipped.toWellFormed();
-}
 
 /** For the UI. A value that is too large or not JSON is replaced by the reason: the call must not fail because of its details. */
 export function shownJson(value: unknown): Json {

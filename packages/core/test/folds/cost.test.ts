@@ -74,6 +74,10 @@ const growing: Record<string, (n: number) => NewEvent[]> = {
     { type: "checkpoint_created", turnId, reason: "command", call: `call_${n}`, tree: `t${n}` },
     { type: "tool_end", ...call(n), result: { content: "ok" }, isError: false, durationMs: 1 },
   ],
+  "offloaded results": (n) => [
+    { type: "context_offloaded", ...call(n), path: `/.cinch/context/${n}`, blob: `b${n}`, chars: 1, bytes: 1 },
+    { type: "tool_end", ...call(n), result: { content: "ok" }, isError: false, durationMs: 1 },
+  ],
   usage: () => [{ type: "usage_update", turnId, usage, cost: 1, cachedShare: 0 }],
   "task lists": (n) => [
     { type: "task_updated", turnId, tasks: [{ id: `${n}`, content: "x", status: "pending", activeForm: "x" }] },

@@ -225,7 +225,7 @@ export class Walk {
   }
 
   #call(event: DurableEvent): void {
-    if (!("toolCallId" in event)) return;
+    if (!("toolCallId" in event) || event.type === "context_offloaded") return;
     const call = this.#calls.get(event.toolCallId);
     assert.ok(call && call.toolName === event.toolName, "this call was not asked for");
     assert.notEqual(call.state, "ended", "this call has ended");

@@ -179,7 +179,22 @@ async function threadProblems(store: Store, id: string): Promise<string[]> {
     ...(open > 0 ? [`${open} inputs were never taken`] : []),
     ...(status === "free" ? [] : [`the lease is still ${status}`]),
     ...runProblems(events),
+    ...(await offloadProblems(store, events)),
   ];
+}
+
+/** What was offloaded is in the store, and the end of its call follows. */
+async function offloadProblems(store: Store, events: readonly DurableEvent[]): Promise<string[]> {
+  const problems = events.map(async (event) => {
+    if (event.type !== "context_offloaded") return [];
+    const { seq, path, blob, bytes, toolCallId } = event;
+    const isKept = (await store.blob(blob))?.length === bytes;
+    const isEnded = events.some(
+      (end) => end.type === "tool_end" && end.seq === seq + 1 && end.toolCallId === toolCallId,
+    );
+    return [...(isKept ? [] : [`not kept: ${path}`]), ...(isEnded ? [] : [`offloaded without its end: ${path}`])];
+  });
+  return (await Promise.all(problems)).flat();
 }
 
 /** The scenario delegates twice. */

@@ -55,6 +55,9 @@ const model = scriptedBy(({ prompt }) => {
   return say("no order");
 });
 
+/** So many lines that the result is offloaded. */
+const OFFLOADED_LINES = 20_000;
+
 /** Each run of a tool adds a line to the ledger: the tool, its key and its argument. */
 function tools(ledger: string) {
   const input = z.object({ what: z.string() });
@@ -67,7 +70,7 @@ function tools(ledger: string) {
       async execute({ what }, { key }) {
         appendFileSync(ledger, `${name} ${key} ${what}\n`);
         await new Promise((resolve) => setTimeout(resolve, 2));
-        return `did ${what}`;
+        return `did ${what}\n`.repeat(name === "idempotent" ? OFFLOADED_LINES : 1);
       },
       ...more,
     });

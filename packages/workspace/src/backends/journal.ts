@@ -1,6 +1,7 @@
 import { createHash, randomUUID, type Hash } from "node:crypto";
 import { CinchError } from "@cinch/core";
 import type { Blob } from "@cinch/core/store";
+import { CONTEXT_PATH } from "@cinch/core/workspace";
 import type { FileJournal, FileVersion, HeldFile, HeldFiles, WorkspaceHost } from "@cinch/core/workspace";
 import type { Backend, Entry, Range, Reach, Sight, Stat, TreeFile, WriteOptions } from "../backend.ts";
 import { checkConfig } from "../config.ts";
@@ -41,6 +42,18 @@ export function storeBackend(options: { scope?: "resource" } = {}): Backend {
     host = opened;
   };
   return backend;
+}
+
+/** What the thread, and the threads above it, have offloaded. The caller must refuse writes. Outside a turn there is nothing. */
+export function offloadedTexts(): Backend {
+  return new JournalBackend(async ({ files }) => ({
+    held: async () => {
+      const offloaded = Object.entries((await files?.offloaded()) ?? {});
+      return Object.fromEntries(offloaded.map(([path, file]) => [path.slice(CONTEXT_PATH.length), file]));
+    },
+    blob: async (hash) => files?.blob(hash),
+    record: () => Promise.resolve(false),
+  }));
 }
 
 type Part = NonNullable<FileVersion["parts"]>[number];

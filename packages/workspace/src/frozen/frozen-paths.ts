@@ -1,5 +1,7 @@
 import { join } from "node:path";
+import { CONTEXT_PATH } from "@cinch/core/workspace";
 import type { Backend, Reach } from "../backend.ts";
+import { CONTEXT_IS_READ_ONLY } from "../backends/context.ts";
 import type { Access } from "../backends/policy.ts";
 import { glob } from "../glob/index.ts";
 import { OUTPUT_PATH } from "../outputs/outputs.ts";
@@ -55,6 +57,7 @@ export class FrozenPaths {
   refusal(path: string): string | undefined {
     // Outputs have their own backend, which is read-only.
     if (isWithin(path, OUTPUT_PATH)) return undefined;
+    if (isWithin(path, CONTEXT_PATH)) return CONTEXT_IS_READ_ONLY;
     return this.#refusalFor(path, this.#byName(path) ?? this.#byFile(path));
   }
 

@@ -1,7 +1,9 @@
+import { OFFLOADED_FROM_CHARS } from "@cinch/core/workspace";
+
 /** How many entries a listing shows. */
 export const LISTED = 1_000;
-/** The length of a result. Below the limit at which the harness cuts results in the middle, so that a tool cuts where it makes sense. */
-export const RESULT_CHARS = 80_000;
+/** The length of a result. The harness offloads longer ones; the margin is for a header, and for remarks of a person. */
+export const RESULT_CHARS = OFFLOADED_FROM_CHARS * 0.9;
 
 /** As many of the lines as a result has room for. */
 export function fitLines(lines: readonly string[], { most = LISTED }: { most?: number } = {}): string[] {

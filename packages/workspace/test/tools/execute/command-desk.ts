@@ -12,7 +12,7 @@ export interface Answer {
 }
 
 /** A model that makes the calls in the last message, which is JSON, so that any process can continue its threads. */
-const obedient = scriptedBy(({ prompt }) => {
+export const obedient = scriptedBy(({ prompt }) => {
   const last = prompt.at(-1);
   if (last?.role !== "user") return say("done");
   const text = last.content.map((part) => (part.type === "text" ? part.text : "")).join("");
