@@ -91,6 +91,7 @@ export type { Workspace, WorkspaceReader, WorkspaceStatus } from "./ports/worksp
 export type { EventQuery, FoundEvent, Store, ThreadQuery, ThreadRecord } from "./ports/store.ts";
 export type { ThreadApproval } from "./queries/pending.ts";
 export type { ContextExplanation } from "./queries/explain-context.ts";
+export type { HistoryQuote, ThreadHistory } from "./queries/thread-history.ts";
 export type { Settled } from "./queries/settled.ts";
 export type { Session } from "./session.ts";
 export type { TurnResult } from "./thread/turn-results.ts";

@@ -7,6 +7,7 @@ import {
   type Memory,
   type Model,
 } from "@cinch/core";
+import { recallTool } from "./recall.ts";
 import { lastBoundary, replacing, whyCompact } from "./room.ts";
 import { focusIn, observerRequest, reflectorRequest, summaryRequest } from "./texts.ts";
 
@@ -59,6 +60,7 @@ export function observationalMemory(options: ObservationalMemoryOptions = {}): M
   });
   return {
     scope,
+    tools: { recall: recallTool({ scope }) },
     checkSettings,
     plan: (view) => planOf(view, settingsOf(view.settings), idleMs),
     async observe(job) {

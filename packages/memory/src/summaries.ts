@@ -1,4 +1,5 @@
 import { checkKeys, type ContextPlan, type ContextView, type Memory, type Model } from "@cinch/core";
+import { recallTool } from "./recall.ts";
 import { summaryRequest } from "./texts.ts";
 import { lastBoundary, replacing, whyCompact } from "./room.ts";
 
@@ -16,6 +17,7 @@ export function summaries(options: SummariesOptions = {}): Memory {
   checkKeys("summaries", options, ["model", "keep"]);
   const { model, keep = KEEP } = options;
   return {
+    tools: { recall: recallTool({ scope: "thread" }) },
     plan: (view) => ({ cut: cutOf(view, keep), observe: null, reflect: null }),
     summarise: (job) => job.ask({ ...summaryRequest(job), model }),
   };

@@ -1,6 +1,15 @@
 import assert from "node:assert/strict";
 import { setImmediate } from "node:timers/promises";
-import { Agent, defineTool, Harness, type Clock, type HarnessEvent, type Memory, type Store } from "@cinch/core";
+import {
+  Agent,
+  defineTool,
+  Harness,
+  type Clock,
+  type HarnessEvent,
+  type Memory,
+  type Store,
+  type ToolSet,
+} from "@cinch/core";
 import { scriptedBy, type ScriptedModel, type Step } from "@cinch/testkit";
 import type { LanguageModelV4CallOptions, LanguageModelV4Prompt } from "@ai-sdk/provider";
 
@@ -96,14 +105,21 @@ export const look = defineTool({
 
 export async function simulated(
   model: ScriptedModel,
-  config: { memory: Memory; storage?: Store; contextWindow?: number; maxSteps?: number; clock?: Clock },
+  config: {
+    tools?: ToolSet;
+    memory: Memory;
+    storage?: Store;
+    contextWindow?: number;
+    maxSteps?: number;
+    clock?: Clock;
+  },
 ): Promise<{ harness: Harness; seen: HarnessEvent[] } & AsyncDisposable> {
-  const { maxSteps = 5_000, ...rest } = config;
+  const { maxSteps = 5_000, tools = { look }, ...rest } = config;
   const agent = new Agent({
     name: "worker",
     model,
     instructions: "Work.",
-    tools: { look },
+    tools,
     maxSteps,
     subagents: false,
   });

@@ -70,6 +70,8 @@ export interface Quote {
   at: number;
   role: "user" | "assistant" | "tool";
   text: string;
+  /** Where the whole text can be read, if it was offloaded. */
+  path?: string;
 }
 
 /** A text that stands for a part of the thread. */

@@ -3,6 +3,7 @@ import type { AiSdkTool } from "./ai-tool.ts";
 import { checkKeys } from "../config/check.ts";
 import { CinchError, reasonOf } from "../errors.ts";
 import { Effect } from "../events/event-map.ts";
+import type { ThreadHistory } from "../queries/thread-history.ts";
 import type { ThreadFiles } from "../events/files.ts";
 import type { Json } from "../events/message.ts";
 import type { Fit } from "../permissions/judge.ts";
@@ -52,6 +53,8 @@ export interface ToolContext<Values = StateValues, Data = Json> {
   workspace: Workspace | undefined;
   /** The thread's record of files, for workspaces. */
   files: ThreadFiles;
+  /** What was said in the thread, also what the prompt no longer holds. */
+  history: ThreadHistory;
 }
 
 /** The thread of a call that is judged, for tools that have to resolve a path first. */

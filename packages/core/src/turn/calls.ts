@@ -6,6 +6,7 @@ import { CallFiles } from "./call-files.ts";
 import { CallState } from "./call-state.ts";
 import { sleep } from "../ports/clock.ts";
 import type { ControlHost } from "../tools/control/host.ts";
+import { historyOf } from "../queries/thread-history.ts";
 import { runCall, type CallOutcome } from "./run-call.ts";
 import { afterCall, endTurn, endWithoutResult, notRun } from "./decide.ts";
 import type { Driver } from "./driver.ts";
@@ -197,11 +198,12 @@ async function execute(
   driver.runnable.delete(toolCallId);
   if (runnable.isStillPermitted && !(await runnable.isStillPermitted()))
     return failed("Denied: the rules have changed since the call was permitted.");
+  const thread = { threadId: driver.journal.id, resourceId: driver.state.resourceId };
   return runCall({
     ...runnable,
+    ...thread,
     key: key ?? "",
-    threadId: driver.journal.id,
-    resourceId: driver.state.resourceId,
+    history: historyOf(driver.ports.store, thread),
     toolCallId,
     signal: driver.signal,
     clock: driver.ports.clock,

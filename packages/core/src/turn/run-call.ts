@@ -1,6 +1,7 @@
 import { isForChildren, provideHost, type ControlHost } from "../tools/control/host.ts";
 import { ControlResult } from "../tools/control/result.ts";
 import { CinchError, reasonOf } from "../errors.ts";
+import type { ThreadHistory } from "../queries/thread-history.ts";
 import type { ThreadFiles } from "../events/files.ts";
 import type { Workspace } from "../ports/workspace.ts";
 import { NoJson, toJson } from "../events/json.ts";
@@ -32,6 +33,7 @@ interface CallRun {
   clock: Clock;
   workspace: Workspace | undefined;
   files: ThreadFiles;
+  history: ThreadHistory;
   state: CallState;
   host: ControlHost;
   emit(partialResult: Json): void;
@@ -70,6 +72,7 @@ export async function runCall(run: CallRun): Promise<CallOutcome> {
     resumed: run.resumed,
     workspace: run.workspace,
     files: run.files,
+    history: run.history,
     get state() {
       return run.state.whole;
     },
