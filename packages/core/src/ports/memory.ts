@@ -13,6 +13,7 @@ export interface Boundary {
 
 /** What a memory decides from, before a step. All tokens are estimates, corrected by what the provider reported for the last prompt. */
 export interface ContextView {
+  threadId: string;
   /** How many tokens the model takes. */
   window: number;
   /** Instructions and tools. */

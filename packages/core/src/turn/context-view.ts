@@ -10,6 +10,7 @@ const KEPT_TOKENS = 8_000;
 const KEPT_MESSAGES = 100;
 
 interface Moment {
+  threadId: string;
   window: number;
   now: number;
   hasOverflowed: boolean;
@@ -17,10 +18,11 @@ interface Moment {
 
 /** What a memory decides from. */
 export function contextView(state: ThreadState, transcript: Transcript, moment: Moment): ContextView {
-  const { window, now, hasOverflowed } = moment;
+  const { threadId, window, now, hasOverflowed } = moment;
   const { memory, tokens, ratio, requested, answered, modelId, failures } = state.context;
   const corrected = (estimate: number) => Math.ceil(estimate * ratio);
   return {
+    threadId,
     window,
     headTokens: corrected(tokens.head),
     blocks: memory.blocks,

@@ -6,6 +6,7 @@ import { hashOf } from "../ports/hash.ts";
 import { withTimeout } from "../ports/clock.ts";
 import type { ContextPlan, ContextView, Cut, Memory } from "../ports/memory.ts";
 import { contextView, leftAfter } from "./context-view.ts";
+import { needsDriving, preview } from "./decide.ts";
 import type { Driver } from "./driver.ts";
 import { asFailure, MemoryWork, type Failure } from "./memory-work.ts";
 import { shareObservations } from "./resource-memory.ts";
@@ -26,7 +27,8 @@ export async function fitContext(driver: Driver, setup: Setup, { hasOverflowed =
     return false;
   }
   const transcript = await driver.journal.transcript();
-  const view = contextView(state, transcript, { window: setup.window, now: clock.now(), hasOverflowed });
+  const moment = { threadId: driver.journal.id, window: setup.window, now: clock.now(), hasOverflowed };
+  const view = contextView(state, transcript, moment);
   const { cut, observe, reflect, limits } = planned(driver, memory, view);
   if (limits)
     driver.journal.live({
@@ -82,7 +84,8 @@ async function appendCut(
   const planned = driver.state.context.memory;
   const isAppended = await driver.append((state) => {
     if (state.context.memory !== planned) return null;
-    return { ...eventOf(leftAfter(transcript, toSeq)), result: true };
+    const proposal = eventOf(leftAfter(transcript, toSeq));
+    return { ...proposal, release: !needsDriving(preview(state, proposal.events)), result: true };
   });
   return isAppended ?? false;
 }
@@ -195,7 +198,8 @@ async function notDone(driver: Driver, failed?: Failure, work?: MemoryWork): Pro
       ...nothing,
       reason: "requested",
     };
-    return { events: [...(work ? usageOf(work, driver) : []), failed ? { ...answer, failed } : answer] };
+    const events = [...(work ? usageOf(work, driver) : []), failed ? { ...answer, failed } : answer];
+    return { events, release: !needsDriving(preview(state, events)) };
   });
   return false;
 }

@@ -15,6 +15,7 @@ import {
 import * as z from "zod";
 import { call, fail, hang, say, scriptedBy, type Step } from "../model.ts";
 import { controlOrders, forbid, playControl } from "./control.ts";
+import { memoryOrders, remember, tortureMemory } from "./memory.ts";
 import { until } from "./until.ts";
 
 /** The steps of the scripted model for each order of the user. */
@@ -39,6 +40,7 @@ const orders: Record<string, Step[]> = {
     say("the team is done"),
   ],
   help: [call("once", { what: "in a child" }), say("helped")],
+  ...memoryOrders,
   ...controlOrders,
   clone: [call(["once", { what: "in the clone" }], ["forbidden", { what: "nowhere" }]), say("cloned")],
 };
@@ -133,6 +135,7 @@ export function tortureHarness(
   return new Harness({
     id: "torture",
     storage,
+    memory: tortureMemory,
     tools: tools(ledger),
     modes: [
       { id: "default", agent },
@@ -175,7 +178,10 @@ export async function playScenario(
   const isInControl = (await journal(store, main)).some(
     (event) => event.type === "input_accepted" && event.inputId === "plan",
   );
-  if (!isInControl) await delegate(h, accepted);
+  if (!isInControl) {
+    await delegate(h, accepted);
+    await remember(h, { store, main, accepted });
+  }
   if (control) await playControl(h, await journal(store, main), accepted);
   const threads = await h.listThreads();
   const clone = threads.find(({ parentId }) => parentId === main.id);
