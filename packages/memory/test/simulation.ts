@@ -146,9 +146,13 @@ export function sharedPrefixes(requests: readonly LanguageModelV4CallOptions[]):
 }
 
 /**
- * Each step is in the prompt as it is, or in a range that a block covers: never both, never neither. `seqs`: of the results, by step.
+ * Each step is in the prompt as it is, or in a range that a block covers: never both, never neither. `results`: those that
+ * the thread has, or their `seq` in order.
  */
-export function assertCovered(prompt: LanguageModelV4Prompt, seqs: readonly number[]): void {
+export function assertCovered(
+  prompt: LanguageModelV4Prompt,
+  results: readonly (number | { step: number; seq: number })[],
+): void {
   const parts = partsOf(prompt);
   const ranges = parts.flatMap((part) => {
     const found =
@@ -162,6 +166,14 @@ export function assertCovered(prompt: LanguageModelV4Prompt, seqs: readonly numb
     const found = /^\["tool",.*?"value":"Result (\d+): /.exec(part);
     return found ? [Number(found[1])] : [];
   });
-  const expected = seqs.flatMap((seq, at) => (seq > covered ? [at + 1] : []));
+  const all = results.map((one, at) => (typeof one === "number" ? { step: at + 1, seq: one } : one));
+  const expected = all.flatMap(({ step, seq }) => (seq > covered ? [step] : []));
   assert.deepEqual(raw, expected, `with ${covered} covered`);
 }
+
+/** The results of `look` in a journal. */
+export const resultsIn = (events: readonly { type: string; seq: number }[]): { step: number; seq: number }[] =>
+  events.flatMap((event) => {
+    const found = event.type === "tool_end" ? /"content":"Result (\d+): /.exec(JSON.stringify(event)) : null;
+    return found ? [{ step: Number(found[1]), seq: event.seq }] : [];
+  });
