@@ -2,6 +2,7 @@ import { reasonOf } from "../errors.ts";
 import type { Range } from "../events/context-events.ts";
 import type { NewLive } from "../events/live-events.ts";
 import type { NewEvent } from "../events/event-map.ts";
+import { blockTokens } from "../folds/context.ts";
 import { nextSeq } from "../folds/memory-blocks.ts";
 import type { ThreadState } from "../folds/state.ts";
 import { tokensOfText } from "../folds/tokens.ts";
@@ -71,6 +72,7 @@ export class MemoryJobs {
     const onClose = () => stop.abort();
     this.#closing.signal.addEventListener("abort", onClose, { once: true });
     thread.live({ type: kind === "observe" ? "om_observation_start" : "om_reflection_start", range });
+    if (kind === "observe") thread.live({ type: "om_buffering_start", ...progressOf(thread.state) });
     let result: Result | null = null;
     let failure: string | null = null;
     try {
@@ -138,6 +140,7 @@ export class MemoryJobs {
   }
 
   #settled(kind: Kind, range: Range, failure: string | null): void {
+    if (kind === "observe") this.#thread.live({ type: "om_buffering_end", ...progressOf(this.#thread.state) });
     if (failure === null) return void this.#skip.delete(kind);
     const failures = (this.#skip.get(kind)?.failures ?? 0) + 1;
     this.#skip.set(kind, { failures, steps: Math.min(MOST_SKIPPED, 2 ** (failures - 1)) });
@@ -149,6 +152,11 @@ export class MemoryJobs {
     this.#closing.abort();
   }
 }
+
+const progressOf = ({ context }: ThreadState) => ({
+  messageTokens: context.tokens.body,
+  observationTokens: blockTokens(context.memory),
+});
 
 const focusOf = (result: Result | null): { currentTask?: string; hint?: string } => ({
   ...(result?.currentTask ? { currentTask: result.currentTask } : {}),
