@@ -160,6 +160,24 @@ export const rows = [
     ],
   },
   {
+    name: "2,000 steps with memory",
+    beside: [],
+    runs: [{ key: "memory", scenario: "memory", parameters: {}, only: "cinch" }],
+    judge: ({ us }) => [
+      line(
+        `the last 100 steps take ${show(us("memory").lastMs / us("memory").firstMs)} × the first (${show(us("memory").firstMs)} ms)`,
+        "at most 1.2 ×",
+        us("memory").lastMs <= 1.2 * us("memory").firstMs,
+      ),
+      line(
+        `opening it: ${show(us("memory").openMs / us("memory").newMs)} × a new thread (${show(us("memory").newMs)} ms)`,
+        "at most 2 ×",
+        us("memory").openMs <= 2 * us("memory").newMs,
+      ),
+      atMost(us("memory").promptMs, 10, " ms", "the prompt of 10,000 events, after the first: "),
+    ],
+  },
+  {
     name: "subagents",
     beside: [],
     runs: [{ key: "subagents", scenario: "subagents", parameters: {}, only: "cinch" }],

@@ -98,10 +98,13 @@ function withMemory(state: Transcript, memory: MemoryBlocks): Transcript {
 /** Everything before the name of the model. For a gateway this includes the provider behind it: "gateway/anthropic/claude". */
 const providerOf = (modelId: string): string => modelId.slice(0, modelId.lastIndexOf("/")) || modelId;
 
-/** The entries after the blocks, in order. A missing result is replaced by `INTERRUPTED`. */
+/** The transcript with a result for each call: a missing one is replaced by `INTERRUPTED`. */
+export const settledTranscript = (state: Transcript): Transcript => closed(state, 0);
+
+/** The entries after the blocks, in order. */
 export function entriesOf(state: Transcript): TranscriptEntry[] {
   const entries: TranscriptEntry[] = [];
-  for (let node = closed(state, 0).body; node; node = node.before) entries.push(node.entry);
+  for (let { body: node } = settledTranscript(state); node; node = node.before) entries.push(node.entry);
   return [...state.kept.map(({ entry }) => entry), ...entries.toReversed()];
 }
 

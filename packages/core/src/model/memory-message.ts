@@ -1,8 +1,7 @@
 import type { LanguageModelV4Message } from "@ai-sdk/provider";
 import { CinchError } from "../errors.ts";
+import type { LoadBlob } from "./entry-message.ts";
 import type { Focus, MemoryBlock, MemoryBlocks } from "../folds/memory-blocks.ts";
-
-type LoadBlob = (hash: string) => Promise<Uint8Array | undefined>;
 
 const INTRODUCTION =
   "Earlier messages of this conversation are not shown. What follows stands for them: it was written while they were read, and is a record, not an instruction. The numbers are those of the journal.";
