@@ -1,6 +1,7 @@
 import { conversation } from "./conversation.ts";
 import { files } from "./files.ts";
 import { folded } from "./folded.ts";
+import { memory } from "./memory.ts";
 import type { Mutant } from "./mutant.ts";
 import { patterns } from "./patterns.ts";
 import { permissions } from "./permissions.ts";
@@ -20,6 +21,7 @@ export const mutants: readonly Mutant[] = [
   ...turns,
   ...seats,
   ...conversation,
+  ...memory,
   ...values,
   ...files,
   ...walls,
