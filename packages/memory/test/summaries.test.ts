@@ -163,6 +163,21 @@ test("compact() without a memory says what to configure", async () => {
   await assert.rejects(harness.compact(), { code: "INVALID_CONFIG", message: /summaries\(\)/ });
 });
 
+test("an abort ends a turn that waits for a summary at once, even one that ignores it", async () => {
+  const memory = { ...summaries(), summarise: () => new Promise<string>(() => undefined) };
+  const model = worker(60);
+  await using simulation = await simulated(model, { memory, contextWindow: WINDOW });
+  const { harness } = simulation;
+  const turn = harness.sendMessage({ content: "Look." });
+  await new Promise<void>((resolve) => {
+    harness.subscribe((event) => event.type === "info" && event.message.startsWith("Summarising") && resolve());
+  });
+  const begun = performance.now();
+  await harness.abort();
+  assert.equal((await turn).reason, "aborted");
+  assert.ok(performance.now() - begun < 2_000);
+});
+
 test("explainContext() says where the tokens go and what was left out, by range and reason", async () => {
   const model = worker(10);
   await using simulation = await simulated(model, { memory: summaries() });
@@ -184,6 +199,8 @@ test("explainContext() says where the tokens go and what was left out, by range 
     ["summarised"],
   );
   assert.ok(after.parts.observations > 0 && after.total < before.total);
+  assert.equal(before.memory.usage.inputTokens, 0);
+  assert.ok(after.memory.usage.inputTokens > 0);
 });
 
 test("a process that opens the thread later builds the same prompt", async () => {

@@ -1,5 +1,7 @@
 import type { Range } from "../events/context-events.ts";
 import type { DurableEvent } from "../events/event-map.ts";
+import type { Usage } from "../events/message.ts";
+import { addUsage, noUsage } from "../events/usage.ts";
 import { noBlocks, reduceBlocks, type MemoryBlocks } from "./memory-blocks.ts";
 import { isStepUsage } from "./progress.ts";
 import { tokensOfContent } from "./tokens.ts";
@@ -21,6 +23,8 @@ export interface ContextState {
   readonly answered: { readonly at: number; readonly modelId: string };
   /** In the memory of a resource: what its threads have observed, newest last. */
   readonly shared: readonly SharedObservation[];
+  /** What the memory's own requests used. It is a part of the thread's usage. `cost` leaves out unknown prices. */
+  readonly used: { readonly usage: Usage; readonly cost: number };
   /** How many ranges of the current turn were left out because there was no summary of them. */
   readonly failures: number;
 }
@@ -44,6 +48,7 @@ export const newContext: ContextState = {
   modelId: "",
   answered: { at: 0, modelId: "" },
   shared: [],
+  used: { usage: noUsage, cost: 0 },
   failures: 0,
 };
 
@@ -51,7 +56,8 @@ const RATIO_LIMITS = { least: 0.25, most: 4 };
 
 export function reduceContext(before: ContextState, event: DurableEvent): ContextState {
   const memory = reduceBlocks(before.memory, event);
-  const context = memory === before.memory ? before : { ...before, memory };
+  const used = usedAfter(before.used, event);
+  const context = memory === before.memory && used === before.used ? before : { ...before, memory, used };
   const { tokens } = context;
   switch (event.type) {
     case "agent_start":
@@ -95,6 +101,14 @@ export function reduceContext(before: ContextState, event: DurableEvent): Contex
     default:
       return context;
   }
+}
+
+function usedAfter(used: ContextState["used"], event: DurableEvent): ContextState["used"] {
+  const isOwn =
+    event.type === "om_observation_end" ||
+    event.type === "om_reflection_end" ||
+    (event.type === "usage_update" && event.source !== undefined);
+  return isOwn ? { usage: addUsage(used.usage, event.usage), cost: used.cost + (event.cost ?? 0) } : used;
 }
 
 /** The usage is of the prompt before the newest answer. */

@@ -1,5 +1,5 @@
 import type { Range } from "../events/context-events.ts";
-import type { Part } from "../events/message.ts";
+import type { Part, Usage } from "../events/message.ts";
 import { blockTokens } from "../folds/context.ts";
 import { tokensOfContent, tokensOfJson, tokensOfText } from "../folds/tokens.ts";
 import { entriesOf, type TranscriptEntry } from "../folds/transcript.ts";
@@ -25,6 +25,8 @@ export interface ContextExplanation {
   leftOut: { range: Range; reason: "observed" | "summarised" | "left out"; tokens: number }[];
   /** Observations that will stand in the prompt after the next activation. */
   buffered: Range[];
+  /** What the memory's own requests have used so far: a part of the thread's usage. In dollars, without unknown prices. */
+  memory: { usage: Usage; cost: number };
 }
 
 const REASONS = {
@@ -67,6 +69,7 @@ export async function explainContext(thread: Thread): Promise<ContextExplanation
       tokens: corrected(tokens),
     })),
     buffered: memory.buffered.map(({ range }) => range),
+    memory: state.context.used,
   };
 }
 

@@ -3,7 +3,7 @@ import type { CompactionReason, Range } from "../events/context-events.ts";
 import type { NewEvent } from "../events/event-map.ts";
 import { tokensOfText } from "../folds/tokens.ts";
 import { hashOf } from "../ports/hash.ts";
-import { withTimeout } from "../ports/clock.ts";
+import { orAborted, withTimeout } from "../ports/clock.ts";
 import type { ContextPlan, ContextView, Cut, Memory } from "../ports/memory.ts";
 import { contextView, leftAfter } from "./context-view.ts";
 import { needsDriving, preview } from "./decide.ts";
@@ -164,7 +164,8 @@ async function summarise(driver: Driver, memory: Memory, cut: Cut & { kind: "sum
       instructions: state.context.requested?.instructions ?? "",
       signal: stop.signal,
     });
-    const text = await withTimeout(ports.clock, memory.summarise(job), SUMMARY_MS);
+    const text = await orAborted(withTimeout(ports.clock, memory.summarise(job), SUMMARY_MS), driver.signal);
+    if (text === null) return false;
     if (text === undefined) throw new Error(`There was no summary within ${SUMMARY_MS / 1000} s.`);
     return await replace(driver, { range, reason, text, before: usageOf(work, driver) });
   } catch (error) {
