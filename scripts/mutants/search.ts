@@ -31,13 +31,6 @@ export const search = inPackage("packages/sqlite", [
     tests: ["conformance"],
   },
   {
-    attacks: "search: a thread's events change places when clocks differ",
-    file: "event-search.ts",
-    find: "Math.min(at, await this.#timeOf(keys[0]!))",
-    replace: "await this.#timeOf(keys[0]!)",
-    tests: ["conformance"],
-  },
-  {
     attacks: "search: a long text is indexed up to the end of a batch",
     file: "search-index.ts",
     find: "if (!words) return { ...dirty, done, entries };",
