@@ -31,10 +31,17 @@ export const search = inPackage("packages/sqlite", [
     tests: ["conformance"],
   },
   {
-    attacks: "search: a long text is indexed up to the end of a batch",
+    attacks: "search: events are marked as indexed that are not",
     file: "search-index.ts",
-    find: "if (!words) return { ...dirty, done, entries };",
-    replace: "if (!words) continue;",
+    find: "if (!row) return { ...batch, done: last };",
+    replace: "batch.done = last;\n      if (!row) return batch;",
+    tests: ["event-search"],
+  },
+  {
+    attacks: "search: words of deleted events stay in the index",
+    file: "search-index.ts",
+    find: "WHERE EXISTS (SELECT 1 FROM events WHERE key = ?1)",
+    replace: "",
     tests: ["event-search"],
   },
   {
