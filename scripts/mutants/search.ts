@@ -33,8 +33,8 @@ export const search = inPackage("packages/sqlite", [
   {
     attacks: "search: events are marked as indexed that are not",
     file: "search-index.ts",
-    find: "if (!row) return { ...batch, done: last };",
-    replace: "batch.done = last;\n      if (!row) return batch;",
+    find: "    return batch;",
+    replace: "    return { ...batch, done: last };",
     tests: ["event-search"],
   },
   {
