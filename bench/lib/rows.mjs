@@ -116,6 +116,34 @@ export const rows = [
     ],
   },
   {
+    name: "finding events, 100,000 in a thread",
+    beside: [],
+    runs: [
+      { key: "searched", scenario: "written", parameters: { events: 100_000 }, next: ["find"], only: "cinch" },
+      { key: "outputs", scenario: "outputs", parameters: { n: 100, resultBytes: 100_000 }, only: "cinch" },
+    ],
+    judge: ({ us }) => [
+      atMost(us("searched.find").numberMs, 100, " ms", "a number and a word: "),
+      atMost(us("searched.find").commonMs, 100, " ms", "a word of every text: "),
+      atMost(us("searched.find").letterMs, 100, " ms", "its first letter: "),
+      atMost(us("searched.find").wordsMs, 100, " ms", "three words of every text: "),
+      atMost(us("searched.find").noneMs, 100, " ms", "a word of no text: "),
+      atMost(us("searched.find").resourceMs, 100, " ms", "a word of every text, in all threads of a resource: "),
+      line(
+        `the newest of 391 results of 2 KB in a running turn: ${show(us("searched.find").newestMs)} ms`,
+        "",
+        undefined,
+      ),
+      line(`an append of 100 KB: ${show(us("outputs").longMs)} ms`, "", undefined),
+      line(
+        `appends while 100 such results are indexed: median ${show(us("outputs").duringMs)} ms, slowest ${show(us("outputs").slowestMs)} ms`,
+        "",
+        undefined,
+      ),
+      line(`file grows by ${show(us("outputs").growth)} × these results`, "at most 1.5 ×", us("outputs").growth <= 1.5),
+    ],
+  },
+  {
     name: "tools on 10,000 files",
     beside: [],
     runs: [{ key: "tools", scenario: "tools", parameters: {}, only: "cinch" }],

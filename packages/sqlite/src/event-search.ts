@@ -130,11 +130,10 @@ class EventSearch {
     }
     const left = threads.toSorted((a, b) => a.at - b.at);
     for (let next = left.pop(); next && found.length < this.#limit; next = left.pop()) {
-      const { threadId, keys, at } = next;
+      const { threadId, keys } = next;
       found.push({ threadId, seq: keys.shift()! % SEQS });
       if (keys.length === 0) continue;
-      // Clocks differ between processes, and the events of a thread must stay in order.
-      next.at = Math.min(at, await this.#timeOf(keys[0]!));
+      next.at = await this.#timeOf(keys[0]!);
       left.splice(left.findLastIndex((other) => other.at <= next!.at) + 1, 0, next);
     }
     return found;

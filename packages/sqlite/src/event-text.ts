@@ -1,10 +1,13 @@
 import type { DurableEvent } from "@cinch/core";
 
-/** A function of this name in core says the same. The writer's thread does not load core. */
+/** Whether an event of this type has a text. */
 export const isSearched = (type: string): boolean =>
   type === "message_end" || type === "tool_end" || type === "context_offloaded";
 
-/** The text of an event, as `EventQuery` of core defines it. Events are validated by core, not by the store, so any field may have any shape. */
+/**
+ * The text of an event, as `eventText` of core, which the writer's thread does not load. Events are validated by core, not by the store, so
+ * any field may have any shape.
+ */
 export function textIn(event: DurableEvent, blobText: (hash: string) => string): string {
   const { message, result, blob } = event as { message?: Fields; result?: Fields; blob?: unknown };
   switch (event.type as string) {

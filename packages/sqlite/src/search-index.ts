@@ -2,14 +2,16 @@ import type { DatabaseSync } from "node:sqlite";
 import { decodeEvent, type EventRow } from "./event-row.ts";
 import { isSearched, textIn } from "./event-text.ts";
 import { SEQS, keyOf } from "./protocol.ts";
-import { sql, sqlCursor } from "./sql.ts";
+import { sql, sqlArrays } from "./sql.ts";
 import { textPieces, searchWords } from "./words.ts";
 import type { Writer } from "./writer.ts";
 
 const JOURNALS_AT_ONCE = 100;
-/** Appends wait while a batch is indexed, so a batch ends at either limit. Characters are counted when read and when split into words. */
+/** A batch is written in one transaction. It ends at either limit: appends wait for it, but small batches are expensive. */
 const EVENTS_AT_ONCE = 200;
 const CHARS_AT_ONCE = 1_000_000;
+/** How long appends may have to wait while words are collected. */
+const SLICE_MS = 5;
 /** While a thread is being driven, its journal is indexed only after this many new events: small batches are expensive. */
 const MAX_BACKLOG = 400;
 
@@ -31,13 +33,6 @@ interface Entry {
   words: string;
 }
 
-/** An event whose words are being collected. */
-interface Unfinished {
-  key: number;
-  pieces: Iterator<string>;
-  words: Set<string>;
-}
-
 /**
  * The search index lags behind the journals: an append only marks its journal as dirty. Any process that has the store open indexes
  * dirty journals later, in small transactions. Several may do so at once, and a mark survives a crash.
@@ -46,15 +41,13 @@ export class SearchIndex {
   readonly #writer: Writer;
   readonly #dirty;
   readonly #state;
-  readonly #events;
+  readonly #next;
   readonly #blob;
   readonly #insert;
   readonly #advance;
   readonly #clearDirty;
-  /** A text may be too long for one batch. */
-  #unfinished: Unfinished | undefined;
-  /** How much of the batch's limit is left. */
-  #chars = 0;
+  /** The next batch, if it is not complete yet. */
+  #reading: Generator<void, Batch[]> | undefined;
 
   constructor(db: DatabaseSync, writer: Writer) {
     this.#writer = writer;
@@ -65,70 +58,70 @@ export class SearchIndex {
        WHERE ?1 OR holder IS NULL OR ${last} - from_seq >= ${MAX_BACKLOG} LIMIT ${JOURNALS_AT_ONCE}`,
     );
     this.#state = sql<DirtyJournal>(db, `SELECT journal, from_seq, ${last} AS last FROM dirty WHERE journal = ?`);
-    this.#events = sqlCursor<EventRow>(db, "SELECT key, body, sum FROM events WHERE key BETWEEN ? AND ? ORDER BY key");
+    // One row at a time: a statement that is not finished would keep this connection from writing.
+    this.#next = sqlArrays<EventRow>(
+      db,
+      "SELECT key, body, sum FROM events WHERE key BETWEEN ? AND ? ORDER BY key LIMIT 1",
+    );
     this.#blob = sql<{ bytes: Uint8Array }>(db, "SELECT bytes FROM blobs WHERE hash = ?");
-    this.#insert = sql(db, "INSERT INTO search (rowid, words) VALUES (?, ?)");
+    // Since it was read, the event may have been deleted with its thread.
+    this.#insert = sql(
+      db,
+      "INSERT INTO search (rowid, words) SELECT ?1, ?2 WHERE EXISTS (SELECT 1 FROM events WHERE key = ?1)",
+    );
     this.#advance = sql(db, "UPDATE dirty SET from_seq = ?2 WHERE journal = ?1");
     this.#clearDirty = sql(db, "DELETE FROM dirty WHERE journal = ?");
   }
 
-  /** Indexes a limited number of events. Returns whether there may be more. `includeHeld`: also threads that are being driven. */
-  indexBatch(options: { includeHeld: boolean }): boolean {
-    this.#chars = CHARS_AT_ONCE;
-    if (this.#unfinished && !this.#collect(this.#unfinished)) return true;
-    const journals = this.#dirty.all(Number(options.includeHeld));
-    if (journals.length === 0) {
-      this.#unfinished = undefined;
-      return false;
+  /** Works for a few milliseconds. Returns whether there may be more to do. `includeHeld`: also threads that are being driven. */
+  proceed(options: { includeHeld: boolean }): boolean {
+    const reading = this.#reading ?? this.#read(this.#dirty.all(Number(options.includeHeld)));
+    // If it fails, the next call begins anew.
+    this.#reading = undefined;
+    for (const end = performance.now() + SLICE_MS; performance.now() < end;) {
+      const { value: batches, done } = reading.next();
+      if (!done) continue;
+      if (batches.length === 0) return false;
+      this.#writer.transaction({ durable: false }, () => {
+        for (const batch of batches) this.#write(batch);
+      });
+      return true;
     }
-    const batches = this.#read(journals);
-    this.#writer.transaction({ durable: false }, () => {
-      for (const batch of batches) this.#write(batch);
-    });
-    return (
-      journals.length === JOURNALS_AT_ONCE ||
-      batches.length < journals.length ||
-      batches.at(-1)!.done < batches.at(-1)!.last
-    );
+    this.#reading = reading;
+    return true;
   }
 
-  #read(journals: readonly DirtyJournal[]): Batch[] {
+  /** Yields wherever it can be interrupted. */
+  *#read(journals: readonly DirtyJournal[]): Generator<void, Batch[]> {
     const batches: Batch[] = [];
-    let room = EVENTS_AT_ONCE;
+    const room = { events: EVENTS_AT_ONCE, chars: CHARS_AT_ONCE };
     for (const dirty of journals) {
-      if (room <= 0 || this.#chars <= 0) break;
-      const batch = this.#readJournal(dirty, room);
-      batches.push(batch);
-      room -= batch.done - dirty.from_seq + 1;
+      if (room.events <= 0 || room.chars <= 0) break;
+      batches.push(yield* this.#readJournal(dirty, room));
     }
     return batches;
   }
 
-  #readJournal(dirty: DirtyJournal, room: number): Batch {
+  *#readJournal(dirty: DirtyJournal, room: { events: number; chars: number }): Generator<void, Batch> {
     const { journal, from_seq: from, last } = dirty;
-    const entries: Entry[] = [];
-    let done = from - 1;
-    for (const row of this.#events(keyOf(journal, from), keyOf(journal, last))) {
-      if (room-- <= 0 || this.#chars <= 0) return { ...dirty, done, entries };
-      const words = this.#wordsOf(row);
-      if (!words) return { ...dirty, done, entries };
-      if (words.size > 0) entries.push({ key: row[0], words: [...words].join(" ") });
-      done = row[0] % SEQS;
+    const batch: Batch = { ...dirty, done: from - 1, entries: [] };
+    while (room.events > 0 && room.chars > 0) {
+      const [row] = this.#next(keyOf(journal, batch.done + 1), keyOf(journal, last));
+      if (!row) return { ...batch, done: last };
+      const [key] = row;
+      const text = this.#textOf(row);
+      const words = new Set<string>();
+      for (const piece of textPieces(text)) {
+        for (const word of searchWords(piece)) words.add(word);
+        yield;
+      }
+      if (words.size > 0) batch.entries.push({ key, words: [...words].join(" ") });
+      batch.done = key % SEQS;
+      room.events -= 1;
+      room.chars -= row[1].length + text.length;
+      yield;
     }
-    return { ...dirty, done: last, entries };
-  }
-
-  /** `undefined`: the next batch continues with this event. */
-  #wordsOf(row: EventRow): Set<string> | undefined {
-    const [key, body] = row;
-    if (this.#unfinished?.key !== key) {
-      this.#chars -= body.length;
-      this.#unfinished = { key, pieces: textPieces(this.#textOf(row)), words: new Set() };
-    }
-    const { words } = this.#unfinished;
-    if (!this.#collect(this.#unfinished)) return undefined;
-    this.#unfinished = undefined;
-    return words;
+    return batch;
   }
 
   /** Skips damaged rows, so that other threads are still indexed. A read of the thread reports the damage. */
@@ -138,21 +131,10 @@ export class SearchIndex {
     return textIn(event, (hash) => new TextDecoder().decode(this.#blob.get(hash)?.bytes));
   }
 
-  /** Returns whether it has all words. */
-  #collect({ pieces, words }: Unfinished): boolean {
-    while (this.#chars > 0) {
-      const piece = pieces.next();
-      if (piece.done) return true;
-      this.#chars -= piece.value.length;
-      for (const word of searchWords(piece.value)) words.add(word);
-    }
-    return false;
-  }
-
   #write({ journal, from_seq: from, done, entries }: Batch): void {
     const now = this.#state.get(journal);
     // Since this was read, another process may have indexed it or deleted the thread.
-    if (now?.from_seq !== from || done < from) return;
+    if (now?.from_seq !== from) return;
     for (const { key, words } of entries) this.#insert.run(BigInt(key), words);
     if (done >= now.last) this.#clearDirty.run(journal);
     else this.#advance.run(journal, done + 1);

@@ -51,6 +51,7 @@ class WriterService {
   #verdicts = "[]";
   #ticking: NodeJS.Timeout | undefined;
   #indexing: NodeJS.Timeout | undefined;
+  /** When the index was last complete. */
   #indexedAt = performance.now();
 
   constructor(db: DatabaseSync, options: WriterOptions) {
@@ -108,7 +109,7 @@ class WriterService {
 
   #catchUp(): void {
     let more = false;
-    this.#attempt(() => void (more = this.#index.indexBatch({ includeHeld: true })));
+    this.#attempt(() => void (more = this.#index.proceed({ includeHeld: true })));
     const isOver = ({ since }: Waiting) => !more || performance.now() - since > CATCH_UP_MS;
     for (const request of this.#searches.filter(isOver)) answer(request, { kind: "done" });
     this.#searches = this.#searches.filter((request) => !isOver(request));
@@ -142,9 +143,9 @@ class WriterService {
     clearTimeout(this.#indexing);
     this.#indexing = setTimeout(() => {
       this.#indexing = undefined;
-      this.#indexedAt = performance.now();
       const failure = this.#attempt(() => {
-        if (this.#index.indexBatch({ includeHeld: false })) this.#indexIn(1);
+        if (this.#index.proceed({ includeHeld: false })) this.#indexIn(1);
+        else this.#indexedAt = performance.now();
       });
       if (failure) this.#indexIn(RETRY_INDEX_MS);
     }, ms);
