@@ -47,8 +47,8 @@ export const seats = inPackage("packages/core", [
   {
     attacks: "hand-back: a call that was handed back is shown as running",
     file: "folds/display.ts",
-    find: 'requested: "pending"',
-    replace: 'requested: "running"',
+    find: 'STATUS[state] ?? "pending"',
+    replace: 'STATUS[state] ?? "running"',
     tests: ["turn/handed-back"],
   },
   {

@@ -1,7 +1,8 @@
 import type { DurableEvent, HarnessEvent } from "../events/event-map.ts";
 import type { Usage } from "../events/message.ts";
 import { addUsage, noUsage } from "../events/usage.ts";
-import type { ActiveSubagent, HarnessDisplayState, PendingApproval, PendingSuspension } from "./display-state.ts";
+import type { ActiveSubagent, HarnessDisplayState } from "./display-state.ts";
+import { approvalOf, suspensionOf } from "./question.ts";
 import { without } from "./without.ts";
 
 type Of<T extends HarnessEvent["type"]> = Extract<HarnessEvent, { type: T }>;
@@ -104,19 +105,13 @@ function fields(one: ActiveSubagent, event: SubagentEvent): Partial<ActiveSubage
 
 function pendingAfter(one: ActiveSubagent, event: HarnessEvent): Partial<ActiveSubagent> {
   switch (event.type) {
-    case "tool_approval_required": {
-      const { toolCallId, toolName, args, category, digest, suggestion = null, decisions, path, seq, at } = event;
-      const about = { toolName, args, category, digest, suggestion, decisions, path };
-      const approval: PendingApproval = { threadId: one.threadId, toolCallId, ...about, seq, at };
-      return { pendingApprovals: { ...one.pendingApprovals, [toolCallId]: approval } };
-    }
-    case "tool_suspended": {
+    case "tool_approval_required":
+      return { pendingApprovals: { ...one.pendingApprovals, [event.toolCallId]: approvalOf(event) } };
+    case "tool_suspended":
       if (event.forChildren) return {};
-      const { toolCallId, toolName, args, suspendPayload, seq, at } = event;
-      const { threadId, path } = one;
-      const suspension: PendingSuspension = { threadId, path, toolCallId, toolName, args, suspendPayload, seq, at };
-      return { pendingSuspensions: { ...one.pendingSuspensions, [toolCallId]: suspension } };
-    }
+      return {
+        pendingSuspensions: { ...one.pendingSuspensions, [event.toolCallId]: suspensionOf(event, one.path) },
+      };
     case "tool_approval_resolved":
     case "tool_resumed":
       return answered(one, event.toolCallId);

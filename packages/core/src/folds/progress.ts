@@ -1,8 +1,8 @@
 import type { DurableEvent, Spent, Task } from "../events/event-map.ts";
 import type { Usage } from "../events/message.ts";
 import { addUsage, noUsage, tokensOf } from "../events/usage.ts";
-import { CallsDraft, callsOf, changedCall, type Call, type CallEvent } from "./call.ts";
 import { reduceInbox, type InboxItem } from "./inbox.ts";
+import { copiedCalls, type CallEvent, type CallsFold, type OpenCall } from "./open-call.ts";
 
 /** The next action of a turn: ask the model, run the calls of its last message, or end. */
 export type Phase = "model" | "calls" | "done";
@@ -11,7 +11,7 @@ export type Phase = "model" | "calls" | "done";
 export interface OpenTurn {
   turnId: string;
   phase: Phase;
-  calls: readonly Call[];
+  calls: readonly OpenCall[];
   aborting: boolean;
   /** A call was declined without a message: the turn ends when the calls beside it have ended. */
   endsAfterCalls: boolean;
@@ -54,8 +54,7 @@ export const newProgress: Progress = {
   spent: nothingSpent,
 };
 
-/** `draft` is shared by the events of a batch. */
-export function reduceProgress(before: Progress, event: DurableEvent, draft = new CallsDraft()): Progress {
+export function reduceProgress(before: Progress, event: DurableEvent, fold = copiedCalls): Progress {
   const inbox = reduceInbox(before.inbox, event);
   const state = inbox === before.inbox ? before : { ...before, inbox };
   const { turn } = state;
@@ -84,7 +83,7 @@ export function reduceProgress(before: Progress, event: DurableEvent, draft = ne
       const spent = { ...state.spent, cost: state.spent.cost + (event.cost ?? 0) };
       const unpriced = spent.unpriced || (event.cost === null && tokensOf(event.usage) > 0);
       const usage = addUsage(state.usage, event.usage);
-      return { ...state, usage, spent: { ...spent, unpriced }, turn: turn && reduceTurn(turn, event, draft) };
+      return { ...state, usage, spent: { ...spent, unpriced }, turn: turn && reduceTurn(turn, event, fold) };
     }
     case "error": {
       const { code, message, retryable, parked = state.parked } = event;
@@ -97,7 +96,7 @@ export function reduceProgress(before: Progress, event: DurableEvent, draft = ne
       return { ...state, turn: null, held: held && inbox.length > 0, parked: false };
     }
     default:
-      return turn ? { ...state, turn: reduceTurn(turn, event, draft) } : state;
+      return turn ? { ...state, turn: reduceTurn(turn, event, fold) } : state;
   }
 }
 
@@ -120,18 +119,18 @@ function spentAfter(spent: Spent, { usage, cost, failed = false }: DurableEvent<
 function started(turn: OpenTurn | null, { turnId = "", unstarted = [] }: DurableEvent<"agent_start">): OpenTurn {
   if (turn?.turnId !== turnId) return newTurn(turnId);
   if (unstarted.length === 0) return turn;
-  const isHandedBack = (call: Call) => call.state === "started" && unstarted.includes(call.toolCallId);
+  const isHandedBack = (call: OpenCall) => call.state === "started" && unstarted.includes(call.toolCallId);
   return { ...turn, calls: turn.calls.map((call) => (isHandedBack(call) ? { ...call, state: "requested" } : call)) };
 }
 
-function reduceTurn(turn: OpenTurn, event: DurableEvent, draft: CallsDraft): OpenTurn {
+function reduceTurn(turn: OpenTurn, event: DurableEvent, fold: CallsFold): OpenTurn {
   switch (event.type) {
     case "abort_requested":
       return event.turnId === turn.turnId ? { ...turn, aborting: true } : turn;
     case "message_end": {
       if (event.interrupted) return turn;
       if (event.message.role !== "assistant") return { ...turn, phase: "model" };
-      const calls = callsOf(event.message);
+      const calls = fold.requested(event.message);
       return { ...turn, calls, phase: calls.length > 0 ? "calls" : "done" };
     }
     case "tool_end":
@@ -139,14 +138,14 @@ function reduceTurn(turn: OpenTurn, event: DurableEvent, draft: CallsDraft): Ope
     case "tool_approval_required":
     case "tool_suspended":
     case "tool_resumed":
-      return withCall(turn, event, draft);
+      return withCall(turn, event, fold);
     // The call of a background run ends by itself, and so does that of a run which began in an earlier turn.
     case "subagent_start":
-      return event.background ? turn : withCall(turn, event, draft);
+      return event.background ? turn : withCall(turn, event, fold);
     case "subagent_end":
-      return isAwaited(turn, event) ? withCall(turn, event, draft) : turn;
+      return isAwaited(turn, event) ? withCall(turn, event, fold) : turn;
     case "tool_approval_resolved": {
-      const next = withCall(turn, event, draft);
+      const next = withCall(turn, event, fold);
       return event.decision === "decline" && event.message === undefined ? { ...next, endsAfterCalls: true } : next;
     }
     default:
@@ -154,8 +153,8 @@ function reduceTurn(turn: OpenTurn, event: DurableEvent, draft: CallsDraft): Ope
   }
 }
 
-function withCall(turn: OpenTurn, event: CallEvent, draft: CallsDraft): OpenTurn {
-  const { calls, allEnded } = draft.change(turn.calls, event.toolCallId, changedCall(event));
+function withCall(turn: OpenTurn, event: CallEvent, fold: CallsFold): OpenTurn {
+  const { calls, allEnded } = fold.changed(turn.calls, event);
   return { ...turn, calls, phase: turn.phase === "calls" && allEnded ? "model" : turn.phase };
 }
 
@@ -167,4 +166,4 @@ const isAwaited = (turn: OpenTurn, { toolCallId, turnId }: DurableEvent<"subagen
 export const isWaiting = (turn: OpenTurn): boolean =>
   turn.phase === "calls" && !turn.endsAfterCalls && turn.calls.every(({ state }) => WAITING_OR_ENDED.includes(state));
 
-const WAITING_OR_ENDED: readonly Call["state"][] = ["ended", "suspended", "asking"];
+const WAITING_OR_ENDED: readonly OpenCall["state"][] = ["ended", "suspended", "asking"];

@@ -120,11 +120,11 @@ async function check({ state, journal, ports, signal }: Driver, call: Call, setu
 const copy = (args: Json): Json => structuredClone(args);
 
 /** The answer that a suspended call continues with. It is checked here, since the process that accepted it may lack the tool. */
-async function resumption({ answered, payload, data }: Call, tool: NamedTool) {
+async function resumption({ answered, suspension, data }: Call, tool: NamedTool) {
   if (!answered) return null;
   const checked = await tool.checkAnswer?.(copy(data));
   if (checked && !checked.ok) return { problem: checked.problem };
-  return { payload, data: (checked ? checked.value : data) as Json };
+  return { payload: suspension?.suspendPayload ?? null, data: (checked ? checked.value : data) as Json };
 }
 
 /** `policies`: the rules that refuse the call, if rules do. A call that a crash interrupted may have had its effect. */

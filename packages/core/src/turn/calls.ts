@@ -1,5 +1,6 @@
 import type { NewEvent } from "../events/event-map.ts";
-import { asksPerson, type Call } from "../folds/call.ts";
+import type { Call } from "../folds/call.ts";
+import { asksPerson } from "../folds/open-call.ts";
 import type { ThreadState } from "../folds/state.ts";
 import type { ToolResult } from "../events/message.ts";
 import { CallFiles } from "./call-files.ts";
