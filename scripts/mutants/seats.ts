@@ -264,7 +264,7 @@ export const seats = inPackage("packages/core", [
   {
     attacks: "budget: a try that failed is a step",
     file: "folds/progress.ts",
-    find: "(failed ? 0 : 1)",
+    find: "event.failed ? 0 : 1",
     replace: "1",
     tests: ["turn/limits"],
   },

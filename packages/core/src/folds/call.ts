@@ -1,7 +1,14 @@
 import type { DurableEvent, Effect } from "../events/event-map.ts";
 import type { Json, Message } from "../events/message.ts";
-import { changedCall, isUnended, requestedCall, type CallEvent, type CallsFold, type OpenCall } from "./open-call.ts";
-import { isOwnCall } from "./shown-messages.ts";
+import {
+  changedCall,
+  isOwnCall,
+  isUnended,
+  requestedCall,
+  type CallEvent,
+  type CallsFold,
+  type OpenCall,
+} from "./open-call.ts";
 
 /** The `by` of an answer that a change of rules gave: by the new rules, the call no longer asks. */
 export const BY_RULES = "rules";

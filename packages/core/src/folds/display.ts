@@ -3,7 +3,8 @@ import { tokensOf } from "../events/usage.ts";
 import { isNewer } from "../events/versions.ts";
 import { CallsDraft } from "./call.ts";
 import type { ActiveSubagent, ActiveTool, HarnessDisplayState } from "./display-state.ts";
-import { asksPerson, isUnended, requestedCall, type OpenCall } from "./open-call.ts";
+import { asksPerson, isUnended, type OpenCall } from "./open-call.ts";
+import { isActiveSubagent } from "./active-subagents.ts";
 import { newParts, reduceParts, reducePartsAll, type DisplayParts } from "./display-parts.ts";
 import { isWaiting, newProgress, newTurn, reduceProgress, type OpenTurn, type Progress } from "./progress.ts";
 
@@ -44,38 +45,38 @@ export function displayOf(progress: Progress, parts: DisplayParts): HarnessDispl
   const { partialResults, ...shown } = parts;
   const view = viewOf(progress);
   const activeTools = withPartial(view.activeTools, partialResults);
-  const state = { ...shown, ...view, activeTools, ...ofTree(progress, view, parts) };
+  const state = { ...shown, ...view, activeTools, ...ofTree(view, parts) };
   known.set(state, { progress, parts });
   return state;
 }
 
 /** What is pending in descendants is pending here too, and the status is that of the whole tree. */
-function ofTree(progress: Progress, view: View, { activeSubagents }: DisplayParts): Partial<HarnessDisplayState> {
-  const active = Object.values(activeSubagents).filter(({ endedAt }) => endedAt === null);
-  if (active.length === 0) return {};
+function ofTree(view: View, { activeSubagents }: DisplayParts) {
+  const active = Object.values(activeSubagents).filter(isActiveSubagent);
+  // The end of a subagent that is idle is about to be recorded.
+  const ofSubagents = active.map((one) => (one.status === "idle" ? "running" : one.status));
+  const status = statusOfTree([view.status, ...ofSubagents]);
+  const shown = { status, isRunning: status === "running" };
+  if (active.length === 0) return shown;
   const approvals = active.flatMap((one) => Object.values(one.pendingApprovals));
   const suspensions = active.flatMap((one) => Object.values(one.pendingSuspensions));
   const pendingApprovals = { ...view.pendingApprovals, ...byThread(approvals) };
-  // The end of a subagent that is idle is about to be recorded.
-  const ofSubagents = active.map((one) => (one.status === "idle" ? "running" : one.status));
-  const status = statusOfTree([threadStatus(progress), ...ofSubagents]);
-  return {
-    status,
-    isRunning: status === "running",
-    pendingApproval: Object.values(pendingApprovals).toSorted((a, b) => a.at - b.at)[0] ?? null,
-    pendingApprovals,
-    pendingSuspensions: { ...view.pendingSuspensions, ...byThread(suspensions) },
-  };
+  const pendingSuspensions = { ...view.pendingSuspensions, ...byThread(suspensions) };
+  const [oldest = null] = Object.values(pendingApprovals).toSorted((a, b) => a.at - b.at);
+  return { ...shown, pendingApproval: oldest, pendingApprovals, pendingSuspensions };
 }
 
+/** A thread that delegates is `running`, unless its subagents are known to wait or to be parked. */
 function statusOfTree(statuses: readonly ActiveSubagent["status"][]): HarnessDisplayState["status"] {
-  return (["running", "waiting", "parked"] as const).find((status) => statuses.includes(status)) ?? "idle";
+  const first = (["running", "waiting", "parked", "delegating"] as const).find((status) => statuses.includes(status));
+  return first === "delegating" ? "running" : (first ?? "idle");
 }
 
 const byThread = <T extends { threadId: string; toolCallId: string }>(items: readonly T[]): Record<string, T> =>
   Object.fromEntries(items.map((item) => [`${item.threadId}:${item.toolCallId}`, item]));
 
-type View = Omit<HarnessDisplayState, keyof DisplayParts>;
+/** The status is that of the thread alone. */
+type View = Omit<HarnessDisplayState, keyof DisplayParts | "status" | "isRunning"> & { status: ThreadStatus };
 
 /** A cache: between two durable events, the progress stays the same object. */
 const views = new WeakMap<Progress, View>();
@@ -88,12 +89,9 @@ function viewOf(progress: Progress): View {
 
 function newView(progress: Progress): View {
   const { title, turn, inbox, tasks, previousTasks, usage, spent, lastError } = progress;
-  const own = threadStatus(progress);
-  const status = own === "delegating" ? "running" : own;
   return {
     title,
-    status,
-    isRunning: status === "running",
+    status: threadStatus(progress),
     turnId: turn?.turnId ?? null,
     activeTools: byId(unendedCalls(turn).map(activeTool)),
     ...pendingIn(turn),
@@ -124,10 +122,10 @@ const STATUS: Partial<Record<OpenCall["state"], ActiveTool["status"]>> = {
   suspended: "waiting",
 };
 
-const activeTool = ({ toolCallId, toolName, input, state, forChildren }: OpenCall): ActiveTool => ({
+const activeTool = ({ toolCallId, toolName, args, state, forChildren }: OpenCall): ActiveTool => ({
   toolCallId,
   toolName,
-  args: input,
+  args,
   status: STATUS[state] ?? "pending",
   forChildren: state === "suspended" && forChildren,
   partialResult: null,
@@ -182,7 +180,7 @@ function turnOf({ turnId, activeTools, pendingApprovals, pendingSuspensions }: H
     const approval = pendingApprovals[toolCallId] ?? null;
     const suspension = pendingSuspensions[toolCallId] ?? null;
     const state = forChildren || suspension ? "suspended" : STATES[status];
-    return { ...requestedCall({ ...tool, input: tool.args }), state, approval, suspension, forChildren };
+    return { ...tool, state, approval, suspension };
   });
   // A call that waits but is not pending shows that another call was declined without a message.
   const endsAfterCalls = calls.some(({ state, approval }) => state === "asking" && !approval);

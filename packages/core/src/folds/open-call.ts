@@ -1,15 +1,14 @@
 import type { DurableEvent } from "../events/event-map.ts";
-import type { Json, Message } from "../events/message.ts";
+import type { Json, Message, Part, ToolCallPart } from "../events/message.ts";
 import type { PendingApproval, PendingSuspension } from "./display-state.ts";
 import { approvalOf, suspensionOf } from "./question.ts";
-import { isOwnCall } from "./shown-messages.ts";
 
 /** The part of a call that a display needs. */
 export interface OpenCall {
   toolCallId: string;
   toolName: string;
   /** The arguments that the call runs with: the model's, or those of a person's edit. */
-  input: Json;
+  args: Json;
   /** `asking`: waits for an approval. `suspended`: waits for data. An answered call is `requested` again, `declined`, or `resumed`. */
   state: "requested" | "asking" | "declined" | "started" | "suspended" | "resumed" | "ended";
   /** Its last question of each kind. */
@@ -19,16 +18,15 @@ export interface OpenCall {
   forChildren: boolean;
 }
 
+/** Whether the part is a call of one of our own tools. The provider runs the others. */
+export const isOwnCall = (part: Part): part is ToolCallPart => part.type === "tool-call" && !part.providerExecuted;
+
 /** A call that the model has just made. */
-export const requestedCall = ({
+export const requestedCall = ({ toolCallId, toolName, input: args }: ToolCallPart): OpenCall => ({
   toolCallId,
   toolName,
-  input,
-}: Pick<OpenCall, "toolCallId" | "toolName" | "input">) => ({
-  toolCallId,
-  toolName,
-  input,
-  state: "requested" as const,
+  args,
+  state: "requested",
   approval: null,
   suspension: null,
   forChildren: false,
@@ -54,7 +52,7 @@ export function changedCall(event: CallEvent): Partial<OpenCall> {
       return { state: "asking", approval: approvalOf(event) };
     case "tool_approval_resolved": {
       const { decision, args } = event;
-      if (decision === "edit" && args !== undefined) return { state: "requested", input: args };
+      if (decision === "edit" && args !== undefined) return { state: "requested", args };
       return { state: decision === "decline" ? "declined" : "requested" };
     }
     case "tool_suspended":

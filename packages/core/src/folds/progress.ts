@@ -77,14 +77,10 @@ export function reduceProgress(before: Progress, event: DurableEvent, fold = cop
     case "task_updated":
       return { ...state, previousTasks: state.tasks, tasks: event.tasks };
     case "usage_update":
-      return { ...state, usage: addUsage(state.usage, event.usage), spent: spentAfter(state.spent, event) };
+      return { ...state, ...used(state, event, event.failed ? 0 : 1) };
     // What a subagent has used counts for its parent.
-    case "subagent_end": {
-      const spent = { ...state.spent, cost: state.spent.cost + (event.cost ?? 0) };
-      const unpriced = spent.unpriced || (event.cost === null && tokensOf(event.usage) > 0);
-      const usage = addUsage(state.usage, event.usage);
-      return { ...state, usage, spent: { ...spent, unpriced }, turn: turn && reduceTurn(turn, event, fold) };
-    }
+    case "subagent_end":
+      return { ...state, ...used(state, event, 0), turn: turn && reduceTurn(turn, event, fold) };
     case "error": {
       const { code, message, retryable, parked = state.parked } = event;
       return { ...state, lastError: { code, message, retryable }, parked };
@@ -111,9 +107,12 @@ export const newTurn = (turnId = ""): OpenTurn => ({
   hasInputAfterAbort: false,
 });
 
-function spentAfter(spent: Spent, { usage, cost, failed = false }: DurableEvent<"usage_update">): Spent {
+type Used = Pick<DurableEvent<"usage_update">, "usage" | "cost">;
+
+function used({ usage: before, spent }: Progress, { usage, cost }: Used, steps: number): Partial<Progress> {
   const unpriced = spent.unpriced || (cost === null && tokensOf(usage) > 0);
-  return { ...spent, steps: spent.steps + (failed ? 0 : 1), cost: spent.cost + (cost ?? 0), unpriced };
+  const after = { ...spent, steps: spent.steps + steps, cost: spent.cost + (cost ?? 0), unpriced };
+  return { usage: addUsage(before, usage), spent: after };
 }
 
 function started(turn: OpenTurn | null, { turnId = "", unstarted = [] }: DurableEvent<"agent_start">): OpenTurn {

@@ -1,12 +1,9 @@
 import type { DurableEvent } from "../events/event-map.ts";
 import type { Part } from "../events/message.ts";
 import { MESSAGES_SHOWN, type HarnessMessage } from "./display-state.ts";
+import { isOwnCall } from "./open-call.ts";
 
 type Messages = readonly HarnessMessage[];
-type ToolCall = Extract<Part, { type: "tool-call" }>;
-
-/** Whether the part is a call of one of our own tools. The provider runs the others. */
-export const isOwnCall = (part: Part): part is ToolCall => part.type === "tool-call" && !part.providerExecuted;
 
 /** How messages are added, and the outcomes of their calls. */
 export interface MessagesFold {

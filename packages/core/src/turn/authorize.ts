@@ -66,7 +66,7 @@ async function check({ state, journal, ports, signal }: Driver, call: Call, setu
   const refreshAbove = () => Promise.all(above.map((thread) => thread.refresh()));
   await refreshAbove();
   const { policies } = journal;
-  const { toolCallId, toolName, input: args } = call;
+  const { toolCallId, toolName, args } = call;
   const tool = setup.tools.get(toolName);
   if (!tool)
     return refuse(call, `There is no tool "${toolName}". The tools are: ${[...setup.tools.keys()].join(", ")}.`);
@@ -158,7 +158,7 @@ export const runnableOf = (calls: readonly Authorized[]): ReadonlyMap<string, Ru
   new Map(calls.flatMap((call) => (call.kind === "run" ? [[call.toolCallId, call.runnable] as const] : [])));
 
 async function question(
-  { toolCallId, toolName, input: args }: Call,
+  { toolCallId, toolName, args }: Call,
   { judgedCall, digest, ...of }: { judgedCall: JudgedCall; digest: string; path: string[]; grantTo?: string },
   { gate }: Setup,
   ruling: GateRuling,
