@@ -136,6 +136,27 @@ export const seats = inPackage("packages/core", [
     tests: ["queries/settled"],
   },
   {
+    attacks: "display: a subagent that is parked parks the thread above it, in another process",
+    file: "folds/display.ts",
+    find: "turnId !== null && lastError?.code === PARKED",
+    replace: 'status === "parked"',
+    tests: ["folds/display-tree"],
+  },
+  {
+    attacks: "display: held inputs are forgotten while a subagent waits, in another process",
+    file: "folds/display.ts",
+    find: 'held: status !== "running"',
+    replace: 'held: status === "idle"',
+    tests: ["folds/display-tree"],
+  },
+  {
+    attacks: "display: a thread whose subagents delegate is idle",
+    file: "folds/display.ts",
+    find: '"parked", "delegating"]',
+    replace: '"parked"]',
+    tests: ["folds/display-tree"],
+  },
+  {
     attacks: "settled: what waits is idle",
     file: "folds/display.ts",
     find: 'turn.calls.some(asksPerson) ? "waiting"',

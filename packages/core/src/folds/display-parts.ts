@@ -155,8 +155,7 @@ function grown(current: Message | null, event: Of<"message_update">): Message | 
   const content = current.content.slice();
   while (content.length < event.index) content.push({ type: "text", text: "" });
   const part = content[event.index];
-  if (part?.type === "text" || part?.type === "reasoning") {
-    content[event.index] = { type: part.type, text: part.text + event.delta };
-  } else content[event.index] = { type: event.part, text: event.delta };
+  const { type, text } = part && "text" in part ? part : { type: event.part, text: "" };
+  content[event.index] = { type, text: text + event.delta };
   return { id: current.id, role: current.role, content };
 }

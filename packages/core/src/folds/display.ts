@@ -6,7 +6,7 @@ import type { ActiveSubagent, ActiveTool, HarnessDisplayState } from "./display-
 import { asksPerson, isUnended, type OpenCall } from "./open-call.ts";
 import { isActiveSubagent } from "./active-subagents.ts";
 import { newParts, reduceParts, reducePartsAll, type DisplayParts } from "./display-parts.ts";
-import { isWaiting, newProgress, newTurn, reduceProgress, type OpenTurn, type Progress } from "./progress.ts";
+import { isWaiting, newProgress, newTurn, PARKED, reduceProgress, type OpenTurn, type Progress } from "./progress.ts";
 
 /** The states that a display state is computed from. */
 interface Sources {
@@ -132,12 +132,9 @@ const activeTool = ({ toolCallId, toolName, args, state, forChildren }: OpenCall
 });
 
 function withPartial(tools: View["activeTools"], partial: DisplayParts["partialResults"]): View["activeTools"] {
-  const updated = Object.entries(partial).filter(([id]) => Object.hasOwn(tools, id));
-  if (updated.length === 0) return tools;
-  return {
-    ...tools,
-    ...Object.fromEntries(updated.map(([id, partialResult]) => [id, { ...tools[id]!, partialResult }])),
-  };
+  const ids = Object.keys(partial).filter((id) => Object.hasOwn(tools, id));
+  if (ids.length === 0) return tools;
+  return { ...tools, ...byId(ids.map((id) => ({ ...tools[id]!, partialResult: partial[id]! }))) };
 }
 
 type Pending = Pick<HarnessDisplayState, "pendingApproval" | "pendingApprovals" | "pendingSuspensions">;
@@ -164,10 +161,12 @@ const sourcesOf = (display: HarnessDisplayState): Sources => known.get(display) 
 
 /** Reconstructs the sources of a display state that another process computed, as far as a display needs them. */
 function reconstructed(display: HarnessDisplayState): Sources {
-  const { status, cost, tokenUsage: usage, inbox, activeTools } = display;
+  const { status, turnId, lastError, cost, tokenUsage: usage, activeTools } = display;
   const spent = { ...newProgress.spent, cost: cost ?? 0, unpriced: cost === null && tokensOf(usage) > 0 };
-  const held = status === "idle" && inbox.length > 0;
-  const progress = { ...display, turn: turnOf(display), held, parked: status === "parked", usage, spent };
+  // The status is that of the tree: of a thread that is parked, subagents may run.
+  const parked = turnId !== null && lastError?.code === PARKED;
+  // Without a turn, queued inputs that are not held make a thread `running`. In a turn, `held` has no meaning yet.
+  const progress = { ...display, turn: turnOf(display), held: status !== "running", parked, usage, spent };
   const partial = Object.values(activeTools).filter(({ partialResult }) => partialResult !== null);
   const partialResults = Object.fromEntries(partial.map((tool) => [tool.toolCallId, tool.partialResult]));
   return { progress, parts: { ...display, partialResults } };

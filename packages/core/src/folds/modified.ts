@@ -23,10 +23,9 @@ export function reduceModified(files: Modified, event: DurableEvent<"file_change
   const { path, operation, at, before, after, held } = event;
   if (held) return files;
   const known = Object.hasOwn(files, path) ? files[path] : undefined;
-  if (!known && operation === "restore") return files;
   const original = known ? known.original : (before?.hash ?? null);
   const isBack = (after?.hash ?? null) === original;
-  if (!known && isBack) return files;
+  if (!known && (isBack || operation === "restore")) return files;
   const others = Object.keys(files).filter((name) => name !== path);
   // There may be thousands of these events in a row, and this is the fastest way to copy.
   const all: Record<string, ModifiedFile> = {};
