@@ -131,8 +131,8 @@ export const permissions = inPackage("packages/core", [
   {
     attacks: "P9: an answer to an earlier question answers the current one",
     file: "commands/answers.ts",
-    find: "toolCallId === call.toolCallId && questionSeq === call.questionSeq",
-    replace: "toolCallId === call.toolCallId",
+    find: "one.toolCallId === call.toolCallId && questionSeq(one) === questionSeq(call)",
+    replace: "one.toolCallId === call.toolCallId",
     tests: ["thread/behind"],
   },
   {

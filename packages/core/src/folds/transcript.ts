@@ -1,5 +1,6 @@
 import { isForeign, type DurableEvent } from "../events/event-map.ts";
 import type { Part, ToolCallPart, ToolResult } from "../events/message.ts";
+import { isOwnCall } from "./open-call.ts";
 
 /** One entry of the body. It never changes. */
 export type TranscriptEntry =
@@ -78,7 +79,7 @@ function said(state: Transcript, content: readonly Part[]): Transcript {
 function answered(state: Transcript, content: readonly Part[]): Transcript {
   const parts = sendable(content);
   if (parts.length === 0) return state;
-  const calls = parts.filter((part): part is ToolCallPart => part.type === "tool-call" && !part.providerExecuted);
+  const calls = parts.filter(isOwnCall);
   const body = grown(state.body, { kind: "assistant", parts, by: state.by });
   return { ...state, body, open: calls.length > 0 ? { calls, results: calls.map(() => null) } : null };
 }
