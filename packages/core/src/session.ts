@@ -220,7 +220,7 @@ export class Session<Values = StateValues> {
   getPermissionRules(): Rule[] {
     return [
       ...this.#ports.rules,
-      ...(this.#mode?.agent.permissions ?? []),
+      ...(this.#mode?.agent.rules ?? []),
       ...this.#control.policies.rules.map(plainRule),
     ];
   }

@@ -12,7 +12,8 @@ import { CinchError, reasonOf } from "../errors.ts";
 import type { HarnessEvent } from "../events/event-map.ts";
 import { isLanguageModel, type LanguageModel } from "../model/compat.ts";
 import { namedTool } from "../tools/named-tool.ts";
-import { Rule } from "../permissions/rule.ts";
+import { agentPermissions, type PathRule } from "../permissions/path-rule.ts";
+import type { Rule } from "../permissions/rule.ts";
 import { Settings } from "./settings.ts";
 import type { ToolSet } from "../tools/tool.ts";
 
@@ -28,7 +29,8 @@ export interface AgentConfig {
   tools?: ToolSet;
   /** The tools that may run, of all that are listed; default: all. */
   availableTools?: readonly string[];
-  permissions?: readonly Rule[];
+  /** Rules for tools and categories, and path rules, which need a workspace. */
+  permissions?: readonly (Rule | PathRule)[];
   maxSteps?: number;
   budget?: Budget;
   /** A subagent that continues as its parent: it inherits the parent's conversation, instructions, model and tools. */
@@ -94,7 +96,7 @@ const Config = z.strictObject({
   model: z.optional(ModelValue),
   tools: z.optional(ToolValues),
   availableTools: z.optional(z.array(z.string())),
-  permissions: z.optional(z.array(Rule)),
+  permissions: z.optional(z.array(z.unknown())),
   maxSteps: z.optional(z.int().check(z.gte(1))),
   budget: z.optional(Budget),
   forked: z.optional(z.boolean()),
@@ -114,12 +116,11 @@ export class Agent {
   readonly model: Model | undefined;
   readonly tools: ToolSet;
   readonly availableTools: readonly string[] | null;
-  readonly permissions: readonly Rule[];
+  readonly rules: readonly Rule[];
+  readonly pathRules: readonly PathRule[];
   readonly maxSteps: number;
   readonly budget: Budget | undefined;
   readonly forked: boolean;
-  /** The names of the tools that listed subagents have, and theirs. Those of a catalog are not known. */
-  readonly subagentTools: readonly string[];
   /** `null`: `subagents: false`. `undefined`: not configured. */
   readonly subagents: SubagentCatalog | null | undefined;
   readonly maxSubagentDepth: number;
@@ -133,7 +134,8 @@ export class Agent {
   readonly settings: Settings;
 
   constructor(config: AgentConfig) {
-    const valid = checkedConfig(Config, config, `Agent ${JSON.stringify(config?.name ?? "?")}`);
+    const what = `Agent ${JSON.stringify(config?.name ?? "?")}`;
+    const valid = checkedConfig(Config, config, what);
     this.name = valid.name;
     this.description = valid.description ?? "";
     this.instructions = valid.instructions ?? "";
@@ -141,14 +143,15 @@ export class Agent {
     this.tools = valid.tools ?? {};
     for (const [name, tool] of Object.entries(this.tools)) namedTool(name, tool);
     this.availableTools = valid.availableTools ? Object.freeze([...valid.availableTools]) : null;
-    this.permissions = Object.freeze([...(valid.permissions ?? [])]);
+    const { rules, pathRules } = agentPermissions(valid.permissions ?? [], what);
+    this.rules = rules;
+    this.pathRules = pathRules;
     this.budget = valid.budget;
     this.settings = Object.freeze(valid.settings ?? {});
     this.maxSteps = valid.maxSteps ?? DEFAULT_MAX_STEPS;
     this.hasOwnTools = valid.tools !== undefined;
     this.forked = valid.forked ?? false;
     this.subagents = valid.subagents === undefined ? undefined : catalogOf(valid.subagents, valid.name);
-    this.subagentTools = toolNamesOf(valid.subagents);
     this.maxSubagentDepth = valid.maxSubagentDepth ?? DEFAULT_DEPTH;
     this.subagentSessions = sessionsOf(valid.subagentSessions);
     this.subagentBackground = backgroundOf(valid.subagentBackground);
@@ -156,31 +159,41 @@ export class Agent {
   }
 }
 
+/** A catalog of agents that are known from the start. */
+export class AgentList implements SubagentCatalog {
+  readonly agents: readonly Agent[];
+
+  /** Throws `INVALID_CONFIG`. */
+  constructor(given: readonly (Agent | SubagentConfig)[], owner: string) {
+    this.agents = given.map((one) => (one instanceof Agent ? one : agentOf(one)));
+    const names = this.agents.map(({ name }) => name);
+    const duplicate = names.find((name, at) => names.indexOf(name) !== at);
+    if (duplicate !== undefined)
+      throw new CinchError(
+        "INVALID_CONFIG",
+        `Agent ${JSON.stringify(owner)} has two subagents named "${duplicate}". Rename one.`,
+      );
+  }
+
+  async list(): Promise<{ name: string; description: string }[]> {
+    return this.agents.map(({ name, description }) => ({ name, description }));
+  }
+
+  async resolve(name: string): Promise<Agent | undefined> {
+    return this.agents.find((agent) => agent.name === name);
+  }
+}
+
 /** `null` for `false`. Throws `INVALID_CONFIG`. */
 export function catalogOf(subagents: Subagents, owner: string): SubagentCatalog | null {
   if (subagents === false) return null;
-  if (isCatalog(subagents)) return subagents;
-  const agents = new Map<string, Agent>();
-  for (const one of subagents) {
-    const agent = one instanceof Agent ? one : agentOf(one);
-    if (agents.has(agent.name))
-      throw new CinchError(
-        "INVALID_CONFIG",
-        `Agent ${JSON.stringify(owner)} has two subagents named "${agent.name}". Rename one.`,
-      );
-    agents.set(agent.name, agent);
-  }
-  const listed = Array.from(agents.values(), ({ name, description }) => ({ name, description }));
-  return { list: async () => listed, resolve: async (name) => agents.get(name) };
+  return isCatalog(subagents) ? subagents : new AgentList(subagents, owner);
 }
 
-/** The names of the tools of listed agents and of their subagents. */
-export function toolNamesOf(subagents: Subagents | undefined): readonly string[] {
-  if (!Array.isArray(subagents)) return [];
-  return (subagents as readonly (Agent | SubagentConfig)[]).flatMap((one) => {
-    const below = one instanceof Agent ? one.subagentTools : toolNamesOf(one.subagents);
-    return [...Object.keys(one.tools ?? {}), ...below];
-  });
+/** The listed agents and their listed subagents. Those of other catalogs are not known. */
+export function knownAgents(catalog: SubagentCatalog | null | undefined): readonly Agent[] {
+  if (!(catalog instanceof AgentList)) return [];
+  return catalog.agents.flatMap((agent) => [agent, ...knownAgents(agent.subagents)]);
 }
 
 function agentOf({ id, defaultModelId, ...config }: SubagentConfig): Agent {

@@ -110,6 +110,7 @@ async function check({ state, journal, ports, signal }: Driver, call: Call, setu
     tool,
     input: run.value,
     resumed,
+    pathRules: setup.gate.pathRules,
     wasInterrupted: call.state === "started",
     isStillPermitted: agent && isStillPermitted,
   };
