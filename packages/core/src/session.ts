@@ -218,11 +218,7 @@ export class Session<Values = StateValues> {
 
   /** The rules of the configuration, of the current mode's agent, and of the thread, in this order. */
   getPermissionRules(): Rule[] {
-    return [
-      ...this.#ports.rules,
-      ...(this.#mode?.agent.rules ?? []),
-      ...this.#control.policies.rules.map(plainRule),
-    ];
+    return [...this.#ports.rules, ...(this.#mode?.agent.rules ?? []), ...this.#control.policies.rules.map(plainRule)];
   }
 
   getState(): WholeState<Values> {

@@ -125,7 +125,7 @@ export class FileWorkspace implements Workspace {
       watch: ({ threadId, files, signal }: ToolContext) => this.undo.watch({ threadId, files }, signal),
       accompany: (threadId: string) => this.undo.accompany(threadId),
       keepsPathRules: () => this.#keepsPathRules,
-      shellRules: (lists: PathRuleLists) => lists.map((rules) => rulesBelow(rules, this.#shellAt)),
+      shellRules: (lists: PathRuleLists) => lists.map((list) => rulesBelow(list, this.#shellAt)),
     };
     const queue = new PathQueue();
     const toolsUnder = (agents: PathRules): ToolSet => {

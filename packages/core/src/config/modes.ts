@@ -11,7 +11,7 @@ import { asV4, type LanguageModel, type StreamModel } from "../model/compat.ts";
 import { Settings } from "./settings.ts";
 import { unknownTools } from "./unknown-tools.ts";
 import type { ToolSet } from "../tools/tool.ts";
-import { levelsOf, makeSetup, toolsOf, type Setup, type SetupConfig } from "../turn/setup.ts";
+import { makeSetup, toolsOf, type Setup, type SetupConfig } from "../turn/setup.ts";
 
 export type ResolveModel = (id: string) => LanguageModel | Promise<LanguageModel>;
 
@@ -139,7 +139,7 @@ export class Modes {
     const mode = this.of(modeId);
     const { subagent, delegation } = this.#config;
     const top = subagent?.top ?? mode.agent;
-    const path = [...levelsOf(mode, subagent), [agent]];
+    const path = [...(subagent?.path ?? []), agent];
     const fork = agent.forked ? { agent, mode, of: subagent?.fork ? subagent.fork.of : subagent } : null;
     const own = { depth, models: this.#models, subagent: { top, path, fork } };
     if (agent.forked) return new Modes(this.all, this.default.id, this.#shared, { ...own, delegation });

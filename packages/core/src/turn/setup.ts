@@ -57,7 +57,7 @@ interface SubagentConfig {
   /** The agent of the top-level thread, in the mode of the step that delegated. */
   top: Agent;
   /** The agents from the outermost subagent to this one. */
-  path: readonly (readonly Agent[])[];
+  path: readonly Agent[];
   fork: ForkConfig | null;
 }
 
@@ -70,12 +70,12 @@ interface ForkConfig {
   of: SubagentConfig | null;
 }
 
-/** The agents below the top-level one. A fork of the top-level thread can enter modes of other agents: these bind it too. */
-export function levelsOf({ agent }: HarnessMode, subagent: SubagentConfig | null): SubagentConfig["path"] {
+/** The agents at each level below the top-level one. A fork of the top-level thread can enter a mode of another agent, which binds it too. */
+function levelsOf({ agent }: HarnessMode, subagent: SubagentConfig | null): readonly (readonly Agent[])[] {
   if (!subagent) return [];
   const { path, fork, top } = subagent;
-  const isEntered = fork !== null && fork.of === null && ![top, ...path.flat()].includes(agent);
-  return isEntered ? path.with(-1, [...path.at(-1)!, agent]) : path;
+  const isEntered = fork !== null && fork.of === null && agent !== top;
+  return path.map((one, at) => (isEntered && at === path.length - 1 ? [one, agent] : [one]));
 }
 
 const pathRulesOf = (mode: HarnessMode, subagent: SubagentConfig | null): PathRuleLists =>

@@ -82,10 +82,6 @@ export function canHide({ lists }: PathRules, path: string): boolean {
   });
 }
 
-/** Whether a rule denies, or asks for, a write to something below a directory. */
+/** Whether a rule could deny to delete something below a directory. */
 export const guardsInside = ({ lists }: PathRules, directory: string): boolean =>
-  lists
-    .flat()
-    .some(
-      ({ mode, operations, glob: one }) => mode !== "allow" && operations.includes("write") && one.reaches(directory),
-    );
+  lists.flat().some(({ mode, glob: one }) => mode === "deny" && one.reaches(directory));

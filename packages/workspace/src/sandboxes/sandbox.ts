@@ -47,6 +47,8 @@ export interface Sandbox {
 }
 
 export function describeSandbox(name: string, network: string, rules: SandboxBounds["rules"]): string {
-  const paths = rules.some((list) => list.length > 0) ? "; path rules hold for files that are there when a command starts" : "";
+  const paths = rules.some((list) => list.length > 0)
+    ? "; path rules hold for files that are there when a command starts"
+    : "";
   return `${name}: changes only in the workspace, home and keys hidden, network ${network}${paths}.`;
 }

@@ -1,5 +1,5 @@
 import { Agent, Harness, memoryStore, textOf, type AgentConfig, type HarnessConfig } from "@cinch/core";
-import { call, say, scriptedBy } from "@cinch/testkit";
+import { call, say, scriptedBy, type ScriptedModel, type Step } from "@cinch/testkit";
 
 export type ToolCall = [name: string, args: Record<string, unknown>];
 
@@ -16,7 +16,9 @@ interface Job {
 }
 
 /** Does the job in the last message, which is JSON, so that any process can continue its threads. Agents above the last one delegate. */
-export const obedient = scriptedBy(({ prompt }) => {
+export const obedient = (): ScriptedModel => scriptedBy(answer);
+
+function answer({ prompt }: Parameters<Parameters<typeof scriptedBy>[0]>[0]): Step {
   const jobs = prompt.map((message) => (message.role === "user" ? jobIn(JSON.stringify(message.content)) : undefined));
   const at = jobs.findLastIndex((job) => job !== undefined);
   const { to, steps, inBackground = false } = jobs[at]!;
@@ -27,7 +29,7 @@ export const obedient = scriptedBy(({ prompt }) => {
   if (done > 0) return say("done");
   const prompted = encoded({ to: further, steps, inBackground });
   return call("task", { agent: next, prompt: prompted, ...(inBackground ? { background: true } : {}) });
-});
+}
 
 const stepCalls = (calls: readonly ToolCall[], step: number): [string, unknown, string][] =>
   calls.map(([name, args], at) => [name, args, `c${step}-${at}`]);
@@ -48,18 +50,17 @@ type Level = Omit<AgentConfig, "name" | "subagents">;
 /** An agent with a chain of subagents below it: "a", "b" and so on. `levels`: the top-level agent first. */
 export function chain(levels: readonly Level[]): Agent {
   const [top = {}, ...below] = levels;
-  const names = below.map((_, at) => String.fromCharCode(97 + at));
   let subagents: Agent[] = [];
   for (const [at, level] of [...below.entries()].toReversed()) {
-    const name = names[at]!;
-    subagents = [new Agent({ ...own(level), name, subagents, subagentBackground: true })];
+    // A fork uses the model of its parent.
+    const model = level.forked ? {} : { model: obedient() };
+    subagents = [new Agent({ ...model, ...level, name: nameAt(at), subagents, subagentBackground: true })];
   }
-  const rest = { model: obedient, subagents, maxSubagentDepth: below.length, subagentBackground: true };
+  const rest = { model: obedient(), subagents, maxSubagentDepth: below.length, subagentBackground: true };
   return new Agent({ ...rest, ...top, name: "top" });
 }
 
-/** A fork uses the model of its parent. */
-const own = (level: Level): Level => (level.forked ? level : { model: obedient, ...level });
+const nameAt = (at: number): string => String.fromCharCode(97 + at);
 
 /** A harness with a chain of agents, whose last one makes the calls of a test. */
 export class AgentTree {
@@ -68,9 +69,8 @@ export class AgentTree {
   readonly #answers = new Map<string, Answer>();
 
   constructor(levels: readonly Level[], config: Partial<HarnessConfig>) {
-    this.#to = levels.slice(1).map((_, at) => String.fromCharCode(97 + at));
-    const agent = chain(levels);
-    this.harness = new Harness({ id: "tree", agent, storage: memoryStore(), ...config });
+    this.#to = levels.slice(1).map((_, at) => nameAt(at));
+    this.harness = new Harness({ id: "tree", agent: chain(levels), storage: memoryStore(), ...config });
   }
 
   async open(): Promise<this> {
@@ -97,7 +97,16 @@ export class AgentTree {
 
   /** The results of the last calls that were made one after the other. */
   answers(count: number): Answer[] {
-    return Array.from({ length: count }, (_, at) => this.#answers.get(`c${at}-0`) ?? { text: "", isError: true });
+    return Array.from({ length: count }, (_, step) => this.answerTo(step, 0));
+  }
+
+  /** The result of the call at this place in the step. */
+  answerTo(step: number, at: number): Answer {
+    return this.#answers.get(`c${step}-${at}`) ?? { text: "", isError: true };
+  }
+
+  get all(): Answer[] {
+    return [...this.#answers.values()];
   }
 
   [Symbol.asyncDispose](): Promise<void> {
