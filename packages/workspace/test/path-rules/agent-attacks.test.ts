@@ -141,27 +141,30 @@ describe("rules that are stricter in the next process", () => {
     });
 });
 
-test("a fork that enters a mode of another agent is bound by that agent too", async () => {
+test("a fork that enters a mode of another agent is bound by that agent too, and can't delegate past it", async () => {
   const model = scriptedBy(({ prompt }) => {
     const last = prompt.at(-1)!;
     const text = JSON.stringify(last);
     if (last.role === "user" && text.includes("As a fork")) return call("submit_plan", { plan: "Read it" }, "plan");
     if (text.includes("The plan was approved"))
-      return call(["read_file", { file_path: "/secret/key" }, "read"], ["write_todos", { todos: [] }, "listed"]);
+      return call(
+        ["read_file", { file_path: "/secret/key" }, "read"],
+        ["write_todos", { todos: [] }, "listed"],
+        ["task", { agent: "general-purpose", prompt: "Read it" }, "delegated"],
+      );
     return last.role === "tool" ? say("Done.") : call("task", { agent: "fork", prompt: "As a fork" }, "first");
   });
-  const subagents = [new Agent({ name: "fork", forked: true })];
+  const shared = { model, subagents: [new Agent({ name: "fork", forked: true })], maxSubagentDepth: 2 };
   const build = new Agent({
     name: "build",
-    model,
-    subagents,
+    ...shared,
     permissions: [rule("deny", both, "/secret/**"), { toolName: "write_todos", policy: "deny" }],
   });
   const h = new Harness({
     id: "t",
     workspace: createWorkspace({ backend: memoryBackend({ "/secret/key": "KEY\n" }) }),
     modes: [
-      { id: "plan", agent: new Agent({ name: "plan", model, subagents }), transitionsTo: "build" },
+      { id: "plan", agent: new Agent({ name: "plan", ...shared }), transitionsTo: "build" },
       { id: "build", agent: build },
     ],
     initialState: { yolo: true },
@@ -176,5 +179,6 @@ test("a fork that enters a mode of another agent is bound by that agent too", as
   await h.respondToToolSuspension({ resumeData: { action: "approved" } });
   await turn;
   for (const id of ["read", "listed"]) assert.match(results[id] ?? "", /^Denied/, JSON.stringify(results));
+  assert.match(results["delegated"] ?? "", /^Not started: a fork can't delegate in a mode that it has entered/);
   await h.close();
 });
