@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
 import { Agent, defineTool, Harness, textOf, type PathRule, type Tool } from "@cinch/core";
@@ -95,7 +95,24 @@ describe("a command of an agent with path rules", () => {
     const workspace = localWorkspace({ root: root.path, sandbox: bubblewrap.lend(), permissions: [deny("**/.env")] });
     const levels = [{}, { permissions: [deny("/secret/**")] }, { permissions: [deny("/secret/key", "/src/a.ts")] }];
     await using tree = await agentTree(levels, { workspace, ...YOLO });
-    assert.doesNotMatch((await tree.calls(READ))[0]!.text, /KEY|export/);
+    const [answer] = await tree.calls(READ);
+    assert.match(answer!.text, /end\n/);
+    assert.doesNotMatch(answer!.text, /KEY|export/);
+  });
+
+  test("can be kept from all files, or from changing any", { skip: bubblewrap.why }, async () => {
+    const change = execute("echo x > src/a.ts; echo x > new; rm -rf src; cat src/a.ts; ls; echo end");
+    for (const operation of ["read", "write"] as const) {
+      using root = project();
+      const workspace = localWorkspace({ root: root.path, sandbox: bubblewrap.lend() });
+      const permissions: PathRule[] = [{ operations: [operation], paths: ["/**"], mode: "deny" }];
+      await using tree = await agentTree([{}, { permissions }], { workspace, ...YOLO });
+      const [answer] = await tree.calls(change);
+      assert.match(answer!.text, operation === "read" ? /\nend\n/ : /export.*secret\nsrc\nend\n/s);
+      if (operation === "read") assert.doesNotMatch(answer!.text, /export|secret/);
+      assert.equal(readFileSync(join(root.path, "src/a.ts"), "utf8"), "export {};\n");
+      assert.equal(existsSync(join(root.path, "new")), false);
+    }
   });
 
   test("in a folder of the workspace keeps the rules for that folder", { skip: bubblewrap.why }, async () => {
