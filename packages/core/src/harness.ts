@@ -1,10 +1,10 @@
 import * as z from "zod/mini";
 import type { StandardSchemaV1 } from "@standard-schema/spec";
-import { catalogOf, knownAgents, SubagentsValue, ToolValues, type Agent, type Subagents } from "./config/agent.ts";
+import { catalogOf, SubagentsValue, ToolValues, type Agent, type Subagents } from "./config/agent.ts";
 import { AgentModes } from "./config/agent-modes.ts";
 import { Budget } from "./config/budget.ts";
 import { checkedConfig } from "./config/check.ts";
-import { checkAgent } from "./config/check-agent.ts";
+import { checkAgent, knownAgents } from "./config/check-agent.ts";
 import { CinchError, closedError, reasonOf } from "./errors.ts";
 import { HeartbeatList, Heartbeats, type Heartbeat } from "./config/heartbeats.ts";
 import { memoryStore } from "./ports/memory-store.ts";
@@ -122,7 +122,7 @@ export class Harness<Values = StateValues> {
     this.#rules = valid.permissions ?? [];
     const { clock = systemClock } = valid;
     const modes = modesOf(valid).map(modeOf);
-    const subagents = valid.subagents === undefined ? undefined : catalogOf(valid.subagents, valid.id);
+    const subagents = valid.subagents === undefined ? undefined : catalogOf(valid.subagents, "Harness");
     const agents = modes.flatMap(({ agent }) => [agent, ...knownAgents(agent.subagents)]);
     for (const agent of [...agents, ...knownAgents(subagents)]) checkAgent(agent, valid.workspace);
     this.#modes = new Modes(modes, valid.defaultModeId, {

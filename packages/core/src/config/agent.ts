@@ -151,7 +151,8 @@ export class Agent {
     this.maxSteps = valid.maxSteps ?? DEFAULT_MAX_STEPS;
     this.hasOwnTools = valid.tools !== undefined;
     this.forked = valid.forked ?? false;
-    this.subagents = valid.subagents === undefined ? undefined : catalogOf(valid.subagents, valid.name);
+    this.subagents =
+      valid.subagents === undefined ? undefined : catalogOf(valid.subagents, `Agent ${JSON.stringify(valid.name)}`);
     this.maxSubagentDepth = valid.maxSubagentDepth ?? DEFAULT_DEPTH;
     this.subagentSessions = sessionsOf(valid.subagentSessions);
     this.subagentBackground = backgroundOf(valid.subagentBackground);
@@ -159,46 +160,52 @@ export class Agent {
   }
 }
 
-/** A catalog of agents that are known from the start. */
+/** A catalog whose agents are all known. */
 export class AgentList implements SubagentCatalog {
-  readonly agents: readonly Agent[];
+  readonly #agents: ReadonlyMap<string, Agent>;
 
-  /** Throws `INVALID_CONFIG`. */
-  constructor(given: readonly (Agent | SubagentConfig)[], owner: string) {
-    this.agents = given.map((one) => (one instanceof Agent ? one : agentOf(one)));
-    const names = this.agents.map(({ name }) => name);
-    const duplicate = names.find((name, at) => names.indexOf(name) !== at);
-    if (duplicate !== undefined)
-      throw new CinchError(
-        "INVALID_CONFIG",
-        `Agent ${JSON.stringify(owner)} has two subagents named "${duplicate}". Rename one.`,
-      );
+  constructor(agents: ReadonlyMap<string, Agent>) {
+    this.#agents = agents;
+  }
+
+  get all(): readonly Agent[] {
+    return Array.from(this.#agents.values());
   }
 
   async list(): Promise<{ name: string; description: string }[]> {
-    return this.agents.map(({ name, description }) => ({ name, description }));
+    return this.all.map(({ name, description }) => ({ name, description }));
   }
 
   async resolve(name: string): Promise<Agent | undefined> {
-    return this.agents.find((agent) => agent.name === name);
+    return this.#agents.get(name);
   }
 }
 
-/** `null` for `false`. Throws `INVALID_CONFIG`. */
+/** `null` for `false`. `owner`: for messages. Throws `INVALID_CONFIG`. */
 export function catalogOf(subagents: Subagents, owner: string): SubagentCatalog | null {
   if (subagents === false) return null;
-  return isCatalog(subagents) ? subagents : new AgentList(subagents, owner);
+  if (isCatalog(subagents)) return subagents;
+  const agents = new Map<string, Agent>();
+  for (const [at, one] of subagents.entries()) {
+    const agent = one instanceof Agent ? one : agentOf(one, `${owner}: subagents[${at}]`);
+    if (agents.has(agent.name))
+      throw new CinchError("INVALID_CONFIG", `${owner} has two subagents named "${agent.name}". Rename one.`);
+    agents.set(agent.name, agent);
+  }
+  return new AgentList(agents);
 }
 
-/** The listed agents and their listed subagents. Those of other catalogs are not known. */
-export function knownAgents(catalog: SubagentCatalog | null | undefined): readonly Agent[] {
-  if (!(catalog instanceof AgentList)) return [];
-  return catalog.agents.flatMap((agent) => [agent, ...knownAgents(agent.subagents)]);
-}
-
-function agentOf({ id, defaultModelId, ...config }: SubagentConfig): Agent {
+function agentOf(given: SubagentConfig, where: string): Agent {
+  if (typeof given !== "object" || given === null)
+    throw new CinchError(
+      "INVALID_CONFIG",
+      `${where} is no agent. Give an Agent, or an object such as { name, tools }.`,
+    );
+  const { id, defaultModelId, ...config } = given;
   const { name = id, model = defaultModelId } = config;
-  return new Agent({ ...config, name: name!, ...(model === undefined ? {} : { model }) });
+  if (typeof name !== "string" || name === "")
+    throw new CinchError("INVALID_CONFIG", `${where} has no name. Add one, such as { name: "explore" }.`);
+  return new Agent({ ...config, name, ...(model === undefined ? {} : { model }) });
 }
 
 /** Throws `INVALID_CONFIG` for a function that fails: it is not a failure of the provider. */

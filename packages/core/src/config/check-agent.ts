@@ -1,6 +1,6 @@
 import { CinchError, reasonOf } from "../errors.ts";
 import type { Workspace } from "../ports/workspace.ts";
-import type { Agent } from "./agent.ts";
+import { AgentList, type Agent, type SubagentCatalog } from "./agent.ts";
 
 /** Throws `INVALID_CONFIG` for an agent whose path rules no workspace keeps. */
 export function checkAgent({ name, pathRules }: Agent, workspace: Workspace | undefined): void {
@@ -18,4 +18,10 @@ export function checkAgent({ name, pathRules }: Agent, workspace: Workspace | un
   } catch (cause) {
     throw invalid(`. ${reasonOf(cause)}`, cause);
   }
+}
+
+/** The listed agents and their listed subagents. Those of other catalogs are not known. */
+export function knownAgents(catalog: SubagentCatalog | null | undefined): readonly Agent[] {
+  if (!(catalog instanceof AgentList)) return [];
+  return catalog.all.flatMap((agent) => [agent, ...knownAgents(agent.subagents)]);
 }

@@ -19,7 +19,7 @@ const generalPurpose = new Agent({
 Do the task completely, with the tools that you have. End with a report that contains everything the other agent needs: findings, paths, decisions, and what you could not do.`,
 });
 
-export interface DelegationHost {
+export interface CatalogPorts {
   clock: Clock;
   /** Throws `INVALID_CONFIG` for an agent that can't be used here. */
   checkAgent(agent: Agent): void;
@@ -29,15 +29,15 @@ export interface DelegationHost {
 export class Delegation {
   readonly agent: Agent;
   readonly #catalog: SubagentCatalog | undefined;
-  readonly #host: DelegationHost;
+  readonly #ports: CatalogPorts;
   #listed: readonly ListedAgent[] = [generalPurpose];
   #version = 0;
   #first: Promise<void> | undefined;
 
-  constructor(agent: Agent, catalog: SubagentCatalog | undefined, host: DelegationHost) {
+  constructor(agent: Agent, catalog: SubagentCatalog | undefined, ports: CatalogPorts) {
     this.agent = agent;
     this.#catalog = catalog;
-    this.#host = host;
+    this.#ports = ports;
   }
 
   /** By name. */
@@ -68,7 +68,7 @@ export class Delegation {
   }
 
   async #list(): Promise<readonly ListedAgent[] | undefined> {
-    const own = this.#catalog ? await withTimeout(this.#host.clock, this.#catalog.list(), CATALOG_MS) : [];
+    const own = this.#catalog ? await withTimeout(this.#ports.clock, this.#catalog.list(), CATALOG_MS) : [];
     if (!own) return undefined;
     const all = own.some(({ name }) => name === generalPurpose.name) ? own : [...own, generalPurpose];
     return all.map(({ name, description }) => ({ name, description })).toSorted((a, b) => (a.name < b.name ? -1 : 1));
@@ -77,7 +77,7 @@ export class Delegation {
   /** Rejects after the timeout: a catalog that does not answer may have the agent. */
   async #resolved(catalog: SubagentCatalog, name: string): Promise<Agent | undefined> {
     const answered = (async () => ({ agent: await catalog.resolve(name) }))();
-    const answer = await withTimeout(this.#host.clock, answered, CATALOG_MS);
+    const answer = await withTimeout(this.#ports.clock, answered, CATALOG_MS);
     if (!answer) throw new Error(`The catalog of subagents did not answer within ${CATALOG_MS / 1_000} s.`);
     return answer.agent;
   }
@@ -86,7 +86,7 @@ export class Delegation {
   async resolve(name: string): Promise<Agent | undefined> {
     const found = this.#catalog && (await this.#resolved(this.#catalog, name));
     if (found instanceof Agent) {
-      this.#host.checkAgent(found);
+      this.#ports.checkAgent(found);
       return found;
     }
     return name === generalPurpose.name ? generalPurpose : undefined;

@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { Agent, ModelValue, ToolValues, type Model, type SubagentCatalog } from "./agent.ts";
 import type { Budget } from "./budget.ts";
-import { Delegation, type DelegationHost } from "./delegation.ts";
+import { Delegation, type CatalogPorts } from "./delegation.ts";
 import type { AgentRecord } from "../events/event-map.ts";
 import { CinchError, reasonOf } from "../errors.ts";
 import { isReturned, type Call } from "../folds/call.ts";
@@ -52,7 +52,7 @@ export const ModeConfig = z.strictObject({
 export type ModeConfig = z.input<typeof ModeConfig>;
 
 /** The configuration that the modes of all agents share. */
-interface SharedConfig extends Omit<SetupConfig, "modes" | "transition" | "delegation" | "subagent">, DelegationHost {
+interface SharedConfig extends Omit<SetupConfig, "modes" | "transition" | "delegation" | "subagent">, CatalogPorts {
   resolveModel: ResolveModel | undefined;
   /** The tools of a subagent that has none of its own. */
   workspaceTools: ToolSet;

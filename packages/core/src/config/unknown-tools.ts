@@ -1,4 +1,4 @@
-import { knownAgents } from "./agent.ts";
+import { knownAgents } from "./check-agent.ts";
 import { didYouMean } from "./nearest.ts";
 import type { Rule } from "../permissions/rule.ts";
 import { toolsOf, type SetupConfig } from "../turn/setup.ts";
