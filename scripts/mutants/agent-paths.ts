@@ -4,6 +4,7 @@ const test = (name: string): string => `packages/workspace/test/path-rules/${nam
 const AGENTS = [test("agents")];
 const COMMANDS = [test("agent-commands")];
 const ATTACKS = [test("agent-attacks")];
+const CLONES = [test("agent-clones")];
 
 /** The path rules of agents. */
 export const agentPaths: Mutant[] = [
@@ -18,7 +19,7 @@ export const agentPaths: Mutant[] = [
     {
       attacks: "path rules of agents: those of a subagent are not judged, so nothing asks",
       file: "permissions/gate.ts",
-      find: "...restrictingFinding(call, pathRules), ",
+      find: "...restrictingFinding(call, list), ",
       replace: "",
       tests: AGENTS,
     },
@@ -32,7 +33,7 @@ export const agentPaths: Mutant[] = [
     {
       attacks: "path rules of agents: a tool that can't keep them may run",
       file: "permissions/gate.ts",
-      find: "...availabilityFinding(tool, config.pathRules),",
+      find: "...availabilityFinding(tool, pathRules),",
       replace: "",
       tests: COMMANDS,
     },
@@ -53,7 +54,7 @@ export const agentPaths: Mutant[] = [
     {
       attacks: "path rules of agents: a call runs without them",
       file: "turn/authorize.ts",
-      find: "pathRules: setup.gate.pathRules,",
+      find: "pathRules: pathRulesOf(setup.gate, policies),",
       replace: "pathRules: [],",
       tests: AGENTS,
     },
@@ -70,6 +71,41 @@ export const agentPaths: Mutant[] = [
       find: "if (self && turn.modeId !== self.modeId)",
       replace: "if (self && turn.modeId === '')",
       tests: ATTACKS,
+    },
+    {
+      attacks: "path rules of agents: a clone of a subagent's thread is without them",
+      file: "commands/clone.ts",
+      find: "const inForce = pathRulesField(await pathRulesInForce(source));",
+      replace: "const inForce = pathRulesField((await pathRulesInForce(source)).slice(0, 0));",
+      tests: CLONES,
+    },
+    {
+      attacks: "path rules of agents: a thread that is created at a subagent's is without them",
+      file: "commands/create-thread.ts",
+      find: "...pathRulesField(pathRules) };",
+      replace: "...pathRulesField(pathRules.slice(0, 0)) };",
+      tests: CLONES,
+    },
+    {
+      attacks: "path rules of agents: a rewind of such a clone drops them",
+      file: "commands/rewind.ts",
+      find: "...now, ...pathRulesField(pathRules) };",
+      replace: "...now, ...pathRulesField(pathRules.slice(0, 0)) };",
+      tests: CLONES,
+    },
+    {
+      attacks: "path rules of agents: a rewind makes a fork a thread of the agent that it was cloned from",
+      file: "folds/state.ts",
+      find: 'case "thread_rewound":\n      return { ...state, agent: event.agent ?? null };',
+      replace: "",
+      tests: CLONES,
+    },
+    {
+      attacks: "path rules of agents: those of a thread are kept, but do not ask",
+      file: "permissions/gate.ts",
+      find: "...level.pathRules.map((list) => ({ list, rules: level.grants })),",
+      replace: "",
+      tests: CLONES,
     },
   ]),
   ...inPackage("packages/workspace", [

@@ -354,7 +354,13 @@ export class Session<Values = StateValues> {
     await this.#thread?.refresh();
     const shown = { modeId: this.getCurrentModeId(), modelId: this.getCurrentModelId() };
     const { resourceId } = this;
-    const id = await createThread(this.#ports, { title, resourceId, ...shown, control: this.#control });
+    const id = await createThread(this.#ports, {
+      title,
+      resourceId,
+      ...shown,
+      control: this.#control,
+      from: this.#thread,
+    });
     await this.#enter(id);
     return this.#record(id);
   }

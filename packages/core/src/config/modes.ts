@@ -199,15 +199,21 @@ export class Modes {
     return !(this.#tools.get(modeId)?.has(toolName) ?? false);
   }
 
+  /** `null`: this process has the agent of the thread. */
+  get missingAgent(): CinchError | null {
+    if (!this.#missing) return null;
+    const name = this.#missing.path.join(" > ");
+    return new CinchError(
+      "INVALID_CONFIG",
+      `There is no subagent "${name}" here. Its thread is kept for a process that has it.`,
+    );
+  }
+
   /** Why this process can't drive a thread. `null`: no mode and no tool is missing. */
   whyBlocked(state: ThreadState): CinchError | null {
     const { turn, control } = state;
     if (this.canAct(state)) return null;
-    if (this.#missing)
-      return new CinchError(
-        "INVALID_CONFIG",
-        `There is no subagent "${this.#missing.path.join(" > ")}" here. Its thread is kept for a process that has it.`,
-      );
+    if (this.missingAgent) return this.missingAgent;
     const modeId = turn?.phase === "calls" ? turn.modeId : control.modeId;
     if (modeId !== null && !this.has(modeId) && !(control.modeId === null || this.has(control.modeId)))
       return this.unknown(modeId);

@@ -6,7 +6,8 @@ import type { Json } from "../events/message.ts";
 import { hashOf } from "../ports/hash.ts";
 import type { JudgeContext, NamedTool } from "../tools/tool.ts";
 import { judge, restriction, type Finding, type Fit, type Ruling } from "./judge.ts";
-import type { AgentPermissions, PathRule, PathRuleLists } from "./path-rule.ts";
+import type { AgentPermissions } from "./agent-permissions.ts";
+import type { PathRule, PathRuleLists } from "./path-rule.ts";
 import { Policy, ToolCategory, type HeldRule, type Rule } from "./rule.ts";
 
 const When = z.custom<(args: never) => boolean | Promise<boolean>>(
@@ -33,7 +34,7 @@ export interface GateConfig {
   topPathRules: readonly PathRule[];
   /** The permissions of the agents at each level below, from the outermost subagent to this one. They can only make a call stricter. */
   levels: readonly (readonly AgentPermissions[])[];
-  /** The path rules of all these agents. Tools keep them when they run. The same object for every call. */
+  /** The path rules of all these agents. The same object for every call. */
   pathRules: PathRuleLists;
   interruptOn: InterruptOn;
   /** Whether `initialState` turns YOLO on. */
@@ -65,11 +66,12 @@ export interface JudgedCall {
 export async function judgeCall(call: JudgedCall, config: GateConfig, policies: PolicyLevels): Promise<GateRuling> {
   const { tool, input } = call;
   const category = categoryOf(tool, config);
-  const [top, ...below] = policies;
+  const [top] = policies;
+  const pathRules = pathRulesOf(config, policies);
   const findingsOf = (rules: readonly (Rule | HeldRule)[]) =>
     rules.filter((one) => concerns(one, tool.name, category)).map((one) => ruleFinding(one, call));
   const findings = await Promise.all([
-    ...availabilityFinding(tool, config.pathRules),
+    ...availabilityFinding(tool, pathRules),
     ...policyFinding(call, config.topPathRules),
     ...findingsOf(config.rules),
     ...interruptFinding(config.interruptOn, tool.name, input),
@@ -79,18 +81,28 @@ export async function judgeCall(call: JudgedCall, config: GateConfig, policies: 
   const yolo = top.yolo ?? config.yolo;
   const about = { policies, category };
   let ruling: GateRuling = { ...judge({ category, available, yolo, findings }), ...about, level: 0 };
-  for (const [at, level] of below.entries()) {
+  for (const [at, level] of policies.entries()) {
+    const agents = at === 0 ? [] : (config.levels[at - 1] ?? [NO_PERMISSIONS]);
     // Each agent is judged on its own: what one of them allows does not answer what another asks.
-    for (const { rules, pathRules } of config.levels[at] ?? [NO_PERMISSIONS]) {
-      const found = [...restrictingFinding(call, pathRules), ...findingsOf([...rules, ...heldRules(level)])];
-      const restricted = restriction(await Promise.all(found));
+    const restrictions = [
+      ...agents.map((agent) => ({ list: agent.pathRules, rules: [...agent.rules, ...heldRules(level)] })),
+      ...level.pathRules.map((list) => ({ list, rules: level.grants })),
+    ];
+    for (const { list, rules } of restrictions) {
+      const restricted = restriction(await Promise.all([...restrictingFinding(call, list), ...findingsOf(rules)]));
       // With YOLO no call asks, whichever level says that it does. What a level denies stays denied.
       const mustAsk = restricted === "ask" && ruling.policy === "allow" && !yolo;
       const mustDeny = restricted === "deny" && ruling.policy !== "deny";
-      if (mustAsk || mustDeny) ruling = { policy: restricted, interrupt: false, ...about, level: at + 1 };
+      if (mustAsk || mustDeny) ruling = { policy: restricted, interrupt: false, ...about, level: at };
     }
   }
   return ruling;
+}
+
+/** The path rules that a tool keeps when it runs: those of the agents, and those that threads have. */
+export function pathRulesOf({ pathRules }: GateConfig, policies: PolicyLevels): PathRuleLists {
+  const ofThreads = policies.flatMap((level) => level.pathRules);
+  return ofThreads.length === 0 ? pathRules : [...pathRules, ...ofThreads];
 }
 
 const NO_PERMISSIONS: AgentPermissions = { rules: [], pathRules: [] };

@@ -9,7 +9,8 @@ import type { StreamModel } from "../model/compat.ts";
 import type { Head } from "../model/prompt.ts";
 import type { HarnessMode } from "../config/modes.ts";
 import { whyUnavailable, type GateConfig, type InterruptOn } from "../permissions/gate.ts";
-import { pathRuleLists, type PathRuleLists } from "../permissions/path-rule.ts";
+import { pathRuleLists } from "../permissions/agent-permissions.ts";
+import type { PathRuleLists } from "../permissions/path-rule.ts";
 import type { Rule, ToolCategory } from "../permissions/rule.ts";
 import { hashOf } from "../ports/hash.ts";
 import { mergeSettings, type CallSettings } from "../config/settings.ts";
@@ -78,7 +79,7 @@ function levelsOf({ agent }: HarnessMode, subagent: SubagentConfig | null): read
   return path.map((one, at) => (isEntered && at === path.length - 1 ? [one, agent] : [one]));
 }
 
-const pathRulesOf = (mode: HarnessMode, subagent: SubagentConfig | null): PathRuleLists =>
+const pathRulesIn = (mode: HarnessMode, subagent: SubagentConfig | null): PathRuleLists =>
   pathRuleLists([subagent?.top ?? mode.agent, ...levelsOf(mode, subagent).flat()]);
 
 export async function makeSetup(
@@ -91,7 +92,7 @@ export async function makeSetup(
   await config.delegation(agent)?.ready();
   const tools = toolsOf(mode, config);
   const gate = gateOf(mode, config);
-  const shown = shownTools(tools, pathRulesOf(mode, fork ? fork.of : config.subagent));
+  const shown = shownTools(tools, pathRulesIn(mode, fork ? fork.of : config.subagent));
   const listed: LanguageModelV4FunctionTool[] = shown.map(({ name, description, schema }) => {
     return { type: "function" as const, name, description, inputSchema: schema.json };
   });
@@ -176,7 +177,7 @@ function gateOf(mode: HarnessMode, config: SetupConfig): GateConfig {
     rules: [...config.permissions, ...(subagent?.top ?? agent).rules],
     topPathRules: (subagent?.top ?? agent).pathRules,
     levels: levelsOf(mode, subagent),
-    pathRules: pathRulesOf(mode, subagent),
+    pathRules: pathRulesIn(mode, subagent),
     interruptOn: config.interruptOn,
     yolo: config.yolo,
     toolCategory: config.toolCategory,
