@@ -187,8 +187,8 @@ export const permissions = inPackage("packages/core", [
   {
     attacks: "P10: a rule does not replace the grant for the same tool",
     file: "folds/control.ts",
-    find: "grants: withoutTarget(grants, rule), yolo",
-    replace: "grants, yolo",
+    find: "rules: next, grants: withoutTarget(grants, rule) }",
+    replace: "rules: next, grants }",
     tests: ["turn/decisions"],
   },
 ]);

@@ -11,5 +11,6 @@ export type {
   RewoundFile,
   ThreadFiles,
 } from "./events/files.ts";
+export { Operation, PathRule, type PathRuleLists } from "./permissions/path-rule.ts";
 export { Policy } from "./permissions/rule.ts";
 export type { FileReach, LookedAt, Undo, Workspace, WorkspaceHost, WorkspaceStatus } from "./ports/workspace.ts";

@@ -7,6 +7,7 @@ import {
   denial,
   digestOf,
   judgeCall,
+  pathRulesOf,
   type GateRuling,
   type JudgedCall,
   type PolicyLevels,
@@ -110,6 +111,7 @@ async function check({ state, journal, ports, signal }: Driver, call: Call, setu
     tool,
     input: run.value,
     resumed,
+    pathRules: pathRulesOf(setup.gate, policies),
     wasInterrupted: call.state === "started",
     isStillPermitted: agent && isStillPermitted,
   };

@@ -16,6 +16,7 @@ import type { NamedTool, ToolContext } from "../tools/tool.ts";
 import type { Thread } from "../thread/thread.ts";
 import type { Workspace } from "../ports/workspace.ts";
 import type { PolicyLevels } from "../permissions/gate.ts";
+import type { PathRuleLists } from "../permissions/path-rule.ts";
 import { handBack, type Appended, type Decide } from "./decide.ts";
 import type { Setup } from "./setup.ts";
 
@@ -66,6 +67,8 @@ export interface RunnableCall {
   tool: NamedTool;
   input: unknown;
   resumed: ToolContext["resumed"];
+  /** Of the agents that it was judged by. */
+  pathRules: PathRuleLists;
   /** A driver that died had started it, so it may have had its effect. */
   wasInterrupted: boolean;
   /** Of a subagent: judges the call again, by the rules that the threads above have now. */
