@@ -75,16 +75,16 @@ export const conversation = inPackage("packages/core", [
   {
     attacks: "P4: a call without a result stays without",
     file: "folds/transcript.ts",
-    find: "function closed(state: Transcript): Transcript {\n  if (!state.open) return state;",
+    find: "function closed(state: Transcript, seq: number): Transcript {\n  if (!state.open) return state;",
     replace:
-      "function closed(state: Transcript): Transcript {\n  if (state) return state;\n  if (!state.open) return state;",
+      "function closed(state: Transcript, seq: number): Transcript {\n  if (state) return state;\n  if (!state.open) return state;",
     tests: ["model/prompt", "folds/folds"],
   },
   {
     attacks: "P4: an interrupted answer is in the prompt",
     file: "folds/transcript.ts",
-    find: 'case "message_end":\n      if (event.interrupted) return state;',
-    replace: 'case "message_end":',
+    find: "return event.interrupted ? state : withMessage(",
+    replace: "return withMessage(",
     tests: ["model/prompt", "folds/folds", "thread/recover"],
   },
   {
@@ -96,9 +96,9 @@ export const conversation = inPackage("packages/core", [
   },
   {
     attacks: "prompt: the oldest comes last",
-    file: "folds/transcript.ts",
-    find: "return entries.toReversed();",
-    replace: "return entries;",
+    file: "model/body-messages.ts",
+    find: "of added.toReversed())",
+    replace: "of added)",
     tests: ["model/prompt", "model/prompt-growth", "folds/folds"],
   },
   {

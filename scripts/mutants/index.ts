@@ -1,3 +1,4 @@
+import { agentPaths } from "./agent-paths.ts";
 import { conversation } from "./conversation.ts";
 import { files } from "./files.ts";
 import { folded } from "./folded.ts";
@@ -26,4 +27,5 @@ export const mutants: readonly Mutant[] = [
   ...files,
   ...walls,
   ...patterns,
+  ...agentPaths,
 ];

@@ -131,8 +131,8 @@ export const permissions = inPackage("packages/core", [
   {
     attacks: "P9: an answer to an earlier question answers the current one",
     file: "commands/answers.ts",
-    find: "toolCallId === call.toolCallId && questionSeq === call.questionSeq",
-    replace: "toolCallId === call.toolCallId",
+    find: "one.toolCallId === call.toolCallId && questionSeq(one) === questionSeq(call)",
+    replace: "one.toolCallId === call.toolCallId",
     tests: ["thread/behind"],
   },
   {
@@ -187,8 +187,8 @@ export const permissions = inPackage("packages/core", [
   {
     attacks: "P10: a rule does not replace the grant for the same tool",
     file: "folds/control.ts",
-    find: "grants: withoutTarget(grants, rule), yolo",
-    replace: "grants, yolo",
+    find: "rules: next, grants: withoutTarget(grants, rule) }",
+    replace: "rules: next, grants }",
     tests: ["turn/decisions"],
   },
 ]);

@@ -47,8 +47,8 @@ export const seats = inPackage("packages/core", [
   {
     attacks: "hand-back: a call that was handed back is shown as running",
     file: "folds/display.ts",
-    find: 'requested: "pending"',
-    replace: 'requested: "running"',
+    find: 'STATUS[state] ?? "pending"',
+    replace: 'STATUS[state] ?? "running"',
     tests: ["turn/handed-back"],
   },
   {
@@ -134,6 +134,27 @@ export const seats = inPackage("packages/core", [
     find: 'if (parked) return "parked";',
     replace: "",
     tests: ["queries/settled"],
+  },
+  {
+    attacks: "display: a subagent that is parked parks the thread above it, in another process",
+    file: "folds/display.ts",
+    find: "turnId !== null && lastError?.code === PARKED",
+    replace: 'status === "parked"',
+    tests: ["folds/display-tree"],
+  },
+  {
+    attacks: "display: held inputs are forgotten while a subagent waits, in another process",
+    file: "folds/display.ts",
+    find: 'held: status !== "running"',
+    replace: 'held: status === "idle"',
+    tests: ["folds/display-tree"],
+  },
+  {
+    attacks: "display: a thread whose subagents delegate is idle",
+    file: "folds/display.ts",
+    find: '"parked", "delegating"]',
+    replace: '"parked"]',
+    tests: ["folds/display-tree"],
   },
   {
     attacks: "settled: what waits is idle",
@@ -264,7 +285,7 @@ export const seats = inPackage("packages/core", [
   {
     attacks: "budget: a try that failed is a step",
     file: "folds/progress.ts",
-    find: "(isStepUsage(event) ? 1 : 0)",
+    find: "isStepUsage(event) ? 1 : 0",
     replace: "1",
     tests: ["turn/limits"],
   },

@@ -4,6 +4,7 @@ import { catalogOf, SubagentsValue, ToolValues, type Agent, type Subagents } fro
 import { AgentModes } from "./config/agent-modes.ts";
 import { Budget } from "./config/budget.ts";
 import { checkedConfig } from "./config/check.ts";
+import { checkAgent, knownAgents } from "./config/check-agent.ts";
 import { CinchError, closedError, reasonOf } from "./errors.ts";
 import { HeartbeatList, Heartbeats, type Heartbeat } from "./config/heartbeats.ts";
 import { memoryStore } from "./ports/memory-store.ts";
@@ -132,7 +133,11 @@ export class Harness<Values = StateValues> {
     this.#shape = new StateShape(valid.stateSchema, valid.initialState, valid.memory);
     this.#rules = valid.permissions ?? [];
     const { clock = systemClock } = valid;
-    this.#modes = new Modes(modesOf(valid).map(modeOf), valid.defaultModeId, {
+    const modes = modesOf(valid).map(modeOf);
+    const subagents = valid.subagents === undefined ? undefined : catalogOf(valid.subagents, "Harness");
+    const agents = modes.flatMap(({ agent }) => [agent, ...knownAgents(agent.subagents)]);
+    for (const agent of [...agents, ...knownAgents(subagents)]) checkAgent(agent, valid.workspace);
+    this.#modes = new Modes(modes, valid.defaultModeId, {
       tools: [valid.tools ?? {}, valid.workspace?.tools ?? {}],
       addedTools: [valid.memory?.tools ?? {}, ...(valid.context ?? []).map(({ tools }) => tools ?? {})],
       permissions: this.#rules,
@@ -144,8 +149,9 @@ export class Harness<Values = StateValues> {
       contextWindow: valid.contextWindow,
       resolveModel: valid.resolveModel,
       workspaceTools: valid.workspace?.tools ?? {},
-      subagents: valid.subagents === undefined ? undefined : catalogOf(valid.subagents, valid.id),
+      subagents,
       clock,
+      checkAgent: (agent) => checkAgent(agent, valid.workspace),
     });
     const prices = { ...defaultPrices, ...valid.prices };
     const { ids = randomIds, recover = "opened", resourceId = "default", onRecover = "resume" } = valid;

@@ -70,6 +70,7 @@ export { Harness, type HarnessConfig } from "./harness.ts";
 export type { LanguageModel } from "./model/compat.ts";
 export type { InterruptOn } from "./permissions/gate.ts";
 export type { Fit } from "./permissions/judge.ts";
+export type { PathRule, PathRuleLists } from "./permissions/path-rule.ts";
 export type { HeldRule, Policy, Rule, ToolCategory } from "./permissions/rule.ts";
 export type { Clock } from "./ports/clock.ts";
 export type { Ids } from "./ports/ids.ts";

@@ -230,11 +230,7 @@ export class Session<Values = StateValues> {
 
   /** The rules of the configuration, of the current mode's agent, and of the thread, in this order. */
   getPermissionRules(): Rule[] {
-    return [
-      ...this.#ports.rules,
-      ...(this.#mode?.agent.permissions ?? []),
-      ...this.#control.policies.rules.map(plainRule),
-    ];
+    return [...this.#ports.rules, ...(this.#mode?.agent.rules ?? []), ...this.#control.policies.rules.map(plainRule)];
   }
 
   getState(): WholeState<Values> {
@@ -370,7 +366,13 @@ export class Session<Values = StateValues> {
     await this.#thread?.refresh();
     const shown = { modeId: this.getCurrentModeId(), modelId: this.getCurrentModelId() };
     const { resourceId } = this;
-    const id = await createThread(this.#ports, { title, resourceId, ...shown, control: this.#control });
+    const id = await createThread(this.#ports, {
+      title,
+      resourceId,
+      ...shown,
+      control: this.#control,
+      from: this.#thread,
+    });
     await this.#enter(id);
     return this.#record(id);
   }

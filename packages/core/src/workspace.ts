@@ -12,5 +12,6 @@ export type {
   ThreadFiles,
 } from "./events/files.ts";
 export { CONTEXT_PATH, OFFLOADED_FROM_CHARS } from "./events/offloaded.ts";
+export { Operation, PathRule, type PathRuleLists } from "./permissions/path-rule.ts";
 export { Policy } from "./permissions/rule.ts";
 export type { FileReach, LookedAt, Undo, Workspace, WorkspaceHost, WorkspaceStatus } from "./ports/workspace.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { HarnessEvent } from "@cinch/core";
+import type { HarnessEvent, Memory } from "@cinch/core";
 import { MemoryData, MemoryStore } from "@cinch/core/store";
 import { call, fail, hang } from "@cinch/testkit";
 import { observationalMemory, summaries } from "@cinch/memory";
@@ -35,7 +35,7 @@ test("the request for a summary fits the window, whatever the messages hold", as
   await simulation.harness.sendMessage({ content: "x".repeat(30_000) });
   const asked = model.requests.filter(isSummariser);
   assert.ok(asked.length > 0);
-  for (const { prompt } of asked) assert.ok(tokensOf(prompt) < WINDOW, `${tokensOf(prompt)}`);
+  for (const { prompt } of asked) assert.ok(tokensOf(prompt) < WINDOW * 0.6, `${tokensOf(prompt)}`);
 });
 
 test("after a summary, the newest messages of the user stand as they are", async () => {
@@ -113,6 +113,24 @@ test("a prompt that stays too long ends the turn with CONTEXT_OVERFLOW, after on
   }
 });
 
+test("a memory that could always leave more out is asked once for an overflow", async () => {
+  const model = worker(20, { agent: (_, steps) => (steps >= 3 ? tooLong : undefined) });
+  const memory: Memory = {
+    plan: ({ hasOverflowed, fromSeq, boundaries }) => ({
+      cut: hasOverflowed
+        ? { kind: "leave_out", range: [1, boundaries.at(-1)?.seq ?? fromSeq - 1], reason: "overflow" }
+        : null,
+      observe: null,
+      reflect: null,
+    }),
+    summarise: async () => "",
+  };
+  await using simulation = await simulated(model, { memory });
+  const { error } = await simulation.harness.sendMessage({ content: "Look." });
+  assert.equal(error?.code, "CONTEXT_OVERFLOW");
+  assert.equal(ofType(simulation.seen, "context_summarised").length, 1);
+});
+
 test("compact() does it now, with the caller's wishes, on an idle thread", async () => {
   const model = worker(10);
   await using simulation = await simulated(model, { memory: summaries() });
@@ -127,6 +145,20 @@ test("compact() does it now, with the caller's wishes, on an idle thread", async
   assert.deepEqual(await harness.compact(), { range: null, tokensBefore: tokensAfter, tokensAfter });
   await harness.sendMessage({ content: "And now?" });
   assertCovered(stepsOf(model).at(-1)!.prompt, seqsOf(seen));
+});
+
+test("an idle thread is free again in the append that compacts it", async () => {
+  const store = new MemoryStore(new MemoryData());
+  await using simulation = await simulated(worker(10), { memory: summaries(), storage: store });
+  const { harness } = simulation;
+  await harness.sendMessage({ content: "Look." });
+  const leases: Promise<{ status: string }>[] = [];
+  harness.subscribe(({ type, threadId }) => type === "context_summarised" && leases.push(store.lease(threadId)));
+  await harness.compact();
+  assert.deepEqual(
+    (await Promise.all(leases)).map(({ status }) => status),
+    ["free"],
+  );
 });
 
 test("compact() rejects with the reason if the summary can't be made, and changes nothing", async () => {

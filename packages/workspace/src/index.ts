@@ -17,7 +17,8 @@ export {
 } from "./backends/index.ts";
 export { commandMatcher, type CommandMatcher } from "./commands/index.ts";
 export { FileError, type FileProblem } from "./file-error.ts";
-export { narrower, pathRules, policyFor, type Operation, type PathRule, type PathRules } from "./path-rules/index.ts";
+export type { Operation, PathRule } from "@cinch/core/workspace";
+export { narrower, pathRules, policyFor, type PathRules } from "./path-rules/index.ts";
 export { bwrapSandbox, srtSandbox, type BwrapOptions, type Sandbox } from "./sandboxes/index.ts";
 export {
   localShell,

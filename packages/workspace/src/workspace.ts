@@ -3,7 +3,7 @@ import { homedir } from "node:os";
 import { resolve } from "node:path";
 import { CinchError, type ToolContext, type ToolSet } from "@cinch/core";
 import type { Workspace, WorkspaceStatus } from "@cinch/core";
-import type { WorkspaceHost } from "@cinch/core/workspace";
+import type { PathRule, PathRuleLists, WorkspaceHost } from "@cinch/core/workspace";
 import type { Backend, Reach } from "./backend.ts";
 import { withContext } from "./backends/context.ts";
 import { directoryBackend } from "./backends/directory.ts";
@@ -18,8 +18,8 @@ import { FrozenPaths, type FrozenRoot } from "./frozen/index.ts";
 import { isWithin, relativeTo, virtualPath } from "./paths.ts";
 import { hiddenRules } from "./path-rules/hidden-rules.ts";
 import { cacheFolder, makePrivate } from "./private-folder.ts";
-import { canHide, narrower, pathRules, policyFor, ruleHooks, withFrozen } from "./path-rules/index.ts";
-import type { PathRule, PathRules } from "./path-rules/index.ts";
+import { fileRules, narrower, pathRules, ruleHooks, withFrozen } from "./path-rules/index.ts";
+import type { FileRules, PathRules } from "./path-rules/index.ts";
 import type { Sandbox } from "./sandboxes/index.ts";
 import type { Protection, Shell } from "./shells/shell.ts";
 import { rulesBelow } from "./shells/shell-rules.ts";
@@ -27,7 +27,8 @@ import { localShell } from "./shells/local-shell.ts";
 import { sandboxShell, type SandboxShellOptions } from "./shells/sandbox-shell.ts";
 import { Background, commandTools } from "./tools/execute/index.ts";
 import { chunksOf, sha256 } from "./contents/saved-contents.ts";
-import { fileTools } from "./tools/index.ts";
+import { fileTools, restrictedTools } from "./tools/index.ts";
+import { PathQueue } from "./tools/path-queue.ts";
 import { CommandRecords, FileUndo } from "./undo/index.ts";
 
 export interface WorkspaceOptions {
@@ -91,6 +92,8 @@ export class FileWorkspace implements Workspace {
   #protection: Protection = { kind: "none", description: "The workspace is not open yet." };
   /** The workspace path of the shell's root. */
   #shellAt = "/";
+  /** Whether commands keep path rules of their own. */
+  #keepsPathRules = false;
 
   constructor(options: WorkspaceOptions) {
     checkConfig("createWorkspace", options);
@@ -115,14 +118,6 @@ export class FileWorkspace implements Workspace {
       records: new CommandRecords(RUNNING, real === undefined ? undefined : resolve(real)),
     });
     const path = (input: string) => this.#path(input);
-    const fileRules = {
-      policy: (operation: "read" | "write", at: string) => {
-        const refusal = operation === "write" ? this.#frozen.refusal(at) : undefined;
-        if (refusal !== undefined) throw fileError("denied", at, refusal);
-        return policyFor(this.#rules, operation, at);
-      },
-      hides: (at: string) => canHide(this.#rules, at),
-    };
     const commands = {
       background: this.#background,
       protection: () => this.#protection,
@@ -130,16 +125,39 @@ export class FileWorkspace implements Workspace {
       path: (input: string) => this.#shellPath(path(input)),
       watch: ({ threadId, files, signal }: ToolContext) => this.undo.watch({ threadId, files }, signal),
       accompany: (threadId: string) => this.undo.accompany(threadId),
+      keepsPathRules: () => this.#keepsPathRules,
+      shellRules: (lists: PathRuleLists) => lists.map((list) => rulesBelow(list, this.#shellAt)),
     };
-    this.tools = {
-      ...fileTools({
-        backend: withPolicy(all, withFrozen(ruleHooks(this.#rules), this.#isFrozen)),
-        rules: fileRules,
+    const queue = new PathQueue();
+    const toolsUnder = (agents: PathRules): ToolSet => {
+      const under = narrower(this.#rules, agents);
+      return fileTools({
+        backend: withPolicy(all, withFrozen(ruleHooks(under), this.#isFrozen)),
+        rules: this.#fileRules(under),
         path,
         wrote: (...what) => this.undo.ledger.note(...what),
-      }),
-      ...(shell ? commandTools({ shell, ...commands }) : {}),
+        queue,
+      });
     };
+    this.tools = { ...restrictedTools(toolsUnder), ...(shell ? commandTools({ shell, ...commands }) : {}) };
+  }
+
+  /** With the reason if a file is frozen. */
+  #fileRules(rules: PathRules): FileRules {
+    const all = fileRules(rules);
+    return {
+      ...all,
+      policy: (operation, path) => {
+        const refusal = operation === "write" ? this.#frozen.refusal(path) : undefined;
+        if (refusal !== undefined) throw fileError("denied", path, refusal);
+        return all.policy(operation, path);
+      },
+    };
+  }
+
+  /** Throws `INVALID_CONFIG`. */
+  checkPathRules(rules: readonly PathRule[]): void {
+    pathRules(rules);
   }
 
   async open(host: WorkspaceHost): Promise<WorkspaceStatus> {
@@ -172,6 +190,7 @@ export class FileWorkspace implements Workspace {
     const rules = known ? rulesBelow(this.#permissions, this.#shellAt) : [];
     await shell.open?.({ rules, hidden, frozen: this.#isFrozen });
     const protection = await shell.protection();
+    this.#keepsPathRules = known && protection.rulesPerCommand === true;
     const kept = known && shell.open !== undefined && protection.kind !== "none";
     if (kept || this.#permissions.length === 0) return protection;
     return { ...protection, description: `${protection.description} Path rules do not cover commands.` };

@@ -1,4 +1,5 @@
-import { asksPerson, type Call } from "../folds/call.ts";
+import { questionSeq, type Call } from "../folds/call.ts";
+import { asksPerson } from "../folds/open-call.ts";
 import type { ThreadState } from "../folds/state.ts";
 import type { Thread } from "../thread/thread.ts";
 
@@ -9,7 +10,7 @@ export type WaitingState = "asking" | "suspended";
 export function waitingCalls({ turn }: ThreadState, waiting: WaitingState): readonly Call[] {
   if (!turn || turn.aborting || turn.endsAfterCalls) return [];
   const isWaitingSo = (call: Call) => call.state === waiting && asksPerson(call);
-  return turn.calls.filter(isWaitingSo).toSorted((a, b) => a.questionSeq - b.questionSeq);
+  return turn.calls.filter(isWaitingSo).toSorted((a, b) => questionSeq(a) - questionSeq(b));
 }
 
 /** Without a `toolCallId`, the oldest waiting call; without a `threadId`, a call of the session's thread or of a descendant of it. */
@@ -47,7 +48,7 @@ export class AnswerTargets {
     const { toolCallId, threadId = thread?.id } = answer ?? {};
     const isMeant = (call: Call) =>
       toolCallId === undefined
-        ? !this.#inFlight.has(questionOf(threadId, call.questionSeq))
+        ? !this.#inFlight.has(questionOf(threadId, questionSeq(call)))
         : call.toolCallId === toolCallId;
     const refreshed = refreshAndFind(waiting, isMeant);
     if (!thread || thread.id !== threadId) return { threadId, find: refreshed, until: (answered) => answered };
@@ -57,7 +58,9 @@ export class AnswerTargets {
     const hasOnlyInFlight = !call && toolCallId === undefined && waitingNow.length > 0;
     const found = call || hasOnlyInFlight ? Promise.resolve(call) : refreshed(thread);
     found.catch(() => undefined);
-    const until = call ? this.#tracking(questionOf(threadId, call.questionSeq)) : <T>(answered: Promise<T>) => answered;
+    const until = call
+      ? this.#tracking(questionOf(threadId, questionSeq(call)))
+      : <T>(answered: Promise<T>) => answered;
     return { threadId, find: () => found, until };
   }
 

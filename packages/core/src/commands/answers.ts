@@ -1,7 +1,7 @@
 import { waitingCalls, type FindCall, type WaitingState } from "./answer-target.ts";
 import { CinchError } from "../errors.ts";
 import type { Decision, NewEvent } from "../events/event-map.ts";
-import { BY_RULES, type Approval, type Call } from "../folds/call.ts";
+import { BY_RULES, questionSeq, type Call } from "../folds/call.ts";
 import type { ThreadState } from "../folds/state.ts";
 import { refuseForeign } from "./refuse-foreign.ts";
 import { NoJson, toJson } from "../events/json.ts";
@@ -44,7 +44,7 @@ const MESSAGE_CHARS = 100_000;
 export async function answerSuspension(thread: Thread, answer: SuspensionAnswer, find: FindCall): Promise<void> {
   const { toolCallId, by, seq } = answer;
   const resumeData = jsonOf("resumeData", answer.resumeData);
-  const isSeen = ({ questionSeq }: Call) => seq === undefined || questionSeq === seq;
+  const isSeen = (one: Call) => seq === undefined || questionSeq(one) === seq;
   const call = await findWaiting(thread, "suspended", { toolCallId, find, isSeen });
   const tool = await toolOf(thread, call);
   const problem = await problemOf(thread, tool?.checkAnswer, resumeData);
@@ -75,9 +75,10 @@ export async function answerApproval(thread: Thread, answer: ApprovalAnswer, fin
   const isSeen = ({ approval }: Call) => digest === undefined || approval?.digest === digest;
   const call = await findWaiting(thread, "asking", { toolCallId, find, isSeen });
   const approval = call.approval!;
+  const { grantTo } = call;
   checkDecision(decision, approval.decisions);
   const edit = decision === "edit" ? await editOf(thread, call, answer.args) : { digest: approval.digest };
-  const grants = grantOf(decision, call, approval);
+  const grants = grantOf(decision, call);
   await policyCommand(thread, async (state) => {
     const { turn } = state;
     if (!turn || !isStillWaiting(state, call)) throw await notPending(thread, "asking", call.toolCallId);
@@ -91,11 +92,11 @@ export async function answerApproval(thread: Thread, answer: ApprovalAnswer, fin
       ...(message === undefined ? {} : { message }),
       ...(by === undefined ? {} : { by }),
     };
-    return approval.grantTo === null ? [resolved, ...grants] : [resolved];
+    return grantTo === null ? [resolved, ...grants] : [resolved];
   });
   // After the answer: if the process ends in between, the next such call asks again.
-  if (approval.grantTo !== null && grants.length > 0)
-    await thread.ports.threads.visit(approval.grantTo, (above) => policyCommand(above, async () => grants));
+  if (grantTo !== null && grants.length > 0)
+    await thread.ports.threads.visit(grantTo, (above) => policyCommand(above, async () => grants));
 }
 
 function jsonOf(name: string, value: unknown): Json {
@@ -116,8 +117,8 @@ function checkedMessage({ decision, message, args }: ApprovalAnswer): string | u
 }
 
 /** The grant that an answer adds, if it adds one. */
-function grantOf(decision: Decision, { toolCallId, toolName }: Call, approval: Approval): NewEvent[] {
-  const { suggestion, category, interrupt } = approval;
+function grantOf(decision: Decision, { toolCallId, toolName, approval, interrupt }: Call): NewEvent[] {
+  const { suggestion, category } = approval!;
   const from = toolCallId;
   const answersInterrupt = interrupt ? { interrupt } : {};
   if (decision === "always_allow_category") return [{ type: "grant_added", rule: { category, policy: "allow" }, from }];
@@ -177,7 +178,7 @@ async function findWaiting(
 
 const isStillWaiting = (state: ThreadState, call: Call): boolean =>
   waitingCalls(state, call.state as WaitingState).some(
-    ({ toolCallId, questionSeq }) => toolCallId === call.toolCallId && questionSeq === call.questionSeq,
+    (one) => one.toolCallId === call.toolCallId && questionSeq(one) === questionSeq(call),
   );
 
 const ANSWER_EVENT = { suspended: "tool_resumed", asking: "tool_approval_resolved" } as const;

@@ -1,7 +1,8 @@
 import { stamp, type NewEvent } from "../events/event-map.ts";
-import { yoloUpdate } from "../folds/control.ts";
+import { pathRulesField, yoloUpdate } from "../folds/control.ts";
 import type { Folds } from "../folds/folds.ts";
 import type { Thread } from "../thread/thread.ts";
+import { pathRulesInForce } from "./path-rules-in-force.ts";
 import { checkSeq } from "./rewind.ts";
 
 export interface CloneOptions {
@@ -29,7 +30,8 @@ export async function cloneThread(
   const { policies } = state.control;
   const current = { rules: [...policies.rules], state: yoloUpdate(policies) };
   const parent = { threadId: source.id, seq };
-  const event: NewEvent = { type: "thread_cloned", title: title ?? state.title, parent, ...current };
+  const inForce = pathRulesField(await pathRulesInForce(source));
+  const event: NewEvent = { type: "thread_cloned", title: title ?? state.title, parent, ...current, ...inForce };
   await ports.store.append(id, [stamp(event, ports.clock.now())], { afterSeq: seq });
   return { id, folds: seq === state.seq ? folds : undefined };
 }

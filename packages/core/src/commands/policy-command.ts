@@ -80,7 +80,7 @@ async function answersByRules(state: ThreadState, thread: Thread): Promise<NewEv
   const setup = await modes.setup(control, turn.modeId);
   const context = { threadId, resourceId };
   const answers = await Promise.all(
-    calls.map(async ({ toolCallId, toolName, input: args, approval }): Promise<NewEvent[]> => {
+    calls.map(async ({ toolCallId, toolName, args, approval }): Promise<NewEvent[]> => {
       const tool = setup.tools.get(toolName);
       const checked = await tool?.schema.check(args);
       if (!tool || !checked?.ok || !approval) return [];

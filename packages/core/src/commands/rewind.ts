@@ -2,7 +2,7 @@ import { CinchError } from "../errors.ts";
 import { refuseForeign } from "./refuse-foreign.ts";
 import type { DurableEvent, NewEvent } from "../events/event-map.ts";
 import { subtractUsage } from "../events/usage.ts";
-import { yoloUpdate } from "../folds/control.ts";
+import { pathRulesField, yoloUpdate } from "../folds/control.ts";
 import { noFiles, reduceFiles, type FilesState } from "../folds/files.ts";
 import type { ThreadState } from "../folds/state.ts";
 import { trieGet, trieRecord } from "../folds/trie.ts";
@@ -218,17 +218,18 @@ function reachOf(thread: Thread): FileReach {
   return { threadId: thread.id, files };
 }
 
-/** The event carries what a rewind must not revert: the title, rules, grants, YOLO and usage. */
+/** The event carries what a rewind must not revert: the title, the agent, rules, grants, YOLO and usage. */
 function rewound(
-  { title, usage: total, spent: all, control }: ThreadState,
+  { title, agent, usage: total, spent: all, control }: ThreadState,
   to: { toSeq: number; files: boolean },
   cutEnds: readonly DurableEvent<"subagent_end">[],
 ): NewEvent {
   const usage = cutEnds.reduce((left, end) => subtractUsage(left, end.usage), total);
   const spent = { ...all, cost: all.cost - cutEnds.reduce((sum, end) => sum + (end.cost ?? 0), 0) };
-  const { rules, grants } = control.policies;
+  const { rules, grants, pathRules } = control.policies;
   const state = yoloUpdate(control.policies);
-  return { type: "thread_rewound", ...to, title, rules: [...rules], grants: [...grants], usage, spent, state };
+  const now = { rules: [...rules], grants: [...grants], state, ...(agent ? { agent } : {}) };
+  return { type: "thread_rewound", ...to, title, usage, spent, ...now, ...pathRulesField(pathRules) };
 }
 
 export function checkSeq(name: string, seq: number, last: number): void {

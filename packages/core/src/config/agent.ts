@@ -12,7 +12,9 @@ import { CinchError, reasonOf } from "../errors.ts";
 import type { HarnessEvent } from "../events/event-map.ts";
 import { isLanguageModel, type LanguageModel } from "../model/compat.ts";
 import { namedTool } from "../tools/named-tool.ts";
-import { Rule } from "../permissions/rule.ts";
+import { agentPermissions } from "../permissions/agent-permissions.ts";
+import type { PathRule } from "../permissions/path-rule.ts";
+import type { Rule } from "../permissions/rule.ts";
 import { Settings } from "./settings.ts";
 import type { ToolSet } from "../tools/tool.ts";
 
@@ -28,7 +30,8 @@ export interface AgentConfig {
   tools?: ToolSet;
   /** The tools that may run, of all that are listed; default: all. */
   availableTools?: readonly string[];
-  permissions?: readonly Rule[];
+  /** Rules for tools and categories, and path rules, which need a workspace. */
+  permissions?: readonly (Rule | PathRule)[];
   maxSteps?: number;
   budget?: Budget;
   /** A subagent that continues as its parent: it inherits the parent's conversation, instructions, model and tools. */
@@ -94,7 +97,7 @@ const Config = z.strictObject({
   model: z.optional(ModelValue),
   tools: z.optional(ToolValues),
   availableTools: z.optional(z.array(z.string())),
-  permissions: z.optional(z.array(Rule)),
+  permissions: z.optional(z.array(z.unknown())),
   maxSteps: z.optional(z.int().check(z.gte(1))),
   budget: z.optional(Budget),
   forked: z.optional(z.boolean()),
@@ -114,12 +117,11 @@ export class Agent {
   readonly model: Model | undefined;
   readonly tools: ToolSet;
   readonly availableTools: readonly string[] | null;
-  readonly permissions: readonly Rule[];
+  readonly rules: readonly Rule[];
+  readonly pathRules: readonly PathRule[];
   readonly maxSteps: number;
   readonly budget: Budget | undefined;
   readonly forked: boolean;
-  /** The names of the tools that listed subagents have, and theirs. Those of a catalog are not known. */
-  readonly subagentTools: readonly string[];
   /** `null`: `subagents: false`. `undefined`: not configured. */
   readonly subagents: SubagentCatalog | null | undefined;
   readonly maxSubagentDepth: number;
@@ -133,7 +135,8 @@ export class Agent {
   readonly settings: Settings;
 
   constructor(config: AgentConfig) {
-    const valid = checkedConfig(Config, config, `Agent ${JSON.stringify(config?.name ?? "?")}`);
+    const what = `Agent ${JSON.stringify(config?.name ?? "?")}`;
+    const valid = checkedConfig(Config, config, what);
     this.name = valid.name;
     this.description = valid.description ?? "";
     this.instructions = valid.instructions ?? "";
@@ -141,14 +144,16 @@ export class Agent {
     this.tools = valid.tools ?? {};
     for (const [name, tool] of Object.entries(this.tools)) namedTool(name, tool);
     this.availableTools = valid.availableTools ? Object.freeze([...valid.availableTools]) : null;
-    this.permissions = Object.freeze([...(valid.permissions ?? [])]);
+    const { rules, pathRules } = agentPermissions(valid.permissions ?? [], what);
+    this.rules = rules;
+    this.pathRules = pathRules;
     this.budget = valid.budget;
     this.settings = Object.freeze(valid.settings ?? {});
     this.maxSteps = valid.maxSteps ?? DEFAULT_MAX_STEPS;
     this.hasOwnTools = valid.tools !== undefined;
     this.forked = valid.forked ?? false;
-    this.subagents = valid.subagents === undefined ? undefined : catalogOf(valid.subagents, valid.name);
-    this.subagentTools = toolNamesOf(valid.subagents);
+    this.subagents =
+      valid.subagents === undefined ? undefined : catalogOf(valid.subagents, `Agent ${JSON.stringify(valid.name)}`);
     this.maxSubagentDepth = valid.maxSubagentDepth ?? DEFAULT_DEPTH;
     this.subagentSessions = sessionsOf(valid.subagentSessions);
     this.subagentBackground = backgroundOf(valid.subagentBackground);
@@ -156,36 +161,52 @@ export class Agent {
   }
 }
 
-/** `null` for `false`. Throws `INVALID_CONFIG`. */
+/** A catalog whose agents are all known. */
+export class AgentList implements SubagentCatalog {
+  readonly #agents: ReadonlyMap<string, Agent>;
+
+  constructor(agents: ReadonlyMap<string, Agent>) {
+    this.#agents = agents;
+  }
+
+  get all(): readonly Agent[] {
+    return Array.from(this.#agents.values());
+  }
+
+  async list(): Promise<{ name: string; description: string }[]> {
+    return this.all.map(({ name, description }) => ({ name, description }));
+  }
+
+  async resolve(name: string): Promise<Agent | undefined> {
+    return this.#agents.get(name);
+  }
+}
+
+/** `null` for `false`. `owner`: for messages. Throws `INVALID_CONFIG`. */
 export function catalogOf(subagents: Subagents, owner: string): SubagentCatalog | null {
   if (subagents === false) return null;
   if (isCatalog(subagents)) return subagents;
   const agents = new Map<string, Agent>();
-  for (const one of subagents) {
-    const agent = one instanceof Agent ? one : agentOf(one);
+  for (const [at, one] of subagents.entries()) {
+    const agent = one instanceof Agent ? one : agentOf(one, `${owner}: subagents[${at}]`);
     if (agents.has(agent.name))
-      throw new CinchError(
-        "INVALID_CONFIG",
-        `Agent ${JSON.stringify(owner)} has two subagents named "${agent.name}". Rename one.`,
-      );
+      throw new CinchError("INVALID_CONFIG", `${owner} has two subagents named "${agent.name}". Rename one.`);
     agents.set(agent.name, agent);
   }
-  const listed = Array.from(agents.values(), ({ name, description }) => ({ name, description }));
-  return { list: async () => listed, resolve: async (name) => agents.get(name) };
+  return new AgentList(agents);
 }
 
-/** The names of the tools of listed agents and of their subagents. */
-export function toolNamesOf(subagents: Subagents | undefined): readonly string[] {
-  if (!Array.isArray(subagents)) return [];
-  return (subagents as readonly (Agent | SubagentConfig)[]).flatMap((one) => {
-    const below = one instanceof Agent ? one.subagentTools : toolNamesOf(one.subagents);
-    return [...Object.keys(one.tools ?? {}), ...below];
-  });
-}
-
-function agentOf({ id, defaultModelId, ...config }: SubagentConfig): Agent {
+function agentOf(given: SubagentConfig, where: string): Agent {
+  if (typeof given !== "object" || given === null)
+    throw new CinchError(
+      "INVALID_CONFIG",
+      `${where} is no agent. Give an Agent, or an object such as { name, tools }.`,
+    );
+  const { id, defaultModelId, ...config } = given;
   const { name = id, model = defaultModelId } = config;
-  return new Agent({ ...config, name: name!, ...(model === undefined ? {} : { model }) });
+  if (typeof name !== "string" || name === "")
+    throw new CinchError("INVALID_CONFIG", `${where} has no name. Add one, such as { name: "explore" }.`);
+  return new Agent({ ...config, name, ...(model === undefined ? {} : { model }) });
 }
 
 /** Throws `INVALID_CONFIG` for a function that fails: it is not a failure of the provider. */

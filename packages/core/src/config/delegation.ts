@@ -19,19 +19,25 @@ const generalPurpose = new Agent({
 Do the task completely, with the tools that you have. End with a report that contains everything the other agent needs: findings, paths, decisions, and what you could not do.`,
 });
 
+export interface CatalogPorts {
+  clock: Clock;
+  /** Throws `INVALID_CONFIG` for an agent that can't be used here. */
+  checkAgent(agent: Agent): void;
+}
+
 /** The subagents of one agent. */
 export class Delegation {
   readonly agent: Agent;
   readonly #catalog: SubagentCatalog | undefined;
-  readonly #clock: Clock;
+  readonly #ports: CatalogPorts;
   #listed: readonly ListedAgent[] = [generalPurpose];
   #version = 0;
   #first: Promise<void> | undefined;
 
-  constructor(agent: Agent, catalog: SubagentCatalog | undefined, clock: Clock) {
+  constructor(agent: Agent, catalog: SubagentCatalog | undefined, ports: CatalogPorts) {
     this.agent = agent;
     this.#catalog = catalog;
-    this.#clock = clock;
+    this.#ports = ports;
   }
 
   /** By name. */
@@ -62,7 +68,7 @@ export class Delegation {
   }
 
   async #list(): Promise<readonly ListedAgent[] | undefined> {
-    const own = this.#catalog ? await withTimeout(this.#clock, this.#catalog.list(), CATALOG_MS) : [];
+    const own = this.#catalog ? await withTimeout(this.#ports.clock, this.#catalog.list(), CATALOG_MS) : [];
     if (!own) return undefined;
     const all = own.some(({ name }) => name === generalPurpose.name) ? own : [...own, generalPurpose];
     return all.map(({ name, description }) => ({ name, description })).toSorted((a, b) => (a.name < b.name ? -1 : 1));
@@ -71,15 +77,18 @@ export class Delegation {
   /** Rejects after the timeout: a catalog that does not answer may have the agent. */
   async #resolved(catalog: SubagentCatalog, name: string): Promise<Agent | undefined> {
     const answered = (async () => ({ agent: await catalog.resolve(name) }))();
-    const answer = await withTimeout(this.#clock, answered, CATALOG_MS);
+    const answer = await withTimeout(this.#ports.clock, answered, CATALOG_MS);
     if (!answer) throw new Error(`The catalog of subagents did not answer within ${CATALOG_MS / 1_000} s.`);
     return answer.agent;
   }
 
-  /** `undefined`: there is no agent of this name. Rejects if the catalog does. */
+  /** `undefined`: there is no agent of this name. Rejects if the catalog does, and for an agent that can't be used here. */
   async resolve(name: string): Promise<Agent | undefined> {
     const found = this.#catalog && (await this.#resolved(this.#catalog, name));
-    if (found instanceof Agent) return found;
+    if (found instanceof Agent) {
+      this.#ports.checkAgent(found);
+      return found;
+    }
     return name === generalPurpose.name ? generalPurpose : undefined;
   }
 }

@@ -1,9 +1,8 @@
 import * as z from "zod/mini";
 import { Agent, ModelValue, ToolValues, type Model, type SubagentCatalog } from "./agent.ts";
 import type { Budget } from "./budget.ts";
-import { Delegation } from "./delegation.ts";
+import { Delegation, type CatalogPorts } from "./delegation.ts";
 import type { AgentRecord } from "../events/event-map.ts";
-import type { Clock } from "../ports/clock.ts";
 import { CinchError, reasonOf } from "../errors.ts";
 import { isReturned, type Call } from "../folds/call.ts";
 import type { Control } from "../folds/control.ts";
@@ -53,13 +52,12 @@ export const ModeConfig = z.strictObject({
 export type ModeConfig = z.input<typeof ModeConfig>;
 
 /** The configuration that the modes of all agents share. */
-interface SharedConfig extends Omit<SetupConfig, "modes" | "transition" | "delegation" | "subagent"> {
+interface SharedConfig extends Omit<SetupConfig, "modes" | "transition" | "delegation" | "subagent">, CatalogPorts {
   resolveModel: ResolveModel | undefined;
   /** The tools of a subagent that has none of its own. */
   workspaceTools: ToolSet;
   /** For agents of the harness that configure none themselves. `null`: no subagents. */
   subagents: SubagentCatalog | null | undefined;
-  clock: Clock;
 }
 
 /** The part of the configuration that differs from the modes of the harness. */
@@ -113,7 +111,7 @@ export class Modes {
     if (known !== undefined) return known;
     const catalog = agent.subagents === undefined && depth === undefined ? this.#shared.subagents : agent.subagents;
     const isPossible = catalog !== null && (depth ?? agent.maxSubagentDepth) > 0;
-    const delegation = isPossible ? new Delegation(agent, catalog, this.#shared.clock) : null;
+    const delegation = isPossible ? new Delegation(agent, catalog, this.#shared) : null;
     this.#delegations.set(agent, delegation);
     return delegation;
   }
@@ -126,7 +124,8 @@ export class Modes {
 
   /** For the thread of a subagent that this process lacks: nothing but to end a turn. */
   without(missing: AgentRecord): Modes {
-    const own = { depth: 0, models: this.#models, subagent: { levels: [], fork: null }, missing };
+    const subagent = { top: this.default.agent, path: [], fork: null };
+    const own = { depth: 0, models: this.#models, subagent, missing };
     return new Modes(this.all, this.default.id, this.#shared, own);
   }
 
@@ -138,16 +137,13 @@ export class Modes {
   /** The modes of a subagent that an agent of these modes starts. */
   ofSubagent(agent: Agent, { modeId, depth }: AgentRecord): Modes {
     const mode = this.of(modeId);
-    const { subagent } = this.#config;
-    const levels = [...(subagent?.levels ?? []), agent.permissions];
-    const own = { depth, models: this.#models, subagent: { levels, fork: agent.forked ? { agent, mode } : null } };
-    // The rules of the top-level agent hold at every level. Those of the agents below are in `levels`.
-    const permissions = subagent ? this.#shared.permissions : [...this.#shared.permissions, ...mode.agent.permissions];
-    if (agent.forked) {
-      const { delegation } = this.#config;
-      return new Modes(this.all, this.default.id, { ...this.#shared, permissions }, { ...own, delegation });
-    }
-    const shared = { ...this.#shared, tools: agent.hasOwnTools ? [] : [this.#shared.workspaceTools], permissions };
+    const { subagent, delegation } = this.#config;
+    const top = subagent?.top ?? mode.agent;
+    const path = [...(subagent?.path ?? []), agent];
+    const fork = agent.forked ? { agent, mode, of: subagent?.fork ? subagent.fork.of : subagent } : null;
+    const own = { depth, models: this.#models, subagent: { top, path, fork } };
+    if (agent.forked) return new Modes(this.all, this.default.id, this.#shared, { ...own, delegation });
+    const shared = { ...this.#shared, tools: agent.hasOwnTools ? [] : [this.#shared.workspaceTools] };
     const { availableTools } = mode;
     const only = modeOf({ id: modeId, agent, ...(availableTools ? { availableTools: [...availableTools] } : {}) });
     return new Modes([only], modeId, shared, own);
@@ -203,15 +199,21 @@ export class Modes {
     return !(this.#tools.get(modeId)?.has(toolName) ?? false);
   }
 
+  /** `null`: this process has the agent of the thread. */
+  get missingAgent(): CinchError | null {
+    if (!this.#missing) return null;
+    const name = this.#missing.path.join(" > ");
+    return new CinchError(
+      "INVALID_CONFIG",
+      `There is no subagent "${name}" here. Its thread is kept for a process that has it.`,
+    );
+  }
+
   /** Why this process can't drive a thread. `null`: no mode and no tool is missing. */
   whyBlocked(state: ThreadState): CinchError | null {
     const { turn, control } = state;
     if (this.canAct(state)) return null;
-    if (this.#missing)
-      return new CinchError(
-        "INVALID_CONFIG",
-        `There is no subagent "${this.#missing.path.join(" > ")}" here. Its thread is kept for a process that has it.`,
-      );
+    if (this.missingAgent) return this.missingAgent;
     const modeId = turn?.phase === "calls" ? turn.modeId : control.modeId;
     if (modeId !== null && !this.has(modeId) && !(control.modeId === null || this.has(control.modeId)))
       return this.unknown(modeId);

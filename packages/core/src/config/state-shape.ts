@@ -91,7 +91,7 @@ export class StateShape {
   }
 }
 
-const withoutOm = ({ om: _, ...state }: State): State => state;
+const withoutOm = (state: State): State => Object.fromEntries(Object.entries(state).filter(([key]) => key !== "om"));
 
 const ASYNC_SCHEMA = "the stateSchema returned a promise; it must validate synchronously.";
 

@@ -1,3 +1,4 @@
+import { knownAgents } from "./check-agent.ts";
 import { didYouMean } from "./nearest.ts";
 import type { Rule } from "../permissions/rule.ts";
 import { toolsOf, type SetupConfig } from "../turn/setup.ts";
@@ -10,7 +11,13 @@ export function unknownTools(config: SetupConfig): string[] {
   // Only some agents have `submit_plan`, but its name is never a misspelling.
   const named = config.modes.map((mode) => ({
     mode,
-    names: [...new Set(["submit_plan", ...toolsOf(mode, config).keys(), ...mode.agent.subagentTools])],
+    names: [
+      ...new Set([
+        "submit_plan",
+        ...toolsOf(mode, config).keys(),
+        ...knownAgents(mode.agent.subagents).flatMap(({ tools }) => Object.keys(tools)),
+      ]),
+    ],
   }));
   const all = [...new Set(named.flatMap(({ names }) => names))];
   const ofHarness = [
@@ -18,7 +25,7 @@ export function unknownTools(config: SetupConfig): string[] {
     ...unknownNames("interruptOn", Object.keys(config.interruptOn), all),
   ];
   const ofModes = named.flatMap(({ mode: { id, agent, availableTools }, names }) => [
-    ...unknownNames(`permissions of agent "${agent.name}"`, toolNamesOf(agent.permissions), names),
+    ...unknownNames(`permissions of agent "${agent.name}"`, toolNamesOf(agent.rules), names),
     ...unknownNames(`availableTools of agent "${agent.name}"`, agent.availableTools ?? [], names),
     ...unknownNames(`availableTools of mode "${id}"`, availableTools ?? [], names),
   ]);

@@ -7,6 +7,7 @@ import { FileChange, FileRestore, RewoundFile } from "./files.ts";
 import { offloadedFields } from "./offloaded.ts";
 import { FilePart, Json, Message, Role, ToolResult, Usage } from "./message.ts";
 import type { HarnessDisplayState } from "../folds/display-state.ts";
+import { PathRuleLists } from "../permissions/path-rule.ts";
 import { HeldRule, Rule, ToolCategory } from "../permissions/rule.ts";
 
 /** In version 1 of `checkpoint_created`, the field `untracked` is named `untold`. */
@@ -76,6 +77,7 @@ export const eventMap = {
     parent: z.optional(Parent),
     agent: z.optional(AgentRecord),
     metadata: z.optional(z.record(z.string(), Json)),
+    pathRules: z.optional(PathRuleLists),
     /** For display: the first mode and model of the thread. */
     modeId: z.optional(z.string()),
     modelId: z.optional(z.string()),
@@ -88,6 +90,7 @@ export const eventMap = {
     agent: z.optional(AgentRecord),
     rules: z.array(HeldRule),
     state,
+    pathRules: z.optional(PathRuleLists),
   })),
   thread_rewound: driver(() => ({
     toSeq: z.number(),
@@ -98,6 +101,8 @@ export const eventMap = {
     title: z.optional(z.string()),
     spent: z.optional(Spent),
     state: z.optional(state),
+    pathRules: z.optional(PathRuleLists),
+    agent: z.optional(AgentRecord),
   })),
   thread_changed: live(() => ({ previousThreadId: z.nullable(z.string()) })),
   thread_deleted: live(() => ({ previousThreadId: z.nullable(z.string()) })),

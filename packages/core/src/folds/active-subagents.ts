@@ -1,7 +1,8 @@
 import type { DurableEvent, HarnessEvent } from "../events/event-map.ts";
 import type { Usage } from "../events/message.ts";
 import { addUsage, noUsage } from "../events/usage.ts";
-import type { ActiveSubagent, HarnessDisplayState, PendingApproval, PendingSuspension } from "./display-state.ts";
+import type { ActiveSubagent, HarnessDisplayState } from "./display-state.ts";
+import { approvalOf, suspensionOf } from "./question.ts";
 import { without } from "./without.ts";
 
 type Of<T extends HarnessEvent["type"]> = Extract<HarnessEvent, { type: T }>;
@@ -14,15 +15,35 @@ const MOST_SUBAGENTS = 200;
 const TEXT_CHARS = 2_000;
 const CALLS_SHOWN = 20;
 
-const noLive = { text: "", toolCalls: [], usage: noUsage, pendingApprovals: {}, pendingSuspensions: {} };
+const nothingPending = { pendingApprovals: {}, pendingSuspensions: {} };
+const noLive = { text: "", toolCalls: [], usage: noUsage, ...nothingPending };
+
+/** Whether it has not ended. */
+export const isActiveSubagent = ({ endedAt }: ActiveSubagent): boolean => endedAt === null;
+
+const filtered = <T>(record: Readonly<Record<string, T>>, isKept: (one: T) => boolean): Readonly<Record<string, T>> =>
+  Object.fromEntries(Object.entries(record).filter(([, one]) => isKept(one)));
 
 /** What live events have said of subagents is not in the journal. Descendants of descendants are known from live events alone. */
 export function withoutLiveSubagents(subagents: ActiveSubagents, threadId: string | null): ActiveSubagents {
-  const own = Object.entries(subagents).filter(([, { parentThreadId }]) => parentThreadId === threadId);
-  return Object.fromEntries(
-    own.map(([id, one]) => [id, { ...one, ...noLive, ...(one.endedAt === null && { status: "running" as const }) }]),
-  );
+  return quiet(filtered(subagents, ({ parentThreadId }) => parentThreadId === threadId));
 }
+
+/** A rewind reverts no run in the background that had started. */
+export const inBackground = (subagents: ActiveSubagents): ActiveSubagents =>
+  quiet(filtered(subagents, (one) => one.agentId !== null && isActiveSubagent(one)));
+
+const quiet = (subagents: ActiveSubagents): ActiveSubagents =>
+  Object.fromEntries(
+    Object.values(subagents).map((one) => {
+      const status = isActiveSubagent(one) ? "running" : one.status;
+      return [one.threadId, { ...one, ...noLive, status }];
+    }),
+  );
+
+/** When a turn begins or ends, subagents that have ended are no longer shown. */
+export const withoutEnded = (subagents: ActiveSubagents): ActiveSubagents =>
+  Object.values(subagents).every(isActiveSubagent) ? subagents : filtered(subagents, isActiveSubagent);
 
 export function startedSubagent(subagents: ActiveSubagents, event: DurableEvent<"subagent_start">): ActiveSubagents {
   const { childThreadId, agentName, path, task, background, at, threadId } = event;
@@ -39,51 +60,46 @@ export function startedSubagent(subagents: ActiveSubagents, event: DurableEvent<
     durationMs: null,
     ...noLive,
   };
-  return Object.fromEntries([...roomFor(Object.entries(without(subagents, childThreadId))), [childThreadId, one]]);
+  return { ...roomIn(without(subagents, childThreadId)), [childThreadId]: one };
 }
 
 /** Those that have ended make room first: one that has not may have something pending. */
-function roomFor(others: [string, ActiveSubagent][]): [string, ActiveSubagent][] {
-  if (others.length < SUBAGENTS_SHOWN) return others;
-  return others.filter(([, { endedAt }]) => endedAt === null).slice(-(MOST_SUBAGENTS - 1));
+function roomIn(others: ActiveSubagents): ActiveSubagents {
+  if (Object.keys(others).length < SUBAGENTS_SHOWN) return others;
+  return Object.fromEntries(Object.entries(withoutEnded(others)).slice(1 - MOST_SUBAGENTS));
 }
 
 export function endedSubagent(subagents: ActiveSubagents, event: DurableEvent<"subagent_end">): ActiveSubagents {
   const { childThreadId, status, usage, durationMs, at } = event;
-  const change = { status, usage, durationMs, endedAt: at, pendingApprovals: {}, pendingSuspensions: {} };
-  return changed(subagents, childThreadId, () => change);
-}
-
-/** When a turn begins or ends, subagents that have ended are no longer shown. */
-export function withoutEnded(subagents: ActiveSubagents): ActiveSubagents {
-  const active = Object.entries(subagents).filter(([, { endedAt }]) => endedAt === null);
-  return active.length === Object.keys(subagents).length ? subagents : Object.fromEntries(active);
-}
-
-/** A rewind reverts no run in the background that had started. */
-export function inBackground(subagents: ActiveSubagents): ActiveSubagents {
-  const left = Object.entries(subagents).filter(([, { agentId, endedAt }]) => agentId !== null && endedAt === null);
-  return Object.fromEntries(left.map(([id, one]) => [id, { ...one, ...noLive, status: "running" as const }]));
+  return changed(subagents, childThreadId, () => ({ status, usage, durationMs, endedAt: at, ...nothingPending }));
 }
 
 type SubagentEvent = Of<"subagent_text_delta" | "subagent_tool_start" | "subagent_tool_end" | "subagent_event">;
 
 export function reduceSubagents(subagents: ActiveSubagents, event: SubagentEvent): ActiveSubagents {
   const { childThreadId, status } = event;
-  const shown = event.type === "subagent_event" ? ofDescendant(subagents, event) : subagents;
-  return changed(shown, childThreadId, (one) => (one.endedAt === null ? { status, ...fields(one, event) } : {}));
+  const inner = event.type === "subagent_event" ? (event.event as HarnessEvent) : event;
+  return changed(ofDescendants(subagents, inner), childThreadId, (one) =>
+    isActiveSubagent(one) ? { status, ...changedFields(one, inner) } : {},
+  );
 }
 
 /** A child of a child is shown from its start to its end, which its parent's journal has. */
-function ofDescendant(subagents: ActiveSubagents, { event }: Of<"subagent_event">): ActiveSubagents {
-  const inner = event as HarnessEvent;
-  if (inner.type === "subagent_start") return startedSubagent(subagents, inner);
-  if (inner.type === "subagent_end") return endedSubagent(subagents, inner);
-  if (inner.type !== "resync") return subagents;
-  return { ...subagents, ...inner.displayState.activeSubagents };
+function ofDescendants(subagents: ActiveSubagents, event: HarnessEvent): ActiveSubagents {
+  switch (event.type) {
+    case "subagent_start":
+      return startedSubagent(subagents, event);
+    case "subagent_end":
+      return endedSubagent(subagents, event);
+    case "resync":
+      return { ...subagents, ...event.displayState.activeSubagents };
+    default:
+      return subagents;
+  }
 }
 
-function fields(one: ActiveSubagent, event: SubagentEvent): Partial<ActiveSubagent> {
+function changedFields(one: ActiveSubagent, event: HarnessEvent): Partial<ActiveSubagent> {
+  const { pendingApprovals, pendingSuspensions } = one;
   switch (event.type) {
     case "subagent_text_delta":
       return { text: (one.text + event.delta).slice(-TEXT_CHARS) };
@@ -97,26 +113,11 @@ function fields(one: ActiveSubagent, event: SubagentEvent): Partial<ActiveSubage
       const calls = one.toolCalls.map((call) => (call.toolCallId === toolCallId ? { ...call, isError } : call));
       return { toolCalls: calls, ...answered(one, toolCallId) };
     }
-    case "subagent_event":
-      return pendingAfter(one, event.event as HarnessEvent);
-  }
-}
-
-function pendingAfter(one: ActiveSubagent, event: HarnessEvent): Partial<ActiveSubagent> {
-  switch (event.type) {
-    case "tool_approval_required": {
-      const { toolCallId, toolName, args, category, digest, suggestion = null, decisions, path, seq, at } = event;
-      const about = { toolName, args, category, digest, suggestion, decisions, path };
-      const approval: PendingApproval = { threadId: one.threadId, toolCallId, ...about, seq, at };
-      return { pendingApprovals: { ...one.pendingApprovals, [toolCallId]: approval } };
-    }
-    case "tool_suspended": {
+    case "tool_approval_required":
+      return { pendingApprovals: { ...pendingApprovals, [event.toolCallId]: approvalOf(event) } };
+    case "tool_suspended":
       if (event.forChildren) return {};
-      const { toolCallId, toolName, args, suspendPayload, seq, at } = event;
-      const { threadId, path } = one;
-      const suspension: PendingSuspension = { threadId, path, toolCallId, toolName, args, suspendPayload, seq, at };
-      return { pendingSuspensions: { ...one.pendingSuspensions, [toolCallId]: suspension } };
-    }
+      return { pendingSuspensions: { ...pendingSuspensions, [event.toolCallId]: suspensionOf(event, one.path) } };
     case "tool_approval_resolved":
     case "tool_resumed":
       return answered(one, event.toolCallId);
@@ -126,18 +127,19 @@ function pendingAfter(one: ActiveSubagent, event: HarnessEvent): Partial<ActiveS
       return { text: "" };
     case "agent_end":
     case "thread_rewound":
-      return { pendingApprovals: {}, pendingSuspensions: {} };
+      return nothingPending;
     case "resync": {
-      const { pendingApprovals, pendingSuspensions } = event.displayState;
-      return { pendingApprovals: own(one, pendingApprovals), pendingSuspensions: own(one, pendingSuspensions) };
+      const isOwn = ({ threadId }: { threadId: string }) => threadId === one.threadId;
+      const { displayState } = event;
+      return {
+        pendingApprovals: filtered(displayState.pendingApprovals, isOwn),
+        pendingSuspensions: filtered(displayState.pendingSuspensions, isOwn),
+      };
     }
     default:
       return {};
   }
 }
-
-const own = <T extends { threadId: string }>({ threadId }: ActiveSubagent, pending: Readonly<Record<string, T>>) =>
-  Object.fromEntries(Object.entries(pending).filter(([, one]) => one.threadId === threadId));
 
 const answered = ({ pendingApprovals, pendingSuspensions }: ActiveSubagent, toolCallId: string) => ({
   pendingApprovals: without(pendingApprovals, toolCallId),

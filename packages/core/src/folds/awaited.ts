@@ -33,8 +33,7 @@ export function awaited({ runs }: ThreadState, { ids, mode }: AwaitPayload): "me
 
 /** The calls of `agent_await` that wait. */
 export const awaitingCalls = ({ turn }: ThreadState): readonly Call[] =>
-  turn?.calls.filter(({ state, forChildren, payload }) => state === "suspended" && forChildren && payload !== null) ??
-  [];
+  turn?.calls.filter(({ state, forChildren, suspension }) => state === "suspended" && forChildren && suspension) ?? [];
 
 /** Why a call of `agent_await` continues now. `null`: it waits. */
 export function whyContinues(state: ThreadState, payload: AwaitPayload, now: number): string | null {

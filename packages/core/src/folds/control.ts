@@ -1,5 +1,6 @@
 import type { DurableEvent, Task } from "../events/event-map.ts";
 import type { Json } from "../events/message.ts";
+import type { PathRule, PathRuleLists } from "../permissions/path-rule.ts";
 import { withoutTarget, type HeldRule } from "../permissions/rule.ts";
 import { emptyTrie, trieSet, type Trie } from "./trie.ts";
 
@@ -9,6 +10,8 @@ export interface Policies {
   grants: readonly HeldRule[];
   /** `null`: not set on this thread; the harness's `initialState` applies. */
   yolo: boolean | null;
+  /** Of the subagent whose thread a person copied or continued from. They can only make a call stricter. */
+  pathRules: PathRuleLists;
 }
 
 /** The settings of a thread. */
@@ -37,7 +40,7 @@ export const newControl: Control = {
   modeId: null,
   models: {},
   model: null,
-  policies: { rules: [], grants: [], yolo: null },
+  policies: { rules: [], grants: [], yolo: null, pathRules: [] },
   values: emptyTrie,
   lastTaskNo: 0,
   sinceTasks: 0,
@@ -46,14 +49,17 @@ export const newControl: Control = {
 
 export function reduceControl(control: Control, event: DurableEvent): Control {
   switch (event.type) {
+    case "thread_created":
+      return event.pathRules ? withPathRules(control, event) : control;
     case "thread_cloned": {
       // The source may have got rules after `parent.seq`. They count as older than every rule that is set on the clone.
       const rules = event.rules.map((rule) => ({ ...rule, seq: Math.min(rule.seq, event.seq) }));
-      return withState({ ...control, policies: { ...control.policies, rules, grants: [] } }, event.state);
+      const cloned = withState({ ...control, policies: { ...control.policies, rules, grants: [] } }, event.state);
+      return withPathRules(cloned, event);
     }
     case "thread_rewound": {
       const { rules, grants, state = {} } = event;
-      return withState({ ...control, policies: { ...control.policies, rules, grants } }, state);
+      return withPathRules(withState({ ...control, policies: { ...control.policies, rules, grants } }, state), event);
     }
     case "mode_changed":
       return { ...control, modeId: event.modeId };
@@ -65,10 +71,10 @@ export function reduceControl(control: Control, event: DurableEvent): Control {
     case "state_changed":
       return withState(control, event.updates);
     case "permission_changed": {
-      const { rules, grants, yolo } = control.policies;
+      const { rules, grants } = control.policies;
       const { rule, seq } = event;
       const next = [...withoutTarget(rules, rule), { ...rule, seq }];
-      return { ...control, policies: { rules: next, grants: withoutTarget(grants, rule), yolo } };
+      return { ...control, policies: { ...control.policies, rules: next, grants: withoutTarget(grants, rule) } };
     }
     case "grant_added": {
       const { rule, seq, interrupt } = event;
@@ -100,12 +106,21 @@ function withMessage(control: Control, { message, about, interrupted }: DurableE
   return { ...control, modeNote: text };
 }
 
+const withPathRules = (control: Control, { pathRules = [] }: { pathRules?: PathRuleLists | undefined }): Control => ({
+  ...control,
+  policies: { ...control.policies, pathRules },
+});
+
 function withState(control: Control, updates: { [key: string]: Json }): Control {
   const { yolo, ...values } = updates;
   const policies = typeof yolo === "boolean" ? { ...control.policies, yolo } : control.policies;
   const set = (all: Trie<Json>, [key, value]: [string, Json]) => trieSet(all, key, value);
   return { ...control, policies, values: Object.entries(values).reduce(set, control.values) };
 }
+
+/** The path rules of a thread as a field of the event with which its copy begins. */
+export const pathRulesField = (lists: PathRuleLists): { pathRules?: PathRule[][] } =>
+  lists.length === 0 ? {} : { pathRules: lists.map((list) => [...list]) };
 
 /** YOLO as an update of the state, if it was set on this thread. */
 export const yoloUpdate = ({ yolo }: Policies): { [key: string]: Json } => (yolo === null ? {} : { yolo });

@@ -1,16 +1,12 @@
 import type { DurableEvent, HarnessEvent, ThreadStatus } from "../events/event-map.ts";
 import { tokensOf } from "../events/usage.ts";
 import { isNewer } from "../events/versions.ts";
-import { asksPerson, CallsDraft, requestedCall, type Call } from "./call.ts";
-import type {
-  ActiveSubagent,
-  ActiveTool,
-  HarnessDisplayState,
-  PendingApproval,
-  PendingSuspension,
-} from "./display-state.ts";
+import { CallsDraft } from "./call.ts";
+import type { ActiveSubagent, ActiveTool, HarnessDisplayState } from "./display-state.ts";
+import { asksPerson, isUnended, type OpenCall } from "./open-call.ts";
+import { isActiveSubagent } from "./active-subagents.ts";
 import { newParts, reduceParts, reducePartsAll, type DisplayParts } from "./display-parts.ts";
-import { isWaiting, newProgress, newTurn, reduceProgress, type OpenTurn, type Progress } from "./progress.ts";
+import { isWaiting, newProgress, newTurn, PARKED, reduceProgress, type OpenTurn, type Progress } from "./progress.ts";
 
 /** The states that a display state is computed from. */
 interface Sources {
@@ -26,84 +22,79 @@ export const newDisplayState = (threadId: string | null): HarnessDisplayState =>
 
 /** Pure, and O(1) for a text delta whatever the thread's length. Events of a newer release are skipped. */
 export function reduceDisplay(before: HarnessDisplayState, event: HarnessEvent): HarnessDisplayState {
-  return reduceDisplayAll(before, [event]);
+  if (event.type === "resync") return event.displayState;
+  const { progress, parts } = sourcesOf(before);
+  return displayOf(isFolded(event) ? reduceProgress(progress, event) : progress, reduceParts(parts, event));
 }
 
 /** Gives the same result as folding one event at a time, with fewer copies. */
 export function reduceDisplayAll(before: HarnessDisplayState, events: readonly HarnessEvent[]): HarnessDisplayState {
   const resync = events.findLastIndex(({ type }) => type === "resync");
-  if (resync >= 0) {
-    const { displayState } = events[resync] as HarnessEvent & { type: "resync" };
-    return resync === events.length - 1 ? displayState : reduceDisplayAll(displayState, events.slice(resync + 1));
-  }
-  const { progress, parts } = known.get(before) ?? sourcesOf(before);
+  if (resync >= 0) return reduceDisplayAll(reduceDisplay(before, events[resync]!), events.slice(resync + 1));
+  if (events.length === 0) return before;
+  const { progress, parts } = sourcesOf(before);
   const draft = new CallsDraft();
-  const durable = events.filter((event): event is DurableEvent & HarnessEvent => "v" in event && !isNewer(event));
-  const next = durable.reduce((state, event) => reduceProgress(state, event, draft), progress);
-  const [only] = events;
-  return displayOf(next, events.length === 1 ? reduceParts(parts, only!) : reducePartsAll(parts, events));
+  const next = events.filter(isFolded).reduce((state, event) => reduceProgress(state, event, draft), progress);
+  return displayOf(next, reducePartsAll(parts, events));
 }
+
+const isFolded = (event: HarnessEvent): event is HarnessEvent & DurableEvent => "v" in event && !isNewer(event);
 
 /** The display of a thread: a view of its progress, and its display parts. */
 export function displayOf(progress: Progress, parts: DisplayParts): HarnessDisplayState {
   const { partialResults, ...shown } = parts;
-  const view = viewOf(progress, parts.threadId);
+  const view = viewOf(progress);
   const activeTools = withPartial(view.activeTools, partialResults);
-  const state = { ...view, ...shown, activeTools, ...ofTree(progress, view, parts) };
+  const state = { ...shown, ...view, activeTools, ...ofTree(view, parts) };
   known.set(state, { progress, parts });
   return state;
 }
 
 /** What is pending in descendants is pending here too, and the status is that of the whole tree. */
-function ofTree(progress: Progress, view: View, { activeSubagents }: DisplayParts): Partial<HarnessDisplayState> {
-  const active = Object.values(activeSubagents).filter(({ endedAt }) => endedAt === null);
-  if (active.length === 0) return {};
+function ofTree(view: View, { activeSubagents }: DisplayParts) {
+  const active = Object.values(activeSubagents).filter(isActiveSubagent);
+  // The end of a subagent that is idle is about to be recorded.
+  const ofSubagents = active.map((one) => (one.status === "idle" ? "running" : one.status));
+  const status = statusOfTree([view.status, ...ofSubagents]);
+  const shown = { status, isRunning: status === "running" };
+  if (active.length === 0) return shown;
   const approvals = active.flatMap((one) => Object.values(one.pendingApprovals));
   const suspensions = active.flatMap((one) => Object.values(one.pendingSuspensions));
   const pendingApprovals = { ...view.pendingApprovals, ...byThread(approvals) };
-  // The end of a subagent that is idle is about to be recorded.
-  const ofSubagents = active.map((one) => (one.status === "idle" ? "running" : one.status));
-  const status = statusOfTree([threadStatus(progress), ...ofSubagents]);
-  return {
-    status,
-    isRunning: status === "running",
-    pendingApproval: Object.values(pendingApprovals).toSorted((a, b) => a.at - b.at)[0] ?? null,
-    pendingApprovals,
-    pendingSuspensions: { ...view.pendingSuspensions, ...byThread(suspensions) },
-  };
+  const pendingSuspensions = { ...view.pendingSuspensions, ...byThread(suspensions) };
+  const [oldest = null] = Object.values(pendingApprovals).toSorted((a, b) => a.at - b.at);
+  return { ...shown, pendingApproval: oldest, pendingApprovals, pendingSuspensions };
 }
 
+/** A thread that delegates is `running`, unless its subagents are known to wait or to be parked. */
 function statusOfTree(statuses: readonly ActiveSubagent["status"][]): HarnessDisplayState["status"] {
-  return (["running", "waiting", "parked"] as const).find((status) => statuses.includes(status)) ?? "idle";
+  const first = (["running", "waiting", "parked", "delegating"] as const).find((status) => statuses.includes(status));
+  return first === "delegating" ? "running" : (first ?? "idle");
 }
 
 const byThread = <T extends { threadId: string; toolCallId: string }>(items: readonly T[]): Record<string, T> =>
   Object.fromEntries(items.map((item) => [`${item.threadId}:${item.toolCallId}`, item]));
 
-type View = Omit<HarnessDisplayState, keyof DisplayParts>;
+/** The status is that of the thread alone. */
+type View = Omit<HarnessDisplayState, keyof DisplayParts | "status" | "isRunning"> & { status: ThreadStatus };
 
 /** A cache: between two durable events, the progress stays the same object. */
-const views = new WeakMap<Progress, { threadId: string | null; view: View }>();
+const views = new WeakMap<Progress, View>();
 
-function viewOf(progress: Progress, threadId: string | null): View {
-  const last = views.get(progress);
-  if (last?.threadId === threadId) return last.view;
-  const view = newView(progress, threadId ?? "");
-  views.set(progress, { threadId, view });
+function viewOf(progress: Progress): View {
+  const view = views.get(progress) ?? newView(progress);
+  views.set(progress, view);
   return view;
 }
 
-function newView(progress: Progress, threadId: string): View {
+function newView(progress: Progress): View {
   const { title, turn, inbox, tasks, previousTasks, usage, spent, lastError } = progress;
-  const own = threadStatus(progress);
-  const status = own === "delegating" ? "running" : own;
   return {
     title,
-    status,
-    isRunning: status === "running",
+    status: threadStatus(progress),
     turnId: turn?.turnId ?? null,
-    activeTools: byId(openCalls(turn).map(activeTool)),
-    ...pendingIn(turn, threadId),
+    activeTools: byId(unendedCalls(turn).map(activeTool)),
+    ...pendingIn(turn),
     inbox,
     queuedFollowUps: inbox.filter((item) => item.delivery !== "steer").length,
     tasks,
@@ -122,44 +113,36 @@ export function threadStatus({ turn, inbox, held, parked }: Progress): ThreadSta
   return inbox.length > 0 && !held ? "running" : "idle";
 }
 
-const openCalls = (turn: OpenTurn | null): readonly Call[] =>
-  turn?.calls.filter(({ state }) => state !== "ended") ?? [];
+const unendedCalls = (turn: OpenTurn | null): readonly OpenCall[] => turn?.calls.filter(isUnended) ?? [];
 
-const STATUS = {
-  requested: "pending",
-  declined: "pending",
-  resumed: "pending",
+const STATUS: Partial<Record<OpenCall["state"], ActiveTool["status"]>> = {
   started: "running",
   asking: "waiting",
   suspended: "waiting",
-} as const;
+};
 
-const activeTool = ({ toolCallId, toolName, input, state, forChildren }: Call): ActiveTool => ({
+const activeTool = ({ toolCallId, toolName, args, state, forChildren }: OpenCall): ActiveTool => ({
   toolCallId,
   toolName,
-  args: input,
-  status: state === "ended" ? "pending" : STATUS[state],
+  args,
+  status: STATUS[state] ?? "pending",
   forChildren: state === "suspended" && forChildren,
   partialResult: null,
 });
 
 function withPartial(tools: View["activeTools"], partial: DisplayParts["partialResults"]): View["activeTools"] {
-  const updated = Object.entries(partial).filter(([id]) => Object.hasOwn(tools, id));
-  if (updated.length === 0) return tools;
-  return {
-    ...tools,
-    ...Object.fromEntries(updated.map(([id, partialResult]) => [id, { ...tools[id]!, partialResult }])),
-  };
+  const ids = Object.keys(partial).filter((id) => Object.hasOwn(tools, id));
+  if (ids.length === 0) return tools;
+  return { ...tools, ...byId(ids.map((id) => ({ ...tools[id]!, partialResult: partial[id]! }))) };
 }
 
 type Pending = Pick<HarnessDisplayState, "pendingApproval" | "pendingApprovals" | "pendingSuspensions">;
 
-/** The calls that wait for a person, oldest question first. In a turn that is about to end, no call waits. */
-function pendingIn(turn: OpenTurn | null, threadId: string): Pending {
-  const calls = turn && !turn.endsAfterCalls ? openCalls(turn).toSorted((a, b) => a.questionSeq - b.questionSeq) : [];
-  const approvals = calls.filter(({ state }) => state === "asking").map((call) => pendingApproval(call, threadId));
-  const suspended = calls.filter((call) => call.state === "suspended" && !call.forChildren);
-  const suspensions = suspended.map((call) => pendingSuspension(call, threadId));
+/** What calls ask a person, oldest question first. In a turn that is about to end, no call waits. */
+function pendingIn(turn: OpenTurn | null): Pending {
+  const calls = turn?.endsAfterCalls ? [] : unendedCalls(turn).filter(asksPerson);
+  const approvals = oldestFirst(calls.map(({ state, approval }) => (state === "asking" ? approval : null)));
+  const suspensions = oldestFirst(calls.map(({ state, suspension }) => (state === "suspended" ? suspension : null)));
   return {
     pendingApproval: approvals[0] ?? null,
     pendingApprovals: byId(approvals),
@@ -167,69 +150,39 @@ function pendingIn(turn: OpenTurn | null, threadId: string): Pending {
   };
 }
 
-function pendingApproval(call: Call, threadId: string): PendingApproval {
-  const { toolCallId, toolName, input: args, questionSeq: seq, questionAt: at } = call;
-  const { interrupt: _, grantTo: __, ...approval } = call.approval!;
-  return { threadId, toolCallId, toolName, args, ...approval, seq, at };
-}
-
-const pendingSuspension = (call: Call, threadId: string): PendingSuspension => {
-  const { toolCallId, toolName, input: args, payload: suspendPayload, questionSeq: seq, questionAt: at } = call;
-  return { threadId, path: [], toolCallId, toolName, args, suspendPayload, seq, at };
-};
+const oldestFirst = <T extends { seq: number }>(questions: readonly (T | null)[]): T[] =>
+  questions.filter((question) => question !== null).toSorted((a, b) => a.seq - b.seq);
 
 const byId = <T extends { toolCallId: string }>(items: readonly T[]): Readonly<Record<string, T>> =>
   Object.fromEntries(items.map((item) => [item.toolCallId, item]));
 
+const sourcesOf = (display: HarnessDisplayState): Sources => known.get(display) ?? reconstructed(display);
+
 /** Reconstructs the sources of a display state that another process computed, as far as a display needs them. */
-function sourcesOf(display: HarnessDisplayState): Sources {
-  const { status, cost, tokenUsage: usage, inbox, activeTools } = display;
+function reconstructed(display: HarnessDisplayState): Sources {
+  const { status, turnId, lastError, cost, tokenUsage: usage, activeTools } = display;
   const spent = { ...newProgress.spent, cost: cost ?? 0, unpriced: cost === null && tokensOf(usage) > 0 };
-  const held = status === "idle" && inbox.length > 0;
-  const progress = {
-    ...newProgress,
-    ...display,
-    turn: turnOf(display),
-    held,
-    parked: status === "parked",
-    usage,
-    spent,
-  };
+  // The status is that of the tree: of a thread that is parked, subagents may run.
+  const parked = turnId !== null && lastError?.code === PARKED;
+  // Without a turn, queued inputs that are not held make a thread `running`. In a turn, `held` has no meaning yet.
+  const progress = { ...display, turn: turnOf(display), held: status !== "running", parked, usage, spent };
   const partial = Object.values(activeTools).filter(({ partialResult }) => partialResult !== null);
   const partialResults = Object.fromEntries(partial.map((tool) => [tool.toolCallId, tool.partialResult]));
-  const { threadId, seq, messages, modifiedFiles, modeId, modelId, currentMessage, toolInputBuffers } = display;
-  const { activeSubagents, omProgress } = display;
-  const shown = { threadId, seq, messages, modifiedFiles, modeId, modelId, currentMessage, toolInputBuffers };
-  return { progress, parts: { ...shown, activeSubagents, omProgress, partialResults } };
+  return { progress, parts: { ...display, partialResults } };
 }
 
 function turnOf({ turnId, activeTools, pendingApprovals, pendingSuspensions }: HarnessDisplayState): OpenTurn | null {
   if (turnId === null) return null;
-  const calls = Object.values(activeTools).map((tool) =>
-    callOf(tool, pendingApprovals[tool.toolCallId], pendingSuspensions[tool.toolCallId]),
-  );
+  const calls = Object.values(activeTools).map((tool): OpenCall => {
+    const { toolCallId, status, forChildren } = tool;
+    const approval = pendingApprovals[toolCallId] ?? null;
+    const suspension = pendingSuspensions[toolCallId] ?? null;
+    const state = forChildren || suspension ? "suspended" : STATES[status];
+    return { ...tool, state, approval, suspension };
+  });
   // A call that waits but is not pending shows that another call was declined without a message.
-  const endsAfterCalls = calls.some(({ state, questionSeq }) => state === "asking" && questionSeq === 0);
+  const endsAfterCalls = calls.some(({ state, approval }) => state === "asking" && !approval);
   return { ...newTurn(turnId), calls, phase: calls.length > 0 ? "calls" : "model", endsAfterCalls };
 }
 
 const STATES = { pending: "requested", running: "started", waiting: "asking" } as const;
-
-function callOf(
-  { toolCallId, toolName, args: input, status, forChildren }: ActiveTool,
-  asking?: PendingApproval,
-  suspended?: PendingSuspension,
-): Call {
-  const call: Call = { ...requestedCall, toolCallId, toolName, input, state: STATES[status] };
-  if (forChildren) return { ...call, state: "suspended", forChildren };
-  if (asking)
-    return {
-      ...call,
-      approval: { ...asking, interrupt: false, grantTo: null },
-      questionSeq: asking.seq,
-      questionAt: asking.at,
-    };
-  if (!suspended) return call;
-  const { suspendPayload: payload, seq: questionSeq, at: questionAt } = suspended;
-  return { ...call, state: "suspended", payload, questionSeq, questionAt };
-}

@@ -23,15 +23,13 @@ export function reduceModified(files: Modified, event: DurableEvent<"file_change
   const { path, operation, at, before, after, held } = event;
   if (held) return files;
   const known = Object.hasOwn(files, path) ? files[path] : undefined;
-  if (!known && operation === "restore") return files;
   const original = known ? known.original : (before?.hash ?? null);
   const isBack = (after?.hash ?? null) === original;
-  if (!known && isBack) return files;
-  const names = Object.keys(files).filter((name) => name !== path);
-  const most = FILES_SHOWN - (isBack ? 0 : 1);
+  if (!known && (isBack || operation === "restore")) return files;
+  const others = Object.keys(files).filter((name) => name !== path);
   // There may be thousands of these events in a row, and this is the fastest way to copy.
   const all: Record<string, ModifiedFile> = {};
-  for (let no = Math.max(0, names.length - most); no < names.length; no++) all[names[no]!] = files[names[no]!]!;
+  for (const name of others.slice(1 - FILES_SHOWN)) all[name] = files[name]!;
   if (!isBack) all[path] = { path, operation, at, original };
   return all;
 }

@@ -1,8 +1,8 @@
 import type { DurableEvent, Spent, Task } from "../events/event-map.ts";
 import type { Usage } from "../events/message.ts";
 import { addUsage, noUsage, tokensOf } from "../events/usage.ts";
-import { CallsDraft, callsOf, changedCall, type Call, type CallEvent } from "./call.ts";
 import { reduceInbox, type InboxItem } from "./inbox.ts";
+import { copiedCalls, type CallEvent, type CallsFold, type OpenCall } from "./open-call.ts";
 
 /** The next action of a turn: ask the model, run the calls of its last message, or end. */
 export type Phase = "model" | "calls" | "done";
@@ -11,7 +11,7 @@ export type Phase = "model" | "calls" | "done";
 export interface OpenTurn {
   turnId: string;
   phase: Phase;
-  calls: readonly Call[];
+  calls: readonly OpenCall[];
   aborting: boolean;
   /** A call was declined without a message: the turn ends when the calls beside it have ended. */
   endsAfterCalls: boolean;
@@ -39,6 +39,9 @@ export interface Progress {
   spent: Spent;
 }
 
+/** The code of the error that parks a turn. */
+export const PARKED = "PARKED";
+
 const nothingSpent: Spent = { steps: 0, ms: 0, cost: 0, unpriced: false };
 
 export const newProgress: Progress = {
@@ -54,8 +57,7 @@ export const newProgress: Progress = {
   spent: nothingSpent,
 };
 
-/** `draft` is shared by the events of a batch. */
-export function reduceProgress(before: Progress, event: DurableEvent, draft = new CallsDraft()): Progress {
+export function reduceProgress(before: Progress, event: DurableEvent, fold = copiedCalls): Progress {
   const inbox = reduceInbox(before.inbox, event);
   const state = inbox === before.inbox ? before : { ...before, inbox };
   const { turn } = state;
@@ -80,14 +82,10 @@ export function reduceProgress(before: Progress, event: DurableEvent, draft = ne
     case "usage_update":
     case "om_observation_end":
     case "om_reflection_end":
-      return { ...state, usage: addUsage(state.usage, event.usage), spent: spentAfter(state.spent, event) };
+      return { ...state, ...used(state, event, isStepUsage(event) ? 1 : 0) };
     // What a subagent has used counts for its parent.
-    case "subagent_end": {
-      const spent = { ...state.spent, cost: state.spent.cost + (event.cost ?? 0) };
-      const unpriced = spent.unpriced || (event.cost === null && tokensOf(event.usage) > 0);
-      const usage = addUsage(state.usage, event.usage);
-      return { ...state, usage, spent: { ...spent, unpriced }, turn: turn && reduceTurn(turn, event, draft) };
-    }
+    case "subagent_end":
+      return { ...state, ...used(state, event, 0), turn: turn && reduceTurn(turn, event, fold) };
     case "error": {
       const { code, message, retryable, parked = state.parked } = event;
       return { ...state, lastError: { code, message, retryable }, parked };
@@ -99,7 +97,7 @@ export function reduceProgress(before: Progress, event: DurableEvent, draft = ne
       return { ...state, turn: null, held: held && inbox.length > 0, parked: false };
     }
     default:
-      return turn ? { ...state, turn: reduceTurn(turn, event, draft) } : state;
+      return turn ? { ...state, turn: reduceTurn(turn, event, fold) } : state;
   }
 }
 
@@ -121,27 +119,29 @@ export type UsageEvent = DurableEvent<"usage_update" | "om_observation_end" | "o
 export const isStepUsage = (event: UsageEvent): boolean =>
   event.type === "usage_update" && !event.failed && event.source === undefined;
 
-function spentAfter(spent: Spent, event: UsageEvent): Spent {
-  const { usage, cost } = event;
+type Used = Pick<DurableEvent<"usage_update">, "usage" | "cost">;
+
+function used({ usage: before, spent }: Progress, { usage, cost }: Used, steps: number): Partial<Progress> {
   const unpriced = spent.unpriced || (cost === null && tokensOf(usage) > 0);
-  return { ...spent, steps: spent.steps + (isStepUsage(event) ? 1 : 0), cost: spent.cost + (cost ?? 0), unpriced };
+  const after = { ...spent, steps: spent.steps + steps, cost: spent.cost + (cost ?? 0), unpriced };
+  return { usage: addUsage(before, usage), spent: after };
 }
 
 function started(turn: OpenTurn | null, { turnId = "", unstarted = [] }: DurableEvent<"agent_start">): OpenTurn {
   if (turn?.turnId !== turnId) return newTurn(turnId);
   if (unstarted.length === 0) return turn;
-  const isHandedBack = (call: Call) => call.state === "started" && unstarted.includes(call.toolCallId);
+  const isHandedBack = (call: OpenCall) => call.state === "started" && unstarted.includes(call.toolCallId);
   return { ...turn, calls: turn.calls.map((call) => (isHandedBack(call) ? { ...call, state: "requested" } : call)) };
 }
 
-function reduceTurn(turn: OpenTurn, event: DurableEvent, draft: CallsDraft): OpenTurn {
+function reduceTurn(turn: OpenTurn, event: DurableEvent, fold: CallsFold): OpenTurn {
   switch (event.type) {
     case "abort_requested":
       return event.turnId === turn.turnId ? { ...turn, aborting: true } : turn;
     case "message_end": {
       if (event.interrupted) return turn;
       if (event.message.role !== "assistant") return { ...turn, phase: "model" };
-      const calls = callsOf(event.message);
+      const calls = fold.requested(event.message);
       return { ...turn, calls, phase: calls.length > 0 ? "calls" : "done" };
     }
     case "tool_end":
@@ -149,14 +149,14 @@ function reduceTurn(turn: OpenTurn, event: DurableEvent, draft: CallsDraft): Ope
     case "tool_approval_required":
     case "tool_suspended":
     case "tool_resumed":
-      return withCall(turn, event, draft);
+      return withCall(turn, event, fold);
     // The call of a background run ends by itself, and so does that of a run which began in an earlier turn.
     case "subagent_start":
-      return event.background ? turn : withCall(turn, event, draft);
+      return event.background ? turn : withCall(turn, event, fold);
     case "subagent_end":
-      return isAwaited(turn, event) ? withCall(turn, event, draft) : turn;
+      return isAwaited(turn, event) ? withCall(turn, event, fold) : turn;
     case "tool_approval_resolved": {
-      const next = withCall(turn, event, draft);
+      const next = withCall(turn, event, fold);
       return event.decision === "decline" && event.message === undefined ? { ...next, endsAfterCalls: true } : next;
     }
     default:
@@ -164,8 +164,8 @@ function reduceTurn(turn: OpenTurn, event: DurableEvent, draft: CallsDraft): Ope
   }
 }
 
-function withCall(turn: OpenTurn, event: CallEvent, draft: CallsDraft): OpenTurn {
-  const { calls, allEnded } = draft.change(turn.calls, event.toolCallId, changedCall(event));
+function withCall(turn: OpenTurn, event: CallEvent, fold: CallsFold): OpenTurn {
+  const { calls, allEnded } = fold.changed(turn.calls, event);
   return { ...turn, calls, phase: turn.phase === "calls" && allEnded ? "model" : turn.phase };
 }
 
@@ -177,4 +177,4 @@ const isAwaited = (turn: OpenTurn, { toolCallId, turnId }: DurableEvent<"subagen
 export const isWaiting = (turn: OpenTurn): boolean =>
   turn.phase === "calls" && !turn.endsAfterCalls && turn.calls.every(({ state }) => WAITING_OR_ENDED.includes(state));
 
-const WAITING_OR_ENDED: readonly Call["state"][] = ["ended", "suspended", "asking"];
+const WAITING_OR_ENDED: readonly OpenCall["state"][] = ["ended", "suspended", "asking"];

@@ -125,6 +125,9 @@ function reduceOne(before: ThreadState, event: DurableEvent, draft: CallsDraft):
       return { ...state, resourceId: event.resourceId, agent: event.agent ?? null };
     case "thread_cloned":
       return { ...state, named: [], agent: event.agent ?? null };
+    // What a clone inherits may be the beginning of a thread with another agent.
+    case "thread_rewound":
+      return { ...state, agent: event.agent ?? null };
     case "input_accepted":
       return event.named ? { ...state, named: [...state.named, event.inputId].slice(-NAMED_KEPT) } : state;
     case "prompt_head": {

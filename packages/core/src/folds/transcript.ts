@@ -2,6 +2,7 @@ import { isForeign, type DurableEvent } from "../events/event-map.ts";
 import type { Part, ToolCallPart, ToolResult } from "../events/message.ts";
 import { noBlocks, reduceBlocks, type MemoryBlocks } from "./memory-blocks.ts";
 import { tokensOfContent } from "./tokens.ts";
+import { isOwnCall } from "./open-call.ts";
 
 /** One entry of the body. It never changes. */
 export type TranscriptEntry =
@@ -121,7 +122,7 @@ export function spoken(kind: "user" | "note", content: readonly Part[]): Transcr
 function answered(state: Transcript, content: readonly Part[], seq: number): Transcript {
   const parts = sendable(content);
   if (parts.length === 0) return state;
-  const calls = parts.filter((part): part is ToolCallPart => part.type === "tool-call" && !part.providerExecuted);
+  const calls = parts.filter(isOwnCall);
   const next = grown(state, { kind: "assistant", parts, by: state.by }, seq);
   return { ...next, open: calls.length > 0 ? { calls, results: calls.map(() => null) } : null };
 }

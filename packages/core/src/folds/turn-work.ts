@@ -1,6 +1,7 @@
 import type { DurableEvent } from "../events/event-map.ts";
 import type { Message, Usage } from "../events/message.ts";
 import { addUsage, noUsage, tokensOf } from "../events/usage.ts";
+import type { Call } from "./call.ts";
 import { isStepUsage, isWaiting, type OpenTurn } from "./progress.ts";
 import { elapsed, type Stopwatch } from "./stopwatch.ts";
 import { emptyTrie, trieSet, type Trie } from "./trie.ts";
@@ -30,13 +31,15 @@ export interface TurnWork {
   watch: Stopwatch;
 }
 
-export type Turn = OpenTurn & TurnWork;
+export interface Turn extends OpenTurn, TurnWork {
+  calls: readonly Call[];
+}
 
 /** Must be called before the event is folded into the calls of the turn. Returns a function for the turn that is folded then. */
 export function workAfter(turn: Turn | null, event: DurableEvent): (open: OpenTurn) => Turn {
   const watch = turn && elapsed(turn.watch, event, () => isWaiting(turn));
   return (open) => {
-    if (!turn || !watch || turn.turnId !== open.turnId) return { ...open, ...newWork(event) };
+    if (!turn || !watch || turn.turnId !== open.turnId) return { ...open, ...newWork(event), calls: [] };
     const change = changedWork(turn, event);
     // A turn that continues is a copy of `turn` with all its fields, or `turn` itself.
     const same = open as Turn;

@@ -1,11 +1,13 @@
 import * as z from "zod/mini";
-import { CinchError } from "../errors.ts";
+import { CinchError, reasonOf } from "../errors.ts";
 import { Decision } from "../events/event-map.ts";
 import type { Policies } from "../folds/control.ts";
 import type { Json } from "../events/message.ts";
 import { hashOf } from "../ports/hash.ts";
 import type { JudgeContext, NamedTool } from "../tools/tool.ts";
 import { judge, restriction, type Finding, type Fit, type Ruling } from "./judge.ts";
+import type { AgentPermissions } from "./agent-permissions.ts";
+import type { PathRule, PathRuleLists } from "./path-rule.ts";
 import { Policy, ToolCategory, type HeldRule, type Rule } from "./rule.ts";
 
 const When = z.custom<(args: never) => boolean | Promise<boolean>>(
@@ -28,8 +30,12 @@ export type InterruptOn = z.infer<typeof InterruptOn>;
 /** What the configuration says about the calls of one mode. */
 export interface GateConfig {
   rules: readonly Rule[];
-  /** The rules of the agents from the outermost subagent to this one. They can only make a call stricter. */
-  levels: readonly (readonly Rule[])[];
+  /** The path rules of the top-level agent. */
+  topPathRules: readonly PathRule[];
+  /** The permissions of the agents at each level below, from the outermost subagent to this one. They can only make a call stricter. */
+  levels: readonly (readonly AgentPermissions[])[];
+  /** The path rules of all these agents. The same object for every call. */
+  pathRules: PathRuleLists;
   interruptOn: InterruptOn;
   /** Whether `initialState` turns YOLO on. */
   yolo: boolean;
@@ -60,11 +66,13 @@ export interface JudgedCall {
 export async function judgeCall(call: JudgedCall, config: GateConfig, policies: PolicyLevels): Promise<GateRuling> {
   const { tool, input } = call;
   const category = categoryOf(tool, config);
-  const [top, ...below] = policies;
+  const [top] = policies;
+  const pathRules = pathRulesOf(config, policies);
   const findingsOf = (rules: readonly (Rule | HeldRule)[]) =>
     rules.filter((one) => concerns(one, tool.name, category)).map((one) => ruleFinding(one, call));
   const findings = await Promise.all([
-    ...policyFinding(call),
+    ...availabilityFinding(tool, pathRules),
+    ...policyFinding(call, config.topPathRules),
     ...findingsOf(config.rules),
     ...interruptFinding(config.interruptOn, tool.name, input),
     ...findingsOf(heldRules(top)),
@@ -73,14 +81,31 @@ export async function judgeCall(call: JudgedCall, config: GateConfig, policies: 
   const yolo = top.yolo ?? config.yolo;
   const about = { policies, category };
   let ruling: GateRuling = { ...judge({ category, available, yolo, findings }), ...about, level: 0 };
-  for (const [at, level] of below.entries()) {
-    const rules = [...(config.levels[at] ?? []), ...heldRules(level)];
-    const restricted = restriction(await Promise.all(findingsOf(rules)));
-    const isStricter = restricted === "deny" ? ruling.policy !== "deny" : ruling.policy === "allow" && !yolo;
-    if (restricted && isStricter) ruling = { policy: restricted, interrupt: false, ...about, level: at + 1 };
+  for (const [at, level] of policies.entries()) {
+    const agents = at === 0 ? [] : (config.levels[at - 1] ?? [NO_PERMISSIONS]);
+    // Each agent is judged on its own: what one of them allows does not answer what another asks.
+    const restrictions = [
+      ...agents.map((agent) => ({ list: agent.pathRules, rules: [...agent.rules, ...heldRules(level)] })),
+      ...level.pathRules.map((list) => ({ list, rules: level.grants })),
+    ];
+    for (const { list, rules } of restrictions) {
+      const restricted = restriction(await Promise.all([...restrictingFinding(call, list), ...findingsOf(rules)]));
+      // With YOLO no call asks, whichever level says that it does. What a level denies stays denied.
+      const mustAsk = restricted === "ask" && ruling.policy === "allow" && !yolo;
+      const mustDeny = restricted === "deny" && ruling.policy !== "deny";
+      if (mustAsk || mustDeny) ruling = { policy: restricted, interrupt: false, ...about, level: at };
+    }
   }
   return ruling;
 }
+
+/** The path rules that a tool keeps when it runs: those of the agents, and those that threads have. */
+export function pathRulesOf({ pathRules }: GateConfig, policies: PolicyLevels): PathRuleLists {
+  const ofThreads = policies.flatMap((level) => level.pathRules);
+  return ofThreads.length === 0 ? pathRules : [...pathRules, ...ofThreads];
+}
+
+const NO_PERMISSIONS: AgentPermissions = { rules: [], pathRules: [] };
 
 const heldRules = ({ rules, grants }: Policies): readonly HeldRule[] =>
   [...rules, ...grants].toSorted((a, b) => a.seq - b.seq);
@@ -129,22 +154,68 @@ async function fitOf(pattern: string, { tool: { matches }, input, context }: Jud
   }
 }
 
-/** What the tool's `policy` says, such as path rules. If it throws, the call is denied. */
-function policyFinding({ tool: { policy }, input, context }: JudgedCall): Promise<Finding>[] {
-  if (!policy) return [];
-  const finding = async (): Promise<Finding> => {
-    try {
-      const ruled = await policy(input, context);
-      if (ruled === undefined) return { policy: "allow", rank: "pattern", fit: "none" };
-      if (ruled === "insist") return { policy: "ask", rank: "insist", fit: "all" };
-      return { policy: Policy.parse(ruled), rank: "pattern", fit: "all" };
-    } catch (error) {
-      const hasReason = error instanceof CinchError && error.code === "PERMISSION_DENIED";
-      return { policy: "deny", rank: "pattern", fit: "all", ...(hasReason && { reason: error.message }) };
-    }
-  };
-  return [finding()];
+/** Why a tool can't keep the path rules of the agents. `undefined`: it can. */
+export function whyUnavailable(tool: NamedTool, pathRules: PathRuleLists): string | undefined {
+  try {
+    return pathRules.length > 0 ? tool.whyUnavailable?.(pathRules) : undefined;
+  } catch (error) {
+    return `it can't say whether it keeps path rules: ${reasonOf(error)}`;
+  }
 }
+
+function availabilityFinding(tool: NamedTool, pathRules: PathRuleLists): Finding[] {
+  const reason = whyUnavailable(tool, pathRules);
+  return reason === undefined ? [] : [{ policy: "deny", rank: "pattern", fit: "all", reason }];
+}
+
+type Ruled = Awaited<ReturnType<NonNullable<NamedTool["policy"]>>>;
+
+/** What the tool's `policy` and the path rules of the top-level agent say: the stricter of both. If one throws, the call is denied. */
+function policyFinding(call: JudgedCall, pathRules: readonly PathRule[]): Promise<Finding>[] {
+  const { tool, input, context } = call;
+  if (!tool.policy && !tool.pathPolicy) return [];
+  return [
+    ruledFinding(async () => {
+      const own = await tool.policy?.(input, context);
+      return stricter(own, await pathPolicyOf(call, pathRules));
+    }),
+  ];
+}
+
+/** What the path rules of a subagent add. Their `allow` decides nothing. */
+function restrictingFinding(call: JudgedCall, pathRules: readonly PathRule[]): Promise<Finding>[] {
+  if (pathRules.length === 0 || !call.tool.pathPolicy) return [];
+  return [
+    ruledFinding(async () => {
+      const ruled = await pathPolicyOf(call, pathRules);
+      return ruled === "allow" ? undefined : ruled;
+    }),
+  ];
+}
+
+async function pathPolicyOf(
+  { tool, input, context }: JudgedCall,
+  pathRules: readonly PathRule[],
+): Promise<Policy | undefined> {
+  return pathRules.length > 0 ? tool.pathPolicy?.(pathRules, input, context) : undefined;
+}
+
+async function ruledFinding(rule: () => Promise<Ruled>): Promise<Finding> {
+  try {
+    const ruled = await rule();
+    if (ruled === undefined) return { policy: "allow", rank: "pattern", fit: "none" };
+    if (ruled === "insist") return { policy: "ask", rank: "insist", fit: "all" };
+    return { policy: Policy.parse(ruled), rank: "pattern", fit: "all" };
+  } catch (error) {
+    const hasReason = error instanceof CinchError && error.code === "PERMISSION_DENIED";
+    return { policy: "deny", rank: "pattern", fit: "all", ...(hasReason && { reason: error.message }) };
+  }
+}
+
+/** Anything else is no policy, and is denied. */
+const ORDER: readonly unknown[] = ["deny", "insist", "ask", "allow", undefined];
+
+const stricter = (one: Ruled, other: Ruled): Ruled => (ORDER.indexOf(one) <= ORDER.indexOf(other) ? one : other);
 
 function interruptFinding(interruptOn: InterruptOn, toolName: string, input: unknown): Promise<Finding>[] {
   const interrupt = Object.hasOwn(interruptOn, toolName) ? interruptOn[toolName] : undefined;

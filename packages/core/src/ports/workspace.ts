@@ -1,4 +1,5 @@
 import type { FileDiff, FileJournal, FileRestore, FileVersion, RewoundFile, ThreadFiles } from "../events/files.ts";
+import type { PathRule } from "../permissions/path-rule.ts";
 import type { Store } from "./store.ts";
 import type { ToolSet } from "../tools/tool.ts";
 
@@ -66,6 +67,11 @@ export interface Workspace {
   readonly tools: ToolSet;
   /** Without it, changes of files can't be reverted. */
   readonly undo?: Undo;
+  /**
+   * Throws `INVALID_CONFIG` for path rules that can't be used. A workspace with this method promises that each of its tools keeps the
+   * `pathRules` of its context, or says with `whyUnavailable` that it can't. Without it, agents can't have path rules.
+   */
+  checkPathRules?(rules: readonly PathRule[]): void;
   /** Called when the harness is opened. */
   open(host: WorkspaceHost): Promise<WorkspaceStatus>;
   /** Ends running commands. */

@@ -1,7 +1,7 @@
 import { trieGet } from "../folds/trie.ts";
-import type { DurableEvent, HarnessEvent } from "../events/event-map.ts";
-import { setOutcome } from "../folds/display-parts.ts";
+import type { DurableEvent } from "../events/event-map.ts";
 import type { HarnessMessage } from "../folds/display-state.ts";
+import { MessagesDraft } from "../folds/shown-messages.ts";
 import type { Thread } from "../thread/thread.ts";
 import type { TurnResult } from "../thread/turn-results.ts";
 
@@ -20,13 +20,13 @@ export async function messagesOf(
     if (page.length < CHUNK) break;
     upTo = page[0]!.seq - 1;
   }
-  const messages: HarnessMessage[] = [];
-  const own = new Set<object>();
+  const draft = new MessagesDraft();
+  let messages: readonly HarnessMessage[] = [];
   for (const event of events) {
-    if (event.type === "tool_end") setOutcome(messages, event as HarnessEvent & { type: "tool_end" }, own);
+    if (event.type === "tool_end") messages = draft.ended(messages, event);
     if (!isMessage(event)) continue;
     const { message, at, seq, interrupted = false } = event;
-    messages.push({ ...message, at, seq, interrupted, outcomes: {} });
+    messages = draft.added(messages, { ...message, at, seq, interrupted, outcomes: {} });
   }
   return messages.slice(-limit);
 }

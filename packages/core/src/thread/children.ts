@@ -1,6 +1,6 @@
 import type { NewEvent } from "../events/event-map.ts";
 import { awaitingCalls, whyContinues, type AwaitPayload } from "../folds/awaited.ts";
-import type { Json } from "../events/message.ts";
+import type { Call } from "../folds/call.ts";
 import type { Inherited } from "../folds/folds.ts";
 import type { Run } from "../folds/runs.ts";
 import { trieEntries } from "../folds/trie.ts";
@@ -49,9 +49,9 @@ export class Children {
     const { state, ports } = this.#thread;
     const waiting = awaitingCalls(state);
     if (waiting.length === 0) return;
-    const isDue = waiting.some(({ payload }) => whyContinues(state, payloadOf(payload), ports.clock.now()) !== null);
+    const isDue = waiting.some((call) => whyContinues(state, payloadOf(call), ports.clock.now()) !== null);
     if (isDue) return this.#continueDue();
-    const until = Math.min(...waiting.map(({ payload }) => payloadOf(payload).until ?? Infinity));
+    const until = Math.min(...waiting.map((call) => payloadOf(call).until ?? Infinity));
     if (until < Infinity)
       this.#cancelTimer = ports.clock.after(Math.max(0, until - ports.clock.now()), () => this.#continueAwaits());
   }
@@ -60,8 +60,9 @@ export class Children {
     const { clock } = this.#thread.ports;
     const continued = this.#thread.command((state) => {
       const { turnId = "" } = state.turn ?? {};
-      const events = awaitingCalls(state).flatMap(({ toolCallId, toolName, payload }): NewEvent[] => {
-        const why = whyContinues(state, payloadOf(payload), clock.now());
+      const events = awaitingCalls(state).flatMap((call): NewEvent[] => {
+        const { toolCallId, toolName } = call;
+        const why = whyContinues(state, payloadOf(call), clock.now());
         return why === null ? [] : [{ type: "tool_resumed", turnId, toolCallId, toolName, resumeData: why }];
       });
       return events.length > 0 ? { events } : null;
@@ -137,4 +138,4 @@ export class Children {
   }
 }
 
-const payloadOf = (payload: Json): AwaitPayload => payload as unknown as AwaitPayload;
+const payloadOf = ({ suspension }: Call): AwaitPayload => suspension?.suspendPayload as unknown as AwaitPayload;

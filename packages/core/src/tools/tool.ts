@@ -7,6 +7,7 @@ import type { ThreadHistory } from "../queries/thread-history.ts";
 import type { ThreadFiles } from "../events/files.ts";
 import type { Json } from "../events/message.ts";
 import type { Fit } from "../permissions/judge.ts";
+import type { PathRule, PathRuleLists } from "../permissions/path-rule.ts";
 import { ToolCategory, type Policy } from "../permissions/rule.ts";
 import type { StateUpdates, StateValues, WholeState } from "../config/state-shape.ts";
 import type { Workspace } from "../ports/workspace.ts";
@@ -55,6 +56,8 @@ export interface ToolContext<Values = StateValues, Data = Json> {
   files: ThreadFiles;
   /** What was said in the thread, also what the prompt no longer holds. */
   history: ThreadHistory;
+  /** The path rules of the call's agent and of the agents above it. The tools of a workspace keep them, besides those of the workspace. */
+  pathRules: PathRuleLists;
 }
 
 /** The thread of a call that is judged, for tools that have to resolve a path first. */
@@ -85,6 +88,12 @@ export interface ToolDefinition<Input, Data = Json> {
    * `PERMISSION_DENIED`; any other error denies too.
    */
   policy?: ((args: Input, context: JudgeContext) => Awaitable<Policy | "insist" | undefined>) | undefined;
+  /** What the path rules of one agent say about these arguments. `undefined`: nothing. An error denies. */
+  pathPolicy?:
+    | ((rules: readonly PathRule[], args: Input, context: JudgeContext) => Awaitable<Policy | undefined>)
+    | undefined;
+  /** Why the tool can't keep these path rules. Then the agent does not have it. `undefined`: it can. */
+  whyUnavailable?: ((pathRules: PathRuleLists) => string | undefined) | undefined;
   /** A schema for answers to `suspend`. Any other answer is refused, and the call keeps waiting. */
   resume?: StandardSchemaV1<unknown, Data> | JsonSchema | undefined;
   execute(input: Input, context: ToolContext<StateValues, Data>): Awaitable<unknown>;
@@ -100,6 +109,10 @@ export interface Tool {
   readonly matches: ((pattern: string, args: unknown, context: JudgeContext) => Awaitable<Fit>) | undefined;
   readonly suggest: ((args: unknown, context: JudgeContext) => Awaitable<string | undefined>) | undefined;
   readonly policy: ((args: unknown, context: JudgeContext) => Awaitable<Policy | "insist" | undefined>) | undefined;
+  readonly pathPolicy:
+    | ((rules: readonly PathRule[], args: unknown, context: JudgeContext) => Awaitable<Policy | undefined>)
+    | undefined;
+  readonly whyUnavailable: ((pathRules: PathRuleLists) => string | undefined) | undefined;
   readonly resume: StandardSchemaV1 | JsonSchema | undefined;
   execute(input: unknown, context: ToolContext): Awaitable<unknown>;
 }
@@ -118,6 +131,8 @@ const KEYS = [
   "matches",
   "suggest",
   "policy",
+  "pathPolicy",
+  "whyUnavailable",
   "resume",
   "execute",
 ] as const satisfies (keyof ToolDefinition<unknown>)[];
@@ -138,7 +153,7 @@ export function defineTool<Input, Data = Json>(definition: ToolDefinition<Input,
   }
   if (timeoutMs !== undefined && !(typeof timeoutMs === "number" && timeoutMs > 0))
     throw invalid(`A tool's timeoutMs is a number of milliseconds above 0, not ${JSON.stringify(timeoutMs)}.`);
-  for (const key of ["matches", "suggest", "policy"] as const)
+  for (const key of ["matches", "suggest", "policy", "pathPolicy", "whyUnavailable"] as const)
     if (definition[key] !== undefined && typeof definition[key] !== "function")
       throw invalid(`A tool's ${key} must be a function.`);
   if (definition.suggest && !definition.matches)
@@ -152,6 +167,9 @@ export function defineTool<Input, Data = Json>(definition: ToolDefinition<Input,
     matches: definition.matches && ((pattern, args, context) => definition.matches!(pattern, args as Input, context)),
     suggest: definition.suggest && ((args, context) => definition.suggest!(args as Input, context)),
     policy: definition.policy && ((args, context) => definition.policy!(args as Input, context)),
+    pathPolicy:
+      definition.pathPolicy && ((rules, args, context) => definition.pathPolicy!(rules, args as Input, context)),
+    whyUnavailable: definition.whyUnavailable && ((pathRules) => definition.whyUnavailable!(pathRules)),
     resume,
     execute: (args, context) => execute.call(definition, args as Input, context as ToolContext<StateValues, Data>),
   };

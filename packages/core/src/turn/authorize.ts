@@ -7,6 +7,7 @@ import {
   denial,
   digestOf,
   judgeCall,
+  pathRulesOf,
   type GateRuling,
   type JudgedCall,
   type PolicyLevels,
@@ -66,7 +67,7 @@ async function check({ state, journal, ports, signal }: Driver, call: Call, setu
   const refreshAbove = () => Promise.all(above.map((thread) => thread.refresh()));
   await refreshAbove();
   const { policies } = journal;
-  const { toolCallId, toolName, input: args } = call;
+  const { toolCallId, toolName, args } = call;
   const tool = setup.tools.get(toolName);
   if (!tool)
     return refuse(call, `There is no tool "${toolName}". The tools are: ${[...setup.tools.keys()].join(", ")}.`);
@@ -110,6 +111,7 @@ async function check({ state, journal, ports, signal }: Driver, call: Call, setu
     tool,
     input: run.value,
     resumed,
+    pathRules: pathRulesOf(setup.gate, policies),
     wasInterrupted: call.state === "started",
     isStillPermitted: agent && isStillPermitted,
   };
@@ -120,11 +122,11 @@ async function check({ state, journal, ports, signal }: Driver, call: Call, setu
 const copy = (args: Json): Json => structuredClone(args);
 
 /** The answer that a suspended call continues with. It is checked here, since the process that accepted it may lack the tool. */
-async function resumption({ answered, payload, data }: Call, tool: NamedTool) {
+async function resumption({ answered, suspension, data }: Call, tool: NamedTool) {
   if (!answered) return null;
   const checked = await tool.checkAnswer?.(copy(data));
   if (checked && !checked.ok) return { problem: checked.problem };
-  return { payload, data: (checked ? checked.value : data) as Json };
+  return { payload: suspension?.suspendPayload ?? null, data: (checked ? checked.value : data) as Json };
 }
 
 /** `policies`: the rules that refuse the call, if rules do. A call that a crash interrupted may have had its effect. */
@@ -158,7 +160,7 @@ export const runnableOf = (calls: readonly Authorized[]): ReadonlyMap<string, Ru
   new Map(calls.flatMap((call) => (call.kind === "run" ? [[call.toolCallId, call.runnable] as const] : [])));
 
 async function question(
-  { toolCallId, toolName, input: args }: Call,
+  { toolCallId, toolName, args }: Call,
   { judgedCall, digest, ...of }: { judgedCall: JudgedCall; digest: string; path: string[]; grantTo?: string },
   { gate }: Setup,
   ruling: GateRuling,

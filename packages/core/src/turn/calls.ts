@@ -1,5 +1,6 @@
 import type { NewEvent } from "../events/event-map.ts";
-import { asksPerson, type Call } from "../folds/call.ts";
+import type { Call } from "../folds/call.ts";
+import { asksPerson } from "../folds/open-call.ts";
 import type { ThreadState } from "../folds/state.ts";
 import type { ToolResult } from "../events/message.ts";
 import { CallFiles } from "./call-files.ts";
@@ -127,7 +128,7 @@ async function runOne(driver: Driver, call: Call): Promise<void> {
     const { events: changes, problem } = callState.settle(state);
     const final = problem === null ? outcome : withoutStateChange(outcome, problem);
     if (final.kind === "suspended") {
-      const about = { toolCallId, toolName, args: call.input, suspendPayload: final.payload };
+      const about = { toolCallId, toolName, args: call.args, suspendPayload: final.payload };
       const question = final.forChildren ? { ...about, forChildren: true } : about;
       return afterCall(state, [...changes, { type: "tool_suspended", turnId, ...question }]);
     }
@@ -174,9 +175,9 @@ function resultOf(
 }
 
 /** Tells the model what a person changed in the call or said about it. */
-function withRemarks(result: ToolResult, { edited, input, remark }: Call): ToolResult {
+function withRemarks(result: ToolResult, { edited, args, remark }: Call): ToolResult {
   const remarks = [
-    ...(edited ? [`The user changed the arguments before it ran: ${JSON.stringify(input)}`] : []),
+    ...(edited ? [`The user changed the arguments before it ran: ${JSON.stringify(args)}`] : []),
     ...(remark === null ? [] : [`The user says: ${remark}`]),
   ];
   if (remarks.length === 0) return result;

@@ -1,7 +1,8 @@
 import type { DurableEvent, EndReason, NewEvent, StampedEvent } from "../events/event-map.ts";
 import type { InboxItem } from "../folds/inbox.ts";
 import { REMIND_AFTER } from "../folds/control.ts";
-import { asksPerson, isReturned, type Call, type ChildReport } from "../folds/call.ts";
+import { isReturned, type Call, type ChildReport } from "../folds/call.ts";
+import { asksPerson } from "../folds/open-call.ts";
 import { isWaiting } from "../folds/progress.ts";
 import type { Turn } from "../folds/state.ts";
 import { reduceThreadAll, type ThreadState } from "../folds/state.ts";

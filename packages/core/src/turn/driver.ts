@@ -19,6 +19,7 @@ import type { MemoryJobs } from "../thread/memory-jobs.ts";
 import type { Thread } from "../thread/thread.ts";
 import type { Workspace } from "../ports/workspace.ts";
 import type { PolicyLevels } from "../permissions/gate.ts";
+import type { PathRuleLists } from "../permissions/path-rule.ts";
 import { handBack, type Appended, type Decide } from "./decide.ts";
 import { resourceText } from "./resource-memory.ts";
 import { Offloading } from "./offloading.ts";
@@ -78,6 +79,8 @@ export interface RunnableCall {
   tool: NamedTool;
   input: unknown;
   resumed: ToolContext["resumed"];
+  /** Of the agents that it was judged by. */
+  pathRules: PathRuleLists;
   /** A driver that died had started it, so it may have had its effect. */
   wasInterrupted: boolean;
   /** Of a subagent: judges the call again, by the rules that the threads above have now. */

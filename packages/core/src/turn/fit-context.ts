@@ -81,9 +81,9 @@ async function appendCut(
   },
 ): Promise<boolean> {
   const transcript = await driver.journal.transcript();
-  const planned = driver.state.context.memory;
+  const { memory: before } = driver.state.context;
   const isAppended = await driver.append((state) => {
-    if (state.context.memory !== planned) return null;
+    if (state.context.memory !== before) return null;
     const proposal = eventOf(leftAfter(transcript, toSeq));
     return { ...proposal, release: !needsDriving(preview(state, proposal.events)), result: true };
   });

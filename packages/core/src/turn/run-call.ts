@@ -6,6 +6,7 @@ import type { ThreadFiles } from "../events/files.ts";
 import type { Workspace } from "../ports/workspace.ts";
 import { NoJson, toJson } from "../events/json.ts";
 import type { Json } from "../events/message.ts";
+import type { PathRuleLists } from "../permissions/path-rule.ts";
 import { sleep, type Clock } from "../ports/clock.ts";
 import { type NamedTool, type ToolContext } from "../tools/tool.ts";
 import type { CallState } from "./call-state.ts";
@@ -29,6 +30,7 @@ interface CallRun {
   resourceId: string;
   toolCallId: string;
   resumed: ToolContext["resumed"];
+  pathRules: PathRuleLists;
   signal: AbortSignal;
   clock: Clock;
   workspace: Workspace | undefined;
@@ -73,6 +75,7 @@ export async function runCall(run: CallRun): Promise<CallOutcome> {
     workspace: run.workspace,
     files: run.files,
     history: run.history,
+    pathRules: run.pathRules,
     get state() {
       return run.state.whole;
     },

@@ -8,7 +8,9 @@ import { CinchError } from "../errors.ts";
 import type { StreamModel } from "../model/compat.ts";
 import type { Head } from "../model/prompt.ts";
 import type { HarnessMode } from "../config/modes.ts";
-import type { GateConfig, InterruptOn } from "../permissions/gate.ts";
+import { whyUnavailable, type GateConfig, type InterruptOn } from "../permissions/gate.ts";
+import { pathRuleLists } from "../permissions/agent-permissions.ts";
+import type { PathRuleLists } from "../permissions/path-rule.ts";
 import type { Rule, ToolCategory } from "../permissions/rule.ts";
 import { hashOf } from "../ports/hash.ts";
 import { windowOf, type ContextWindow } from "../config/windows.ts";
@@ -59,11 +61,32 @@ export interface SetupConfig {
 }
 
 interface SubagentConfig {
-  /** The rules of the agents from the outermost subagent to this one. They can only make a call stricter. */
-  levels: readonly (readonly Rule[])[];
-  /** The forked agent, and the mode of the step that delegated to it. The modes are then those of its parent. */
-  fork: { agent: Agent; mode: HarnessMode } | null;
+  /** The agent of the top-level thread, in the mode of the step that delegated. */
+  top: Agent;
+  /** The agents from the outermost subagent to this one. */
+  path: readonly Agent[];
+  fork: ForkConfig | null;
 }
+
+/** The modes of a fork are those of its parent. */
+interface ForkConfig {
+  agent: Agent;
+  /** The mode of the step that delegated. */
+  mode: HarnessMode;
+  /** The nearest agent above that is not a fork. A fork lists its tools, so that the head stays the same. `null`: the top-level one. */
+  of: SubagentConfig | null;
+}
+
+/** The agents at each level below the top-level one. A fork of the top-level thread can enter a mode of another agent, which binds it too. */
+function levelsOf({ agent }: HarnessMode, subagent: SubagentConfig | null): readonly (readonly Agent[])[] {
+  if (!subagent) return [];
+  const { path, fork, top } = subagent;
+  const isEntered = fork !== null && fork.of === null && agent !== top;
+  return path.map((one, at) => (isEntered && at === path.length - 1 ? [one, agent] : [one]));
+}
+
+const pathRulesIn = (mode: HarnessMode, subagent: SubagentConfig | null): PathRuleLists =>
+  pathRuleLists([subagent?.top ?? mode.agent, ...levelsOf(mode, subagent).flat()]);
 
 export async function makeSetup(
   mode: HarnessMode,
@@ -75,7 +98,8 @@ export async function makeSetup(
   await config.delegation(agent)?.ready();
   const tools = toolsOf(mode, config);
   const gate = gateOf(mode, config);
-  const listed: LanguageModelV4FunctionTool[] = [...tools.values()].map(({ name, description, schema }) => {
+  const shown = shownTools(tools, pathRulesIn(mode, fork ? fork.of : config.subagent));
+  const listed: LanguageModelV4FunctionTool[] = shown.map(({ name, description, schema }) => {
     return { type: "function" as const, name, description, inputSchema: schema.json };
   });
   // The instructions of a mode that shares its agent are a note, so that the head stays the same when the mode is switched.
@@ -97,7 +121,7 @@ export async function makeSetup(
     note: noteOf(mode, {
       hasOtherModes: config.modes.length > 1,
       instructions: sharesAgent ? mode.instructions : "",
-      tools,
+      tools: shown,
       gate,
     }),
     headKey: await hashOf(new TextEncoder().encode(JSON.stringify([agent.name, modelId, text, listed]))),
@@ -108,6 +132,10 @@ export async function makeSetup(
     }),
   };
 }
+
+/** Without the tools that can't keep the path rules of the agents. */
+const shownTools = (tools: ReadonlyMap<string, NamedTool>, pathRules: PathRuleLists): NamedTool[] =>
+  [...tools.values()].filter((tool) => whyUnavailable(tool, pathRules) === undefined);
 
 const agentIndex = ({ agent }: HarnessMode, { modes }: SetupConfig): number =>
   modes.findIndex((mode) => mode.agent.name === agent.name && mode.agent === agent);
@@ -148,12 +176,15 @@ function gateOf(mode: HarnessMode, config: SetupConfig): GateConfig {
   const others = config.modes.filter((other) => other.agent === agent && other !== mode);
   const toolsOfOthers = others.flatMap((other) => Object.keys(other.additionalTools));
   const excluded = new Set(toolsOfOthers.filter((name) => !isOwn(name)));
-  const { levels = [], fork = null } = config.subagent ?? {};
+  const { subagent } = config;
+  const fork = subagent?.fork;
   // A fork can enter other modes, and stays bound to the mode in which it was started.
   const lists = [availableTools, agent.availableTools, fork?.agent.availableTools, fork?.mode.availableTools];
   return {
-    rules: config.subagent ? config.permissions : [...config.permissions, ...agent.permissions],
-    levels,
+    rules: [...config.permissions, ...(subagent?.top ?? agent).rules],
+    topPathRules: (subagent?.top ?? agent).pathRules,
+    levels: levelsOf(mode, subagent),
+    pathRules: pathRulesIn(mode, subagent),
     interruptOn: config.interruptOn,
     yolo: config.yolo,
     toolCategory: config.toolCategory,
@@ -165,13 +196,13 @@ interface NoteConfig {
   hasOtherModes: boolean;
   /** The mode's own, unless they are in the head. */
   instructions: string;
-  tools: ReadonlyMap<string, NamedTool>;
+  tools: readonly NamedTool[];
   gate: GateConfig;
 }
 
 function noteOf(mode: HarnessMode, { hasOtherModes, instructions, tools, gate }: NoteConfig): Setup["note"] {
-  const available = [...tools.keys()].filter((name) => gate.isAvailable(name));
-  const isLimited = available.length < tools.size;
+  const available = tools.map(({ name }) => name).filter((name) => gate.isAvailable(name));
+  const isLimited = available.length < tools.length;
   const current = hasOtherModes ? [`You are in mode "${mode.name}" now.`] : [];
   const limits = isLimited
     ? [`Only these tools can be used here: ${available.join(", ") || "none"}. Calls of others are refused.`]

@@ -171,7 +171,9 @@ class PolicyBackend extends BackendAround implements Backend {
     if ((await this.backend.stat(real, reach).catch(() => null))?.type !== "directory") return;
     for await (const { path } of entriesInside(this.backend, real, reach)) {
       const refusal = await this.#hooks.before({ operation: "delete", path }, reach);
-      if (refusal !== undefined) throw fileError("denied", real, `${path} in it must stay. ${refusal}`);
+      if (refusal === undefined) continue;
+      const isHidden = (await this.#hooks.before({ operation: "list", path }, reach)) !== undefined;
+      throw fileError("denied", real, `${isHidden ? "something" : path} in it must stay: ${refusal}`);
     }
   }
 

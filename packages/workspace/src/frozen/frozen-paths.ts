@@ -7,7 +7,7 @@ import { glob } from "../glob/index.ts";
 import { OUTPUT_PATH } from "../outputs/outputs.ts";
 import { isWithin, joinPath, namesOf, parentOf, relativeTo } from "../paths.ts";
 import { escapeGlob } from "../path-rules/hidden-rules.ts";
-import type { PathRule } from "../path-rules/path-rules.ts";
+import type { PathRule } from "@cinch/core/workspace";
 import { frozenFiles, type FrozenFile, type FrozenFolders } from "./frozen-files.ts";
 import { folded, GIT_FILES, GIT_FOLDER, kindByName, OWN_FOLDER, type FrozenKind } from "./names.ts";
 

@@ -1,5 +1,5 @@
 import type { Backend } from "../backend.ts";
-import type { PathRule } from "./path-rules.ts";
+import type { PathRule } from "@cinch/core/workspace";
 
 /** Rules that hide real files and folders, under every path that they have in this backend. */
 export async function hiddenRules(backend: Backend, real: readonly string[]): Promise<PathRule[]> {

@@ -29,22 +29,23 @@ export class PathNames {
   }
 
   policy(policyOf: (path: string) => Policy | undefined): Policy | undefined {
-    return this.#map(policyOf).reduce(stricter);
+    return this.each(policyOf).reduce(stricter);
   }
 
   fit(fitOf: (path: string) => Fit): Fit {
-    return this.#map(fitOf).reduce((one, other) => (one === other ? one : "some"));
+    return this.each(fitOf).reduce((one, other) => (one === other ? one : "some"));
   }
 
   /** One pattern for both names; `undefined` if either has none. */
   suggestion(suggest: (path: string) => string | undefined): string | undefined {
-    const patterns = new Set(this.#map(suggest));
+    const patterns = new Set(this.each(suggest));
     if (patterns.has(undefined)) return undefined;
     const [first, ...others] = [...patterns].map((pattern) => pattern!.slice(1));
     return others.length === 0 ? `/${first}` : `/{${[first, ...others].join(",")}}`;
   }
 
-  #map<T>(of: (path: string) => T): T[] {
+  /** For both names, or for the only one. */
+  each<T>(of: (path: string) => T): T[] {
     return this.asked === this.real ? [of(this.asked)] : [of(this.asked), of(this.real)];
   }
 }

@@ -1,24 +1,15 @@
-import { CinchError } from "@cinch/core";
-import { Policy } from "@cinch/core/workspace";
+import { CinchError, type Policy } from "@cinch/core";
+import { PathRule, type Operation, type PathRuleLists } from "@cinch/core/workspace";
 import * as z from "zod/mini";
 import { anyGlob, MAX_PATTERN_LENGTH, type Glob } from "../glob/index.ts";
 import { stricter } from "./path-names.ts";
-
-export const Operation = z.enum(["read", "write"]);
-export type Operation = z.infer<typeof Operation>;
 
 /** A pattern without an anchor could mean two things. */
 const RulePath = z
   .string()
   .check(z.maxLength(MAX_PATTERN_LENGTH), z.regex(/^(\/|\*\*\/)/, 'must begin with "/", or with "**/" for any folder'));
 
-/** What may be read or written where. Deleting is writing, listing and searching are reading. */
-export const PathRule = z.strictObject({
-  operations: z.array(Operation).check(z.minLength(1)),
-  paths: z.array(RulePath).check(z.minLength(1)),
-  mode: Policy,
-});
-export type PathRule = z.infer<typeof PathRule>;
+const AnchoredRule = z.extend(PathRule, { paths: z.array(RulePath).check(z.minLength(1)) });
 
 interface Line {
   operations: readonly Operation[];
@@ -33,10 +24,22 @@ export interface PathRules {
 
 /** Throws `INVALID_CONFIG` for anything but a list of rules. */
 export function pathRules(rules: readonly PathRule[]): PathRules {
-  const parsed = z.array(PathRule).safeParse(rules);
+  const parsed = z.array(AnchoredRule).safeParse(rules);
   if (!parsed.success)
     throw new CinchError("INVALID_CONFIG", `These path rules can't be used. ${z.prettifyError(parsed.error)}`);
   return { lists: [parsed.data.map(lineOf)] };
+}
+
+const compiled = new WeakMap<readonly PathRule[], PathRules["lists"]>();
+
+/** The rules of several agents. Each list is compiled once. */
+export function agentPathRules(given: PathRuleLists): PathRules {
+  const lists = given.flatMap((rules) => {
+    const known = compiled.get(rules) ?? pathRules(rules).lists;
+    compiled.set(rules, known);
+    return known;
+  });
+  return { lists };
 }
 
 /**
@@ -58,10 +61,16 @@ export function policyFor({ lists }: PathRules, operation: Operation, path: stri
 const lineFor = (lines: readonly Line[], operation: Operation, path: string): Line | undefined =>
   lines.find((line) => line.operations.includes(operation) && line.glob.matches(path));
 
-/** The rules of a subagent: they permit nothing that the rules of its parent don't. */
+/** The rules of a subagent: they permit nothing that the rules of its parent don't. A later change of either counts. */
 export const narrower = (parent: PathRules, child: PathRules): PathRules => ({
-  lists: [...parent.lists, ...child.lists],
+  get lists() {
+    return [...parent.lists, ...child.lists];
+  },
 });
+
+/** Which of the lists ask. */
+export const askingLists = ({ lists }: PathRules, operation: Operation, path: string): number[] =>
+  [...lists.keys()].filter((at) => lineFor(lists[at]!, operation, path)?.mode === "ask");
 
 /** Whether listings omit a path: it must not be read, nor may anything below it. */
 export function canHide({ lists }: PathRules, path: string): boolean {
@@ -73,10 +82,6 @@ export function canHide({ lists }: PathRules, path: string): boolean {
   });
 }
 
-/** Whether a rule denies, or asks for, a write to something below a directory. */
+/** Whether a rule could deny to delete something below a directory. */
 export const guardsInside = ({ lists }: PathRules, directory: string): boolean =>
-  lists
-    .flat()
-    .some(
-      ({ mode, operations, glob: one }) => mode !== "allow" && operations.includes("write") && one.reaches(directory),
-    );
+  lists.flat().some(({ mode, glob: one }) => mode === "deny" && one.reaches(directory));

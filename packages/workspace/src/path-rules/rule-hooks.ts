@@ -1,18 +1,29 @@
-import type { PolicyHooks } from "../backends/policy.ts";
+import type { Access, PolicyHooks } from "../backends/policy.ts";
 import { canHide, guardsInside, policyFor, type PathRules } from "./path-rules.ts";
 
 /** Enforces `deny` rules on every call of a backend. The harness has handled `ask` before the call. */
 export function ruleHooks(rules: PathRules): PolicyHooks {
   return {
     before({ operation, path }) {
+      if (!isDenied(rules, { operation, path })) return undefined;
       const isRead = operation === "read" || operation === "list";
-      const denied =
-        operation === "list" ? canHide(rules, path) : policyFor(rules, isRead ? "read" : "write", path) === "deny";
-      if (!denied) return undefined;
-      return `the path rules of this workspace deny it to be ${isRead ? "read" : "changed"}. Do without it.`;
+      return `the path rules deny it to be ${isRead ? "read" : "changed"}. Do without it.`;
     },
     guards: (directory) => guardsInside(rules, directory),
   };
+}
+
+function isDenied(rules: PathRules, { operation, path }: Access): boolean {
+  const denies = (of: "read" | "write") => policyFor(rules, of, path) === "deny";
+  switch (operation) {
+    case "list":
+      return canHide(rules, path);
+    case "delete":
+      // What may not be read does not exist for the agent, and a deleted folder must not take it along.
+      return denies("write") || denies("read");
+    default:
+      return denies(operation);
+  }
 }
 
 /** These hooks, and `frozen` before each write and deletion. */

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Glob } from "../glob/index.ts";
 import { isWithin } from "../paths.ts";
 import { ruleGlob } from "../path-rules/path-rules.ts";
-import type { SandboxRule } from "./sandbox.ts";
+import type { SandboxBounds, SandboxRule } from "./sandbox.ts";
 
 /** A command line has no room for more mounts. */
 export const MAX_MOUNTS = 1_000;
@@ -21,14 +21,22 @@ interface CompiledRule extends Glob {
 }
 
 /**
- * Finds the existing files that the rules deny. A folder that is denied as a whole is one entry, and covers files that are created later;
- * other files that appear after the command has started are not covered.
+ * Finds the existing files that the rules deny, each list on its own. A folder that is denied as a whole is one entry, and covers files
+ * that are created later; other files that appear after the command has started are not covered.
  */
-export async function masksFor(root: string, rules: readonly SandboxRule[]): Promise<Masks> {
-  const masks: Masks = { unreadable: [], unwritable: [] };
+export async function masksFor(root: string, rules: SandboxBounds["rules"]): Promise<Masks> {
+  const found: Masks = { unreadable: [], unwritable: [] };
+  for (const list of rules) await findMasks(root, list, found);
+  // An empty folder is mounted over one that can't be read, so a mount below it would fail.
+  const isCovered = (path: string, by: string[]) => by.some((one) => one !== path && isWithin(path, one));
+  const unreadable = found.unreadable.filter((path) => !isCovered(path, found.unreadable));
+  return { unreadable, unwritable: found.unwritable.filter((path) => !isCovered(path, unreadable)) };
+}
+
+async function findMasks(root: string, rules: readonly SandboxRule[], masks: Masks): Promise<void> {
   const read = compiled(rules, "read");
   const write = compiled(rules, "write");
-  if (![...read, ...write].some(({ deny }) => deny)) return masks;
+  if (![...read, ...write].some(({ deny }) => deny)) return;
 
   const mask = async (list: string[], path: string) => {
     // A mount follows links. A target outside of the root is not visible to commands anyway.
@@ -54,7 +62,6 @@ export async function masksFor(root: string, rules: readonly SandboxRule[]): Pro
     );
   };
   await visit("", { isFolder: true, frozen: false });
-  return masks;
 }
 
 function compiled(rules: readonly SandboxRule[], operation: "read" | "write"): CompiledRule[] {

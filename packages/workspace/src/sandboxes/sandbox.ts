@@ -18,8 +18,11 @@ export interface SandboxBounds {
   readable: readonly string[];
   /** What commands can't read, even in folders that they can read. */
   hidden: readonly string[];
-  /** For files that exist when a command starts. `ask` means `deny`, since a running command can't wait for an answer. */
-  rules: readonly SandboxRule[];
+  /**
+   * For files that exist when a command starts: the rules of the workspace, then those of each agent. Each list is judged on its own, and
+   * what one of them denies is denied. `ask` means `deny`, since a running command can't wait for an answer.
+   */
+  rules: readonly (readonly SandboxRule[])[];
 }
 
 export interface CommandLine {
@@ -43,7 +46,9 @@ export interface Sandbox {
   close?(): Promise<void>;
 }
 
-export function describeSandbox(name: string, network: string, rules: readonly SandboxRule[]): string {
-  const paths = rules.length > 0 ? "; path rules hold for files that are there when a command starts" : "";
+export function describeSandbox(name: string, network: string, rules: SandboxBounds["rules"]): string {
+  const paths = rules.some((list) => list.length > 0)
+    ? "; path rules hold for files that are there when a command starts"
+    : "";
   return `${name}: changes only in the workspace, home and keys hidden, network ${network}${paths}.`;
 }

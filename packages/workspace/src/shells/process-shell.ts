@@ -1,6 +1,7 @@
 import { mkdtemp, realpath, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, posix } from "node:path";
+import type { PathRuleLists } from "@cinch/core/workspace";
 import { isWithin } from "../paths.ts";
 import { CommandGuard } from "../processes/command-guard.ts";
 import { pathOutside, programOn } from "../processes/host-programs.ts";
@@ -15,7 +16,8 @@ import type { ShellCommand, Protection, Running, Shell, ShellBounds } from "./sh
 export interface Wrapping {
   protection(): Promise<Protection>;
   open(bounds: ShellBounds): Promise<void>;
-  wrap(launch: Launch): Promise<Launch>;
+  /** `rules`: those of the command. */
+  wrap(launch: Launch, rules: PathRuleLists): Promise<Launch>;
   close(): Promise<void>;
 }
 
@@ -60,7 +62,7 @@ export function processShell({ name, root, env, trusted = false, wrapping }: Pro
     const shell = programOn(`${pathOutside(all.PATH ?? "", root)}:/bin:/usr/bin`, "bash") ?? "/bin/sh";
     const argv = [shell, "-c", command.command];
     const launch = { argv, env: all, cwd, guard, shell, hostPath, folder: await ownFolder() };
-    return wrapping ? wrapping.wrap(launch) : launch;
+    return wrapping ? wrapping.wrap(launch, command.rules ?? []) : launch;
   };
 
   const close = async () => {

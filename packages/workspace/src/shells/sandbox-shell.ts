@@ -68,13 +68,14 @@ function sandboxed(options: SandboxShellOptions): Wrapping {
   let chosen: Promise<Choice> | undefined;
   const choice = () => (chosen ??= sandbox === "auto" ? choose(options.root, hosts) : demand(options.root, sandbox));
 
-  const boundsIn = async ({ folder, hostPath }: Launch): Promise<SandboxBounds> => {
+  const boundsIn = async ({ folder, hostPath }: Launch, more: SandboxBounds["rules"]): Promise<SandboxBounds> => {
     await (prepared ??= prepare(folder, hostPath));
     const root = await realpath(options.root);
     await reserve(given.hidden, root);
     hasPlaceholders = makePlaceholders(root) || hasPlaceholders;
     const hidden = [...(options.hidden ?? []), ...given.hidden];
-    return { root, tmp: join(folder, "tmp"), home: join(folder, "home"), hosts, readable, hidden, rules: rules() };
+    const all = [rules(), ...more];
+    return { root, tmp: join(folder, "tmp"), home: join(folder, "home"), hosts, readable, hidden, rules: all };
   };
 
   return {
@@ -91,14 +92,15 @@ function sandboxed(options: SandboxShellOptions): Wrapping {
       const { found, reasons } = await choice();
       if (found) {
         const ownNetwork = found.ownNetwork?.({ hosts }) ?? false;
-        return { kind: "os", description: found.describe({ hosts, rules: rules() }), ownNetwork };
+        const description = found.describe({ hosts, rules: [rules()] });
+        return { kind: "os", description, ownNetwork, rulesPerCommand: true };
       }
       return { kind: "none", description: `${NO_PROTECTION.description} There is no sandbox: ${reasons.join(" ")}` };
     },
-    async wrap(launch) {
+    async wrap(launch, more) {
       const { found } = await choice();
       if (!found) return launch;
-      const bounds = await boundsIn(launch);
+      const bounds = await boundsIn(launch, more);
       const { argv, env, cwd, shell } = launch;
       const restoreLinks = recordLinks(bounds.root);
       const { done, ...line } = await found.wrap({ argv: [shell, "-c", AROUND, shell, ...argv], env, cwd }, bounds);

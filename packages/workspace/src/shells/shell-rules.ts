@@ -1,6 +1,6 @@
 import { below, glob } from "../glob/index.ts";
 import { joinPath, namesOf } from "../paths.ts";
-import type { PathRule } from "../path-rules/path-rules.ts";
+import type { PathRule } from "@cinch/core/workspace";
 
 /** Path rules for a shell whose "/" is a folder of the workspace. */
 export function rulesBelow(rules: readonly PathRule[], folder: string): PathRule[] {

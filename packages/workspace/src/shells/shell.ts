@@ -1,6 +1,6 @@
 import type { Reach } from "../backend.ts";
 import type { PolicyHooks } from "../backends/policy.ts";
-import type { PathRule } from "../path-rules/path-rules.ts";
+import type { PathRule, PathRuleLists } from "@cinch/core/workspace";
 
 /** What stands between commands and the machine. */
 export interface Protection {
@@ -9,6 +9,8 @@ export interface Protection {
   description: string;
   /** Each command has its own network: no other command reaches a server in it. */
   ownNetwork?: boolean;
+  /** The shell keeps the `rules` of each command. Otherwise it gets no command of an agent that has path rules. */
+  rulesPerCommand?: boolean;
 }
 
 /** What commands must not touch. */
@@ -29,6 +31,8 @@ export interface ShellCommand {
   signal?: AbortSignal;
   /** Whether git obeys the settings and hooks of repositories. */
   trusted?: boolean;
+  /** The path rules of the agents for which it runs, besides those of the bounds. What one of the lists denies, or asks for, is denied. */
+  rules?: PathRuleLists;
   /** The thread and resource, for a shell over a backend with files for each of them. */
   reach?: Omit<Reach, "signal">;
 }

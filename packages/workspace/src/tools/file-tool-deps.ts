@@ -12,10 +12,12 @@ export interface FileToolsConfig {
   path?: (input: string) => string;
   /** Called after each write with the hash of the new contents; `null` after a deletion. */
   wrote?: (path: string, hash: string | null) => void;
+  /** Shared by all tools that change the same files. */
+  queue?: PathQueue;
 }
 
 /** What the file tools of one workspace share. */
-export type FileToolDeps = Required<FileToolsConfig> & { queue: PathQueue };
+export type FileToolDeps = Required<FileToolsConfig>;
 
 /** A disk that does not answer must not block a turn for ever. */
 const TIMEOUT_MS = 120_000;

@@ -11,8 +11,10 @@ import { lsTool } from "./list/ls.ts";
 import { PathQueue } from "./path-queue.ts";
 import { readFileTool } from "./read/read-file.ts";
 
-export function fileTools({ backend, rules, path = virtualPath, wrote = () => {} }: FileToolsConfig): ToolSet {
-  const deps: FileToolDeps = { backend, rules, path, wrote, queue: new PathQueue() };
+export { restrictedTools } from "./restricted-tools.ts";
+
+export function fileTools(config: FileToolsConfig): ToolSet {
+  const deps: FileToolDeps = { path: virtualPath, wrote: () => {}, queue: new PathQueue(), ...config };
   return {
     ls: lsTool(deps),
     read_file: readFileTool(deps),

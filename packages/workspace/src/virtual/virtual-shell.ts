@@ -1,12 +1,13 @@
 import { posix } from "node:path";
 import { Worker } from "node:worker_threads";
 import { CinchError } from "@cinch/core";
+import type { PathRule, PathRuleLists } from "@cinch/core/workspace";
 import { checkConfig } from "../config.ts";
 import type { Backend, Reach } from "../backend.ts";
-import { withPolicy } from "../backends/policy.ts";
+import { withPolicy, type PolicyHooks } from "../backends/policy.ts";
 import { ruleHooks, withFrozen } from "../path-rules/rule-hooks.ts";
 import { hiddenRules } from "../path-rules/hidden-rules.ts";
-import { pathRules, type PathRule } from "../path-rules/path-rules.ts";
+import { narrower, pathRules, type PathRules } from "../path-rules/path-rules.ts";
 import type { ShellCommand, Running, Shell } from "../shells/shell.ts";
 import { type Additions, withAdditions } from "../shells/environment.ts";
 import { type CommandRun, type ExitStatus, running, whenAborted } from "../shells/running.ts";
@@ -39,8 +40,13 @@ export function virtualShell(options: VirtualShellOptions): Shell {
   const unstored = new Map<string, UnstoredState>();
   const alive = new Set<Running>();
   const idle: Worker[] = [];
-  let bound = backend;
+  let bounds: { rules: PathRules; frozen?: PolicyHooks["before"] } = { rules: pathRules([]) };
   let closed = false;
+
+  const boundTo = (lists: PathRuleLists): Backend => {
+    const rules = lists.map((list) => pathRules(list.map(withoutAsking))).reduce(narrower, bounds.rules);
+    return withPolicy(backend, withFrozen(ruleHooks(rules), bounds.frozen));
+  };
 
   const unstoredFor = ({ threadId, resourceId }: Reach): UnstoredState => {
     const key = JSON.stringify([threadId, resourceId]);
@@ -52,7 +58,7 @@ export function virtualShell(options: VirtualShellOptions): Shell {
     if (closed) throw new Error("This shell is closed.");
     connect(undefined);
     const reach = { ...(command.reach ?? NO_THREAD), signal: stop };
-    const files = new BackendFiles(bound, reach, unstoredFor(reach));
+    const files = new BackendFiles(boundTo(command.rules ?? []), reach, unstoredFor(reach));
     const cwd = posix.resolve("/", command.cwd);
     if (!(await files.stat(cwd))?.directory) throw new Error(`There is no folder ${command.cwd} to run it in.`);
 
@@ -75,12 +81,12 @@ export function virtualShell(options: VirtualShellOptions): Shell {
     name: "virtual",
     async open({ rules, hidden, frozen }) {
       const kept = await hiddenRules(backend, hidden);
-      const hooks = ruleHooks(pathRules([...kept, ...rules.map(withoutAsking)]));
-      bound = withPolicy(backend, withFrozen(hooks, frozen));
+      bounds = { rules: pathRules([...kept, ...rules.map(withoutAsking)]), frozen };
     },
     protection: async () => ({
       kind: "virtual",
       description: "Commands are interpreted: they see the files of the workspace, and nothing of this machine.",
+      rulesPerCommand: true,
     }),
     start(command, sink) {
       const onEnd = () => alive.delete(one);

@@ -101,8 +101,15 @@ describe("path rules around a backend", () => {
     await denied(backend.delete("/secret", reach), "/secret");
     assert.ok(await inner.stat("/repo/src/b", reach));
     await backend.delete("/repo/src", reach);
-    await backend.delete("/repo/keys", reach);
-    assert.deepEqual(await names(inner, "/repo"), ["/repo/.env"]);
+    assert.deepEqual(await names(inner, "/repo"), ["/repo/.env", "/repo/keys"]);
+  });
+
+  test("files that must not be read are not deleted with their directory, and the error does not name them", async () => {
+    const inner = memoryBackend(tree);
+    const backend = withPolicy(inner, ruleHooks(rules));
+    await denied(backend.delete("/repo/keys", reach), "/repo/keys", /keys: something in it must stay/);
+    await denied(backend.delete("/repo/keys/c.pem", reach), "/repo/keys/c.pem");
+    assert.ok(await inner.stat("/repo/keys/c.pem", reach));
   });
 
   test("a link is judged by its target and by its own name", async () => {

@@ -11,10 +11,9 @@ import {
   type Rule,
 } from "@cinch/core";
 import { call, say, scriptedBy } from "@cinch/testkit";
-import { canHide } from "../../src/path-rules/path-rules.ts";
 import { fileTools } from "../../src/tools/index.ts";
-import { pathRules as compiled, policyFor, type Backend } from "@cinch/workspace";
-import type { FileRules } from "../../src/path-rules/file-rules.ts";
+import { pathRules as compiled, type Backend } from "@cinch/workspace";
+import { fileRules, type FileRules } from "../../src/path-rules/file-rules.ts";
 import { MapBackend } from "./map-backend.ts";
 
 export type Args = Record<string, unknown>;
@@ -37,11 +36,9 @@ export interface FileDeskOptions extends Partial<HarnessConfig> {
 export const edits: Rule[] = [{ category: "edit", policy: "allow" }];
 
 export function pathRules(...rules: ["read" | "write", pattern: string, Policy][]): FileRules {
-  const held = compiled(rules.map(([operation, path, mode]) => ({ operations: [operation], paths: [path], mode })));
-  return {
-    policy: (operation, path) => policyFor(held, operation, path),
-    hides: (path) => canHide(held, path),
-  };
+  return fileRules(
+    compiled(rules.map(([operation, path, mode]) => ({ operations: [operation], paths: [path], mode }))),
+  );
 }
 
 /** A real harness whose model makes the calls of the test. Each `calls` is a turn with one step. */

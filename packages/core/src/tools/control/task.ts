@@ -126,6 +126,12 @@ function start(state: ThreadState, call: TaskCall): Settlement {
   const { agent, input, delegation, toolCallId, runId, child } = call;
   const { turn, agent: self } = state;
   if (!turn || turn.aborting) return { content: "Not started: the turn was aborted.", isError: true };
+  // A child is judged in the mode that its record names, so the agent of an entered mode could not bind it.
+  if (self && turn.modeId !== self.modeId)
+    return {
+      content: "Not started: a fork can't delegate in a mode that it has entered. Do the task yourself.",
+      isError: true,
+    };
   const depth = (self ? self.depth : delegation.agent.maxSubagentDepth) - 1;
   if (depth < 0)
     return { content: "Not started: subagents can't delegate any further here. Do the task yourself.", isError: true };

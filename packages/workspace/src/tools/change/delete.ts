@@ -6,7 +6,8 @@ import { entriesInside, isDirectory, sightAt } from "../../backends/bulk.ts";
 import { inBatches } from "../../contents/batches.ts";
 import { FileError } from "../../file-error.ts";
 import { yieldIfDue } from "../../contents/pace.ts";
-import { looksLikeFile, PathNames, removalFit, suggestForFile, writePolicy } from "../../path-rules/index.ts";
+import { looksLikeFile, PathNames, policyInside, removalFit, suggestForFile } from "../../path-rules/index.ts";
+import { writePolicy } from "../../path-rules/index.ts";
 import { judged } from "../judged.ts";
 import { joinPath, joinPaths, nameOf, parentOf, relativeTo, shown } from "../../paths.ts";
 import { LINK } from "../../undo/snapshot.ts";
@@ -34,7 +35,8 @@ export const deleteTool = (deps: FileToolDeps) =>
       names: ({ file_path }, context) => PathNames.ofEntry(deps.backend, deps.path(file_path), context),
       fit: (pattern, path, { file_path }) => removalFit(pattern, path, { isFile: meansFile(file_path, path) }),
       suggest: suggestForFile,
-      policy: (path) => writePolicy(deps.rules, path),
+      policy: writePolicy,
+      deps,
     }),
     execute({ file_path }, context) {
       const path = deps.path(file_path);
@@ -85,15 +87,12 @@ async function filesIn({ backend }: FileToolDeps, { path }: Stat, context: ToolC
   return files;
 }
 
-/** An approval for a directory covers its contents, except files with a stricter rule of their own. Those need a call of their own. */
 async function checkRules({ rules }: FileToolDeps, files: readonly Entry[], names: PathNames): Promise<void> {
   const path = names.asked;
-  const judge = (one: PathNames) => one.policy((name) => writePolicy(rules, name));
-  const wasAsked = judge(names) === "ask";
+  const inside = policyInside(rules, "write", names);
   const stricter: Entry[] = [];
   for (const file of files) {
-    const policy = judge(names.inside(file.path));
-    if (policy === "deny" || (policy === "ask" && !wasAsked)) stricter.push(file);
+    if (inside(file.path)) stricter.push(file);
     await yieldIfDue();
   }
   if (stricter.length === 0) return;

@@ -1,4 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { isDeepStrictEqual } from "node:util";
+import type { PathRuleLists } from "@cinch/core";
 import type { Output } from "../../outputs/output.ts";
 import type { CommandKey } from "../../outputs/outputs.ts";
 import type { CommandExit, Running } from "../../shells/shell.ts";
@@ -13,6 +15,8 @@ export interface StartedCommand {
   running: Running;
   /** Called when the command has ended. Must not reject. */
   onEnd(): Promise<void>;
+  /** Of the agents that started it. */
+  pathRules: PathRuleLists;
 }
 
 /** A command that outlives the call and the turn that started it. */
@@ -21,6 +25,7 @@ export class BackgroundCommand {
   readonly threadId: string;
   readonly output: Output;
   readonly running: Running;
+  readonly #pathRules: PathRuleLists;
   /** Settles when the command has ended and its output is saved. Never rejects. */
   readonly ended: Promise<void>;
   #exit: CommandExit | undefined;
@@ -29,11 +34,12 @@ export class BackgroundCommand {
   #known = 0;
   #unread = false;
 
-  constructor({ threadId, id }: CommandKey, { output, running, onEnd }: StartedCommand) {
+  constructor({ threadId, id }: CommandKey, { output, running, onEnd, pathRules }: StartedCommand) {
     this.id = id;
     this.threadId = threadId;
     this.output = output;
     this.running = running;
+    this.#pathRules = pathRules;
     this.ended = this.#run(onEnd);
   }
 
@@ -42,6 +48,11 @@ export class BackgroundCommand {
     await this.output.close();
     this.#exit = exit;
     await onEnd();
+  }
+
+  /** Whether the command keeps these path rules. A thread may have entered a mode whose agent has more of them. */
+  keeps(pathRules: PathRuleLists): boolean {
+    return pathRules.every((list) => this.#pathRules.some((one) => isDeepStrictEqual(one, list)));
   }
 
   /** `undefined` while it runs. */

@@ -1,8 +1,8 @@
 import { defineTool, type Fit } from "@cinch/core";
 import * as z from "zod";
 import { HEAD_BYTES, TAIL_BYTES } from "../../outputs/output.ts";
-import { type CommandHost, isUnprotected } from "./execute.ts";
-import { findCommand, report } from "./report.ts";
+import { type CommandHost, isUnprotected, keptByShell } from "./execute.ts";
+import { findCommand, findKeeping, report } from "./report.ts";
 
 /* The tools for commands that run in the background. */
 
@@ -22,7 +22,7 @@ const judgedById = {
 };
 
 /** `pure`, although it advances what counts as shown: a result that a crash lost can be read in the file. */
-export const executeOutput = ({ background }: CommandHost) =>
+export const executeOutput = (host: CommandHost) =>
   defineTool({
     description: `See what a command in the background printed since the last look, and whether it still runs or how it ended. Waits up to wait_ms for new output. Of more than ${SHOWN_KB} KB only the end is shown, and which file has all of it.`,
     category: "read",
@@ -36,9 +36,10 @@ export const executeOutput = ({ background }: CommandHost) =>
         .describe(`How long to wait if there is no new output. Default: ${DEFAULT_WAIT_MS}.`)
         .optional(),
     }),
-    async execute({ id, wait_ms = DEFAULT_WAIT_MS }, { threadId, signal }) {
-      const command = await findCommand(background, { threadId, id });
-      await command.waitForOutput(wait_ms, signal);
+    ...keptByShell(host),
+    async execute({ id, wait_ms = DEFAULT_WAIT_MS }, context) {
+      const command = await findKeeping(host.background, { threadId: context.threadId, id }, context);
+      await command.waitForOutput(wait_ms, context.signal);
       return report(command);
     },
   });
@@ -55,8 +56,9 @@ export const executeInput = (host: CommandHost) =>
     }),
     ...judgedById,
     policy: () => (isUnprotected(host) ? "ask" : undefined),
-    async execute({ id, text }, { threadId }) {
-      const command = await findCommand(host.background, { threadId, id });
+    ...keptByShell(host),
+    async execute({ id, text }, context) {
+      const command = await findKeeping(host.background, { threadId: context.threadId, id }, context);
       if (command.exit) throw new Error(`${id} has ended and reads no input. See how with execute_output.`);
       const outcome = await command.write(text, INPUT_WAIT_MS);
       switch (outcome) {
@@ -76,15 +78,16 @@ export const executeInput = (host: CommandHost) =>
     },
   });
 
-export const executeStop = ({ background }: CommandHost) =>
+export const executeStop = (host: CommandHost) =>
   defineTool({
     description: `End a command that runs in the background, and everything that it started: with TERM, and after 500 ms with KILL. Shows what it printed since the last look.`,
     category: "execute",
     effect: "idempotent",
     input: z.object({ id: commandId }),
     ...judgedById,
+    ...keptByShell(host),
     async execute({ id }, { threadId }) {
-      const command = await findCommand(background, { threadId, id });
+      const command = await findCommand(host.background, { threadId, id });
       await command.running.stop();
       await command.ended;
       return report(command);

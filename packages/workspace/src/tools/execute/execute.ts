@@ -1,4 +1,4 @@
-import { defineTool, type ToolContext } from "@cinch/core";
+import { CinchError, defineTool, type PathRuleLists, type ToolContext } from "@cinch/core";
 import * as z from "zod";
 import { commandMatcher } from "../../commands/index.ts";
 import { HOW_TO_READ, Output } from "../../outputs/output.ts";
@@ -23,6 +23,24 @@ export interface CommandHost {
   watch(context: ToolContext): Promise<Watch>;
   /** Records that a background command runs, until the returned function is called. */
   accompany(threadId: string): Promise<() => Promise<void>>;
+  /** Whether the shell keeps the path rules that come with a command. */
+  keepsPathRules(): boolean;
+  /** Path rules of agents as the shell understands them. */
+  shellRules(lists: PathRuleLists): PathRuleLists;
+}
+
+/** For every tool by which an agent works with commands: it has none of them if commands can't keep its path rules. */
+export const keptByShell = (host: CommandHost) => ({
+  whyUnavailable: (pathRules: PathRuleLists) =>
+    pathRules.length === 0 || host.keepsPathRules()
+      ? undefined
+      : `this agent has path rules, and commands can't keep them here. ${host.protection().description} Use the file tools.`,
+});
+
+/** Also for a call that no gate has judged, such as one by another tool. */
+export function checkKept(host: CommandHost, { pathRules }: ToolContext): void {
+  const reason = keptByShell(host).whyUnavailable(pathRules);
+  if (reason !== undefined) throw new CinchError("PERMISSION_DENIED", `Not run: ${reason}`);
 }
 
 /** Runs a command. Output is shown as it comes; the model gets the beginning and the end, and the path of the whole. */
@@ -41,8 +59,11 @@ With background: true it answers at once with an id, and the command runs on, wi
     matches: async (pattern, { command }) => (await commandMatcher()).matches(pattern, command),
     suggest: async ({ command }) => (await commandMatcher()).suggest(command),
     policy: () => (isUnprotected(host) ? "insist" : undefined),
+    ...keptByShell(host),
     async execute({ command, cwd = "/", timeout_ms, background = false }, context) {
-      const what = { command, cwd: host.path(cwd), trusted: host.trusted };
+      checkKept(host, context);
+      const rules = host.shellRules(context.pathRules);
+      const what = { command, cwd: host.path(cwd), trusted: host.trusted, rules };
       if (background) return runInBackground(host, { ...what, timeoutMs: timeout_ms }, context);
       return runToEnd(host, { ...what, timeoutMs: timeout_ms ?? DEFAULT_TIMEOUT_MS }, context);
     },
@@ -102,7 +123,7 @@ async function runInBackground(host: CommandHost, command: ShellCommand, context
   }
   const reach = { threadId, resourceId: context.files.resourceId };
   const running = shell.start({ ...command, reach }, output.sink, { combined: true, interactive: true });
-  background.add({ threadId, id }, { output, running, onEnd });
+  background.add({ threadId, id }, { output, running, onEnd, pathRules: context.pathRules });
   if (output.path !== null) await background.outputs.note({ threadId, id }, file).catch(() => {});
   const network = protection().ownNetwork
     ? "\nIt has a network of its own: no other command reaches a server in it. Use a server within the command that starts it: server & sleep 1; curl …"

@@ -1,3 +1,4 @@
+import { CinchError, type ToolContext } from "@cinch/core";
 import type { CommandKey } from "../../outputs/outputs.ts";
 import type { CommandExit } from "../../shells/shell.ts";
 import type { Background } from "./background.ts";
@@ -12,6 +13,20 @@ export async function findCommand(background: Background, key: CommandKey): Prom
   if (!noted) throw new Error(`There is no command ${id} of this thread. Start one with execute and background: true.`);
   throw new Error(
     `${id} is not running: it ended, at the latest with the harness that started it; its exit code is not known. What it had printed, ${noted.bytes} bytes, is in ${noted.path}: call read_file or grep on it. If you still need the command, start it again.`,
+  );
+}
+
+/** Like `findCommand`. Throws if the command does not keep the path rules of the call. */
+export async function findKeeping(
+  background: Background,
+  key: CommandKey,
+  { pathRules }: ToolContext,
+): Promise<BackgroundCommand> {
+  const command = await findCommand(background, key);
+  if (command.keeps(pathRules)) return command;
+  throw new CinchError(
+    "PERMISSION_DENIED",
+    `${key.id} was started without the path rules that this agent has. End it with execute_stop, and start it again.`,
   );
 }
 

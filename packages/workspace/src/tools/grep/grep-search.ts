@@ -1,7 +1,7 @@
-import type { Policy, ToolContext } from "@cinch/core";
+import type { ToolContext } from "@cinch/core";
 import type { GrepMatch, GrepQuery } from "../../backend.ts";
 import { isDue, yieldIfDue } from "../../contents/pace.ts";
-import { PathNames, readPolicy } from "../../path-rules/index.ts";
+import { PathNames, policyInside } from "../../path-rules/index.ts";
 import { isWithin } from "../../paths.ts";
 import { Batches } from "../../search/index.ts";
 import { reachOf, type FileToolDeps } from "../file-tool-deps.ts";
@@ -39,12 +39,10 @@ export async function searchLines(
   const first = new FirstItems<GrepMatch>(query.counts ? 0 : most, byPathAndLine);
   const reach = reachOf(context);
   const names = await PathNames.of(backend, query.path, reach);
-  const judge = (one: PathNames) => one.policy((name) => readPolicy(rules, name));
-  const wasAsked = judge(names) === "ask";
-  const policyOf = (path: string): Policy | undefined =>
-    isWithin(path, query.path) && !rules.hides(path) ? judge(names.inside(path)) : "deny";
+  const inside = policyInside(rules, "read", names);
+  const policyOf = (path: string) => (isWithin(path, query.path) && !rules.hides(path) ? inside(path) : "deny");
   let [judged, file, total, stopped] = ["", { path: "", lines: 0 }, 0, false];
-  let policy: Policy | undefined;
+  let policy: ReturnType<typeof policyOf>;
   search: for await (const matches of Batches.of(backend.grep(query, reach))) {
     context.signal.throwIfAborted();
     if (isDue()) await yieldIfDue();
@@ -55,7 +53,7 @@ export async function searchLines(
         file = files.get(path) ?? { path, lines: 0 };
       }
       if (policy === "deny") continue;
-      if (policy === "ask" && !wasAsked) {
+      if (policy === "ask") {
         askedFor.add(path);
         continue;
       }

@@ -1,0 +1,13 @@
+import type { DurableEvent } from "../events/event-map.ts";
+import type { PendingApproval, PendingSuspension } from "./display-state.ts";
+
+/** The question of a call, as a display shows it while the call waits. */
+export function approvalOf(event: DurableEvent<"tool_approval_required">): PendingApproval {
+  const { threadId, toolCallId, toolName, args, category, digest, suggestion = null, decisions, path, seq, at } = event;
+  return { threadId, toolCallId, toolName, args, category, digest, suggestion, decisions, path, seq, at };
+}
+
+export function suspensionOf(event: DurableEvent<"tool_suspended">, path: readonly string[]): PendingSuspension {
+  const { threadId, toolCallId, toolName, args, suspendPayload, seq, at } = event;
+  return { threadId, path, toolCallId, toolName, args, suspendPayload, seq, at };
+}
