@@ -1,5 +1,6 @@
 import { newThreadState, noUsage, reduceThread, stamp, type NewEvent } from "@cinch/core/journal";
 import type { Decision, DurableEvent, Json, Message, Part, ToolResult } from "@cinch/core";
+import { memoryEvent } from "./journal-memory.ts";
 import type { Act, OutcomePlan, PartPlan, ProviderName, StepPlan, UserPlan } from "./journal.ts";
 
 type Call = Extract<Part, { type: "tool-call" }>;
@@ -34,7 +35,7 @@ export class JournalWriter {
       case "command":
         return this.#add(act.event);
       case "memory":
-        return this.#add(this.#memory(act));
+        return this.#add(memoryEvent(this.events, act));
       case "rewind": {
         const carried = this.#carried();
         const toSeq = this.#truncate(act.at);
@@ -49,43 +50,6 @@ export class JournalWriter {
         this.events = this.events.map((event) => ({ ...event, threadId: this.#threadId }));
         return this.#add({ type: "thread_cloned", title: "A clone", parent, rules, state });
       }
-    }
-  }
-
-  /** What a memory appends about the events after those that are covered, up to a share of the journal. */
-  #memory({ how, at }: Extract<Act, { kind: "memory" }>): NewEvent {
-    const { context } = this.events.reduce(reduceThread, newThreadState);
-    const { blocks, buffered, coveredSeq } = context.memory;
-    const to = (after: number) => Math.max(after, this.events[Math.floor(at * (this.events.length - 1))]!.seq);
-    const made = { tokens: 9, modelId: "some/model", usage: noUsage, cost: null, cutSeq: context.cutSeq };
-    const kept = this.events.filter(({ type, seq }) => type === "message_end" && seq <= to(0) && seq % 3 === 0);
-    const cut = { bodyTokens: 9, by: "openai.chat", kept: kept.map(({ seq }) => seq), keptTokens: 9 };
-    const rest: [number, number] = [coveredSeq + 1, to(coveredSeq + 1)];
-    switch (how) {
-      case "observes": {
-        const from = (buffered.at(-1)?.range[1] ?? coveredSeq) + 1;
-        return { type: "om_observation_end", range: [from, to(from)], blob: "blob-a", currentTask: "Look", ...made };
-      }
-      case "reflects": {
-        const range: [number, number] = [blocks[0]?.range[0] ?? 1, blocks[0]?.range[1] ?? 1];
-        return { type: "om_reflection_end", range, blob: "blob-b", ...made };
-      }
-      case "activates":
-        return {
-          type: "om_activation",
-          range: [coveredSeq + 1, buffered[0]?.range[1] ?? coveredSeq],
-          ...cut,
-          reflected: true,
-          reason: "threshold",
-        };
-      case "summarises":
-        return { type: "context_summarised", range: rest, blob: "blob-a", tokens: 9, ...cut, reason: "window" };
-      case "leaves out":
-        return { type: "context_summarised", range: rest, tokens: 0, ...cut, reason: "overflow" };
-      case "asks":
-        return { type: "compaction_requested", instructions: "Keep the names." };
-      case "fails":
-        return { type: "om_observation_end", range: rest, ...made, tokens: 0, dropped: "Too late." };
     }
   }
 

@@ -2,17 +2,13 @@ import * as z from "zod/mini";
 import { checked } from "../config/check.ts";
 import { CinchError } from "../errors.ts";
 import { contextEvents } from "./context-events.ts";
-import { command, driver, live, type EventEntry, type Lift } from "./event-entry.ts";
-import { FileChange, FileRestore, RewoundFile } from "./files.ts";
+import { command, driver, live, type EventEntry } from "./event-entry.ts";
 import { offloadedFields } from "./offloaded.ts";
 import { FilePart, Json, Message, Role, ToolResult, Usage } from "./message.ts";
 import type { HarnessDisplayState } from "../folds/display-state.ts";
 import { PathRuleLists } from "../permissions/path-rule.ts";
+import { workspaceEvents } from "./workspace-events.ts";
 import { HeldRule, Rule, ToolCategory } from "../permissions/rule.ts";
-
-/** In version 1 of `checkpoint_created`, the field `untracked` is named `untold`. */
-const untoldToUntracked: Lift = ({ untold, ...event }) =>
-  untold === undefined ? event : { ...event, untracked: untold };
 
 const Parent = z.object({ threadId: z.string(), seq: z.number(), toolCallId: z.optional(z.string()) });
 /** Makes a thread a subagent's, and names its agent for every process. */
@@ -258,28 +254,7 @@ export const eventMap = {
     from: z.string(),
     interrupt: z.optional(z.boolean()),
   })),
-  /** A driver's append carries its epoch, but the event needs none: the children of a tree share the files of its top-level thread. */
-  file_changed: command(() => ({ ...FileChange.shape, call: z.optional(z.string()) })),
-  /**
-   * A state of the files to which a rewind can revert. `change`: the first change of the turn follows. `command`: a command is about to
-   * run; `tree` is the snapshot before it, or `untracked` says why its changes are not recorded. `settled`: the changes of a command
-   * whose call did not end are recorded. `restore`: these files have to be reverted, and those in `left` can't be. `restored`: they are.
-   */
-  checkpoint_created: driver(
-    () => ({
-      reason: z.enum(["change", "command", "settled", "restore", "restored"]),
-      call: z.optional(z.string()),
-      tree: z.optional(z.string()),
-      untracked: z.optional(z.string()),
-      left: z.optional(z.array(FileRestore)),
-      restore: z.optional(z.array(FileRestore)),
-      restored: z.optional(z.array(RewoundFile)),
-    }),
-    [untoldToUntracked],
-  ),
-  workspace_status_changed: live(() => ({ status: z.enum(["opening", "ready", "failed", "closed"]) })),
-  workspace_ready: live(() => ({ protection: z.string(), description: z.string() })),
-  workspace_error: live(() => ({ message: z.string() })),
+  ...workspaceEvents,
   task_updated: driver(() => ({ tasks: z.array(Task) })),
   context_offloaded: driver(offloadedFields),
   usage_update: driver(() => ({
