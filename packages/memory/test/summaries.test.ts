@@ -115,11 +115,13 @@ test("a prompt that stays too long ends the turn with CONTEXT_OVERFLOW, after on
 
 test("a memory that could always leave more out is asked once for an overflow", async () => {
   const model = worker(20, { agent: (_, steps) => (steps >= 3 ? tooLong : undefined) });
+  let overflows = 0;
   const memory: Memory = {
     plan: ({ hasOverflowed, fromSeq, boundaries }) => ({
-      cut: hasOverflowed
-        ? { kind: "leave_out", range: [1, boundaries.at(-1)?.seq ?? fromSeq - 1], reason: "overflow" }
-        : null,
+      cut:
+        hasOverflowed && ++overflows < 5
+          ? { kind: "leave_out", range: [1, boundaries.at(-1)?.seq ?? fromSeq - 1], reason: "overflow" }
+          : null,
       observe: null,
       reflect: null,
     }),
@@ -129,6 +131,7 @@ test("a memory that could always leave more out is asked once for an overflow", 
   const { error } = await simulation.harness.sendMessage({ content: "Look." });
   assert.equal(error?.code, "CONTEXT_OVERFLOW");
   assert.equal(ofType(simulation.seen, "context_summarised").length, 1);
+  assert.equal(overflows, 1);
 });
 
 test("compact() does it now, with the caller's wishes, on an idle thread", async () => {
