@@ -168,8 +168,10 @@ function accepts(work: () => unknown): boolean {
 /** Refinements, such as that a rule has either a tool or a category, are checked only when an event is written. */
 function isValid(event: DurableEvent): boolean {
   const result = z.safeParse(eventMap[event.type].schema, event);
+  // A range has two numbers: their number is not a refinement.
   const isRefined = ({ code, path }: z.core.$ZodIssue) =>
-    ["too_small", "too_big", "unrecognized_keys"].includes(code) || (code === "custom" && path[0] === "rule");
+    (["too_small", "too_big", "unrecognized_keys"].includes(code) && path.at(-1) !== "range") ||
+    (code === "custom" && path[0] === "rule");
   return result.success || result.error.issues.every(isRefined);
 }
 
