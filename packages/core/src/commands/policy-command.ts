@@ -77,7 +77,7 @@ async function answersByRules(state: ThreadState, thread: Thread): Promise<NewEv
   const calls = askingCalls(state);
   // Without the mode, this process does not have all rules.
   if (!turn || calls.length === 0 || !modes.has(turn.modeId)) return [];
-  const setup = await modes.setup(control, turn.modeId);
+  const setup = modes.setup(control, turn.modeId);
   const context = { threadId, resourceId };
   const answers = await Promise.all(
     calls.map(async ({ toolCallId, toolName, input: args, approval }): Promise<NewEvent[]> => {

@@ -83,7 +83,7 @@ export class Modes {
   readonly #delegations = new Map<Agent, Delegation | null>();
   /** The models that the configuration gives as objects, by id. */
   readonly #models: Map<string, LanguageModel>;
-  readonly #setups = new Map<string, Promise<Setup>>();
+  readonly #setups = new Map<string, Setup>();
   readonly #tools = new Map<string, ReadonlyMap<string, unknown>>();
 
   constructor(
@@ -116,12 +116,6 @@ export class Modes {
     const delegation = isPossible ? new Delegation(agent, catalog, this.#shared.clock) : null;
     this.#delegations.set(agent, delegation);
     return delegation;
-  }
-
-  /** Lists the subagents of an agent again: the head of its prompt changes if the list does. A fork keeps the head of its parent. */
-  async listSubagents({ modeId }: Control): Promise<void> {
-    if (this.#config.subagent?.fork) return;
-    if (modeId === null || this.has(modeId)) await this.#config.delegation(this.current({ modeId }).agent)?.refresh();
   }
 
   /** For the thread of a subagent that this process lacks: nothing but to end a turn. */
@@ -243,17 +237,13 @@ export class Modes {
   }
 
   /** The setup for this mode; default: the thread's current mode. */
-  setup(control: Control, modeId?: string): Promise<Setup> {
-    return this.#setup(modeId === undefined ? this.current(control) : this.of(modeId), control);
-  }
-
-  #setup(mode: HarnessMode, control: Control): Promise<Setup> {
+  setup(control: Control, modeId?: string): Setup {
+    const mode = modeId === undefined ? this.current(control) : this.of(modeId);
     const modelId = this.modelId(control, mode);
-    const key = JSON.stringify([mode.id, modelId, this.#config.delegation(mode.agent)?.version]);
+    const key = JSON.stringify([mode.id, modelId]);
     const known =
       this.#setups.get(key) ?? makeSetup(mode, { modelId, model: () => this.#model(modelId, mode) }, this.#config);
     this.#setups.set(key, known);
-    known.catch(() => this.#setups.delete(key));
     return known;
   }
 

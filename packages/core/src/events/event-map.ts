@@ -31,6 +31,9 @@ const state = z.record(z.string(), Json);
 /** Of one thread, without its subagents. `delegating`: it waits for them. */
 const ThreadStatus = z.enum(["running", "waiting", "delegating", "parked", "idle"]);
 export type ThreadStatus = z.infer<typeof ThreadStatus>;
+/** A subagent as the `task` tool lists it. */
+const ListedAgent = z.object({ name: z.string(), description: z.string() });
+export type ListedAgent = z.infer<typeof ListedAgent>;
 /** The work of one `task` call. `runId` is the key of the call, and the id of the child's input. */
 const run = { ...tool, runId: z.string(), agentName: z.string(), childThreadId: z.string(), path: z.array(z.string()) };
 const ofChild = {
@@ -149,6 +152,8 @@ export const eventMap = {
     reason: z.string(),
     agentName: z.optional(z.string()),
     modelId: z.optional(z.string()),
+    /** Those that the agent can delegate to: the list of its catalog at the beginning of the turn. */
+    subagents: z.optional(z.array(ListedAgent)),
   })),
   error: driver(() => ({
     code: z.string(),

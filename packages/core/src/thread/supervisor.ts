@@ -8,7 +8,7 @@ import { giveUp, parked, runTurns } from "../turn/turn.ts";
 
 /** How often a process that does not drive checks whether the driver is still alive. */
 const WATCH_MS = 1_000;
-/** How long a process that has answered a call waits for the process that asked to continue the turn. */
+/** How long a process waits for another one that is to drive first. */
 const STAND_BACK_MS = 250;
 
 export interface SupervisedThread extends Journal {
@@ -36,6 +36,9 @@ export class Supervisor {
   /** The turn that this process drove last. */
   #lastDrivenTurnId: string | undefined;
   #declinesQuestions = false;
+  /** Until then, another process is to drive first. */
+  #standsBackUntil = 0;
+  #standingBack = new AbortController();
 
   constructor(thread: SupervisedThread, ports: DriverPorts) {
     this.#thread = thread;
@@ -80,16 +83,40 @@ export class Supervisor {
     this.#driver?.abortTurn();
   }
 
-  /** `force` also continues a parked turn, and takes held inputs. `answered`: this process has answered a call. */
-  wake({ force = false, answered = false } = {}): void {
+  /**
+   * This process has appended these events. It drives its own input at once. After an answer, the process that asked drives first: a
+   * process that only answers may exit at once, and would interrupt the call that it has started.
+   */
+  appended(events: readonly { type: string }[]): void {
+    if (events.some(isInput)) this.#stopStandingBack();
+    else if (events.some(isAnswer) && !this.#running && this.#thread.state.turn?.turnId !== this.#lastDrivenTurnId)
+      this.#standBack();
+  }
+
+  /** Another process has appended these events. It drives its own input first. If it is gone, this process does. */
+  followed(events: readonly { type: string }[]): void {
+    if (events.some(isInput)) this.#standBack();
+  }
+
+  #standBack(): void {
+    this.#standsBackUntil = this.#ports.clock.now() + STAND_BACK_MS;
+    if (this.#standingBack.signal.aborted) this.#standingBack = new AbortController();
+  }
+
+  #stopStandingBack(): void {
+    this.#standsBackUntil = 0;
+    this.#standingBack.abort();
+  }
+
+  /** `force` also continues a parked turn, and takes held inputs. */
+  wake({ force = false } = {}): void {
     if (this.#closed) return;
     if (!this.#isCalledFor(this.#thread.state, force)) return this.#reportBlocked();
     if (this.#running) {
       this.#again = { force: force || (this.#again?.force ?? false) };
       return;
     }
-    const turnId = answered ? this.#thread.state.turn?.turnId : undefined;
-    this.#running = this.#driveAfter(turnId, force).finally(() => {
+    this.#running = this.#driveWhenDue(force).finally(() => {
       this.#running = undefined;
       const again = this.#again;
       this.#again = undefined;
@@ -103,13 +130,9 @@ export class Supervisor {
     return !this.#broken && (needsDriving(state) || (this.#declinesQuestions && waitsForPerson(state)));
   }
 
-  /**
-   * A process that only answers may exit at once, and would interrupt the call that it has started. So the process that asked goes
-   * first: it is likely to stay.
-   */
-  async #driveAfter(answered: string | undefined, force: boolean): Promise<void> {
-    if (answered !== undefined && answered !== this.#lastDrivenTurnId)
-      await sleep(this.#ports.clock, STAND_BACK_MS, this.#closing.signal);
+  async #driveWhenDue(force: boolean): Promise<void> {
+    const ms = this.#standsBackUntil - this.#ports.clock.now();
+    if (ms > 0 && !force) await sleep(this.#ports.clock, ms, this.#standingBack.signal);
     if (!this.#closed) await this.#drive(force);
   }
 
@@ -209,6 +232,7 @@ export class Supervisor {
   /** Stops driving. Tools get a grace period, and results that arrive in it are kept. */
   async close(): Promise<void> {
     this.#closing.abort();
+    this.#stopStandingBack();
     this.#unwatch?.();
     this.#driver?.close();
     await this.#running;
@@ -217,3 +241,7 @@ export class Supervisor {
 
 const isPassing = (error: unknown): boolean =>
   error instanceof CinchError && (error.code === "STORE_BUSY" || error.code === "STORE_FULL");
+
+const isInput = ({ type }: { type: string }): boolean => type === "input_accepted";
+
+const isAnswer = ({ type }: { type: string }): boolean => type === "tool_approval_resolved" || type === "tool_resumed";

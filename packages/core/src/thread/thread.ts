@@ -139,15 +139,13 @@ export class Thread implements Journal {
         const stored = await this.ports.store.append(this.id, events, options);
         if (stored.kind === "refused") return { kind: "refused" };
         if (stored.kind === "newer") {
-          await this.#ingest(stored.events);
+          await this.#ingest(stored.events, "followed");
           continue;
         }
         const { seq, epoch } = stored;
-        await this.#ingest(
-          events.map(
-            (event, at) => ({ ...event, seq: seq - events.length + at + 1, threadId: this.id }) as DurableEvent,
-          ),
-        );
+        const first = seq - events.length + 1;
+        const own = events.map((event, at) => ({ ...event, seq: first + at, threadId: this.id }) as DurableEvent);
+        await this.#ingest(own, "appended");
         return { kind: "appended", events, epoch, released: release, result };
       }
     });
@@ -167,7 +165,7 @@ export class Thread implements Journal {
       throw new CinchError("STORE_FAILED", "The store refused a command. This is a defect of the store.");
     if (appended.result && "refusal" in appended.result) throw appended.result.refusal;
     this.supervisor.clearFailure();
-    this.supervisor.wake({ answered: appended.kind === "appended" && appended.events.some(isAnswer) });
+    this.supervisor.wake();
     return appended.result?.value;
   }
 
@@ -227,11 +225,13 @@ export class Thread implements Journal {
     return this.ports.store.read(this.id, range).then((events) => events.map(readEvent));
   }
 
-  async #ingest(events: readonly DurableEvent[]): Promise<void> {
+  /** `appended`: by this process. `followed`: by another one. */
+  async #ingest(events: readonly DurableEvent[], how: "appended" | "followed"): Promise<void> {
     const fresh = events.filter((event) => event.seq > this.state.seq);
     if (fresh.length === 0) return;
     if (fresh.some((event) => event.type === "thread_rewound")) await this.#reload(fresh);
     else for (const event of fresh) this.#fold(readEvent(event));
+    this.supervisor[how](fresh);
     this.#cache.changed(() => this.folds);
     this.wakeWaiters();
     this.children.changed();
@@ -324,7 +324,7 @@ export class Thread implements Journal {
     return this.#exclusively(async () => {
       if (this.#closed) return;
       try {
-        await this.#ingest(await this.ports.store.read(this.id, { after: this.state.seq }));
+        await this.#ingest(await this.ports.store.read(this.id, { after: this.state.seq }), "followed");
         if (!this.supervisor.running && this.state.turn) await this.#showDraft(this.state.turn.turnId);
       } catch (error) {
         if (!(error instanceof CinchError) || error.code !== "THREAD_NOT_FOUND") throw error;
@@ -396,5 +396,3 @@ export class Thread implements Journal {
     if (!this.isDeleted) await this.#cache.close(this.folds);
   }
 }
-
-const isAnswer = ({ type }: { type: string }): boolean => type === "tool_approval_resolved" || type === "tool_resumed";

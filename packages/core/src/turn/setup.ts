@@ -2,6 +2,8 @@ import type { LanguageModelV4FunctionTool } from "@ai-sdk/provider";
 import { instructionsOf, type Agent } from "../config/agent.ts";
 import type { Budget } from "../config/budget.ts";
 import type { Delegation } from "../config/delegation.ts";
+import type { ListedAgent } from "../events/event-map.ts";
+import { withAgents } from "../tools/control/task.ts";
 import { controlTools } from "../tools/control/index.ts";
 import type { Transition } from "../tools/control/submit-plan.ts";
 import { CinchError } from "../errors.ts";
@@ -28,10 +30,19 @@ export interface Setup {
   settings: CallSettings;
   /** The note for the model when the thread enters the mode. A thread whose first mode this is gets it only if `isNeeded`. */
   note: { text: string; isNeeded: boolean };
-  /** Changes only with the agent, the model, the instructions or the tool set. */
-  headKey: string;
+  /** `null`: the agent has no `task` tool. */
+  delegation: Delegation | null;
+  /** A fork keeps the head of its parent, with the list of subagents in it. */
+  isFork: boolean;
   model(): Promise<StreamModel>;
-  makeHead(): Promise<Head>;
+  /** The head of the prompt with this list of subagents. */
+  head(subagents: readonly ListedAgent[] | null): NewHead;
+}
+
+/** `key` changes only with the agent, the model, the instructions or the tool set. */
+export interface NewHead {
+  key: Promise<string>;
+  make(): Promise<Head>;
 }
 
 /** The configuration that all modes share. */
@@ -59,19 +70,15 @@ interface SubagentConfig {
   fork: { agent: Agent; mode: HarnessMode } | null;
 }
 
-export async function makeSetup(
+export function makeSetup(
   mode: HarnessMode,
   { modelId, model }: { modelId: string; model(): Promise<StreamModel> },
   config: SetupConfig,
-): Promise<Setup> {
+): Setup {
   const { agent } = mode;
   const { fork = null } = config.subagent ?? {};
-  await config.delegation(agent)?.ready();
   const tools = toolsOf(mode, config);
   const gate = gateOf(mode, config);
-  const listed: LanguageModelV4FunctionTool[] = [...tools.values()].map(({ name, description, schema }) => {
-    return { type: "function" as const, name, description, inputSchema: schema.json };
-  });
   // The instructions of a mode that shares its agent are a note, so that the head stays the same when the mode is switched.
   const sharesAgent = config.modes.filter((other) => other.agent === agent).length > 1;
   const added = sharesAgent ? "" : mode.instructions;
@@ -93,12 +100,36 @@ export async function makeSetup(
       tools,
       gate,
     }),
-    headKey: await hashOf(new TextEncoder().encode(JSON.stringify([agent.name, modelId, text, listed]))),
+    delegation: config.delegation(agent),
+    isFork: fork !== null,
     model,
-    makeHead: async () => ({
-      system: joined(await instructionsOf(agent), added),
-      tools: listed,
+    head: lastResult((subagents) => {
+      const listed = listedTools(tools, subagents);
+      return {
+        key: hashOf(new TextEncoder().encode(JSON.stringify([agent.name, modelId, text, listed]))),
+        make: async () => ({ system: joined(await instructionsOf(agent), added), tools: listed }),
+      };
     }),
+  };
+}
+
+function listedTools(
+  tools: ReadonlyMap<string, NamedTool>,
+  subagents: readonly ListedAgent[] | null,
+): LanguageModelV4FunctionTool[] {
+  return [...tools.values()].map(({ name, description, schema }) => {
+    const whole = subagents && name === "task" ? withAgents(description, subagents) : description;
+    return { type: "function" as const, name, description: whole, inputSchema: schema.json };
+  });
+}
+
+/** Keeps the newest result: all threads of an agent use the same list, until their catalog changes. */
+function lastResult<In, Out>(make: (value: In) => Out): (value: In) => Out {
+  let last: { json: string; result: Out } | undefined;
+  return (value) => {
+    const json = JSON.stringify(value);
+    if (last?.json !== json) last = { json, result: make(value) };
+    return last.result;
   };
 }
 

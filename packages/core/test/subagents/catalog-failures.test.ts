@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Agent, Harness, memoryStore } from "@cinch/core";
+import { MemoryData } from "@cinch/core/store";
 import { call, say, script, scriptedBy } from "@cinch/testkit";
-import { noting } from "../support.ts";
+import { gated, next, noting } from "../support.ts";
 
 const wait = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
@@ -67,4 +68,59 @@ test("an agent that a catalog has changed is judged by its new rules", async () 
   await h.sendMessage({ content: "go" });
   assert.equal(runs.length, 1);
   await h.close();
+});
+
+test("a turn whose catalog does not answer has begun, and can be aborted", async () => {
+  const catalog = { list: () => new Promise<never>(() => undefined), resolve: async () => undefined };
+  const model = script(say("Never said."));
+  const h = new Harness({ id: "t", agent: new Agent({ name: "dev", model, subagents: catalog }) });
+  const begun = next(h, "agent_start");
+  const turn = h.sendMessage({ content: "go" });
+  await begun;
+  await h.abort();
+  assert.deepEqual([(await turn).reason, model.requests.length], ["aborted", 0]);
+  await h.close();
+});
+
+test("a list that another thread has read changes nothing in a turn that is running", async () => {
+  let name = "old";
+  const catalog = { list: async () => [{ name, description: "" }], resolve: async () => undefined };
+  const { gate, started, open } = gated();
+  const model = scriptedBy(({ prompt }) => (JSON.stringify(prompt.at(-1)).includes("wait") ? call("gate") : say("ok")));
+  const agent = new Agent({ name: "dev", model, tools: { gate }, subagents: catalog });
+  const h = new Harness({ id: "t", agent, permissions: [{ toolName: "gate", policy: "allow" }] });
+  const turn = h.sendMessage({ content: "wait" });
+  await started;
+  name = "new";
+  const other = await h.createSession();
+  await other.createThread();
+  await other.sendMessage({ content: "go" });
+  open();
+  await turn;
+  assert.deepEqual(
+    model.requests.map(({ tools }) => /- (old|new):/.exec(JSON.stringify(tools))?.[1]),
+    ["old", "new", "old"],
+  );
+  await h.close();
+});
+
+test("if the catalog fails after a restart, the last list of the thread stands", async () => {
+  const data = new MemoryData();
+  let isDown = false;
+  const run = async () => {
+    const list = async () => {
+      if (isDown) throw new Error("down");
+      return [{ name: "worker", description: "Works" }];
+    };
+    const model = script(say("ok"));
+    const agent = new Agent({ name: "dev", model, subagents: { list, resolve: async () => undefined } });
+    const h = new Harness({ id: "t", agent, storage: memoryStore(data) });
+    await h.sendMessage({ content: "go" });
+    await h.close();
+    return JSON.stringify(model.requests.at(-1)?.tools);
+  };
+  const before = await run();
+  isDown = true;
+  assert.equal(await run(), before);
+  assert.match(before, /- worker: Works/);
 });
