@@ -12,7 +12,7 @@ import { asV4, type LanguageModel, type StreamModel } from "../model/compat.ts";
 import { Settings } from "./settings.ts";
 import { unknownTools } from "./unknown-tools.ts";
 import type { ToolSet } from "../tools/tool.ts";
-import { makeSetup, toolsOf, type Setup, type SetupConfig } from "../turn/setup.ts";
+import { budgetsOf, makeSetup, toolsOf, type Setup, type SetupConfig } from "../turn/setup.ts";
 
 export type ResolveModel = (id: string) => LanguageModel | Promise<LanguageModel>;
 
@@ -250,8 +250,7 @@ export class Modes {
   /** The budgets in a thread's current mode. */
   readonly budgets = (control: Control): readonly Budget[] => {
     if (control.modeId !== null && !this.has(control.modeId)) return [];
-    const { agent } = this.current(control);
-    return [this.#config.budget, agent.budget].filter((budget) => budget !== undefined);
+    return budgetsOf(this.current(control).agent, this.#config);
   };
 
   /** Rejects if the model can't be used. */

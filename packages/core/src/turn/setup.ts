@@ -91,7 +91,7 @@ export function makeSetup(
     tools,
     gate,
     onAsk: config.onAsk,
-    budgets: [config.budget, agent.budget, fork?.agent.budget].filter((budget) => budget !== undefined),
+    budgets: budgetsOf(agent, config),
     maxSteps: (fork?.agent ?? agent).maxSteps,
     settings: mergeSettings(agent.settings, mode.settings),
     note: noteOf(mode, {
@@ -111,6 +111,11 @@ export function makeSetup(
       };
     }),
   };
+}
+
+/** The budgets of an agent's thread. */
+export function budgetsOf({ budget }: Agent, config: SetupConfig): readonly Budget[] {
+  return [config.budget, budget, config.subagent?.fork?.agent.budget].filter((one) => one !== undefined);
 }
 
 function listedTools(
