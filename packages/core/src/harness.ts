@@ -112,7 +112,7 @@ export class Harness<Values = StateValues> {
   readonly #config: { clock: Clock; ids: Ids; recover: "opened" | "all"; resourceId: string };
   #ready: Promise<void> | undefined;
   #cancelPrintAtExit: (() => void) | undefined;
-  #closed = false;
+  readonly #closing = new AbortController();
 
   constructor(config: HarnessConfig<Values>) {
     const valid = checkedConfig(Config, config, "Harness");
@@ -132,6 +132,7 @@ export class Harness<Values = StateValues> {
       workspaceTools: valid.workspace?.tools ?? {},
       subagents: valid.subagents === undefined ? undefined : catalogOf(valid.subagents, valid.id),
       clock,
+      closing: this.#closing.signal,
     });
     const prices = { ...defaultPrices, ...valid.prices };
     const { ids = randomIds, recover = "opened", resourceId = "default", onRecover = "resume" } = valid;
@@ -148,7 +149,7 @@ export class Harness<Values = StateValues> {
 
   /** Opens the store. With `recover: "all"`, continues the interrupted turns of all threads. */
   async init(): Promise<void> {
-    if (this.#closed) throw closedError();
+    if (this.#closing.signal.aborted) throw closedError();
     this.#ready ??= this.#init().catch((error: unknown) => {
       // The cause may be temporary: the next call tries again.
       this.#ready = undefined;
@@ -245,7 +246,7 @@ export class Harness<Values = StateValues> {
   /** Stops driving and releases leases at once. Pending calls stay pending. */
   async close(): Promise<void> {
     this.#cancelPrintAtExit?.();
-    this.#closed = true;
+    this.#closing.abort();
     // Leases don't wait for heartbeats to end; the store does.
     const heartbeats = this.#heartbeats.close();
     for (const session of this.#sessions) session.abandon();

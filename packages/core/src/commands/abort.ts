@@ -1,5 +1,5 @@
 import { hasCancelledRuns } from "../folds/runs.ts";
-import { sleep } from "../ports/clock.ts";
+import { withTimeout } from "../ports/clock.ts";
 import type { Thread } from "../thread/thread.ts";
 import { needsDriving } from "../turn/decide.ts";
 import { refuseForeign } from "./refuse-foreign.ts";
@@ -30,7 +30,7 @@ async function begun(thread: Thread): Promise<void> {
   const until = clock.now() + BEGIN_MS;
   const canBegin = () => !thread.supervisor.broken && !thread.isClosed && modes.canAct(thread.state);
   const begins = () => !thread.state.turn && needsDriving(thread.state) && canBegin();
-  while (begins() && clock.now() < until) await Promise.race([thread.changed(), sleep(clock, 50)]);
+  while (begins() && clock.now() < until) await withTimeout(clock, thread.changed(), { ms: 50 });
 }
 
 /** Settles when the turn that is current at the call, and the runs that an abort has cancelled, have ended. */

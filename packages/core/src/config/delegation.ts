@@ -19,30 +19,41 @@ export const withoutCatalog: readonly ListedAgent[] = [
   { name: generalPurpose.name, description: generalPurpose.description },
 ];
 
+export interface CatalogPorts {
+  clock: Clock;
+  /** Aborted when the harness is closed: it waits for no catalog any more. */
+  closing: AbortSignal;
+}
+
 /** The subagents of one agent. */
 export class Delegation {
   readonly agent: Agent;
   readonly #catalog: SubagentCatalog | undefined;
-  readonly #clock: Clock;
+  readonly #ports: CatalogPorts;
 
-  constructor(agent: Agent, catalog: SubagentCatalog | undefined, clock: Clock) {
+  constructor(agent: Agent, catalog: SubagentCatalog | undefined, ports: CatalogPorts) {
     this.agent = agent;
     this.#catalog = catalog;
-    this.#clock = clock;
+    this.#ports = ports;
   }
 
   /** Sorted by name. `undefined`: the catalog failed, or did not answer in time. */
   async list(): Promise<readonly ListedAgent[] | undefined> {
     if (!this.#catalog) return withoutCatalog;
-    return withTimeout(this.#clock, listed(this.#catalog), CATALOG_MS).catch(() => undefined);
+    return this.#inTime(listed(this.#catalog)).catch(() => undefined);
   }
 
   /** Rejects after the timeout: a catalog that does not answer may have the agent. */
   async #resolved(catalog: SubagentCatalog, name: string): Promise<Agent | undefined> {
     const answered = (async () => ({ agent: await catalog.resolve(name) }))();
-    const answer = await withTimeout(this.#clock, answered, CATALOG_MS);
+    const answer = await this.#inTime(answered);
     if (!answer) throw new Error(`The catalog of subagents did not answer within ${CATALOG_MS / 1_000} s.`);
     return answer.agent;
+  }
+
+  #inTime<T>(answered: Promise<T>): Promise<T | undefined> {
+    const { clock, closing } = this.#ports;
+    return withTimeout(clock, answered, { ms: CATALOG_MS, signal: closing });
   }
 
   /** `undefined`: there is no agent of this name. Rejects if the catalog does. */

@@ -1,9 +1,8 @@
 import * as z from "zod/mini";
 import { Agent, ModelValue, ToolValues, type Model, type SubagentCatalog } from "./agent.ts";
 import type { Budget } from "./budget.ts";
-import { Delegation } from "./delegation.ts";
+import { Delegation, type CatalogPorts } from "./delegation.ts";
 import type { AgentRecord } from "../events/event-map.ts";
-import type { Clock } from "../ports/clock.ts";
 import { CinchError, reasonOf } from "../errors.ts";
 import { isReturned, type Call } from "../folds/call.ts";
 import type { Control } from "../folds/control.ts";
@@ -53,13 +52,12 @@ export const ModeConfig = z.strictObject({
 export type ModeConfig = z.input<typeof ModeConfig>;
 
 /** The configuration that the modes of all agents share. */
-interface SharedConfig extends Omit<SetupConfig, "modes" | "transition" | "delegation" | "subagent"> {
+interface SharedConfig extends Omit<SetupConfig, "modes" | "transition" | "delegation" | "subagent">, CatalogPorts {
   resolveModel: ResolveModel | undefined;
   /** The tools of a subagent that has none of its own. */
   workspaceTools: ToolSet;
   /** For agents of the harness that configure none themselves. `null`: no subagents. */
   subagents: SubagentCatalog | null | undefined;
-  clock: Clock;
 }
 
 /** The part of the configuration that differs from the modes of the harness. */
@@ -113,7 +111,7 @@ export class Modes {
     if (known !== undefined) return known;
     const catalog = agent.subagents === undefined && depth === undefined ? this.#shared.subagents : agent.subagents;
     const isPossible = catalog !== null && (depth ?? agent.maxSubagentDepth) > 0;
-    const delegation = isPossible ? new Delegation(agent, catalog, this.#shared.clock) : null;
+    const delegation = isPossible ? new Delegation(agent, catalog, this.#shared) : null;
     this.#delegations.set(agent, delegation);
     return delegation;
   }

@@ -47,11 +47,16 @@ export function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<
 /** How long a command waits for user code. Commands are executed in order, so a schema that hangs would delay an abort. */
 const TIMEOUT_MS = 1_000;
 
-/** The result of the promise, or `undefined` after the timeout. */
-export async function withTimeout<T>(clock: Clock, promise: Promise<T>, ms = TIMEOUT_MS): Promise<T | undefined> {
+/** The result of the promise, or `undefined` after the timeout, or when the signal is aborted. */
+export async function withTimeout<T>(
+  clock: Clock,
+  promise: Promise<T>,
+  { ms = TIMEOUT_MS, signal }: { ms?: number; signal?: AbortSignal } = {},
+): Promise<T | undefined> {
   const settled = new AbortController();
+  const end = signal ? AbortSignal.any([settled.signal, signal]) : settled.signal;
   try {
-    return await Promise.race([promise, sleep(clock, ms, settled.signal).then(() => undefined)]);
+    return await Promise.race([promise, sleep(clock, ms, end).then(() => undefined)]);
   } finally {
     settled.abort();
   }

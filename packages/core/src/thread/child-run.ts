@@ -8,7 +8,7 @@ import type { Ended, ThreadState } from "../folds/state.ts";
 import { newFolds } from "../folds/folds.ts";
 import { isWaiting } from "../folds/progress.ts";
 import type { HeldRule } from "../permissions/rule.ts";
-import { sleep } from "../ports/clock.ts";
+import { withTimeout } from "../ports/clock.ts";
 import { trieGet } from "../folds/trie.ts";
 import { loadFolds } from "./load-folds.ts";
 import { endRun, failedRun, type EndedRun } from "../turn/ended-run.ts";
@@ -77,6 +77,7 @@ export class ChildRun {
     if (this.#owner.supervisor.declinesQuestions) child.supervisor.seated();
     try {
       const isStarted = session !== "resume" || (await resumeSession(this.run, child));
+      if (this.#isStopped) return;
       if (isStarted) await this.#followChild(child);
       else await this.#report(failure("its session is busy with something else"));
     } finally {
@@ -156,9 +157,7 @@ export class ChildRun {
 
   async #changedOrLate(changed: Promise<void>, ms: number): Promise<void> {
     if (ms === Infinity) return changed;
-    const stop = new AbortController();
-    await Promise.race([changed, sleep(this.#owner.ports.clock, ms, stop.signal)]);
-    stop.abort();
+    await withTimeout(this.#owner.ports.clock, changed, { ms });
   }
 
   /** `undefined`: it is not open here. */

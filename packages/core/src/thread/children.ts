@@ -78,7 +78,7 @@ export class Children {
     followed.follow().then(forget, (error: unknown) => {
       if (this.#closed) return;
       this.#thread.report(`The subagent "${run.agentName}" could not be followed`, error);
-      this.#thread.ports.clock.after(RETRY_MS, () => {
+      this.#thread.later(RETRY_MS, () => {
         forget();
         this.changed();
       });

@@ -12,8 +12,8 @@ export async function findModes(thread: Thread, modes: AgentModes): Promise<void
   } catch (error) {
     if (state.agent) ports.modes = modes.top.without(state.agent);
     thread.report("The subagent could not be looked up", error);
-    ports.clock.after(RETRY_MS, () => {
-      if (thread.isClosed || thread.isDeleted) return;
+    thread.later(RETRY_MS, () => {
+      if (thread.isDeleted) return;
       const found = findModes(thread, modes).then(() => thread.wake());
       found.catch(() => undefined);
     });

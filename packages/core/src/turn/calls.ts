@@ -4,7 +4,7 @@ import type { ThreadState } from "../folds/state.ts";
 import type { ToolResult } from "../events/message.ts";
 import { CallFiles } from "./call-files.ts";
 import { CallState } from "./call-state.ts";
-import { sleep } from "../ports/clock.ts";
+import { withTimeout } from "../ports/clock.ts";
 import type { ControlHost } from "../tools/control/host.ts";
 import { runCall, type CallOutcome } from "./run-call.ts";
 import { afterCall, endTurn, endWithoutResult, notRun } from "./decide.ts";
@@ -223,7 +223,7 @@ function hostFor({ journal, ports: { store, threads, clock } }: Driver): Control
     now: () => clock.now(),
     until: async (condition) => {
       const end = clock.now() + UNTIL_MS;
-      while (!condition(journal.state) && clock.now() < end) await Promise.race([journal.changed(), sleep(clock, 50)]);
+      while (!condition(journal.state) && clock.now() < end) await withTimeout(clock, journal.changed(), { ms: 50 });
     },
     visit: (threadId, work) => threads.visit(threadId, work),
   };

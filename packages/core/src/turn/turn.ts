@@ -15,7 +15,7 @@ import { noUsage } from "../events/usage.ts";
 import type { Message, Usage } from "../events/message.ts";
 import { hashOf } from "../ports/hash.ts";
 import { hasCancelledRuns } from "../folds/runs.ts";
-import { orAborted, sleep } from "../ports/clock.ts";
+import { orAborted, withTimeout } from "../ports/clock.ts";
 import type { Blob } from "../ports/store.ts";
 import { ask } from "./ask-model.ts";
 import { runCalls } from "./calls.ts";
@@ -78,7 +78,7 @@ const CHILDREN_STOP_MS = 1_500;
 async function childrenStopped({ journal, ports: { clock }, closing }: Driver): Promise<void> {
   const until = clock.now() + CHILDREN_STOP_MS;
   while (hasCancelledRuns(journal.state.runs) && clock.now() < until && !closing.aborted)
-    await Promise.race([journal.changed(), sleep(clock, 50)]);
+    await withTimeout(clock, journal.changed(), { ms: 50 });
 }
 
 /** Files are reverted before anything else, and only a process with their workspace can do that. */
