@@ -388,8 +388,8 @@ export class Session<Values = StateValues> {
     this.#subscribers.push(resyncOf(next, at));
     const blocked = next.ports.modes.whyBlocked(next.state);
     if (blocked) next.report("The thread can't be driven from here", blocked);
-    next.supervisor.seated();
-    next.children.seated();
+    next.supervisor.sessionEntered();
+    next.children.sessionEntered();
   }
 }
 

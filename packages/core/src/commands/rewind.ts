@@ -4,8 +4,9 @@ import type { DurableEvent, NewEvent } from "../events/event-map.ts";
 import { subtractUsage } from "../events/usage.ts";
 import { yoloUpdate } from "../folds/control.ts";
 import { noFiles, reduceFiles, type FilesState } from "../folds/files.ts";
+import type { Runs } from "../folds/runs.ts";
 import type { ThreadState } from "../folds/state.ts";
-import { trieGet, trieRecord } from "../folds/trie.ts";
+import { trieEntries, trieGet, trieRecord } from "../folds/trie.ts";
 import type { FileDiff, HeldFiles, RewoundFile, ThreadFiles } from "../events/files.ts";
 import { hasUnrecordedChanges } from "../turn/decide.ts";
 import type { Thread } from "../thread/thread.ts";
@@ -217,9 +218,9 @@ function reachOf(thread: Thread): FileReach {
   return { threadId: thread.id, files };
 }
 
-/** The event carries what a rewind must not revert: the title, rules, grants, YOLO and usage. */
+/** The event carries what a rewind must not revert: the title, rules, grants, YOLO and usage; and the runs that it cancels. */
 function rewound(
-  { title, usage: total, spent: all, control }: ThreadState,
+  { title, usage: total, spent: all, control, runs }: ThreadState,
   to: { toSeq: number; files: boolean },
   cutEnds: readonly DurableEvent<"subagent_end">[],
 ): NewEvent {
@@ -227,7 +228,17 @@ function rewound(
   const spent = { ...all, cost: all.cost - cutEnds.reduce((sum, end) => sum + (end.cost ?? 0), 0) };
   const { rules, grants } = control.policies;
   const state = yoloUpdate(control.policies);
-  return { type: "thread_rewound", ...to, title, rules: [...rules], grants: [...grants], usage, spent, state };
+  const kept = { title, rules: [...rules], grants: [...grants], usage, spent, state };
+  return { type: "thread_rewound", ...to, ...kept, ...revertedRuns(runs, to.toSeq) };
+}
+
+function revertedRuns({ unfinished }: Runs, toSeq: number): Pick<NewEvent<"thread_rewound">, "runs"> {
+  const reverted = Array.from(trieEntries(unfinished), ([, run]) => run).filter(({ seq }) => seq > toSeq);
+  if (reverted.length === 0) return {};
+  const runs = reverted.map(({ runId, turnId, toolCallId, agentName, childThreadId, path }) => {
+    return { runId, turnId, toolCallId, agentName, childThreadId, path };
+  });
+  return { runs };
 }
 
 export function checkSeq(name: string, seq: number, last: number): void {

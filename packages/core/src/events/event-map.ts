@@ -36,6 +36,8 @@ const ListedAgent = z.object({ name: z.string(), description: z.string() });
 export type ListedAgent = z.infer<typeof ListedAgent>;
 /** The work of one `task` call. `runId` is the key of the call, and the id of the child's input. */
 const run = { ...tool, runId: z.string(), agentName: z.string(), childThreadId: z.string(), path: z.array(z.string()) };
+/** A run that a rewind has cancelled, although its start is reverted: it must still be ended. */
+const RevertedRun = z.omit(z.object({ ...run, turnId: z.string() }), { toolName: true });
 const ofChild = {
   childThreadId: z.string(),
   path: z.array(z.string()),
@@ -96,6 +98,8 @@ export const eventMap = {
     title: z.optional(z.string()),
     spent: z.optional(Spent),
     state: z.optional(state),
+    /** The unfinished runs whose start is reverted. They are cancelled. */
+    runs: z.optional(z.array(RevertedRun)),
   })),
   thread_changed: live(() => ({ previousThreadId: z.nullable(z.string()) })),
   thread_deleted: live(() => ({ previousThreadId: z.nullable(z.string()) })),

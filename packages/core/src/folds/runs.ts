@@ -1,4 +1,5 @@
 import type { DurableEvent, RunStatus } from "../events/event-map.ts";
+import type { ThreadState } from "./state.ts";
 import { emptyTrie, trieDelete, trieEntries, trieGet, trieSet, type Trie } from "./trie.ts";
 
 type Start = DurableEvent<"subagent_start">;
@@ -60,6 +61,28 @@ export const noRuns: Runs = {
   cancelledUpTo: 0,
 };
 
+/** Whether a run must end. One of the foreground does not outlive its turn. */
+export function isCancelled({ runs, turn }: RunOwner, run: Run): boolean {
+  return run.seq <= runs.cancelledUpTo || (!run.background && turn?.turnId !== run.turnId);
+}
+
+interface RunOwner {
+  runs: Runs;
+  turn: { turnId: string } | null;
+}
+
+/** Whether a child has not ended this run yet. */
+export const isOpenIn = ({ inbox, turn }: ThreadState, runId: string): boolean =>
+  inbox.some((item) => item.inputId === runId) || (turn !== null && trieGet(turn.inputIds, runId) !== undefined);
+
+/** Whether a thread works on a run that must end: its caller has cancelled it, or the caller's own run must end. */
+export function worksOnCancelledRun(child: ThreadState, [owner, ...above]: readonly ThreadState[]): boolean {
+  if (!owner) return false;
+  const runs = Array.from(trieEntries(owner.runs.unfinished), ([, run]) => run);
+  const run = runs.find(({ runId }) => isOpenIn(child, runId));
+  return run !== undefined && (isCancelled(owner, run) || worksOnCancelledRun(owner, above));
+}
+
 /** Whether an abort has cancelled runs whose end is not recorded yet. */
 export const hasCancelledRuns = ({ unfinished, cancelledUpTo }: Runs): boolean =>
   Array.from(trieEntries(unfinished)).some(([, run]) => run.seq <= cancelledUpTo);
@@ -79,6 +102,8 @@ export function reduceRuns(runs: Runs, event: DurableEvent): Runs {
       return ended(runs, event);
     case "abort_requested":
       return runs.unfinished.size === 0 || event.keepsBackground ? runs : { ...runs, cancelledUpTo: event.seq };
+    case "thread_rewound":
+      return event.runs ? { ...runs, unfinished: withReverted(runs.unfinished, event) } : runs;
     case "thread_cloned":
       return withoutUnfinished(runs);
     default:
@@ -132,6 +157,12 @@ function ended(runs: Runs, event: DurableEvent<"background_settled">): Runs {
   const known = trieGet(runs.background, agentId);
   const agent = { agentName: known?.agentName ?? "", runId, childThreadId, status, endSeq: seq - 1 };
   return { ...runs, background: trieSet(runs.background, agentId, agent) };
+}
+
+/** They are as old as the rewind: an earlier event does not know them. */
+function withReverted(unfinished: Trie<Run>, { runs = [], seq, at }: DurableEvent<"thread_rewound">): Trie<Run> {
+  const rest = { task: "", forked: false, session: "stateless" as const, modeId: "", depth: 0, seq, at };
+  return runs.reduce((all, run) => trieSet(all, run.runId, { ...run, ...rest }), unfinished);
 }
 
 /** A clone inherits no unfinished run. */

@@ -1,7 +1,9 @@
 import { CinchError, reasonOf } from "../errors.ts";
+import { abortRequest } from "../commands/abort.ts";
+import { worksOnCancelledRun } from "../folds/runs.ts";
 import type { ThreadState } from "../folds/state.ts";
 import { sleep } from "../ports/clock.ts";
-import { needsDriving, waitsForPerson } from "../turn/decide.ts";
+import { needsDriving, waitsForPerson, type Decide } from "../turn/decide.ts";
 import type { Thread } from "./thread.ts";
 import { Driver, LeaseLost, type DriverPorts, type Journal } from "../turn/driver.ts";
 import { giveUp, parked, runTurns } from "../turn/turn.ts";
@@ -15,6 +17,7 @@ export interface SupervisedThread extends Journal {
   report(what: string, error: unknown): void;
   /** Another process drives: the answer that streams here is not part of the conversation. */
   discardDraft(): void;
+  command(decide: Decide): Promise<void>;
   /** The thread can't be driven here: callers that wait for it are rejected. */
   failed(error: unknown): void;
 }
@@ -74,7 +77,7 @@ export class Supervisor {
   }
 
   /** A session has entered the thread. With `onAsk: "decline"`, calls that wait for a person are declined from now on. */
-  seated(): void {
+  sessionEntered(): void {
     this.#declinesQuestions = this.#ports.modes.declinesQuestions;
     this.wake();
   }
@@ -152,6 +155,9 @@ export class Supervisor {
     try {
       // A subagent is judged by the rules of the threads above it, which also record its end.
       for (let of = agent; of; of = above.at(-1)!.state.agent) above.push(await threads.acquire(of.owner));
+      const states = above.map(({ state }) => state);
+      // A crash may have come between the cancellation of a run and the abort of its child.
+      if (worksOnCancelledRun(this.#thread.state, states)) await this.#thread.command(abortRequest({ inbox: true }));
       const { epoch, status } = await this.#ports.store.lease(this.#thread.id);
       if (status === "mine" && epoch === this.#unreleased) return await this.#releaseLate(epoch, force);
       if (status === "held" || status === "mine") return this.#watch(force);

@@ -8,7 +8,7 @@ import { awaited, type AwaitPayload } from "../../folds/awaited.ts";
 import type { BackgroundAgent, Run } from "../../folds/runs.ts";
 import type { ThreadState } from "../../folds/state.ts";
 import { trieEntries, trieGet } from "../../folds/trie.ts";
-import { endRun, failedRun } from "../../turn/ended-run.ts";
+import { cancelledBeforeStart, endRun } from "../../turn/ended-run.ts";
 import { defineTool, type ToolSet } from "../tool.ts";
 import { hostOf, suspendForChildren, type ControlHost } from "./host.ts";
 import { toolSchema } from "./schema.ts";
@@ -84,7 +84,7 @@ const agentCancel = defineTool({
     for (const [, { runId, childThreadId, status }] of agents) {
       const run = trieGet(host.state.runs.unfinished, runId);
       if (status !== null || !run) continue;
-      if (await hasStarted(host, run))
+      if (await host.hasStarted(run))
         await host.visit(childThreadId, async (child) => abortEnded(await abort(child, { inbox: true })));
       else queued.push(run);
     }
@@ -100,14 +100,10 @@ const agentCancel = defineTool({
 
 const isQueuedIn = (queued: readonly Run[], runId: string): boolean => queued.some((run) => run.runId === runId);
 
-/** The thread of a session is there before the run that resumes it has started. */
-const hasStarted = async (host: ControlHost, { runId, childThreadId }: Run): Promise<boolean> =>
-  (await host.record(childThreadId)) !== undefined && (await host.hasInput(childThreadId, runId));
-
 /** The end of a run that has not started. */
 function cancelledEnd({ runs }: ThreadState, run: Run): NewEvent[] {
   const isUnfinished = trieGet(runs.unfinished, run.runId) !== undefined;
-  return isUnfinished ? endRun(run, failedRun("cancelled", "Cancelled before it began.")) : [];
+  return isUnfinished ? endRun(run, cancelledBeforeStart) : [];
 }
 
 type Agents = [agentId: string, agent: BackgroundAgent][];
