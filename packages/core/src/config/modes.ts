@@ -8,6 +8,7 @@ import { isReturned, type Call } from "../folds/call.ts";
 import type { Control } from "../folds/control.ts";
 import type { ThreadState } from "../folds/state.ts";
 import { asV4, type LanguageModel, type StreamModel } from "../model/compat.ts";
+import type { GateConfig } from "../permissions/gate.ts";
 import { Settings } from "./settings.ts";
 import { unknownTools } from "./unknown-tools.ts";
 import type { ToolSet } from "../tools/tool.ts";
@@ -195,15 +196,26 @@ export class Modes {
     return !(this.#tools.get(modeId)?.has(toolName) ?? false);
   }
 
+  /** `null`: this process has the agent of the thread. */
+  get missingAgent(): CinchError | null {
+    if (!this.#missing) return null;
+    const name = this.#missing.path.join(" > ");
+    return new CinchError(
+      "INVALID_CONFIG",
+      `There is no subagent "${name}" here. Its thread is kept for a process that has it.`,
+    );
+  }
+
+  /** What the configuration says about the calls of a subagent: `levels` as in `GateConfig`. */
+  get rulesOfTree(): Pick<GateConfig, "rules" | "levels"> {
+    return { rules: this.#config.permissions, levels: this.#config.subagent?.levels ?? [] };
+  }
+
   /** Why this process can't drive a thread. `null`: no mode and no tool is missing. */
   whyBlocked(state: ThreadState): CinchError | null {
     const { turn, control } = state;
     if (this.canAct(state)) return null;
-    if (this.#missing)
-      return new CinchError(
-        "INVALID_CONFIG",
-        `There is no subagent "${this.#missing.path.join(" > ")}" here. Its thread is kept for a process that has it.`,
-      );
+    if (this.missingAgent) return this.missingAgent;
     const modeId = turn?.phase === "calls" ? turn.modeId : control.modeId;
     if (modeId !== null && !this.has(modeId) && !(control.modeId === null || this.has(control.modeId)))
       return this.unknown(modeId);
