@@ -25,7 +25,6 @@ import type { Store } from "./ports/store.ts";
 import type { NewLive } from "./events/live-events.ts";
 import type { ToolSet } from "./tools/tool.ts";
 import { printAtExit } from "./thread/unanswered.ts";
-import { warn } from "./ports/warn.ts";
 import { onThreadDeleted, type Workspace } from "./ports/workspace.ts";
 
 /** `Values`: the type of the state of a thread, from the `stateSchema`. */
@@ -106,6 +105,7 @@ export class Harness<Values = StateValues> {
   readonly #sessions = new Set<Session<Values>>();
   readonly #heartbeats: Heartbeats;
   readonly #modes: Modes;
+  readonly #agentModes: AgentModes;
   readonly #shape: StateShape;
   readonly #workspace: Workspace | undefined;
   readonly #rules: readonly Rule[];
@@ -130,10 +130,11 @@ export class Harness<Values = StateValues> {
       budget: valid.budget,
       resolveModel: valid.resolveModel,
       workspaceTools: valid.workspace?.tools ?? {},
-      subagents: valid.subagents === undefined ? undefined : catalogOf(valid.subagents, valid.id),
+      subagents: valid.subagents === undefined ? undefined : catalogOf(valid.subagents, "Harness"),
       clock,
       closing: this.#closing.signal,
     });
+    this.#agentModes = new AgentModes(this.#modes);
     const prices = { ...defaultPrices, ...valid.prices };
     const { ids = randomIds, recover = "opened", resourceId = "default", onRecover = "resume" } = valid;
     this.#config = { clock, ids, recover, resourceId };
@@ -142,7 +143,7 @@ export class Harness<Values = StateValues> {
     this.#workspace = valid.workspace;
     const ports = { store, clock, ids, modes: this.#modes, shape: this.#shape, workspace: valid.workspace };
     const cost = (usage: Usage, modelId: string) => costOf(usage, modelId, prices);
-    this.#registry = new ThreadRegistry({ ...ports, costOf: cost }, new AgentModes(this.#modes), onRecover);
+    this.#registry = new ThreadRegistry({ ...ports, costOf: cost }, this.#agentModes, onRecover);
     this.#session = this.#newSession(resourceId);
     this.#heartbeats = new Heartbeats({ clock, report: (message) => this.#inform(message) }, valid.heartbeats);
   }
@@ -164,7 +165,7 @@ export class Harness<Values = StateValues> {
     if (this.#config.recover === "all") await this.#recoverAll();
     this.#heartbeats.start();
     this.#cancelPrintAtExit = printAtExit(() => this.#registry.unanswered());
-    for (const message of this.#modes.unknownTools()) warn("CINCH_UNKNOWN_TOOL", message);
+    this.#agentModes.warnOfUnknownTools(this.#modes);
   }
 
   /** If the workspace can't be opened, all sessions get an event, and `init` fails: agents would have no files. */

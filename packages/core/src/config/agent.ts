@@ -118,8 +118,6 @@ export class Agent {
   readonly maxSteps: number;
   readonly budget: Budget | undefined;
   readonly forked: boolean;
-  /** The names of the tools that listed subagents have, and theirs. Those of a catalog are not known. */
-  readonly subagentTools: readonly string[];
   /** `null`: `subagents: false`. `undefined`: not configured. */
   readonly subagents: SubagentCatalog | null | undefined;
   readonly maxSubagentDepth: number;
@@ -147,8 +145,8 @@ export class Agent {
     this.maxSteps = valid.maxSteps ?? DEFAULT_MAX_STEPS;
     this.hasOwnTools = valid.tools !== undefined;
     this.forked = valid.forked ?? false;
-    this.subagents = valid.subagents === undefined ? undefined : catalogOf(valid.subagents, valid.name);
-    this.subagentTools = toolNamesOf(valid.subagents);
+    this.subagents =
+      valid.subagents === undefined ? undefined : catalogOf(valid.subagents, `Agent ${JSON.stringify(valid.name)}`);
     this.maxSubagentDepth = valid.maxSubagentDepth ?? DEFAULT_DEPTH;
     this.subagentSessions = sessionsOf(valid.subagentSessions);
     this.subagentBackground = backgroundOf(valid.subagentBackground);
@@ -156,36 +154,52 @@ export class Agent {
   }
 }
 
-/** `null` for `false`. Throws `INVALID_CONFIG`. */
+/** A catalog whose agents are all known. */
+export class AgentList implements SubagentCatalog {
+  readonly #agents: ReadonlyMap<string, Agent>;
+
+  constructor(agents: ReadonlyMap<string, Agent>) {
+    this.#agents = agents;
+  }
+
+  get all(): readonly Agent[] {
+    return Array.from(this.#agents.values());
+  }
+
+  async list(): Promise<{ name: string; description: string }[]> {
+    return this.all.map(({ name, description }) => ({ name, description }));
+  }
+
+  async resolve(name: string): Promise<Agent | undefined> {
+    return this.#agents.get(name);
+  }
+}
+
+/** `null` for `false`. `owner`: for messages. Throws `INVALID_CONFIG`. */
 export function catalogOf(subagents: Subagents, owner: string): SubagentCatalog | null {
   if (subagents === false) return null;
   if (isCatalog(subagents)) return subagents;
   const agents = new Map<string, Agent>();
-  for (const one of subagents) {
-    const agent = one instanceof Agent ? one : agentOf(one);
+  for (const [at, one] of subagents.entries()) {
+    const agent = one instanceof Agent ? one : agentOf(one, `${owner}: subagents[${at}]`);
     if (agents.has(agent.name))
-      throw new CinchError(
-        "INVALID_CONFIG",
-        `Agent ${JSON.stringify(owner)} has two subagents named "${agent.name}". Rename one.`,
-      );
+      throw new CinchError("INVALID_CONFIG", `${owner} has two subagents named "${agent.name}". Rename one.`);
     agents.set(agent.name, agent);
   }
-  const listed = Array.from(agents.values(), ({ name, description }) => ({ name, description }));
-  return { list: async () => listed, resolve: async (name) => agents.get(name) };
+  return new AgentList(agents);
 }
 
-/** The names of the tools of listed agents and of their subagents. */
-export function toolNamesOf(subagents: Subagents | undefined): readonly string[] {
-  if (!Array.isArray(subagents)) return [];
-  return (subagents as readonly (Agent | SubagentConfig)[]).flatMap((one) => {
-    const below = one instanceof Agent ? one.subagentTools : toolNamesOf(one.subagents);
-    return [...Object.keys(one.tools ?? {}), ...below];
-  });
-}
-
-function agentOf({ id, defaultModelId, ...config }: SubagentConfig): Agent {
+function agentOf(given: SubagentConfig, where: string): Agent {
+  if (typeof given !== "object" || given === null)
+    throw new CinchError(
+      "INVALID_CONFIG",
+      `${where} is no agent. Give an Agent, or an object such as { name, tools }.`,
+    );
+  const { id, defaultModelId, ...config } = given;
   const { name = id, model = defaultModelId } = config;
-  return new Agent({ ...config, name: name!, ...(model === undefined ? {} : { model }) });
+  if (typeof name !== "string" || name === "")
+    throw new CinchError("INVALID_CONFIG", `${where} has no name. Add one, such as { name: "explore" }.`);
+  return new Agent({ ...config, name, ...(model === undefined ? {} : { model }) });
 }
 
 /** Throws `INVALID_CONFIG` for a function that fails: it is not a failure of the provider. */

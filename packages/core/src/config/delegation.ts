@@ -28,19 +28,19 @@ export interface CatalogPorts {
 /** The subagents of one agent. */
 export class Delegation {
   readonly agent: Agent;
-  readonly #catalog: SubagentCatalog | undefined;
+  readonly catalog: SubagentCatalog | undefined;
   readonly #ports: CatalogPorts;
 
   constructor(agent: Agent, catalog: SubagentCatalog | undefined, ports: CatalogPorts) {
     this.agent = agent;
-    this.#catalog = catalog;
+    this.catalog = catalog;
     this.#ports = ports;
   }
 
   /** Sorted by name. `undefined`: the catalog failed, or did not answer in time. */
   async list(): Promise<readonly ListedAgent[] | undefined> {
-    if (!this.#catalog) return withoutCatalog;
-    return this.#inTime(listed(this.#catalog)).catch(() => undefined);
+    if (!this.catalog) return withoutCatalog;
+    return this.#inTime(listed(this.catalog)).catch(() => undefined);
   }
 
   /** Rejects after the timeout: a catalog that does not answer may have the agent. */
@@ -58,7 +58,7 @@ export class Delegation {
 
   /** `undefined`: there is no agent of this name. Rejects if the catalog does. */
   async resolve(name: string): Promise<Agent | undefined> {
-    const found = this.#catalog && (await this.#resolved(this.#catalog, name));
+    const found = this.catalog && (await this.#resolved(this.catalog, name));
     if (found instanceof Agent) return found;
     return name === generalPurpose.name ? generalPurpose : undefined;
   }

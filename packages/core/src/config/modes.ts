@@ -10,7 +10,7 @@ import type { ThreadState } from "../folds/state.ts";
 import { asV4, type LanguageModel, type StreamModel } from "../model/compat.ts";
 import type { GateConfig } from "../permissions/gate.ts";
 import { Settings } from "./settings.ts";
-import { unknownTools } from "./unknown-tools.ts";
+import { listedIn, unknownTools } from "./unknown-tools.ts";
 import type { ToolSet } from "../tools/tool.ts";
 import { budgetsOf, makeSetup, toolsOf, type Setup, type SetupConfig } from "../turn/setup.ts";
 
@@ -79,6 +79,8 @@ export class Modes {
   readonly #shared: SharedConfig;
   readonly #config: SetupConfig;
   readonly #missing: AgentRecord | undefined;
+  /** For a subagent, how many levels of subagents may be below it. */
+  readonly #depth: number | undefined;
   readonly #delegations = new Map<Agent, Delegation | null>();
   /** The models that the configuration gives as objects, by id. */
   readonly #models: Map<string, LanguageModel>;
@@ -96,8 +98,9 @@ export class Modes {
     this.#shared = shared;
     this.#models = new Map(own?.models);
     this.#missing = own?.missing;
+    this.#depth = own?.depth;
     const transition = (state: ThreadState) => this.#transition(state);
-    const delegation = own?.delegation ?? ((agent: Agent) => this.#delegation(agent, own?.depth));
+    const delegation = own?.delegation ?? ((agent: Agent) => this.#delegation(agent));
     this.#config = { ...shared, modes: this.all, transition, delegation, subagent: own?.subagent ?? null };
     for (const mode of this.all) {
       this.#tools.set(mode.id, toolsOf(mode, this.#config));
@@ -106,10 +109,11 @@ export class Modes {
     }
   }
 
-  /** `null`: the agent can't delegate. `depth`: for a subagent, how many levels may be below it. */
-  #delegation(agent: Agent, depth?: number): Delegation | null {
+  /** `null`: the agent can't delegate. */
+  #delegation(agent: Agent): Delegation | null {
     const known = this.#delegations.get(agent);
     if (known !== undefined) return known;
+    const depth = this.#depth;
     const catalog = agent.subagents === undefined && depth === undefined ? this.#shared.subagents : agent.subagents;
     const isPossible = catalog !== null && (depth ?? agent.maxSubagentDepth) > 0;
     const delegation = isPossible ? new Delegation(agent, catalog, this.#shared) : null;
@@ -129,7 +133,7 @@ export class Modes {
   }
 
   /** The modes of a subagent that an agent of these modes starts. */
-  ofSubagent(agent: Agent, { modeId, depth }: AgentRecord): Modes {
+  ofSubagent(agent: Agent, { modeId, depth }: Pick<AgentRecord, "modeId" | "depth">): Modes {
     const mode = this.of(modeId);
     const { subagent } = this.#config;
     const levels = [...(subagent?.levels ?? []), agent.permissions];
@@ -146,9 +150,19 @@ export class Modes {
     return new Modes([only], modeId, shared, own);
   }
 
-  /** A message for each name in the configuration that is the name of no tool. */
+  /** A message for each name in the configuration that is the name of no tool, also in that of listed subagents. */
   unknownTools(): string[] {
-    return unknownTools(this.#config);
+    const { delegation, subagent } = this.#config;
+    // The subagents of a fork are those of its parent.
+    const delegating = subagent?.fork ? [] : this.all;
+    const below = delegating.flatMap(({ id, agent }) =>
+      listedIn(delegation(agent)?.catalog).flatMap((one) => {
+        const depth = (this.#depth ?? agent.maxSubagentDepth) - 1;
+        return this.ofSubagent(one, { modeId: id, depth }).unknownTools();
+      }),
+    );
+    // Modes that share an agent give the same messages.
+    return [...new Set([...unknownTools(this.#config), ...below])];
   }
 
   /** Throws `UNKNOWN_MODE`. */

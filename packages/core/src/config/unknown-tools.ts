@@ -1,4 +1,5 @@
-import { didYouMean } from "./nearest.ts";
+import { AgentList, type Agent, type SubagentCatalog } from "./agent.ts";
+import { didYouMean, nearest } from "./nearest.ts";
 import type { Rule } from "../permissions/rule.ts";
 import { toolsOf, type SetupConfig } from "../turn/setup.ts";
 
@@ -7,28 +8,55 @@ import { toolsOf, type SetupConfig } from "../turn/setup.ts";
  * nothing, and a list that contains one allows fewer tools than intended. These are warnings, not errors: the tool may be added later.
  */
 export function unknownTools(config: SetupConfig): string[] {
-  // Only some agents have `submit_plan`, but its name is never a misspelling.
-  const named = config.modes.map((mode) => ({
-    mode,
-    names: [...new Set(["submit_plan", ...toolsOf(mode, config).keys(), ...mode.agent.subagentTools])],
-  }));
-  const all = [...new Set(named.flatMap(({ names }) => names))];
+  const { modes, subagent, permissions, interruptOn } = config;
+  const inTrees = modes.map((mode) => inTree(toolsOf(mode, config).keys(), config.delegation(mode.agent)?.catalog));
+  const all = inTrees.reduce(both, noTools);
   const ofHarness = [
-    ...unknownNames("permissions of the harness", toolNamesOf(config.permissions), all),
-    ...unknownNames("interruptOn", Object.keys(config.interruptOn), all),
+    ...unknownNames("permissions of the harness", toolNamesOf(permissions), all),
+    ...unknownNames("interruptOn", Object.keys(interruptOn), all),
   ];
-  const ofModes = named.flatMap(({ mode: { id, agent, availableTools }, names }) => [
-    ...unknownNames(`permissions of agent "${agent.name}"`, toolNamesOf(agent.permissions), names),
-    ...unknownNames(`availableTools of agent "${agent.name}"`, agent.availableTools ?? [], names),
-    ...unknownNames(`availableTools of mode "${id}"`, availableTools ?? [], names),
-  ]);
-  // Modes that share an agent give the same messages.
-  return [...new Set([...ofHarness, ...ofModes])];
+  const ofModes = modes.flatMap((mode, at) => {
+    const agent = subagent?.fork?.agent ?? mode.agent;
+    const own = inTree(toolsOf(mode, config).keys(), undefined);
+    return [
+      ...unknownNames(`permissions of agent "${agent.name}"`, toolNamesOf(agent.permissions), inTrees[at]!),
+      ...unknownNames(`availableTools of agent "${agent.name}"`, agent.availableTools ?? [], own),
+      // The list of a mode binds its tree, and is that of the top-level thread's mode in a subagent.
+      ...(subagent ? [] : unknownNames(`availableTools of mode "${mode.id}"`, mode.availableTools ?? [], inTrees[at]!)),
+    ];
+  });
+  return [...(subagent ? [] : ofHarness), ...ofModes];
 }
+
+/** The names of tools. `isOpen`: there may be others, since the agents of a catalog are known only when they are resolved. */
+interface Names {
+  names: readonly string[];
+  isOpen: boolean;
+}
+
+const noTools: Names = { names: [], isOpen: false };
+
+const both = (a: Names, b: Names): Names => ({
+  names: [...new Set([...a.names, ...b.names])],
+  isOpen: a.isOpen || b.isOpen,
+});
+
+/** The tools of an agent and of those that it can delegate to. Only some agents have `submit_plan`, but it is never a misspelling. */
+function inTree(own: Iterable<string>, catalog: SubagentCatalog | null | undefined): Names {
+  const below = listedIn(catalog).map(({ tools, subagents }) => inTree(Object.keys(tools), subagents));
+  const isOpen = catalog !== undefined && catalog !== null && !(catalog instanceof AgentList);
+  return below.reduce(both, { names: [...new Set(["submit_plan", ...own])], isOpen });
+}
+
+/** The agents of a list. Those of another catalog are not known. */
+export const listedIn = (catalog: SubagentCatalog | null | undefined): readonly Agent[] =>
+  catalog instanceof AgentList ? catalog.all : [];
 
 const toolNamesOf = (rules: readonly Rule[]): string[] => rules.flatMap(({ toolName }) => toolName ?? []);
 
-const unknownNames = (where: string, names: readonly string[], known: readonly string[]): string[] =>
-  names
-    .filter((name) => !known.includes(name))
+/** Where there may be other tools, only a name that is similar to a known one is likely to be misspelt. */
+function unknownNames(where: string, names: readonly string[], { names: known, isOpen }: Names): string[] {
+  return names
+    .filter((name) => !known.includes(name) && (!isOpen || nearest(name, known) !== undefined))
     .map((name) => `Unknown tool "${name}" in ${where}: ${didYouMean(name, known)}`);
+}
