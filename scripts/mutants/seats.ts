@@ -299,8 +299,8 @@ export const seats = inPackage("packages/core", [
   {
     attacks: "left calls: a call that the model invents is left",
     file: "config/modes.ts",
-    find: "(approval === null && key === null) || isReturned(call)",
-    replace: "isReturned(call)",
+    find: "(approval === null && key === null) || hasReport(call)",
+    replace: "hasReport(call)",
     tests: ["turn/left-calls"],
   },
   {

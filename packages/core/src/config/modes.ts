@@ -4,7 +4,7 @@ import type { Budget } from "./budget.ts";
 import { Delegation, type CatalogPorts } from "./delegation.ts";
 import type { AgentRecord } from "../events/event-map.ts";
 import { CinchError, reasonOf } from "../errors.ts";
-import { isReturned, type Call } from "../folds/call.ts";
+import { hasReport, type Call } from "../folds/call.ts";
 import type { Control } from "../folds/control.ts";
 import type { ThreadState } from "../folds/state.ts";
 import { asV4, type LanguageModel, type StreamModel } from "../model/compat.ts";
@@ -202,7 +202,7 @@ export class Modes {
    */
   lacksTool(state: ThreadState, call: Call): boolean {
     const { approval, key, effect, toolName, state: now } = call;
-    if ((approval === null && key === null) || isReturned(call)) return false;
+    if ((approval === null && key === null) || hasReport(call)) return false;
     // Only a call that runs needs the tool. A `once` call that a crash interrupted does not run again.
     const isRun = now === "requested" || now === "resumed" || (now === "started" && effect !== "once");
     if (!isRun) return false;

@@ -76,8 +76,10 @@ export async function judgeCall(call: JudgedCall, config: GateConfig, policies: 
   for (const [at, level] of below.entries()) {
     const rules = [...(config.levels[at] ?? []), ...heldRules(level)];
     const restricted = restriction(await Promise.all(findingsOf(rules)));
-    const isStricter = restricted === "deny" ? ruling.policy !== "deny" : ruling.policy === "allow" && !yolo;
-    if (restricted && isStricter) ruling = { policy: restricted, interrupt: false, ...about, level: at + 1 };
+    // With YOLO no call asks, whichever level says that it does. What a level denies stays denied.
+    const mustAsk = restricted === "ask" && ruling.policy === "allow" && !yolo;
+    const mustDeny = restricted === "deny" && ruling.policy !== "deny";
+    if (mustAsk || mustDeny) ruling = { policy: restricted, interrupt: false, ...about, level: at + 1 };
   }
   return ruling;
 }

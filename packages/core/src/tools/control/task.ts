@@ -91,11 +91,11 @@ async function childOf(input: Input, { agent }: Delegation, context: ToolContext
   const { agentName, modeId } = session;
   if (agentName !== input.agent)
     throw new Error(`Session "${id}" is one of the subagent "${agentName}", not of "${input.agent}".`);
-  // A call that runs again after a crash may find its own run.
-  const others = Array.from(trieEntries(runs.unfinished), ([, run]) => run).filter((run) => run.runId !== context.key);
-  const isRunning =
-    others.some((run) => run.childThreadId === id) || (record.active && !trieGet(runs.unfinished, context.key));
-  if (isRunning) throw new Error(`Session "${id}" is running. Wait for its end first.`);
+  const unfinished = Array.from(trieEntries(runs.unfinished), ([, run]) => run);
+  const isOfOtherCall = unfinished.some((run) => run.childThreadId === id && run.runId !== context.key);
+  // A call that runs again after a crash may have started its run, which then is what makes the session active.
+  const isBusy = record.active && !trieGet(runs.unfinished, context.key);
+  if (isOfOtherCall || isBusy) throw new Error(`Session "${id}" is running. Wait for its end first.`);
   if (mode === "fork") return { threadId: fresh, mode, source: { threadId: id, seq: await host.lastSeq(id) } };
   if (record.parentId !== context.threadId)
     throw new Error(
