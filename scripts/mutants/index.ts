@@ -1,4 +1,5 @@
 import { conversation } from "./conversation.ts";
+import { delegation } from "./delegation.ts";
 import { files } from "./files.ts";
 import { folded } from "./folded.ts";
 import type { Mutant } from "./mutant.ts";
@@ -22,4 +23,5 @@ export const mutants: readonly Mutant[] = [
   ...files,
   ...walls,
   ...patterns,
+  ...delegation,
 ];

@@ -327,8 +327,8 @@ export const seats = inPackage("packages/core", [
   {
     attacks: "stand-back: a process that answers begins the call",
     file: "thread/supervisor.ts",
-    find: "if (ms > 0 && !force) await",
-    replace: "if (false) await",
+    find: "while (mustWait()) await",
+    replace: "while (false) await",
     tests: ["commands/answer-and-leave"],
   },
   {
@@ -341,8 +341,8 @@ export const seats = inPackage("packages/core", [
   {
     attacks: "stand-back: a process that only closes waits until it may drive",
     file: "thread/supervisor.ts",
-    find: "await sleep(this.#ports.clock, ms, this.#standingBack.signal);",
-    replace: "await sleep(this.#ports.clock, 10_000_000);",
+    find: "await sleep(clock, msLeft(), this.#standingBack.signal);",
+    replace: "await sleep(clock, 10_000_000);",
     tests: ["commands/answer-and-leave"],
   },
   {
@@ -362,8 +362,8 @@ export const seats = inPackage("packages/core", [
   {
     attacks: "stand-back: a process that only follows takes the input of another",
     file: "thread/supervisor.ts",
-    find: "if (events.some(isInput)) this.#standBack();",
-    replace: "",
+    find: "if (inputs > 0 && inputs >= this.#thread.state.inbox.length)",
+    replace: "if (false)",
     tests: ["thread/first-try"],
   },
   {

@@ -96,9 +96,13 @@ export class Supervisor {
       this.#standBack();
   }
 
-  /** Another process has appended these events. It drives its own input first. If it is gone, this process does. */
+  /**
+   * Another process has appended these events. It drives its own input first. If it is gone, or can't drive, this process does, however
+   * many inputs follow.
+   */
   followed(events: readonly { type: string }[]): void {
-    if (events.some(isInput)) this.#standBack();
+    const inputs = events.filter(isInput).length;
+    if (inputs > 0 && inputs >= this.#thread.state.inbox.length) this.#standBack();
   }
 
   #standBack(): void {
@@ -134,8 +138,11 @@ export class Supervisor {
   }
 
   async #driveWhenDue(force: boolean): Promise<void> {
-    const ms = this.#standsBackUntil - this.#ports.clock.now();
-    if (ms > 0 && !force) await sleep(this.#ports.clock, ms, this.#standingBack.signal);
+    const { clock } = this.#ports;
+    const msLeft = () => this.#standsBackUntil - clock.now();
+    // While this process stands back, the other one may have accepted the next input.
+    const mustWait = () => !force && !this.#closed && msLeft() > 0;
+    while (mustWait()) await sleep(clock, msLeft(), this.#standingBack.signal);
     if (!this.#closed) await this.#drive(force);
   }
 

@@ -124,3 +124,27 @@ test("if the catalog fails after a restart, the last list of the thread stands",
   assert.equal(await run(), before);
   assert.match(before, /- worker: Works/);
 });
+
+test("a turn that another process continues keeps the list that it began with", async () => {
+  const data = new MemoryData();
+  const make = (name: string) => {
+    const catalog = { list: async () => [{ name, description: "" }], resolve: async () => undefined };
+    const model = script(call("ask_user", { question: "?" }), say("ok"), say("ok"));
+    const agent = new Agent({ name: "dev", model, subagents: catalog });
+    return { h: new Harness({ id: "t", agent, storage: memoryStore(data) }), model };
+  };
+  const first = make("old");
+  first.h.sendMessage({ content: "go" }).catch(() => undefined);
+  await first.h.settled();
+  await first.h.close();
+  const second = make("new");
+  await second.h.selectOrCreateThread();
+  await second.h.respondToToolSuspension({ resumeData: "yes" });
+  await second.h.settled();
+  await second.h.sendMessage({ content: "again" });
+  assert.deepEqual(
+    second.model.requests.map(({ tools }) => /- (old|new):/.exec(JSON.stringify(tools))?.[1]),
+    ["old", "new"],
+  );
+  await second.h.close();
+});

@@ -87,10 +87,16 @@ test("a subagent whose start a rewind has reverted is not driven on when its own
   const data = new MemoryData();
   const { childId } = await rewindAndDie(data, false);
   const storage = new MemoryStore(data);
+  const before = (await storage.read(childId)).length;
   const { h, child } = make(storage);
   await h.switchThread({ threadId: childId });
   await inactive(storage);
   assert.equal(child.requests.length, 0);
+  const types = (await storage.read(childId, { after: before })).map(({ type }) => type);
+  assert.deepEqual(
+    types.filter((type) => type === "agent_start"),
+    [],
+  );
   await h.close();
 });
 

@@ -43,6 +43,19 @@ test("an input whose process is gone is driven by a process that follows the thr
   assert.equal((await ended).reason, "complete");
 });
 
+test("a process that accepts input after input, and can't drive, does not keep others from driving", async () => {
+  const data = new MemoryData();
+  await using following = await harness({ model: script(say("I do it")), storage: memoryStore(data) });
+  const { id } = await following.createThread();
+  const begun = next(following, "agent_start").then(() => true);
+  const accepted = async (input: number): Promise<boolean> => {
+    await acceptAndLeave(data, id, `input ${input}`);
+    return new Promise((resolve) => setTimeout(() => resolve(false), 20));
+  };
+  for (let input = 0; !(await Promise.race([begun, accepted(input)])); input++) assert.ok(input < 500);
+  await following.abort({ inbox: true });
+});
+
 test("a process drives its own input at once, also while it leaves an earlier one to another process", async () => {
   const data = new MemoryData();
   // No timer ever fires: the process must not wait for one.
