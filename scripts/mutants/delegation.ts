@@ -26,8 +26,15 @@ export const delegation = inPackage("packages/core", [
   {
     attacks: "rewind: a run whose start is reverted is forgotten",
     file: "folds/runs.ts",
-    find: "event.runs ? { ...runs, unfinished: withReverted(runs.unfinished, event) } : runs",
-    replace: "runs",
+    find: "withReverted(withoutUnfinished(runs, isInherited(event.threadId)), event)",
+    replace: "withoutUnfinished(runs, isInherited(event.threadId))",
+    tests: ["subagents/rewind-deaths"],
+  },
+  {
+    attacks: "rewind: a clone cancels the runs of its source",
+    file: "folds/runs.ts",
+    find: "withReverted(withoutUnfinished(runs, isInherited(event.threadId)), event)",
+    replace: "withReverted(runs, event)",
     tests: ["subagents/rewind-deaths"],
   },
   {

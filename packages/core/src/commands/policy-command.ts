@@ -51,6 +51,7 @@ export async function policyCommand(
 
 /** Answers the waiting calls of subagents that the rules allow or deny now. If that fails, a person answers them. */
 async function judgeChildren({ children }: Thread): Promise<void> {
+  if (children.isOpening) await children.opened();
   await Promise.allSettled(children.open.map((child) => policyCommand(child, async () => [], true)));
 }
 

@@ -1,3 +1,4 @@
+import { ownerOf } from "../config/run-id.ts";
 import { CinchError } from "../errors.ts";
 import { refuseForeign } from "./refuse-foreign.ts";
 import type { DurableEvent, NewEvent } from "../events/event-map.ts";
@@ -76,7 +77,7 @@ async function planRewind(thread: Thread, options: RewindOptions): Promise<Rewin
   const later = files ? await withDescendants(thread, own, toSeq) : own;
   const messages = conversation ? own.filter((event) => event.type === "message_end").length : 0;
   const histories = historiesOf(later);
-  const cutEnds = cutEndsIn(own);
+  const cutEnds = cutEndsIn(own, thread.id);
   if (!files) {
     const events = conversation ? [...(await keepHeldFiles(thread, toSeq)), ...histories.map(keptChange)] : [];
     return { result: { toSeq, messages, files: [], untracked: [] }, reverts: [], events, cutEnds };
@@ -102,9 +103,15 @@ async function planRewind(thread: Thread, options: RewindOptions): Promise<Rewin
   return { result, reverts, events: [restoring], cutEnds };
 }
 
-function cutEndsIn(events: readonly DurableEvent[]): DurableEvent<"subagent_end">[] {
-  const begun = new Set(events.flatMap((event) => (event.type === "subagent_start" ? event.runId : [])));
-  return events.flatMap((event) => (event.type === "subagent_end" && !begun.has(event.runId) ? event : []));
+function cutEndsIn(events: readonly DurableEvent[], threadId: string): DurableEvent<"subagent_end">[] {
+  const begun = new Set(events.flatMap(runsBegunBy));
+  const isCut = ({ runId }: { runId: string }) => ownerOf(runId) === threadId && !begun.has(runId);
+  return events.flatMap((event) => (event.type === "subagent_end" && isCut(event) ? event : []));
+}
+
+function runsBegunBy(event: DurableEvent): string[] {
+  if (event.type === "subagent_start") return [event.runId];
+  return event.type === "thread_rewound" ? (event.runs ?? []).map(({ runId }) => runId) : [];
 }
 
 /** Records a change again that stays, although the rewind reverts the event that recorded it. */

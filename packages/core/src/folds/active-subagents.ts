@@ -2,6 +2,7 @@ import type { DurableEvent, HarnessEvent } from "../events/event-map.ts";
 import type { Usage } from "../events/message.ts";
 import { addUsage, noUsage } from "../events/usage.ts";
 import type { ActiveSubagent, HarnessDisplayState, PendingApproval, PendingSuspension } from "./display-state.ts";
+import { ownerOf } from "../config/run-id.ts";
 import { without } from "./without.ts";
 
 type Of<T extends HarnessEvent["type"]> = Extract<HarnessEvent, { type: T }>;
@@ -25,10 +26,10 @@ export function withoutLiveSubagents(subagents: ActiveSubagents, threadId: strin
 }
 
 export function startedSubagent(subagents: ActiveSubagents, event: DurableEvent<"subagent_start">): ActiveSubagents {
-  const { childThreadId, agentName, path, task, background, at, threadId } = event;
+  const { childThreadId, agentName, path, task, background, at, runId } = event;
   const one: ActiveSubagent = {
     threadId: childThreadId,
-    parentThreadId: threadId,
+    parentThreadId: ownerOf(runId),
     agentName,
     path,
     task,
@@ -60,9 +61,11 @@ export function withoutEnded(subagents: ActiveSubagents): ActiveSubagents {
   return active.length === Object.keys(subagents).length ? subagents : Object.fromEntries(active);
 }
 
-/** A rewind reverts no run in the background that had started. */
-export function inBackground(subagents: ActiveSubagents): ActiveSubagents {
-  const left = Object.entries(subagents).filter(([, { agentId, endedAt }]) => agentId !== null && endedAt === null);
+/** A rewind reverts no run in the background that the thread itself had started. */
+export function inBackground(subagents: ActiveSubagents, threadId: string): ActiveSubagents {
+  const left = Object.entries(subagents).filter(
+    ([, { agentId, endedAt, parentThreadId }]) => agentId !== null && endedAt === null && parentThreadId === threadId,
+  );
   return Object.fromEntries(left.map(([id, one]) => [id, { ...one, ...noLive, status: "running" as const }]));
 }
 

@@ -109,7 +109,7 @@ function applyDurable(draft: PartsDraft, event: DurableEvent): void {
       Object.assign(parts, noLive, { activeSubagents: {} });
       return;
     case "thread_rewound":
-      Object.assign(parts, noLive, { activeSubagents: inBackground(parts.activeSubagents) });
+      Object.assign(parts, noLive, { activeSubagents: inBackground(parts.activeSubagents, event.threadId) });
       return;
     case "agent_end":
       Object.assign(parts, noLive, { activeSubagents: withoutEnded(parts.activeSubagents) });

@@ -1,4 +1,5 @@
 import type { DurableEvent, RunStatus } from "../events/event-map.ts";
+import { ownerOf } from "../config/run-id.ts";
 import type { ThreadState } from "./state.ts";
 import { emptyTrie, trieDelete, trieEntries, trieGet, trieSet, type Trie } from "./trie.ts";
 
@@ -103,9 +104,9 @@ export function reduceRuns(runs: Runs, event: DurableEvent): Runs {
     case "abort_requested":
       return runs.unfinished.size === 0 || event.keepsBackground ? runs : { ...runs, cancelledUpTo: event.seq };
     case "thread_rewound":
-      return event.runs ? { ...runs, unfinished: withReverted(runs.unfinished, event) } : runs;
+      return withReverted(withoutUnfinished(runs, isInherited(event.threadId)), event);
     case "thread_cloned":
-      return withoutUnfinished(runs);
+      return { ...withoutUnfinished(runs, () => true), cancelledUpTo: 0 };
     default:
       return runs;
   }
@@ -160,14 +161,25 @@ function ended(runs: Runs, event: DurableEvent<"background_settled">): Runs {
 }
 
 /** They are as old as the rewind: an earlier event does not know them. */
-function withReverted(unfinished: Trie<Run>, { runs = [], seq, at }: DurableEvent<"thread_rewound">): Trie<Run> {
+function withReverted(runs: Runs, { runs: reverted = [], seq, at }: DurableEvent<"thread_rewound">): Runs {
   const rest = { task: "", forked: false, session: "stateless" as const, modeId: "", depth: 0, seq, at };
-  return runs.reduce((all, run) => trieSet(all, run.runId, { ...run, ...rest }), unfinished);
+  const unfinished = reverted.reduce((all, run) => trieSet(all, run.runId, { ...run, ...rest }), runs.unfinished);
+  return { ...runs, unfinished };
 }
 
-/** A clone inherits no unfinished run. */
-function withoutUnfinished({ unfinished, background, backgroundCount, sessions }: Runs): Runs {
-  let left = background;
-  for (const [, run] of trieEntries(unfinished)) if (run.background) left = trieDelete(left, run.background.agentId);
-  return { ...noRuns, background: left, backgroundCount, sessions };
+/** Whether the source of a clone has started a run. A preview has no thread: there, all runs are the thread's own. */
+const isInherited =
+  (threadId: string) =>
+  ({ runId }: Run): boolean =>
+    threadId !== "" && ownerOf(runId) !== threadId;
+
+/** A clone inherits no unfinished run, also when it is rewound to before it was made. */
+function withoutUnfinished(runs: Runs, isDropped: (run: Run) => boolean): Runs {
+  let { unfinished, background } = runs;
+  for (const [runId, run] of trieEntries(runs.unfinished)) {
+    if (!isDropped(run)) continue;
+    unfinished = trieDelete(unfinished, runId);
+    if (run.background) background = trieDelete(background, run.background.agentId);
+  }
+  return { ...runs, unfinished, background };
 }

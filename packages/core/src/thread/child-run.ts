@@ -126,7 +126,7 @@ export class ChildRun {
       (event) => {
         const live = relayed(child, event);
         if (live) owner.live(live);
-        if (child.supervisor.running && live && !event.type.startsWith("subagent_"))
+        if (child.supervisor.isAtWork && live && !event.type.startsWith("subagent_"))
           owner.descendantEvents.pass(this.#run.path, event);
         const mayChangeStatus = "v" in event || event.type.startsWith("subagent_");
         if (live && mayChangeStatus && live.type !== "subagent_text_delta") owner.wakeWaiters();
@@ -218,7 +218,7 @@ export class ChildRun {
   /** Ends a background run that this process drives, because the harness is closed. */
   async cancelIfDriven(): Promise<void> {
     const child = this.#child;
-    if (!this.#run.background || !child?.supervisor.running) return;
+    if (!this.#run.background || !child?.supervisor.isAtWork) return;
     await abortEnded(await abort(child, { inbox: true }));
   }
 

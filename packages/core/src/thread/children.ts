@@ -33,6 +33,7 @@ export class Children {
     if (this.#closed) return;
     this.#continueAwaits();
     for (const run of this.#runs.values()) run.ownerChanged();
+    if (unfinished.size === 0 && !state.turn) this.forks.clear();
     if (unfinished.size === 0) return;
     const runs = Array.from(trieEntries(unfinished), ([, run]) => run).toSorted((a, b) => a.seq - b.seq);
     let inBackground = 0;

@@ -42,6 +42,7 @@ export class Supervisor {
   /** Until then, another process is to drive first. */
   #standsBackUntil = 0;
   #standingBack = new AbortController();
+  #isStandingBack = false;
 
   constructor(thread: SupervisedThread, ports: DriverPorts) {
     this.#thread = thread;
@@ -51,6 +52,11 @@ export class Supervisor {
   /** Settles when the driver that runs now has stopped. */
   get running(): Promise<void> | undefined {
     return this.#running;
+  }
+
+  /** This process drives the thread, or tries to: it does not leave that to another one. */
+  get isAtWork(): boolean {
+    return this.#running !== undefined && !this.#isStandingBack;
   }
 
   /** This process has the lease, and has begun or continued the turn. */
@@ -142,7 +148,9 @@ export class Supervisor {
     const msLeft = () => this.#standsBackUntil - clock.now();
     // While this process stands back, the other one may have accepted the next input.
     const mustWait = () => !force && !this.#closed && msLeft() > 0;
+    this.#isStandingBack = mustWait();
     while (mustWait()) await sleep(clock, msLeft(), this.#standingBack.signal);
+    this.#isStandingBack = false;
     if (!this.#closed) await this.#drive(force);
   }
 

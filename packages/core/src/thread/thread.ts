@@ -331,7 +331,7 @@ export class Thread implements Journal {
       if (this.isClosed) return;
       try {
         await this.#ingest(await this.ports.store.read(this.id, { after: this.state.seq }), "followed");
-        if (!this.supervisor.running && this.state.turn) await this.#draft.show(this, this.state.turn.turnId);
+        if (!this.supervisor.isAtWork && this.state.turn) await this.#draft.show(this, this.state.turn.turnId);
       } catch (error) {
         if (!(error instanceof CinchError) || error.code !== "THREAD_NOT_FOUND") throw error;
         this.#deleted(error);

@@ -11,7 +11,8 @@ import {
 } from "@cinch/core";
 import { MemoryData, MemoryStore, type AppendOptions, type AppendResult } from "@cinch/core/store";
 import type { StampedEvent } from "@cinch/core/journal";
-import { call, say, script } from "@cinch/testkit";
+import { call, hang, say, script } from "@cinch/testkit";
+import { next } from "../support.ts";
 
 /** A clock that knows its timers. */
 function countingClock(): Clock & { pending: Set<number> } {
@@ -93,11 +94,11 @@ for (const hangs of ["list", "resolve"] as const) {
   test(`close() does not wait for a catalog whose ${hangs} hangs`, async () => {
     const clock = countingClock();
     const asked = Promise.withResolvers<void>();
-    const hang = () => {
+    const unanswered = () => {
       asked.resolve();
       return never;
     };
-    const subagents = { list: async () => [], resolve: async () => worker(), [hangs]: hang };
+    const subagents = { list: async () => [], resolve: async () => worker(), [hangs]: unanswered };
     const agent = new Agent({ name: "dev", model: script(task), subagents });
     const h = new Harness({ id: "t", agent, clock });
     await h.post({ content: "go", delivery: "send" });
@@ -149,4 +150,25 @@ test("while the journal can't be read, close() leaves no timer", async () => {
   await failed;
   await h.close();
   assert.equal(clock.pending.size, 0);
+});
+
+test("close() does not wait for background subagents that can't be stopped", async () => {
+  const data = new MemoryData();
+  class Full extends MemoryStore {
+    override async append(id: string, events: readonly StampedEvent[], options: AppendOptions): Promise<AppendResult> {
+      if (events.some(({ type }) => type === "agent_end") && id.startsWith("sub_"))
+        throw new CinchError("STORE_FULL", "No space is left.");
+      return super.append(id, events, options);
+    }
+  }
+  const hangs = new Agent({ name: "worker", model: script(hang("…")), tools: {} });
+  const model = script(call("task", { agent: "worker", prompt: "x", background: true }), say("ok"));
+  const agent = new Agent({ name: "dev", model, subagents: [hangs], subagentBackground: true });
+  const h = new Harness({ id: "t", agent, storage: new Full(data) });
+  const begun = next(h, "subagent_text_delta");
+  await h.sendMessage({ content: "go" });
+  await begun;
+  const start = Date.now();
+  await h.close();
+  assert.ok(Date.now() - start < 10_000);
 });

@@ -130,3 +130,70 @@ test("a subagent whose start a rewind has reverted tells its parent nothing, and
   );
   await h.close();
 });
+
+test("a clone that is rewound to before it was made leaves the subagents of its source alone", async () => {
+  const worker = new Agent({ name: "worker", model: script(hang("…")), tools: {} });
+  const model = scriptedBy(({ prompt }) => {
+    const last = JSON.stringify(prompt.at(-1));
+    if (last.includes("start")) return call(task("a"));
+    return last.includes("How far") ? call("agent_status", {}) : say("ok");
+  });
+  const agent = new Agent({ name: "dev", model, subagents: [worker], subagentBackground: true });
+  const storage = memoryStore();
+  const h = new Harness({ id: "t", agent, storage });
+  await h.sendMessage({ content: "start" });
+  const source = h.getCurrentThreadId()!;
+  const { seq } = h.getDisplayState();
+  await h.sendMessage({ content: "hello" });
+  const atSource = await h.createSession({ threadId: source });
+  await h.cloneThread();
+  await h.rewind({ toSeq: seq });
+  assert.deepEqual(h.getDisplayState().activeSubagents, {});
+  assert.equal((await h.settled()).status, "idle");
+  await h.sendMessage({ content: "How far are they?" });
+  const outcomes = h.getDisplayState().messages.flatMap((message) => Object.values(message.outcomes));
+  assert.equal(textOf(outcomes.at(-1)!.result.content), "There are no background subagents.");
+  const child = (await storage.threads({ parentId: source })).find(({ id }) => id.startsWith("sub_"));
+  assert.equal(child!.active, true);
+  await atSource.abort();
+  await h.close();
+});
+
+test("rewinds keep what subagents have used, also those whose start or end they revert", async () => {
+  const worker = new Agent({ name: "worker", model: script(say("ok")), tools: {} });
+  const waiting = new Agent({ name: "waiting", model: script(call("ask_user", { question: "?" })), tools: {} });
+  const model = scriptedBy(({ prompt }) => {
+    const last = JSON.stringify(prompt.at(-1));
+    if (last.includes("delegate")) return call("task", { agent: "worker", prompt: "x" });
+    return last.includes("start") ? call("task", { agent: "waiting", prompt: "x", background: true }) : say("ok");
+  });
+  const agent = new Agent({
+    name: "dev",
+    model,
+    subagents: [worker, waiting],
+    subagentBackground: { wake: false },
+  });
+  const storage = memoryStore();
+  const h = new Harness({ id: "t", agent, storage });
+  await h.sendMessage({ content: "hello" });
+  const { seq } = h.getDisplayState();
+  const used = () => h.getTokenUsage().inputTokens;
+  await h.sendMessage({ content: "start" });
+  await h.settled();
+  await h.rewind({ toSeq: seq });
+  await inactive(storage);
+  // One step, two steps, and the step of the subagent.
+  assert.equal(used(), 400);
+  await h.rewind({ toSeq: seq });
+  assert.equal(used(), 400);
+
+  await h.sendMessage({ content: "delegate" });
+  const before = used();
+  await h.cloneThread();
+  const { seq: atClone } = h.getDisplayState();
+  assert.equal(used(), 0);
+  await h.rewind({ toSeq: atClone - 8 });
+  assert.equal(used(), 0);
+  assert.equal(before, 700);
+  await h.close();
+});
