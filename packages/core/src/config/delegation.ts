@@ -1,4 +1,4 @@
-import { Agent, type SubagentCatalog } from "./agent.ts";
+import { Agent, AgentList, type SubagentCatalog } from "./agent.ts";
 import type { ListedAgent } from "../events/event-map.ts";
 import { withTimeout, type Clock } from "../ports/clock.ts";
 
@@ -40,6 +40,7 @@ export class Delegation {
   /** Sorted by name. `undefined`: the catalog failed, or did not answer in time. */
   async list(): Promise<readonly ListedAgent[] | undefined> {
     if (!this.catalog) return withoutCatalog;
+    if (this.catalog instanceof AgentList) return listed(this.catalog);
     return this.#inTime(listed(this.catalog)).catch(() => undefined);
   }
 
@@ -58,7 +59,8 @@ export class Delegation {
 
   /** `undefined`: there is no agent of this name. Rejects if the catalog does. */
   async resolve(name: string): Promise<Agent | undefined> {
-    const found = this.catalog && (await this.#resolved(this.catalog, name));
+    const isList = this.catalog instanceof AgentList;
+    const found = await (isList ? this.catalog?.resolve(name) : this.catalog && this.#resolved(this.catalog, name));
     if (found instanceof Agent) return found;
     return name === generalPurpose.name ? generalPurpose : undefined;
   }

@@ -35,14 +35,14 @@ export class Supervisor {
   #unreleased: number | undefined;
   /** The store failed while this process drove. It does not retry by itself: that would only fill the journal. */
   #broken: Error | null = null;
-  readonly #closing = new AbortController();
+  #closed = false;
   /** The turn that this process drove last. */
   #lastDrivenTurnId: string | undefined;
   #declinesQuestions = false;
   /** Until then, another process is to drive first. */
   #standsBackUntil = 0;
-  #standingBack = new AbortController();
-  #isStandingBack = false;
+  /** `null`: it does not wait for another process. */
+  #standingBack: AbortController | null = null;
 
   constructor(thread: SupervisedThread, ports: DriverPorts) {
     this.#thread = thread;
@@ -56,7 +56,7 @@ export class Supervisor {
 
   /** This process drives the thread, or tries to: it does not leave that to another one. */
   get isAtWork(): boolean {
-    return this.#running !== undefined && !this.#isStandingBack;
+    return this.#running !== undefined && this.#standingBack === null;
   }
 
   /** This process has the lease, and has begun or continued the turn. */
@@ -76,10 +76,6 @@ export class Supervisor {
   /** Whether calls that wait for a person are declined. */
   get declinesQuestions(): boolean {
     return this.#declinesQuestions;
-  }
-
-  get #closed(): boolean {
-    return this.#closing.signal.aborted;
   }
 
   /** A session has entered the thread. With `onAsk: "decline"`, calls that wait for a person are declined from now on. */
@@ -113,12 +109,11 @@ export class Supervisor {
 
   #standBack(): void {
     this.#standsBackUntil = this.#ports.clock.now() + STAND_BACK_MS;
-    if (this.#standingBack.signal.aborted) this.#standingBack = new AbortController();
   }
 
   #stopStandingBack(): void {
     this.#standsBackUntil = 0;
-    this.#standingBack.abort();
+    this.#standingBack?.abort();
   }
 
   /** `force` also continues a parked turn, and takes held inputs. */
@@ -148,9 +143,11 @@ export class Supervisor {
     const msLeft = () => this.#standsBackUntil - clock.now();
     // While this process stands back, the other one may have accepted the next input.
     const mustWait = () => !force && !this.#closed && msLeft() > 0;
-    this.#isStandingBack = mustWait();
-    while (mustWait()) await sleep(clock, msLeft(), this.#standingBack.signal);
-    this.#isStandingBack = false;
+    while (mustWait()) {
+      this.#standingBack = new AbortController();
+      await sleep(clock, msLeft(), this.#standingBack.signal);
+    }
+    this.#standingBack = null;
     if (!this.#closed) await this.#drive(force);
   }
 
@@ -252,7 +249,7 @@ export class Supervisor {
 
   /** Stops driving. Tools get a grace period, and results that arrive in it are kept. */
   async close(): Promise<void> {
-    this.#closing.abort();
+    this.#closed = true;
     this.#stopStandingBack();
     this.#unwatch?.();
     this.#driver?.close();

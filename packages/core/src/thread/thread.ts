@@ -28,6 +28,8 @@ import { ThreadTranscript } from "./thread-transcript.ts";
 import { TreePolicies } from "./tree-policies.ts";
 import { TurnResults } from "./turn-results.ts";
 
+/** A reason costs less than the exception that `abort()` makes without one. */
+const CLOSED = "closed";
 /** How long to wait before new events that could not be read are read again. */
 const KEEP_UP_MS = 500;
 /**
@@ -108,7 +110,7 @@ export class Thread implements Journal {
     });
     this.state = state;
     this.#display.parts = parts;
-    this.#cache.changed(() => this.folds);
+    this.#cache.changed(this);
   }
 
   /** The fold that becomes the prompt, as far as `state` reaches. */
@@ -232,7 +234,7 @@ export class Thread implements Journal {
     if (fresh.some((event) => event.type === "thread_rewound")) await this.#reload(fresh);
     else for (const event of fresh) this.#fold(readEvent(event));
     this.supervisor[how](fresh);
-    this.#cache.changed(() => this.folds);
+    this.#cache.changed(this);
     this.wakeWaiters();
     this.children.changed();
   }
@@ -386,13 +388,13 @@ export class Thread implements Journal {
   /** Stops driving and following the thread. Pending calls stay pending, and are there when the thread is opened again. */
   async close(): Promise<void> {
     if (this.isClosed) return;
-    this.#closing.abort();
+    this.#closing.abort(CLOSED);
     this.#unfollow?.();
     this.children.close();
     this.wakeWaiters();
     await this.supervisor.close();
     this.#display.close();
     this.failed(closedError());
-    if (!this.isDeleted) await this.#cache.close(this.folds);
+    if (!this.isDeleted) await this.#cache.close(this);
   }
 }

@@ -9,7 +9,6 @@ import type { NewLive } from "../events/live-events.ts";
 import type { Head } from "../model/prompt.ts";
 import type { Modes } from "../config/modes.ts";
 import type { Usage } from "../events/message.ts";
-import { hashOf } from "../ports/hash.ts";
 import { sleep, type Clock } from "../ports/clock.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { StateShape } from "../config/state-shape.ts";
@@ -245,9 +244,7 @@ export class Driver {
     const key = await made.key;
     const known = this.state.head;
     if (known?.key === key) return this.#loadHead(known.blob);
-    const head = await made.make();
-    const bytes = new TextEncoder().encode(JSON.stringify(head));
-    const blob = await hashOf(bytes);
+    const { head, blob, bytes } = await made.make();
     const { modelId, mode } = setup;
     const agentName = mode.agent.name;
     const listed = subagents ? { subagents: [...subagents] } : {};

@@ -1,5 +1,5 @@
 import type { LanguageModelV4FunctionTool } from "@ai-sdk/provider";
-import { instructionsOf, type Agent } from "../config/agent.ts";
+import { instructionsOf, type Agent, type Instructions } from "../config/agent.ts";
 import type { Budget } from "../config/budget.ts";
 import type { Delegation } from "../config/delegation.ts";
 import type { ListedAgent } from "../events/event-map.ts";
@@ -42,7 +42,14 @@ export interface Setup {
 /** `key` changes only with the agent, the model, the instructions or the tool set. */
 export interface NewHead {
   key: Promise<string>;
-  make(): Promise<Head>;
+  make(): Promise<StoredHead>;
+}
+
+/** A head with the bytes of its blob. */
+export interface StoredHead {
+  head: Head;
+  blob: string;
+  bytes: Uint8Array<ArrayBuffer>;
 }
 
 /** The configuration that all modes share. */
@@ -107,7 +114,9 @@ export function makeSetup(
       const listed = listedTools(tools, subagents);
       return {
         key: hashOf(new TextEncoder().encode(JSON.stringify([agent.name, modelId, text, listed]))),
-        make: async () => ({ system: joined(await instructionsOf(agent), added), tools: listed }),
+        make: unlessFunction(instructions, async () =>
+          stored({ system: joined(await instructionsOf(agent), added), tools: listed }),
+        ),
       };
     }),
   };
@@ -116,6 +125,17 @@ export function makeSetup(
 /** The budgets of an agent's thread. */
 export function budgetsOf({ budget }: Agent, config: SetupConfig): readonly Budget[] {
   return [config.budget, budget, config.subagent?.fork?.agent.budget].filter((one) => one !== undefined);
+}
+
+async function stored(head: Head): Promise<StoredHead> {
+  const bytes = new TextEncoder().encode(JSON.stringify(head));
+  return { head, bytes, blob: await hashOf(bytes) };
+}
+
+/** Makes the head once for all threads, unless a function gives the instructions: that is called each time. */
+function unlessFunction<T>(instructions: Instructions, make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined;
+  return typeof instructions === "function" ? make : () => (made ??= make());
 }
 
 function listedTools(
