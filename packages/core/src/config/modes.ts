@@ -162,7 +162,8 @@ export class Modes {
       }),
     );
     // Modes that share an agent give the same messages.
-    return [...new Set([...unknownTools(this.#config), ...below])];
+    const toolsOfMode = ({ id }: HarnessMode) => this.#tools.get(id)!.keys();
+    return [...new Set([...unknownTools(this.#config, toolsOfMode), ...below])];
   }
 
   /** Throws `UNKNOWN_MODE`. */

@@ -1,15 +1,16 @@
 import { AgentList, type Agent, type SubagentCatalog } from "./agent.ts";
 import { didYouMean, nearest } from "./nearest.ts";
 import type { Rule } from "../permissions/rule.ts";
-import { toolsOf, type SetupConfig } from "../turn/setup.ts";
+import type { SetupConfig } from "../turn/setup.ts";
+import type { HarnessMode } from "./modes.ts";
 
 /**
  * A message for each name in rules, `interruptOn` and `availableTools` that is the name of no tool. A rule for a misspelt name does
  * nothing, and a list that contains one allows fewer tools than intended. These are warnings, not errors: the tool may be added later.
  */
-export function unknownTools(config: SetupConfig): string[] {
+export function unknownTools(config: SetupConfig, toolsOf: (mode: HarnessMode) => Iterable<string>): string[] {
   const { modes, subagent, permissions, interruptOn } = config;
-  const inTrees = modes.map((mode) => inTree(toolsOf(mode, config).keys(), config.delegation(mode.agent)?.catalog));
+  const inTrees = modes.map((mode) => inTree(toolsOf(mode), config.delegation(mode.agent)?.catalog));
   const all = inTrees.reduce(both, noTools);
   const ofHarness = [
     ...unknownNames("permissions of the harness", toolNamesOf(permissions), all),
@@ -17,7 +18,7 @@ export function unknownTools(config: SetupConfig): string[] {
   ];
   const ofModes = modes.flatMap((mode, at) => {
     const agent = subagent?.fork?.agent ?? mode.agent;
-    const own = inTree(toolsOf(mode, config).keys(), undefined);
+    const own = inTree(toolsOf(mode), undefined);
     return [
       ...unknownNames(`permissions of agent "${agent.name}"`, toolNamesOf(agent.permissions), inTrees[at]!),
       ...unknownNames(`availableTools of agent "${agent.name}"`, agent.availableTools ?? [], own),
