@@ -359,7 +359,9 @@ export class Session<Values = StateValues> {
     await this.#thread?.refresh();
     const shown = { modeId: this.getCurrentModeId(), modelId: this.getCurrentModelId() };
     const { resourceId } = this;
-    const control = this.#thread ? await controlInForce(this.#thread) : this.#control;
+    // Without the agent of a subagent's thread, this process does not have all its rules.
+    const isKnown = this.#thread && !this.#thread.ports.modes.missingAgent;
+    const control = isKnown ? await controlInForce(this.#thread!) : this.#control;
     const id = await createThread(this.#ports, { title, resourceId, ...shown, control });
     await this.#enter(id);
     return this.#record(id);

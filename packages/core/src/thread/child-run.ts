@@ -148,7 +148,8 @@ export class ChildRun {
       if (!this.#recorded) return this.#abortIfRunning(child);
       const end = child.isDeleted ? failure("its thread was deleted") : await endOfRun(child, this.#run.runId);
       if (end) {
-        await this.#report(end);
+        // The abort of a cancelled run that has not begun removes its input.
+        await this.#report(end === inputRemoved && this.#isCancelled ? cancelledBeforeStart : end);
         return;
       }
       const msLeft = this.#msLeft(child);
@@ -193,7 +194,7 @@ export class ChildRun {
 
   /** Records the end of the run, unless it is recorded. */
   async #report(end: EndedRun): Promise<null> {
-    const { content, ...how } = this.#withTimeout(end);
+    const { content, ...how } = this.#asTimeout(end);
     await this.#owner.command(({ runs }) => {
       const run = trieGet(runs.unfinished, this.#run.runId);
       if (!run) return null;
@@ -207,7 +208,7 @@ export class ChildRun {
   }
 
   /** An aborted run that was at work for too long has reached its timeout. */
-  #withTimeout(end: EndedRun): EndedRun {
+  #asTimeout(end: EndedRun): EndedRun {
     const { timeoutMs = Infinity } = this.#run.background ?? {};
     const isLate = this.#hasTimedOut || end.durationMs >= timeoutMs;
     if (end.status !== "aborted" || !isLate) return end;
@@ -290,12 +291,14 @@ async function createChild(run: Run, owner: Thread): Promise<void> {
 
 const failure = (why: string): EndedRun => failedRun("failed", `The subagent failed: ${why}.`);
 
+const inputRemoved = failure("its input was removed");
+
 /** `null`: the run has not ended. */
 async function endOfRun(child: Thread, runId: string): Promise<EndedRun | null> {
   const { state } = child;
   if (isOpenIn(state, runId)) return null;
   const ended = endIn(state, runId) ?? (await endInJournal(child, runId));
-  return ended ? runEndOf(ended) : failure("its input was removed");
+  return ended ? runEndOf(ended) : inputRemoved;
 }
 
 const endIn = ({ ended }: ThreadState, runId: string): Ended | null =>

@@ -148,3 +148,47 @@ test("a turn that another process continues keeps the list that it began with", 
   );
   await second.h.close();
 });
+
+test("an abort does not wait for a catalog that hangs while a subagent is opened", async () => {
+  const worker = new Agent({ name: "worker", model: script(say("never said")), tools: {} });
+  const asked = Promise.withResolvers<void>();
+  let isFirst = true;
+  const resolve = async () => {
+    if (!isFirst) {
+      asked.resolve();
+      return new Promise<never>(() => undefined);
+    }
+    isFirst = false;
+    return worker;
+  };
+  const catalog = { list: async () => [{ name: "worker", description: "" }], resolve };
+  const model = script(call("task", { agent: "worker", prompt: "x" }), say("no"));
+  const storage = memoryStore();
+  const h = new Harness({ id: "t", agent: new Agent({ name: "dev", model, subagents: catalog }), storage });
+  const turn = h.sendMessage({ content: "go" });
+  await asked.promise;
+  const start = Date.now();
+  await h.abort();
+  assert.equal((await turn).reason, "aborted");
+  assert.ok(Date.now() - start < 6_000);
+  const ends = (await storage.read(h.getCurrentThreadId()!)).flatMap((event) =>
+    event.type === "subagent_end" ? event.status : [],
+  );
+  assert.deepEqual(ends, ["cancelled"]);
+  assert.deepEqual(await storage.threads({ active: true }), []);
+  await h.close();
+});
+
+test("a subagent whose catalog takes long is driven when the catalog has answered", async () => {
+  const worker = new Agent({ name: "worker", model: script(say("found")), tools: {} });
+  let calls = 0;
+  const resolve = async () => {
+    if (++calls > 1) await wait(1_500);
+    return worker;
+  };
+  const catalog = { list: async () => [{ name: "worker", description: "" }], resolve };
+  const model = script(call("task", { agent: "worker", prompt: "x" }), say("done"));
+  const h = new Harness({ id: "t", agent: new Agent({ name: "dev", model, subagents: catalog }) });
+  assert.equal((await h.sendMessage({ content: "go" })).reason, "complete");
+  await h.close();
+});
