@@ -120,6 +120,9 @@ export class ChildRun {
   #relay(child: Thread): Subscriber {
     const owner = this.#owner;
     owner.live(introduction(child));
+    // The child has reported that before its events were passed on.
+    const blocked = child.ports.modes.whyBlocked(child.state);
+    if (blocked) owner.report(`The subagent "${this.#run.agentName}" can't be driven from here`, blocked);
     owner.wakeWaiters();
     this.#setOpened();
     const subscriber = new Subscriber(

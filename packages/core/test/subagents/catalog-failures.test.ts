@@ -192,3 +192,24 @@ test("a subagent whose catalog takes long is driven when the catalog has answere
   assert.equal((await h.sendMessage({ content: "go" })).reason, "complete");
   await h.close();
 });
+
+test("the parent's subscribers learn why a subagent is not driven", async () => {
+  const worker = new Agent({ name: "worker", model: script(say("never said")), tools: {} });
+  let isThere = true;
+  const resolve = async () => {
+    const found = isThere ? worker : undefined;
+    isThere = false;
+    return found;
+  };
+  const catalog = { list: async () => [{ name: "worker", description: "" }], resolve };
+  const model = script(call("task", { agent: "worker", prompt: "x" }), say("no"));
+  const h = new Harness({ id: "t", agent: new Agent({ name: "dev", model, subagents: catalog }) });
+  const info = next(h, "info");
+  h.sendMessage({ content: "go" }).catch(() => undefined);
+  assert.equal(
+    (await info).message,
+    'The subagent "worker" can\'t be driven from here: There is no subagent "worker" here. Its thread is kept for a process that has it.',
+  );
+  await h.abort();
+  await h.close();
+});
