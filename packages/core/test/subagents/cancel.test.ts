@@ -211,7 +211,11 @@ test("a steer ends agent_await with the results so far", async () => {
     storage: memoryStore(),
   });
   const turn = h.sendMessage({ content: "go" });
-  await wait(150);
+  const waitsForAll = () =>
+    Object.values(h.getDisplayState().activeTools).some(
+      ({ status, args }) => status === "waiting" && (args as { mode?: string }).mode === "all",
+    );
+  while (!waitsForAll()) await wait(5);
   await h.steer({ content: "hurry" });
   assert.equal(textOf((await turn).message!.content), "after");
   const texts = results(h.getDisplayState().messages);
