@@ -1,7 +1,9 @@
 import { agentPaths } from "./agent-paths.ts";
 import { conversation } from "./conversation.ts";
+import { delegation } from "./delegation.ts";
 import { files } from "./files.ts";
 import { folded } from "./folded.ts";
+import { limits } from "./limits.ts";
 import type { Mutant } from "./mutant.ts";
 import { patterns } from "./patterns.ts";
 import { permissions } from "./permissions.ts";
@@ -18,10 +20,12 @@ export const mutants: readonly Mutant[] = [
   ...permissions,
   ...turns,
   ...seats,
+  ...limits,
   ...conversation,
   ...values,
   ...files,
   ...walls,
   ...patterns,
   ...agentPaths,
+  ...delegation,
 ];

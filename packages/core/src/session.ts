@@ -1,6 +1,7 @@
 import { answerApproval, answerSuspension, type ApprovalAnswer, type SuspensionAnswer } from "./commands/answers.ts";
 import { AnswerTargets } from "./commands/answer-target.ts";
 import { Subscribers } from "./thread/subscribers.ts";
+import { controlInForce } from "./commands/control-in-force.ts";
 import { cloneThread, type CloneOptions } from "./commands/clone.ts";
 import { createThread } from "./commands/create-thread.ts";
 import { addGrant, rename, setRule, setState, switchMode, switchModel } from "./commands/thread-settings.ts";
@@ -354,13 +355,8 @@ export class Session<Values = StateValues> {
     await this.#thread?.refresh();
     const shown = { modeId: this.getCurrentModeId(), modelId: this.getCurrentModelId() };
     const { resourceId } = this;
-    const id = await createThread(this.#ports, {
-      title,
-      resourceId,
-      ...shown,
-      control: this.#control,
-      from: this.#thread,
-    });
+    const control = this.#thread ? await controlInForce(this.#thread) : newControl;
+    const id = await createThread(this.#ports, { title, resourceId, ...shown, control });
     await this.#enter(id);
     return this.#record(id);
   }
@@ -390,8 +386,8 @@ export class Session<Values = StateValues> {
     this.#subscribers.push(resyncOf(next, at));
     const blocked = next.ports.modes.whyBlocked(next.state);
     if (blocked) next.report("The thread can't be driven from here", blocked);
-    next.supervisor.seated();
-    next.children.seated();
+    next.supervisor.sessionEntered();
+    next.children.sessionEntered();
   }
 }
 

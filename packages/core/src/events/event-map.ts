@@ -1,16 +1,12 @@
 import * as z from "zod/mini";
 import { checked } from "../config/check.ts";
 import { CinchError } from "../errors.ts";
-import { command, driver, live, type EventEntry, type Lift } from "./event-entry.ts";
-import { FileChange, FileRestore, RewoundFile } from "./files.ts";
+import { command, driver, live, type EventEntry } from "./event-entry.ts";
 import { FilePart, Json, Message, Role, ToolResult, Usage } from "./message.ts";
 import type { HarnessDisplayState } from "../folds/display-state.ts";
 import { PathRuleLists } from "../permissions/path-rule.ts";
+import { workspaceEvents } from "./workspace-events.ts";
 import { HeldRule, Rule, ToolCategory } from "../permissions/rule.ts";
-
-/** In version 1 of `checkpoint_created`, the field `untracked` is named `untold`. */
-const untoldToUntracked: Lift = ({ untold, ...event }) =>
-  untold === undefined ? event : { ...event, untracked: untold };
 
 const Parent = z.object({ threadId: z.string(), seq: z.number(), toolCallId: z.optional(z.string()) });
 /** Makes a thread a subagent's, and names its agent for every process. */
@@ -32,8 +28,13 @@ const state = z.record(z.string(), Json);
 /** Of one thread, without its subagents. `delegating`: it waits for them. */
 const ThreadStatus = z.enum(["running", "waiting", "delegating", "parked", "idle"]);
 export type ThreadStatus = z.infer<typeof ThreadStatus>;
+/** A subagent as the `task` tool lists it. */
+const ListedAgent = z.object({ name: z.string(), description: z.string() });
+export type ListedAgent = z.infer<typeof ListedAgent>;
 /** The work of one `task` call. `runId` is the key of the call, and the id of the child's input. */
 const run = { ...tool, runId: z.string(), agentName: z.string(), childThreadId: z.string(), path: z.array(z.string()) };
+/** A run that a rewind has cancelled, although its start is reverted: it must still be ended. */
+const RevertedRun = z.omit(z.object({ ...run, turnId: z.string() }), { toolName: true });
 const ofChild = {
   childThreadId: z.string(),
   path: z.array(z.string()),
@@ -98,6 +99,8 @@ export const eventMap = {
     state: z.optional(state),
     pathRules: z.optional(PathRuleLists),
     agent: z.optional(AgentRecord),
+    /** The unfinished runs whose start is reverted. They are cancelled. */
+    runs: z.optional(z.array(RevertedRun)),
   })),
   thread_changed: live(() => ({ previousThreadId: z.nullable(z.string()) })),
   thread_deleted: live(() => ({ previousThreadId: z.nullable(z.string()) })),
@@ -154,6 +157,8 @@ export const eventMap = {
     reason: z.string(),
     agentName: z.optional(z.string()),
     modelId: z.optional(z.string()),
+    /** Those that the agent can delegate to: the list of its catalog at the beginning of the turn. */
+    subagents: z.optional(z.array(ListedAgent)),
   })),
   error: driver(() => ({
     code: z.string(),
@@ -247,28 +252,7 @@ export const eventMap = {
     from: z.string(),
     interrupt: z.optional(z.boolean()),
   })),
-  /** A driver's append carries its epoch, but the event needs none: the children of a tree share the files of its top-level thread. */
-  file_changed: command(() => ({ ...FileChange.shape, call: z.optional(z.string()) })),
-  /**
-   * A state of the files to which a rewind can revert. `change`: the first change of the turn follows. `command`: a command is about to
-   * run; `tree` is the snapshot before it, or `untracked` says why its changes are not recorded. `settled`: the changes of a command
-   * whose call did not end are recorded. `restore`: these files have to be reverted, and those in `left` can't be. `restored`: they are.
-   */
-  checkpoint_created: driver(
-    () => ({
-      reason: z.enum(["change", "command", "settled", "restore", "restored"]),
-      call: z.optional(z.string()),
-      tree: z.optional(z.string()),
-      untracked: z.optional(z.string()),
-      left: z.optional(z.array(FileRestore)),
-      restore: z.optional(z.array(FileRestore)),
-      restored: z.optional(z.array(RewoundFile)),
-    }),
-    [untoldToUntracked],
-  ),
-  workspace_status_changed: live(() => ({ status: z.enum(["opening", "ready", "failed", "closed"]) })),
-  workspace_ready: live(() => ({ protection: z.string(), description: z.string() })),
-  workspace_error: live(() => ({ message: z.string() })),
+  ...workspaceEvents,
   task_updated: driver(() => ({ tasks: z.array(Task) })),
   usage_update: driver(() => ({
     usage: Usage,

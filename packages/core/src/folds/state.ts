@@ -1,4 +1,10 @@
-import { isForeign, type AgentRecord, type DurableEvent, type EndReason } from "../events/event-map.ts";
+import {
+  isForeign,
+  type AgentRecord,
+  type DurableEvent,
+  type EndReason,
+  type ListedAgent,
+} from "../events/event-map.ts";
 import type { Message, Usage } from "../events/message.ts";
 import { noUsage } from "../events/usage.ts";
 import { CallsDraft } from "./call.ts";
@@ -44,9 +50,19 @@ export interface ThreadState extends Progress {
   named: readonly string[];
   control: Control;
   files: FilesState;
-  head: { blob: string; key: string; agentName: string; modelId: string } | null;
+  head: RecordedHead | null;
   /** The first event that a newer release wrote. This release must not drive the thread. */
   foreign: { type: string; v: number; seq: number } | null;
+}
+
+/** The newest head of the prompt. */
+interface RecordedHead {
+  blob: string;
+  key: string;
+  agentName: string;
+  modelId: string;
+  /** `null`: the agent can't delegate. */
+  subagents: readonly ListedAgent[] | null;
 }
 
 export const NAMED_KEPT = 100;
@@ -107,8 +123,8 @@ function reduceOne(before: ThreadState, event: DurableEvent, draft: CallsDraft):
     case "input_accepted":
       return event.named ? { ...state, named: [...state.named, event.inputId].slice(-NAMED_KEPT) } : state;
     case "prompt_head": {
-      const { blob, key, agentName = "", modelId = "" } = event;
-      return { ...state, head: { blob, key, agentName, modelId } };
+      const { blob, key, agentName = "", modelId = "", subagents = null } = event;
+      return { ...state, head: { blob, key, agentName, modelId, subagents } };
     }
     default:
       return state;

@@ -1,7 +1,8 @@
 import { MessageUpdate, type NewLive } from "../events/live-events.ts";
 import type { HarnessEvent } from "../events/event-map.ts";
 import type { Message } from "../events/message.ts";
-import type { DraftPiece } from "../ports/store.ts";
+import type { Clock } from "../ports/clock.ts";
+import type { DraftPiece, Store } from "../ports/store.ts";
 
 /** The pieces of the newest message, put together. */
 export function messageOfDraft(pieces: readonly DraftPiece[]): Message | null {
@@ -20,6 +21,7 @@ export function messageOfDraft(pieces: readonly DraftPiece[]): Message | null {
 /** Where the view emits its events. */
 interface Target {
   readonly id: string;
+  readonly ports: { store: Pick<Store, "draft">; clock: Clock };
   live(event: NewLive): void;
   emit(event: HarnessEvent): void;
 }
@@ -28,9 +30,12 @@ interface Target {
 export class DraftView {
   #shown: Message = { id: "", role: "assistant", content: [] };
 
-  show(target: Target, pieces: readonly DraftPiece[], { turnId, at }: { turnId: string; at: number }): void {
-    const message = messageOfDraft(pieces);
+  async show(target: Target, turnId: string): Promise<void> {
+    const { store, clock } = target.ports;
+    // Without the draft nothing is lost: the text comes with the message itself.
+    const message = messageOfDraft(await store.draft(target.id).catch(() => []));
     if (!message) return;
+    const at = clock.now();
     const { id: messageId, content } = message;
     if (this.#shown.id !== messageId) {
       this.#shown = { ...message, content: [] };

@@ -1,5 +1,7 @@
 import { CinchError } from "../errors.ts";
-import type { AgentRecord, HarnessEvent } from "../events/event-map.ts";
+import type { Agent } from "../config/agent.ts";
+import { withoutCatalog } from "../config/delegation.ts";
+import type { AgentRecord, HarnessEvent, ListedAgent } from "../events/event-map.ts";
 import type { ThreadState } from "../folds/state.ts";
 import type { Inherited } from "../folds/folds.ts";
 import type { Transcript } from "../folds/transcript.ts";
@@ -7,7 +9,6 @@ import type { NewLive } from "../events/live-events.ts";
 import type { Head } from "../model/prompt.ts";
 import type { Modes } from "../config/modes.ts";
 import type { Usage } from "../events/message.ts";
-import { hashOf } from "../ports/hash.ts";
 import { sleep, type Clock } from "../ports/clock.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { StateShape } from "../config/state-shape.ts";
@@ -109,6 +110,9 @@ export class Driver {
   #confirmedAt: number;
   #hasDriven = false;
   #head: { blob: string; head: Head } | undefined;
+  /** The subagents that agents of this turn can delegate to. */
+  readonly #subagents = new Map<Agent, readonly ListedAgent[]>();
+  #hasBegunTurn = false;
 
   constructor(journal: Journal, ports: DriverPorts, lease: NewLease) {
     this.journal = journal;
@@ -154,6 +158,8 @@ export class Driver {
   }
 
   newTurn(): void {
+    this.#hasBegunTurn = true;
+    this.#subagents.clear();
     this.#turn = new AbortController();
     if (this.closing.aborted) this.#turn.abort();
   }
@@ -236,24 +242,42 @@ export class Driver {
 
   /** The head that the journal has for this setup. If there is none, makes one and records it with the reason. */
   async head(setup: Setup): Promise<Head> {
+    const subagents = await this.#listSubagents(setup);
+    const made = setup.head(subagents);
+    const key = await made.key;
     const known = this.state.head;
-    if (known && known.key === setup.headKey) return this.#loadHead(known.blob);
-    const head = await setup.makeHead();
-    const bytes = new TextEncoder().encode(JSON.stringify(head));
-    const blob = await hashOf(bytes);
-    const { headKey: key, modelId, mode } = setup;
+    if (known?.key === key) return this.#loadHead(known.blob);
+    const { head, blob, bytes } = await made.make();
+    const { modelId, mode } = setup;
     const agentName = mode.agent.name;
+    const listed = subagents ? { subagents: [...subagents] } : {};
     await this.append((state) => {
       if (!state.turn || state.head?.key === key) return null;
       const { turnId } = state.turn;
       const reason = reasonFor(state.head, { agentName, modelId });
       return {
-        events: [{ type: "prompt_head", turnId, blob, key, reason, agentName, modelId }],
+        events: [{ type: "prompt_head", turnId, blob, key, reason, agentName, modelId, ...listed }],
         blobs: [{ hash: blob, bytes }],
       };
     });
     this.#head = { blob, head };
     return head;
+  }
+
+  /**
+   * The driver that begins a turn lists the subagents of an agent once. The last list of the thread stands if that fails, in a fork, and
+   * for a driver that continues a turn.
+   */
+  async #listSubagents({ delegation, isFork }: Setup): Promise<readonly ListedAgent[] | null> {
+    if (!delegation) return null;
+    const { agent } = delegation;
+    const { head } = this.state;
+    const last = head?.agentName === agent.name ? head.subagents : null;
+    const isListed = last !== null && (isFork || !this.#hasBegunTurn);
+    const listed =
+      this.#subagents.get(agent) ?? (isListed ? last : ((await delegation.list()) ?? last ?? withoutCatalog));
+    this.#subagents.set(agent, listed);
+    return listed;
   }
 
   async #loadHead(blob: string): Promise<Head> {
