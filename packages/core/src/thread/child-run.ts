@@ -3,7 +3,7 @@ import { noteId } from "../config/run-id.ts";
 import { abort, abortEnded } from "../commands/abort.ts";
 import { stamp, type NewEvent } from "../events/event-map.ts";
 import { textOf } from "../events/message.ts";
-import type { Run, Runs } from "../folds/runs.ts";
+import { hasCancelledRuns, type Run, type Runs } from "../folds/runs.ts";
 import type { Ended, ThreadState } from "../folds/state.ts";
 import { newFolds } from "../folds/folds.ts";
 import { isWaiting } from "../folds/progress.ts";
@@ -128,7 +128,7 @@ export class ChildRun {
       if (!trieGet(this.#owner.state.runs.unfinished, this.run.runId)) return this.#abortIfRunning(child);
       if (child.isDeleted) return this.#report(failure("its thread was deleted"));
       const end = await endOfRun(child, this.run.runId);
-      if (end) return this.#report(end);
+      if (end && (await hasEndedBelow(child))) return this.#report(end);
       const msLeft = this.#msLeft(child);
       if (!isAborted && (msLeft <= 0 || isCancelled(this.#owner.state, this.run))) {
         isAborted = true;
@@ -211,6 +211,16 @@ export class ChildRun {
     this.#isStopped = true;
     this.#wake();
   }
+}
+
+/** What a run has started in the background and not awaited ends with it: no agent would get the report. False until it has ended. */
+async function hasEndedBelow(child: Thread): Promise<boolean> {
+  if (child.state.runs.unfinished.size === 0) return true;
+  await child.command(({ runs }) => {
+    const isCancelled = runs.unfinished.size === 0 || hasCancelledRuns(runs);
+    return isCancelled ? null : { events: [{ type: "abort_requested" }] };
+  });
+  return false;
 }
 
 /** Appends the input of the run to the thread of its session. False if the session is at work on something else. */
