@@ -126,8 +126,9 @@ class TreeStory {
         const pending = Object.values(harness.getDisplayState().pendingApprovals);
         const one = pending[op.which % pending.length];
         if (!one) return;
-        const { threadId, toolCallId } = one;
-        return this.#command(() => harness.respondToToolApproval({ threadId, toolCallId, decision: op.decision }));
+        const { threadId, toolCallId, decisions } = one;
+        const decision = decisions.includes(op.decision) ? op.decision : "approve";
+        return this.#command(() => harness.respondToToolApproval({ threadId, toolCallId, decision }));
       }
       case "abort":
         return this.#command(() => harness.abort());
