@@ -217,8 +217,8 @@ export class ChildRun {
 async function hasEndedBelow(child: Thread): Promise<boolean> {
   if (child.state.runs.unfinished.size === 0) return true;
   await child.command(({ runs }) => {
-    const isCancelled = runs.unfinished.size === 0 || hasCancelledRuns(runs);
-    return isCancelled ? null : { events: [{ type: "abort_requested" }] };
+    const isDone = runs.unfinished.size === 0 || hasCancelledRuns(runs);
+    return isDone ? null : { events: [{ type: "abort_requested" }] };
   });
   return false;
 }

@@ -191,14 +191,14 @@ export function stepFor({ levels, batches }: TreeSpec, prompt: Prompt): Step {
     message.role === "user" ? message.content.map((part) => (part.type === "text" ? part.text : "")).join("") : "",
   );
   const at = texts.findLastIndex((text) => text.startsWith("DO "));
-  const level = Number(texts[at]?.slice(3));
+  const depth = Number(texts[at]?.slice(3));
   const answers = prompt.slice(at).filter(({ role }) => role === "assistant").length;
-  const below = levels[level];
+  const below = levels[depth];
   const tools = batches.map((batch) => call(...batch.map((one, n): Call => [one, {}, `t${n}`])));
   if (!below) return tools[answers] ?? say("ready");
   const background = below.kind === "background";
   const ids = Array.from({ length: below.breadth }, (_, n) => n);
-  const task = { agent: agentName(level), prompt: `DO ${level + 1}`, ...(background ? { background } : {}) };
+  const task = { agent: agentName(depth), prompt: `DO ${depth + 1}`, ...(background ? { background } : {}) };
   const start = [...ids.map((n): Call => ["task", task, `d${n}`]), [batches[0]![0]!, {}, "t"] as Call];
   const wait: Call = ["agent_await", { ids: ids.map((n) => `bg-${n + 1}`), mode: "allSettled" }, "w"];
   const steps = [call(...start), ...(background ? [call(wait)] : []), tools[0]!];
