@@ -125,10 +125,13 @@ export class ChildRun {
       const woken = new Promise<void>((resolve) => (this.#wake = resolve));
       const changed = Promise.race([child.changed(), woken]);
       // Its end is recorded, or a rewind has removed its start.
-      if (!trieGet(this.#owner.state.runs.unfinished, this.run.runId)) return this.#abortIfRunning(child);
+      if (!trieGet(this.#owner.state.runs.unfinished, this.run.runId)) return this.#endCut(child);
       if (child.isDeleted) return this.#report(failure("its thread was deleted"));
       const end = await endOfRun(child, this.run.runId);
-      if (end && (await hasEndedBelow(child))) return this.#report(end);
+      if (end && (await hasEndedBelow(child))) {
+        await this.#endCommands(end);
+        return this.#report(end);
+      }
       const msLeft = this.#msLeft(child);
       if (!isAborted && (msLeft <= 0 || isCancelled(this.#owner.state, this.run))) {
         isAborted = true;
@@ -140,8 +143,18 @@ export class ChildRun {
     }
   }
 
-  async #abortIfRunning(child: Thread): Promise<void> {
-    if (!child.isDeleted && (await endOfRun(child, this.run.runId)) === null) await abort(child, { inbox: true });
+  async #endCut(child: Thread): Promise<void> {
+    if (child.isDeleted) return;
+    const end = await endOfRun(child, this.run.runId);
+    if (!end) await abort(child, { inbox: true });
+    await this.#endCommands(end);
+  }
+
+  /** Ends the background commands that this process has started for the child. Those of a session stay for its next run. */
+  async #endCommands(end: EndedRun | null): Promise<void> {
+    const { workspace } = this.#owner.ports;
+    const isKept = this.run.session !== "stateless" && end !== null && end.status !== "aborted";
+    if (!isKept) await workspace?.endCommands?.(this.run.childThreadId);
   }
 
   /** Until the timeout of the run, which counts the time at work. */
