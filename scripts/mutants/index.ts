@@ -6,6 +6,7 @@ import { patterns } from "./patterns.ts";
 import { permissions } from "./permissions.ts";
 import { seats } from "./seats.ts";
 import { store } from "./store.ts";
+import { subagents } from "./subagents.ts";
 import { turns } from "./turns.ts";
 import { values } from "./values.ts";
 import { walls } from "./walls.ts";
@@ -16,6 +17,7 @@ export const mutants: readonly Mutant[] = [
   ...folded,
   ...permissions,
   ...turns,
+  ...subagents,
   ...seats,
   ...conversation,
   ...values,

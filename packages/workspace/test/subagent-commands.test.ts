@@ -114,11 +114,16 @@ test("the background commands of a subagent end with its run, and those of a ses
         };
       }),
     });
-    const model = script(call("task", { agent: "server", prompt: "Serve", session: { mode } }), say("Done."));
+    const own = new Marked();
+    const model = script(
+      call(inBackground(own.command("a"))),
+      call("task", { agent: "server", prompt: "Serve", session: { mode } }),
+      say("Done."),
+    );
     const h = harness(t, new Agent({ name: "dev", model, subagents: [server], subagentSessions: true }));
     await h.sendMessage({ content: "go" });
-    assert.equal(marked.running > 0, mode === "new", mode);
+    assert.deepEqual([marked.running > 0, own.running > 0], [mode === "new", true], mode);
     await h.close();
-    assert.equal(marked.running, 0, mode);
+    assert.deepEqual([marked.running, own.running], [0, 0], mode);
   }
 });

@@ -33,3 +33,23 @@ test("an abort ends all descendants before the turn has ended", async () => {
   assert.equal(h.getDisplayState().status, "idle");
   await h.close();
 });
+
+test("the ends of all children are recorded before that of the aborted turn, also while the parent works", async () => {
+  const stuck = new Agent({ name: "stuck", model: script(hang("…")), tools: {} });
+  const tasks = ["a", "b"].map((prompt): [string, unknown] => ["task", { agent: "stuck", prompt, background: true }]);
+  const model = script(call(...tasks), hang("Thinking"));
+  const agent = new Agent({ name: "dev", model, subagents: [stuck], subagentBackground: true });
+  const storage = memoryStore();
+  const h = new Harness({ id: "t", agent, storage });
+  const turn = h.sendMessage({ content: "go" });
+  while (h.getDisplayState().currentMessage === null || model.requests.length < 2)
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  await h.abort();
+  assert.equal((await turn).reason, "aborted");
+  const types = (await storage.read(h.getCurrentThreadId()!)).map(({ type }) => type);
+  assert.deepEqual(
+    types.filter((type) => type === "subagent_end" || type === "agent_end"),
+    ["subagent_end", "subagent_end", "agent_end"],
+  );
+  await h.close();
+});

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Agent, Harness, memoryStore } from "@cinch/core";
-import { call, hang, say, script, scriptedBy } from "@cinch/testkit";
+import { Agent, Harness, memoryStore, textOf } from "@cinch/core";
+import { call, hang, say, script, scriptedBy, type ScriptedModel, type Step } from "@cinch/testkit";
 import { heldBack, outcomesOf, sessionIn, toolNamesIn } from "./requests.ts";
 
 test("in a fork that may not delegate, task stays listed and refuses", async () => {
@@ -25,7 +25,7 @@ test("in a fork that may not delegate, task stays listed and refuses", async () 
 });
 
 /** A session is started, and its id is then used in one answer after another. */
-function inSession(steps: ((id: string) => ReturnType<typeof call>)[], researcher: ReturnType<typeof script>) {
+function inSession(steps: ((id: string) => Step)[], researcher: ScriptedModel, stuck: Step = hang("…")) {
   const model = scriptedBy(({ prompt }) => {
     const step = steps[prompt.filter(({ role }) => role === "assistant").length];
     return step?.(sessionIn(JSON.stringify(prompt))) ?? say("Done.");
@@ -35,7 +35,7 @@ function inSession(steps: ((id: string) => ReturnType<typeof call>)[], researche
     model,
     subagents: [
       new Agent({ name: "researcher", model: researcher, tools: {} }),
-      new Agent({ name: "stuck", model: script(hang("…")), tools: {} }),
+      new Agent({ name: "stuck", model: script(stuck), tools: {} }),
     ],
     subagentSessions: true,
     subagentBackground: { maxConcurrent: 1, wake: false },
@@ -91,5 +91,33 @@ test("a session that a queued run is about to resume can't be resumed or forked"
     ],
   );
   await h.abort();
+  await h.close();
+});
+
+test("a queued run whose session a person has taken meanwhile fails, and leaves the person's turn alone", async () => {
+  const [blocking, slow] = [heldBack(), heldBack(say("For the person."))];
+  const researcher = scriptedBy(({ prompt }) =>
+    JSON.stringify(prompt).includes("person") ? slow.step : say("Found."),
+  );
+  const steps = [
+    () => task({ mode: "new" }),
+    () => call("task", { agent: "stuck", prompt: "Block", background: true }),
+    (id: string) => task({ mode: "resume", id }, { background: true }),
+    () => say("Queued."),
+    () => call("agent_await", { ids: ["bg-2"], mode: "allSettled" }),
+  ];
+  const h = inSession(steps, researcher, blocking.step);
+  await h.sendMessage({ content: "go" });
+  const id = sessionIn(outcomesOf(h.getDisplayState())[0]!.text);
+  const session = await h.createSession({ threadId: id });
+  const talk = session.sendMessage({ content: "A person asks" });
+  await slow.asked;
+  const turn = h.sendMessage({ content: "wait" });
+  blocking.open();
+  await turn;
+  assert.match(outcomesOf(h.getDisplayState()).at(-1)!.text, /^bg-2 \(researcher\): failed\n[^]*its session is busy/);
+  slow.open();
+  assert.equal(textOf((await talk).message!.content), "For the person.");
+  assert.equal(researcher.requests.length, 2);
   await h.close();
 });

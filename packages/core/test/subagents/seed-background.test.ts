@@ -154,13 +154,14 @@ test("the tools and the modes of agent_await are offered as configured", async (
 
 test("at most maxConcurrent runs are at work, and the others begin in their order", async () => {
   const order: string[] = [];
+  const all = Promise.withResolvers<void>();
   let [atWork, most] = [0, 0];
   const worker = scriptedBy(({ prompt }) => {
     const [, name] = /"text":"(\w)"/.exec(JSON.stringify(prompt))!;
     return async function* (options) {
       order.push(name!);
       most = Math.max(most, ++atWork);
-      await new Promise((resolve) => setTimeout(resolve, 5));
+      await all.promise;
       atWork--;
       yield* say(`${name}`)(options);
     };
@@ -174,8 +175,11 @@ test("at most maxConcurrent runs are at work, and the others begin in their orde
     say("Done."),
   );
   const { h } = play(model, worker, { maxConcurrent: 2 });
+  h.subscribe((event) => {
+    if (event.type === "tool_suspended") all.resolve();
+  });
   await h.sendMessage({ content: "go" });
-  assert.deepEqual([order, most <= 2], [names, true]);
+  assert.deepEqual([order, most], [names, 2]);
   await h.close();
 });
 

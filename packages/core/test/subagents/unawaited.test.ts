@@ -6,11 +6,15 @@ import { call, hang, say, script, type Step } from "@cinch/testkit";
 import { noting } from "../support.ts";
 
 /** Explore starts a search in the background, and reports without waiting for it. */
-function tree(storage: MemoryStore, searching: Step, tools: ToolSet = {}) {
+function tree(
+  storage: MemoryStore,
+  searching: Step,
+  { tools = {}, explored = say("Explored.") }: { tools?: ToolSet; explored?: Step } = {},
+) {
   const search = new Agent({ name: "search", model: script(searching, say("Found.")), tools });
   const explore = new Agent({
     name: "explore",
-    model: script(call("task", { agent: "search", prompt: "Search", background: true }), say("Explored.")),
+    model: script(call("task", { agent: "search", prompt: "Search", background: true }), explored),
     tools: {},
     subagents: [search],
     subagentBackground: true,
@@ -41,7 +45,7 @@ test("what a subagent has started in the background and not awaited ends with it
 
 test("a run that a subagent has not awaited leaves no question behind", async () => {
   const storage = new MemoryStore(new MemoryData());
-  const h = tree(storage, call("note", { what: "x" }), { note: noting().note });
+  const h = tree(storage, call("note", { what: "x" }), { tools: { note: noting().note } });
   assert.equal((await h.sendMessage({ content: "go" })).reason, "complete");
   assert.deepEqual(await h.settled(), { status: "idle", pending: [] });
   assert.equal((await ends(storage)).active, 0);
@@ -50,13 +54,18 @@ test("a run that a subagent has not awaited leaves no question behind", async ()
 
 test("what an ended run has left in the background counts for the tree", async () => {
   const storage = new MemoryStore(new MemoryData());
-  const { note } = noting();
-  const asks = tree(storage, call("note", { what: "x" }), { note });
-  await asks.sendMessage({ content: "go" });
-  await asks.settled();
-  const search = (await storage.threads()).find(({ title }) => title.startsWith("search"))!;
-  const steps = (await storage.read(search.id)).filter(({ type }) => type === "usage_update").length;
-  // Two steps of dev, two of explore, and those that search has got to.
-  assert.equal(asks.getTokenUsage().inputTokens, 100 * (4 + steps));
-  await asks.close();
+  const asked = Promise.withResolvers<void>();
+  const explored: Step = async function* (options) {
+    await asked.promise;
+    yield* say("Explored.")(options);
+  };
+  const h = tree(storage, call("note", { what: "x" }), { tools: { note: noting().note }, explored });
+  h.subscribe((event) => {
+    if (event.type === "subagent_event" && event.status === "waiting") asked.resolve();
+  });
+  await h.sendMessage({ content: "go" });
+  await h.settled();
+  // Two steps of dev, two of explore, and one of search.
+  assert.equal(h.getTokenUsage().inputTokens, 500);
+  await h.close();
 });
