@@ -87,6 +87,12 @@ class TreeStory {
     if (this.#failures.length > 0) throw this.#failures[0];
     auditTree(this.world.tree, this.world.log, this.world.ran);
     auditEnds(this.world.log);
+    const left = [...this.world.data.threads.values()].filter(({ record }) => record.active);
+    assert.deepEqual(
+      left.map(({ record }) => record.id),
+      [],
+      "a thread is left",
+    );
   }
 
   #start(who: 0 | 1): ScheduledProcess {
@@ -95,6 +101,14 @@ class TreeStory {
 
   #open({ harness }: ScheduledProcess): void {
     this.#command(() => harness.switchThread({ threadId: ROOT }));
+  }
+
+  /** A person at the thread of a subagent. */
+  #below({ who, which }: { who: 0 | 1; which: number }, give: (session: Session) => Promise<unknown>): void {
+    const { harness } = this.#processes[who]!;
+    const children = [...this.world.data.threads.keys()].filter((id) => id !== ROOT);
+    const threadId = children[which % children.length];
+    if (threadId !== undefined) this.#command(async () => give(await harness.createSession({ threadId })));
   }
 
   #command(give: () => Promise<unknown>): void {
@@ -108,16 +122,17 @@ class TreeStory {
     const { harness, store } = this.#processes[op.who]!;
     switch (op.do) {
       case "rule": {
-        const { toolName, policy, which } = op;
+        const { toolName, policy } = op;
         if (op.in === "top") return this.#command(() => harness.setPermissionForTool({ toolName, policy }));
-        const children = [...this.world.data.threads.keys()].filter((id) => id !== ROOT);
-        const threadId = children[which % children.length];
-        if (threadId === undefined) return;
-        return this.#command(async () => {
-          const session = await harness.createSession({ threadId });
-          await session.setPermissionForTool({ toolName, policy });
-        });
+        return this.#below(op, (session) => session.setPermissionForTool({ toolName, policy }));
       }
+      case "talk":
+        return this.#below(op, (session) => session.post({ content: "DO 9", delivery: "send" }));
+      case "resume":
+        return this.#command(() => harness.resume());
+      case "restart":
+        this.#command(() => harness.close());
+        return this.#open(this.#start(op.who));
       case "yolo":
         return this.#command(() => harness.setState({ yolo: op.on }));
       case "mode":
@@ -139,24 +154,31 @@ class TreeStory {
     }
   }
 
-  /** A last process opens the tree, and answers until everything has ended. */
+  /** A last process opens the tree, and answers until everything has ended. A turn that a person began in a subagent is at its thread. */
   async #end(): Promise<void> {
-    const { world } = this;
     for (const process of this.#processes) if (!process.dead) process.die();
-    const { harness } = world.start();
-    const seats: Session[] = [];
-    this.#command(async () => seats.push(await harness.createSession({ threadId: ROOT })));
-    await world.settle();
-    const [seat] = seats;
-    assert.ok(seat, "the tree could not be opened");
-    for (let round = 0; seat.getDisplayState().status !== "idle"; round++) {
+    const { harness } = this.world.start();
+    for (const threadId of [ROOT, ...this.world.data.threads.keys()]) {
+      if (!this.world.data.threads.get(threadId)!.record.active) continue;
+      const seats: Session[] = [];
+      this.#command(async () => seats.push(await harness.createSession({ threadId })));
+      await this.world.settle();
+      assert.ok(seats[0], `${threadId} could not be opened`);
+      await this.#answer(seats[0]);
+    }
+  }
+
+  async #answer(seat: Session): Promise<void> {
+    // After an abort, notes that were queued wait for resume().
+    const isOver = () => seat.getDisplayState().status === "idle" && seat.getDisplayState().inbox.length === 0;
+    for (let round = 0; !isOver(); round++) {
       const { status, pendingApprovals } = seat.getDisplayState();
       assert.notEqual(status, "running", "the tree hangs");
       assert.ok(round < 100, "the questions do not end");
       this.#command(() => seat.resume());
       for (const { threadId, toolCallId } of Object.values(pendingApprovals))
         this.#command(() => seat.respondToToolApproval({ threadId, toolCallId, decision: "approve" }));
-      await world.settle();
+      await this.world.settle();
     }
   }
 }

@@ -50,7 +50,9 @@ export type Deed =
   | { do: "yolo"; on: boolean }
   | { do: "mode"; mode: 0 | 1 }
   | { do: "answer"; which: number; decision: "approve" | "decline" | "always_allow_tool" }
-  | { do: "wait" | "abort" }
+  | { do: "wait" | "abort" | "resume" | "restart" }
+  /** A person writes to a subagent. */
+  | { do: "talk"; which: number }
   | ({ do: "die" } & Deadline);
 
 /** `soon`: while other work is in progress. Otherwise when everything has settled. */
@@ -113,7 +115,8 @@ const deed: fc.Arbitrary<Deed> = fc.oneof(
       decision: fc.constantFrom("approve", "approve", "always_allow_tool", "decline"),
     }),
   },
-  { weight: 1, arbitrary: fc.record({ do: fc.constantFrom("wait", "wait", "abort") }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constantFrom("wait", "resume", "restart", "abort") }) },
+  { weight: 1, arbitrary: fc.record({ do: just("talk"), which: fc.nat(5) }) },
   {
     weight: 3,
     arbitrary: fc.record({ do: just("die"), operations: fc.nat(60), place: fc.constantFrom("before", "after") }),
