@@ -159,8 +159,9 @@ export function configOf(of: TreeSpec, { model, run }: { model: LanguageModel; r
   );
   let subagents: Agent[] = [];
   for (const [at, { permissions, available }] of [...of.levels.entries()].toReversed()) {
-    const isForked = of.forked && at === DEPTH - 1;
-    const availableTools = available && [...CONTROL, ...available];
+    const isLast = at === DEPTH - 1;
+    const isForked = of.forked && isLast;
+    const availableTools = available && [...(isLast ? [] : CONTROL), ...available];
     subagents = [
       new Agent({
         name: agentName(at),

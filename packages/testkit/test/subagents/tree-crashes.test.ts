@@ -6,10 +6,12 @@ import { join } from "node:path";
 import process from "node:process";
 import { after, test } from "node:test";
 import { textOf, type DurableEvent, type ThreadRecord } from "@cinch/core";
+import { durableTypes } from "@cinch/core/journal";
 import { sqliteStore } from "@cinch/sqlite";
-import { inspectStore, problemsAfterCrash } from "../src/torture/oracle.ts";
-import { bundle } from "./bundle.ts";
-import { place } from "./place.ts";
+import { positions } from "../../src/torture/crash-point.ts";
+import { inspectStore, problemsAfterCrash } from "../../src/torture/oracle.ts";
+import { bundle } from "../bundle.ts";
+import { place } from "../place.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "cinch-tree-"));
 after(() => rmSync(folder, { recursive: true, force: true }));
@@ -61,6 +63,7 @@ const DEATHS: readonly Deaths[] = [
   ["subagent_start:after:1", "tool_approval_resolved:inside"],
   ["subagent_start:after:3"],
   ["subagent_start:emitted:5", "background_settled:after:2"],
+  ["background_started:before:2"],
   ["background_started:inside:1"],
   ["background_started:after:3", "tool_approval_required:after"],
   ["background_started:emitted:4"],
@@ -78,6 +81,7 @@ const DEATHS: readonly Deaths[] = [
   ["tool_approval_resolved:before"],
   ["tool_approval_resolved:inside", "tool_approval_resolved:after"],
   ["tool_approval_resolved:after", "background_settled:inside:1"],
+  ["background_settled:before:2"],
   ["background_settled:after:1"],
   ["background_settled:inside:3"],
   ["background_settled:emitted:4"],
@@ -186,7 +190,7 @@ const notesOf = (events: readonly DurableEvent[]): string[] =>
   });
 
 async function playAll(lists: readonly Deaths[], { isRace = false } = {}): Promise<string[]> {
-  const program = await bundle(new URL("./programs/tree.ts", import.meta.url), folder);
+  const program = await bundle(new URL("../programs/tree.ts", import.meta.url), folder);
   const queue = [...lists];
   const problems: string[] = [];
   const work = async () => {
@@ -197,6 +201,16 @@ async function playAll(lists: readonly Deaths[], { isRace = false } = {}): Promi
   await Promise.all([work(), work(), work()]);
   return problems;
 }
+
+test("a process of the tree is killed at each event of subagents, in each position", () => {
+  const types = durableTypes.filter((type) => /^(subagent|background)_/.test(type));
+  const all = types.flatMap((type) => positions.map((position) => `${type}:${position}`));
+  const killed = new Set(DEATHS.map(([first]) => first.split(":").slice(0, 2).join(":")));
+  assert.deepEqual(
+    all.filter((point) => !killed.has(point)),
+    [],
+  );
+});
 
 test(
   "after a kill at any point of a tree, the process that watched continues it: one result per call, one end and one note per child",

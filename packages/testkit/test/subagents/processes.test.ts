@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { textOf, type DurableEvent } from "@cinch/core";
 import { sqliteStore } from "@cinch/sqlite";
-import { ofType, place } from "./place.ts";
-import { RemoteHarness } from "./remote-harness.ts";
+import { ofType, place } from "../place.ts";
+import { RemoteHarness } from "../remote-harness.ts";
 
 /** The threads of the store, the top-level one first, with their leases. */
 async function threadsIn(folder: string) {
