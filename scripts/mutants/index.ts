@@ -9,6 +9,7 @@ import { patterns } from "./patterns.ts";
 import { permissions } from "./permissions.ts";
 import { seats } from "./seats.ts";
 import { store } from "./store.ts";
+import { subagents } from "./subagents.ts";
 import { turns } from "./turns.ts";
 import { values } from "./values.ts";
 import { walls } from "./walls.ts";
@@ -19,6 +20,7 @@ export const mutants: readonly Mutant[] = [
   ...folded,
   ...permissions,
   ...turns,
+  ...subagents,
   ...seats,
   ...limits,
   ...conversation,

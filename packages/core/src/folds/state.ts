@@ -6,7 +6,7 @@ import {
   type ListedAgent,
 } from "../events/event-map.ts";
 import type { Message, Usage } from "../events/message.ts";
-import { noUsage } from "../events/usage.ts";
+import { addUsage, noUsage } from "../events/usage.ts";
 import { CallsDraft } from "./call.ts";
 import { newControl, reduceControl, type Control } from "./control.ts";
 import { noFiles, reduceFiles, type FilesState } from "./files.ts";
@@ -147,6 +147,14 @@ function endedAfter({ turn, ended }: ThreadState, event: DurableEvent): Ended | 
       const used = { usage, cost: unpriced ? null : cost, durationMs: watch.ms };
       return { turnId, reason, detail, message, finishReason, inputIds, ...used };
     }
+    // A run in the background that ends after its turn still counts for it.
+    case "subagent_end":
+      if (!ended || ended.turnId !== event.turnId) return ended;
+      return {
+        ...ended,
+        usage: addUsage(ended.usage, event.usage),
+        cost: ended.cost === null || event.cost === null ? null : ended.cost + event.cost,
+      };
     default:
       return ended;
   }

@@ -3,7 +3,7 @@ import { noteId } from "../config/run-id.ts";
 import { abort, abortEnded } from "../commands/abort.ts";
 import { stamp, type NewEvent } from "../events/event-map.ts";
 import { textOf } from "../events/message.ts";
-import { isCancelled, isOpenIn, type Run } from "../folds/runs.ts";
+import { hasCancelledRuns, isCancelled, isOpenIn, type Run } from "../folds/runs.ts";
 import type { Ended, ThreadState } from "../folds/state.ts";
 import { newFolds } from "../folds/folds.ts";
 import { isWaiting } from "../folds/progress.ts";
@@ -148,9 +148,10 @@ export class ChildRun {
       const woken = new Promise<void>((resolve) => (this.#wake = resolve));
       const changed = Promise.race([child.changed(), woken]);
       // Another process has recorded its end.
-      if (!this.#recorded) return this.#abortIfRunning(child);
+      if (!this.#recorded) return this.#endUnlessEnded(child);
       const end = child.isDeleted ? failure("its thread was deleted") : await endOfRun(child, this.#run.runId);
-      if (end) {
+      if (end && (child.isDeleted || (await hasEndedBelow(child)))) {
+        await this.#endCommands(end);
         // The abort of a cancelled run that has not begun removes its input.
         await this.#report(end === inputRemoved && this.#isCancelled ? cancelledBeforeStart : end);
         return;
@@ -166,8 +167,18 @@ export class ChildRun {
     }
   }
 
-  async #abortIfRunning(child: Thread): Promise<void> {
-    if (!child.isDeleted && (await endOfRun(child, this.#run.runId)) === null) await abort(child, { inbox: true });
+  async #endUnlessEnded(child: Thread): Promise<void> {
+    if (child.isDeleted) return;
+    const end = await endOfRun(child, this.#run.runId);
+    if (!end) await abort(child, { inbox: true });
+    await this.#endCommands(end);
+  }
+
+  /** Ends the background commands that this process has started for the child. Those of a session stay for its next run. */
+  async #endCommands(end: EndedRun | null): Promise<void> {
+    const { workspace } = this.#owner.ports;
+    const isKept = this.#run.session !== "stateless" && end !== null && end.status !== "aborted";
+    if (!isKept) await workspace?.endCommands?.(this.#run.childThreadId);
   }
 
   /** Until the timeout of the run, which counts the time at work. */
@@ -235,6 +246,16 @@ export class ChildRun {
     this.#isStopped = true;
     this.#wake();
   }
+}
+
+/** What a run has started in the background and not awaited ends with it: no agent would get the report. False until it has ended. */
+async function hasEndedBelow(child: Thread): Promise<boolean> {
+  if (child.state.runs.unfinished.size === 0) return true;
+  await child.command(({ runs }) => {
+    const isDone = runs.unfinished.size === 0 || hasCancelledRuns(runs);
+    return isDone ? null : { events: [{ type: "abort_requested" }] };
+  });
+  return false;
 }
 
 /** Appends the input of the run to the thread of its session. False if the session is at work on something else. */

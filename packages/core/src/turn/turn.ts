@@ -55,7 +55,7 @@ export async function runTurns(driver: Driver): Promise<void> {
     // The first append takes the lease. Without it, another process drives the turn.
     else if (driver.epoch === undefined) return;
     else if (!driver.ports.modes.canAct(driver.state)) await driver.release();
-    else if (turn.aborting) await endAborting(driver);
+    else if (turn.aborting) await endAborted(driver, null);
     else if (!turn.begun) await beginRetry(driver);
     else if (isWaiting(turn) && !(driver.declinesQuestions && waitsForPerson(driver.state))) await driver.release();
     else if (turn.phase === "calls")
@@ -64,12 +64,6 @@ export async function runTurns(driver: Driver): Promise<void> {
     else if (turn.phase === "done") await end(driver);
     else await step(driver, turn);
   }
-}
-
-/** Descendants stop first, so that nothing runs any more when the turn has ended. */
-async function endAborting(driver: Driver): Promise<void> {
-  await childrenStopped(driver);
-  await driver.append((state) => endTurn(state, "aborted"));
 }
 
 /** How long an aborted turn waits for its children to stop. */
@@ -214,8 +208,12 @@ function usageOf(driver: Driver, { modelId }: Setup, usage: Usage): NewEvent<"us
   return { type: "usage_update", usage, cost: driver.ports.costOf(usage, modelId), cachedShare };
 }
 
-/** Ends an aborted turn. A closing driver does not end it: the next driver continues it from the draft. */
+/**
+ * Ends an aborted turn. Descendants stop first, so that nothing runs any more when the turn has ended. A closing driver does not end it:
+ * the next driver continues it from the draft.
+ */
 async function endAborted(driver: Driver, partial: Message | null): Promise<void> {
+  await childrenStopped(driver);
   if (!driver.drives) return;
   await driver.append(
     (state) => state.turn && endTurn(state, "aborted", { before: interrupted(partial, state.turn.turnId) }),
