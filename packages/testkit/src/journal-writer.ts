@@ -181,7 +181,14 @@ export class JournalWriter {
   }
 
   #startCall({ toolCallId, toolName }: Call, args: Json): void {
-    this.#inTurn({ type: "tool_start", toolCallId, toolName, args, key: `${this.#threadId}:${this.#seq}`, effect: "once" });
+    this.#inTurn({
+      type: "tool_start",
+      toolCallId,
+      toolName,
+      args,
+      key: `${this.#threadId}:${this.#seq}`,
+      effect: "once",
+    });
   }
 
   #outcome(call: Call, { kind, result }: OutcomePlan): void {
