@@ -17,7 +17,13 @@ const ALL = ["{packages,apps}/*/test/**/*.test.ts", "test/**/*.test.ts"];
 const GROUP = 16;
 const MAX_PROCESSES = 4;
 /** These folders take longest, so they start first. */
-const SLOW = ["packages/testkit/test", "packages/workspace/test/backends", "apps/cli/test", "test"];
+const SLOW = [
+  "packages/testkit/test",
+  "packages/testkit/test/subagents",
+  "packages/workspace/test/backends",
+  "apps/cli/test",
+  "test",
+];
 /** Tests start many processes. Without a cache, most of the time would be spent stripping the same types. */
 const COMPILE_CACHE = join(process.cwd(), "node_modules/.cache/compile");
 /** Files that tests leave behind, for example because a process was killed, are removed with this folder. */

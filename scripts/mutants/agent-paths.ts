@@ -75,22 +75,22 @@ export const agentPaths: Mutant[] = [
     {
       attacks: "path rules of agents: a clone of a subagent's thread is without them",
       file: "commands/clone.ts",
-      find: "const inForce = pathRulesField(await pathRulesInForce(source));",
-      replace: "const inForce = pathRulesField((await pathRulesInForce(source)).slice(0, 0));",
+      find: "...pathRulesField(policies.pathRules) };",
+      replace: "};",
       tests: CLONES,
     },
     {
       attacks: "path rules of agents: a thread that is created at a subagent's is without them",
       file: "commands/create-thread.ts",
-      find: "...pathRulesField(pathRules) };",
-      replace: "...pathRulesField(pathRules.slice(0, 0)) };",
+      find: "...pathRulesField(control.policies.pathRules) };",
+      replace: "};",
       tests: CLONES,
     },
     {
       attacks: "path rules of agents: a rewind of such a clone drops them",
       file: "commands/rewind.ts",
-      find: "...now, ...pathRulesField(pathRules) };",
-      replace: "...now, ...pathRulesField(pathRules.slice(0, 0)) };",
+      find: "spent, state, ...pathRulesField(pathRules) };",
+      replace: "spent, state };",
       tests: CLONES,
     },
     {

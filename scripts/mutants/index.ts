@@ -1,14 +1,17 @@
 import { agentPaths } from "./agent-paths.ts";
 import { conversation } from "./conversation.ts";
+import { delegation } from "./delegation.ts";
 import { files } from "./files.ts";
 import { folded } from "./folded.ts";
 import { memory } from "./memory.ts";
+import { limits } from "./limits.ts";
 import type { Mutant } from "./mutant.ts";
 import { patterns } from "./patterns.ts";
 import { permissions } from "./permissions.ts";
 import { search } from "./search.ts";
 import { seats } from "./seats.ts";
 import { store } from "./store.ts";
+import { subagents } from "./subagents.ts";
 import { turns } from "./turns.ts";
 import { values } from "./values.ts";
 import { walls } from "./walls.ts";
@@ -20,7 +23,9 @@ export const mutants: readonly Mutant[] = [
   ...folded,
   ...permissions,
   ...turns,
+  ...subagents,
   ...seats,
+  ...limits,
   ...conversation,
   ...memory,
   ...values,
@@ -28,4 +33,5 @@ export const mutants: readonly Mutant[] = [
   ...walls,
   ...patterns,
   ...agentPaths,
+  ...delegation,
 ];

@@ -29,7 +29,6 @@ import type { Store } from "./ports/store.ts";
 import type { NewLive } from "./events/live-events.ts";
 import type { ToolSet } from "./tools/tool.ts";
 import { printAtExit } from "./thread/unanswered.ts";
-import { warn } from "./ports/warn.ts";
 import { onThreadDeleted, type Workspace } from "./ports/workspace.ts";
 
 /** `Values`: the type of the state of a thread, from the `stateSchema`. */
@@ -119,13 +118,14 @@ export class Harness<Values = StateValues> {
   readonly #sessions = new Set<Session<Values>>();
   readonly #heartbeats: Heartbeats;
   readonly #modes: Modes;
+  readonly #agentModes: AgentModes;
   readonly #shape: StateShape;
   readonly #workspace: Workspace | undefined;
   readonly #rules: readonly Rule[];
   readonly #config: { clock: Clock; ids: Ids; recover: "opened" | "all"; resourceId: string };
   #ready: Promise<void> | undefined;
   #cancelPrintAtExit: (() => void) | undefined;
-  #closed = false;
+  readonly #closing = new AbortController();
 
   constructor(config: HarnessConfig<Values>) {
     const valid = checkedConfig(Config, config, "Harness");
@@ -152,7 +152,9 @@ export class Harness<Values = StateValues> {
       subagents,
       clock,
       checkAgent: (agent) => checkAgent(agent, valid.workspace),
+      closing: this.#closing.signal,
     });
+    this.#agentModes = new AgentModes(this.#modes);
     const prices = { ...defaultPrices, ...valid.prices };
     const { ids = randomIds, recover = "opened", resourceId = "default", onRecover = "resume" } = valid;
     this.#config = { clock, ids, recover, resourceId };
@@ -162,14 +164,14 @@ export class Harness<Values = StateValues> {
     const { workspace, memory, context: sources = [] } = valid;
     const ports = { store, clock, ids, modes: this.#modes, shape: this.#shape, workspace, memory, sources };
     const cost = (usage: Usage, modelId: string) => costOf(usage, modelId, prices);
-    this.#registry = new ThreadRegistry({ ...ports, costOf: cost }, new AgentModes(this.#modes), onRecover);
+    this.#registry = new ThreadRegistry({ ...ports, costOf: cost }, this.#agentModes, onRecover);
     this.#session = this.#newSession(resourceId);
     this.#heartbeats = new Heartbeats({ clock, report: (message) => this.#inform(message) }, valid.heartbeats);
   }
 
   /** Opens the store. With `recover: "all"`, continues the interrupted turns of all threads. */
   async init(): Promise<void> {
-    if (this.#closed) throw closedError();
+    if (this.#closing.signal.aborted) throw closedError();
     this.#ready ??= this.#init().catch((error: unknown) => {
       // The cause may be temporary: the next call tries again.
       this.#ready = undefined;
@@ -184,7 +186,7 @@ export class Harness<Values = StateValues> {
     if (this.#config.recover === "all") await this.#recoverAll();
     this.#heartbeats.start();
     this.#cancelPrintAtExit = printAtExit(() => this.#registry.unanswered());
-    for (const message of this.#modes.unknownTools()) warn("CINCH_UNKNOWN_TOOL", message);
+    this.#agentModes.warnOfUnknownTools(this.#modes);
   }
 
   /** If the workspace can't be opened, all sessions get an event, and `init` fails: agents would have no files. */
@@ -266,7 +268,7 @@ export class Harness<Values = StateValues> {
   /** Stops driving and releases leases at once. Pending calls stay pending. */
   async close(): Promise<void> {
     this.#cancelPrintAtExit?.();
-    this.#closed = true;
+    this.#closing.abort();
     // Leases don't wait for heartbeats to end; the store does.
     const heartbeats = this.#heartbeats.close();
     for (const session of this.#sessions) session.abandon();

@@ -1,6 +1,7 @@
 import { answerApproval, answerSuspension, type ApprovalAnswer, type SuspensionAnswer } from "./commands/answers.ts";
 import { AnswerTargets } from "./commands/answer-target.ts";
 import { Subscribers } from "./thread/subscribers.ts";
+import { controlInForce } from "./commands/control-in-force.ts";
 import { cloneThread, type CloneOptions } from "./commands/clone.ts";
 import { requestCompaction, type Compacted } from "./commands/compact.ts";
 import { explainContext, type ContextExplanation } from "./queries/explain-context.ts";
@@ -31,7 +32,8 @@ import { retry } from "./commands/retry.ts";
 import { diffSince, rewindThread, type RewindOptions, type RewindResult } from "./commands/rewind.ts";
 import type { StateShape, StateUpdates, StateValues, WholeState } from "./config/state-shape.ts";
 import type { Store, ThreadQuery, ThreadRecord } from "./ports/store.ts";
-import { resyncOf, type Listener } from "./thread/subscriber.ts";
+import { arriveAt } from "./thread/arrive-at.ts";
+import type { Listener } from "./thread/subscriber.ts";
 import { settled, type Settled } from "./queries/settled.ts";
 import type { Thread } from "./thread/thread.ts";
 import type { TurnResult } from "./thread/turn-results.ts";
@@ -366,13 +368,8 @@ export class Session<Values = StateValues> {
     await this.#thread?.refresh();
     const shown = { modeId: this.getCurrentModeId(), modelId: this.getCurrentModelId() };
     const { resourceId } = this;
-    const id = await createThread(this.#ports, {
-      title,
-      resourceId,
-      ...shown,
-      control: this.#control,
-      from: this.#thread,
-    });
+    const control = this.#thread ? await controlInForce(this.#thread) : newControl;
+    const id = await createThread(this.#ports, { title, resourceId, ...shown, control });
     await this.#enter(id);
     return this.#record(id);
   }
@@ -395,15 +392,7 @@ export class Session<Values = StateValues> {
     this.#subscribers.attach(next);
     this.#offDeleted = next?.onDeleted(() => this.#sit(null));
     if (previous) this.#ports.registry.release(previous).catch(() => undefined);
-    if (!next) return;
-    const at = this.#ports.now();
-    const previousThreadId = previous?.id ?? null;
-    this.#subscribers.push({ type: "thread_changed", threadId: next.id, previousThreadId, at });
-    this.#subscribers.push(resyncOf(next, at));
-    const blocked = next.ports.modes.whyBlocked(next.state);
-    if (blocked) next.report("The thread can't be driven from here", blocked);
-    next.supervisor.seated();
-    next.children.seated();
+    if (next) arriveAt(next, { previous, subscribers: this.#subscribers, at: this.#ports.now() });
   }
 }
 

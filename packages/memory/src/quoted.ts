@@ -8,7 +8,7 @@ const CAPS = [Infinity, 20_000, 6_000, 2_000, 600, 200];
  * Messages as lines of JSON. A line can't be forged by the text of a message, because line breaks and quotes in it are escaped. What does
  * not fit is shortened; if that is not enough, messages in the middle are left out.
  */
-export function quoted(quotes: readonly Quote[], roomTokens: number): string {
+export function quotedMessages(quotes: readonly Quote[], roomTokens: number): string {
   const room = roomTokens * CHARS_PER_TOKEN;
   for (const cap of CAPS) {
     const lines = quotes.map((quote) => lineOf(quote, cap));

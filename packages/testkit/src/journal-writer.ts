@@ -159,7 +159,7 @@ export class JournalWriter {
     { toolCallId, toolName }: Call,
     background?: NewEvent<"subagent_start">["background"],
   ): NewEvent<"subagent_start"> {
-    this.#runId = `k:${this.#seq}`;
+    this.#runId = `${this.#threadId}:${this.#seq}`;
     return {
       type: "subagent_start",
       ...this.#ofRun(toolCallId, toolName),
@@ -184,7 +184,14 @@ export class JournalWriter {
   }
 
   #startCall({ toolCallId, toolName }: Call, args: Json): void {
-    this.#inTurn({ type: "tool_start", toolCallId, toolName, args, key: `k:${this.#seq}`, effect: "once" });
+    this.#inTurn({
+      type: "tool_start",
+      toolCallId,
+      toolName,
+      args,
+      key: `${this.#threadId}:${this.#seq}`,
+      effect: "once",
+    });
   }
 
   #outcome(call: Call, { kind, result }: OutcomePlan): void {

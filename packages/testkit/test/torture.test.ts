@@ -3,34 +3,13 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { fileURLToPath } from "node:url";
 import { sqliteStore } from "@cinch/sqlite";
 import { crashPoints, playScenario, tortureAll, tortureHarness } from "@cinch/testkit";
-import { build } from "esbuild";
 import { inspectStore } from "../src/torture/oracle.ts";
+import { bundle } from "./bundle.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "cinch-torture-test-"));
 after(() => rmSync(folder, { recursive: true, force: true }));
-
-/** One file starts in two thirds of the time that the sources take. The store looks for its worker beside it. */
-async function bundleChild(): Promise<string> {
-  const bundles = [
-    { from: "../src/torture/child.ts", to: "child.mjs", format: "esm" },
-    { from: "../../sqlite/src/worker.ts", to: "worker.cjs", format: "cjs" },
-  ] as const;
-  for (const { from, to, format } of bundles)
-    await build({
-      entryPoints: [fileURLToPath(new URL(from, import.meta.url))],
-      outfile: join(folder, to),
-      bundle: true,
-      format,
-      platform: "node",
-      target: "node24",
-      conditions: ["@cinch/source"],
-      logLevel: "error",
-    });
-  return join(folder, "child.mjs");
-}
 
 /** The types of all events of the scenario, in order, with those that the rewind removes. */
 async function playedTypes(): Promise<string[]> {
@@ -80,7 +59,9 @@ test(
     assert.deepEqual(lists.flat().toSorted(), points.toSorted());
     // For a tenth of the points the next process is killed too, just after its takeover.
     const twice = points.filter((_, at) => at % 10 === 0).map((point) => [point, "agent_start:after"]);
-    const verdicts = await tortureAll([...lists, ...twice], { child: await bundleChild() });
+    const verdicts = await tortureAll([...lists, ...twice], {
+      child: await bundle(new URL("../src/torture/child.ts", import.meta.url), folder),
+    });
     assert.equal(verdicts.length, lists.length + twice.length);
     assert.deepEqual(
       verdicts.filter(({ problems }) => problems.length > 0),

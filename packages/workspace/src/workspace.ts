@@ -216,10 +216,14 @@ export class FileWorkspace implements Workspace {
     return isWithin(path, this.#shellAt) ? `/${relativeTo(this.#shellAt, path)}` : path;
   }
 
+  endCommands(threadId: string): Promise<void> {
+    return this.#background.end(threadId);
+  }
+
   /** Several harnesses may share a workspace: the last one closes it. */
   async close(): Promise<void> {
     if (--this.#openings > 0) return;
-    await this.#background.close();
+    await this.#background.end();
     await this.#shell?.close?.();
     await this.undo.close();
     await this.#backend.close?.();

@@ -1,7 +1,7 @@
 import { hasCancelledRuns } from "../folds/runs.ts";
-import { sleep } from "../ports/clock.ts";
+import { withTimeout } from "../ports/clock.ts";
 import type { Thread } from "../thread/thread.ts";
-import { needsDriving } from "../turn/decide.ts";
+import { needsDriving, type Decide } from "../turn/decide.ts";
 import { refuseForeign } from "./refuse-foreign.ts";
 
 /** How long an abort waits for a turn that is about to begin. */
@@ -14,15 +14,19 @@ const BEGIN_MS = 2_000;
 export async function abort(thread: Thread, { inbox = false }: { inbox?: boolean }): Promise<Thread> {
   refuseForeign(thread.state.foreign);
   await begun(thread);
-  await thread.command(({ turn, inbox: queued, runs }) => {
+  await thread.command(abortRequest({ inbox }));
+  return thread;
+}
+
+export const abortRequest =
+  ({ inbox }: { inbox: boolean }): Decide =>
+  ({ turn, inbox: queued, runs }) => {
     const drop = inbox ? { inbox } : {};
-    if (turn?.aborting && !inbox) return null;
+    if (turn?.aborting && (!inbox || queued.length === 0)) return null;
     if (turn) return { events: [{ type: "abort_requested", turnId: turn.turnId, ...drop }] };
     const hasChildren = runs.unfinished.size > 0;
     return hasChildren || (inbox && queued.length > 0) ? { events: [{ type: "abort_requested", ...drop }] } : null;
-  });
-  return thread;
-}
+  };
 
 /** Settles when an input that is about to be taken has been taken: an abort then means the turn that begins with it. */
 async function begun(thread: Thread): Promise<void> {
@@ -30,7 +34,7 @@ async function begun(thread: Thread): Promise<void> {
   const until = clock.now() + BEGIN_MS;
   const canBegin = () => !thread.supervisor.broken && !thread.isClosed && modes.canAct(thread.state);
   const begins = () => !thread.state.turn && needsDriving(thread.state) && canBegin();
-  while (begins() && clock.now() < until) await Promise.race([thread.changed(), sleep(clock, 50)]);
+  while (begins() && clock.now() < until) await withTimeout(clock, thread.changed(), { ms: 50 });
 }
 
 /** Settles when the turn that is current at the call, and the runs that an abort has cancelled, have ended. */

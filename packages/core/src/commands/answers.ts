@@ -148,7 +148,7 @@ async function problemOf(thread: Thread, check: ValueCheck | undefined, value: J
 async function toolOf({ state, ports: { modes } }: Thread, call: Call): Promise<NamedTool | undefined> {
   const { turn, control } = state;
   if (!turn || !modes.has(turn.modeId)) return undefined;
-  return (await modes.setup(control, turn.modeId)).tools.get(call.toolName);
+  return modes.setup(control, turn.modeId).tools.get(call.toolName);
 }
 
 interface CallQuery {

@@ -2,7 +2,7 @@ import { stamp, type NewEvent } from "../events/event-map.ts";
 import { pathRulesField, yoloUpdate } from "../folds/control.ts";
 import type { Folds } from "../folds/folds.ts";
 import type { Thread } from "../thread/thread.ts";
-import { pathRulesInForce } from "./path-rules-in-force.ts";
+import { controlInForce } from "./control-in-force.ts";
 import { checkSeq } from "./rewind.ts";
 
 export interface CloneOptions {
@@ -14,7 +14,7 @@ export interface CloneOptions {
 }
 
 /**
- * Creates a clone that begins as its source was at `atSeq`, with the source's current rules. Returns the folds that the clone inherits;
+ * Creates a clone that begins as its source was at `atSeq`, with the source's current rules: a top-level thread, also if the source is a subagent's. Returns the folds that the clone inherits;
  * `undefined` if it does not inherit the newest event.
  */
 export async function cloneThread(
@@ -27,11 +27,14 @@ export async function cloneThread(
   const seq = atSeq ?? state.seq;
   checkSeq("atSeq", seq, state.seq);
   const id = ports.ids("thread");
-  const { policies } = state.control;
+  const { policies, modeId } = await controlInForce(source);
   const current = { rules: [...policies.rules], state: yoloUpdate(policies) };
   const parent = { threadId: source.id, seq };
-  const inForce = pathRulesField(await pathRulesInForce(source));
-  const event: NewEvent = { type: "thread_cloned", title: title ?? state.title, parent, ...current, ...inForce };
-  await ports.store.append(id, [stamp(event, ports.clock.now())], { afterSeq: seq });
+  const cloned = { title: title ?? state.title, parent, ...current, ...pathRulesField(policies.pathRules) };
+  const events: NewEvent[] = [{ type: "thread_cloned", ...cloned }];
+  const { agent } = state;
+  if (agent && modeId !== null) events.push({ type: "mode_changed", modeId, previousModeId: agent.modeId });
+  const stamped = events.map((event) => stamp(event, ports.clock.now()));
+  await ports.store.append(id, stamped, { afterSeq: seq });
   return { id, folds: seq === state.seq ? folds : undefined };
 }

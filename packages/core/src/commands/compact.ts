@@ -1,12 +1,12 @@
 import { CinchError, type ErrorCode } from "../errors.ts";
-import type { Range } from "../events/context-events.ts";
+import type { SeqRange } from "../events/context-events.ts";
 import type { DurableEvent } from "../events/event-map.ts";
 import { estimateOf } from "../folds/context.ts";
 import type { Thread } from "../thread/thread.ts";
 
 export interface Compacted {
   /** What left the prompt. `null`: there was nothing to leave out. */
-  range: Range | null;
+  range: SeqRange | null;
   /** Estimates for the whole prompt. */
   tokensBefore: number;
   tokensAfter: number;
@@ -35,7 +35,7 @@ export async function requestCompaction(
   return { compacted };
 }
 
-async function compactedAfter(thread: Thread, seq: number): Promise<Range | null> {
+async function compactedAfter(thread: Thread, seq: number): Promise<SeqRange | null> {
   await thread.reach(({ context }) => context.requested === null);
   for (let after = seq; after < thread.state.seq;) {
     const events = await thread.read({ after, limit: 500 });

@@ -5,8 +5,6 @@ import { trieRecord } from "../folds/trie.ts";
 import { plainRule } from "../permissions/rule.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { Store } from "../ports/store.ts";
-import type { Thread } from "../thread/thread.ts";
-import { pathRulesInForce } from "./path-rules-in-force.ts";
 
 interface CreatePorts {
   store: Store;
@@ -20,8 +18,6 @@ interface NewThread {
   resourceId: string;
   /** Of the session's current thread: the new thread begins with its settings. */
   control: Control;
-  /** That thread, if there is one. Its path rules bind the new thread too. */
-  from: Thread | null;
   /** For display. */
   modeId: string;
   modelId: string;
@@ -29,10 +25,9 @@ interface NewThread {
 
 /** Returns the id of the new thread. */
 export async function createThread({ store, modes, ids, now }: CreatePorts, thread: NewThread): Promise<string> {
-  const { control, from, ...fields } = thread;
+  const { control, ...fields } = thread;
   const id = ids("thread");
-  const pathRules = from ? await pathRulesInForce(from) : [];
-  const created: NewEvent = { type: "thread_created", ...fields, ...pathRulesField(pathRules) };
+  const created: NewEvent = { type: "thread_created", ...fields, ...pathRulesField(control.policies.pathRules) };
   const events = [created, ...inherited(control, modes)].map((event) => stamp(event, now()));
   await store.append(id, events, { afterSeq: 0 });
   return id;

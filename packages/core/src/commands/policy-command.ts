@@ -51,6 +51,7 @@ export async function policyCommand(
 
 /** Answers the waiting calls of subagents that the rules allow or deny now. If that fails, a person answers them. */
 async function judgeChildren({ children }: Thread): Promise<void> {
+  if (children.isOpening) await children.opened();
   await Promise.allSettled(children.open.map((child) => policyCommand(child, async () => [], true)));
 }
 
@@ -77,7 +78,7 @@ async function answersByRules(state: ThreadState, thread: Thread): Promise<NewEv
   const calls = askingCalls(state);
   // Without the mode, this process does not have all rules.
   if (!turn || calls.length === 0 || !modes.has(turn.modeId)) return [];
-  const setup = await modes.setup(control, turn.modeId);
+  const setup = modes.setup(control, turn.modeId);
   const context = { threadId, resourceId };
   const answers = await Promise.all(
     calls.map(async ({ toolCallId, toolName, args, approval }): Promise<NewEvent[]> => {

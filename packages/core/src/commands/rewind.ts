@@ -1,11 +1,13 @@
+import { ownerOf } from "../config/run-id.ts";
 import { CinchError } from "../errors.ts";
 import { refuseForeign } from "./refuse-foreign.ts";
 import type { DurableEvent, NewEvent } from "../events/event-map.ts";
 import { subtractUsage } from "../events/usage.ts";
 import { pathRulesField, yoloUpdate } from "../folds/control.ts";
 import { noFiles, reduceFiles, type FilesState } from "../folds/files.ts";
+import type { Runs } from "../folds/runs.ts";
 import type { ThreadState } from "../folds/state.ts";
-import { trieGet, trieRecord } from "../folds/trie.ts";
+import { trieEntries, trieGet, trieRecord } from "../folds/trie.ts";
 import type { FileDiff, HeldFiles, RewoundFile, ThreadFiles } from "../events/files.ts";
 import { hasUnrecordedChanges } from "../turn/decide.ts";
 import type { Thread } from "../thread/thread.ts";
@@ -75,7 +77,7 @@ async function planRewind(thread: Thread, options: RewindOptions): Promise<Rewin
   const later = files ? await withDescendants(thread, own, toSeq) : own;
   const messages = conversation ? own.filter((event) => event.type === "message_end").length : 0;
   const histories = historiesOf(later);
-  const cutEnds = cutEndsIn(own);
+  const cutEnds = cutEndsIn(own, thread.id);
   if (!files) {
     const events = conversation ? [...(await keepHeldFiles(thread, toSeq)), ...histories.map(keptChange)] : [];
     return { result: { toSeq, messages, files: [], untracked: [] }, reverts: [], events, cutEnds };
@@ -101,9 +103,15 @@ async function planRewind(thread: Thread, options: RewindOptions): Promise<Rewin
   return { result, reverts, events: [restoring], cutEnds };
 }
 
-function cutEndsIn(events: readonly DurableEvent[]): DurableEvent<"subagent_end">[] {
-  const begun = new Set(events.flatMap((event) => (event.type === "subagent_start" ? event.runId : [])));
-  return events.flatMap((event) => (event.type === "subagent_end" && !begun.has(event.runId) ? event : []));
+function cutEndsIn(events: readonly DurableEvent[], threadId: string): DurableEvent<"subagent_end">[] {
+  const begun = new Set(events.flatMap(runsBegunBy));
+  const isCut = ({ runId }: { runId: string }) => ownerOf(runId) === threadId && !begun.has(runId);
+  return events.flatMap((event) => (event.type === "subagent_end" && isCut(event) ? event : []));
+}
+
+function runsBegunBy(event: DurableEvent): string[] {
+  if (event.type === "subagent_start") return [event.runId];
+  return event.type === "thread_rewound" ? (event.runs ?? []).map(({ runId }) => runId) : [];
 }
 
 /** Records a change again that stays, although the rewind reverts the event that recorded it. */
@@ -218,9 +226,9 @@ function reachOf(thread: Thread): FileReach {
   return { threadId: thread.id, files };
 }
 
-/** The event carries what a rewind must not revert: the title, the agent, rules, grants, YOLO and usage. */
+/** The event carries what a rewind must not revert: the title, the agent, rules, grants, YOLO and usage; and the runs that it cancels. */
 function rewound(
-  { title, agent, usage: total, spent: all, control }: ThreadState,
+  { title, agent, usage: total, spent: all, control, runs }: ThreadState,
   to: { toSeq: number; files: boolean },
   cutEnds: readonly DurableEvent<"subagent_end">[],
 ): NewEvent {
@@ -228,8 +236,18 @@ function rewound(
   const spent = { ...all, cost: all.cost - cutEnds.reduce((sum, end) => sum + (end.cost ?? 0), 0) };
   const { rules, grants, pathRules } = control.policies;
   const state = yoloUpdate(control.policies);
-  const now = { rules: [...rules], grants: [...grants], state, ...(agent ? { agent } : {}) };
-  return { type: "thread_rewound", ...to, title, usage, spent, ...now, ...pathRulesField(pathRules) };
+  const kept = { title, rules: [...rules], grants: [...grants], usage, spent, state, ...pathRulesField(pathRules) };
+  const bound = agent ? { agent } : {};
+  return { type: "thread_rewound", ...to, ...kept, ...bound, ...revertedRuns(runs, to.toSeq) };
+}
+
+function revertedRuns({ unfinished }: Runs, toSeq: number): Pick<NewEvent<"thread_rewound">, "runs"> {
+  const reverted = Array.from(trieEntries(unfinished), ([, run]) => run).filter(({ seq }) => seq > toSeq);
+  if (reverted.length === 0) return {};
+  const runs = reverted.map(({ runId, turnId, toolCallId, agentName, childThreadId, path }) => {
+    return { runId, turnId, toolCallId, agentName, childThreadId, path };
+  });
+  return { runs };
 }
 
 export function checkSeq(name: string, seq: number, last: number): void {

@@ -1,4 +1,5 @@
 import type { AgentRecord } from "../events/event-map.ts";
+import { warn } from "../ports/warn.ts";
 import type { Agent } from "./agent.ts";
 import type { Modes } from "./modes.ts";
 
@@ -7,8 +8,19 @@ export class AgentModes {
   readonly top: Modes;
   readonly #subagents = new Map<string, { agent: Agent; above: Modes; modes: Modes }>();
 
+  readonly #warnings = new Set<string>();
+
   constructor(top: Modes) {
     this.top = top;
+  }
+
+  /** Warns once about each name in the configuration that is the name of no tool. */
+  warnOfUnknownTools(modes: Modes): void {
+    const messages = modes.unknownTools().filter((message) => !this.#warnings.has(message));
+    for (const message of messages) {
+      this.#warnings.add(message);
+      warn("CINCH_UNKNOWN_TOOL", message);
+    }
   }
 
   /** Rejects if a catalog does. */
@@ -27,6 +39,7 @@ export class AgentModes {
     // A catalog may have another agent of this name by now.
     if (known?.agent === agent && known.above === above) return known.modes;
     const modes = above.ofSubagent(agent, record);
+    this.warnOfUnknownTools(modes);
     this.#subagents.set(key, { agent, above, modes });
     return modes;
   }

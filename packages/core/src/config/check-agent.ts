@@ -20,8 +20,10 @@ export function checkAgent({ name, pathRules }: Agent, workspace: Workspace | un
   }
 }
 
-/** The listed agents and their listed subagents. Those of other catalogs are not known. */
-export function knownAgents(catalog: SubagentCatalog | null | undefined): readonly Agent[] {
-  if (!(catalog instanceof AgentList)) return [];
-  return catalog.all.flatMap((agent) => [agent, ...knownAgents(agent.subagents)]);
-}
+/** The agents of a list. Those of another catalog are not known. */
+export const listedIn = (catalog: SubagentCatalog | null | undefined): readonly Agent[] =>
+  catalog instanceof AgentList ? catalog.all : [];
+
+/** The listed agents and their listed subagents. */
+export const knownAgents = (catalog: SubagentCatalog | null | undefined): readonly Agent[] =>
+  listedIn(catalog).flatMap((agent) => [agent, ...knownAgents(agent.subagents)]);

@@ -4,14 +4,15 @@ import type { Budget } from "./budget.ts";
 import { Delegation, type CatalogPorts } from "./delegation.ts";
 import type { AgentRecord } from "../events/event-map.ts";
 import { CinchError, reasonOf } from "../errors.ts";
-import { isReturned, type Call } from "../folds/call.ts";
+import { hasReport, type Call } from "../folds/call.ts";
 import type { Control } from "../folds/control.ts";
 import type { ThreadState } from "../folds/state.ts";
 import { asV4, type LanguageModel, type StreamModel } from "../model/compat.ts";
 import { Settings } from "./settings.ts";
+import { listedIn } from "./check-agent.ts";
 import { unknownTools } from "./unknown-tools.ts";
 import type { ToolSet } from "../tools/tool.ts";
-import { makeSetup, toolsOf, type Setup, type SetupConfig } from "../turn/setup.ts";
+import { budgetsOf, makeSetup, toolsOf, type Setup, type SetupConfig } from "../turn/setup.ts";
 
 export type ResolveModel = (id: string) => LanguageModel | Promise<LanguageModel>;
 
@@ -78,10 +79,12 @@ export class Modes {
   readonly #shared: SharedConfig;
   readonly #config: SetupConfig;
   readonly #missing: AgentRecord | undefined;
+  /** For a subagent, how many levels of subagents may be below it. */
+  readonly #depth: number | undefined;
   readonly #delegations = new Map<Agent, Delegation | null>();
   /** The models that the configuration gives as objects, by id. */
   readonly #models: Map<string, LanguageModel>;
-  readonly #setups = new Map<string, Promise<Setup>>();
+  readonly #setups = new Map<string, Setup>();
   readonly #tools = new Map<string, ReadonlyMap<string, unknown>>();
 
   constructor(
@@ -95,8 +98,9 @@ export class Modes {
     this.#shared = shared;
     this.#models = new Map(own?.models);
     this.#missing = own?.missing;
+    this.#depth = own?.depth;
     const transition = (state: ThreadState) => this.#transition(state);
-    const delegation = own?.delegation ?? ((agent: Agent) => this.#delegation(agent, own?.depth));
+    const delegation = own?.delegation ?? ((agent: Agent) => this.#delegation(agent));
     this.#config = { ...shared, modes: this.all, transition, delegation, subagent: own?.subagent ?? null };
     for (const mode of this.all) {
       this.#tools.set(mode.id, toolsOf(mode, this.#config));
@@ -105,21 +109,16 @@ export class Modes {
     }
   }
 
-  /** `null`: the agent can't delegate. `depth`: for a subagent, how many levels may be below it. */
-  #delegation(agent: Agent, depth?: number): Delegation | null {
+  /** `null`: the agent can't delegate. */
+  #delegation(agent: Agent): Delegation | null {
     const known = this.#delegations.get(agent);
     if (known !== undefined) return known;
+    const depth = this.#depth;
     const catalog = agent.subagents === undefined && depth === undefined ? this.#shared.subagents : agent.subagents;
     const isPossible = catalog !== null && (depth ?? agent.maxSubagentDepth) > 0;
     const delegation = isPossible ? new Delegation(agent, catalog, this.#shared) : null;
     this.#delegations.set(agent, delegation);
     return delegation;
-  }
-
-  /** Lists the subagents of an agent again: the head of its prompt changes if the list does. A fork keeps the head of its parent. */
-  async listSubagents({ modeId }: Control): Promise<void> {
-    if (this.#config.subagent?.fork) return;
-    if (modeId === null || this.has(modeId)) await this.#config.delegation(this.current({ modeId }).agent)?.refresh();
   }
 
   /** For the thread of a subagent that this process lacks: nothing but to end a turn. */
@@ -135,7 +134,7 @@ export class Modes {
   }
 
   /** The modes of a subagent that an agent of these modes starts. */
-  ofSubagent(agent: Agent, { modeId, depth }: AgentRecord): Modes {
+  ofSubagent(agent: Agent, { modeId, depth }: Pick<AgentRecord, "modeId" | "depth">): Modes {
     const mode = this.of(modeId);
     const { subagent, delegation } = this.#config;
     const top = subagent?.top ?? mode.agent;
@@ -149,9 +148,20 @@ export class Modes {
     return new Modes([only], modeId, shared, own);
   }
 
-  /** A message for each name in the configuration that is the name of no tool. */
+  /** A message for each name in the configuration that is the name of no tool, also in that of listed subagents. */
   unknownTools(): string[] {
-    return unknownTools(this.#config);
+    const { delegation, subagent } = this.#config;
+    // The subagents of a fork are those of its parent.
+    const delegating = subagent?.fork ? [] : this.all;
+    const below = delegating.flatMap(({ id, agent }) =>
+      listedIn(delegation(agent)?.catalog).flatMap((one) => {
+        const depth = (this.#depth ?? agent.maxSubagentDepth) - 1;
+        return this.ofSubagent(one, { modeId: id, depth }).unknownTools();
+      }),
+    );
+    // Modes that share an agent give the same messages.
+    const toolsOfMode = ({ id }: HarnessMode) => this.#tools.get(id)!.keys();
+    return [...new Set([...unknownTools(this.#config, toolsOfMode), ...below])];
   }
 
   /** Throws `UNKNOWN_MODE`. */
@@ -191,7 +201,7 @@ export class Modes {
    */
   lacksTool(state: ThreadState, call: Call): boolean {
     const { approval, key, effect, toolName, state: now } = call;
-    if ((approval === null && key === null) || isReturned(call)) return false;
+    if ((approval === null && key === null) || hasReport(call)) return false;
     // Only a call that runs needs the tool. A `once` call that a crash interrupted does not run again.
     const isRun = now === "requested" || now === "resumed" || (now === "started" && effect !== "once");
     if (!isRun) return false;
@@ -245,25 +255,20 @@ export class Modes {
   }
 
   /** The setup for this mode; default: the thread's current mode. */
-  setup(control: Control, modeId?: string): Promise<Setup> {
-    return this.#setup(modeId === undefined ? this.current(control) : this.of(modeId), control);
-  }
-
-  #setup(mode: HarnessMode, control: Control): Promise<Setup> {
+  setup(control: Control, modeId?: string): Setup {
+    const mode = modeId === undefined ? this.current(control) : this.of(modeId);
     const modelId = this.modelId(control, mode);
-    const key = JSON.stringify([mode.id, modelId, this.#config.delegation(mode.agent)?.version]);
+    const key = JSON.stringify([mode.id, modelId]);
     const known =
       this.#setups.get(key) ?? makeSetup(mode, { modelId, model: () => this.#model(modelId, mode) }, this.#config);
     this.#setups.set(key, known);
-    known.catch(() => this.#setups.delete(key));
     return known;
   }
 
   /** The budgets in a thread's current mode. */
   readonly budgets = (control: Control): readonly Budget[] => {
     if (control.modeId !== null && !this.has(control.modeId)) return [];
-    const { agent } = this.current(control);
-    return [this.#config.budget, agent.budget].filter((budget) => budget !== undefined);
+    return budgetsOf(this.current(control).agent, this.#config);
   };
 
   /** The model that a memory asks; default: the thread's own. */

@@ -3,12 +3,12 @@ import { command, driver, live } from "./event-entry.ts";
 import { Usage } from "./message.ts";
 
 /** The first and the last `seq` of a part of the journal. */
-const Range = z.tuple([z.number(), z.number()]);
-export type Range = z.infer<typeof Range>;
+const SeqRange = z.tuple([z.number(), z.number()]);
+export type SeqRange = z.infer<typeof SeqRange>;
 
 /** What an observer or a reflector answered. */
 const answer = {
-  range: Range,
+  range: SeqRange,
   /** The text. Missing if it can't be used. */
   blob: z.optional(z.string()),
   /** An estimate for the text. */
@@ -53,7 +53,7 @@ export const contextEvents = {
   om_reflection_end: command(() => answer),
   /** Observations stand in the prompt for the messages of the range from here on. */
   om_activation: driver(() => ({
-    range: Range,
+    range: SeqRange,
     ...cut,
     /** The reflection replaces the blocks that it covers. */
     reflected: z.optional(z.boolean()),
@@ -64,7 +64,7 @@ export const contextEvents = {
    * nothing changes: there was nothing to summarise, or `failed` says why a requested compaction was not possible.
    */
   context_summarised: driver(() => ({
-    range: z.optional(Range),
+    range: z.optional(SeqRange),
     ...cut,
     blob: z.optional(z.string()),
     tokens: z.number(),
@@ -72,10 +72,10 @@ export const contextEvents = {
     failed: z.optional(z.object({ code: z.string(), message: z.string() })),
   })),
   om_status: live(() => ({ ...progress, messageLimit: z.number(), observationLimit: z.number() })),
-  om_observation_start: live(() => ({ range: Range })),
-  om_observation_failed: live(() => ({ range: Range, message: z.string() })),
-  om_reflection_start: live(() => ({ range: Range })),
-  om_reflection_failed: live(() => ({ range: Range, message: z.string() })),
+  om_observation_start: live(() => ({ range: SeqRange })),
+  om_observation_failed: live(() => ({ range: SeqRange, message: z.string() })),
+  om_reflection_start: live(() => ({ range: SeqRange })),
+  om_reflection_failed: live(() => ({ range: SeqRange, message: z.string() })),
   /** An observation is made ahead of time, so that the step that needs it does not wait. */
   om_buffering_start: live(() => progress),
   om_buffering_end: live(() => progress),

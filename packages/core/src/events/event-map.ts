@@ -33,8 +33,13 @@ const state = z.record(z.string(), Json);
 /** Of one thread, without its subagents. `delegating`: it waits for them. */
 const ThreadStatus = z.enum(["running", "waiting", "delegating", "parked", "idle"]);
 export type ThreadStatus = z.infer<typeof ThreadStatus>;
+/** A subagent as the `task` tool lists it. */
+const ListedAgent = z.object({ name: z.string(), description: z.string() });
+export type ListedAgent = z.infer<typeof ListedAgent>;
 /** The work of one `task` call. `runId` is the key of the call, and the id of the child's input. */
 const run = { ...tool, runId: z.string(), agentName: z.string(), childThreadId: z.string(), path: z.array(z.string()) };
+/** A run that a rewind has cancelled, although its start is reverted: it must still be ended. */
+const RevertedRun = z.omit(z.object({ ...run, turnId: z.string() }), { toolName: true });
 const ofChild = {
   childThreadId: z.string(),
   path: z.array(z.string()),
@@ -99,6 +104,8 @@ export const eventMap = {
     state: z.optional(state),
     pathRules: z.optional(PathRuleLists),
     agent: z.optional(AgentRecord),
+    /** The unfinished runs whose start is reverted. They are cancelled. */
+    runs: z.optional(z.array(RevertedRun)),
   })),
   thread_changed: live(() => ({ previousThreadId: z.nullable(z.string()) })),
   thread_deleted: live(() => ({ previousThreadId: z.nullable(z.string()) })),
@@ -159,6 +166,8 @@ export const eventMap = {
     tokens: z.optional(z.number()),
     /** By name, the context sources whose texts are in the head. */
     sources: z.optional(z.record(z.string(), SourceVersion)),
+    /** Those that the agent can delegate to: the list of its catalog at the beginning of the turn. */
+    subagents: z.optional(z.array(ListedAgent)),
   })),
   error: driver(() => ({
     code: z.string(),

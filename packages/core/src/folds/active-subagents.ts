@@ -1,6 +1,7 @@
 import type { DurableEvent, HarnessEvent } from "../events/event-map.ts";
 import type { Usage } from "../events/message.ts";
 import { addUsage, noUsage } from "../events/usage.ts";
+import { ownerOf } from "../config/run-id.ts";
 import type { ActiveSubagent, HarnessDisplayState } from "./display-state.ts";
 import { approvalOf, suspensionOf } from "./question.ts";
 import { without } from "./without.ts";
@@ -29,9 +30,12 @@ export function withoutLiveSubagents(subagents: ActiveSubagents, threadId: strin
   return quiet(filtered(subagents, ({ parentThreadId }) => parentThreadId === threadId));
 }
 
-/** A rewind reverts no run in the background that had started. */
-export const inBackground = (subagents: ActiveSubagents): ActiveSubagents =>
-  quiet(filtered(subagents, (one) => one.agentId !== null && isActiveSubagent(one)));
+/** A rewind reverts no run in the background that the thread itself had started. */
+export const inBackground = (subagents: ActiveSubagents, threadId: string): ActiveSubagents =>
+  withoutLiveSubagents(
+    filtered(subagents, (one) => one.agentId !== null && isActiveSubagent(one)),
+    threadId,
+  );
 
 const quiet = (subagents: ActiveSubagents): ActiveSubagents =>
   Object.fromEntries(
@@ -46,10 +50,10 @@ export const withoutEnded = (subagents: ActiveSubagents): ActiveSubagents =>
   Object.values(subagents).every(isActiveSubagent) ? subagents : filtered(subagents, isActiveSubagent);
 
 export function startedSubagent(subagents: ActiveSubagents, event: DurableEvent<"subagent_start">): ActiveSubagents {
-  const { childThreadId, agentName, path, task, background, at, threadId } = event;
+  const { childThreadId, agentName, path, task, background, at, runId } = event;
   const one: ActiveSubagent = {
     threadId: childThreadId,
-    parentThreadId: threadId,
+    parentThreadId: ownerOf(runId),
     agentName,
     path,
     task,

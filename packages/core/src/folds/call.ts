@@ -121,8 +121,8 @@ export type ChildReport = Pick<DurableEvent<"subagent_end">, "result" | "isError
 
 const reportOf = ({ result, isError, durationMs }: ChildReport): Json => ({ result, isError, durationMs }) as Json;
 
-/** Whether the child of the call has ended. */
-export const isReturned = ({ state, forChildren, answered }: Call): boolean =>
+/** Whether the child of the call has ended, so that its report is the result of the call. */
+export const hasReport = ({ state, forChildren, answered }: Call): boolean =>
   state === "resumed" && forChildren && !answered;
 
 /** The `seq` of the question that a waiting call asks. */

@@ -1,4 +1,4 @@
-import type { Range } from "../events/context-events.ts";
+import type { SeqRange } from "../events/context-events.ts";
 import type { DurableEvent } from "../events/event-map.ts";
 import type { Usage } from "../events/message.ts";
 import { addUsage, noUsage } from "../events/usage.ts";
@@ -32,7 +32,7 @@ export interface ContextState {
 export interface SharedObservation {
   /** The thread that was observed. */
   readonly of: string;
-  readonly range: Range;
+  readonly range: SeqRange;
   readonly blob: string | null;
   readonly tokens: number;
 }

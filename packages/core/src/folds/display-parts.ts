@@ -88,7 +88,7 @@ function changedParts(parts: DisplayParts, event: HarnessEvent, fold: MessagesFo
     case "thread_cloned":
       return { threadId: event.threadId, ...noLive, activeSubagents: {} };
     case "thread_rewound":
-      return { ...noLive, activeSubagents: inBackground(activeSubagents) };
+      return { ...noLive, activeSubagents: inBackground(activeSubagents, event.threadId) };
     case "agent_end":
       return { ...noLive, activeSubagents: withoutEnded(activeSubagents) };
     case "subagent_start":

@@ -1,10 +1,10 @@
 import type { DurableEvent } from "../events/event-map.ts";
-import type { Range } from "../events/context-events.ts";
+import type { SeqRange } from "../events/context-events.ts";
 
 /** A text that stands in the prompt for a part of the journal. */
 export interface MemoryBlock {
   kind: "observation" | "reflection" | "summary" | "left_out";
-  range: Range;
+  range: SeqRange;
   /** `null`: the part is left out. */
   blob: string | null;
   tokens: number;
@@ -106,7 +106,7 @@ function activated(memory: MemoryBlocks, event: DurableEvent<"om_activation">): 
   };
 }
 
-function summarised(memory: MemoryBlocks, event: DurableEvent<"context_summarised">, range: Range): MemoryBlocks {
+function summarised(memory: MemoryBlocks, event: DurableEvent<"context_summarised">, range: SeqRange): MemoryBlocks {
   const { blob = null, tokens, at, by, kept, keptTokens } = event;
   const block: MemoryBlock = { kind: blob === null ? "left_out" : "summary", range, blob, tokens, at };
   const { reflection } = memory;
@@ -129,7 +129,7 @@ function replaced(blocks: readonly MemoryBlock[], block: MemoryBlock): MemoryBlo
   return [...before, block, ...after];
 }
 
-const isWithin = (inner: Range, outer: Range): boolean => inner[0] >= outer[0] && inner[1] <= outer[1];
+const isWithin = (inner: SeqRange, outer: SeqRange): boolean => inner[0] >= outer[0] && inner[1] <= outer[1];
 
 /** Whether `reduceBlocks` folds the event. */
 export const isMemoryEvent = ({ type }: DurableEvent): boolean => MEMORY_EVENTS.has(type);

@@ -1,4 +1,6 @@
 import type { DurableEvent, RunStatus } from "../events/event-map.ts";
+import { ownerOf } from "../config/run-id.ts";
+import type { ThreadState } from "./state.ts";
 import { emptyTrie, trieDelete, trieEntries, trieGet, trieSet, type Trie } from "./trie.ts";
 
 type Start = DurableEvent<"subagent_start">;
@@ -60,6 +62,28 @@ export const noRuns: Runs = {
   cancelledUpTo: 0,
 };
 
+/** Whether a run must end. One of the foreground does not outlive its turn. */
+export function isCancelled({ runs, turn }: RunOwner, run: Run): boolean {
+  return run.seq <= runs.cancelledUpTo || (!run.background && turn?.turnId !== run.turnId);
+}
+
+interface RunOwner {
+  runs: Runs;
+  turn: { turnId: string } | null;
+}
+
+/** Whether a child has not ended this run yet. */
+export const isOpenIn = ({ inbox, turn }: ThreadState, runId: string): boolean =>
+  inbox.some((item) => item.inputId === runId) || (turn !== null && trieGet(turn.inputIds, runId) !== undefined);
+
+/** Whether a thread works on a run that must end: its caller has cancelled it, or the caller's own run must end. */
+export function worksOnCancelledRun(child: ThreadState, [owner, ...above]: readonly ThreadState[]): boolean {
+  if (!owner) return false;
+  const runs = Array.from(trieEntries(owner.runs.unfinished), ([, run]) => run);
+  const run = runs.find(({ runId }) => isOpenIn(child, runId));
+  return run !== undefined && (isCancelled(owner, run) || worksOnCancelledRun(owner, above));
+}
+
 /** Whether an abort has cancelled runs whose end is not recorded yet. */
 export const hasCancelledRuns = ({ unfinished, cancelledUpTo }: Runs): boolean =>
   Array.from(trieEntries(unfinished)).some(([, run]) => run.seq <= cancelledUpTo);
@@ -79,8 +103,10 @@ export function reduceRuns(runs: Runs, event: DurableEvent): Runs {
       return ended(runs, event);
     case "abort_requested":
       return runs.unfinished.size === 0 || event.keepsBackground ? runs : { ...runs, cancelledUpTo: event.seq };
+    case "thread_rewound":
+      return withReverted(withoutUnfinished(runs, isInherited(event.threadId)), event);
     case "thread_cloned":
-      return withoutUnfinished(runs);
+      return { ...withoutUnfinished(runs, () => true), cancelledUpTo: 0 };
     default:
       return runs;
   }
@@ -134,9 +160,26 @@ function ended(runs: Runs, event: DurableEvent<"background_settled">): Runs {
   return { ...runs, background: trieSet(runs.background, agentId, agent) };
 }
 
-/** A clone inherits no unfinished run. */
-function withoutUnfinished({ unfinished, background, backgroundCount, sessions }: Runs): Runs {
-  let left = background;
-  for (const [, run] of trieEntries(unfinished)) if (run.background) left = trieDelete(left, run.background.agentId);
-  return { ...noRuns, background: left, backgroundCount, sessions };
+/** They are as old as the rewind: an earlier event does not know them. */
+function withReverted(runs: Runs, { runs: reverted = [], seq, at }: DurableEvent<"thread_rewound">): Runs {
+  const rest = { task: "", forked: false, session: "stateless" as const, modeId: "", depth: 0, seq, at };
+  const unfinished = reverted.reduce((all, run) => trieSet(all, run.runId, { ...run, ...rest }), runs.unfinished);
+  return { ...runs, unfinished };
+}
+
+/** Whether the source of a clone has started a run. A preview has no thread: there, all runs are the thread's own. */
+const isInherited =
+  (threadId: string) =>
+  ({ runId }: Run): boolean =>
+    threadId !== "" && ownerOf(runId) !== threadId;
+
+/** A clone inherits no unfinished run, also when it is rewound to before it was made. */
+function withoutUnfinished(runs: Runs, isDropped: (run: Run) => boolean): Runs {
+  let { unfinished, background } = runs;
+  for (const [runId, run] of trieEntries(runs.unfinished)) {
+    if (!isDropped(run)) continue;
+    unfinished = trieDelete(unfinished, runId);
+    if (run.background) background = trieDelete(background, run.background.agentId);
+  }
+  return { ...runs, unfinished, background };
 }

@@ -3,10 +3,11 @@ import {
   type AgentRecord,
   type DurableEvent,
   type EndReason,
+  type ListedAgent,
   type SourceVersion,
 } from "../events/event-map.ts";
 import type { Message, Usage } from "../events/message.ts";
-import { noUsage } from "../events/usage.ts";
+import { addUsage, noUsage } from "../events/usage.ts";
 import { CallsDraft } from "./call.ts";
 import { newContext, reduceContext, type ContextState } from "./context.ts";
 import { newControl, reduceControl, type Control } from "./control.ts";
@@ -69,6 +70,8 @@ export interface PromptHead {
   hasNewSources: boolean;
   /** The prompt has been compacted since such a note: the next head has the new text. */
   isOutdated: boolean;
+  /** `null`: the agent can't delegate. */
+  subagents: readonly ListedAgent[] | null;
 }
 
 export const NAMED_KEPT = 100;
@@ -131,8 +134,9 @@ function reduceOne(before: ThreadState, event: DurableEvent, draft: CallsDraft):
     case "input_accepted":
       return event.named ? { ...state, named: [...state.named, event.inputId].slice(-NAMED_KEPT) } : state;
     case "prompt_head": {
-      const { blob, key, agentName = "", modelId = "", sources = {} } = event;
-      return { ...state, head: { blob, key, agentName, modelId, sources, hasNewSources: false, isOutdated: false } };
+      const { blob, key, agentName = "", modelId = "", subagents = null, sources = {} } = event;
+      const recorded = { blob, key, agentName, modelId, subagents, sources };
+      return { ...state, head: { ...recorded, hasNewSources: false, isOutdated: false } };
     }
     case "message_end":
       return event.source && state.head ? { ...state, head: withSource(state.head, event.source) } : state;
@@ -164,6 +168,14 @@ function endedAfter({ turn, ended }: ThreadState, event: DurableEvent): Ended | 
       const used = { usage, cost: unpriced ? null : cost, durationMs: watch.ms };
       return { turnId, reason, detail, message, finishReason, inputIds, ...used };
     }
+    // A run in the background that ends after its turn still counts for it.
+    case "subagent_end":
+      if (!ended || ended.turnId !== event.turnId) return ended;
+      return {
+        ...ended,
+        usage: addUsage(ended.usage, event.usage),
+        cost: ended.cost === null || event.cost === null ? null : ended.cost + event.cost,
+      };
     default:
       return ended;
   }

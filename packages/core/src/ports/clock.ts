@@ -47,12 +47,21 @@ export function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<
 /** How long a command waits for user code. Commands are executed in order, so a schema that hangs would delay an abort. */
 const TIMEOUT_MS = 1_000;
 
-/** The result of the promise, or `undefined` after the timeout. */
-export async function withTimeout<T>(clock: Clock, promise: Promise<T>, ms = TIMEOUT_MS): Promise<T | undefined> {
-  const settled = new AbortController();
+/** The result of the promise, or `undefined` after the timeout, or when the signal is aborted. */
+export async function withTimeout<T>(
+  clock: Clock,
+  promise: Promise<T>,
+  { ms = TIMEOUT_MS, signal }: { ms?: number; signal?: AbortSignal } = {},
+): Promise<T | undefined> {
+  const over = new AbortController();
+  // A reason costs less than the exception that `abort()` makes without one.
+  const end = () => over.abort("over");
+  if (signal?.aborted) end();
+  signal?.addEventListener("abort", end);
   try {
-    return await Promise.race([promise, sleep(clock, ms, settled.signal).then(() => undefined)]);
+    return await Promise.race([promise, sleep(clock, ms, over.signal).then(() => undefined)]);
   } finally {
-    settled.abort();
+    signal?.removeEventListener("abort", end);
+    end();
   }
 }

@@ -1,4 +1,4 @@
-import type { CompactionReason, Range } from "../events/context-events.ts";
+import type { CompactionReason, SeqRange } from "../events/context-events.ts";
 import type { Focus, MemoryBlock } from "../folds/memory-blocks.ts";
 import type { Json } from "../events/message.ts";
 import type { Model } from "../config/agent.ts";
@@ -51,16 +51,16 @@ export type Cut =
   /** Buffered observations up to this event stand for their messages, and the reflection, if there is one, for its blocks. */
   | { kind: "activate"; toSeq: number; reason: CompactionReason }
   /** A summary stands for the range, which begins with a block or after the blocks. */
-  | { kind: "summarise"; range: Range; reason: CompactionReason }
+  | { kind: "summarise"; range: SeqRange; reason: CompactionReason }
   /** The range is left out, with a note. */
-  | { kind: "leave_out"; range: Range; reason: CompactionReason };
+  | { kind: "leave_out"; range: SeqRange; reason: CompactionReason };
 
 export interface ContextPlan {
   cut: Cut | null;
   /** The messages that an observer should read now. The turn does not wait for it. */
-  observe: Range | null;
+  observe: SeqRange | null;
   /** The blocks that a reflector should condense now. */
-  reflect: Range | null;
+  reflect: SeqRange | null;
   /** For display. */
   limits?: { messageTokens: number; observationTokens: number };
 }
@@ -78,7 +78,7 @@ export interface Quote {
 /** A text that stands for a part of the thread. */
 export interface BlockText {
   kind: MemoryBlock["kind"];
-  range: Range;
+  range: SeqRange;
   at: number;
   text: string;
 }
@@ -93,7 +93,7 @@ export interface TextRequest {
 
 /** One task of a memory. */
 export interface MemoryJob {
-  range: Range;
+  range: SeqRange;
   quotes: readonly Quote[];
   /** For `observe`: the newest blocks before the range. For `reflect` and `summarise`: the blocks of the range. */
   blocks: readonly BlockText[];

@@ -74,6 +74,8 @@ export interface Workspace {
   checkPathRules?(rules: readonly PathRule[]): void;
   /** Called when the harness is opened. */
   open(host: WorkspaceHost): Promise<WorkspaceStatus>;
+  /** Ends the background commands of a subagent that is done, or was aborted. Settles when they have ended. Must not reject. */
+  endCommands?(threadId: string): Promise<void>;
   /** Ends running commands. */
   close(): Promise<void>;
 }

@@ -1,10 +1,11 @@
-import type { Range } from "../events/context-events.ts";
+import type { SeqRange } from "../events/context-events.ts";
 import type { Part, Usage } from "../events/message.ts";
 import { blockTokens } from "../folds/context.ts";
 import { tokensOfContent, tokensOfJson, tokensOfText } from "../folds/tokens.ts";
 import { entriesOf, type TranscriptEntry } from "../folds/transcript.ts";
 import type { Head } from "../model/prompt.ts";
 import type { Thread } from "../thread/thread.ts";
+import type { Setup } from "../turn/setup.ts";
 
 /** Where the tokens of the next prompt go. Estimates, corrected by what the provider reported for the last prompt. */
 export interface ContextExplanation {
@@ -22,9 +23,9 @@ export interface ContextExplanation {
     toolResults: number;
   };
   /** What the prompt does not hold, oldest first, and what stands for it. */
-  leftOut: { range: Range; reason: "observed" | "summarised" | "left out"; tokens: number }[];
+  leftOut: { range: SeqRange; reason: "observed" | "summarised" | "left out"; tokens: number }[];
   /** Observations that will stand in the prompt after the next activation. */
-  buffered: Range[];
+  buffered: SeqRange[];
   /** What the memory's own requests have used so far: a part of the thread's usage. In dollars, without unknown prices. */
   memory: { usage: Usage; cost: number };
 }
@@ -39,8 +40,8 @@ const REASONS = {
 export async function explainContext(thread: Thread): Promise<ContextExplanation> {
   const { state, ports } = thread;
   const { memory, ratio } = state.context;
-  const setup = await ports.modes.setup(state.control);
-  const head = (await recordedHead(thread)) ?? (await setup.makeHead());
+  const setup = ports.modes.setup(state.control);
+  const head = (await recordedHead(thread)) ?? (await nextHead(setup));
   const entries = entriesOf(await thread.transcript());
   const corrected = (estimate: number) => Math.ceil(estimate * ratio);
   const isResults = (entry: TranscriptEntry) => entry.kind === "results";
@@ -76,6 +77,11 @@ export async function explainContext(thread: Thread): Promise<ContextExplanation
 async function recordedHead({ state, ports }: Thread): Promise<Head | undefined> {
   const bytes = state.head && (await ports.store.blob(state.head.blob));
   return bytes ? (JSON.parse(new TextDecoder().decode(bytes)) as Head) : undefined;
+}
+
+async function nextHead({ delegation, head }: Setup): Promise<Head> {
+  const subagents = delegation && ((await delegation.list()) ?? []);
+  return (await head(subagents).make()).head;
 }
 
 function sum(entries: readonly TranscriptEntry[]): number {

@@ -1,4 +1,4 @@
-import type { Range } from "../events/context-events.ts";
+import type { SeqRange } from "../events/context-events.ts";
 import type { DurableEvent } from "../events/event-map.ts";
 import { textOf, type Message } from "../events/message.ts";
 import type { Quote } from "../ports/memory.ts";
@@ -8,7 +8,7 @@ type ReadRange = (range: { after: number; upTo: number; limit: number }) => Prom
 const CHUNK = 1_000;
 
 /** The messages of a part of a thread, as data for another model. Notes of the harness are left out. */
-export async function quotesOf(read: ReadRange, [from, to]: Range): Promise<Quote[]> {
+export async function quotesOf(read: ReadRange, [from, to]: SeqRange): Promise<Quote[]> {
   const quotes: Quote[] = [];
   for (let after = from - 1; ;) {
     const events = await read({ after, upTo: to, limit: CHUNK });

@@ -3,15 +3,15 @@ import { noteId } from "../config/run-id.ts";
 import { abort, abortEnded } from "../commands/abort.ts";
 import { stamp, type NewEvent } from "../events/event-map.ts";
 import { textOf } from "../events/message.ts";
-import type { Run, Runs } from "../folds/runs.ts";
+import { hasCancelledRuns, isCancelled, isOpenIn, type Run } from "../folds/runs.ts";
 import type { Ended, ThreadState } from "../folds/state.ts";
 import { newFolds } from "../folds/folds.ts";
 import { isWaiting } from "../folds/progress.ts";
 import type { HeldRule } from "../permissions/rule.ts";
-import { sleep } from "../ports/clock.ts";
+import { withTimeout } from "../ports/clock.ts";
 import { trieGet } from "../folds/trie.ts";
 import { loadFolds } from "./load-folds.ts";
-import { endRun, failedRun, type EndedRun } from "../turn/ended-run.ts";
+import { cancelledBeforeStart, endRun, failedRun, hasStarted, type EndedRun } from "../turn/ended-run.ts";
 import { introduction, relayed } from "./relay.ts";
 import { Subscriber } from "./subscriber.ts";
 import type { Thread } from "./thread.ts";
@@ -22,7 +22,7 @@ const TITLE_CHARS = 80;
 
 /** One unfinished run in this process: starts it, follows its child, and records its end. Everything it does can be done twice. */
 export class ChildRun {
-  readonly run: Run;
+  readonly #run: Run;
   readonly #owner: Thread;
   /** Ends the current wait. */
   #wake: () => void = () => undefined;
@@ -34,13 +34,14 @@ export class ChildRun {
 
   constructor(owner: Thread, run: Run) {
     this.#owner = owner;
-    this.run = run;
+    this.#run = run;
   }
 
-  /** Settles when the end of the run is recorded, or this process stops following it. */
-  async follow(): Promise<void> {
+  /** Starts the run, unless it has started. Settles when its end is recorded, or this process stops following it. */
+  async reconcile(): Promise<void> {
     try {
-      await this.#follow();
+      const child = await this.#open();
+      if (child) await this.#attend(child);
     } finally {
       this.#setOpened();
     }
@@ -61,37 +62,55 @@ export class ChildRun {
     this.#opened.resolve();
   }
 
-  async #follow(): Promise<void> {
-    const { threads } = this.#owner.ports;
-    const { childThreadId, session } = this.run;
+  /** The run as the owner's journal has it now. A rewind may have changed it. `undefined`: its end is recorded. */
+  get #recorded(): Run | undefined {
+    return trieGet(this.#owner.state.runs.unfinished, this.#run.runId);
+  }
+
+  get #isCancelled(): boolean {
+    const run = this.#recorded;
+    return run !== undefined && isCancelled(this.#owner.state, run);
+  }
+
+  /** Opens the child, and creates it first if necessary. `null`: there is none, and the end of the run is recorded. */
+  async #open(): Promise<Thread | null> {
+    const { threads, store } = this.#owner.ports;
+    const { runId, childThreadId, session } = this.#run;
     try {
-      if (session !== "resume") await createChild(this.run, this.#owner);
-      const inherited = this.#owner.children.forks.get(this.run.runId);
-      this.#owner.children.forks.delete(this.run.runId);
-      this.#child = await threads.acquire(childThreadId, inherited);
+      if (this.#isCancelled && !(await hasStarted(store, this.#run))) return await this.#report(cancelledBeforeStart);
+      if (session !== "resume" && !this.#isCancelled) await createChild(this.#run, this.#owner);
+      const inherited = this.#owner.children.forks.get(runId);
+      this.#owner.children.forks.delete(runId);
+      return await threads.acquire(childThreadId, inherited);
     } catch (error) {
       if (!(error instanceof CinchError) || error.code !== "THREAD_NOT_FOUND") throw error;
       return this.#report(failure("its thread was deleted"));
     }
-    const child = this.#child;
-    if (this.#owner.supervisor.declinesQuestions) child.supervisor.seated();
+  }
+
+  /** Follows the child until the run has ended. */
+  async #attend(child: Thread): Promise<void> {
+    this.#child = child;
     try {
-      const isStarted = session !== "resume" || (await resumeSession(this.run, child));
-      if (isStarted) await this.#followChild(child);
-      else await this.#report(failure("its session is busy with something else"));
+      if (this.#owner.supervisor.declinesQuestions) child.supervisor.sessionEntered();
+      const isStarted = this.#run.session !== "resume" || (await resumeSession(this.#run, child));
+      if (this.#isStopped) return;
+      if (!isStarted) await this.#report(failure("its session is busy with something else"));
+      else await this.#relaying(child, () => this.#recordEnd(child));
     } finally {
       this.#child = undefined;
-      const left = threads.release(child);
+      const left = this.#owner.ports.threads.release(child);
       left.catch(() => undefined);
     }
   }
 
-  async #followChild(child: Thread): Promise<void> {
+  /** Passes the events of the child on while `work` takes. */
+  async #relaying(child: Thread, work: () => Promise<void>): Promise<void> {
     const { pass } = this.#owner.descendantEvents;
     const relay = this.#relay(child);
     child.descendantEvents.listeners.add(pass);
     try {
-      await this.#watch(child);
+      await work();
     } finally {
       child.subscribers.delete(relay);
       child.descendantEvents.listeners.delete(pass);
@@ -101,14 +120,17 @@ export class ChildRun {
   #relay(child: Thread): Subscriber {
     const owner = this.#owner;
     owner.live(introduction(child));
+    // The child has reported that before its events were passed on.
+    const blocked = child.ports.modes.whyBlocked(child.state);
+    if (blocked) owner.report(`The subagent "${this.#run.agentName}" can't be driven from here`, blocked);
     owner.wakeWaiters();
     this.#setOpened();
     const subscriber = new Subscriber(
       (event) => {
         const live = relayed(child, event);
         if (live) owner.live(live);
-        if (child.supervisor.running && live && !event.type.startsWith("subagent_"))
-          owner.descendantEvents.pass(this.run.path, event);
+        if (child.supervisor.isAtWork && live && !event.type.startsWith("subagent_"))
+          owner.descendantEvents.pass(this.#run.path, event);
         const mayChangeStatus = "v" in event || event.type.startsWith("subagent_");
         if (live && mayChangeStatus && live.type !== "subagent_text_delta") owner.wakeWaiters();
       },
@@ -118,19 +140,24 @@ export class ChildRun {
     return subscriber;
   }
 
-  async #watch(child: Thread): Promise<void> {
+  /** Waits for the end of the run, and records it. Aborts a run that is cancelled, or has reached its timeout. */
+  async #recordEnd(child: Thread): Promise<void> {
     let isAborted = false;
     while (!this.#isStopped) {
       // Subscribed before the states are read, so that no change is missed.
       const woken = new Promise<void>((resolve) => (this.#wake = resolve));
       const changed = Promise.race([child.changed(), woken]);
-      // Its end is recorded, or a rewind has removed its start.
-      if (!trieGet(this.#owner.state.runs.unfinished, this.run.runId)) return this.#abortIfRunning(child);
-      if (child.isDeleted) return this.#report(failure("its thread was deleted"));
-      const end = await endOfRun(child, this.run.runId);
-      if (end) return this.#report(end);
+      // Another process has recorded its end.
+      if (!this.#recorded) return this.#endUnlessEnded(child);
+      const end = child.isDeleted ? failure("its thread was deleted") : await endOfRun(child, this.#run.runId);
+      if (end && (child.isDeleted || (await hasEndedBelow(child)))) {
+        await this.#endCommands(end);
+        // The abort of a cancelled run that has not begun removes its input.
+        await this.#report(end === inputRemoved && this.#isCancelled ? cancelledBeforeStart : end);
+        return;
+      }
       const msLeft = this.#msLeft(child);
-      if (!isAborted && (msLeft <= 0 || isCancelled(this.#owner.state, this.run))) {
+      if (!isAborted && (msLeft <= 0 || this.#isCancelled)) {
         isAborted = true;
         this.#hasTimedOut = msLeft <= 0;
         await abort(child, { inbox: true });
@@ -140,13 +167,23 @@ export class ChildRun {
     }
   }
 
-  async #abortIfRunning(child: Thread): Promise<void> {
-    if (!child.isDeleted && (await endOfRun(child, this.run.runId)) === null) await abort(child, { inbox: true });
+  async #endUnlessEnded(child: Thread): Promise<void> {
+    if (child.isDeleted) return;
+    const end = await endOfRun(child, this.#run.runId);
+    if (!end) await abort(child, { inbox: true });
+    await this.#endCommands(end);
+  }
+
+  /** Ends the background commands that this process has started for the child. Those of a session stay for its next run. */
+  async #endCommands(end: EndedRun | null): Promise<void> {
+    const { workspace } = this.#owner.ports;
+    const isKept = this.#run.session !== "stateless" && end !== null && end.status !== "aborted";
+    if (!isKept) await workspace?.endCommands?.(this.#run.childThreadId);
   }
 
   /** Until the timeout of the run, which counts the time at work. */
   #msLeft({ state: { turn }, ports: { clock }, supervisor: { isDriving } }: Thread): number {
-    const { timeoutMs } = this.run.background ?? {};
+    const { timeoutMs } = this.#run.background ?? {};
     if (timeoutMs === undefined || !turn || isWaiting(turn)) return Infinity;
     const msLeft = timeoutMs - turn.watch.ms;
     // The process that drives the child has this thread open, too. Without a driver, the time does not count.
@@ -156,9 +193,7 @@ export class ChildRun {
 
   async #changedOrLate(changed: Promise<void>, ms: number): Promise<void> {
     if (ms === Infinity) return changed;
-    const stop = new AbortController();
-    await Promise.race([changed, sleep(this.#owner.ports.clock, ms, stop.signal)]);
-    stop.abort();
+    await withTimeout(this.#owner.ports.clock, changed, { ms });
   }
 
   /** `undefined`: it is not open here. */
@@ -168,26 +203,27 @@ export class ChildRun {
 
   /** The run has ended, and its end is not recorded yet. */
   get isReporting(): boolean {
-    const { runId } = this.run;
-    const isUnfinished = trieGet(this.#owner.state.runs.unfinished, runId) !== undefined;
-    return isUnfinished && this.#child !== undefined && endIn(this.#child.state, runId) !== null;
+    return this.#recorded !== undefined && !!this.#child && endIn(this.#child.state, this.#run.runId) !== null;
   }
 
-  async #report(end: EndedRun): Promise<void> {
-    const { runId, agentName, background, seq } = this.run;
-    const { content, ...how } = this.#withTimeout(end);
-    const events = endRun(this.run, { ...how, content: reportText(this.run, content, REPORT_CHARS) });
+  /** Records the end of the run, unless it is recorded. */
+  async #report(end: EndedRun): Promise<null> {
+    const { content, ...how } = this.#asTimeout(end);
     await this.#owner.command(({ runs }) => {
-      if (!trieGet(runs.unfinished, runId)) return null;
+      const run = trieGet(runs.unfinished, this.#run.runId);
+      if (!run) return null;
+      const { runId, agentName, background, seq } = run;
+      const events = endRun(run, { ...how, content: reportText(run, content, REPORT_CHARS) });
       if (!background?.wake || seq <= runs.cancelledUpTo) return { events };
-      const note = `The background subagent ${background.agentId} (${agentName}) has ended: ${how.status}.\n${reportText(this.run, content, NOTE_CHARS)}`;
+      const note = `The background subagent ${background.agentId} (${agentName}) has ended: ${how.status}.\n${reportText(run, content, NOTE_CHARS)}`;
       return { events: [...events, { ...inputOf(noteId(runId), note), delivery: "steer", note: true }] };
     });
+    return null;
   }
 
   /** An aborted run that was at work for too long has reached its timeout. */
-  #withTimeout(end: EndedRun): EndedRun {
-    const { timeoutMs = Infinity } = this.run.background ?? {};
+  #asTimeout(end: EndedRun): EndedRun {
+    const { timeoutMs = Infinity } = this.#run.background ?? {};
     const isLate = this.#hasTimedOut || end.durationMs >= timeoutMs;
     if (end.status !== "aborted" || !isLate) return end;
     const content = end.content.replace(WHY.aborted, `was at work for ${timeoutMs} ms and reached its timeout`);
@@ -197,20 +233,29 @@ export class ChildRun {
   /** Ends a background run that this process drives, because the harness is closed. */
   async cancelIfDriven(): Promise<void> {
     const child = this.#child;
-    if (!this.run.background || !child?.supervisor.running) return;
+    if (!this.#run.background || !child?.supervisor.isAtWork) return;
     await abortEnded(await abort(child, { inbox: true }));
   }
 
   /** Must be called after each change of the owner. Events that mean nothing for the run do not wake it. */
   ownerChanged(): void {
-    const { state } = this.#owner;
-    if (!trieGet(state.runs.unfinished, this.run.runId) || isCancelled(state, this.run)) this.#wake();
+    if (!this.#recorded || this.#isCancelled) this.#wake();
   }
 
   stop(): void {
     this.#isStopped = true;
     this.#wake();
   }
+}
+
+/** What a run has started in the background and not awaited ends with it: no agent would get the report. False until it has ended. */
+async function hasEndedBelow(child: Thread): Promise<boolean> {
+  if (child.state.runs.unfinished.size === 0) return true;
+  await child.command(({ runs }) => {
+    const isDone = runs.unfinished.size === 0 || hasCancelledRuns(runs);
+    return isDone ? null : { events: [{ type: "abort_requested" }] };
+  });
+  return false;
 }
 
 /** Appends the input of the run to the thread of its session. False if the session is at work on something else. */
@@ -268,21 +313,16 @@ async function createChild(run: Run, owner: Thread): Promise<void> {
   await store.append(childThreadId, stamped, { afterSeq: source?.seq ?? 0, active: true });
 }
 
-/** A run of the foreground does not outlive its turn. */
-function isCancelled({ runs, turn }: { runs: Runs; turn: ThreadState["turn"] }, run: Run): boolean {
-  return run.seq <= runs.cancelledUpTo || (!run.background && turn?.turnId !== run.turnId);
-}
-
 const failure = (why: string): EndedRun => failedRun("failed", `The subagent failed: ${why}.`);
+
+const inputRemoved = failure("its input was removed");
 
 /** `null`: the run has not ended. */
 async function endOfRun(child: Thread, runId: string): Promise<EndedRun | null> {
   const { state } = child;
-  const isOpen =
-    state.inbox.some((item) => item.inputId === runId) || (state.turn && trieGet(state.turn.inputIds, runId));
-  if (isOpen) return null;
+  if (isOpenIn(state, runId)) return null;
   const ended = endIn(state, runId) ?? (await endInJournal(child, runId));
-  return ended ? runEndOf(ended) : failure("its input was removed");
+  return ended ? runEndOf(ended) : inputRemoved;
 }
 
 const endIn = ({ ended }: ThreadState, runId: string): Ended | null =>

@@ -2,7 +2,7 @@ import type { NewEvent } from "../events/event-map.ts";
 import { awaitingCalls, whyContinues, type AwaitPayload } from "../folds/awaited.ts";
 import type { Call } from "../folds/call.ts";
 import type { Inherited } from "../folds/folds.ts";
-import type { Run } from "../folds/runs.ts";
+import { isCancelled, type Run } from "../folds/runs.ts";
 import { trieEntries } from "../folds/trie.ts";
 import { withTimeout } from "../ports/clock.ts";
 import { ChildRun } from "./child-run.ts";
@@ -28,17 +28,19 @@ export class Children {
 
   /** Must be called after each change of the thread. */
   changed(): void {
-    const { unfinished } = this.#thread.state.runs;
+    const { state } = this.#thread;
+    const { unfinished } = state.runs;
     if (this.#closed) return;
     this.#continueAwaits();
     for (const run of this.#runs.values()) run.ownerChanged();
+    if (unfinished.size === 0 && !state.turn) this.forks.clear();
     if (unfinished.size === 0) return;
     const runs = Array.from(trieEntries(unfinished), ([, run]) => run).toSorted((a, b) => a.seq - b.seq);
     let inBackground = 0;
     for (const run of runs) {
-      const isQueued = run.background !== undefined && inBackground >= (run.background.maxConcurrent ?? Infinity);
+      const hasPlace = !run.background || inBackground < (run.background.maxConcurrent ?? Infinity);
       if (run.background) inBackground++;
-      if (!isQueued && !this.#runs.has(run.runId)) this.#follow(run);
+      if ((hasPlace || isCancelled(state, run)) && !this.#runs.has(run.runId)) this.#follow(run);
     }
   }
 
@@ -76,10 +78,10 @@ export class Children {
     const followed = new ChildRun(this.#thread, run);
     this.#runs.set(run.runId, followed);
     const forget = () => void this.#runs.delete(run.runId);
-    followed.follow().then(forget, (error: unknown) => {
+    followed.reconcile().then(forget, (error: unknown) => {
       if (this.#closed) return;
       this.#thread.report(`The subagent "${run.agentName}" could not be followed`, error);
-      this.#thread.ports.clock.after(RETRY_MS, () => {
+      this.#thread.later(RETRY_MS, () => {
         forget();
         this.changed();
       });
@@ -105,10 +107,10 @@ export class Children {
   }
 
   /** A session has entered this thread, or one above it. */
-  seated(): void {
+  sessionEntered(): void {
     for (const child of this.open) {
-      child.supervisor.seated();
-      child.children.seated();
+      child.supervisor.sessionEntered();
+      child.children.sessionEntered();
     }
   }
 

@@ -21,7 +21,7 @@ export function messageOfDraft(pieces: readonly DraftPiece[]): Message | null {
 /** Where the view emits its events. */
 interface Target {
   readonly id: string;
-  readonly ports: { readonly store: Pick<Store, "draft">; readonly clock: Clock };
+  readonly ports: { store: Pick<Store, "draft">; clock: Clock };
   live(event: NewLive): void;
   emit(event: HarnessEvent): void;
 }
@@ -30,14 +30,12 @@ interface Target {
 export class DraftView {
   #shown: Message = { id: "", role: "assistant", content: [] };
 
-  async load(target: Target, turnId: string): Promise<void> {
+  async show(target: Target, turnId: string): Promise<void> {
+    const { store, clock } = target.ports;
     // Without the draft nothing is lost: the text comes with the message itself.
-    const pieces = await target.ports.store.draft(target.id).catch(() => []);
-    const message = messageOfDraft(pieces);
-    if (message) this.#show(target, message, { turnId, at: target.ports.clock.now() });
-  }
-
-  #show(target: Target, message: Message, { turnId, at }: { turnId: string; at: number }): void {
+    const message = messageOfDraft(await store.draft(target.id).catch(() => []));
+    if (!message) return;
+    const at = clock.now();
     const { id: messageId, content } = message;
     if (this.#shown.id !== messageId) {
       this.#shown = { ...message, content: [] };

@@ -1,5 +1,6 @@
 import { FOLDS_FINGERPRINT } from "../folds/fingerprint.ts";
 import type { Folds } from "../folds/folds.ts";
+import type { ThreadState } from "../folds/state.ts";
 import { parseFolds, printFolds } from "../folds/print.ts";
 import { isInForce } from "./load-folds.ts";
 import { sleep, type Clock } from "../ports/clock.ts";
@@ -11,6 +12,12 @@ const IN_A_TURN = 2_000;
 const ON_CLOSE = 50;
 /** The delay before a save, so that a save does not delay the result of a turn. */
 const DELAY_MS = 100;
+
+/** `folds` costs something: it also brings the display up to date. */
+interface FoldedThread {
+  readonly state: ThreadState;
+  readonly folds: Folds;
+}
 
 /**
  * The saved folds of one thread: with them, opening the thread reads only the newest events. They are used only if the same code computed
@@ -48,22 +55,22 @@ export class FoldCache {
     }
   }
 
-  /** Schedules a save if there are enough new events. `folds` is called again at the time of the save. */
-  changed(folds: () => Folds): void {
+  /** Schedules a save if there are enough new events. */
+  changed(thread: FoldedThread): void {
     if (!this.#store.saveFold || this.#closed || this.#cancel || this.#saving) return;
-    const { turn, seq } = folds().state;
+    const { turn, seq } = thread.state;
     if (seq - this.#savedSeq < (turn ? IN_A_TURN : AT_REST)) return;
     this.#cancel = this.#clock.after(DELAY_MS, () => {
       this.#cancel = undefined;
-      this.#saving = this.#save(folds()).finally(() => (this.#saving = undefined));
+      this.#saving = this.#save(thread.folds).finally(() => (this.#saving = undefined));
     });
   }
 
-  async close(folds: Folds): Promise<void> {
+  async close(thread: FoldedThread): Promise<void> {
     this.#closed = true;
     this.#cancel?.();
     await this.#saving;
-    if (folds.state.seq - this.#savedSeq >= ON_CLOSE) await this.#save(folds);
+    if (thread.state.seq - this.#savedSeq >= ON_CLOSE) await this.#save(thread.folds);
   }
 
   /** Never rejects: without saved folds, the thread only opens more slowly. */

@@ -24,6 +24,7 @@ export class LiveDisplay {
   /** Deltas of one text that arrived since the state was last read, merged into one. */
   #delta: { event: Update; text: string } | null = null;
   #cancelTick: (() => void) | undefined;
+  #closed = false;
 
   constructor(threadId: string, ports: LiveDisplayPorts) {
     this.#threadId = threadId;
@@ -63,7 +64,7 @@ export class LiveDisplay {
       this.#endDelta();
       this.#parts.add(event);
     }
-    this.#cancelTick ??= this.#ports.clock.after(0, () => this.flush());
+    if (!this.#closed) this.#cancelTick ??= this.#ports.clock.after(0, () => this.flush());
   }
 
   #merge(event: Update): void {
@@ -85,7 +86,7 @@ export class LiveDisplay {
 
   /** Announces what has changed now, instead of at the next tick. */
   flush(): void {
-    this.stop();
+    this.#stopTick();
     const progress = this.#ports.progress();
     const { parts } = this;
     const isCurrent = () => this.#ports.progress() === progress && this.parts === parts;
@@ -94,8 +95,14 @@ export class LiveDisplay {
     this.#ports.announce(new DisplayStateChanged(this.#threadId, this.#ports.clock.now(), read));
   }
 
-  stop(): void {
+  #stopTick(): void {
     this.#cancelTick?.();
     this.#cancelTick = undefined;
+  }
+
+  /** From now on, it announces nothing. */
+  close(): void {
+    this.#closed = true;
+    this.#stopTick();
   }
 }

@@ -1,5 +1,5 @@
 import { reasonOf } from "../errors.ts";
-import type { Range } from "../events/context-events.ts";
+import type { SeqRange } from "../events/context-events.ts";
 import type { NewLive } from "../events/live-events.ts";
 import type { NewEvent } from "../events/event-map.ts";
 import { blockTokens } from "../folds/context.ts";
@@ -47,12 +47,12 @@ export class MemoryJobs {
   }
 
   /** Starts what is due and not running. */
-  start({ observe, reflect }: { observe: Range | null; reflect: Range | null }): void {
+  start({ observe, reflect }: { observe: SeqRange | null; reflect: SeqRange | null }): void {
     if (observe) this.#start("observe", observe);
     if (reflect) this.#start("reflect", reflect);
   }
 
-  #start(kind: Kind, range: Range): void {
+  #start(kind: Kind, range: SeqRange): void {
     const { memory } = this.#thread.ports;
     if (!memory || this.#running.has(kind) || this.#closing.signal.aborted) return;
     const skip = this.#skip.get(kind);
@@ -64,7 +64,7 @@ export class MemoryJobs {
     this.#running.set(kind, job);
   }
 
-  async #run(kind: Kind, range: Range, memory: Memory): Promise<void> {
+  async #run(kind: Kind, range: SeqRange, memory: Memory): Promise<void> {
     const thread = this.#thread;
     const { cutSeq } = thread.state.context;
     const work = new MemoryWork(thread, thread.ports);
@@ -79,7 +79,7 @@ export class MemoryJobs {
       const made = await withTimeout(
         thread.ports.clock,
         this.#ask(kind, { range, memory, work, signal: stop.signal }),
-        JOB_MS,
+        { ms: JOB_MS },
       );
       if (made === undefined) throw new Error(`There was no text within ${JOB_MS / 60_000} minutes.`);
       if (made.text.trim() === "") throw new Error("The text is empty.");
@@ -101,7 +101,7 @@ export class MemoryJobs {
 
   async #ask(
     kind: Kind,
-    { range, memory, work, signal }: { range: Range; memory: Memory; work: MemoryWork; signal: AbortSignal },
+    { range, memory, work, signal }: { range: SeqRange; memory: Memory; work: MemoryWork; signal: AbortSignal },
   ): Promise<Result> {
     const { blocks, buffered } = this.#thread.state.context.memory;
     if (kind === "reflect") {
@@ -117,7 +117,7 @@ export class MemoryJobs {
   /** Appends the text, or only what was used for it. Returns why there is no text. */
   async #record(
     kind: Kind,
-    made: { range: Range; cutSeq: number; work: MemoryWork; result: Result | null; failure: string | null },
+    made: { range: SeqRange; cutSeq: number; work: MemoryWork; result: Result | null; failure: string | null },
   ): Promise<string | null> {
     const { range, cutSeq, work, result } = made;
     const bytes = new TextEncoder().encode(result?.text ?? "");
@@ -139,7 +139,7 @@ export class MemoryJobs {
     return "result" in appended ? (appended.result ?? null) : "The store refused the text.";
   }
 
-  #settled(kind: Kind, range: Range, failure: string | null): void {
+  #settled(kind: Kind, range: SeqRange, failure: string | null): void {
     if (kind === "observe") this.#thread.live({ type: "om_buffering_end", ...progressOf(this.#thread.state) });
     if (failure === null) return void this.#skip.delete(kind);
     const failures = (this.#skip.get(kind)?.failures ?? 0) + 1;
@@ -167,7 +167,7 @@ const focusOf = (result: Result | null): { currentTask?: string; hint?: string }
 function whyDropped(
   kind: Kind,
   { context }: ThreadState,
-  { range, cutSeq, tokens }: { range: Range; cutSeq: number; tokens: number },
+  { range, cutSeq, tokens }: { range: SeqRange; cutSeq: number; tokens: number },
 ): string | null {
   const { memory } = context;
   if (context.cutSeq !== cutSeq) return "The thread was rewound or cloned since.";

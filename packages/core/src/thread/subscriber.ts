@@ -46,16 +46,21 @@ export class Subscriber {
     queueMicrotask(() => this.#report(error));
   }
 
-  /** Delivers every event after `since`, once and in order; or one `resync` if there are too many, or a rewind reverted `since`. */
-  async replay(thread: Thread, since: number): Promise<void> {
-    this.#waiting = [];
+  /**
+   * Delivers what is pending in subagents. With `since`, first delivers every later event, once and in order; or one `resync` if there are
+   * too many, or a rewind reverted `since`.
+   */
+  async begin(thread: Thread, since: number | undefined): Promise<void> {
     const now = thread.ports.clock.now();
-    const streaming = streamingNow(thread, now);
+    const children = childrenNow(thread, now);
+    if (since === undefined && children.length === 0) return;
+    this.#waiting = [];
+    const streaming = since === undefined ? [] : streamingNow(thread, now);
     const resync = resyncOf(thread, now);
     try {
-      const past = await eventsSince(thread, since, thread.state.seq);
+      const past = await eventsSince(thread, since ?? thread.state.seq, thread.state.seq);
       if (past === null) this.#call(resync);
-      else for (const event of [...past, ...streaming, ...childrenNow(thread, now)]) this.#call(event);
+      else for (const event of [...past, ...streaming, ...children]) this.#call(event);
     } catch (error) {
       this.#call(resync);
       throw error;

@@ -38,7 +38,7 @@ export class Subscribers {
     this.#all.add(subscriber);
     const thread = this.#thread;
     thread?.subscribers.add(subscriber);
-    if (since !== undefined && thread) subscriber.replay(thread, since).catch(report("Events could not be replayed"));
+    if (thread) subscriber.begin(thread, since).catch(report("Events could not be replayed"));
     return () => {
       this.#all.delete(subscriber);
       this.#thread?.subscribers.delete(subscriber);

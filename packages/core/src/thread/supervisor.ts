@@ -1,20 +1,23 @@
 import { CinchError, reasonOf } from "../errors.ts";
+import { abortRequest } from "../commands/abort.ts";
+import { worksOnCancelledRun } from "../folds/runs.ts";
 import type { ThreadState } from "../folds/state.ts";
 import { sleep } from "../ports/clock.ts";
-import { needsDriving, waitsForPerson } from "../turn/decide.ts";
+import { needsDriving, waitsForPerson, type Decide } from "../turn/decide.ts";
 import type { Thread } from "./thread.ts";
 import { Driver, LeaseLost, type DriverPorts, type Journal } from "../turn/driver.ts";
 import { giveUp, parked, runTurns } from "../turn/turn.ts";
 
 /** How often a process that does not drive checks whether the driver is still alive. */
 const WATCH_MS = 1_000;
-/** How long a process that has answered a call waits for the process that asked to continue the turn. */
+/** How long a process waits for another one that is to drive first. */
 const STAND_BACK_MS = 250;
 
 export interface SupervisedThread extends Journal {
   report(what: string, error: unknown): void;
   /** Another process drives: the answer that streams here is not part of the conversation. */
   discardDraft(): void;
+  command(decide: Decide): Promise<void>;
   /** The thread can't be driven here: callers that wait for it are rejected. */
   failed(error: unknown): void;
 }
@@ -32,10 +35,14 @@ export class Supervisor {
   #unreleased: number | undefined;
   /** The store failed while this process drove. It does not retry by itself: that would only fill the journal. */
   #broken: Error | null = null;
-  readonly #closing = new AbortController();
+  #closed = false;
   /** The turn that this process drove last. */
   #lastDrivenTurnId: string | undefined;
   #declinesQuestions = false;
+  /** Until then, another process is to drive first. */
+  #standsBackUntil = 0;
+  /** `null`: it does not wait for another process. */
+  #standingBack: AbortController | null = null;
 
   constructor(thread: SupervisedThread, ports: DriverPorts) {
     this.#thread = thread;
@@ -45,6 +52,11 @@ export class Supervisor {
   /** Settles when the driver that runs now has stopped. */
   get running(): Promise<void> | undefined {
     return this.#running;
+  }
+
+  /** This process drives the thread, or tries to: it does not leave that to another one. */
+  get isAtWork(): boolean {
+    return this.#running !== undefined && this.#standingBack === null;
   }
 
   /** This process has the lease, and has begun or continued the turn. */
@@ -66,12 +78,8 @@ export class Supervisor {
     return this.#declinesQuestions;
   }
 
-  get #closed(): boolean {
-    return this.#closing.signal.aborted;
-  }
-
   /** A session has entered the thread. With `onAsk: "decline"`, calls that wait for a person are declined from now on. */
-  seated(): void {
+  sessionEntered(): void {
     this.#declinesQuestions = this.#ports.modes.declinesQuestions;
     this.wake();
   }
@@ -80,16 +88,43 @@ export class Supervisor {
     this.#driver?.abortTurn();
   }
 
-  /** `force` also continues a parked turn, and takes held inputs. `answered`: this process has answered a call. */
-  wake({ force = false, answered = false } = {}): void {
+  /**
+   * This process has appended these events. It drives its own input at once. After an answer, the process that asked drives first: a
+   * process that only answers may exit at once, and would interrupt the call that it has started.
+   */
+  appended(events: readonly { type: string }[]): void {
+    if (events.some(isInput)) this.#stopStandingBack();
+    else if (events.some(isAnswer) && !this.#running && this.#thread.state.turn?.turnId !== this.#lastDrivenTurnId)
+      this.#standBack();
+  }
+
+  /**
+   * Another process has appended these events. It drives its own input first. If it is gone, or can't drive, this process does, however
+   * many inputs follow.
+   */
+  followed(events: readonly { type: string }[]): void {
+    const inputs = events.filter(isInput).length;
+    if (inputs > 0 && inputs >= this.#thread.state.inbox.length) this.#standBack();
+  }
+
+  #standBack(): void {
+    this.#standsBackUntil = this.#ports.clock.now() + STAND_BACK_MS;
+  }
+
+  #stopStandingBack(): void {
+    this.#standsBackUntil = 0;
+    this.#standingBack?.abort();
+  }
+
+  /** `force` also continues a parked turn, and takes held inputs. */
+  wake({ force = false } = {}): void {
     if (this.#closed) return;
     if (!this.#isCalledFor(this.#thread.state, force)) return this.#reportBlocked();
     if (this.#running) {
       this.#again = { force: force || (this.#again?.force ?? false) };
       return;
     }
-    const turnId = answered ? this.#thread.state.turn?.turnId : undefined;
-    this.#running = this.#driveAfter(turnId, force).finally(() => {
+    this.#running = this.#driveWhenDue(force).finally(() => {
       this.#running = undefined;
       const again = this.#again;
       this.#again = undefined;
@@ -103,13 +138,16 @@ export class Supervisor {
     return !this.#broken && (needsDriving(state) || (this.#declinesQuestions && waitsForPerson(state)));
   }
 
-  /**
-   * A process that only answers may exit at once, and would interrupt the call that it has started. So the process that asked goes
-   * first: it is likely to stay.
-   */
-  async #driveAfter(answered: string | undefined, force: boolean): Promise<void> {
-    if (answered !== undefined && answered !== this.#lastDrivenTurnId)
-      await sleep(this.#ports.clock, STAND_BACK_MS, this.#closing.signal);
+  async #driveWhenDue(force: boolean): Promise<void> {
+    const { clock } = this.#ports;
+    const msLeft = () => this.#standsBackUntil - clock.now();
+    // While this process stands back, the other one may have accepted the next input.
+    const mustWait = () => !force && !this.#closed && msLeft() > 0;
+    while (mustWait()) {
+      this.#standingBack = new AbortController();
+      await sleep(clock, msLeft(), this.#standingBack.signal);
+    }
+    this.#standingBack = null;
     if (!this.#closed) await this.#drive(force);
   }
 
@@ -129,6 +167,9 @@ export class Supervisor {
     try {
       // A subagent is judged by the rules of the threads above it, which also record its end.
       for (let of = agent; of; of = above.at(-1)!.state.agent) above.push(await threads.acquire(of.owner));
+      const states = above.map(({ state }) => state);
+      // A crash may have come between the cancellation of a run and the abort of its child.
+      if (worksOnCancelledRun(this.#thread.state, states)) await this.#thread.command(abortRequest({ inbox: true }));
       const { epoch, status } = await this.#ports.store.lease(this.#thread.id);
       if (status === "mine" && epoch === this.#unreleased) return await this.#releaseLate(epoch, force);
       if (status === "held" || status === "mine") return this.#watch(force);
@@ -208,7 +249,8 @@ export class Supervisor {
 
   /** Stops driving. Tools get a grace period, and results that arrive in it are kept. */
   async close(): Promise<void> {
-    this.#closing.abort();
+    this.#closed = true;
+    this.#stopStandingBack();
     this.#unwatch?.();
     this.#driver?.close();
     await this.#running;
@@ -217,3 +259,7 @@ export class Supervisor {
 
 const isPassing = (error: unknown): boolean =>
   error instanceof CinchError && (error.code === "STORE_BUSY" || error.code === "STORE_FULL");
+
+const isInput = ({ type }: { type: string }): boolean => type === "input_accepted";
+
+const isAnswer = ({ type }: { type: string }): boolean => type === "tool_approval_resolved" || type === "tool_resumed";

@@ -2,12 +2,16 @@ import { stamp } from "../events/event-map.ts";
 import type { FileJournal } from "../events/files.ts";
 import { threadNotFound } from "../ports/memory-thread.ts";
 import type { Inherited } from "../folds/folds.ts";
+import { withTimeout } from "../ports/clock.ts";
 import { trieRecord } from "../folds/trie.ts";
 import { Thread } from "./thread.ts";
 import { needsDriving, waitsForPerson } from "../turn/decide.ts";
 import type { AgentModes } from "../config/agent-modes.ts";
 import type { DriverPorts } from "../turn/driver.ts";
 import { unansweredIn } from "./unanswered.ts";
+
+/** How long `close` waits for background subagents with `autoCancel` to end. */
+const AUTO_CANCEL_MS = 2_000;
 
 /** A thread that this process has open, or is opening. */
 interface Open {
@@ -136,7 +140,8 @@ export class ThreadRegistry {
   async close(): Promise<void> {
     const threads = [...this.#open.values()];
     const cancelled = threads.map(({ opened }) => opened?.children.autoCancel().catch(() => undefined));
-    await Promise.all(cancelled);
+    // A subagent that does not stop in time goes on in the next process.
+    await withTimeout(this.#ports.clock, Promise.all(cancelled), { ms: AUTO_CANCEL_MS });
     this.#open.clear();
     await Promise.all(threads.map(async ({ thread }) => (await thread.catch(() => undefined))?.close()));
   }

@@ -12,9 +12,9 @@ import { newFolds, type Folds, type Inherited } from "../folds/folds.ts";
 import { LazyFold } from "../folds/lazy-fold.ts";
 import { newThreadState, reduceThreadAll, type ThreadState } from "../folds/state.ts";
 import type { Transcript } from "../folds/transcript.ts";
-import { heldInfo, type NewLive } from "../events/live-events.ts";
+import type { NewLive } from "../events/live-events.ts";
 import { loadFolds } from "./load-folds.ts";
-import { sleep } from "../ports/clock.ts";
+import { sleep, withTimeout } from "../ports/clock.ts";
 import { LiveDisplay } from "./live-display.ts";
 import { asOutcome } from "./command-outcome.ts";
 import { deliver, type Subscriber } from "./subscriber.ts";
@@ -26,9 +26,12 @@ import { ancestorsOf, type DriverPorts, type Journal, type LeaseUse } from "../t
 import { MemoryJobs } from "./memory-jobs.ts";
 import { findModes } from "./thread-modes.ts";
 import { ThreadTranscript } from "./thread-transcript.ts";
+import { settleEvent } from "./settle-event.ts";
 import { TreePolicies } from "./tree-policies.ts";
 import { TurnResults } from "./turn-results.ts";
 
+/** A reason costs less than the exception that `abort()` makes without one. */
+const CLOSED = "closed";
 /** How long to wait before new events that could not be read are read again. */
 const KEEP_UP_MS = 500;
 /**
@@ -56,7 +59,7 @@ export class Thread implements Journal {
   #change = Promise.withResolvers<void>();
   #lock: Promise<unknown> = Promise.resolve();
   #unfollow: (() => void) | undefined;
-  #closed = false;
+  readonly #closing = new AbortController();
 
   private constructor(id: string, ports: DriverPorts) {
     this.id = id;
@@ -110,7 +113,7 @@ export class Thread implements Journal {
     });
     this.state = state;
     this.#display.parts = parts;
-    this.#cache.changed(() => this.folds);
+    this.#cache.changed(this);
   }
 
   /** The fold that becomes the prompt, as far as `state` reaches. */
@@ -141,15 +144,13 @@ export class Thread implements Journal {
         const stored = await this.ports.store.append(this.id, events, options);
         if (stored.kind === "refused") return { kind: "refused" };
         if (stored.kind === "newer") {
-          await this.#ingest(stored.events);
+          await this.#ingest(stored.events, "followed");
           continue;
         }
         const { seq, epoch } = stored;
-        await this.#ingest(
-          events.map(
-            (event, at) => ({ ...event, seq: seq - events.length + at + 1, threadId: this.id }) as DurableEvent,
-          ),
-        );
+        const first = seq - events.length + 1;
+        const own = events.map((event, at) => ({ ...event, seq: first + at, threadId: this.id }) as DurableEvent);
+        await this.#ingest(own, "appended");
         return { kind: "appended", events, epoch, released: release, result };
       }
     });
@@ -157,7 +158,7 @@ export class Thread implements Journal {
 
   /** Appends a command, which needs no lease, and drives the thread if necessary. A decision refuses by throwing. */
   async command<Result>(decide: Decide<Result>): Promise<Result | undefined> {
-    if (this.#closed) throw closedError();
+    if (this.isClosed) throw closedError();
     const { seq } = this.state;
     let appended = await this.append(asOutcome(decide));
     // The journal decides that there is nothing to do, or that a command is refused; this process may not have read all of it.
@@ -169,14 +170,14 @@ export class Thread implements Journal {
       throw new CinchError("STORE_FAILED", "The store refused a command. This is a defect of the store.");
     if (appended.result && "refusal" in appended.result) throw appended.result.refusal;
     this.supervisor.clearFailure();
-    this.supervisor.wake({ answered: appended.kind === "appended" && appended.events.some(isAnswer) });
+    this.supervisor.wake();
     return appended.result?.value;
   }
 
   /** Appends a driver's event outside a turn, under a lease that is acquired and released for it. False if there was nothing to append. */
   async appendAlone(decide: Decide): Promise<boolean> {
     for (;;) {
-      if (this.#closed) throw closedError();
+      if (this.isClosed) throw closedError();
       const { epoch, status } = await this.ports.store.lease(this.id);
       if (status === "free" || status === "dead") {
         const releasing: Decide = (state) => {
@@ -188,7 +189,7 @@ export class Thread implements Journal {
       }
       // The driver may be doing what makes this unnecessary, or what has to be stopped first.
       if (!decide(this.state)?.events.length) return false;
-      await Promise.race([this.changed(), sleep(this.ports.clock, 20)]);
+      await withTimeout(this.ports.clock, this.changed(), { ms: 20 });
     }
   }
 
@@ -229,12 +230,14 @@ export class Thread implements Journal {
     return this.ports.store.read(this.id, range).then((events) => events.map(readEvent));
   }
 
-  async #ingest(events: readonly DurableEvent[]): Promise<void> {
+  /** `appended`: by this process. `followed`: by another one. */
+  async #ingest(events: readonly DurableEvent[], how: "appended" | "followed"): Promise<void> {
     const fresh = events.filter((event) => event.seq > this.state.seq);
     if (fresh.length === 0) return;
     if (fresh.some((event) => event.type === "thread_rewound")) await this.#reload(fresh);
     else for (const event of fresh) this.#fold(readEvent(event));
-    this.#cache.changed(() => this.folds);
+    this.supervisor[how](fresh);
+    this.#cache.changed(this);
     this.wakeWaiters();
     this.children.changed();
   }
@@ -246,6 +249,11 @@ export class Thread implements Journal {
     this.#settle(event);
   }
 
+  #settle(event: DurableEvent): void {
+    settleEvent(this, event);
+    if (event.type === "agent_end") this.#display.flush();
+  }
+
   /** Events can't be removed from a fold: after a rewind the journal is folded again, and subscribers get a `resync`. */
   async #reload(events: readonly DurableEvent[]): Promise<void> {
     this.#transcript.clear();
@@ -255,44 +263,25 @@ export class Thread implements Journal {
     for (const event of events) this.#settle(event);
   }
 
-  /** Settles the callers that wait for this event, and emits the live events that follow from it. */
-  #settle(event: DurableEvent): void {
-    switch (event.type) {
-      case "input_accepted": {
-        const { delivery, inputId } = event;
-        this.results.accepted(inputId);
-        if (event.retry) return;
-        const count = this.state.inbox.filter((item) => (item.delivery === "steer") === (delivery === "steer")).length;
-        if (this.state.turn)
-          this.live({ type: delivery === "steer" ? "steer_queued" : "follow_up_queued", count, inputId });
-        return;
-      }
-      case "abort_requested":
-        if (event.turnId === this.state.turn?.turnId) this.supervisor.abortTurn();
-        return this.results.dropLost(this.state);
-      case "input_removed":
-      case "thread_rewound":
-        return this.results.dropLost(this.state);
-      case "agent_end":
-        if (this.state.held) this.live(heldInfo(this.state.inbox.length));
-        this.#display.flush();
-        this.results.turnEnded(this.state);
-    }
-  }
-
   /** Settles when the condition holds; rejects if the thread is closed here first, or can't be driven. */
   async reach(condition: (state: ThreadState) => boolean): Promise<void> {
     if (!(await this.until(condition))) throw this.supervisor.broken ?? closedError();
   }
 
   get isClosed(): boolean {
-    return this.#closed;
+    return this.#closing.signal.aborted;
+  }
+
+  /** Calls back once, after `ms`, unless the thread is closed here first. */
+  later(ms: number, callback: () => void): void {
+    const slept = sleep(this.ports.clock, ms, this.#closing.signal).then(() => this.isClosed || callback());
+    slept.catch((error: unknown) => this.report("A retry failed", error));
   }
 
   /** Settles with true when the condition holds, and with false if the thread is closed here first, or can't be driven. */
   async until(condition: (state: ThreadState) => boolean): Promise<boolean> {
     while (!condition(this.state)) {
-      if (this.#closed || this.supervisor.broken) return false;
+      if (this.isClosed || this.supervisor.broken) return false;
       await this.changed();
     }
     return true;
@@ -300,7 +289,7 @@ export class Thread implements Journal {
 
   /** Settles when this process neither works on the thread nor has a caller that waits for a turn of it. */
   async unneeded(): Promise<void> {
-    while (!this.#closed && this.#isNeeded) await (this.supervisor.running ?? this.changed());
+    while (!this.isClosed && this.#isNeeded) await (this.supervisor.running ?? this.changed());
   }
 
   get #isNeeded(): boolean {
@@ -319,18 +308,18 @@ export class Thread implements Journal {
   /** Refreshes after a notification of the store. Retries if the events can't be read. */
   #keepUp(): void {
     this.refresh().catch((error: unknown) => {
-      if (this.#closed) return;
+      if (this.isClosed) return;
       this.report("The thread could not be followed", error);
-      this.ports.clock.after(KEEP_UP_MS, () => this.#keepUp());
+      this.later(KEEP_UP_MS, () => this.#keepUp());
     });
   }
 
   #catchUp(): Promise<void> {
     return this.#exclusively(async () => {
-      if (this.#closed) return;
+      if (this.isClosed) return;
       try {
-        await this.#ingest(await this.ports.store.read(this.id, { after: this.state.seq }));
-        if (!this.supervisor.running && this.state.turn) await this.#draft.load(this, this.state.turn.turnId);
+        await this.#ingest(await this.ports.store.read(this.id, { after: this.state.seq }), "followed");
+        if (!this.supervisor.isAtWork && this.state.turn) await this.#draft.show(this, this.state.turn.turnId);
       } catch (error) {
         if (!(error instanceof CinchError) || error.code !== "THREAD_NOT_FOUND") throw error;
         this.#deleted(error);
@@ -384,17 +373,15 @@ export class Thread implements Journal {
 
   /** Stops driving and following the thread. Pending calls stay pending, and are there when the thread is opened again. */
   async close(): Promise<void> {
-    if (this.#closed) return;
-    this.#closed = true;
+    if (this.isClosed) return;
+    this.#closing.abort(CLOSED);
     this.#unfollow?.();
     this.children.close();
     this.memoryJobs.close();
-    this.#display.stop();
     this.wakeWaiters();
     await this.supervisor.close();
+    this.#display.close();
     this.failed(closedError());
-    if (!this.isDeleted) await this.#cache.close(this.folds);
+    if (!this.isDeleted) await this.#cache.close(this);
   }
 }
-
-const isAnswer = ({ type }: { type: string }): boolean => type === "tool_approval_resolved" || type === "tool_resumed";

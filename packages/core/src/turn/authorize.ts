@@ -1,6 +1,6 @@
 import { reasonOf } from "../errors.ts";
 import type { NewEvent } from "../events/event-map.ts";
-import { isReturned, type Call } from "../folds/call.ts";
+import { hasReport, type Call } from "../folds/call.ts";
 import type { Json } from "../events/message.ts";
 import type { Answer } from "../model/answer.ts";
 import {
@@ -15,7 +15,7 @@ import {
 import { offer } from "../permissions/offer.ts";
 import { orAborted } from "../ports/clock.ts";
 import type { NamedTool } from "../tools/tool.ts";
-import { endDeclinedCall, endWithoutResult, notRun, returned } from "./decide.ts";
+import { endDeclinedCall, endWithoutResult, notRun, endWithReport } from "./decide.ts";
 import { ancestorsOf, type Driver, type RunnableCall } from "./driver.ts";
 import type { Setup } from "./setup.ts";
 
@@ -49,8 +49,8 @@ export async function authorize(
     return { kind: "refuse", toolCallId, policies: null, event: (turnId) => endDeclinedCall(call, turnId) };
   if (refused !== undefined) return refuse(call, refused);
   // The child has run already, so there is nothing to permit.
-  if (isReturned(call))
-    return { kind: "refuse", toolCallId, policies: null, event: (turnId) => returned(call, turnId) };
+  if (hasReport(call))
+    return { kind: "refuse", toolCallId, policies: null, event: (turnId) => endWithReport(call, turnId) };
   // An earlier process recorded the question. This one declines it, because no person answers here.
   if (call.state === "asking") return refuse(call, NO_APPROVAL);
   if (call.state === "suspended") return refuse(call, NO_ANSWER);

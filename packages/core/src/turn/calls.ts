@@ -5,12 +5,13 @@ import type { ThreadState } from "../folds/state.ts";
 import type { ToolResult } from "../events/message.ts";
 import { CallFiles } from "./call-files.ts";
 import { CallState } from "./call-state.ts";
-import { sleep } from "../ports/clock.ts";
+import { withTimeout } from "../ports/clock.ts";
 import type { ControlHost } from "../tools/control/host.ts";
 import { historyOf } from "../queries/thread-history.ts";
 import { runCall, type CallOutcome } from "./run-call.ts";
 import { afterCall, endTurn, endWithoutResult, notRun } from "./decide.ts";
 import type { Driver } from "./driver.ts";
+import { hasStarted } from "./ended-run.ts";
 import { authorize, firstEvent, isCurrent, NO_ANSWER, runnableOf } from "./authorize.ts";
 import { failed } from "./tool-result.ts";
 import type { Setup } from "./setup.ts";
@@ -226,11 +227,11 @@ function hostFor({ journal, ports: { store, threads, clock } }: Driver): Control
     event: async (seq) => (await store.read(journal.id, { after: seq - 1, upTo: seq }))[0],
     record: (threadId) => store.thread(threadId),
     lastSeq: async (threadId) => (await store.read(threadId, { limit: 1, last: true }))[0]?.seq ?? 0,
-    hasInput: async (threadId, inputId) => (await store.findInput(threadId, inputId)) !== undefined,
+    hasStarted: (run) => hasStarted(store, run),
     now: () => clock.now(),
     until: async (condition) => {
       const end = clock.now() + UNTIL_MS;
-      while (!condition(journal.state) && clock.now() < end) await Promise.race([journal.changed(), sleep(clock, 50)]);
+      while (!condition(journal.state) && clock.now() < end) await withTimeout(clock, journal.changed(), { ms: 50 });
     },
     visit: (threadId, work) => threads.visit(threadId, work),
   };

@@ -1,7 +1,7 @@
 import type { DurableEvent, EndReason, NewEvent, StampedEvent } from "../events/event-map.ts";
 import type { InboxItem } from "../folds/inbox.ts";
 import { REMIND_AFTER } from "../folds/control.ts";
-import { isReturned, type Call, type ChildReport } from "../folds/call.ts";
+import { hasReport, type Call, type ChildReport } from "../folds/call.ts";
 import { asksPerson } from "../folds/open-call.ts";
 import { isWaiting } from "../folds/progress.ts";
 import type { Turn } from "../folds/state.ts";
@@ -164,7 +164,7 @@ export function endTurn(
 /** The end of a call that has not ended when its turn does. */
 function endOpenCall(call: Call, turnId: string, reason: EndReason): NewEvent {
   if (call.state === "declined") return endDeclinedCall(call, turnId);
-  if (isReturned(call)) return returned(call, turnId);
+  if (hasReport(call)) return endWithReport(call, turnId);
   if (call.state === "suspended" && call.forChildren)
     return endWithoutResult(call, { turnId, content: `Stopped: ${WHY[reason] ?? "the turn ended"}.` });
   if (call.state !== "started") return endWithoutResult(call, { turnId, content: notRun(reason) });
@@ -186,7 +186,7 @@ export const endDeclinedCall = (call: Call, turnId: string): NewEvent =>
   endWithoutResult(call, { turnId, content: call.remark ?? "Declined by the user." });
 
 /** The end of a call whose child has ended: the child's report is the result. */
-export function returned({ toolCallId, toolName, data }: Call, turnId: string): NewEvent {
+export function endWithReport({ toolCallId, toolName, data }: Call, turnId: string): NewEvent {
   const { result, isError, durationMs } = data as unknown as ChildReport;
   return { type: "tool_end", turnId, toolCallId, toolName, result, isError, durationMs };
 }

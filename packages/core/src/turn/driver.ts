@@ -1,5 +1,7 @@
 import { CinchError } from "../errors.ts";
-import type { AgentRecord, DurableEvent, HarnessEvent } from "../events/event-map.ts";
+import type { Agent } from "../config/agent.ts";
+import { withoutCatalog } from "../config/delegation.ts";
+import type { AgentRecord, DurableEvent, HarnessEvent, ListedAgent } from "../events/event-map.ts";
 import type { ThreadState } from "../folds/state.ts";
 import type { Inherited } from "../folds/folds.ts";
 import type { Transcript } from "../folds/transcript.ts";
@@ -7,7 +9,6 @@ import type { NewLive } from "../events/live-events.ts";
 import { tokensOfHead, type Head } from "../model/prompt.ts";
 import type { Modes } from "../config/modes.ts";
 import type { Usage } from "../events/message.ts";
-import { hashOf } from "../ports/hash.ts";
 import { sleep, type Clock } from "../ports/clock.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { StateShape } from "../config/state-shape.ts";
@@ -23,7 +24,7 @@ import type { PathRuleLists } from "../permissions/path-rule.ts";
 import { handBack, type Appended, type Decide } from "./decide.ts";
 import { resourceText } from "./resource-memory.ts";
 import { Offloading } from "./offloading.ts";
-import type { Setup } from "./setup.ts";
+import { withTexts, type Setup } from "./setup.ts";
 import { recordOf, Sources } from "./sources.ts";
 
 /** The part of a thread that a driver uses. */
@@ -124,6 +125,9 @@ export class Driver {
   #hasDriven = false;
   #head: { blob: string; head: Head } | undefined;
   readonly sources = new Sources(this);
+  /** The subagents that agents of this turn can delegate to. */
+  readonly #subagents = new Map<Agent, readonly ListedAgent[]>();
+  #hasBegunTurn = false;
 
   constructor(journal: Journal, ports: DriverPorts, lease: NewLease) {
     this.journal = journal;
@@ -169,6 +173,8 @@ export class Driver {
   }
 
   newTurn(): void {
+    this.#hasBegunTurn = true;
+    this.#subagents.clear();
     this.#turn = new AbortController();
     if (this.closing.aborted) this.#turn.abort();
   }
@@ -252,28 +258,45 @@ export class Driver {
 
   /** The head that the journal has for this setup. If there is none, makes one and records it with the reason. */
   async head(setup: Setup): Promise<Head> {
+    const subagents = await this.#listSubagents(setup);
+    const made = setup.head(subagents);
+    const key = await made.key;
     const known = this.state.head;
-    if (known && known.key === setup.headKey && !known.isOutdated) return this.#loadHead(known.blob);
+    if (known?.key === key && !known.isOutdated) return this.#loadHead(known.blob);
     const { texts } = this.sources;
-    const { system, tools } = await setup.makeHead();
-    const parts = [system, ...texts.map(({ text }) => text), await resourceText(this)];
-    const head = { system: parts.filter((part) => part !== "").join("\n\n"), tools };
-    const bytes = new TextEncoder().encode(JSON.stringify(head));
-    const blob = await hashOf(bytes);
-    const { headKey: key, modelId, mode } = setup;
+    const added = [...texts.map(({ text }) => text), await resourceText(this)].filter((text) => text !== "");
+    const { head, blob, bytes } = await withTexts(await made.make(), added);
+    const { modelId, mode } = setup;
     const agentName = mode.agent.name;
-    const [tokens, sources] = [tokensOfHead(head), recordOf(texts)];
+    const listed = subagents ? { subagents: [...subagents] } : {};
+    const more = { ...listed, tokens: tokensOfHead(head), sources: recordOf(texts) };
     await this.append((state) => {
       if (!state.turn || (state.head?.key === key && !state.head.isOutdated)) return null;
       const { turnId } = state.turn;
       const reason = reasonFor(state.head, { agentName, modelId });
       return {
-        events: [{ type: "prompt_head", turnId, blob, key, reason, agentName, modelId, tokens, sources }],
+        events: [{ type: "prompt_head", turnId, blob, key, reason, agentName, modelId, ...more }],
         blobs: [{ hash: blob, bytes }],
       };
     });
     this.#head = { blob, head };
     return head;
+  }
+
+  /**
+   * The driver that begins a turn lists the subagents of an agent once. The last list of the thread stands if that fails, in a fork, and
+   * for a driver that continues a turn.
+   */
+  async #listSubagents({ delegation, isFork }: Setup): Promise<readonly ListedAgent[] | null> {
+    if (!delegation) return null;
+    const { agent } = delegation;
+    const { head } = this.state;
+    const last = head?.agentName === agent.name ? head.subagents : null;
+    const isListed = last !== null && (isFork || !this.#hasBegunTurn);
+    const listed =
+      this.#subagents.get(agent) ?? (isListed ? last : ((await delegation.list()) ?? last ?? withoutCatalog));
+    this.#subagents.set(agent, listed);
+    return listed;
   }
 
   async #loadHead(blob: string): Promise<Head> {

@@ -1,5 +1,5 @@
 import { reasonOf } from "../errors.ts";
-import type { CompactionReason, Range } from "../events/context-events.ts";
+import type { CompactionReason, SeqRange } from "../events/context-events.ts";
 import type { NewEvent } from "../events/event-map.ts";
 import { tokensOfText } from "../folds/tokens.ts";
 import { hashOf } from "../ports/hash.ts";
@@ -8,7 +8,7 @@ import type { ContextPlan, ContextView, Cut, Memory } from "../ports/memory.ts";
 import { contextView, leftAfter } from "./context-view.ts";
 import { needsDriving, preview } from "./decide.ts";
 import type { Driver } from "./driver.ts";
-import { asFailure, MemoryWork, type Failure } from "./memory-work.ts";
+import { asFailure, MemoryWork, type WorkFailure } from "./memory-work.ts";
 import { shareObservations } from "./resource-memory.ts";
 import type { Setup } from "./setup.ts";
 
@@ -118,7 +118,7 @@ async function shared(driver: Driver): Promise<true> {
 }
 
 interface Replacement {
-  range: Range;
+  range: SeqRange;
   reason: CompactionReason;
   /** `null`: the range is left out. */
   text: string | null;
@@ -164,7 +164,7 @@ async function summarise(driver: Driver, memory: Memory, cut: Cut & { kind: "sum
       instructions: state.context.requested?.instructions ?? "",
       signal: stop.signal,
     });
-    const text = await orAborted(withTimeout(ports.clock, memory.summarise(job), SUMMARY_MS), driver.signal);
+    const text = await orAborted(withTimeout(ports.clock, memory.summarise(job), { ms: SUMMARY_MS }), driver.signal);
     if (text === null) return false;
     if (text === undefined) throw new Error(`There was no summary within ${SUMMARY_MS / 1000} s.`);
     return await replace(driver, { range, reason, text, before: usageOf(work, driver) });
@@ -188,7 +188,7 @@ function usageOf({ usage, cost }: MemoryWork, { state }: Driver): NewEvent[] {
 }
 
 /** Answers a request without a change. Without `failed`, there was nothing to leave out. */
-async function notDone(driver: Driver, failed?: Failure, work?: MemoryWork): Promise<false> {
+async function notDone(driver: Driver, failed?: WorkFailure, work?: MemoryWork): Promise<false> {
   await driver.append((state) => {
     if (!state.context.requested) return null;
     const turn = state.turn ? { turnId: state.turn.turnId } : {};

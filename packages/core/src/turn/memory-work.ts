@@ -1,5 +1,5 @@
 import { CinchError, reasonOf } from "../errors.ts";
-import type { Range } from "../events/context-events.ts";
+import type { SeqRange } from "../events/context-events.ts";
 import type { Usage } from "../events/message.ts";
 import { addUsage, noUsage } from "../events/usage.ts";
 import type { MemoryBlock } from "../folds/memory-blocks.ts";
@@ -19,7 +19,7 @@ interface ReadableThread {
 }
 
 interface Work {
-  range: Range;
+  range: SeqRange;
   /** What the memory gets besides the messages of the range. */
   blocks: readonly MemoryBlock[];
   /** Without it, the messages that `blocks` stand for are not read again. */
@@ -75,12 +75,12 @@ export class MemoryWork {
 }
 
 /** Why a task failed, as the journal records it. */
-export interface Failure {
+export interface WorkFailure {
   code: string;
   message: string;
 }
 
-export const asFailure = (error: unknown): Failure => ({
+export const asFailure = (error: unknown): WorkFailure => ({
   code: error instanceof CinchError ? error.code : "INTERNAL",
   message: reasonOf(error),
 });

@@ -1,7 +1,6 @@
 import type { NewEvent } from "../events/event-map.ts";
 import type { Part, TextPart } from "../events/message.ts";
 import { CONTEXT_PATH, OFFLOADED_FROM_CHARS } from "../events/offloaded.ts";
-import { orAborted } from "../ports/clock.ts";
 import { hashOf } from "../ports/hash.ts";
 import type { Blob } from "../ports/store.ts";
 import type { Appended, Decide, Proposal } from "./decide.ts";
@@ -50,7 +49,7 @@ export class Offloading {
       const appended = await this.#driver.journal.append(decided, lease);
       if (!("result" in appended) || !(appended.result instanceof LongText)) return appended as Appended<Result>;
       const { text } = appended.result;
-      this.#kept.set(text, { blob: await blobOf(text), reader: await readerFor(this.#driver) });
+      this.#kept.set(text, { blob: await blobOf(text), reader: readerFor(this.#driver) });
     }
   }
 }
@@ -165,15 +164,10 @@ function keptOf(text: string): string {
   return `${text.slice(0, half)}\n[${lost} characters were not kept here]\n${text.slice(-half)}`;
 }
 
-/**
- * By the tools of the mode that gets the text. To end a turn takes no mode: without one, or if the turn is aborted meanwhile, a workspace
- * is taken to be readable.
- */
-async function readerFor({ state, signal, ports: { modes, workspace } }: Driver): Promise<Reader> {
-  const setup = await orAborted(
-    modes.setup(state.control, modes.modeOfCalls(state)).catch(() => undefined),
-    signal,
-  );
+/** By the tools of the mode that gets the text. To end a turn takes no mode: without one, a workspace is taken to be readable. */
+function readerFor({ state, ports: { modes, workspace } }: Driver): Reader {
+  const modeId = modes.modeOfCalls(state) ?? state.control.modeId ?? modes.default.id;
+  const setup = modes.has(modeId) ? modes.setup(state.control, modeId) : undefined;
   const has = (name: string): boolean => !setup || (setup.tools.has(name) && setup.gate.isAvailable(name));
   if (workspace && Object.hasOwn(workspace.tools, "read_file") && has("read_file")) return "read_file";
   return setup && has("recall") ? "recall" : null;

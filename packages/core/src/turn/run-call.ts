@@ -98,7 +98,7 @@ export async function runCall(run: CallRun): Promise<CallOutcome> {
       unknown: true,
     };
   } finally {
-    finished.abort();
+    finished.abort("finished");
     cancelTimeout?.();
     run.signal.removeEventListener("abort", onAbort);
   }

@@ -1,7 +1,9 @@
 import type { LanguageModelV4FunctionTool } from "@ai-sdk/provider";
-import { instructionsOf, type Agent } from "../config/agent.ts";
+import { instructionsOf, type Agent, type Instructions } from "../config/agent.ts";
 import type { Budget } from "../config/budget.ts";
 import type { Delegation } from "../config/delegation.ts";
+import type { ListedAgent } from "../events/event-map.ts";
+import { withAgents } from "../tools/control/task.ts";
 import { controlTools } from "../tools/control/index.ts";
 import type { Transition } from "../tools/control/submit-plan.ts";
 import { CinchError } from "../errors.ts";
@@ -33,10 +35,26 @@ export interface Setup {
   settings: CallSettings;
   /** The note for the model when the thread enters the mode. A thread whose first mode this is gets it only if `isNeeded`. */
   note: { text: string; isNeeded: boolean };
-  /** Changes only with the agent, the model, the instructions or the tool set. */
-  headKey: string;
+  /** `null`: the agent has no `task` tool. */
+  delegation: Delegation | null;
+  /** A fork keeps the head of its parent, with the list of subagents in it. */
+  isFork: boolean;
   model(): Promise<StreamModel>;
-  makeHead(): Promise<Head>;
+  /** The head of the prompt with this list of subagents. */
+  head(subagents: readonly ListedAgent[] | null): NewHead;
+}
+
+/** `key` changes only with the agent, the model, the instructions or the tool set. */
+export interface NewHead {
+  key: Promise<string>;
+  make(): Promise<StoredHead>;
+}
+
+/** A head with the bytes of its blob. */
+export interface StoredHead {
+  head: Head;
+  blob: string;
+  bytes: Uint8Array<ArrayBuffer>;
 }
 
 /** The configuration that all modes share. */
@@ -88,20 +106,16 @@ function levelsOf({ agent }: HarnessMode, subagent: SubagentConfig | null): read
 const pathRulesIn = (mode: HarnessMode, subagent: SubagentConfig | null): PathRuleLists =>
   pathRuleLists([subagent?.top ?? mode.agent, ...levelsOf(mode, subagent).flat()]);
 
-export async function makeSetup(
+export function makeSetup(
   mode: HarnessMode,
   { modelId, model }: { modelId: string; model(): Promise<StreamModel> },
   config: SetupConfig,
-): Promise<Setup> {
+): Setup {
   const { agent } = mode;
   const { fork = null } = config.subagent ?? {};
-  await config.delegation(agent)?.ready();
   const tools = toolsOf(mode, config);
   const gate = gateOf(mode, config);
   const shown = shownTools(tools, pathRulesIn(mode, fork ? fork.of : config.subagent));
-  const listed: LanguageModelV4FunctionTool[] = shown.map(({ name, description, schema }) => {
-    return { type: "function" as const, name, description, inputSchema: schema.json };
-  });
   // The instructions of a mode that shares its agent are a note, so that the head stays the same when the mode is switched.
   const sharesAgent = config.modes.filter((other) => other.agent === agent).length > 1;
   const added = sharesAgent ? "" : mode.instructions;
@@ -114,7 +128,7 @@ export async function makeSetup(
     tools,
     gate,
     onAsk: config.onAsk,
-    budgets: [config.budget, agent.budget, fork?.agent.budget].filter((budget) => budget !== undefined),
+    budgets: budgetsOf(agent, config),
     maxSteps: (fork?.agent ?? agent).maxSteps,
     window: windowOf(modelId, config.contextWindow),
     settings: mergeSettings(agent.settings, mode.settings),
@@ -124,11 +138,17 @@ export async function makeSetup(
       tools: shown,
       gate,
     }),
-    headKey: await hashOf(new TextEncoder().encode(JSON.stringify([agent.name, modelId, text, listed]))),
+    delegation: config.delegation(agent),
+    isFork: fork !== null,
     model,
-    makeHead: async () => ({
-      system: joined(await instructionsOf(agent), added),
-      tools: listed,
+    head: lastResult((subagents) => {
+      const listed = listedTools(shown, subagents);
+      return {
+        key: hashOf(new TextEncoder().encode(JSON.stringify([agent.name, modelId, text, listed]))),
+        make: unlessFunction(instructions, async () =>
+          stored({ system: joined(await instructionsOf(agent), added), tools: listed }),
+        ),
+      };
     }),
   };
 }
@@ -136,6 +156,48 @@ export async function makeSetup(
 /** Without the tools that can't keep the path rules of the agents. */
 const shownTools = (tools: ReadonlyMap<string, NamedTool>, pathRules: PathRuleLists): NamedTool[] =>
   [...tools.values()].filter((tool) => whyUnavailable(tool, pathRules) === undefined);
+
+/** The budgets of an agent's thread. */
+export function budgetsOf({ budget }: Agent, config: SetupConfig): readonly Budget[] {
+  return [config.budget, budget, config.subagent?.fork?.agent.budget].filter((one) => one !== undefined);
+}
+
+async function stored(head: Head): Promise<StoredHead> {
+  const bytes = new TextEncoder().encode(JSON.stringify(head));
+  return { head, bytes, blob: await hashOf(bytes) };
+}
+
+/** The head with texts after the instructions. */
+export async function withTexts(made: StoredHead, texts: readonly string[]): Promise<StoredHead> {
+  const { system, tools } = made.head;
+  return texts.length === 0 ? made : stored({ system: [system, ...texts].reduce(joined), tools });
+}
+
+/** Makes the head once for all threads, unless a function gives the instructions: that is called each time. */
+function unlessFunction<T>(instructions: Instructions, make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined;
+  return typeof instructions === "function" ? make : () => (made ??= make());
+}
+
+function listedTools(
+  tools: readonly NamedTool[],
+  subagents: readonly ListedAgent[] | null,
+): LanguageModelV4FunctionTool[] {
+  return tools.map(({ name, description, schema }) => {
+    const whole = subagents && name === "task" ? withAgents(description, subagents) : description;
+    return { type: "function" as const, name, description: whole, inputSchema: schema.json };
+  });
+}
+
+/** Keeps the newest result: all threads of an agent use the same list, until their catalog changes. */
+function lastResult<In, Out>(make: (value: In) => Out): (value: In) => Out {
+  let last: { json: string; result: Out } | undefined;
+  return (value) => {
+    const json = JSON.stringify(value);
+    if (last?.json !== json) last = { json, result: make(value) };
+    return last.result;
+  };
+}
 
 const agentIndex = ({ agent }: HarnessMode, { modes }: SetupConfig): number =>
   modes.findIndex((mode) => mode.agent.name === agent.name && mode.agent === agent);

@@ -59,7 +59,7 @@ export class Sources {
       signal,
     };
     try {
-      const found = await withTimeout(ports.clock, source.read(reach), READ_MS);
+      const found = await withTimeout(ports.clock, source.read(reach), { ms: READ_MS });
       if (found === undefined) throw new Error(`There was no text within ${READ_MS / 1000} s.`);
       if (found === null) return null;
       const text = found.text.slice(0, TEXT_CHARS).toWellFormed();

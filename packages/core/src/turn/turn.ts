@@ -15,7 +15,7 @@ import { noUsage } from "../events/usage.ts";
 import type { Message, Usage } from "../events/message.ts";
 import { hashOf } from "../ports/hash.ts";
 import { hasCancelledRuns } from "../folds/runs.ts";
-import { orAborted, sleep } from "../ports/clock.ts";
+import { orAborted, withTimeout } from "../ports/clock.ts";
 import type { Blob } from "../ports/store.ts";
 import { ask } from "./ask-model.ts";
 import { runCalls } from "./calls.ts";
@@ -58,21 +58,15 @@ export async function runTurns(driver: Driver): Promise<void> {
     // The first append takes the lease. Without it, another process drives the turn.
     else if (driver.epoch === undefined) return;
     else if (!driver.ports.modes.canAct(driver.state)) await driver.release();
-    else if (turn.aborting) await endAborting(driver);
+    else if (turn.aborting) await endAborted(driver, null);
     else if (!turn.begun) await beginRetry(driver);
     else if (isWaiting(turn) && !(driver.declinesQuestions && waitsForPerson(driver.state))) await driver.release();
     else if (turn.phase === "calls")
-      await runCalls(driver, await setupOf(driver, driver.ports.modes.modeOfCalls(driver.state)));
+      await runCalls(driver, setupOf(driver, driver.ports.modes.modeOfCalls(driver.state)));
     else if (turn.endsAfterCalls) await driver.append((state) => endTurn(state, "declined"));
     else if (turn.phase === "done") await end(driver);
     else await step(driver, turn);
   }
-}
-
-/** Descendants stop first, so that nothing runs any more when the turn has ended. */
-async function endAborting(driver: Driver): Promise<void> {
-  await childrenStopped(driver);
-  await driver.append((state) => endTurn(state, "aborted"));
 }
 
 /** How long an aborted turn waits for its children to stop. */
@@ -81,7 +75,7 @@ const CHILDREN_STOP_MS = 1_500;
 async function childrenStopped({ journal, ports: { clock }, closing }: Driver): Promise<void> {
   const until = clock.now() + CHILDREN_STOP_MS;
   while (hasCancelledRuns(journal.state.runs) && clock.now() < until && !closing.aborted)
-    await Promise.race([journal.changed(), sleep(clock, 50)]);
+    await withTimeout(clock, journal.changed(), { ms: 50 });
 }
 
 /** Files are reverted before anything else, and only a process with their workspace can do that. */
@@ -92,8 +86,7 @@ function leaveToOthers(driver: Driver): Promise<void> {
   return driver.release();
 }
 
-const setupOf = (driver: Driver, modeId?: string): Promise<Setup> =>
-  driver.ports.modes.setup(driver.state.control, modeId);
+const setupOf = (driver: Driver, modeId?: string): Setup => driver.ports.modes.setup(driver.state.control, modeId);
 
 /** Continues the turn of an earlier driver. Records its draft as an interrupted message, and counts a dead driver as a takeover. */
 async function takeOver(driver: Driver): Promise<void> {
@@ -131,13 +124,14 @@ export function parked({ turn, parked: already }: ThreadState, why: string): Pro
 }
 
 async function begin(driver: Driver): Promise<void> {
-  if (!driver.ports.modes.canAct(driver.state)) return driver.release();
+  const { modes, ids } = driver.ports;
   driver.newTurn();
-  await driver.ports.modes.listSubagents(driver.state.control);
-  const { mode, modelId } = await setupOf(driver);
-  await driver.append((state) =>
-    beginTurn(state, { modeId: mode.id, modelId }, { ids: driver.ports.ids, force: driver.force }),
-  );
+  await driver.append((state) => {
+    if (!modes.canAct(state)) return null;
+    const mode = modes.current(state.control);
+    const modelId = modes.modelId(state.control, mode);
+    return beginTurn(state, { modeId: mode.id, modelId }, { ids, force: driver.force });
+  });
   if (!driver.state.turn) await driver.release();
 }
 
@@ -165,7 +159,7 @@ async function end(driver: Driver): Promise<void> {
 /** Calls the model once. The next iteration runs its tool calls. */
 async function step(driver: Driver, turn: Turn): Promise<void> {
   const { clock, ids, store } = driver.ports;
-  const setup = await setupOf(driver);
+  const setup = setupOf(driver);
   // A subagent at its limit is asked once more, without tools, for its report.
   const isLast = driver.state.agent !== null && turn.steps === setup.maxSteps;
   if (turn.steps >= setup.maxSteps && !isLast) return driver.append((state) => endTurn(state, "max_steps"));
@@ -175,7 +169,7 @@ async function step(driver: Driver, turn: Turn): Promise<void> {
   await orAborted(driver.sources.refresh(), driver.signal);
   await driver.append((state) => enterStep(state, setup, { ids, sources: driver.sources.texts }));
   // If the mode or the model was switched meanwhile, the next iteration enters the step again.
-  if ((await setupOf(driver)) !== setup) return;
+  if (setupOf(driver) !== setup) return;
   // Notes may be among what left the prompt: the next iteration repeats them.
   if (await fitContext(driver, setup)) return;
   if (isLast) await driver.append((state) => askForReport(state, setup.maxSteps, ids));
@@ -234,8 +228,12 @@ function usageOf(driver: Driver, { modelId }: Setup, usage: Usage): NewEvent<"us
   return { type: "usage_update", usage, cost: driver.ports.costOf(usage, modelId), cachedShare };
 }
 
-/** Ends an aborted turn. A closing driver does not end it: the next driver continues it from the draft. */
+/**
+ * Ends an aborted turn. Descendants stop first, so that nothing runs any more when the turn has ended. A closing driver does not end it:
+ * the next driver continues it from the draft.
+ */
 async function endAborted(driver: Driver, partial: Message | null): Promise<void> {
+  await childrenStopped(driver);
   if (!driver.drives) return;
   await driver.append(
     (state) => state.turn && endTurn(state, "aborted", { before: interrupted(partial, state.turn.turnId) }),

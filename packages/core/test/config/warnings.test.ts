@@ -3,7 +3,7 @@ import process from "node:process";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Agent, defineTool, Harness } from "@cinch/core";
-import { say, script } from "@cinch/testkit";
+import { call, say, script, scriptedBy } from "@cinch/testkit";
 import * as z from "zod";
 import { harness } from "../support.ts";
 
@@ -111,4 +111,59 @@ test("a listener that throws a value that can't be shown causes a warning, and e
     });
     assert.equal(seen.length, 1);
   }
+});
+
+const ofModel = () => script(say("hi"));
+
+test("init warns about unknown tools of listed subagents, and knows the tools of all of them", async () => {
+  const inner = new Agent({ name: "inner", tools: { deploy }, availableTools: ["deploy", "depoly"] });
+  const fork = new Agent({ name: "fork", forked: true, availableTools: ["tsak"] });
+  const outer = new Agent({
+    name: "outer",
+    tools: {},
+    subagents: [inner],
+    permissions: [{ toolName: "deploy", policy: "ask" }],
+  });
+  const agent = new Agent({ name: "lead", model: ofModel(), maxSubagentDepth: 2 });
+  const h = new Harness({
+    id: "x",
+    agent,
+    subagents: [outer, fork],
+    permissions: [{ toolName: "deploy", policy: "allow" }],
+  });
+  const seen = await warnings("CINCH_UNKNOWN_TOOL", () => h.init());
+  assert.deepEqual(
+    seen.map(({ message }) => message),
+    [
+      'Unknown tool "depoly" in availableTools of agent "inner": did you mean "deploy"?',
+      'Unknown tool "tsak" in availableTools of agent "fork": did you mean "task"?',
+    ],
+  );
+  await h.close();
+});
+
+test("an agent of a catalog is known only when it is resolved: then its unknown tools cause one warning", async () => {
+  const resolve = async () =>
+    new Agent({ name: "worker", model: ofModel(), tools: { deploy }, availableTools: ["depoly"] });
+  const catalog = { list: async () => [{ name: "worker", description: "" }], resolve };
+  const lead = scriptedBy(({ prompt }) =>
+    prompt.at(-1)?.role === "user" ? call("task", { agent: "worker", prompt: "x" }) : say("ok"),
+  );
+  const agent = new Agent({ name: "lead", model: lead, tools: { look: deploy }, subagents: catalog });
+  const permissions = ["deploy", "lokk"].map((toolName) => ({ toolName, policy: "allow" as const }));
+  const h = new Harness({ id: "x", agent, permissions });
+  const atInit = await warnings("CINCH_UNKNOWN_TOOL", () => h.init());
+  const later = await warnings("CINCH_UNKNOWN_TOOL", async () => {
+    await h.sendMessage({ content: "one" });
+    await h.sendMessage({ content: "two" });
+  });
+  assert.deepEqual(
+    [atInit, later].map((seen) => seen.map(({ message }) => message)),
+    [
+      // The catalog may have an agent with the tool "deploy".
+      ['Unknown tool "lokk" in permissions of the harness: did you mean "look"?'],
+      ['Unknown tool "depoly" in availableTools of agent "worker": did you mean "deploy"?'],
+    ],
+  );
+  await h.close();
 });

@@ -12,7 +12,8 @@ import {
   type Setting,
   type SettingSpec,
 } from "./denied-setting.ts";
-import type { Deadline, ModelCall, WorldPlan } from "./denied-world.ts";
+import type { Deadline } from "../scheduled.ts";
+import type { ModelCall, WorldPlan } from "./denied-world.ts";
 
 /** A command, or a crash. */
 export type Deed<R = Rule> =

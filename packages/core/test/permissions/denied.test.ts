@@ -1,23 +1,11 @@
 import assert from "node:assert/strict";
-import { createHash } from "node:crypto";
-import { test, type TestContext } from "node:test";
+import { test } from "node:test";
 import { inspect } from "node:util";
 import type { DurableEvent } from "@cinch/core";
 import * as fc from "fast-check";
+import { hashAtOnce } from "../scheduled.ts";
 import { plans } from "./denied-plan.ts";
 import { Story } from "./denied-story.ts";
-
-/** Hashes are computed on another thread and settle at any time. Here they settle at once, so that a plan always runs the same way. */
-function hashAtOnce(t: TestContext): void {
-  const { digest } = crypto.subtle;
-  crypto.subtle.digest = async (_, bytes) => {
-    const hash = createHash("sha256")
-      .update(bytes as Uint8Array)
-      .digest();
-    return hash.buffer.slice(hash.byteOffset, hash.byteOffset + hash.byteLength) as ArrayBuffer;
-  };
-  t.after(() => (crypto.subtle.digest = digest));
-}
 
 test("a denied tool never runs: whatever the rules, the modes, the answers, the order and the crashes", async (t) => {
   hashAtOnce(t);

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Agent, Harness, memoryStore } from "@cinch/core";
+import { Agent, defineTool, Harness, memoryStore } from "@cinch/core";
 import { call, hang, say, script } from "@cinch/testkit";
+import * as z from "zod";
 
 test("an abort ends all descendants before the turn has ended", async () => {
   const search = new Agent({ name: "search", model: script(hang("searching")), tools: {} });
@@ -31,5 +32,60 @@ test("an abort ends all descendants before the turn has ended", async () => {
     [false, false, false],
   );
   assert.equal(h.getDisplayState().status, "idle");
+  await h.close();
+});
+
+test("the ends of all children are recorded before that of the aborted turn, also while the parent works", async () => {
+  const stuck = new Agent({ name: "stuck", model: script(hang("…")), tools: {} });
+  const tasks = ["a", "b"].map((prompt): [string, unknown] => ["task", { agent: "stuck", prompt, background: true }]);
+  const model = script(call(...tasks), hang("Thinking"));
+  const agent = new Agent({ name: "dev", model, subagents: [stuck], subagentBackground: true });
+  const storage = memoryStore();
+  const h = new Harness({ id: "t", agent, storage });
+  const turn = h.sendMessage({ content: "go" });
+  while (h.getDisplayState().currentMessage === null || model.requests.length < 2)
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  await h.abort();
+  assert.equal((await turn).reason, "aborted");
+  const types = (await storage.read(h.getCurrentThreadId()!)).map(({ type }) => type);
+  assert.deepEqual(
+    types.filter((type) => type === "subagent_end" || type === "agent_end"),
+    ["subagent_end", "subagent_end", "agent_end"],
+  );
+  await h.close();
+});
+
+test("an abort reaches three levels at once, although a tool on each of them does not stop", async () => {
+  const started: string[] = [];
+  const stubborn = defineTool({
+    description: "Does not stop",
+    category: "read",
+    input: z.object({}),
+    execute: (_, { threadId }) => {
+      started.push(threadId);
+      return new Promise<string>(() => undefined);
+    },
+  });
+  const tools = { stubborn };
+  let agent = new Agent({ name: "level2", model: script(call("stubborn")), tools });
+  for (const name of ["level1", "level0", "top"])
+    agent = new Agent({
+      name,
+      model: script(call(["stubborn"], ["task", { agent: agent.name, prompt: "go" }])),
+      tools,
+      subagents: [agent],
+      maxSubagentDepth: 3,
+    });
+  const storage = memoryStore();
+  const h = new Harness({ id: "t", agent, storage });
+  const turn = h.sendMessage({ content: "go" });
+  while (started.length < 4) await new Promise((resolve) => setTimeout(resolve, 5));
+  const since = performance.now();
+  await h.abort();
+  const ms = performance.now() - since;
+  assert.equal((await turn).reason, "aborted");
+  assert.ok(ms < 2_000, `${ms} ms`);
+  const left = (await storage.threads()).filter(({ active }) => active).map(({ title }) => title);
+  assert.deepEqual(left, []);
   await h.close();
 });

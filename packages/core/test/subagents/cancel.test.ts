@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Agent, Harness, memoryStore, textOf, type HarnessMessage } from "@cinch/core";
+import { Agent, defineTool, Harness, memoryStore, textOf, type Clock, type HarnessMessage } from "@cinch/core";
+import * as z from "zod";
 import { MemoryData, MemoryStore } from "@cinch/core/store";
 import { call, hang, say, script, scriptedBy } from "@cinch/testkit";
 import { noting } from "../support.ts";
@@ -210,12 +211,74 @@ test("a steer ends agent_await with the results so far", async () => {
     storage: memoryStore(),
   });
   const turn = h.sendMessage({ content: "go" });
-  await wait(150);
+  const waitsForAll = () =>
+    Object.values(h.getDisplayState().activeTools).some(
+      ({ status, args }) => status === "waiting" && (args as { mode?: string }).mode === "all",
+    );
+  while (!waitsForAll()) await wait(5);
   await h.steer({ content: "hurry" });
   assert.equal(textOf((await turn).message!.content), "after");
   const texts = results(h.getDisplayState().messages);
   assert.match(texts[2]!, /bg-1 \(stuck\): running/);
   assert.match(texts[3]!, /ended by a new message/);
   await h.abort();
+  await h.close();
+});
+
+test("agent_cancel says which subagents have stopped, had ended before, and have not stopped yet", async () => {
+  // On this clock, the two seconds that agent_cancel waits are over before a tool has to stop.
+  const start = Date.now();
+  const clock: Clock = {
+    now: () => start + (Date.now() - start) * 50,
+    after(ms, callback) {
+      const timer = setTimeout(callback, ms);
+      return () => clearTimeout(timer);
+    },
+  };
+  const running = Promise.withResolvers<void>();
+  const deaf = defineTool({
+    description: "Does not stop",
+    input: z.object({}),
+    execute: () => {
+      running.resolve();
+      return new Promise<string>(() => undefined);
+    },
+  });
+  const worker = new Agent({ name: "worker", model: script(call("deaf"), say("no")), tools: { deaf } });
+  const quick = new Agent({ name: "quick", model: script(say("done")), tools: {} });
+  const start3 = (["quick", "worker", "worker"] as const).map((agent): [string, unknown] => [
+    "task",
+    { agent, prompt: "x", background: true },
+  ]);
+  const model = scriptedBy(({ prompt }) => {
+    const last = JSON.stringify(prompt.at(-1));
+    if (last.includes("start")) return call(...start3);
+    return last.includes("stop them") ? call("agent_cancel", { ids: ["bg-1", "bg-2", "bg-3"] }) : say("ok");
+  });
+  const h = new Harness({
+    id: "t",
+    agent: new Agent({
+      name: "dev",
+      model,
+      subagents: [worker, quick],
+      subagentBackground: { maxConcurrent: 1, wake: false },
+    }),
+    permissions: [{ toolName: "deaf", policy: "allow" }],
+    clock,
+  });
+  await h.sendMessage({ content: "start" });
+  await running.promise;
+  await h.sendMessage({ content: "stop them" });
+  assert.equal(
+    results(h.getDisplayState().messages).at(-1),
+    [
+      "bg-1 (quick): had ended before: complete.",
+      "bg-2 (worker): not stopped yet. It was asked to; agent_status shows when it has ended.",
+      "bg-3 (worker): stopped.",
+    ].join("\n"),
+  );
+  await h.settled();
+  await h.sendMessage({ content: "stop them" });
+  assert.match(results(h.getDisplayState().messages).at(-1)!, /bg-2 \(worker\): had ended before: aborted\./);
   await h.close();
 });

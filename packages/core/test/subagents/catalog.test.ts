@@ -127,6 +127,16 @@ test("a misspelt option, two subagents of one name, and a list that is none are 
   const agent = (more: object) => () => new Agent({ name: "dev", ...more });
   assert.throws(agent({ subagent: [] }), /Unknown key "subagent": did you mean "subagents"\?/);
   assert.throws(agent({ subagents: [{ name: "a" }, { id: "a" }] }), /two subagents named "a"/);
+  const nameless = [new Agent({ name: "a" }), { description: "Looks around" }];
+  assert.throws(agent({ subagents: nameless }), {
+    code: "INVALID_CONFIG",
+    message: 'Agent "dev": subagents[1] has no name. Add one, such as { name: "explore" }.',
+  });
+  assert.throws(agent({ subagents: ["explore"] }), /subagents\[0\] is no agent\. Give an Agent, or an object/);
+  assert.throws(
+    () => new Harness({ id: "t", agent: new Agent({ name: "dev" }), subagents: [{ tools: {} }] }),
+    /^CinchError: Harness: subagents\[0\] has no name/,
+  );
   assert.throws(agent({ subagents: "all" }), /must be a list of agents, a catalog with list and resolve, or false/);
   assert.throws(agent({ subagentBackground: { maxConcurrent: 0 } }), { code: "INVALID_CONFIG" });
   assert.throws(agent({ subagentSessions: { defaultMode: "resume" } }), { code: "INVALID_CONFIG" });

@@ -37,3 +37,34 @@ test("a forked subagent continues the parent's conversation: its first prompt be
   assert.equal(heads.length, 1);
   await h.close();
 });
+
+test("the calls of the answer that forked have fixed results in the fork, whatever the parent does meanwhile", async () => {
+  const { note } = noting();
+  const model = scriptedBy(({ prompt }) => {
+    if (JSON.stringify(prompt.at(-1)).includes("Review it")) return say("Looks good.");
+    return prompt.some(({ role }) => role === "tool")
+      ? say("Reviewed.")
+      : call(["note", { what: "n" }, "beside"], ["task", { agent: "reviewer", prompt: "Review it" }, "fork"]);
+  });
+  const reviewer = new Agent({ name: "reviewer", forked: true });
+  const agent = new Agent({ name: "dev", model, tools: { note }, subagents: [reviewer] });
+  const h = new Harness({ id: "t", agent, permissions: [{ toolName: "note", policy: "allow" }] });
+  await h.sendMessage({ content: "Have it reviewed" });
+  const inFork = model.requests.find(({ prompt }) => JSON.stringify(prompt.at(-1)).includes("Review it"))!;
+  const results = inFork.prompt.flatMap((message) =>
+    message.role === "tool"
+      ? message.content.map((part) => ("toolCallId" in part ? [part.toolCallId, part.output] : []))
+      : [],
+  );
+  assert.deepEqual(results, [
+    ["beside", { type: "text", value: "This call runs in the parent. Its result is not known here." }],
+    [
+      "fork",
+      {
+        type: "text",
+        value: "This is the fork: you are the subagent now. Do what the next message says, and end with your report.",
+      },
+    ],
+  ]);
+  await h.close();
+});

@@ -56,6 +56,28 @@ test("a parent's budget stops its subagents", async () => {
   await h.close();
 });
 
+test("the budget of a fork stops the subagents below it", async () => {
+  const { note } = noting();
+  const busy = scriptedBy(() => call("note", { what: "x" }));
+  const worker = new Agent({ name: "worker", model: busy, tools: { note } });
+  const fork = new Agent({ name: "fork", forked: true, budget: { tokens: 500 } });
+  const model = scriptedBy(({ prompt }) => {
+    const last = JSON.stringify(prompt.at(-1));
+    if (last.includes("go")) return call("task", { agent: "fork", prompt: "Continue" });
+    return last.includes("Continue") ? call("task", { agent: "worker", prompt: "Work" }) : say("done");
+  });
+  const h = new Harness({
+    id: "t",
+    agent: new Agent({ name: "lead", model, subagents: [fork, worker], maxSubagentDepth: 2 }),
+    permissions: [{ toolName: "note", policy: "allow" }],
+  });
+  assert.equal((await h.sendMessage({ content: "go" })).reason, "complete");
+  const [[text]] = results(h.getDisplayState().messages) as [[string, boolean]];
+  assert.match(text, /The subagent reached its budget \(\d+ of 500 tokens for a turn\)/);
+  assert.equal(busy.requests.length, 4);
+  await h.close();
+});
+
 test("onSubagentEvent gets the events of nested subagents, with the path of each", async () => {
   const seen: string[] = [];
   const { note } = noting();

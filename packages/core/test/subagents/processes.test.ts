@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { Agent, Harness, memoryStore, textOf, type HarnessMessage } from "@cinch/core";
 import { MemoryData, MemoryStore } from "@cinch/core/store";
 import { call, hang, say, script } from "@cinch/testkit";
-import { noting } from "../support.ts";
+import { gated, next, noting } from "../support.ts";
 
 const results = (messages: readonly HarnessMessage[]): string[] =>
   messages.flatMap(({ outcomes }) => Object.values(outcomes).map(({ result }) => textOf(result.content)));
@@ -222,8 +222,9 @@ test("to delete a subagent is its failure, and to delete its parent ends it", as
   };
   {
     const h = make(memoryStore());
+    const begun = next(h, "subagent_text_delta");
     const turn = h.sendMessage({ content: "go" });
-    await wait(50);
+    await begun;
     const [child] = await h.listThreads({ parentId: h.getCurrentThreadId()! });
     await h.deleteThread({ threadId: child!.id });
     assert.equal((await turn).reason, "complete");
@@ -233,21 +234,22 @@ test("to delete a subagent is its failure, and to delete its parent ends it", as
   {
     const data = new MemoryData();
     const h = make(new MemoryStore(data));
+    const begun = next(h, "subagent_text_delta");
     const turn = h.sendMessage({ content: "go" });
     turn.catch(() => undefined);
-    await wait(50);
+    await begun;
     await h.deleteThread({ threadId: h.getCurrentThreadId()! });
     await assert.rejects(turn);
-    await wait(100);
-    assert.deepEqual(followers(data), []);
+    while (followers(data).length > 0) await wait(5);
     await h.close();
   }
   {
     const data = new MemoryData();
     const s1 = new MemoryStore(data);
     const h1 = make(s1);
+    const begun = next(h1, "subagent_text_delta");
     h1.sendMessage({ content: "go" }).catch(() => undefined);
-    await wait(50);
+    await begun;
     const threadId = h1.getCurrentThreadId()!;
     s1.die();
     const s2 = new MemoryStore(data);
@@ -259,4 +261,38 @@ test("to delete a subagent is its failure, and to delete its parent ends it", as
     assert.match(results(session.getDisplayState().messages)[0]!, /deleted/);
     await h.close();
   }
+});
+
+test("onSubagentEvent is called by the process that drives the subagent, and not by one that follows", async () => {
+  const data = new MemoryData();
+  const { gate, started, open } = gated();
+  const make = () => {
+    const seen: string[] = [];
+    const worker = new Agent({ name: "worker", model: script(call("gate"), say("ok")), tools: { gate } });
+    const agent = new Agent({
+      name: "dev",
+      model: script(call("task", { agent: "worker", prompt: "x" }), say("done")),
+      subagents: [worker],
+      onSubagentEvent: (_, event) => void seen.push(event.type),
+    });
+    const permissions = [{ toolName: "gate", policy: "allow" as const }];
+    return { h: new Harness({ id: "t", agent, storage: new MemoryStore(data), permissions }), seen };
+  };
+  const driving = make();
+  const turn = driving.h.sendMessage({ content: "go" });
+  await started;
+  const following = make();
+  const session = await following.h.createSession({ threadId: driving.h.getCurrentThreadId()! });
+  const [child] = await session.listThreads({ parentId: driving.h.getCurrentThreadId()! });
+  const atChild = await driving.h.createSession({ threadId: child!.id });
+  const followed = next(session, "subagent_event");
+  await atChild.steer({ content: "Hurry" });
+  await followed;
+  open();
+  assert.equal((await turn).reason, "complete");
+  await session.settled();
+  assert.deepEqual(following.seen, []);
+  assert.ok(driving.seen.includes("tool_end"));
+  await following.h.close();
+  await driving.h.close();
 });

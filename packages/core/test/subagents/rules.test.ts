@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Agent, Harness, memoryStore, textOf, type HarnessMessage } from "@cinch/core";
+import { MemoryData, MemoryStore } from "@cinch/core/store";
 import { call, say, script, scriptedBy } from "@cinch/testkit";
 import { noting } from "../support.ts";
 
@@ -142,5 +143,42 @@ test("a fork stays bound to the mode of the step that delegated, whatever mode i
     texts.join("\n"),
   );
   assert.deepEqual(runs, []);
+  await h.close();
+});
+
+/** Calls back when a call of a tool is recorded, before its process gets to know that it is. */
+class RecordingStore extends MemoryStore {
+  recorded: (() => Promise<void>) | undefined;
+
+  override async append(...args: Parameters<MemoryStore["append"]>): ReturnType<MemoryStore["append"]> {
+    const result = await super.append(...args);
+    const { recorded } = this;
+    if (!recorded || !args[1].some((event) => event.type === "tool_start" && event.toolName === "note")) return result;
+    this.recorded = undefined;
+    await recorded();
+    return result;
+  }
+}
+
+test("a rule that another process sets between the record of a subagent's call and its effect denies it", async () => {
+  const data = new MemoryData();
+  const runs: unknown[] = [];
+  const make = (storage: MemoryStore) => {
+    const model = script(call("task", { agent: "worker", prompt: "Note it" }), say("Done."));
+    const agent = new Agent({ name: "dev", model, subagents: [worker(runs)] });
+    return new Harness({ id: "t", agent, storage, permissions: [{ toolName: "note", policy: "allow" }] });
+  };
+  const storage = new RecordingStore(data);
+  const h = make(storage);
+  await h.createThread();
+  const other = make(new MemoryStore(data));
+  // It opens the thread only now, so that it does not drive the subagent itself.
+  storage.recorded = async () => {
+    const session = await other.createSession({ threadId: h.getCurrentThreadId()! });
+    await session.setPermissionForTool({ toolName: "note", policy: "deny" });
+  };
+  assert.equal((await h.sendMessage({ content: "go" })).reason, "complete");
+  assert.deepEqual([storage.recorded, runs], [undefined, []]);
+  await other.close();
   await h.close();
 });

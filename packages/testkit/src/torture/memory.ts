@@ -30,7 +30,7 @@ export const tortureMemory: Memory = {
 };
 
 /** Turns until a reflection stands in the prompt, then a requested summary. */
-export async function remember(
+export async function playMemory(
   h: Harness,
   { store, main, accepted }: { store: Store; main: ThreadRecord; accepted(what: string): void },
 ): Promise<void> {

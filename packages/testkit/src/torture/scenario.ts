@@ -15,7 +15,7 @@ import {
 import * as z from "zod";
 import { call, fail, hang, say, scriptedBy, type Step } from "../model.ts";
 import { controlOrders, forbid, playControl } from "./control.ts";
-import { memoryOrders, remember, tortureMemory } from "./memory.ts";
+import { memoryOrders, playMemory, tortureMemory } from "./memory.ts";
 import { until } from "./until.ts";
 
 /** The steps of the scripted model for each order of the user. */
@@ -180,7 +180,7 @@ export async function playScenario(
   );
   if (!isInControl) {
     await delegate(h, accepted);
-    await remember(h, { store, main, accepted });
+    await playMemory(h, { store, main, accepted });
   }
   if (control) await playControl(h, await journal(store, main), accepted);
   const threads = await h.listThreads();

@@ -57,6 +57,9 @@ const orders: Record<string, Step[]> = {
   again: [call("guarded", { what: "harmless" }, "same"), call("guarded", { what: "harmful" }, "same"), say("done")],
   last: [call("lasting", { what: "it" }), say("done")],
   slow: [call(["slow", { what: "it" }], ["guarded", { what: "it" }]), say("done")],
+  tree: [call("task", { agent: "explore", prompt: "explore" }), say("done")],
+  explore: [call("task", { agent: "search", prompt: "search" }), say("explored")],
+  search: [call("guarded", { what: "deep down" }), say("found")],
   plan: [call("submit_plan", { plan: "Build it." }), call("once", { what: "building" }), say("built")],
 };
 
@@ -70,7 +73,9 @@ const model = scriptedBy(({ prompt }) => {
   return order?.[answers] ?? say("nothing to do");
 });
 
-const agent = new Agent({ name: "desk", model });
+const search = new Agent({ name: "search", model, tools: { guarded } });
+const explore = new Agent({ name: "explore", model, tools: {}, subagents: [search] });
+const agent = new Agent({ name: "desk", model, subagents: [explore], maxSubagentDepth: 2 });
 const h = new Harness({
   id: "desk",
   storage: sqliteStore({ path: `${folder}/cinch.db`, renewMs: 200, periodMs: 1_500 }),

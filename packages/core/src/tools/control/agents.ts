@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { abort, abortEnded } from "../../commands/abort.ts";
+import { abort } from "../../commands/abort.ts";
 import type { AwaitMode, BackgroundOptions } from "../../config/subagent-options.ts";
 import { noteId } from "../../config/run-id.ts";
 import type { NewEvent } from "../../events/event-map.ts";
@@ -8,7 +8,8 @@ import { awaited, type AwaitPayload } from "../../folds/awaited.ts";
 import type { BackgroundAgent, Run } from "../../folds/runs.ts";
 import type { ThreadState } from "../../folds/state.ts";
 import { trieEntries, trieGet } from "../../folds/trie.ts";
-import { endRun, failedRun } from "../../turn/ended-run.ts";
+import { preview } from "../../turn/decide.ts";
+import { cancelledBeforeStart, endRun } from "../../turn/ended-run.ts";
 import { defineTool, type ToolSet } from "../tool.ts";
 import { hostOf, suspendForChildren, type ControlHost } from "./host.ts";
 import { toolSchema } from "./schema.ts";
@@ -79,35 +80,42 @@ const agentCancel = defineTool({
   input: toolSchema(z.object({ ids })),
   async execute({ ids: wanted }, context) {
     const host = hostOf(context);
-    const agents = agentsOf(host.state, wanted);
-    const queued: Run[] = [];
-    for (const [, { runId, childThreadId, status }] of agents) {
-      const run = trieGet(host.state.runs.unfinished, runId);
-      if (status !== null || !run) continue;
-      if (await hasStarted(host, run))
-        await host.visit(childThreadId, async (child) => abortEnded(await abort(child, { inbox: true })));
-      else queued.push(run);
-    }
-    await host.until(({ runs }) =>
-      agents.every(([, { runId }]) => isQueuedIn(queued, runId) || !trieGet(runs.unfinished, runId)),
+    const before = agentsOf(host.state, wanted);
+    const runs = before.flatMap(([, { runId }]) => trieGet(host.state.runs.unfinished, runId) ?? []);
+    const started = await Promise.all(runs.map((run) => host.hasStarted(run)));
+    const queued = runs.filter((_, at) => !started[at]);
+    const running = runs.filter((_, at) => started[at]);
+    const asked = Promise.all(
+      running.map((run) => host.visit(run.childThreadId, (child) => abort(child, { inbox: true }))),
     );
-    return new ControlResult((state) => ({
-      content: `Stopped: ${wanted.join(", ")}.`,
-      events: [...queued.flatMap((run) => cancelledEnd(state, run)), ...withoutNotes(state, agentsOf(state, wanted))],
-    }));
+    const stopped = host.until(({ runs: { unfinished } }) => running.every(({ runId }) => !trieGet(unfinished, runId)));
+    // Rejects if a subagent could not be asked to stop. One that does not stop in time is reported as such.
+    await Promise.race([stopped, asked.then(() => stopped)]);
+    return new ControlResult((state) => {
+      const events = [
+        ...queued.flatMap((run) => cancelledEnd(state, run)),
+        ...withoutNotes(state, agentsOf(state, wanted)),
+      ];
+      const after = new Map(agentsOf(preview(state, events), wanted));
+      const isLeft = ([agentId]: Agents[number]) => after.get(agentId)?.status === null;
+      const lines = before.map(
+        (one) => `${one[0]} (${one[1].agentName}): ${isLeft(one) ? NOT_STOPPED : howStopped(one[1])}`,
+      );
+      return { content: lines.join("\n"), isError: before.some(isLeft), events };
+    });
   },
 });
 
-const isQueuedIn = (queued: readonly Run[], runId: string): boolean => queued.some((run) => run.runId === runId);
+const NOT_STOPPED = "not stopped yet. It was asked to; agent_status shows when it has ended.";
 
-/** The thread of a session is there before the run that resumes it has started. */
-const hasStarted = async (host: ControlHost, { runId, childThreadId }: Run): Promise<boolean> =>
-  (await host.record(childThreadId)) !== undefined && (await host.hasInput(childThreadId, runId));
+/** `before`: as it was when the call began. */
+const howStopped = ({ status }: BackgroundAgent): string =>
+  status === null ? "stopped." : `had ended before: ${status}.`;
 
 /** The end of a run that has not started. */
 function cancelledEnd({ runs }: ThreadState, run: Run): NewEvent[] {
   const isUnfinished = trieGet(runs.unfinished, run.runId) !== undefined;
-  return isUnfinished ? endRun(run, failedRun("cancelled", "Cancelled before it began.")) : [];
+  return isUnfinished ? endRun(run, cancelledBeforeStart) : [];
 }
 
 type Agents = [agentId: string, agent: BackgroundAgent][];

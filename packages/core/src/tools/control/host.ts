@@ -1,4 +1,5 @@
 import type { DurableEvent } from "../../events/event-map.ts";
+import type { Run } from "../../folds/runs.ts";
 import type { ThreadState } from "../../folds/state.ts";
 import type { ThreadRecord } from "../../ports/store.ts";
 import type { Thread } from "../../thread/thread.ts";
@@ -14,8 +15,8 @@ export interface ControlHost {
   record(threadId: string): Promise<ThreadRecord | undefined>;
   /** The `seq` of the newest event of another thread. */
   lastSeq(threadId: string): Promise<number>;
-  /** Whether a thread has accepted this input. */
-  hasInput(threadId: string, inputId: string): Promise<boolean>;
+  /** Whether the run has begun in its child. */
+  hasStarted(run: Run): Promise<boolean>;
   now(): number;
   /** Settles when the condition holds, or after two seconds. */
   until(condition: (state: ThreadState) => boolean): Promise<void>;

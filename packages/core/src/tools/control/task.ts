@@ -3,7 +3,7 @@ import * as z from "zod/mini";
 import { instructionsOf, type Agent } from "../../config/agent.ts";
 import type { Delegation } from "../../config/delegation.ts";
 import { childThreadId, seqOf } from "../../config/run-id.ts";
-import type { NewEvent } from "../../events/event-map.ts";
+import type { ListedAgent, NewEvent } from "../../events/event-map.ts";
 import type { ThreadState } from "../../folds/state.ts";
 import { trieEntries, trieGet } from "../../folds/trie.ts";
 import { defineTool, type ToolContext } from "../tool.ts";
@@ -32,7 +32,7 @@ export function task(delegation: Delegation) {
     input: toolSchema(input) as StandardSchemaV1<unknown, Input>,
     async execute(given, context) {
       const agent = await delegation.resolve(given.agent);
-      if (!agent) throw new Error(unknownAgent(given.agent, delegation));
+      if (!agent) throw new Error(unknownAgent(given.agent, hostOf(context).state));
       if (agent.forked) hostOf(context).keepForFork(context.key);
       const child = await childOf(given, delegation, context);
       const { threadId, toolCallId, key: runId } = context;
@@ -44,7 +44,7 @@ export function task(delegation: Delegation) {
   });
 }
 
-function description({ listed, agent }: Delegation): string {
+function description({ agent }: Delegation): string {
   const lines = [
     "Delegate a task to a subagent, which works on its own and answers with one report. Call it several times in one answer to run subagents at the same time.",
     "A subagent sees nothing of this conversation: put everything it needs into the prompt. Its report is not shown to the user: pass on what matters.",
@@ -57,11 +57,15 @@ function description({ listed, agent }: Delegation): string {
     lines.push(
       "With background: true the call answers at once with an agent_id, and the subagent works while you go on.",
     );
-  return [...lines, "The agents are:", ...listed.map(({ name, description: what }) => `- ${name}: ${what}`)].join("\n");
+  return lines.join("\n");
 }
 
-const unknownAgent = (name: string, { listed }: Delegation): string =>
-  `There is no subagent "${name}". The subagents are: ${listed.map((one) => one.name).join(", ")}.`;
+/** The description of `task` as the model gets it. */
+export const withAgents = (what: string, agents: readonly ListedAgent[]): string =>
+  [what, "The agents are:", ...agents.map((agent) => `- ${agent.name}: ${agent.description}`)].join("\n");
+
+const unknownAgent = (name: string, { head }: ThreadState): string =>
+  `There is no subagent "${name}". The subagents are: ${head?.subagents?.map((one) => one.name).join(", ")}.`;
 
 type SessionMode = z.infer<typeof Session>["mode"];
 
@@ -87,11 +91,11 @@ async function childOf(input: Input, { agent }: Delegation, context: ToolContext
   const { agentName, modeId } = session;
   if (agentName !== input.agent)
     throw new Error(`Session "${id}" is one of the subagent "${agentName}", not of "${input.agent}".`);
-  // A call that runs again after a crash may find its own run.
-  const others = Array.from(trieEntries(runs.unfinished), ([, run]) => run).filter((run) => run.runId !== context.key);
-  const isRunning =
-    others.some((run) => run.childThreadId === id) || (record.active && !trieGet(runs.unfinished, context.key));
-  if (isRunning) throw new Error(`Session "${id}" is running. Wait for its end first.`);
+  const unfinished = Array.from(trieEntries(runs.unfinished), ([, run]) => run);
+  const isOfOtherCall = unfinished.some((run) => run.childThreadId === id && run.runId !== context.key);
+  // A call that runs again after a crash may have started its run, which then is what makes the session active.
+  const isBusy = record.active && !trieGet(runs.unfinished, context.key);
+  if (isOfOtherCall || isBusy) throw new Error(`Session "${id}" is running. Wait for its end first.`);
   if (mode === "fork") return { threadId: fresh, mode, source: { threadId: id, seq: await host.lastSeq(id) } };
   if (record.parentId !== context.threadId)
     throw new Error(

@@ -39,9 +39,9 @@ export class Background {
     for (const [name] of over.slice(0, Math.max(0, over.length - MAX_ENDED))) this.#commands.delete(name);
   }
 
-  /** Ends all commands. Settles when their output is saved. */
-  async close(): Promise<void> {
-    const all = [...this.#commands.values()];
+  /** Ends all commands, or those of one thread. Settles when their output is saved. */
+  async end(threadId?: string): Promise<void> {
+    const all = [...this.#commands.values()].filter((one) => threadId === undefined || one.threadId === threadId);
     await Promise.all(all.map(({ running }) => running.stop()));
     await Promise.all(all.map(({ ended }) => ended));
   }
