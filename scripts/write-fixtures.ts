@@ -24,6 +24,11 @@ const journals = {
   queued: "input_edited:after",
   // A tool has recorded a change of a file that it has not made yet.
   "file-changed": "file_changed:after",
+  // The child's thread does not exist yet.
+  "subagent-started": "subagent_start:after",
+  "subagent-in-the-background": "background_started:after",
+  // The parent's call has not ended.
+  "subagent-ended": "subagent_end:after",
   "plan-submitted": "tool_suspended:after:2",
   // With a rule, a task list, another mode, and a question beside the approval.
   "approval-and-question": "tool_suspended:after:3",

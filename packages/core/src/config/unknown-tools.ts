@@ -52,9 +52,13 @@ function inTree(own: Iterable<string>, catalog: SubagentCatalog | null | undefin
 
 const toolNamesOf = (rules: readonly Rule[]): string[] => rules.flatMap(({ toolName }) => toolName ?? []);
 
+/** Whether an agent has these depends on its depth, but they are never misspellings. */
+const DELEGATING: readonly string[] = ["task", "agent_status", "agent_await", "agent_cancel"];
+
 /** Where there may be other tools, only a name that is similar to a known one is likely to be misspelt. */
 function unknownNames(where: string, names: readonly string[], { names: known, isOpen }: Names): string[] {
   return names
-    .filter((name) => !known.includes(name) && (!isOpen || nearest(name, known) !== undefined))
+    .filter((name) => !known.includes(name) && !DELEGATING.includes(name))
+    .filter((name) => !isOpen || nearest(name, known) !== undefined)
     .map((name) => `Unknown tool "${name}" in ${where}: ${didYouMean(name, known)}`);
 }

@@ -40,8 +40,9 @@ export const inBackground = (subagents: ActiveSubagents, threadId: string): Acti
 const quiet = (subagents: ActiveSubagents): ActiveSubagents =>
   Object.fromEntries(
     Object.values(subagents).map((one) => {
-      const status = isActiveSubagent(one) ? "running" : one.status;
-      return [one.threadId, { ...one, ...noLive, status }];
+      if (isActiveSubagent(one)) return [one.threadId, { ...one, ...noLive, status: "running" as const }];
+      // The journal says what a run has used that has ended.
+      return [one.threadId, { ...one, ...noLive, usage: one.usage }];
     }),
   );
 

@@ -167,3 +167,19 @@ test("an agent of a catalog is known only when it is resolved: then its unknown 
   );
   await h.close();
 });
+
+test("no control tool is an unknown one, also where the depth of an agent leaves it out", async () => {
+  const availableTools = ["task", "agent_status", "agent_await", "agent_cancel", "submit_plan", "write_todos"];
+  const helper = new Agent({ name: "helper", model, tools: { deploy }, availableTools });
+  const agent = new Agent({
+    name: "lead",
+    model,
+    tools: { deploy },
+    subagents: [helper],
+    maxSubagentDepth: 1,
+    availableTools,
+  });
+  const h = new Harness({ id: "x", agent });
+  assert.deepEqual(await warnings("CINCH_UNKNOWN_TOOL", () => h.init()), []);
+  await h.close();
+});

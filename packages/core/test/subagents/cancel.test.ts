@@ -24,7 +24,7 @@ test("an abort with queued children starts none of them", async () => {
   const agent = new Agent({ name: "dev", model, subagents: [stuck], subagentBackground: { maxConcurrent: 1 } });
   const h = new Harness({ id: "t", agent, storage: memoryStore() });
   await h.sendMessage({ content: "go" });
-  await wait(50);
+  while (model0.requests.length === 0) await wait(5);
   const t = Date.now();
   await h.abort();
   assert.equal((await h.settled()).status, "idle");

@@ -139,3 +139,44 @@ test("a new thread of a session at a subagent's thread begins with the rules of 
   assert.equal(await noteIt(h), "denied");
   await h.close();
 });
+
+test("where the agent of a subagent is missing, no thread is made of its thread: not all of its rules are known", async () => {
+  const data = new MemoryData();
+  const { h } = make({ data });
+  const childId = await delegate(h);
+  await h.close();
+  const agent = new Agent({ name: "dev", model: scriptedBy(() => say("ok")) });
+  const other = new Harness({ id: "t", modes: [{ id: "build", agent }], storage: memoryStore(data) });
+  await other.switchThread({ threadId: childId });
+  await assert.rejects(other.createThread(), { code: "INVALID_CONFIG" });
+  await assert.rejects(other.cloneThread(), { code: "INVALID_CONFIG" });
+  await other.close();
+});
+
+test("a clone of a fork is also bound by the agent of the mode that the fork has entered", async () => {
+  const { note, runs } = noting();
+  const model = scriptedBy(({ prompt }) => {
+    const last = JSON.stringify(prompt.at(-1));
+    if (last.includes("delegate")) return call("task", { agent: "copy", prompt: "Work" });
+    return last.includes("note it") ? call("note", { what: "x" }) : say("done");
+  });
+  const copy = new Agent({ name: "copy", forked: true });
+  const dev = new Agent({ name: "dev", model, tools: { note }, subagents: [copy] });
+  const careful = new Agent({
+    name: "careful",
+    model,
+    tools: { note },
+    permissions: [{ toolName: "note", policy: "deny" }],
+  });
+  const modes = [
+    { id: "build", agent: dev },
+    { id: "review", agent: careful },
+  ];
+  const h = new Harness({ id: "t", modes, permissions: [{ toolName: "note", policy: "allow" }] });
+  const childId = await delegate(h);
+  const atFork = await h.createSession({ threadId: childId });
+  await atFork.switchMode({ modeId: "review" });
+  await h.cloneThread({ sourceThreadId: childId });
+  assert.deepEqual([h.getCurrentModeId(), await noteIt(h), runs], ["build", "denied", []]);
+  await h.close();
+});

@@ -264,10 +264,12 @@ describe("a background command", () => {
 
   test("prints characters whole, and no control sequences", async () => {
     await using at = await seat();
-    const euro = String.raw`printf '\342\202'; sleep 0.5; printf '\254\033[31mred\033[0m\n'`;
-    const id = await at.desk.start(`echo first; ${euro}; sleep 1000`);
-    const first = await at.desk.ok("execute_output", { id, wait_ms: 300 });
+    // One write, so that the first look finds the beginning of the character.
+    const parts = String.raw`printf 'first\n\342\202'; read x; printf '\254\033[31mred\033[0m\n'`;
+    const id = await at.desk.start(`${parts}; read x`);
+    const first = await at.desk.ok("execute_output", { id, wait_ms: 10_000 });
     assert.equal(shown(first), "first\n");
+    await at.desk.ok("execute_input", { id, text: "\n" });
     const second = await at.desk.ok("execute_output", { id, wait_ms: 10_000 });
     assert.equal(shown(second), "€red\n");
     assert.deepEqual([second.details["from"], first.details["to"]], [6, 6]);
