@@ -4,6 +4,7 @@ import { folded } from "./folded.ts";
 import type { Mutant } from "./mutant.ts";
 import { patterns } from "./patterns.ts";
 import { permissions } from "./permissions.ts";
+import { profiles } from "./profiles.ts";
 import { search } from "./search.ts";
 import { seats } from "./seats.ts";
 import { store } from "./store.ts";
@@ -17,6 +18,7 @@ export const mutants: readonly Mutant[] = [
   ...search,
   ...folded,
   ...permissions,
+  ...profiles,
   ...turns,
   ...seats,
   ...conversation,

@@ -145,9 +145,9 @@ async function problemOf(thread: Thread, check: ValueCheck | undefined, value: J
 
 /** `undefined`: this process does not have the tool. */
 async function toolOf({ state, ports: { modes } }: Thread, call: Call): Promise<NamedTool | undefined> {
-  const { turn, control } = state;
+  const { turn } = state;
   if (!turn || !modes.has(turn.modeId)) return undefined;
-  return (await modes.setup(control, turn.modeId)).tools.get(call.toolName);
+  return (await modes.setupOfCalls(state)).tools.get(call.toolName);
 }
 
 interface CallQuery {

@@ -10,7 +10,10 @@ export interface ListedAgent {
   description: string;
 }
 
-/** There unless the catalog has an agent of this name. It has the model of its parent and the tools of the workspace. */
+/** The agents that `task` can start. */
+export type TaskAgents = Pick<Delegation, "agent" | "listed" | "resolve">;
+
+/** There unless the catalog has an agent of this name, or a profile turns it off. It has the model of its parent and the tools of the workspace. */
 const generalPurpose = new Agent({
   name: "general-purpose",
   description:
@@ -25,6 +28,7 @@ export class Delegation {
   readonly #catalog: SubagentCatalog | undefined;
   readonly #clock: Clock;
   #listed: readonly ListedAgent[] = [generalPurpose];
+  #hasOwnGeneralPurpose = false;
   #version = 0;
   #first: Promise<void> | undefined;
 
@@ -37,6 +41,22 @@ export class Delegation {
   /** By name. */
   get listed(): readonly ListedAgent[] {
     return this.#listed;
+  }
+
+  /** As a profile has it. `null`: there is no agent to delegate to. */
+  with({ hasGeneralPurpose }: { hasGeneralPurpose: boolean }): TaskAgents | null {
+    if (hasGeneralPurpose) return this;
+    const listed = this.#listed.filter((one) => one !== this.#builtIn);
+    if (listed.length === 0) return null;
+    const resolve = async (name: string) => {
+      const agent = await this.resolve(name);
+      return agent === generalPurpose ? undefined : agent;
+    };
+    return { agent: this.agent, listed, resolve };
+  }
+
+  get #builtIn(): ListedAgent | undefined {
+    return this.#hasOwnGeneralPurpose ? undefined : this.#listed.find(({ name }) => name === generalPurpose.name);
   }
 
   /** Changes whenever the list changes. */
@@ -64,7 +84,8 @@ export class Delegation {
   async #list(): Promise<readonly ListedAgent[] | undefined> {
     const own = this.#catalog ? await withTimeout(this.#clock, this.#catalog.list(), CATALOG_MS) : [];
     if (!own) return undefined;
-    const all = own.some(({ name }) => name === generalPurpose.name) ? own : [...own, generalPurpose];
+    this.#hasOwnGeneralPurpose = own.some(({ name }) => name === generalPurpose.name);
+    const all = this.#hasOwnGeneralPurpose ? own : [...own, generalPurpose];
     return all.map(({ name, description }) => ({ name, description })).toSorted((a, b) => (a.name < b.name ? -1 : 1));
   }
 

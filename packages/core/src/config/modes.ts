@@ -8,13 +8,13 @@ import { CinchError, reasonOf } from "../errors.ts";
 import { isReturned, type Call } from "../folds/call.ts";
 import type { Control } from "../folds/control.ts";
 import type { ThreadState } from "../folds/state.ts";
-import { asV4, type LanguageModel, type StreamModel } from "../model/compat.ts";
+import { idOf, Models, type ResolveModel } from "./models.ts";
+import { extraToolNames, hasProfiles, profilesVersion } from "./profiles.ts";
+import { asV4, type StreamModel } from "../model/compat.ts";
 import { Settings } from "./settings.ts";
 import { unknownTools } from "./unknown-tools.ts";
 import type { ToolSet } from "../tools/tool.ts";
 import { makeSetup, toolsOf, type Setup, type SetupConfig } from "../turn/setup.ts";
-
-export type ResolveModel = (id: string) => LanguageModel | Promise<LanguageModel>;
 
 /** An agent under a name, with what the mode adds to it or overrides. */
 export interface HarnessMode {
@@ -66,7 +66,7 @@ interface SharedConfig extends Omit<SetupConfig, "modes" | "transition" | "deleg
 interface SubagentModes extends Pick<SetupConfig, "subagent"> {
   /** How many levels of subagents may be below. */
   depth: number;
-  models: ReadonlyMap<string, LanguageModel>;
+  models: Models;
   /** Of a fork, which lists the same subagents as its parent. */
   delegation?: SetupConfig["delegation"];
   /** The agent that this process lacks. */
@@ -81,9 +81,10 @@ export class Modes {
   readonly #config: SetupConfig;
   readonly #missing: AgentRecord | undefined;
   readonly #delegations = new Map<Agent, Delegation | null>();
-  /** The models that the configuration gives as objects, by id. */
-  readonly #models: Map<string, LanguageModel>;
+  readonly #models: Models;
   readonly #setups = new Map<string, Promise<Setup>>();
+  /** Of the setups. */
+  #profilesVersion = profilesVersion();
   readonly #tools = new Map<string, ReadonlyMap<string, unknown>>();
 
   constructor(
@@ -95,16 +96,12 @@ export class Modes {
     this.all = checkedModes(modes);
     this.default = defaultOf(this.all, defaultModeId);
     this.#shared = shared;
-    this.#models = new Map(own?.models);
+    this.#models = new Models(this.all, shared, own?.models);
     this.#missing = own?.missing;
     const transition = (state: ThreadState) => this.#transition(state);
     const delegation = own?.delegation ?? ((agent: Agent) => this.#delegation(agent, own?.depth));
     this.#config = { ...shared, modes: this.all, transition, delegation, subagent: own?.subagent ?? null };
-    for (const mode of this.all) {
-      this.#tools.set(mode.id, toolsOf(mode, this.#config));
-      for (const model of [mode.model, mode.agent.model])
-        if (typeof model === "object") this.#models.set(idOf(model), model);
-    }
+    for (const mode of this.all) this.#tools.set(mode.id, toolsOf(mode, this.#config));
   }
 
   /** `null`: the agent can't delegate. `depth`: for a subagent, how many levels may be below it. */
@@ -200,7 +197,8 @@ export class Modes {
     const isRun = now === "requested" || now === "resumed" || (now === "started" && effect !== "once");
     if (!isRun) return false;
     const modeId = this.modeOfCalls(state) ?? this.default.id;
-    return !(this.#tools.get(modeId)?.has(toolName) ?? false);
+    const isKnown = this.#tools.get(modeId)?.has(toolName) ?? false;
+    return !isKnown && !extraToolNames().includes(toolName);
   }
 
   /** Why this process can't drive a thread. `null`: no mode and no tool is missing. */
@@ -242,16 +240,28 @@ export class Modes {
     return chosen ?? idOf(mode.model ?? mode.agent.model);
   }
 
-  /** The setup for this mode; default: the thread's current mode. */
-  setup(control: Control, modeId?: string): Promise<Setup> {
-    return this.#setup(modeId === undefined ? this.current(control) : this.of(modeId), control);
+  /** The setup of a thread's next step: for its current mode, and the model that it uses there. */
+  async setup(control: Control): Promise<Setup> {
+    const mode = this.current(control);
+    return this.#setup(mode, this.modelId(control, mode));
   }
 
-  #setup(mode: HarnessMode, control: Control): Promise<Setup> {
-    const modelId = this.modelId(control, mode);
-    const key = JSON.stringify([mode.id, modelId, this.#config.delegation(mode.agent)?.version]);
-    const known =
-      this.#setups.get(key) ?? makeSetup(mode, { modelId, model: () => this.#model(modelId, mode) }, this.#config);
+  /** The setup for the calls of the newest answer: for the mode and the model of their step. */
+  async setupOfCalls(state: ThreadState): Promise<Setup> {
+    const { turn, control } = state;
+    const mode = this.current({ modeId: this.modeOfCalls(state) ?? null });
+    return this.#setup(mode, turn?.modelId ?? this.modelId(control, mode));
+  }
+
+  async #setup(mode: HarnessMode, modelId: string): Promise<Setup> {
+    const name = () => this.#models.name(modelId, mode);
+    if (hasProfiles()) await this.#models.findName(modelId, mode);
+    if (this.#profilesVersion !== profilesVersion()) this.#setups.clear();
+    this.#profilesVersion = profilesVersion();
+    const { version } = this.#config.delegation(mode.agent) ?? {};
+    const key = JSON.stringify([mode.id, modelId, version, hasProfiles() && name()]);
+    const model = { modelId, name, model: () => this.#models.resolve(modelId, mode) };
+    const known = this.#setups.get(key) ?? makeSetup(mode, model, this.#config);
     this.#setups.set(key, known);
     known.catch(() => this.#setups.delete(key));
     return known;
@@ -268,13 +278,13 @@ export class Modes {
   async textModel(model: Model | undefined, control: Control): Promise<{ modelId: string; model: StreamModel }> {
     const mode = this.current(control);
     const modelId = model === undefined ? this.modelId(control, mode) : idOf(model);
-    return { modelId, model: typeof model === "object" ? asV4(model) : await this.#model(modelId, mode) };
+    return { modelId, model: typeof model === "object" ? asV4(model) : await this.#models.resolve(modelId, mode) };
   }
 
   /** Rejects if the model can't be used. */
   async checkModel(modelId: string): Promise<void> {
     try {
-      await this.#model(modelId, this.default);
+      await this.#models.resolve(modelId, this.default);
     } catch (cause) {
       const why = reasonOf(cause);
       throw new CinchError(
@@ -283,22 +293,6 @@ export class Modes {
         cause,
       );
     }
-  }
-
-  /** Two model objects may have the same id and different settings: the mode's own comes first. */
-  async #model(modelId: string, { model, agent }: HarnessMode): Promise<StreamModel> {
-    const own = model ?? agent.model;
-    const known = typeof own === "object" && idOf(own) === modelId ? own : this.#models.get(modelId);
-    if (known) return asV4(known);
-    if (modelId === NO_MODEL)
-      throw new CinchError("INVALID_CONFIG", `Agent "${agent.name}" has no model. Give it one.`);
-    const { resolveModel } = this.#shared;
-    if (resolveModel) return asV4(await resolveModel(modelId));
-    const objects = [...this.#models.keys()].join(", ") || "none";
-    throw new CinchError(
-      "INVALID_CONFIG",
-      `Model "${modelId}" is not one of the configured objects (${objects}): give the harness a resolveModel that resolves it.`,
-    );
   }
 
   /** The mode that a plan enters if it is approved in the mode of this step. */
@@ -310,15 +304,8 @@ export class Modes {
   }
 }
 
-const NO_MODEL = "none";
-
 /** The states of calls that a driver has to act on. */
 const NEEDS_DRIVER: ReadonlySet<Call["state"]> = new Set(["requested", "resumed", "declined", "started"]);
-
-function idOf(model: Model | undefined): string {
-  if (model === undefined) return NO_MODEL;
-  return typeof model === "string" ? model : `${model.provider}/${model.modelId}`;
-}
 
 export function modeOf(config: ModeConfig): HarnessMode {
   const { id, name = id, agent, instructions = "", model, metadata = {} } = config;

@@ -1,4 +1,5 @@
 import { didYouMean } from "./nearest.ts";
+import { extraToolNames } from "./profiles.ts";
 import type { Rule } from "../permissions/rule.ts";
 import { toolsOf, type SetupConfig } from "../turn/setup.ts";
 
@@ -10,7 +11,9 @@ export function unknownTools(config: SetupConfig): string[] {
   // Only some agents have `submit_plan`, but its name is never a misspelling.
   const named = config.modes.map((mode) => ({
     mode,
-    names: [...new Set(["submit_plan", ...toolsOf(mode, config).keys(), ...mode.agent.subagentTools])],
+    names: [
+      ...new Set(["submit_plan", ...toolsOf(mode, config).keys(), ...mode.agent.subagentTools, ...extraToolNames()]),
+    ],
   }));
   const all = [...new Set(named.flatMap(({ names }) => names))];
   const ofHarness = [

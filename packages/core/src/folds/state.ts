@@ -63,6 +63,8 @@ export interface PromptHead {
   key: string;
   agentName: string;
   modelId: string;
+  /** A hash of the model's profile. Empty: it had none. */
+  profile: string;
   /** The context sources as the prompt has them: in the head, or in a later note. */
   sources: Readonly<Record<string, SourceVersion>>;
   /** A note says that a source has changed. */
@@ -128,8 +130,9 @@ function reduceOne(before: ThreadState, event: DurableEvent, draft: CallsDraft):
     case "input_accepted":
       return event.named ? { ...state, named: [...state.named, event.inputId].slice(-NAMED_KEPT) } : state;
     case "prompt_head": {
-      const { blob, key, agentName = "", modelId = "", sources = {} } = event;
-      return { ...state, head: { blob, key, agentName, modelId, sources, hasNewSources: false, isOutdated: false } };
+      const { blob, key, agentName = "", modelId = "", profile = "", sources = {} } = event;
+      const head = { blob, key, agentName, modelId, profile, sources, hasNewSources: false, isOutdated: false };
+      return { ...state, head };
     }
     case "message_end":
       return event.source && state.head ? { ...state, head: withSource(state.head, event.source) } : state;

@@ -257,15 +257,16 @@ export class Driver {
     const head = { system: parts.filter((part) => part !== "").join("\n\n"), tools };
     const bytes = new TextEncoder().encode(JSON.stringify(head));
     const blob = await hashOf(bytes);
-    const { headKey: key, modelId, mode } = setup;
+    const { headKey: key, modelId, mode, profile } = setup;
     const agentName = mode.agent.name;
     const [tokens, sources] = [tokensOfHead(head), recordOf(texts)];
+    const own = profile === "" ? {} : { profile };
     await this.append((state) => {
       if (!state.turn || (state.head?.key === key && !state.head.isOutdated)) return null;
       const { turnId } = state.turn;
-      const reason = reasonFor(state.head, { agentName, modelId });
+      const reason = reasonFor(state.head, { agentName, modelId, profile });
       return {
-        events: [{ type: "prompt_head", turnId, blob, key, reason, agentName, modelId, tokens, sources }],
+        events: [{ type: "prompt_head", turnId, blob, key, reason, agentName, modelId, ...own, tokens, sources }],
         blobs: [{ hash: blob, bytes }],
       };
     });
@@ -294,10 +295,11 @@ export function ancestorsOf(agent: AgentRecord | null, threads: OpenThreads): re
 }
 
 /** Why the head of the prompt changed. */
-function reasonFor(before: ThreadState["head"], now: { agentName: string; modelId: string }): string {
+function reasonFor(before: ThreadState["head"], now: { agentName: string; modelId: string; profile: string }): string {
   if (!before) return "first use";
   if (before.agentName !== now.agentName) return `agent changed from "${before.agentName}" to "${now.agentName}"`;
   if (before.isOutdated) return "context sources changed";
   if (before.modelId !== now.modelId) return `model changed from "${before.modelId}" to "${now.modelId}"`;
+  if (before.profile !== now.profile) return `the profile of model "${now.modelId}" changed`;
   return "instructions or tools changed";
 }

@@ -171,7 +171,7 @@ function keptOf(text: string): string {
  */
 async function readerFor({ state, signal, ports: { modes, workspace } }: Driver): Promise<Reader> {
   const setup = await orAborted(
-    modes.setup(state.control, modes.modeOfCalls(state)).catch(() => undefined),
+    modes.setupOfCalls(state).catch(() => undefined),
     signal,
   );
   const has = (name: string): boolean => !setup || (setup.tools.has(name) && setup.gate.isAvailable(name));

@@ -2,13 +2,15 @@ import type { LanguageModelV4FunctionTool } from "@ai-sdk/provider";
 import { instructionsOf, type Agent } from "../config/agent.ts";
 import type { Budget } from "../config/budget.ts";
 import type { Delegation } from "../config/delegation.ts";
+import { profileOf, type MergedProfile, type ModelName } from "../config/profiles.ts";
 import { controlTools } from "../tools/control/index.ts";
 import type { Transition } from "../tools/control/submit-plan.ts";
 import { CinchError } from "../errors.ts";
 import type { StreamModel } from "../model/compat.ts";
 import type { Head } from "../model/prompt.ts";
 import type { HarnessMode } from "../config/modes.ts";
-import type { GateConfig, InterruptOn } from "../permissions/gate.ts";
+import { denial, type GateConfig, type InterruptOn } from "../permissions/gate.ts";
+import type { Ruling } from "../permissions/judge.ts";
 import type { Rule, ToolCategory } from "../permissions/rule.ts";
 import { hashOf } from "../ports/hash.ts";
 import { windowOf, type ContextWindow } from "../config/windows.ts";
@@ -31,8 +33,14 @@ export interface Setup {
   settings: CallSettings;
   /** The note for the model when the thread enters the mode. A thread whose first mode this is gets it only if `isNeeded`. */
   note: { text: string; isNeeded: boolean };
-  /** Changes only with the agent, the model, the instructions or the tool set. */
+  /** Changes only with the agent, the model, the instructions, the tool set or the profile. */
   headKey: string;
+  /** A hash of what the model's profile changes in the head. Empty: nothing. */
+  profile: string;
+  /** False: the model could not be resolved, so its profile is not known. Every tool that some profile excludes is excluded then. */
+  isResolved: boolean;
+  /** Whether the model's profile excludes the tool now. A profile may be registered at any time. */
+  isExcluded(toolName: string): boolean;
   model(): Promise<StreamModel>;
   makeHead(): Promise<Head>;
 }
@@ -65,25 +73,34 @@ interface SubagentConfig {
   fork: { agent: Agent; mode: HarnessMode } | null;
 }
 
+/** The model of a setup. */
+interface SetupModel {
+  modelId: string;
+  /** `null`: it could not be resolved. */
+  name(): ModelName | null;
+  model(): Promise<StreamModel>;
+}
+
 export async function makeSetup(
   mode: HarnessMode,
-  { modelId, model }: { modelId: string; model(): Promise<StreamModel> },
+  { modelId, name: nameOfModel, model }: SetupModel,
   config: SetupConfig,
 ): Promise<Setup> {
   const { agent } = mode;
   const { fork = null } = config.subagent ?? {};
   await config.delegation(agent)?.ready();
-  const tools = toolsOf(mode, config);
-  const gate = gateOf(mode, config);
-  const listed: LanguageModelV4FunctionTool[] = [...tools.values()].map(({ name, description, schema }) => {
-    return { type: "function" as const, name, description, inputSchema: schema.json };
-  });
+  const profile = profileOf(nameOfModel());
+  const isExcluded = (name: string) => profileOf(nameOfModel()).excludedTools.has(name);
+  const { tools, duplicate } = withExtraTools(toolsOf(mode, config, profile), profile);
+  const gate = gateOf(mode, config, isExcluded);
+  const listed = listedTools(tools, profile);
   // The instructions of a mode that shares its agent are a note, so that the head stays the same when the mode is switched.
   const sharesAgent = config.modes.filter((other) => other.agent === agent).length > 1;
   const added = sharesAgent ? "" : mode.instructions;
   const { instructions } = agent;
   // The result of a function is not known yet, so the agent's index stands for it: agents of the same name may have different functions.
   const text = typeof instructions === "string" ? joined(instructions, added) : [agentIndex(mode, config), added];
+  const around = [profile.baseSystemPrompt, profile.systemPromptSuffix] as const;
   return {
     mode,
     modelId,
@@ -97,22 +114,72 @@ export async function makeSetup(
     note: noteOf(mode, {
       hasOtherModes: config.modes.length > 1,
       instructions: sharesAgent ? mode.instructions : "",
-      tools,
+      tools: listed.map(({ name }) => name),
       gate,
     }),
-    headKey: await hashOf(new TextEncoder().encode(JSON.stringify([agent.name, modelId, text, listed]))),
-    model,
+    headKey: await keyOf([agent.name, modelId, text, listed, ...(around.some((one) => one !== "") ? [around] : [])]),
+    profile: await fingerprintOf(profile),
+    isResolved: nameOfModel() !== null,
+    isExcluded,
+    model: async () => {
+      if (duplicate !== undefined) throw duplicateTool(agent.name, duplicate);
+      return model();
+    },
     makeHead: async () => ({
-      system: joined(await instructionsOf(agent), added),
+      system: joined(around[0], await instructionsOf(agent), added, around[1]),
       tools: listed,
     }),
   };
 }
 
+/** Tells the model why a call was refused. */
+export const denialBy = (setup: Setup, toolName: string, ruling: Ruling): string =>
+  setup.isExcluded(toolName)
+    ? `Denied: the tool "${toolName}" is not available to this model. Continue without it.`
+    : denial(toolName, setup, ruling);
+
+const keyOf = (parts: unknown): Promise<string> => hashOf(new TextEncoder().encode(JSON.stringify(parts)));
+
+/** Empty for a profile that changes nothing. */
+async function fingerprintOf(profile: MergedProfile): Promise<string> {
+  const { extraTools, excludedTools, ...rest } = profile;
+  const parts = {
+    ...rest,
+    excludedTools: [...excludedTools].toSorted(),
+    extraTools: Object.keys(extraTools).toSorted(),
+  };
+  const isEmpty =
+    [rest.baseSystemPrompt, rest.systemPromptSuffix, ...parts.excludedTools, ...parts.extraTools].join("") === "";
+  const isPlain = isEmpty && rest.generalPurposeSubagent && Object.keys(rest.toolDescriptionOverrides).length === 0;
+  return isPlain ? "" : keyOf(parts);
+}
+
+/** `duplicate`: a tool of the profile has the name of a tool that the agent has. */
+function withExtraTools(
+  tools: ReadonlyMap<string, NamedTool>,
+  { extraTools }: MergedProfile,
+): { tools: ReadonlyMap<string, NamedTool>; duplicate: string | undefined } {
+  const extra = Object.entries(extraTools).filter(([name]) => !tools.has(name));
+  const all = new Map([...tools, ...extra.map(([name, tool]) => [name, namedTool(name, tool)] as const)]);
+  return { tools: all, duplicate: Object.keys(extraTools).find((name) => tools.has(name)) };
+}
+
+/** The tools as the model gets them. An excluded tool is still known here, so that a call of it is refused with the reason. */
+function listedTools(
+  tools: ReadonlyMap<string, NamedTool>,
+  { excludedTools, toolDescriptionOverrides: others }: MergedProfile,
+): LanguageModelV4FunctionTool[] {
+  const shown = [...tools.values()].filter(({ name }) => !excludedTools.has(name));
+  return shown.map(({ name, description: own, schema }) => {
+    const description = Object.hasOwn(others, name) ? others[name]! : own;
+    return { type: "function" as const, name, description, inputSchema: schema.json };
+  });
+}
+
 const agentIndex = ({ agent }: HarnessMode, { modes }: SetupConfig): number =>
   modes.findIndex((mode) => mode.agent.name === agent.name && mode.agent === agent);
 
-const joined = (a: string, b: string): string => [a, b].filter((text) => text !== "").join("\n\n");
+const joined = (...texts: string[]): string => texts.filter((text) => text !== "").join("\n\n");
 
 /**
  * The tools that the model is shown: those of the harness and of the agent, those that any mode of this agent adds, and the control
@@ -121,6 +188,9 @@ const joined = (a: string, b: string): string => [a, b].filter((text) => text !=
 export function toolsOf(
   { agent }: HarnessMode,
   { modes, tools: shared, addedTools, transition, onAsk, delegation }: SetupConfig,
+  { generalPurposeSubagent: hasGeneralPurpose }: Pick<MergedProfile, "generalPurposeSubagent"> = {
+    generalPurposeSubagent: true,
+  },
 ): ReadonlyMap<string, NamedTool> {
   const siblings = modes.filter((mode) => mode.agent === agent);
   const hasPlans = siblings.some((mode) => mode.transitionsTo !== null || mode.availableTools?.includes("submit_plan"));
@@ -130,7 +200,8 @@ export function toolsOf(
     added[name] = tool;
   }
   const tools = new Map<string, NamedTool>();
-  const control = { hasPlans, transition, maySuspend: onAsk === "wait", delegation: delegation(agent) };
+  const subagents = delegation(agent)?.with({ hasGeneralPurpose }) ?? null;
+  const control = { hasPlans, transition, maySuspend: onAsk === "wait", subagents };
   const sets = [...shared, ...addedTools, agent.tools, added, controlTools(control)];
   for (const [name, tool] of sets.flatMap((set) => Object.entries(set))) {
     if (tools.has(name)) throw duplicateTool(agent.name, name);
@@ -142,12 +213,12 @@ export function toolsOf(
 const duplicateTool = (agent: string, tool: string): CinchError =>
   new CinchError("INVALID_CONFIG", `Agent "${agent}" has two tools named "${tool}". Rename one.`);
 
-function gateOf(mode: HarnessMode, config: SetupConfig): GateConfig {
+function gateOf(mode: HarnessMode, config: SetupConfig, isExcluded: Setup["isExcluded"]): GateConfig {
   const { agent, availableTools, additionalTools } = mode;
   const isOwn = (name: string) => Object.hasOwn(additionalTools, name);
   const others = config.modes.filter((other) => other.agent === agent && other !== mode);
   const toolsOfOthers = others.flatMap((other) => Object.keys(other.additionalTools));
-  const excluded = new Set(toolsOfOthers.filter((name) => !isOwn(name)));
+  const toolsOfOtherModes = new Set(toolsOfOthers.filter((name) => !isOwn(name)));
   const { levels = [], fork = null } = config.subagent ?? {};
   // A fork can enter other modes, and stays bound to the mode in which it was started.
   const lists = [availableTools, agent.availableTools, fork?.agent.availableTools, fork?.mode.availableTools];
@@ -157,7 +228,8 @@ function gateOf(mode: HarnessMode, config: SetupConfig): GateConfig {
     interruptOn: config.interruptOn,
     yolo: config.yolo,
     toolCategory: config.toolCategory,
-    isAvailable: (name) => !excluded.has(name) && lists.every((list) => list?.includes(name) ?? true),
+    isAvailable: (name) =>
+      !isExcluded(name) && !toolsOfOtherModes.has(name) && lists.every((list) => list?.includes(name) ?? true),
   };
 }
 
@@ -165,13 +237,14 @@ interface NoteConfig {
   hasOtherModes: boolean;
   /** The mode's own, unless they are in the head. */
   instructions: string;
-  tools: ReadonlyMap<string, NamedTool>;
+  /** The names of the tools that are listed for the model. */
+  tools: readonly string[];
   gate: GateConfig;
 }
 
 function noteOf(mode: HarnessMode, { hasOtherModes, instructions, tools, gate }: NoteConfig): Setup["note"] {
-  const available = [...tools.keys()].filter((name) => gate.isAvailable(name));
-  const isLimited = available.length < tools.size;
+  const available = tools.filter((name) => gate.isAvailable(name));
+  const isLimited = available.length < tools.length;
   const current = hasOtherModes ? [`You are in mode "${mode.name}" now.`] : [];
   const limits = isLimited
     ? [`Only these tools can be used here: ${available.join(", ") || "none"}. Calls of others are refused.`]

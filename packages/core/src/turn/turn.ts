@@ -61,8 +61,7 @@ export async function runTurns(driver: Driver): Promise<void> {
     else if (turn.aborting) await endAborting(driver);
     else if (!turn.begun) await beginRetry(driver);
     else if (isWaiting(turn) && !(driver.declinesQuestions && waitsForPerson(driver.state))) await driver.release();
-    else if (turn.phase === "calls")
-      await runCalls(driver, await setupOf(driver, driver.ports.modes.modeOfCalls(driver.state)));
+    else if (turn.phase === "calls") await runCallsOfStep(driver);
     else if (turn.endsAfterCalls) await driver.append((state) => endTurn(state, "declined"));
     else if (turn.phase === "done") await end(driver);
     else await step(driver, turn);
@@ -92,8 +91,12 @@ function leaveToOthers(driver: Driver): Promise<void> {
   return driver.release();
 }
 
-const setupOf = (driver: Driver, modeId?: string): Promise<Setup> =>
-  driver.ports.modes.setup(driver.state.control, modeId);
+const setupOf = (driver: Driver): Promise<Setup> => driver.ports.modes.setup(driver.state.control);
+
+async function runCallsOfStep(driver: Driver): Promise<void> {
+  const setup = await orAborted(driver.ports.modes.setupOfCalls(driver.state), driver.signal);
+  if (setup) await runCalls(driver, setup);
+}
 
 /** Continues the turn of an earlier driver. Records its draft as an interrupted message, and counts a dead driver as a takeover. */
 async function takeOver(driver: Driver): Promise<void> {
@@ -133,8 +136,10 @@ export function parked({ turn, parked: already }: ThreadState, why: string): Pro
 async function begin(driver: Driver): Promise<void> {
   if (!driver.ports.modes.canAct(driver.state)) return driver.release();
   driver.newTurn();
-  await driver.ports.modes.listSubagents(driver.state.control);
-  const { mode, modelId } = await setupOf(driver);
+  const { modes } = driver.ports;
+  await modes.listSubagents(driver.state.control);
+  const mode = modes.current(driver.state.control);
+  const modelId = modes.modelId(driver.state.control, mode);
   await driver.append((state) =>
     beginTurn(state, { modeId: mode.id, modelId }, { ids: driver.ports.ids, force: driver.force }),
   );
@@ -165,7 +170,8 @@ async function end(driver: Driver): Promise<void> {
 /** Calls the model once. The next iteration runs its tool calls. */
 async function step(driver: Driver, turn: Turn): Promise<void> {
   const { clock, ids, store } = driver.ports;
-  const setup = await setupOf(driver);
+  const setup = await orAborted(setupOf(driver), driver.signal);
+  if (!setup) return endAborted(driver, null);
   // A subagent at its limit is asked once more, without tools, for its report.
   const isLast = driver.state.agent !== null && turn.steps === setup.maxSteps;
   if (turn.steps >= setup.maxSteps && !isLast) return driver.append((state) => endTurn(state, "max_steps"));
@@ -182,6 +188,7 @@ async function step(driver: Driver, turn: Turn): Promise<void> {
   driver.journal.live({ type: "step_start", step: turn.steps + 1 });
   const ready = await orAborted(readyToAsk(driver, setup), driver.signal);
   if (!ready) return endAborted(driver, null);
+  if (ready.kind === "outdated") return;
   if (ready.kind === "failed") return fail(driver, ready.failure, null);
   const { model, head } = ready;
   const prompt = await toPrompt(head, await driver.journal.transcript(), (hash) => store.blob(hash));
@@ -251,7 +258,10 @@ async function readyToAsk(driver: Driver, setup: Setup) {
         "INVALID_CONFIG",
         `The budget limits the cost, but the price of "${modelId}" is unknown. Add it to prices.`,
       );
-    return { kind: "ready" as const, model: await setup.model(), head: await driver.head(setup) };
+    const model = await setup.model();
+    // The model could not be resolved before. Now its profile is known.
+    if (!setup.isResolved && (await setupOf(driver)) !== setup) return { kind: "outdated" as const };
+    return { kind: "ready" as const, model, head: await driver.head(setup) };
   } catch (error) {
     const isInternal = error instanceof LeaseLost || (error instanceof CinchError && error.code !== "INVALID_CONFIG");
     if (isInternal) throw error;

@@ -2,7 +2,7 @@
 import type { ToolSet } from "../tool.ts";
 import { agentTools } from "./agents.ts";
 import { askUser } from "./ask-user.ts";
-import type { Delegation } from "../../config/delegation.ts";
+import type { TaskAgents } from "../../config/delegation.ts";
 import { submitPlan, type Transition } from "./submit-plan.ts";
 import { task } from "./task.ts";
 import { writeTodos } from "./write-todos.ts";
@@ -14,15 +14,15 @@ interface ControlConfig {
   /** False with `onAsk: "decline"`: no person answers. */
   maySuspend: boolean;
   /** `null`: the agent can't delegate. */
-  delegation: Delegation | null;
+  subagents: TaskAgents | null;
 }
 
-export function controlTools({ hasPlans, transition, maySuspend, delegation }: ControlConfig): ToolSet {
+export function controlTools({ hasPlans, transition, maySuspend, subagents }: ControlConfig): ToolSet {
   return {
     ask_user: askUser({ maySuspend }),
     write_todos: writeTodos,
     ...(hasPlans ? { submit_plan: submitPlan({ transition, maySuspend }) } : {}),
-    ...(delegation ? { task: task(delegation) } : {}),
-    ...(delegation?.agent.subagentBackground ? agentTools(delegation.agent.subagentBackground) : {}),
+    ...(subagents ? { task: task(subagents) } : {}),
+    ...(subagents?.agent.subagentBackground ? agentTools(subagents.agent.subagentBackground) : {}),
   };
 }

@@ -1,7 +1,7 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import * as z from "zod/mini";
 import { instructionsOf, type Agent } from "../../config/agent.ts";
-import type { Delegation } from "../../config/delegation.ts";
+import type { TaskAgents } from "../../config/delegation.ts";
 import { childThreadId, seqOf } from "../../config/run-id.ts";
 import type { NewEvent } from "../../events/event-map.ts";
 import type { ThreadState } from "../../folds/state.ts";
@@ -22,7 +22,7 @@ const Input = z.object({ ...base, ...withSessions, ...withBackground });
 type Input = z.infer<typeof Input>;
 
 /** Delegates work to a subagent, and waits for its report, or starts the subagent in the background. */
-export function task(delegation: Delegation) {
+export function task(delegation: TaskAgents) {
   const { subagentSessions: sessions, subagentBackground: background } = delegation.agent;
   const input = z.object({ ...base, ...(sessions ? withSessions : {}), ...(background ? withBackground : {}) });
   return defineTool<Input>({
@@ -44,7 +44,7 @@ export function task(delegation: Delegation) {
   });
 }
 
-function description({ listed, agent }: Delegation): string {
+function description({ listed, agent }: TaskAgents): string {
   const lines = [
     "Delegate a task to a subagent, which works on its own and answers with one report. Call it several times in one answer to run subagents at the same time.",
     "A subagent sees nothing of this conversation: put everything it needs into the prompt. Its report is not shown to the user: pass on what matters.",
@@ -60,7 +60,7 @@ function description({ listed, agent }: Delegation): string {
   return [...lines, "The agents are:", ...listed.map(({ name, description: what }) => `- ${name}: ${what}`)].join("\n");
 }
 
-const unknownAgent = (name: string, { listed }: Delegation): string =>
+const unknownAgent = (name: string, { listed }: TaskAgents): string =>
   `There is no subagent "${name}". The subagents are: ${listed.map((one) => one.name).join(", ")}.`;
 
 type SessionMode = z.infer<typeof Session>["mode"];
@@ -74,7 +74,7 @@ interface Child {
 }
 
 /** Throws if the session can't be used. */
-async function childOf(input: Input, { agent }: Delegation, context: ToolContext): Promise<Child> {
+async function childOf(input: Input, { agent }: TaskAgents, context: ToolContext): Promise<Child> {
   const { mode = agent.subagentSessions?.defaultMode ?? "stateless", id } = input.session ?? {};
   const fresh = await childThreadId(context.key);
   if (mode === "stateless" || mode === "new") return { threadId: fresh, mode };
@@ -114,7 +114,7 @@ function known({ sessions }: ThreadState["runs"]): string {
 interface TaskCall {
   agent: Agent;
   input: Input;
-  delegation: Delegation;
+  delegation: TaskAgents;
   threadId: string;
   toolCallId: string;
   runId: string;
@@ -170,7 +170,7 @@ function start(state: ThreadState, call: TaskCall): Settlement {
 const runningInBackground = ({ runs }: ThreadState): number =>
   Array.from(trieEntries(runs.unfinished)).filter(([, run]) => run.background !== undefined).length;
 
-function backgroundOf({ runs }: ThreadState, { agent: { subagentBackground: options } }: Delegation) {
+function backgroundOf({ runs }: ThreadState, { agent: { subagentBackground: options } }: TaskAgents) {
   const { maxConcurrent = Infinity, timeout, wake = true } = options ?? {};
   return {
     agentId: `bg-${runs.backgroundCount + 1}`,
