@@ -1,6 +1,6 @@
 import { inPackage } from "./mutant.ts";
 
-/** What a profile changes, and for which model. */
+/** What a profile changes, and for which model; and what the prompt cache of a provider needs. */
 export const profiles = inPackage("packages/core", [
   {
     attacks: "P10: a tool that a profile excludes may run",
@@ -78,5 +78,40 @@ export const profiles = inPackage("packages/core", [
     find: "return agent === generalPurpose ? undefined : agent;",
     replace: "return agent;",
     tests: ["subagents/general-purpose"],
+  },
+  {
+    attacks: "prompt cache: every provider gets breakpoints",
+    file: "model/cache-breakpoints.ts",
+    find: "if (!isAnthropic(model)) return request;",
+    replace: "",
+    tests: ["model/cache-breakpoints"],
+  },
+  {
+    attacks: "prompt cache: the breakpoint is in the tail, which is rebuilt each time",
+    file: "model/cache-breakpoints.ts",
+    find: "mark(prompt.length - 2);",
+    replace: "mark(prompt.length - 1);",
+    tests: ["model/cache-breakpoints"],
+  },
+  {
+    attacks: "prompt cache: no breakpoint after the observations",
+    file: "model/cache-breakpoints.ts",
+    find: "if (memoryParts > 0 &&",
+    replace: "if (memoryParts < 0 &&",
+    tests: ["model/cache-breakpoints"],
+  },
+  {
+    attacks: "prompt cache: a fifth breakpoint beside the caller's own",
+    file: "model/cache-breakpoints.ts",
+    find: "if (own === undefined) mark(",
+    replace: "mark(",
+    tests: ["model/cache-breakpoints"],
+  },
+  {
+    attacks: "prompt cache: cached tokens of an older SDK count twice or not at all",
+    file: "model/compat.ts",
+    find: "isAnthropic(model) && inputTokens !== undefined",
+    replace: "false && inputTokens !== undefined",
+    tests: ["model/cached-share"],
   },
 ]);

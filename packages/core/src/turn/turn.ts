@@ -10,6 +10,8 @@ import type { Turn } from "../folds/state.ts";
 import type { ThreadState } from "../folds/state.ts";
 import type { Answer } from "../model/answer.ts";
 import type { ModelFailure } from "../model/failure.ts";
+import { withBreakpoints } from "../model/cache-breakpoints.ts";
+import { memoryParts } from "../model/memory-message.ts";
 import { toPrompt } from "../model/prompt.ts";
 import { noUsage } from "../events/usage.ts";
 import type { Message, Usage } from "../events/message.ts";
@@ -191,13 +193,14 @@ async function step(driver: Driver, turn: Turn): Promise<void> {
   if (ready.kind === "outdated") return;
   if (ready.kind === "failed") return fail(driver, ready.failure, null);
   const { model, head } = ready;
-  const prompt = await toPrompt(head, await driver.journal.transcript(), (hash) => store.blob(hash));
+  const transcript = await driver.journal.transcript();
+  const prompt = await toPrompt(head, transcript, (hash) => store.blob(hash));
+  const cached = { model, settings: setup.settings, memoryParts: memoryParts(transcript.memory) };
   const outcome = await ask({
     threadId: driver.journal.id,
     turnId: turn.turnId,
     model,
-    prompt,
-    head,
+    ...withBreakpoints({ prompt, tools: head.tools }, cached),
     settings: isLast ? { ...setup.settings, toolChoice: { type: "none" } } : setup.settings,
     signal: driver.signal,
     clock,
