@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
 import { CinchError } from "../errors.ts";
 import type { StreamModel } from "../model/compat.ts";
+import { hashOf } from "../ports/hash.ts";
 import { namedTool } from "../tools/named-tool.ts";
 import type { ToolSet } from "../tools/tool.ts";
 import { ToolValues } from "./agent.ts";
@@ -21,12 +22,12 @@ export interface Profile {
   generalPurposeSubagent?: boolean;
 }
 
-const text = z.string().check(z.minLength(1));
+const filled = z.string().check(z.minLength(1));
 const Profile = z.strictObject({
   baseSystemPrompt: z.optional(z.string()),
   systemPromptSuffix: z.optional(z.string()),
-  toolDescriptionOverrides: z.optional(z.record(z.string(), text)),
-  excludedTools: z.optional(z.array(text)),
+  toolDescriptionOverrides: z.optional(z.record(z.string(), filled)),
+  excludedTools: z.optional(z.array(filled)),
   extraTools: z.optional(ToolValues),
   generalPurposeSubagent: z.optional(z.boolean()),
 });
@@ -74,11 +75,11 @@ function parsedKey(key: unknown): { provider: string; modelId: string | null } {
 function checkedProfile(key: string, profile: unknown): Profile {
   const valid = checkedConfig(Profile, profile, `Profile "${key}"`);
   for (const [name, tool] of Object.entries(valid.extraTools ?? {})) namedTool(name, tool);
-  return structuredCloneExceptTools(valid as Profile);
+  return copyOf(valid as Profile);
 }
 
 /** The caller may change its object later. */
-const structuredCloneExceptTools = ({ extraTools, ...rest }: Profile): Profile => ({
+const copyOf = ({ extraTools, ...rest }: Profile): Profile => ({
   ...structuredClone(rest),
   ...(extraTools ? { extraTools: { ...extraTools } } : {}),
 });
@@ -127,6 +128,20 @@ function merge(before: MergedProfile, profile: Profile): MergedProfile {
     generalPurposeSubagent: profile.generalPurposeSubagent ?? before.generalPurposeSubagent,
   };
 }
+
+/** Changes with what a profile changes in the head. Empty: nothing. */
+export async function hashOfProfile(profile: MergedProfile): Promise<string> {
+  const text = textOfProfile(profile);
+  return text === textOfProfile(noProfile) ? "" : hashOf(new TextEncoder().encode(text));
+}
+
+const textOfProfile = ({ toolDescriptionOverrides, excludedTools, extraTools, ...rest }: MergedProfile): string =>
+  JSON.stringify([
+    rest,
+    Object.entries(toolDescriptionOverrides).toSorted(),
+    [...excludedTools].toSorted(),
+    Object.keys(extraTools).toSorted(),
+  ]);
 
 /** The names of the tools that profiles add, for any model. */
 export const extraToolNames = (): readonly string[] =>

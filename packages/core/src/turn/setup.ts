@@ -2,7 +2,7 @@ import type { LanguageModelV4FunctionTool } from "@ai-sdk/provider";
 import { instructionsOf, type Agent } from "../config/agent.ts";
 import type { Budget } from "../config/budget.ts";
 import type { Delegation } from "../config/delegation.ts";
-import { profileOf, type MergedProfile, type ModelName } from "../config/profiles.ts";
+import { hashOfProfile, profileOf, type MergedProfile, type ModelName } from "../config/profiles.ts";
 import { controlTools } from "../tools/control/index.ts";
 import type { Transition } from "../tools/control/submit-plan.ts";
 import { CinchError } from "../errors.ts";
@@ -118,7 +118,7 @@ export async function makeSetup(
       gate,
     }),
     headKey: await keyOf([agent.name, modelId, text, listed, ...(around.some((one) => one !== "") ? [around] : [])]),
-    profile: await fingerprintOf(profile),
+    profile: await hashOfProfile(profile),
     isResolved: nameOfModel() !== null,
     isExcluded,
     model: async () => {
@@ -139,20 +139,6 @@ export const denialBy = (setup: Setup, toolName: string, ruling: Ruling): string
     : denial(toolName, setup, ruling);
 
 const keyOf = (parts: unknown): Promise<string> => hashOf(new TextEncoder().encode(JSON.stringify(parts)));
-
-/** Empty for a profile that changes nothing. */
-async function fingerprintOf(profile: MergedProfile): Promise<string> {
-  const { extraTools, excludedTools, ...rest } = profile;
-  const parts = {
-    ...rest,
-    excludedTools: [...excludedTools].toSorted(),
-    extraTools: Object.keys(extraTools).toSorted(),
-  };
-  const isEmpty =
-    [rest.baseSystemPrompt, rest.systemPromptSuffix, ...parts.excludedTools, ...parts.extraTools].join("") === "";
-  const isPlain = isEmpty && rest.generalPurposeSubagent && Object.keys(rest.toolDescriptionOverrides).length === 0;
-  return isPlain ? "" : keyOf(parts);
-}
 
 /** `duplicate`: a tool of the profile has the name of a tool that the agent has. */
 function withExtraTools(
