@@ -143,11 +143,11 @@ async function problemOf(thread: Thread, check: ValueCheck | undefined, value: J
   return checked && !checked.ok ? checked.problem : null;
 }
 
-/** `undefined`: this process does not have the tool. */
-async function toolOf({ state, ports: { modes } }: Thread, call: Call): Promise<NamedTool | undefined> {
+/** `undefined`: this process does not have the tool, or takes too long to find its model. The driver checks the answer again. */
+async function toolOf({ state, ports: { modes, clock } }: Thread, call: Call): Promise<NamedTool | undefined> {
   const { turn } = state;
   if (!turn || !modes.has(turn.modeId)) return undefined;
-  return (await modes.setupOfCalls(state)).tools.get(call.toolName);
+  return (await withTimeout(clock, modes.setupOfCalls(state)))?.tools.get(call.toolName);
 }
 
 interface CallQuery {

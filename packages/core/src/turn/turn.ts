@@ -183,7 +183,7 @@ async function step(driver: Driver, turn: Turn): Promise<void> {
   await orAborted(driver.sources.refresh(), driver.signal);
   await driver.append((state) => enterStep(state, setup, { ids, sources: driver.sources.texts }));
   // If the mode or the model was switched meanwhile, the next iteration enters the step again.
-  if ((await setupOf(driver)) !== setup) return;
+  if ((await orAborted(setupOf(driver), driver.signal)) !== setup) return;
   // Notes may be among what left the prompt: the next iteration repeats them.
   if (await fitContext(driver, setup)) return;
   if (isLast) await driver.append((state) => askForReport(state, setup.maxSteps, ids));

@@ -4,6 +4,7 @@ import type { LanguageModelV4CallOptions } from "@ai-sdk/provider";
 import { Agent, CinchError, defineTool, Harness, registerProfile, type HarnessEvent, type Profile } from "@cinch/core";
 import { call, say, script, type ScriptedModel } from "@cinch/testkit";
 import * as z from "zod";
+import { fastClock } from "../model/providers-clock.ts";
 import { harness, noting } from "../support.ts";
 
 /** Registered until the end of the test. */
@@ -167,20 +168,24 @@ test("a model that can't be resolved ends the turn with the reason, and has its 
   await h.close();
 });
 
-test("a resolveModel that never answers can be aborted", { timeout: 10_000 }, async () => {
-  using _ = profiled(["tuned", { systemPromptSuffix: "Be brief." }]);
-  const asking = Promise.withResolvers<void>();
-  const resolveModel = () => {
-    asking.resolve();
-    return new Promise<never>(() => undefined);
-  };
-  const h = new Harness({ id: "t", agent: new Agent({ name: "a", model: "my favourite" }), resolveModel });
-  const turn = h.sendMessage({ content: "Hello" });
-  await asking.promise;
-  await h.abort();
-  assert.equal((await turn).reason, "aborted");
-  await h.close();
-});
+for (const tries of [1, 2, 3])
+  test(`a resolveModel that never answers can be aborted, at try ${tries} of a step`, { timeout: 20_000 }, async () => {
+    using _ = profiled(["tuned", { systemPromptSuffix: "Be brief." }]);
+    const asking = Promise.withResolvers<void>();
+    let calls = 0;
+    const resolveModel = () => {
+      if (++calls === tries) asking.resolve();
+      return new Promise<never>(() => undefined);
+    };
+    const agent = new Agent({ name: "a", model: "my favourite" });
+    // A setup waits for the model for some seconds, and goes on without its profile.
+    const h = new Harness({ id: "t", agent, resolveModel, clock: fastClock(50) });
+    const turn = h.sendMessage({ content: "Hello" });
+    await asking.promise;
+    await h.abort();
+    assert.equal((await turn).reason, "aborted");
+    await h.close();
+  });
 
 const invalid = (message: RegExp) => (error: unknown) =>
   error instanceof CinchError && error.code === "INVALID_CONFIG" && message.test(error.message);
