@@ -89,7 +89,8 @@ export async function makeSetup(
   const { agent } = mode;
   const { fork = null } = config.subagent ?? {};
   await config.delegation(agent)?.ready();
-  const profile = profileOf(nameOfModel());
+  const knownName = nameOfModel();
+  const profile = profileOf(knownName);
   const isExcluded = (name: string) => profileOf(nameOfModel()).excludedTools.has(name);
   const { tools, duplicate } = withExtraTools(toolsOf(mode, config, profile), profile);
   const gate = gateOf(mode, config, isExcluded);
@@ -119,7 +120,7 @@ export async function makeSetup(
     }),
     headKey: await keyOf([agent.name, modelId, text, listed, ...(around.some((one) => one !== "") ? [around] : [])]),
     profile: await hashOfProfile(profile),
-    isResolved: nameOfModel() !== null,
+    isResolved: knownName !== null,
     isExcluded,
     model: async () => {
       if (duplicate !== undefined) throw duplicateTool(agent.name, duplicate);
