@@ -8,6 +8,7 @@ import { limits } from "./limits.ts";
 import type { Mutant } from "./mutant.ts";
 import { patterns } from "./patterns.ts";
 import { permissions } from "./permissions.ts";
+import { profiles } from "./profiles.ts";
 import { search } from "./search.ts";
 import { seats } from "./seats.ts";
 import { store } from "./store.ts";
@@ -22,6 +23,7 @@ export const mutants: readonly Mutant[] = [
   ...search,
   ...folded,
   ...permissions,
+  ...profiles,
   ...turns,
   ...subagents,
   ...seats,

@@ -187,7 +187,7 @@ export const seats = inPackage("packages/core", [
   {
     attacks: "left calls: an approved call is thrown away where its tool is not",
     file: "config/modes.ts",
-    find: "return !(this.#tools.get(modeId)?.has(toolName) ?? false);",
+    find: "return !isKnown && !extraToolNames().includes(toolName);",
     replace: "return false;",
     tests: ["turn/left-calls"],
   },

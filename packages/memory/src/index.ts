@@ -2,3 +2,4 @@
 export { observationalMemory, type ObservationalMemoryOptions } from "./observational-memory.ts";
 export { summaries, type SummariesOptions } from "./summaries.ts";
 export { recallTool } from "./recall.ts";
+export { loadProfiles, type ProfileSource } from "./load-profiles.ts";

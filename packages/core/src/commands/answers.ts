@@ -146,9 +146,9 @@ async function problemOf(thread: Thread, check: ValueCheck | undefined, value: J
 
 /** `undefined`: this process does not have the tool. */
 async function toolOf({ state, ports: { modes } }: Thread, call: Call): Promise<NamedTool | undefined> {
-  const { turn, control } = state;
+  const { turn } = state;
   if (!turn || !modes.has(turn.modeId)) return undefined;
-  return modes.setup(control, turn.modeId).tools.get(call.toolName);
+  return modes.setupOfCalls(state).tools.get(call.toolName);
 }
 
 interface CallQuery {

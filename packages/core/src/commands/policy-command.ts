@@ -1,3 +1,4 @@
+import { hasProfiles } from "../config/profiles.ts";
 import { CinchError } from "../errors.ts";
 import type { NewEvent } from "../events/event-map.ts";
 import { BY_RULES, type Call } from "../folds/call.ts";
@@ -5,7 +6,8 @@ import type { ThreadState } from "../folds/state.ts";
 import { withTimeout } from "../ports/clock.ts";
 import type { Thread } from "../thread/thread.ts";
 import { preview } from "../turn/decide.ts";
-import { denial, judgeCall, type PolicyLevels } from "../permissions/gate.ts";
+import { denialBy } from "../turn/setup.ts";
+import { judgeCall, type PolicyLevels } from "../permissions/gate.ts";
 
 /** For rules and grants of a thread together. */
 const MAX_RULES = 1_000;
@@ -74,11 +76,14 @@ async function answersByRules(state: ThreadState, thread: Thread): Promise<NewEv
   const levels = policies.with(policies.length - 1, state.control.policies) as unknown as PolicyLevels;
   // Without the threads above it, this process does not have all rules of a subagent.
   if (policies.length !== 1 + (state.agent?.path.length ?? 0)) return [];
-  const { turn, control, resourceId } = state;
+  const { turn, resourceId } = state;
   const calls = askingCalls(state);
   // Without the mode, this process does not have all rules.
   if (!turn || calls.length === 0 || !modes.has(turn.modeId)) return [];
-  const setup = modes.setup(control, turn.modeId);
+  await modes.findNameOfCalls(state);
+  const setup = modes.setupOfCalls(state);
+  // Without the model, this process does not have its profile.
+  if (!setup.isResolved && hasProfiles()) return [];
   const context = { threadId, resourceId };
   const answers = await Promise.all(
     calls.map(async ({ toolCallId, toolName, args, approval }): Promise<NewEvent[]> => {
@@ -92,7 +97,7 @@ async function answersByRules(state: ThreadState, thread: Thread): Promise<NewEv
       const { digest } = approval;
       const resolved = { type: "tool_approval_resolved" as const, turnId, toolCallId, toolName, digest, by: BY_RULES };
       if (policy === "allow") return [{ ...resolved, decision: "approve" }];
-      return [{ ...resolved, decision: "decline", message: denial(toolName, setup, ruling) }];
+      return [{ ...resolved, decision: "decline", message: denialBy(setup, toolName, ruling) }];
     }),
   );
   return answers.flat();

@@ -5,7 +5,7 @@ import { withTimeout, type Clock } from "../ports/clock.ts";
 /** How long a catalog may take. It may be on another machine. */
 const CATALOG_MS = 10_000;
 
-/** There unless the catalog has an agent of this name. It has the model of its parent and the tools of the workspace. */
+/** There unless the catalog has an agent of this name, or a profile turns it off. It has the model of its parent and the tools of the workspace. */
 const generalPurpose = new Agent({
   name: "general-purpose",
   description:
@@ -18,6 +18,10 @@ Do the task completely, with the tools that you have. End with a report that con
 export const withoutCatalog: readonly ListedAgent[] = [
   { name: generalPurpose.name, description: generalPurpose.description },
 ];
+
+/** Whether this is the built-in agent, and not the caller's own of that name. */
+export const isGeneralPurpose = (agent: ListedAgent): boolean =>
+  agent.name === generalPurpose.name && agent.description === generalPurpose.description;
 
 export interface CatalogPorts {
   clock: Clock;

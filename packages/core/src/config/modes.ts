@@ -7,14 +7,14 @@ import { CinchError, reasonOf } from "../errors.ts";
 import { hasReport, type Call } from "../folds/call.ts";
 import type { Control } from "../folds/control.ts";
 import type { ThreadState } from "../folds/state.ts";
-import { asV4, type LanguageModel, type StreamModel } from "../model/compat.ts";
+import { idOf, Models, type ModeAndModel, type ResolveModel } from "./models.ts";
+import { extraToolNames, hasProfiles, profilesVersion } from "./profiles.ts";
+import { asV4, type StreamModel } from "../model/compat.ts";
 import { Settings } from "./settings.ts";
 import { listedIn } from "./check-agent.ts";
 import { unknownTools } from "./unknown-tools.ts";
 import type { ToolSet } from "../tools/tool.ts";
 import { budgetsOf, makeSetup, toolsOf, type Setup, type SetupConfig } from "../turn/setup.ts";
-
-export type ResolveModel = (id: string) => LanguageModel | Promise<LanguageModel>;
 
 /** An agent under a name, with what the mode adds to it or overrides. */
 export interface HarnessMode {
@@ -65,7 +65,7 @@ interface SharedConfig extends Omit<SetupConfig, "modes" | "transition" | "deleg
 interface SubagentModes extends Pick<SetupConfig, "subagent"> {
   /** How many levels of subagents may be below. */
   depth: number;
-  models: ReadonlyMap<string, LanguageModel>;
+  models: Models;
   /** Of a fork, which lists the same subagents as its parent. */
   delegation?: SetupConfig["delegation"];
   /** The agent that this process lacks. */
@@ -82,9 +82,10 @@ export class Modes {
   /** For a subagent, how many levels of subagents may be below it. */
   readonly #depth: number | undefined;
   readonly #delegations = new Map<Agent, Delegation | null>();
-  /** The models that the configuration gives as objects, by id. */
-  readonly #models: Map<string, LanguageModel>;
+  readonly #models: Models;
   readonly #setups = new Map<string, Setup>();
+  /** Of the setups. */
+  #profilesVersion = profilesVersion();
   readonly #tools = new Map<string, ReadonlyMap<string, unknown>>();
 
   constructor(
@@ -96,17 +97,13 @@ export class Modes {
     this.all = checkedModes(modes);
     this.default = defaultOf(this.all, defaultModeId);
     this.#shared = shared;
-    this.#models = new Map(own?.models);
+    this.#models = new Models(this.all, shared, own?.models);
     this.#missing = own?.missing;
     this.#depth = own?.depth;
     const transition = (state: ThreadState) => this.#transition(state);
     const delegation = own?.delegation ?? ((agent: Agent) => this.#delegation(agent));
     this.#config = { ...shared, modes: this.all, transition, delegation, subagent: own?.subagent ?? null };
-    for (const mode of this.all) {
-      this.#tools.set(mode.id, toolsOf(mode, this.#config));
-      for (const model of [mode.model, mode.agent.model])
-        if (typeof model === "object") this.#models.set(idOf(model), model);
-    }
+    for (const mode of this.all) this.#tools.set(mode.id, toolsOf(mode, this.#config));
   }
 
   /** `null`: the agent can't delegate. */
@@ -160,7 +157,7 @@ export class Modes {
       }),
     );
     // Modes that share an agent give the same messages.
-    const toolsOfMode = ({ id }: HarnessMode) => this.#tools.get(id)!.keys();
+    const toolsOfMode = ({ id }: HarnessMode) => [...this.#tools.get(id)!.keys(), ...extraToolNames()];
     return [...new Set([...unknownTools(this.#config, toolsOfMode), ...below])];
   }
 
@@ -206,7 +203,8 @@ export class Modes {
     const isRun = now === "requested" || now === "resumed" || (now === "started" && effect !== "once");
     if (!isRun) return false;
     const modeId = this.modeOfCalls(state) ?? this.default.id;
-    return !(this.#tools.get(modeId)?.has(toolName) ?? false);
+    const isKnown = this.#tools.get(modeId)?.has(toolName) ?? false;
+    return !isKnown && !extraToolNames().includes(toolName);
   }
 
   /** `null`: this process has the agent of the thread. */
@@ -254,13 +252,43 @@ export class Modes {
     return chosen ?? idOf(mode.model ?? mode.agent.model);
   }
 
-  /** The setup for this mode; default: the thread's current mode. */
-  setup(control: Control, modeId?: string): Setup {
-    const mode = modeId === undefined ? this.current(control) : this.of(modeId);
-    const modelId = this.modelId(control, mode);
-    const key = JSON.stringify([mode.id, modelId]);
-    const known =
-      this.#setups.get(key) ?? makeSetup(mode, { modelId, model: () => this.#model(modelId, mode) }, this.#config);
+  /** The setup of a thread's next step: for its current mode, and the model that it uses there. */
+  setup(control: Control): Setup {
+    return this.#setup(this.#next(control));
+  }
+
+  /** The setup for the calls of the newest answer: for the mode and the model of their step. */
+  setupOfCalls(state: ThreadState): Setup {
+    return this.#setup(this.#ofCalls(state));
+  }
+
+  /** Finds the profile of the model of the next step, which takes the name of the model. Bounded, and never rejects for the model. */
+  async findName(control: Control): Promise<void> {
+    if (hasProfiles()) await this.#models.findName(this.#next(control));
+  }
+
+  async findNameOfCalls(state: ThreadState): Promise<void> {
+    if (hasProfiles()) await this.#models.findName(this.#ofCalls(state));
+  }
+
+  #next(control: Control): ModeAndModel {
+    const mode = this.current(control);
+    return { mode, modelId: this.modelId(control, mode) };
+  }
+
+  #ofCalls(state: ThreadState): ModeAndModel {
+    const { turn, control } = state;
+    const mode = this.current({ modeId: this.modeOfCalls(state) ?? null });
+    return { mode, modelId: turn?.modelId ?? this.modelId(control, mode) };
+  }
+
+  #setup({ mode, modelId }: ModeAndModel): Setup {
+    const name = () => this.#models.name({ mode, modelId });
+    if (this.#profilesVersion !== profilesVersion()) this.#setups.clear();
+    this.#profilesVersion = profilesVersion();
+    const key = JSON.stringify([mode.id, modelId, hasProfiles() && name()]);
+    const model = { modelId, name, model: () => this.#models.resolve({ mode, modelId }) };
+    const known = this.#setups.get(key) ?? makeSetup(mode, model, this.#config);
     this.#setups.set(key, known);
     return known;
   }
@@ -275,13 +303,13 @@ export class Modes {
   async textModel(model: Model | undefined, control: Control): Promise<{ modelId: string; model: StreamModel }> {
     const mode = this.current(control);
     const modelId = model === undefined ? this.modelId(control, mode) : idOf(model);
-    return { modelId, model: typeof model === "object" ? asV4(model) : await this.#model(modelId, mode) };
+    return { modelId, model: typeof model === "object" ? asV4(model) : await this.#models.resolve({ mode, modelId }) };
   }
 
   /** Rejects if the model can't be used. */
   async checkModel(modelId: string): Promise<void> {
     try {
-      await this.#model(modelId, this.default);
+      await this.#models.resolve({ mode: this.default, modelId });
     } catch (cause) {
       const why = reasonOf(cause);
       throw new CinchError(
@@ -290,22 +318,6 @@ export class Modes {
         cause,
       );
     }
-  }
-
-  /** Two model objects may have the same id and different settings: the mode's own comes first. */
-  async #model(modelId: string, { model, agent }: HarnessMode): Promise<StreamModel> {
-    const own = model ?? agent.model;
-    const known = typeof own === "object" && idOf(own) === modelId ? own : this.#models.get(modelId);
-    if (known) return asV4(known);
-    if (modelId === NO_MODEL)
-      throw new CinchError("INVALID_CONFIG", `Agent "${agent.name}" has no model. Give it one.`);
-    const { resolveModel } = this.#shared;
-    if (resolveModel) return asV4(await resolveModel(modelId));
-    const objects = [...this.#models.keys()].join(", ") || "none";
-    throw new CinchError(
-      "INVALID_CONFIG",
-      `Model "${modelId}" is not one of the configured objects (${objects}): give the harness a resolveModel that resolves it.`,
-    );
   }
 
   /** The mode that a plan enters if it is approved in the mode of this step. */
@@ -317,15 +329,8 @@ export class Modes {
   }
 }
 
-const NO_MODEL = "none";
-
 /** The states of calls that a driver has to act on. */
 const NEEDS_DRIVER: ReadonlySet<Call["state"]> = new Set(["requested", "resumed", "declined", "started"]);
-
-function idOf(model: Model | undefined): string {
-  if (model === undefined) return NO_MODEL;
-  return typeof model === "string" ? model : `${model.provider}/${model.modelId}`;
-}
 
 export function modeOf(config: ModeConfig): HarnessMode {
   const { id, name = id, agent, instructions = "", model, metadata = {} } = config;

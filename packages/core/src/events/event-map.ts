@@ -162,6 +162,8 @@ export const eventMap = {
     reason: z.string(),
     agentName: z.optional(z.string()),
     modelId: z.optional(z.string()),
+    /** A hash of the model's profile, if it has one. */
+    profile: z.optional(z.string()),
     /** Estimated. */
     tokens: z.optional(z.number()),
     /** By name, the context sources whose texts are in the head. */

@@ -64,6 +64,8 @@ export interface PromptHead {
   key: string;
   agentName: string;
   modelId: string;
+  /** A hash of the model's profile. Empty: it had none. */
+  profile: string;
   /** The context sources as the prompt has them: in the head, or in a later note. */
   sources: Readonly<Record<string, SourceVersion>>;
   /** A note says that a source has changed. */
@@ -134,8 +136,8 @@ function reduceOne(before: ThreadState, event: DurableEvent, draft: CallsDraft):
     case "input_accepted":
       return event.named ? { ...state, named: [...state.named, event.inputId].slice(-NAMED_KEPT) } : state;
     case "prompt_head": {
-      const { blob, key, agentName = "", modelId = "", subagents = null, sources = {} } = event;
-      const recorded = { blob, key, agentName, modelId, subagents, sources };
+      const { blob, key, agentName = "", modelId = "", profile = "", subagents = null, sources = {} } = event;
+      const recorded = { blob, key, agentName, modelId, profile, subagents, sources };
       return { ...state, head: { ...recorded, hasNewSources: false, isOutdated: false } };
     }
     case "message_end":

@@ -18,6 +18,10 @@ export type LanguageModel = LanguageModelV4 | LanguageModelV3 | LanguageModelV2;
 /** The part of the newest interface that the turn loop uses. */
 export type StreamModel = Pick<LanguageModelV4, "provider" | "modelId" | "doStream">;
 
+/** Also behind other providers: "bedrock.anthropic.messages", "vertex.anthropic.messages", and the gateway of the AI SDK. */
+export const isAnthropic = ({ provider, modelId }: Pick<StreamModel, "provider" | "modelId">): boolean =>
+  provider.split(".").includes("anthropic") || (provider === "gateway" && modelId.startsWith("anthropic/"));
+
 export const isLanguageModel = (value: unknown): value is LanguageModel =>
   typeof value === "object" && value !== null && "doStream" in value && "specificationVersion" in value;
 
@@ -39,7 +43,7 @@ export function asV4(model: LanguageModel): StreamModel {
   }
 }
 
-async function streamOlder(model: LanguageModelV3 | LanguageModelV2, options: LanguageModelV4CallOptions) {
+async function streamOlder(model: OldModel, options: LanguageModelV4CallOptions) {
   const prompt = downgradePrompt(options.prompt, model.specificationVersion);
   // Of the options that are used, only the prompt differs between the versions.
   const result = await (model.doStream as (options: unknown) => PromiseLike<{ stream: ReadableStream }>)({
@@ -48,44 +52,52 @@ async function streamOlder(model: LanguageModelV3 | LanguageModelV2, options: La
   });
   return {
     stream: result.stream.pipeThrough(
-      new TransformStream<{ type: string }, LanguageModelV4StreamPart>({ transform: upgradePart }),
+      new TransformStream<{ type: string }, LanguageModelV4StreamPart>({
+        transform: (part, controller) => controller.enqueue(upgradePart(part, model)),
+      }),
     ),
   };
 }
 
-function upgradePart(
-  part: { type: string },
-  controller: TransformStreamDefaultController<LanguageModelV4StreamPart>,
-): void {
+type OldModel = LanguageModelV3 | LanguageModelV2;
+
+function upgradePart(part: { type: string }, model: OldModel): LanguageModelV4StreamPart {
   const old = part as Record<string, unknown>;
   switch (part.type) {
     case "finish":
-      return controller.enqueue({ ...old, ...upgradeFinish(old) } as LanguageModelV4StreamPart);
+      return { ...old, ...upgradeFinish(old, model) } as LanguageModelV4StreamPart;
     case "file":
-      return controller.enqueue({ ...old, data: { type: "data", data: old["data"] } } as LanguageModelV4StreamPart);
+      return { ...old, data: { type: "data", data: old["data"] } } as LanguageModelV4StreamPart;
     default:
-      return controller.enqueue(part as LanguageModelV4StreamPart);
+      return part as LanguageModelV4StreamPart;
   }
 }
 
-function upgradeFinish({ finishReason, usage }: Record<string, unknown>): object {
+function upgradeFinish(old: Record<string, unknown>, model: OldModel): object {
+  const { finishReason, usage } = old;
   const reason = typeof finishReason === "string" ? { unified: finishReason, raw: finishReason } : finishReason;
-  return { finishReason: reason, usage: upgradeUsage(usage) };
+  const isNew = typeof (usage as { inputTokens?: unknown } | null | undefined)?.inputTokens === "object";
+  return { finishReason: reason, usage: isNew ? usage : upgradeUsage(old, model) };
 }
 
-function upgradeUsage(usage: unknown): LanguageModelV4Usage {
-  const old = (usage ?? {}) as Record<string, unknown>;
-  if (typeof old["inputTokens"] === "object" && old["inputTokens"] !== null) return old as LanguageModelV4Usage;
-  const count = (name: string) => old[name] as number | undefined;
+function upgradeUsage({ usage, providerMetadata }: Record<string, unknown>, model: OldModel): LanguageModelV4Usage {
+  const old = (usage ?? {}) as Partial<Record<string, number>>;
+  const { inputTokens, cachedInputTokens: cacheRead, outputTokens, reasoningTokens: reasoning } = old;
+  const cacheWrite = writtenTokens(providerMetadata);
+  // Of Anthropic's models, only the tokens that the cache has nothing to do with are reported as input.
+  const isPart = isAnthropic(model) && inputTokens !== undefined;
+  const total = isPart ? inputTokens + (cacheRead ?? 0) + (cacheWrite ?? 0) : inputTokens;
   return {
-    inputTokens: {
-      total: count("inputTokens"),
-      noCache: undefined,
-      cacheRead: count("cachedInputTokens"),
-      cacheWrite: undefined,
-    },
-    outputTokens: { total: count("outputTokens"), text: undefined, reasoning: count("reasoningTokens") },
+    inputTokens: { total, noCache: undefined, cacheRead, cacheWrite },
+    outputTokens: { total: outputTokens, text: undefined, reasoning },
   };
+}
+
+/** The older interface has no field for it. */
+function writtenTokens(providerMetadata: unknown): number | undefined {
+  const { anthropic } = (providerMetadata ?? {}) as { anthropic?: { cacheCreationInputTokens?: unknown } };
+  const written = anthropic?.cacheCreationInputTokens;
+  return typeof written === "number" ? written : undefined;
 }
 
 /** In older versions, a file part holds bytes or a URL directly, and files in tool results have other types. */

@@ -16,6 +16,9 @@ export async function memoryMessage(
   return { role: "user", content: [INTRODUCTION, ...texts].map((text) => ({ type: "text", text })) };
 }
 
+/** How many parts the message has. */
+export const memoryParts = ({ blocks }: MemoryBlocks): number => (blocks.length === 0 ? 0 : 1 + blocks.length);
+
 /** What the model was working on when the newest block was written. `null`: not known. */
 export function focusMessage({ currentTask, hint }: Focus): (LanguageModelV4Message & { role: "user" }) | null {
   const lines = [

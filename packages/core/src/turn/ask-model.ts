@@ -1,8 +1,7 @@
-import type { LanguageModelV4Prompt } from "@ai-sdk/provider";
+import type { LanguageModelV4FunctionTool, LanguageModelV4Prompt } from "@ai-sdk/provider";
 import { streamAnswer, type Answer, type AnswerSink } from "../model/answer.ts";
 import type { StreamModel } from "../model/compat.ts";
 import type { ModelFailure } from "../model/failure.ts";
-import type { Head } from "../model/prompt.ts";
 import { MessageUpdate, type NewLive } from "../events/live-events.ts";
 import type { HarnessEvent } from "../events/event-map.ts";
 import type { Message, Part, Usage } from "../events/message.ts";
@@ -28,7 +27,7 @@ interface AskContext {
   turnId: string;
   model: StreamModel;
   prompt: LanguageModelV4Prompt;
-  head: Head;
+  tools: LanguageModelV4FunctionTool[];
   settings: CallSettings;
   signal: AbortSignal;
   clock: Clock;
@@ -75,7 +74,7 @@ function failedTry(messageId: string, outcome: Exclude<Awaited<ReturnType<typeof
 }
 
 async function tryOnce(context: AskContext, messageId: string) {
-  const { model, prompt, head, settings, signal, clock } = context;
+  const { model, prompt, tools, settings, signal, clock } = context;
   const draft = new Draft(context, messageId);
   context.live({ type: "message_start", messageId, role: "assistant" });
   const sink: AnswerSink = {
@@ -90,7 +89,7 @@ async function tryOnce(context: AskContext, messageId: string) {
     },
   };
   try {
-    return await streamAnswer({ model, prompt, tools: head.tools, settings, signal, clock, sink });
+    return await streamAnswer({ model, prompt, tools, settings, signal, clock, sink });
   } finally {
     await draft.stop();
   }

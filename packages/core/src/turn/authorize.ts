@@ -4,7 +4,6 @@ import { hasReport, type Call } from "../folds/call.ts";
 import type { Json } from "../events/message.ts";
 import type { Answer } from "../model/answer.ts";
 import {
-  denial,
   digestOf,
   judgeCall,
   pathRulesOf,
@@ -17,7 +16,7 @@ import { orAborted } from "../ports/clock.ts";
 import type { NamedTool } from "../tools/tool.ts";
 import { endDeclinedCall, endWithoutResult, notRun, endWithReport } from "./decide.ts";
 import { ancestorsOf, type Driver, type RunnableCall } from "./driver.ts";
-import type { Setup } from "./setup.ts";
+import { denialBy, type Setup } from "./setup.ts";
 
 /** What the driver does with a call that the model asked for. */
 type Authorized = {
@@ -69,8 +68,7 @@ async function check({ state, journal, ports, signal }: Driver, call: Call, setu
   const { policies } = journal;
   const { toolCallId, toolName, args } = call;
   const tool = setup.tools.get(toolName);
-  if (!tool)
-    return refuse(call, `There is no tool "${toolName}". The tools are: ${[...setup.tools.keys()].join(", ")}.`);
+  if (!tool) return refuse(call, `There is no tool "${toolName}". The tools are: ${namesOf(setup).join(", ")}.`);
   // Patterns and policies get one copy and the tool another: the tool runs with what was judged, even if they change theirs.
   const [judged, run] = await Promise.all([tool.schema.check(copy(args)), tool.schema.check(copy(args))]);
   if (!judged.ok || !run.ok)
@@ -86,7 +84,7 @@ async function check({ state, journal, ports, signal }: Driver, call: Call, setu
   const { policy } = ruling;
   switch (policy) {
     case "deny":
-      return refuse(call, denial(toolName, setup, ruling), policies);
+      return refuse(call, denialBy(setup, toolName, ruling), policies);
     case "ask": {
       const digest = await digestOf(toolName, args);
       if (call.approved === digest) break;
@@ -118,6 +116,8 @@ async function check({ state, journal, ports, signal }: Driver, call: Call, setu
   const started = { type: "tool_start" as const, toolCallId, toolName, args, effect: tool.effect };
   return { kind: "run", toolCallId, runnable, policies, event: (turnId, key) => ({ ...started, turnId, key }) };
 }
+
+const namesOf = ({ tools, isExcluded }: Setup): string[] => [...tools.keys()].filter((name) => !isExcluded(name));
 
 const copy = (args: Json): Json => structuredClone(args);
 

@@ -1,6 +1,6 @@
 import { CinchError } from "../errors.ts";
 import type { Agent } from "../config/agent.ts";
-import { withoutCatalog } from "../config/delegation.ts";
+import { isGeneralPurpose, withoutCatalog } from "../config/delegation.ts";
 import type { AgentRecord, DurableEvent, HarnessEvent, ListedAgent } from "../events/event-map.ts";
 import type { ThreadState } from "../folds/state.ts";
 import type { Inherited } from "../folds/folds.ts";
@@ -258,9 +258,10 @@ export class Driver {
 
   /** The head that the journal has for this setup. If there is none, makes one and records it with the reason. */
   async head(setup: Setup): Promise<Head> {
-    const subagents = await this.#listSubagents(setup);
+    const all = await this.#listSubagents(setup);
+    const subagents = setup.hasGeneralPurpose ? all : (all?.filter((agent) => !isGeneralPurpose(agent)) ?? null);
     const made = setup.head(subagents);
-    const key = await made.key;
+    const [key, profile] = await Promise.all([made.key, made.profile]);
     const known = this.state.head;
     if (known?.key === key && !known.isOutdated) return this.#loadHead(known.blob);
     const { texts } = this.sources;
@@ -269,11 +270,12 @@ export class Driver {
     const { modelId, mode } = setup;
     const agentName = mode.agent.name;
     const listed = subagents ? { subagents: [...subagents] } : {};
-    const more = { ...listed, tokens: tokensOfHead(head), sources: recordOf(texts) };
+    const own = profile === "" ? {} : { profile };
+    const more = { ...own, ...listed, tokens: tokensOfHead(head), sources: recordOf(texts) };
     await this.append((state) => {
       if (!state.turn || (state.head?.key === key && !state.head.isOutdated)) return null;
       const { turnId } = state.turn;
-      const reason = reasonFor(state.head, { agentName, modelId });
+      const reason = reasonFor(state.head, { agentName, modelId, profile });
       return {
         events: [{ type: "prompt_head", turnId, blob, key, reason, agentName, modelId, ...more }],
         blobs: [{ hash: blob, bytes }],
@@ -320,10 +322,11 @@ export function ancestorsOf(agent: AgentRecord | null, threads: OpenThreads): re
 }
 
 /** Why the head of the prompt changed. */
-function reasonFor(before: ThreadState["head"], now: { agentName: string; modelId: string }): string {
+function reasonFor(before: ThreadState["head"], now: { agentName: string; modelId: string; profile: string }): string {
   if (!before) return "first use";
   if (before.agentName !== now.agentName) return `agent changed from "${before.agentName}" to "${now.agentName}"`;
   if (before.isOutdated) return "context sources changed";
   if (before.modelId !== now.modelId) return `model changed from "${before.modelId}" to "${now.modelId}"`;
+  if (before.profile !== now.profile) return `the profile of model "${now.modelId}" changed`;
   return "instructions or tools changed";
 }

@@ -167,7 +167,7 @@ function keptOf(text: string): string {
 /** By the tools of the mode that gets the text. To end a turn takes no mode: without one, a workspace is taken to be readable. */
 function readerFor({ state, ports: { modes, workspace } }: Driver): Reader {
   const modeId = modes.modeOfCalls(state) ?? state.control.modeId ?? modes.default.id;
-  const setup = modes.has(modeId) ? modes.setup(state.control, modeId) : undefined;
+  const setup = modes.has(modeId) ? modes.setupOfCalls(state) : undefined;
   const has = (name: string): boolean => !setup || (setup.tools.has(name) && setup.gate.isAvailable(name));
   if (workspace && Object.hasOwn(workspace.tools, "read_file") && has("read_file")) return "read_file";
   return setup && has("recall") ? "recall" : null;

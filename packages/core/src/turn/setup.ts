@@ -2,6 +2,7 @@ import type { LanguageModelV4FunctionTool } from "@ai-sdk/provider";
 import { instructionsOf, type Agent, type Instructions } from "../config/agent.ts";
 import type { Budget } from "../config/budget.ts";
 import type { Delegation } from "../config/delegation.ts";
+import { hashOfProfile, profileOf, type MergedProfile, type ModelName } from "../config/profiles.ts";
 import type { ListedAgent } from "../events/event-map.ts";
 import { withAgents } from "../tools/control/task.ts";
 import { controlTools } from "../tools/control/index.ts";
@@ -10,8 +11,9 @@ import { CinchError } from "../errors.ts";
 import type { StreamModel } from "../model/compat.ts";
 import type { Head } from "../model/prompt.ts";
 import type { HarnessMode } from "../config/modes.ts";
-import { whyUnavailable, type GateConfig, type InterruptOn } from "../permissions/gate.ts";
+import { denial, whyUnavailable, type GateConfig, type InterruptOn } from "../permissions/gate.ts";
 import { pathRuleLists } from "../permissions/agent-permissions.ts";
+import type { Ruling } from "../permissions/judge.ts";
 import type { PathRuleLists } from "../permissions/path-rule.ts";
 import type { Rule, ToolCategory } from "../permissions/rule.ts";
 import { hashOf } from "../ports/hash.ts";
@@ -39,14 +41,22 @@ export interface Setup {
   delegation: Delegation | null;
   /** A fork keeps the head of its parent, with the list of subagents in it. */
   isFork: boolean;
+  /** False: a profile turns the built-in subagent off. */
+  hasGeneralPurpose: boolean;
+  /** False: the model could not be resolved, so its profile is not known. Every tool that some profile excludes is excluded then. */
+  isResolved: boolean;
+  /** Whether the model's profile excludes the tool now. A profile may be registered at any time. */
+  isExcluded(toolName: string): boolean;
   model(): Promise<StreamModel>;
   /** The head of the prompt with this list of subagents. */
   head(subagents: readonly ListedAgent[] | null): NewHead;
 }
 
-/** `key` changes only with the agent, the model, the instructions or the tool set. */
+/** `key` changes only with the agent, the model, the instructions, the tool set or the profile. */
 export interface NewHead {
   key: Promise<string>;
+  /** A hash of what the model's profile changes in the head. Empty: nothing. */
+  profile: Promise<string>;
   make(): Promise<StoredHead>;
 }
 
@@ -106,22 +116,34 @@ function levelsOf({ agent }: HarnessMode, subagent: SubagentConfig | null): read
 const pathRulesIn = (mode: HarnessMode, subagent: SubagentConfig | null): PathRuleLists =>
   pathRuleLists([subagent?.top ?? mode.agent, ...levelsOf(mode, subagent).flat()]);
 
+/** The model of a setup. */
+interface SetupModel {
+  modelId: string;
+  /** `null`: it could not be resolved. */
+  name(): ModelName | null;
+  model(): Promise<StreamModel>;
+}
+
 export function makeSetup(
   mode: HarnessMode,
-  { modelId, model }: { modelId: string; model(): Promise<StreamModel> },
+  { modelId, name: nameOfModel, model }: SetupModel,
   config: SetupConfig,
 ): Setup {
   const { agent } = mode;
   const { fork = null } = config.subagent ?? {};
-  const tools = toolsOf(mode, config);
-  const gate = gateOf(mode, config);
-  const shown = shownTools(tools, pathRulesIn(mode, fork ? fork.of : config.subagent));
+  const knownName = nameOfModel();
+  const profile = profileOf(knownName);
+  const isExcluded = (name: string) => profileOf(nameOfModel()).excludedTools.has(name);
+  const { tools, duplicate } = withExtraTools(toolsOf(mode, config, profile), profile);
+  const gate = gateOf(mode, config, isExcluded);
+  const shown = shownTools(tools, pathRulesIn(mode, fork ? fork.of : config.subagent), profile);
   // The instructions of a mode that shares its agent are a note, so that the head stays the same when the mode is switched.
   const sharesAgent = config.modes.filter((other) => other.agent === agent).length > 1;
   const added = sharesAgent ? "" : mode.instructions;
   const { instructions } = agent;
   // The result of a function is not known yet, so the agent's index stands for it: agents of the same name may have different functions.
   const text = typeof instructions === "string" ? joined(instructions, added) : [agentIndex(mode, config), added];
+  const around = [profile.baseSystemPrompt, profile.systemPromptSuffix] as const;
   return {
     mode,
     modelId,
@@ -140,22 +162,53 @@ export function makeSetup(
     }),
     delegation: config.delegation(agent),
     isFork: fork !== null,
-    model,
+    hasGeneralPurpose: profile.generalPurposeSubagent,
+    isResolved: knownName !== null,
+    isExcluded,
+    model: async () => {
+      if (duplicate !== undefined) throw duplicateTool(agent.name, duplicate);
+      return model();
+    },
     head: lastResult((subagents) => {
-      const listed = listedTools(shown, subagents);
+      const listed = listedTools(shown, subagents, profile);
+      const own = around.some((one) => one !== "") ? [around] : [];
       return {
-        key: hashOf(new TextEncoder().encode(JSON.stringify([agent.name, modelId, text, listed]))),
+        key: hashOf(new TextEncoder().encode(JSON.stringify([agent.name, modelId, text, listed, ...own]))),
+        profile: hashOfProfile(profile),
         make: unlessFunction(instructions, async () =>
-          stored({ system: joined(await instructionsOf(agent), added), tools: listed }),
+          stored({ system: joined(around[0], await instructionsOf(agent), added, around[1]), tools: listed }),
         ),
       };
     }),
   };
 }
 
-/** Without the tools that can't keep the path rules of the agents. */
-const shownTools = (tools: ReadonlyMap<string, NamedTool>, pathRules: PathRuleLists): NamedTool[] =>
-  [...tools.values()].filter((tool) => whyUnavailable(tool, pathRules) === undefined);
+/** Tells the model why a call was refused. */
+export const denialBy = (setup: Setup, toolName: string, ruling: Ruling): string =>
+  setup.isExcluded(toolName)
+    ? `Denied: the tool "${toolName}" is not available to this model. Continue without it.`
+    : denial(toolName, setup, ruling);
+
+/** `duplicate`: a tool of the profile has the name of a tool that the agent has. */
+function withExtraTools(
+  tools: ReadonlyMap<string, NamedTool>,
+  { extraTools }: MergedProfile,
+): { tools: ReadonlyMap<string, NamedTool>; duplicate: string | undefined } {
+  const extra = Object.entries(extraTools).filter(([name]) => !tools.has(name));
+  const all = new Map([...tools, ...extra.map(([name, tool]) => [name, namedTool(name, tool)] as const)]);
+  return { tools: all, duplicate: Object.keys(extraTools).find((name) => tools.has(name)) };
+}
+
+/**
+ * Without the tools that can't keep the path rules of the agents, and those that the profile excludes. These are still known, so that a
+ * call of one is refused with the reason.
+ */
+const shownTools = (
+  tools: ReadonlyMap<string, NamedTool>,
+  pathRules: PathRuleLists,
+  { excludedTools }: MergedProfile,
+): NamedTool[] =>
+  [...tools.values()].filter((tool) => whyUnavailable(tool, pathRules) === undefined && !excludedTools.has(tool.name));
 
 /** The budgets of an agent's thread. */
 export function budgetsOf({ budget }: Agent, config: SetupConfig): readonly Budget[] {
@@ -170,7 +223,7 @@ async function stored(head: Head): Promise<StoredHead> {
 /** The head with texts after the instructions. */
 export async function withTexts(made: StoredHead, texts: readonly string[]): Promise<StoredHead> {
   const { system, tools } = made.head;
-  return texts.length === 0 ? made : stored({ system: [system, ...texts].reduce(joined), tools });
+  return texts.length === 0 ? made : stored({ system: joined(system, ...texts), tools });
 }
 
 /** Makes the head once for all threads, unless a function gives the instructions: that is called each time. */
@@ -179,11 +232,17 @@ function unlessFunction<T>(instructions: Instructions, make: () => Promise<T>): 
   return typeof instructions === "function" ? make : () => (made ??= make());
 }
 
+/** The tools that need a subagent. */
+const DELEGATING: ReadonlySet<string> = new Set(["task", "agent_status", "agent_await", "agent_cancel"]);
+
 function listedTools(
   tools: readonly NamedTool[],
   subagents: readonly ListedAgent[] | null,
+  { toolDescriptionOverrides: others }: MergedProfile,
 ): LanguageModelV4FunctionTool[] {
-  return tools.map(({ name, description, schema }) => {
+  const usable = subagents?.length === 0 ? tools.filter(({ name }) => !DELEGATING.has(name)) : tools;
+  return usable.map(({ name, description: own, schema }) => {
+    const description = Object.hasOwn(others, name) ? others[name]! : own;
     const whole = subagents && name === "task" ? withAgents(description, subagents) : description;
     return { type: "function" as const, name, description: whole, inputSchema: schema.json };
   });
@@ -202,7 +261,7 @@ function lastResult<In, Out>(make: (value: In) => Out): (value: In) => Out {
 const agentIndex = ({ agent }: HarnessMode, { modes }: SetupConfig): number =>
   modes.findIndex((mode) => mode.agent.name === agent.name && mode.agent === agent);
 
-const joined = (a: string, b: string): string => [a, b].filter((text) => text !== "").join("\n\n");
+const joined = (...texts: string[]): string => texts.filter((text) => text !== "").join("\n\n");
 
 /**
  * The tools that the model is shown: those of the harness and of the agent, those that any mode of this agent adds, and the control
@@ -210,7 +269,10 @@ const joined = (a: string, b: string): string => [a, b].filter((text) => text !=
  */
 export function toolsOf(
   { agent }: HarnessMode,
-  { modes, tools: shared, addedTools, transition, onAsk, delegation }: SetupConfig,
+  { modes, tools: shared, addedTools, transition, onAsk, delegation: delegationOf }: SetupConfig,
+  { generalPurposeSubagent: hasGeneralPurpose }: Pick<MergedProfile, "generalPurposeSubagent"> = {
+    generalPurposeSubagent: true,
+  },
 ): ReadonlyMap<string, NamedTool> {
   const siblings = modes.filter((mode) => mode.agent === agent);
   const hasPlans = siblings.some((mode) => mode.transitionsTo !== null || mode.availableTools?.includes("submit_plan"));
@@ -220,7 +282,8 @@ export function toolsOf(
     added[name] = tool;
   }
   const tools = new Map<string, NamedTool>();
-  const control = { hasPlans, transition, maySuspend: onAsk === "wait", delegation: delegation(agent) };
+  const delegation = delegationOf(agent);
+  const control = { hasPlans, transition, maySuspend: onAsk === "wait", delegation, hasGeneralPurpose };
   const sets = [...shared, ...addedTools, agent.tools, added, controlTools(control)];
   for (const [name, tool] of sets.flatMap((set) => Object.entries(set))) {
     if (tools.has(name)) throw duplicateTool(agent.name, name);
@@ -232,12 +295,12 @@ export function toolsOf(
 const duplicateTool = (agent: string, tool: string): CinchError =>
   new CinchError("INVALID_CONFIG", `Agent "${agent}" has two tools named "${tool}". Rename one.`);
 
-function gateOf(mode: HarnessMode, config: SetupConfig): GateConfig {
+function gateOf(mode: HarnessMode, config: SetupConfig, isExcluded: Setup["isExcluded"]): GateConfig {
   const { agent, availableTools, additionalTools } = mode;
   const isOwn = (name: string) => Object.hasOwn(additionalTools, name);
   const others = config.modes.filter((other) => other.agent === agent && other !== mode);
   const toolsOfOthers = others.flatMap((other) => Object.keys(other.additionalTools));
-  const excluded = new Set(toolsOfOthers.filter((name) => !isOwn(name)));
+  const toolsOfOtherModes = new Set(toolsOfOthers.filter((name) => !isOwn(name)));
   const { subagent } = config;
   const fork = subagent?.fork;
   // A fork can enter other modes, and stays bound to the mode in which it was started.
@@ -250,7 +313,8 @@ function gateOf(mode: HarnessMode, config: SetupConfig): GateConfig {
     interruptOn: config.interruptOn,
     yolo: config.yolo,
     toolCategory: config.toolCategory,
-    isAvailable: (name) => !excluded.has(name) && lists.every((list) => list?.includes(name) ?? true),
+    isAvailable: (name) =>
+      !isExcluded(name) && !toolsOfOtherModes.has(name) && lists.every((list) => list?.includes(name) ?? true),
   };
 }
 

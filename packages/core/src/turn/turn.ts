@@ -10,6 +10,8 @@ import type { Turn } from "../folds/state.ts";
 import type { ThreadState } from "../folds/state.ts";
 import type { Answer } from "../model/answer.ts";
 import type { ModelFailure } from "../model/failure.ts";
+import { withBreakpoints } from "../model/cache-breakpoints.ts";
+import { memoryParts } from "../model/memory-message.ts";
 import { toPrompt } from "../model/prompt.ts";
 import { noUsage } from "../events/usage.ts";
 import type { Message, Usage } from "../events/message.ts";
@@ -61,8 +63,7 @@ export async function runTurns(driver: Driver): Promise<void> {
     else if (turn.aborting) await endAborted(driver, null);
     else if (!turn.begun) await beginRetry(driver);
     else if (isWaiting(turn) && !(driver.declinesQuestions && waitsForPerson(driver.state))) await driver.release();
-    else if (turn.phase === "calls")
-      await runCalls(driver, setupOf(driver, driver.ports.modes.modeOfCalls(driver.state)));
+    else if (turn.phase === "calls") await runCallsOfStep(driver);
     else if (turn.endsAfterCalls) await driver.append((state) => endTurn(state, "declined"));
     else if (turn.phase === "done") await end(driver);
     else await step(driver, turn);
@@ -86,7 +87,13 @@ function leaveToOthers(driver: Driver): Promise<void> {
   return driver.release();
 }
 
-const setupOf = (driver: Driver, modeId?: string): Setup => driver.ports.modes.setup(driver.state.control, modeId);
+const setupOf = (driver: Driver): Setup => driver.ports.modes.setup(driver.state.control);
+
+async function runCallsOfStep(driver: Driver): Promise<void> {
+  const { modes } = driver.ports;
+  await orAborted(modes.findNameOfCalls(driver.state), driver.signal);
+  await runCalls(driver, modes.setupOfCalls(driver.state));
+}
 
 /** Continues the turn of an earlier driver. Records its draft as an interrupted message, and counts a dead driver as a takeover. */
 async function takeOver(driver: Driver): Promise<void> {
@@ -159,6 +166,7 @@ async function end(driver: Driver): Promise<void> {
 /** Calls the model once. The next iteration runs its tool calls. */
 async function step(driver: Driver, turn: Turn): Promise<void> {
   const { clock, ids, store } = driver.ports;
+  await orAborted(driver.ports.modes.findName(driver.state.control), driver.signal);
   const setup = setupOf(driver);
   // A subagent at its limit is asked once more, without tools, for its report.
   const isLast = driver.state.agent !== null && turn.steps === setup.maxSteps;
@@ -176,15 +184,17 @@ async function step(driver: Driver, turn: Turn): Promise<void> {
   driver.journal.live({ type: "step_start", step: turn.steps + 1 });
   const ready = await orAborted(readyToAsk(driver, setup), driver.signal);
   if (!ready) return endAborted(driver, null);
+  if (ready.kind === "outdated") return;
   if (ready.kind === "failed") return fail(driver, ready.failure, null);
   const { model, head } = ready;
-  const prompt = await toPrompt(head, await driver.journal.transcript(), (hash) => store.blob(hash));
+  const transcript = await driver.journal.transcript();
+  const prompt = await toPrompt(head, transcript, (hash) => store.blob(hash));
+  const cached = { model, settings: setup.settings, memoryParts: memoryParts(transcript.memory) };
   const outcome = await ask({
     threadId: driver.journal.id,
     turnId: turn.turnId,
     model,
-    prompt,
-    head,
+    ...withBreakpoints({ prompt, tools: head.tools }, cached),
     settings: isLast ? { ...setup.settings, toolChoice: { type: "none" } } : setup.settings,
     signal: driver.signal,
     clock,
@@ -249,7 +259,10 @@ async function readyToAsk(driver: Driver, setup: Setup) {
         "INVALID_CONFIG",
         `The budget limits the cost, but the price of "${modelId}" is unknown. Add it to prices.`,
       );
-    return { kind: "ready" as const, model: await setup.model(), head: await driver.head(setup) };
+    const model = await setup.model();
+    // The model could not be resolved before. Now its profile is known.
+    if (!setup.isResolved && setupOf(driver) !== setup) return { kind: "outdated" as const };
+    return { kind: "ready" as const, model, head: await driver.head(setup) };
   } catch (error) {
     const isInternal = error instanceof LeaseLost || (error instanceof CinchError && error.code !== "INVALID_CONFIG");
     if (isInternal) throw error;

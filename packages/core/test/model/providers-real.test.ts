@@ -136,7 +136,7 @@ test("anthropic: reasoning goes back with its signature, before the call that it
       { type: "thinking", thinking: "I had better add.", signature: "signature-1" },
       { type: "text", text: "Let me see." },
       { type: "tool_use", id: "toolu_1", name: "add", input: { a: 1 } },
-      { type: "tool_use", id: "toolu_2", name: "add", input: { a: 2 } },
+      { type: "tool_use", id: "toolu_2", name: "add", input: { a: 2 }, cache_control: { type: "ephemeral" } },
     ],
   });
 });

@@ -15,14 +15,22 @@ interface ControlConfig {
   maySuspend: boolean;
   /** `null`: the agent can't delegate. */
   delegation: Delegation | null;
+  /** False where a profile turns the built-in subagent off. */
+  hasGeneralPurpose: boolean;
 }
 
-export function controlTools({ hasPlans, transition, maySuspend, delegation }: ControlConfig): ToolSet {
+export function controlTools({
+  hasPlans,
+  transition,
+  maySuspend,
+  delegation,
+  hasGeneralPurpose,
+}: ControlConfig): ToolSet {
   return {
     ask_user: askUser({ maySuspend }),
     write_todos: writeTodos,
     ...(hasPlans ? { submit_plan: submitPlan({ transition, maySuspend }) } : {}),
-    ...(delegation ? { task: task(delegation) } : {}),
+    ...(delegation ? { task: task(delegation, { hasGeneralPurpose }) } : {}),
     ...(delegation?.agent.subagentBackground ? agentTools(delegation.agent.subagentBackground) : {}),
   };
 }

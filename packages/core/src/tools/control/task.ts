@@ -1,7 +1,7 @@
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import * as z from "zod/mini";
 import { instructionsOf, type Agent } from "../../config/agent.ts";
-import type { Delegation } from "../../config/delegation.ts";
+import { isGeneralPurpose, type Delegation } from "../../config/delegation.ts";
 import { childThreadId, seqOf } from "../../config/run-id.ts";
 import type { ListedAgent, NewEvent } from "../../events/event-map.ts";
 import type { ThreadState } from "../../folds/state.ts";
@@ -22,7 +22,7 @@ const Input = z.object({ ...base, ...withSessions, ...withBackground });
 type Input = z.infer<typeof Input>;
 
 /** Delegates work to a subagent, and waits for its report, or starts the subagent in the background. */
-export function task(delegation: Delegation) {
+export function task(delegation: Delegation, { hasGeneralPurpose }: { hasGeneralPurpose: boolean }) {
   const { subagentSessions: sessions, subagentBackground: background } = delegation.agent;
   const input = z.object({ ...base, ...(sessions ? withSessions : {}), ...(background ? withBackground : {}) });
   return defineTool<Input>({
@@ -32,7 +32,8 @@ export function task(delegation: Delegation) {
     input: toolSchema(input) as StandardSchemaV1<unknown, Input>,
     async execute(given, context) {
       const agent = await delegation.resolve(given.agent);
-      if (!agent) throw new Error(unknownAgent(given.agent, hostOf(context).state));
+      const isOff = agent !== undefined && !hasGeneralPurpose && isGeneralPurpose(agent);
+      if (!agent || isOff) throw new Error(unknownAgent(given.agent, hostOf(context).state));
       if (agent.forked) hostOf(context).keepForFork(context.key);
       const child = await childOf(given, delegation, context);
       const { threadId, toolCallId, key: runId } = context;
@@ -65,7 +66,7 @@ export const withAgents = (what: string, agents: readonly ListedAgent[]): string
   [what, "The agents are:", ...agents.map((agent) => `- ${agent.name}: ${agent.description}`)].join("\n");
 
 const unknownAgent = (name: string, { head }: ThreadState): string =>
-  `There is no subagent "${name}". The subagents are: ${head?.subagents?.map((one) => one.name).join(", ")}.`;
+  `There is no subagent "${name}". The subagents are: ${head?.subagents?.map((one) => one.name).join(", ") || "none"}.`;
 
 type SessionMode = z.infer<typeof Session>["mode"];
 
