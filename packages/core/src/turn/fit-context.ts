@@ -164,7 +164,7 @@ async function summarise(driver: Driver, memory: Memory, cut: Cut & { kind: "sum
       instructions: state.context.requested?.instructions ?? "",
       signal: stop.signal,
     });
-    const text = await orAborted(withTimeout(ports.clock, memory.summarise(job), SUMMARY_MS), driver.signal);
+    const text = await withTimeout(ports.clock, orAborted(memory.summarise(job), driver.signal), SUMMARY_MS);
     if (text === null) return false;
     if (text === undefined) throw new Error(`There was no summary within ${SUMMARY_MS / 1000} s.`);
     return await replace(driver, { range, reason, text, before: usageOf(work, driver) });
