@@ -81,10 +81,11 @@ async function appendCut(
   },
 ): Promise<boolean> {
   const transcript = await driver.journal.transcript();
-  const { memory: before } = driver.state.context;
+  const setup = await driver.ports.modes.setup(driver.state.control);
+  const { memory: before, ratio } = driver.state.context;
   const isAppended = await driver.append((state) => {
     if (state.context.memory !== before) return null;
-    const proposal = eventOf(leftAfter(transcript, toSeq));
+    const proposal = eventOf(leftAfter(transcript, { toSeq, window: setup.window / ratio }));
     return { ...proposal, release: !needsDriving(preview(state, proposal.events)), result: true };
   });
   return isAppended ?? false;
@@ -167,6 +168,10 @@ async function summarise(driver: Driver, memory: Memory, cut: Cut & { kind: "sum
     const text = await withTimeout(ports.clock, orAborted(memory.summarise(job), driver.signal), SUMMARY_MS);
     if (text === null) return false;
     if (text === undefined) throw new Error(`There was no summary within ${SUMMARY_MS / 1000} s.`);
+    if (!(await isShorter(driver, range, text))) {
+      if (reason === "requested") return await notDone(driver, undefined, work);
+      throw new Error("The summary is not shorter than what it stands for.");
+    }
     return await replace(driver, { range, reason, text, before: usageOf(work, driver) });
   } catch (error) {
     if (driver.signal.aborted || !driver.drives) return false;
@@ -178,6 +183,14 @@ async function summarise(driver: Driver, memory: Memory, cut: Cut & { kind: "sum
     stop.abort();
     driver.signal.removeEventListener("abort", onAbort);
   }
+}
+
+/** Whether the prompt gets shorter if the text takes the place of the range. */
+async function isShorter({ journal, state }: Driver, [from, to]: Range, text: string): Promise<boolean> {
+  const blocks = state.context.memory.blocks.filter(({ range }) => range[0] >= from);
+  let { body } = await journal.transcript();
+  while (body && body.seq > to) body = body.before;
+  return tokensOfText(text) < blocks.reduce((sum, { tokens }) => sum + tokens, body?.tokens ?? 0);
 }
 
 function usageOf({ usage, cost }: MemoryWork, { state }: Driver): NewEvent[] {
