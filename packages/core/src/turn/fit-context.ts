@@ -1,4 +1,5 @@
-import { reasonOf } from "../errors.ts";
+import { exhaustedThread } from "../config/budget.ts";
+import { CinchError, reasonOf } from "../errors.ts";
 import type { CompactionReason, Range } from "../events/context-events.ts";
 import type { NewEvent } from "../events/event-map.ts";
 import { tokensOfText } from "../folds/tokens.ts";
@@ -158,6 +159,7 @@ async function summarise(driver: Driver, memory: Memory, cut: Cut & { kind: "sum
   driver.signal.addEventListener("abort", onAbort, { once: true });
   journal.live({ type: "info", message: "Summarising earlier messages." });
   try {
+    await refuseOverBudget(driver);
     const job = await work.job({
       range,
       blocks: blocks.filter((block) => block.range[0] >= range[0]),
@@ -183,6 +185,15 @@ async function summarise(driver: Driver, memory: Memory, cut: Cut & { kind: "sum
     stop.abort();
     driver.signal.removeEventListener("abort", onAbort);
   }
+}
+
+/** A step has checked the budget. Between turns nothing else does. */
+async function refuseOverBudget({ state, ports }: Driver): Promise<void> {
+  if (state.turn) return;
+  const { budgets } = await ports.modes.setup(state.control);
+  const limit = exhaustedThread(state, budgets);
+  if (limit !== null)
+    throw new CinchError("INVALID_INPUT", `The budget is used up: ${limit}. Raise it to compact this thread.`);
 }
 
 /** Whether the prompt gets shorter if the text takes the place of the range. */
