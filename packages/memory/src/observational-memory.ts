@@ -36,6 +36,8 @@ interface Settings {
 const DEFAULTS = { messageTokens: 30_000, observationTokens: 40_000, idleMs: 5 * 60_000 };
 /** How much is observed at once, and how much of the newest stays as it is. */
 const CHUNK = 0.2;
+/** The share of the window that observations may take: the reflector reads them in one request. */
+const MOST_OBSERVED = 1 / 3;
 
 const OPTIONS = ["messageTokens", "observationTokens", "observer", "reflector", "scope", "idleMs"];
 const SETTINGS = ["messageTokens", "observationTokens", "observer", "reflector"];
@@ -48,16 +50,17 @@ export function observationalMemory(options: ObservationalMemoryOptions = {}): M
   checkKeys("observationalMemory", options, OPTIONS);
   checkTokens("observationalMemory", options, "INVALID_CONFIG");
   const { idleMs = DEFAULTS.idleMs, scope = "thread" } = options;
+  if (typeof idleMs !== "number" || !(idleMs >= 0))
+    throw new CinchError("INVALID_CONFIG", 'observationalMemory: "idleMs" must be a number of milliseconds from 0.');
   if (scope !== "thread" && scope !== "resource")
     throw new CinchError("INVALID_CONFIG", 'observationalMemory: "scope" must be "thread" or "resource".');
-  const settingsOf = (own: unknown): Settings => ({
-    messageTokens: DEFAULTS.messageTokens,
-    observationTokens: DEFAULTS.observationTokens,
-    observer: undefined,
-    reflector: undefined,
-    ...options,
-    ...(own as Partial<Settings> | undefined),
-  });
+  const settings: Settings = {
+    messageTokens: options.messageTokens ?? DEFAULTS.messageTokens,
+    observationTokens: options.observationTokens ?? DEFAULTS.observationTokens,
+    observer: options.observer,
+    reflector: options.reflector,
+  };
+  const settingsOf = (own: unknown): Settings => ({ ...settings, ...usable(own) });
   return {
     scope,
     tools: { recall: recallTool({ scope }) },
@@ -72,6 +75,16 @@ export function observationalMemory(options: ObservationalMemoryOptions = {}): M
     // The observer may be what fails: the thread's own model is likely to work, since the turn goes on with it.
     summarise: (job) => job.ask(summaryRequest(job)),
   };
+}
+
+/** A process without this memory may have set anything. */
+function usable(settings: unknown): Partial<Settings> {
+  try {
+    checkSettings(settings);
+    return settings as Partial<Settings>;
+  } catch {
+    return {};
+  }
 }
 
 function checkSettings(settings: unknown): void {
@@ -101,25 +114,26 @@ function planOf(view: ContextView, settings: Settings, idleMs: number): ContextP
   return {
     cut: cutOf(view, settings, idleMs),
     observe: dueForObserver(view, messageTokens * CHUNK),
-    reflect: dueForReflector(view, observationTokens),
+    reflect: dueForReflector(view, Math.min(observationTokens, view.window * MOST_OBSERVED)),
     limits: { messageTokens, observationTokens },
   };
 }
 
 function cutOf(view: ContextView, { messageTokens: limit }: Settings, idleMs: number): Cut | null {
   const raw = limit * CHUNK;
-  const observed = lastObserved(view, raw);
+  const reason = whyCompact(view);
+  const end = lastBoundary(view, reason === "window" ? raw : 0);
+  const observed = reason === "overflow" ? null : lastObserved(view, raw);
   const isCold = view.isModelNew || (view.idleMs !== null && view.idleMs >= idleMs);
   if (observed !== null && view.messageTokens >= limit)
     return { kind: "activate", toSeq: observed, reason: "threshold" };
   if (observed !== null && isCold)
     return { kind: "activate", toSeq: observed, reason: view.isModelNew ? "cache" : "idle" };
-  const reason = whyCompact(view);
   if (reason === null) return null;
-  // What is observed already costs nothing.
+  // What is observed already costs nothing. But a prompt that was refused is sent again only once, so then it must reach the end.
   const any = lastObserved(view, 0);
-  if (any !== null && reason !== "requested") return { kind: "activate", toSeq: any, reason };
-  const end = lastBoundary(view, reason === "window" ? raw : 0);
+  const isEnough = reason === "window" || (reason === "overflow" && any === end?.seq);
+  if (any !== null && isEnough) return { kind: "activate", toSeq: any, reason };
   if (end) return replacing([view.fromSeq, end.seq], reason, view);
   const [first] = view.blocks;
   return first && reason !== "requested" && view.blocks.length > 1

@@ -8,16 +8,17 @@ const CAPS = [Infinity, 20_000, 6_000, 2_000, 600, 200];
  * Messages as lines of JSON. A line can't be forged by the text of a message, because line breaks and quotes in it are escaped. What does
  * not fit is shortened; if that is not enough, messages in the middle are left out.
  */
-export function quotedMessages(quotes: readonly Quote[], roomTokens: number): string {
+export const quotedMessages = (quotes: readonly Quote[], roomTokens: number): string =>
+  fitting(quotes, lineOf, roomTokens);
+
+function fitting<T>(items: readonly T[], line: (item: T, cap: number) => string, roomTokens: number): string {
   const room = roomTokens * CHARS_PER_TOKEN;
   for (const cap of CAPS) {
-    const lines = quotes.map((quote) => lineOf(quote, cap));
+    const lines = items.map((item) => line(item, cap));
     if (sizeOf(lines) <= room) return lines.join("\n");
   }
-  return withoutMiddle(
-    quotes.map((quote) => lineOf(quote, CAPS.at(-1)!)),
-    room,
-  ).join("\n");
+  const shortest = items.map((item) => line(item, CAPS.at(-1)!));
+  return withoutMiddle(shortest, room).join("\n");
 }
 
 const sizeOf = (lines: readonly string[]): number => lines.reduce((sum, line) => sum + line.length + 1, 0);
@@ -47,13 +48,14 @@ function withoutMiddle(lines: readonly string[], room: number): string[] {
     else last.unshift(line);
   }
   const missing = lines.length - first.length - last.length;
-  return [...first, JSON.stringify({ leftOut: `${missing} messages` }), ...last];
+  return [...first, JSON.stringify({ leftOut: `${missing} lines` }), ...last];
 }
 
 /** Earlier texts about the conversation, as lines of JSON. */
-export const quotedBlocks = (blocks: readonly BlockText[]): string =>
-  blocks
-    .map(({ kind, range, at, text }) =>
-      JSON.stringify({ kind, from: range[0], to: range[1], written: dateOf(at), text }),
-    )
-    .join("\n");
+export const quotedBlocks = (blocks: readonly BlockText[], roomTokens: number): string =>
+  fitting(
+    blocks,
+    ({ kind, range, at, text }, cap) =>
+      JSON.stringify({ kind, from: range[0], to: range[1], written: dateOf(at), text: shortened(text, cap) }),
+    roomTokens,
+  );

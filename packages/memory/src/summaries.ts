@@ -1,4 +1,4 @@
-import { checkKeys, type ContextPlan, type ContextView, type Memory, type Model } from "@cinch/core";
+import { CinchError, checkKeys, type ContextPlan, type ContextView, type Memory, type Model } from "@cinch/core";
 import { recallTool } from "./recall.ts";
 import { summaryRequest } from "./texts.ts";
 import { lastBoundary, replacing, whyCompact } from "./room.ts";
@@ -11,11 +11,14 @@ export interface SummariesOptions {
 }
 
 const KEEP = 0.1;
+const MOST_KEPT = 0.5;
 
 /** The memory without an observer: at 85 % of the window, a summary replaces the older part of the conversation. */
 export function summaries(options: SummariesOptions = {}): Memory {
   checkKeys("summaries", options, ["model", "keep"]);
   const { model, keep = KEEP } = options;
+  if (typeof keep !== "number" || !(keep >= 0 && keep <= MOST_KEPT))
+    throw new CinchError("INVALID_CONFIG", `summaries: "keep" must be a share of the window from 0 to ${MOST_KEPT}.`);
   return {
     tools: { recall: recallTool({ scope: "thread" }) },
     plan: (view) => ({ cut: cutOf(view, keep), observe: null, reflect: null }),

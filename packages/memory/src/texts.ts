@@ -29,28 +29,31 @@ Be complete and brief. State only what the messages show. Answer with the summar
 
 /** Tokens of a request that are not quotes. */
 const OVERHEAD = 2_000;
+const LEAST_ROOM = 1_000;
 
-export const observerRequest = ({ quotes, blocks, room }: MemoryJob) => {
-  const before = blocks.length > 0 ? `Your newest notes, for context:\n${quotedBlocks(blocks)}\n\n` : "";
-  const rest = room - OVERHEAD - before.length / 4;
-  return {
-    system: OBSERVER,
-    prompt: `${DATA}\n\n${before}The messages:\n${quotedMessages(quotes, Math.max(1_000, rest))}`,
-  };
-};
+/** Notes take at most half of the room while there are messages to read. */
+function notesAndMessages(title: string, { quotes, blocks, room }: MemoryJob): string {
+  const all = Math.max(LEAST_ROOM, room - OVERHEAD);
+  const notes = blocks.length > 0 ? `${title}\n${quotedBlocks(blocks, quotes.length > 0 ? all / 2 : all)}\n\n` : "";
+  return `${DATA}\n\n${notes}The messages:\n${quotedMessages(quotes, Math.max(LEAST_ROOM / 2, all - notes.length / 4))}`;
+}
 
-export const reflectorRequest = ({ blocks }: MemoryJob) => ({
-  system: REFLECTOR,
-  prompt: `${DATA}\n\nThe notes:\n${quotedBlocks(blocks)}`,
+export const observerRequest = (job: MemoryJob) => ({
+  system: OBSERVER,
+  prompt: notesAndMessages("Your newest notes, for context:", job),
 });
 
-export const summaryRequest = ({ quotes, blocks, room, instructions }: MemoryJob) => {
-  const before = blocks.length > 0 ? `What is known of the time before:\n${quotedBlocks(blocks)}\n\n` : "";
-  const rest = room - OVERHEAD - before.length / 4;
+export const reflectorRequest = ({ blocks, room }: MemoryJob) => ({
+  system: REFLECTOR,
+  prompt: `${DATA}\n\nThe notes:\n${quotedBlocks(blocks, Math.max(LEAST_ROOM, room - OVERHEAD))}`,
+});
+
+export const summaryRequest = (job: MemoryJob) => {
+  const { instructions } = job;
   const wish = instructions === "" ? "" : `\n\nThe user asks of this summary: ${instructions}`;
   return {
     system: `${SUMMARISER}${wish}`,
-    prompt: `${DATA}\n\n${before}The messages:\n${quotedMessages(quotes, Math.max(1_000, rest))}`,
+    prompt: notesAndMessages("What is known of the time before:", job),
   };
 };
 

@@ -1,8 +1,19 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { MemoryData, MemoryStore } from "@cinch/core/store";
 import { fail, hang } from "@cinch/testkit";
 import { observationalMemory } from "@cinch/memory";
-import { assertCovered, sharedPrefixes, simulated, stepsOf, tokensOf, worker, type Minds } from "./simulation.ts";
+import {
+  answer,
+  assertCovered,
+  resultsIn,
+  sharedPrefixes,
+  simulated,
+  stepsOf,
+  tokensOf,
+  worker,
+  type Minds,
+} from "./simulation.ts";
 
 const STEPS = 2_000;
 const WINDOW = 128_000;
@@ -42,4 +53,41 @@ test("a thread of 2,000 steps goes on while its observer fails", async () => {
 
 test("a thread of 2,000 steps goes on while its observer hangs", async () => {
   await run({ observer: () => hang() });
+});
+
+test("a thread of 2,000 steps goes on while its observer answers late, from a second process", async () => {
+  const data = new MemoryData();
+  const release = Promise.withResolvers<void>();
+  const late = worker(40, {
+    observer: () =>
+      async function* (options) {
+        await release.promise;
+        yield* answer("- Seen late.")(options) as AsyncIterable<never>;
+      },
+  });
+  const memory = observationalMemory();
+  await using second = await simulated(late, { memory, storage: new MemoryStore(data) });
+  await second.harness.sendMessage({ content: "Look at some files." });
+  const model = worker(STEPS, {
+    observer: () => hang(),
+    agent(_, steps) {
+      if (steps === 60) release.resolve();
+      return undefined;
+    },
+  });
+  const store = new MemoryStore(data);
+  await using driving = await simulated(model, { memory, storage: store, modeIds: ["work", "driving"] });
+  const { harness } = driving;
+  const threadId = second.harness.getCurrentThreadId()!;
+  await harness.switchThread({ threadId });
+  await harness.switchMode({ modeId: "driving" });
+  assert.equal((await harness.sendMessage({ content: "Look at all files." })).reason, "complete");
+  const events = await store.read(threadId);
+  const results = resultsIn(events);
+  for (const [at, { prompt }] of stepsOf(model).entries()) {
+    assert.ok(tokensOf(prompt) < WINDOW, `${tokensOf(prompt)} tokens`);
+    assertCovered(prompt, results.slice(0, 40 + at));
+  }
+  const observed = events.flatMap((event) => (event.type === "om_observation_end" ? [event.range[0]] : []));
+  assert.deepEqual(observed, [1]);
 });

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { Agent, Harness, type HarnessEvent } from "@cinch/core";
 import { MemoryData, MemoryStore } from "@cinch/core/store";
 import { fail, hang } from "@cinch/testkit";
-import { observationalMemory } from "@cinch/memory";
+import { observationalMemory, summaries } from "@cinch/memory";
 import { answer, assertCovered, isObserver, isReflector, look, simulated, stepsOf, worker } from "./simulation.ts";
 
 const SMALL = { messageTokens: 4_000, observationTokens: 2_000 };
@@ -150,8 +150,10 @@ test("of two processes that observe the same messages, the first text stands and
   await using first = await simulated(late, { memory, storage: new MemoryStore(data) });
   await first.harness.sendMessage({ content: "Look." });
   const model = worker(12);
-  await using second = await simulated(model, { memory, storage: new MemoryStore(data) });
+  const modeIds = ["work", "second"];
+  await using second = await simulated(model, { memory, storage: new MemoryStore(data), modeIds });
   await second.harness.switchThread({ threadId: first.harness.getCurrentThreadId()! });
+  await second.harness.switchMode({ modeId: "second" });
   await second.harness.sendMessage({ content: "Look on." });
   const before = ofType(second.seen, "om_observation_end");
   const dropped = Promise.withResolvers<string | undefined>();
@@ -181,6 +183,25 @@ test("thresholds and models can be changed for one thread", async () => {
     await assert.rejects(harness.setState({ om }), { code: "INVALID_INPUT", message: problem });
 });
 
+test("settings that another process without this memory has stored are ignored if they can't be used", async () => {
+  for (const om of ["fast", { messageTokens: "x" }, { messageTokens: 0 }, [1], null, { observer: 5 }]) {
+    const data = new MemoryData();
+    const agent = new Agent({ name: "worker", model: worker(0) });
+    const first = new Harness({ id: "test", agent, storage: new MemoryStore(data) });
+    await first.setState({ om });
+    const threadId = first.getCurrentThreadId()!;
+    await first.close();
+    await using second = await simulated(worker(40), {
+      memory: observationalMemory(SMALL),
+      storage: new MemoryStore(data),
+    });
+    await second.harness.switchThread({ threadId });
+    assert.equal((await second.harness.sendMessage({ content: "Look." })).reason, "complete");
+    assert.equal(second.harness.getDisplayState().omProgress?.messageLimit, SMALL.messageTokens);
+    assert.ok(ofType(second.seen, "om_activation").length > 0);
+  }
+});
+
 test("observer and reflector use the thread's own model, or the one that is configured", async () => {
   const own = worker(30);
   const other = worker(0);
@@ -203,11 +224,21 @@ test("the display shows how far the memory is", async () => {
 test("an unknown option is refused, with the known ones", () => {
   assert.throws(() => observationalMemory({ tokens: 5 } as never), { code: "INVALID_CONFIG" });
   assert.throws(() => observationalMemory({ messageTokens: 0.5 }), { code: "INVALID_CONFIG" });
+  assert.throws(() => observationalMemory({ idleMs: NaN }), { code: "INVALID_CONFIG" });
+  assert.throws(() => summaries({ keep: 2 }), { code: "INVALID_CONFIG" });
   const agent = new Agent({ name: "a", model: worker(0), tools: { look } });
   assert.throws(() => new Harness({ id: "x", agent, memory: {} as never }), {
     code: "INVALID_CONFIG",
     message: /a memory/,
   });
+});
+
+test("an option that is undefined has its default", async () => {
+  const options = { messageTokens: undefined, observationTokens: undefined, idleMs: undefined };
+  await using simulation = await simulated(worker(1), { memory: observationalMemory(options as never) });
+  await simulation.harness.sendMessage({ content: "Look." });
+  const { messageLimit, observationLimit } = ofType(simulation.seen, "om_status").at(-1)!;
+  assert.deepEqual([messageLimit, observationLimit], [30_000, 40_000]);
 });
 
 test("a memory whose plan throws does not stop the turn", async () => {

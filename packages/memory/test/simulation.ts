@@ -112,9 +112,11 @@ export async function simulated(
     contextWindow?: number;
     maxSteps?: number;
     clock?: Clock;
+    /** A process can't drive a thread that is in a mode which it does not have. */
+    modeIds?: string[];
   },
 ): Promise<{ harness: Harness; seen: HarnessEvent[] } & AsyncDisposable> {
-  const { maxSteps = 5_000, tools = { look }, ...rest } = config;
+  const { maxSteps = 5_000, tools = { look }, modeIds = ["work"], ...rest } = config;
   const agent = new Agent({
     name: "worker",
     model,
@@ -123,7 +125,12 @@ export async function simulated(
     maxSteps,
     subagents: false,
   });
-  const harness = new Harness({ id: "test", agent, contextWindow: 128_000, ...rest });
+  const harness = new Harness({
+    id: "test",
+    modes: modeIds.map((id) => ({ id, agent })),
+    contextWindow: 128_000,
+    ...rest,
+  });
   await harness.init();
   const seen: HarnessEvent[] = [];
   harness.subscribe((event) => {

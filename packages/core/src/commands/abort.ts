@@ -1,7 +1,7 @@
 import { hasCancelledRuns, isOpenIn } from "../folds/runs.ts";
 import { withTimeout } from "../ports/clock.ts";
 import type { Thread } from "../thread/thread.ts";
-import { needsDriving, type Decide } from "../turn/decide.ts";
+import { isCompactionDue, needsDriving, type Decide } from "../turn/decide.ts";
 import { refuseForeign } from "./refuse-foreign.ts";
 
 /** How long an abort waits for a turn that is about to begin. */
@@ -14,7 +14,10 @@ interface AbortOptions {
   runId?: string;
 }
 
-/** Asks the driver to end the turn, or the one that a queued input is about to begin, and cancels all unfinished runs. */
+/**
+ * Asks the driver to end the turn, or the one that a queued input is about to begin, and cancels all unfinished runs and a requested
+ * compaction.
+ */
 export async function abort(thread: Thread, options: AbortOptions): Promise<Thread> {
   refuseForeign(thread.state.foreign);
   await begun(thread);
@@ -25,13 +28,13 @@ export async function abort(thread: Thread, options: AbortOptions): Promise<Thre
 export const abortRequest =
   ({ inbox = false, runId }: AbortOptions): Decide =>
   (state) => {
-    const { turn, inbox: queued, runs } = state;
+    const { turn, inbox: queued, runs, context } = state;
     if (turn && runId !== undefined && !isOpenIn(state, runId)) return null;
     const drop = inbox ? { inbox } : {};
     if (turn?.aborting && (!inbox || queued.length === 0)) return null;
     if (turn) return { events: [{ type: "abort_requested", turnId: turn.turnId, ...drop }] };
-    const hasChildren = runs.unfinished.size > 0;
-    return hasChildren || (inbox && queued.length > 0) ? { events: [{ type: "abort_requested", ...drop }] } : null;
+    const isWorking = runs.unfinished.size > 0 || context.requested !== null;
+    return isWorking || (inbox && queued.length > 0) ? { events: [{ type: "abort_requested", ...drop }] } : null;
   };
 
 /** Settles when an input that is about to be taken has been taken: an abort then means the turn that begins with it. */
@@ -39,7 +42,8 @@ async function begun(thread: Thread): Promise<void> {
   const { clock, modes } = thread.ports;
   const until = clock.now() + BEGIN_MS;
   const canBegin = () => !thread.supervisor.broken && !thread.isClosed && modes.canAct(thread.state);
-  const begins = () => !thread.state.turn && needsDriving(thread.state) && canBegin();
+  const isDue = () => needsDriving(thread.state) && !isCompactionDue(thread.state);
+  const begins = () => !thread.state.turn && isDue() && canBegin();
   while (begins() && clock.now() < until) await withTimeout(clock, thread.changed(), { ms: 50 });
 }
 

@@ -44,9 +44,11 @@ async function compactedAfter(thread: Thread, seq: number): Promise<SeqRange | n
     if (done) return done.range ?? null;
     after = events.at(-1)?.seq ?? Infinity;
   }
+  if (thread.isDeleted)
+    throw new CinchError("THREAD_NOT_FOUND", `The thread "${thread.id}" was deleted before its prompt was compacted.`);
   throw new CinchError(
     "INVALID_INPUT",
-    "The thread was rewound before its prompt was compacted. Call compact() again.",
+    "The thread was aborted or rewound before its prompt was compacted. Call compact() again.",
   );
 }
 

@@ -49,6 +49,13 @@ export function exhausted(
   return null;
 }
 
+/** The same while there is no turn: only what all turns together may use counts. */
+export function exhaustedThread({ usage, spent }: ThreadState, budgets: readonly Budget[]): string | null {
+  const used = { steps: spent.steps, tokens: tokensOf(usage), cost: spent.cost, wallMs: spent.ms };
+  const reached = budgets.flatMap(({ thread = {} }) => reachedLimit(used, thread, "the thread") ?? []);
+  return reached[0] ?? null;
+}
+
 function reachedLimit(used: Used, limitsOf: Limits, scope: string): string | null {
   for (const key of Object.keys(UNITS) as (keyof Limits)[]) {
     const max = limitsOf[key];

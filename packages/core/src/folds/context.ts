@@ -83,6 +83,8 @@ export function reduceContext(before: ContextState, event: DurableEvent): Contex
     }
     case "compaction_requested":
       return { ...context, requested: { seq: event.seq, instructions: event.instructions ?? "" } };
+    case "abort_requested":
+      return context.requested ? { ...context, requested: null } : context;
     case "om_activation":
       return { ...context, tokens: { ...tokens, body: event.bodyTokens } };
     case "context_summarised": {
@@ -96,6 +98,7 @@ export function reduceContext(before: ContextState, event: DurableEvent): Contex
       };
     }
     case "thread_cloned":
+      return { ...context, cutSeq: event.seq, requested: null, failures: 0, used: newContext.used };
     case "thread_rewound":
       return { ...context, cutSeq: event.seq, requested: null, failures: 0 };
     default:

@@ -26,13 +26,15 @@ export interface MemoryBlocks {
   readonly kept: readonly number[];
   readonly keptTokens: number;
   /** Observations that do not stand in the prompt yet. */
-  readonly buffered: readonly MemoryBlock[];
+  readonly buffered: readonly BufferedBlock[];
   /** A shorter text for some of the blocks that does not stand in the prompt yet. */
   readonly reflection: MemoryBlock | null;
-  /** Of the newest observation in the prompt. */
+  /** Of the newest block in the prompt, if it is an observation. */
   readonly focus: Focus;
-  /** Of the newest observation. */
-  readonly nextFocus: Focus;
+}
+
+interface BufferedBlock extends MemoryBlock {
+  readonly focus: Focus;
 }
 
 export interface Focus {
@@ -51,7 +53,6 @@ export const noBlocks: MemoryBlocks = {
   buffered: [],
   reflection: null,
   focus: noFocus,
-  nextFocus: noFocus,
 };
 
 /** The first event that no observation covers, active or buffered. */
@@ -65,7 +66,7 @@ export function reduceBlocks(memory: MemoryBlocks, event: DurableEvent): MemoryB
       const block = blockOf("observation", event);
       if (!block) return memory;
       const { currentTask = "", hint = "" } = event;
-      return { ...memory, buffered: [...memory.buffered, block], nextFocus: { currentTask, hint } };
+      return { ...memory, buffered: [...memory.buffered, { ...block, focus: { currentTask, hint } }] };
     }
     case "om_reflection_end": {
       const reflection = blockOf("reflection", event);
@@ -102,7 +103,7 @@ function activated(memory: MemoryBlocks, event: DurableEvent<"om_activation">): 
     keptTokens,
     buffered: memory.buffered.slice(added.length),
     reflection: isReplaced ? null : reflection,
-    focus: added.length > 0 && added.length === memory.buffered.length ? memory.nextFocus : memory.focus,
+    focus: added.at(-1)?.focus ?? memory.focus,
   };
 }
 
@@ -110,6 +111,7 @@ function summarised(memory: MemoryBlocks, event: DurableEvent<"context_summarise
   const { blob = null, tokens, at, by, kept, keptTokens } = event;
   const block: MemoryBlock = { kind: blob === null ? "left_out" : "summary", range, blob, tokens, at };
   const { reflection } = memory;
+  const after = memory.buffered.filter((one) => one.range[0] > range[1]);
   return {
     ...memory,
     blocks: replaced(memory.blocks, block),
@@ -117,8 +119,10 @@ function summarised(memory: MemoryBlocks, event: DurableEvent<"context_summarise
     by,
     kept,
     keptTokens,
-    buffered: memory.buffered.filter((one) => one.range[0] > range[1]),
+    // One that begins later would leave a gap.
+    buffered: after[0]?.range[0] === range[1] + 1 ? after : [],
     reflection: reflection && isWithin(reflection.range, range) ? null : reflection,
+    focus: range[1] > memory.coveredSeq ? noFocus : memory.focus,
   };
 }
 

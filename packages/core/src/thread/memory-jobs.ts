@@ -7,7 +7,7 @@ import { nextSeq } from "../folds/memory-blocks.ts";
 import type { ThreadState } from "../folds/state.ts";
 import { tokensOfText } from "../folds/tokens.ts";
 import { hashOf } from "../ports/hash.ts";
-import { withTimeout } from "../ports/clock.ts";
+import { orAborted, withTimeout } from "../ports/clock.ts";
 import type { Memory } from "../ports/memory.ts";
 import type { Proposal } from "../turn/decide.ts";
 import { MemoryWork } from "../turn/memory-work.ts";
@@ -76,11 +76,9 @@ export class MemoryJobs {
     let result: Result | null = null;
     let failure: string | null = null;
     try {
-      const made = await withTimeout(
-        thread.ports.clock,
-        this.#ask(kind, { range, memory, work, signal: stop.signal }),
-        { ms: JOB_MS },
-      );
+      const asked = this.#ask(kind, { range, memory, work, signal: stop.signal });
+      const made = await withTimeout(thread.ports.clock, orAborted(asked, stop.signal), { ms: JOB_MS });
+      if (made === null) return;
       if (made === undefined) throw new Error(`There was no text within ${JOB_MS / 60_000} minutes.`);
       if (made.text.trim() === "") throw new Error("The text is empty.");
       result = made;

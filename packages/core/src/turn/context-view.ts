@@ -7,6 +7,7 @@ import type { Boundary, ContextView } from "../ports/memory.ts";
 
 /** How many tokens of user messages stay in the prompt as they are, and how many messages at most. */
 const KEPT_TOKENS = 8_000;
+const KEPT_OF_WINDOW = 0.25;
 const KEPT_MESSAGES = 100;
 
 interface Moment {
@@ -55,12 +56,13 @@ function isStepEnd({ entry }: Body): boolean {
   return entry.kind === "assistant" && !entry.parts.some((part) => part.type === "tool-call" && !part.providerExecuted);
 }
 
-/** What stays when the messages up to `toSeq` leave the body. */
-export function leftAfter(transcript: Transcript, toSeq: number) {
+/** What stays when the messages up to `toSeq` leave the body. `window`: by the estimate, without the correction. */
+export function leftAfter(transcript: Transcript, { toSeq, window }: { toSeq: number; window: number }) {
   const covered: Body[] = [];
   for (let node = transcript.body; node; node = node.before) if (node.seq <= toSeq) covered.push(node);
   const [last] = covered;
-  const kept = keptMessages([...covered, ...transcript.kept.toReversed()]);
+  const room = Math.min(KEPT_TOKENS, window * KEPT_OF_WINDOW);
+  const kept = keptMessages([...covered, ...transcript.kept.toReversed()], room);
   return {
     bodyTokens: (transcript.body?.tokens ?? 0) - (last?.tokens ?? 0),
     by: last?.by ?? transcript.memory.by,
@@ -70,12 +72,12 @@ export function leftAfter(transcript: Transcript, toSeq: number) {
 }
 
 /** The newest messages of the user that fit, oldest first. */
-function keptMessages(newestFirst: readonly KeptEntry[]): KeptEntry[] {
+function keptMessages(newestFirst: readonly KeptEntry[], room: number): KeptEntry[] {
   const kept: KeptEntry[] = [];
-  let room = KEPT_TOKENS;
+  let left = room;
   for (const one of newestFirst) {
-    if (one.entry.kind !== "user" || sizeOf(one.entry) > room || kept.length >= KEPT_MESSAGES) continue;
-    room -= sizeOf(one.entry);
+    if (one.entry.kind !== "user" || sizeOf(one.entry) > left || kept.length >= KEPT_MESSAGES) continue;
+    left -= sizeOf(one.entry);
     kept.push(one);
   }
   return kept.toReversed();

@@ -1,4 +1,5 @@
-import { reasonOf } from "../errors.ts";
+import { exhaustedThread } from "../config/budget.ts";
+import { CinchError, reasonOf } from "../errors.ts";
 import type { CompactionReason, SeqRange } from "../events/context-events.ts";
 import type { NewEvent } from "../events/event-map.ts";
 import { tokensOfText } from "../folds/tokens.ts";
@@ -81,10 +82,11 @@ async function appendCut(
   },
 ): Promise<boolean> {
   const transcript = await driver.journal.transcript();
-  const { memory: before } = driver.state.context;
+  const setup = await driver.ports.modes.setup(driver.state.control);
+  const { memory: before, ratio } = driver.state.context;
   const isAppended = await driver.append((state) => {
     if (state.context.memory !== before) return null;
-    const proposal = eventOf(leftAfter(transcript, toSeq));
+    const proposal = eventOf(leftAfter(transcript, { toSeq, window: setup.window / ratio }));
     return { ...proposal, release: !needsDriving(preview(state, proposal.events)), result: true };
   });
   return isAppended ?? false;
@@ -157,6 +159,7 @@ async function summarise(driver: Driver, memory: Memory, cut: Cut & { kind: "sum
   driver.signal.addEventListener("abort", onAbort, { once: true });
   journal.live({ type: "info", message: "Summarising earlier messages." });
   try {
+    await refuseOverBudget(driver);
     const job = await work.job({
       range,
       blocks: blocks.filter((block) => block.range[0] >= range[0]),
@@ -164,9 +167,13 @@ async function summarise(driver: Driver, memory: Memory, cut: Cut & { kind: "sum
       instructions: state.context.requested?.instructions ?? "",
       signal: stop.signal,
     });
-    const text = await orAborted(withTimeout(ports.clock, memory.summarise(job), { ms: SUMMARY_MS }), driver.signal);
+    const text = await withTimeout(ports.clock, orAborted(memory.summarise(job), driver.signal), { ms: SUMMARY_MS });
     if (text === null) return false;
     if (text === undefined) throw new Error(`There was no summary within ${SUMMARY_MS / 1000} s.`);
+    if (!(await isShorter(driver, range, text))) {
+      if (reason === "requested") return await notDone(driver, undefined, work);
+      throw new Error("The summary is not shorter than what it stands for.");
+    }
     return await replace(driver, { range, reason, text, before: usageOf(work, driver) });
   } catch (error) {
     if (driver.signal.aborted || !driver.drives) return false;
@@ -178,6 +185,23 @@ async function summarise(driver: Driver, memory: Memory, cut: Cut & { kind: "sum
     stop.abort();
     driver.signal.removeEventListener("abort", onAbort);
   }
+}
+
+/** A step has checked the budget. Between turns nothing else does. */
+async function refuseOverBudget({ state, ports }: Driver): Promise<void> {
+  if (state.turn) return;
+  const { budgets } = await ports.modes.setup(state.control);
+  const limit = exhaustedThread(state, budgets);
+  if (limit !== null)
+    throw new CinchError("INVALID_INPUT", `The budget is used up: ${limit}. Raise it to compact this thread.`);
+}
+
+/** Whether the prompt gets shorter if the text takes the place of the range. */
+async function isShorter({ journal, state }: Driver, [from, to]: SeqRange, text: string): Promise<boolean> {
+  const blocks = state.context.memory.blocks.filter(({ range }) => range[0] >= from);
+  let { body } = await journal.transcript();
+  while (body && body.seq > to) body = body.before;
+  return tokensOfText(text) < blocks.reduce((sum, { tokens }) => sum + tokens, body?.tokens ?? 0);
 }
 
 function usageOf({ usage, cost }: MemoryWork, { state }: Driver): NewEvent[] {

@@ -1,3 +1,4 @@
+import { limitsCost } from "../config/budget.ts";
 import { CinchError, reasonOf } from "../errors.ts";
 import type { SeqRange } from "../events/context-events.ts";
 import type { Usage } from "../events/message.ts";
@@ -64,6 +65,11 @@ export class MemoryWork {
       signal,
       ask: async ({ model: chosen, ...request }) => {
         const { modelId, model } = await modes.textModel(chosen, control);
+        if (limitsCost(setup.budgets) && this.#ports.costOf(noUsage, modelId) === null)
+          throw new CinchError(
+            "INVALID_CONFIG",
+            `The budget limits the cost, but the price of "${modelId}" is unknown. Add it to prices.`,
+          );
         this.modelId = modelId;
         const { text, usage, failure } = await askText({ ...request, model, signal, clock: this.#ports.clock });
         this.usage = addUsage(this.usage, usage);

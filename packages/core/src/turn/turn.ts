@@ -155,6 +155,8 @@ async function beginRetry(driver: Driver): Promise<void> {
 /** Does what `compact()` asks for while no step is due. */
 async function compact(driver: Driver): Promise<void> {
   if (!driver.ports.modes.canAct(driver.state)) return driver.release();
+  // An aborted turn may have ended before the request.
+  if (!driver.state.turn) driver.newTurn();
   await fitContext(driver, await setupOf(driver));
 }
 

@@ -1,0 +1,33 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Agent, Harness } from "@cinch/core";
+import { observationalMemory, summaries } from "@cinch/memory";
+import { isSummariser, look, worker } from "./simulation.ts";
+
+test("compact() asks no model once the thread has used up its budget", async () => {
+  const model = worker(60);
+  const agent = new Agent({ name: "worker", model, tools: { look }, subagents: false });
+  const harness = new Harness({ id: "test", agent, memory: summaries(), budget: { thread: { tokens: 20_000 } } });
+  assert.equal((await harness.sendMessage({ content: "Look." })).reason, "budget");
+  await assert.rejects(harness.compact(), { message: /budget is used up: .* of 20000 tokens for the thread/ });
+  assert.equal(model.requests.filter(isSummariser).length, 0);
+  await harness.close();
+});
+
+test("with a budget in dollars, a memory does not ask a model whose price is unknown", async () => {
+  const model = worker(60);
+  const observer = Object.assign(worker(0), { modelId: "unpriced" });
+  const harness = new Harness({
+    id: "test",
+    agent: new Agent({ name: "worker", model, tools: { look }, subagents: false }),
+    memory: observationalMemory({ messageTokens: 4_000, observer }),
+    budget: { cost: 100 },
+    prices: { [model.modelId]: { input: 1, output: 1 } },
+  });
+  const failures: string[] = [];
+  harness.subscribe((event) => event.type === "om_observation_failed" && failures.push(event.message));
+  assert.equal((await harness.sendMessage({ content: "Look." })).reason, "complete");
+  assert.match(failures[0]!, /price of .*unpriced" is unknown/);
+  assert.equal(observer.requests.length, 0);
+  await harness.close();
+});

@@ -1,0 +1,150 @@
+import assert from "node:assert/strict";
+import { setTimeout as wait } from "node:timers/promises";
+import { test } from "node:test";
+import type { Harness, HarnessEvent, Memory } from "@cinch/core";
+import { MemoryData, MemoryStore } from "@cinch/core/store";
+import { call, hang, type ScriptedModel } from "@cinch/testkit";
+import { observationalMemory, summaries } from "@cinch/memory";
+import { isSummariser, simulated, worker } from "./simulation.ts";
+
+const summariesAsked = (model: ScriptedModel): number => model.requests.filter(isSummariser).length;
+
+/** Settles when the summariser has been asked, and hangs. */
+async function isCompacting(model: ScriptedModel): Promise<void> {
+  while (summariesAsked(model) === 0) await wait(1);
+}
+
+const refused = (compacted: Promise<unknown>): Promise<{ code?: string; message: string }> =>
+  compacted.then(
+    () => ({ message: "it was compacted" }),
+    (error: { code: string; message: string }) => error,
+  );
+
+/** An abort ends everything within its time, and the summariser is not asked again. */
+async function abortsAt(harness: Harness, model: ScriptedModel): Promise<void> {
+  const begun = performance.now();
+  await harness.abort();
+  assert.ok(performance.now() - begun < 2_000, "an abort takes less than 2 s");
+  assert.equal((await harness.settled()).status, "idle");
+  await wait(100);
+  assert.equal(summariesAsked(model), 1);
+}
+
+test("an abort ends a turn and the compaction that was requested in it", async () => {
+  const model = worker(4_000, { summariser: () => hang() });
+  await using simulation = await simulated(model, { memory: summaries() });
+  const { harness, seen } = simulation;
+  const turn = harness.sendMessage({ content: "Look." });
+  while (seen.filter(({ type }) => type === "tool_end").length < 5) await wait(1);
+  const compacted = refused(harness.compact());
+  await isCompacting(model);
+  await abortsAt(harness, model);
+  assert.equal((await turn).reason, "aborted");
+  assert.match((await compacted).message, /was aborted/);
+});
+
+test("an abort ends the compaction of an idle thread", async () => {
+  const model = worker(5, { summariser: () => hang() });
+  await using simulation = await simulated(model, { memory: summaries() });
+  const { harness } = simulation;
+  await harness.sendMessage({ content: "Look." });
+  const compacted = refused(harness.compact());
+  await isCompacting(model);
+  await abortsAt(harness, model);
+  assert.match((await compacted).message, /was aborted/);
+});
+
+test("an abort ends a turn that waits for a person, and the compaction meanwhile", async () => {
+  const model = worker(0, {
+    summariser: () => hang(),
+    agent: (_, steps) => (steps === 0 ? undefined : call("ask_user", { question: "Which one?" })),
+  });
+  await using simulation = await simulated(model, { memory: summaries() });
+  const { harness } = simulation;
+  await harness.sendMessage({ content: "Look." });
+  const turn = harness.sendMessage({ content: "Ask me." });
+  while (harness.getDisplayState().status !== "waiting") await wait(1);
+  const compacted = refused(harness.compact());
+  await isCompacting(model);
+  await abortsAt(harness, model);
+  assert.equal((await turn).reason, "aborted");
+  assert.match((await compacted).message, /was aborted/);
+});
+
+test("a compaction that is requested while a turn is being aborted is done after it", async () => {
+  const model = worker(4_000);
+  await using simulation = await simulated(model, { memory: summaries() });
+  const { harness, seen } = simulation;
+  const turn = harness.sendMessage({ content: "Look." });
+  while (seen.filter(({ type }) => type === "tool_end").length < 5) await wait(1);
+  const [, compacted] = await Promise.all([harness.abort(), harness.compact()]);
+  assert.equal((await turn).reason, "aborted");
+  assert.equal(compacted.range?.[0], 1);
+  assert.equal(summariesAsked(model), 1);
+});
+
+test("a thread that is rewound, deleted or closed while it is compacted rejects compact() with the reason", async () => {
+  const ends: [(harness: Harness, threadId: string) => Promise<unknown>, RegExp][] = [
+    [(harness) => harness.rewind({ toSeq: 3 }), /rewound/],
+    [(harness, threadId) => harness.deleteThread({ threadId }), /deleted/],
+    [(harness) => harness.close(), /closed/],
+  ];
+  for (const [end, reason] of ends) {
+    const model = worker(5, { summariser: () => hang() });
+    await using simulation = await simulated(model, { memory: summaries() });
+    const { harness } = simulation;
+    await harness.sendMessage({ content: "Look." });
+    const compacted = refused(harness.compact());
+    await isCompacting(model);
+    await end(harness, harness.getCurrentThreadId()!);
+    assert.match((await compacted).message, reason);
+  }
+});
+
+test("a compaction that a process did not finish is done by the next one, once", async () => {
+  const data = new MemoryData();
+  const dying = new MemoryStore(data);
+  const model = worker(5, { summariser: () => hang() });
+  const first = await simulated(model, { memory: summaries(), storage: dying });
+  await first.harness.sendMessage({ content: "Look." });
+  const threadId = first.harness.getCurrentThreadId()!;
+  const compacted = refused(first.harness.compact());
+  await isCompacting(model);
+  dying.die();
+  await first.harness.close().catch(() => undefined);
+  await compacted;
+  const later = worker(0);
+  const store = new MemoryStore(data);
+  await using second = await simulated(later, { memory: summaries(), storage: store });
+  await second.harness.switchThread({ threadId });
+  while (!second.seen.some(({ type }) => type === "context_summarised")) await wait(1);
+  const done = (await store.read(threadId)).filter(({ type }) => type === "context_summarised");
+  assert.deepEqual([done.length, summariesAsked(later)], [1, 1]);
+});
+
+for (const task of ["observe", "summarise"] as const)
+  test(`close() leaves no timer behind if a memory ignores the signal of ${task}`, async () => {
+    const timers = new Set<NodeJS.Timeout>();
+    const clock = {
+      now: () => Date.now(),
+      after(ms: number, done: () => void) {
+        const timer = setTimeout(() => (timers.delete(timer), done()), ms);
+        timers.add(timer);
+        return () => (timers.delete(timer), clearTimeout(timer));
+      },
+    };
+    const observing = task === "observe";
+    const base = observing ? observationalMemory({ messageTokens: 4_000 }) : summaries();
+    const memory: Memory = { ...base, [task]: () => new Promise<never>(() => undefined) };
+    const window = observing ? 128_000 : 12_000;
+    await using simulation = await simulated(worker(60), { memory, clock, contextWindow: window });
+    const { harness, seen } = simulation;
+    const isAsked = (event: HarnessEvent) =>
+      event.type === "om_observation_start" || (event.type === "info" && event.message.startsWith("Summarising"));
+    const turn = refused(harness.sendMessage({ content: "Look." }));
+    while (!seen.some(isAsked)) await wait(1);
+    await harness.close();
+    await turn;
+    await wait(20);
+    assert.equal(timers.size, 0);
+  });
