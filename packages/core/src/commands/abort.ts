@@ -1,4 +1,4 @@
-import { hasCancelledRuns } from "../folds/runs.ts";
+import { hasCancelledRuns, isOpenIn } from "../folds/runs.ts";
 import { withTimeout } from "../ports/clock.ts";
 import type { Thread } from "../thread/thread.ts";
 import { needsDriving, type Decide } from "../turn/decide.ts";
@@ -7,20 +7,26 @@ import { refuseForeign } from "./refuse-foreign.ts";
 /** How long an abort waits for a turn that is about to begin. */
 const BEGIN_MS = 2_000;
 
-/**
- * Asks the driver to end the turn, or the one that a queued input is about to begin, and cancels all unfinished runs. With `inbox`, also
- * drops queued inputs.
- */
-export async function abort(thread: Thread, { inbox = false }: { inbox?: boolean }): Promise<Thread> {
+interface AbortOptions {
+  /** Drops queued inputs, too. */
+  inbox?: boolean;
+  /** Ends no turn but that of this run: a person may have begun another one. */
+  runId?: string;
+}
+
+/** Asks the driver to end the turn, or the one that a queued input is about to begin, and cancels all unfinished runs. */
+export async function abort(thread: Thread, options: AbortOptions): Promise<Thread> {
   refuseForeign(thread.state.foreign);
   await begun(thread);
-  await thread.command(abortRequest({ inbox }));
+  await thread.command(abortRequest(options));
   return thread;
 }
 
 export const abortRequest =
-  ({ inbox }: { inbox: boolean }): Decide =>
-  ({ turn, inbox: queued, runs }) => {
+  ({ inbox = false, runId }: AbortOptions): Decide =>
+  (state) => {
+    const { turn, inbox: queued, runs } = state;
+    if (turn && runId !== undefined && !isOpenIn(state, runId)) return null;
     const drop = inbox ? { inbox } : {};
     if (turn?.aborting && (!inbox || queued.length === 0)) return null;
     if (turn) return { events: [{ type: "abort_requested", turnId: turn.turnId, ...drop }] };

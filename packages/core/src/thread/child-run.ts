@@ -160,7 +160,7 @@ export class ChildRun {
       if (!isAborted && (msLeft <= 0 || this.#isCancelled)) {
         isAborted = true;
         this.#hasTimedOut = msLeft <= 0;
-        await abort(child, { inbox: true });
+        await abort(child, { inbox: true, runId: this.#run.runId });
         continue;
       }
       await this.#changedOrLate(changed, isAborted ? Infinity : msLeft);
@@ -170,7 +170,7 @@ export class ChildRun {
   async #endUnlessEnded(child: Thread): Promise<void> {
     if (child.isDeleted) return;
     const end = await endOfRun(child, this.#run.runId);
-    if (!end) await abort(child, { inbox: true });
+    if (!end) await abort(child, { inbox: true, runId: this.#run.runId });
     await this.#endCommands(end);
   }
 
