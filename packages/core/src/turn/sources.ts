@@ -1,3 +1,4 @@
+import { CallFiles } from "./call-files.ts";
 import { reasonOf } from "../errors.ts";
 import type { NewEvent } from "../events/event-map.ts";
 import type { ThreadState } from "../folds/state.ts";
@@ -7,7 +8,10 @@ import { hashOf } from "../ports/hash.ts";
 import { withTimeout } from "../ports/clock.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { ContextSource } from "../ports/context-source.ts";
+import { pathRulesOf } from "../permissions/gate.ts";
+import type { PathRuleLists } from "../permissions/path-rule.ts";
 import type { Driver } from "./driver.ts";
+import type { Setup } from "./setup.ts";
 
 /** A source that takes longer is left as it was. */
 const READ_MS = 5_000;
@@ -20,6 +24,9 @@ export interface ReadSource {
   version: string;
   change: string;
 }
+
+/** A source must not flood the subscribers. */
+const MAX_PROBLEMS = 50;
 
 /** The texts of the context sources, as a driver has last read them. */
 export class Sources {
@@ -36,24 +43,34 @@ export class Sources {
     return this.#texts;
   }
 
-  /** Reads the sources when a turn begins, and when the thread has read other files since. */
-  async refresh(): Promise<void> {
+  /** Reads the sources when a turn begins, and those that follow paths when the thread has read other files since. */
+  async refresh({ gate }: Setup): Promise<void> {
     const { ports, state } = this.#driver;
     const { turn, files } = state;
     if (ports.sources.length === 0 || !turn) return;
-    if (this.#at?.turnId === turn.turnId && this.#at.seen === files.seen) return;
+    const isNewTurn = this.#at?.turnId !== turn.turnId;
+    if (!isNewTurn && this.#at?.seen === files.seen) return;
     this.#at = { turnId: turn.turnId, seen: files.seen };
-    const read = await Promise.all(ports.sources.map((source) => this.#read(source)));
+    const pathRules = pathRulesOf(gate, this.#driver.journal.policies);
+    const read = await Promise.all(
+      ports.sources.map((source) =>
+        isNewTurn || source.followsPaths ? this.#read(source, pathRules) : this.#known(source),
+      ),
+    );
     this.#texts = read.flatMap((text) => text ?? []);
   }
 
-  async #read(source: ContextSource): Promise<ReadSource | null> {
+  #known({ name }: ContextSource): ReadSource | null {
+    return this.#texts.find((text) => text.name === name) ?? null;
+  }
+
+  async #read(source: ContextSource, pathRules: PathRuleLists): Promise<ReadSource | null> {
     const { ports, state, journal, signal } = this.#driver;
-    const known = this.#texts.find(({ name }) => name === source.name) ?? null;
     const reach = {
       threadId: journal.id,
       resourceId: state.resourceId,
-      files: ports.workspace?.reader,
+      files: ports.workspace?.reader?.({ threadId: journal.id, files: new CallFiles(this.#driver), signal, pathRules }),
+      known: state.head?.sources[source.name]?.version || undefined,
       isTrusted: ports.workspace?.trusted ?? false,
       paths: Array.from(trieKeys(state.files.seen)),
       signal,
@@ -64,11 +81,13 @@ export class Sources {
       if (found === null) return null;
       const text = found.text.slice(0, TEXT_CHARS).toWellFormed();
       const { version = await hashOf(new TextEncoder().encode(text)), change = text } = found;
+      const problems = version === reach.known ? [] : (found.problems ?? []).slice(0, MAX_PROBLEMS);
+      for (const message of problems) journal.live({ type: "info", message });
       return { name: source.name, text, version, change: change.slice(0, TEXT_CHARS).toWellFormed() };
     } catch (error) {
       const message = `The context source "${source.name}" could not be read: ${reasonOf(error)}`;
       if (!signal.aborted) journal.live({ type: "info", message });
-      return known;
+      return this.#known(source);
     }
   }
 }

@@ -166,7 +166,7 @@ async function step(driver: Driver, turn: Turn): Promise<void> {
   const reachedLimit = () => exhaustedInTree(driver, setup);
   const detail = reachedLimit();
   if (detail !== null) return overBudget(driver, detail, null);
-  await orAborted(driver.sources.refresh(), driver.signal);
+  await orAborted(driver.sources.refresh(setup), driver.signal);
   await driver.append((state) => enterStep(state, setup, { ids, sources: driver.sources.texts }));
   // If the mode or the model was switched meanwhile, the next iteration enters the step again.
   if (setupOf(driver) !== setup) return;
