@@ -36,6 +36,7 @@ export type {
   RunStatus,
   Task,
 } from "./events/event-map.ts";
+export type { AllowedTool } from "./events/context-events.ts";
 export type { FileDiff, RewoundFile } from "./events/files.ts";
 export {
   textOf,
@@ -100,6 +101,7 @@ export {
   defineTool,
   type AnyTool,
   type JudgeContext,
+  type SkillToLoad,
   type Tool,
   type ToolContent,
   type ToolContext,

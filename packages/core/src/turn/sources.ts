@@ -93,10 +93,14 @@ export class Sources {
 }
 
 /** Notes about sources whose text is not the one that the prompt has. */
-export function changedSources(state: ThreadState, texts: readonly ReadSource[], ids: Ids): NewEvent[] {
+export function changedSources(
+  state: ThreadState,
+  { sources: texts, ids, now }: { sources: readonly ReadSource[]; ids: Ids; now: number },
+): NewEvent[] {
   const { head, turn } = state;
   if (!head || !turn) return [];
   const { turnId } = turn;
+  const date = `${new Date(now).toISOString().slice(0, 16).replace("T", " ")} UTC`;
   const note = (name: string, version: string, text: string): NewEvent => ({
     type: "message_end",
     turnId,
@@ -111,9 +115,10 @@ export function changedSources(state: ThreadState, texts: readonly ReadSource[],
   return [
     ...changed.map(({ name, version, change }) => {
       const isNew = head.sources[name] === undefined || head.sources[name].version === "";
-      return note(name, version, `${isNew ? "New" : "Changed"} since this conversation began: ${name}\n\n${change}`);
+      const since = `${isNew ? "New" : "Changed"} since this conversation began`;
+      return note(name, version, `${since}: ${name} (${date})\n\n${change}`);
     }),
-    ...gone.map(([name]) => note(name, "", `Not there any more, and no longer in force: ${name}`)),
+    ...gone.map(([name]) => note(name, "", `Not there any more, and no longer in force: ${name} (${date})`)),
   ];
 }
 
