@@ -3,12 +3,13 @@ import type { WorkspaceReader } from "./workspace.ts";
 
 /** The text that a source adds to the prompt. */
 export interface SourceText {
+  /** "" adds nothing. */
   text: string;
   /** Changes whenever the text does. Default: a hash of the text. */
   version?: string;
   /** What the model is told when the text has changed since its prompt began; default: the whole text. */
   change?: string;
-  /** What a person should know, such as a file that can't be used and why. Shown as `info` when the version is new. */
+  /** What a person should know, such as a file that can't be used and why. Each is shown once for a thread, as `info`. */
   problems?: readonly string[];
 }
 

@@ -26,7 +26,10 @@ export interface ReadSource {
 }
 
 /** A source must not flood the subscribers. */
-const MAX_PROBLEMS = 50;
+const MAX_PROBLEMS = 100;
+/** The problems that were shown, by thread. */
+const shown = new WeakMap<ContextSource, Set<string>>();
+const MAX_SHOWN = 10_000;
 
 /** The texts of the context sources, as a driver has last read them. */
 export class Sources {
@@ -64,6 +67,20 @@ export class Sources {
     return this.#texts.find((text) => text.name === name) ?? null;
   }
 
+  /** Each problem is shown once for a thread. */
+  #report(source: ContextSource, problems: readonly string[]): void {
+    const { journal } = this.#driver;
+    const known = shown.get(source) ?? new Set();
+    shown.set(source, known);
+    for (const message of problems.slice(0, MAX_PROBLEMS)) {
+      const key = `${journal.id} ${message}`;
+      if (known.has(key)) continue;
+      if (known.size >= MAX_SHOWN) known.clear();
+      known.add(key);
+      journal.live({ type: "info", message });
+    }
+  }
+
   async #read(source: ContextSource, pathRules: PathRuleLists): Promise<ReadSource | null> {
     const { ports, state, journal, signal } = this.#driver;
     const reach = {
@@ -78,11 +95,10 @@ export class Sources {
     try {
       const found = await withTimeout(ports.clock, source.read(reach), { ms: READ_MS });
       if (found === undefined) throw new Error(`There was no text within ${READ_MS / 1000} s.`);
-      if (found === null) return null;
+      this.#report(source, found?.problems ?? []);
+      if (found === null || found.text === "") return null;
       const text = found.text.slice(0, TEXT_CHARS).toWellFormed();
       const { version = await hashOf(new TextEncoder().encode(text)), change = text } = found;
-      const problems = version === reach.known ? [] : (found.problems ?? []).slice(0, MAX_PROBLEMS);
-      for (const message of problems) journal.live({ type: "info", message });
       return { name: source.name, text, version, change: change.slice(0, TEXT_CHARS).toWellFormed() };
     } catch (error) {
       const message = `The context source "${source.name}" could not be read: ${reasonOf(error)}`;
