@@ -10,6 +10,7 @@ import { patterns } from "./patterns.ts";
 import { permissions } from "./permissions.ts";
 import { search } from "./search.ts";
 import { seats } from "./seats.ts";
+import { skills } from "./skills.ts";
 import { store } from "./store.ts";
 import { subagents } from "./subagents.ts";
 import { turns } from "./turns.ts";
@@ -28,6 +29,7 @@ export const mutants: readonly Mutant[] = [
   ...limits,
   ...conversation,
   ...memory,
+  ...skills,
   ...values,
   ...files,
   ...walls,

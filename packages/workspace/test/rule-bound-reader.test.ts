@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { test } from "node:test";
-import { Agent, Harness, type SourceReach, type WorkspaceReader } from "@cinch/core";
+import { Agent, Harness, type PathRule, type SourceReach, type WorkspaceReader } from "@cinch/core";
 import { call, say, script, type Step } from "@cinch/testkit";
 import { createWorkspace, directoryBackend, memoryBackend, threadBackend, type FileWorkspace } from "@cinch/workspace";
 import { TemporaryFolder } from "./temporary-folder.ts";
@@ -12,7 +12,11 @@ const permissions = [
 ];
 
 /** Looks at the files of a workspace as a context source does, in the last turn of a thread. */
-async function looking<T>(workspace: FileWorkspace, look: (files: WorkspaceReader) => Promise<T>, steps: Step[] = []) {
+async function looking<T>(
+  workspace: FileWorkspace,
+  look: (files: WorkspaceReader) => Promise<T>,
+  { steps = [], rules = [] }: { steps?: Step[]; rules?: PathRule[] } = {},
+) {
   let seen: T | undefined;
   const source = {
     name: "looks",
@@ -24,7 +28,7 @@ async function looking<T>(workspace: FileWorkspace, look: (files: WorkspaceReade
   const model = script(...steps, say("done"), say("done"));
   const harness = new Harness({
     id: "reading",
-    agent: new Agent({ name: "reader", model }),
+    agent: new Agent({ name: "reader", model, permissions: rules }),
     workspace,
     context: [source],
     permissions: [{ category: "edit", policy: "allow" }],
@@ -102,6 +106,15 @@ test("a reader reads .cinch, which an agent can't write, and reads no more than 
 test("a reader sees the files that a thread keeps in its journal", async () => {
   const workspace = createWorkspace({ backend: threadBackend() });
   const write = call("write_file", { file_path: "/AGENTS.md", content: "Be kind." });
-  const { seen } = await looking(workspace, (files) => read(files, "/AGENTS.md"), [write]);
+  const { seen } = await looking(workspace, (files) => read(files, "/AGENTS.md"), { steps: [write] });
   assert.equal(seen, "Be kind.");
+});
+
+test("the path rules of the agent bind a reader too", async () => {
+  const workspace = createWorkspace({ backend: memoryBackend() });
+  await workspace.upload({ "/a.md": "a", "/b.md": "b" });
+  const rules: PathRule[] = [{ operations: ["read"], paths: ["/b.md"], mode: "deny" }];
+  const both = async (files: WorkspaceReader) => [await read(files, "/a.md"), await read(files, "/b.md")];
+  assert.deepEqual((await looking(workspace, both)).seen, ["a", "b"]);
+  assert.deepEqual((await looking(workspace, both, { rules })).seen, ["a", null]);
 });

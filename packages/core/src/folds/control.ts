@@ -64,18 +64,13 @@ export function reduceControl(control: Control, event: DurableEvent): Control {
     case "thread_cloned": {
       // The source may have got rules after `parent.seq`. They count as older than every rule that is set on the clone.
       const rules = event.rules.map((rule) => ({ ...rule, seq: Math.min(rule.seq, event.seq) }));
-      const cloned = withState(
-        { ...control, policies: { ...control.policies, rules, grants: [], skills: [] } },
-        event.state,
-      );
-      return withPathRules(cloned, event);
+      const { policies } = withoutSkills(control);
+      return withPathRules(withState({ ...control, policies: { ...policies, rules, grants: [] } }, event.state), event);
     }
     case "thread_rewound": {
       const { rules, grants, state = {} } = event;
-      return withPathRules(
-        withState({ ...control, policies: { ...control.policies, rules, grants, skills: [] } }, state),
-        event,
-      );
+      const { policies } = withoutSkills(control);
+      return withPathRules(withState({ ...control, policies: { ...policies, rules, grants } }, state), event);
     }
     case "mode_changed":
       return { ...control, modeId: event.modeId };
@@ -100,10 +95,8 @@ export function reduceControl(control: Control, event: DurableEvent): Control {
     }
     case "skill_loaded":
       return withSkill(control, event);
-    case "agent_end": {
-      const { policies } = control;
-      return policies.skills.length === 0 ? control : { ...control, policies: { ...policies, skills: [] } };
-    }
+    case "agent_end":
+      return withoutSkills(control);
     case "task_updated":
       return { ...control, lastTaskNo: highest(control.lastTaskNo, event.tasks), sinceTasks: 0 };
     case "message_end":
@@ -115,6 +108,12 @@ export function reduceControl(control: Control, event: DurableEvent): Control {
     default:
       return control;
   }
+}
+
+/** A skill restricts the turn in which it was loaded. */
+function withoutSkills(control: Control): Control {
+  const { policies } = control;
+  return policies.skills.length === 0 ? control : { ...control, policies: { ...policies, skills: [] } };
 }
 
 function withSkill(control: Control, { name, allowed, seq }: DurableEvent<"skill_loaded">): Control {
