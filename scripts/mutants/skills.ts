@@ -63,9 +63,9 @@ export const skills = [
   ...inPackage("packages/workspace", [
     {
       attacks: "context sources: what an agent may not read without asking is read",
-      file: "rule-bound-reader.ts",
-      find: 'policy === "ask" || policy === "deny"',
-      replace: 'policy === "deny"',
+      file: "path-rules/rule-hooks.ts",
+      find: 'policyFor(rules, "read", access.path) === "ask"',
+      replace: "false",
       tests: ["rule-bound-reader"],
     },
   ]),

@@ -3,13 +3,10 @@ import type { Backend, Reach } from "./backend.ts";
 import { collect, untilAborted } from "./contents/collect.ts";
 import { FileError, type FileProblem } from "./file-error.ts";
 import { nameOf } from "./paths.ts";
-import { PathNames } from "./path-rules/path-names.ts";
-import { policyFor, type PathRules } from "./path-rules/index.ts";
 
 interface RuleBoundFiles {
-  /** Refuses what the rules deny. */
+  /** Refuses what may not be read without asking. */
   backend: Backend;
-  rules: PathRules;
   /** The workspace path that an input means. Throws a `FileError`. */
   path(input: string): string;
 }
@@ -55,19 +52,11 @@ export class RuleBoundReader implements WorkspaceReader {
   /** `null`: nothing may be read there. */
   async #existing<T>(input: string, look: (path: string) => Promise<T>): Promise<T | null> {
     try {
-      const path = this.#files.path(input);
-      return (await this.#asks(path)) ? null : await look(path);
+      return await look(this.#files.path(input));
     } catch (error) {
       if (error instanceof FileError && MISSING.has(error.problem)) return null;
       throw error;
     }
-  }
-
-  async #asks(path: string): Promise<boolean> {
-    const { backend, rules } = this.#files;
-    const names = await PathNames.of(backend, path, this.#reach);
-    const policy = names.policy((name) => policyFor(rules, "read", name));
-    return policy === "ask" || policy === "deny";
   }
 }
 

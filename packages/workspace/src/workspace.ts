@@ -20,6 +20,7 @@ import { hiddenRules } from "./path-rules/hidden-rules.ts";
 import { cacheFolder, makePrivate } from "./private-folder.ts";
 import { RuleBoundReader } from "./rule-bound-reader.ts";
 import { agentPathRules } from "./path-rules/path-rules.ts";
+import { unaskedHooks } from "./path-rules/rule-hooks.ts";
 import { fileRules, narrower, pathRules, ruleHooks, withFrozen } from "./path-rules/index.ts";
 import type { FileRules, PathRules } from "./path-rules/index.ts";
 import type { Sandbox } from "./sandboxes/index.ts";
@@ -256,8 +257,8 @@ export class FileWorkspace implements Workspace {
   /** Reads files for context sources of a thread. */
   reader({ threadId, files, signal, pathRules: agents }: ReaderReach): WorkspaceReader {
     const rules = narrower(this.#rules, agentPathRules(agents));
-    const backend = withPolicy(this.#all, ruleHooks(rules));
-    const from = { backend, rules, path: (input: string) => this.#path(input) };
+    const backend = withPolicy(this.#all, unaskedHooks(rules));
+    const from = { backend, path: (input: string) => this.#path(input) };
     const reach: Reach = { threadId, resourceId: files.resourceId, files };
     return new RuleBoundReader(from, signal ? { ...reach, signal } : reach);
   }

@@ -64,7 +64,7 @@ test("what the agent may not read, or not without asking, does not exist for a r
     texts: ["a.md", null, null, null, null],
     versions: [null, null],
     lists: [null, null, null, null],
-    root: ["a.md", "private"],
+    root: ["a.md"],
   });
   assert.deepEqual(asked, []);
 });
