@@ -23,7 +23,8 @@ export default async function skillsInPrompt({ folder, now, hooksOf, count = 500
   const [core, sqlite, workspace, memory] = await Promise.all(["core", "sqlite", "workspace", "memory"].map(built));
   const made = async (id, context) => {
     const marks = [];
-    const hooks = hooksOf({ onTool: () => void marks.push(now()) });
+    const cpu = [];
+    const hooks = hooksOf({ onTool: () => void (marks.push(now()), cpu.push(process.cpuUsage())) });
     const { directoryBackend, createWorkspace } = workspace;
     const harness = new core.Harness({
       id,
@@ -48,10 +49,16 @@ export default async function skillsInPrompt({ folder, now, hooksOf, count = 500
       await harness.createThread();
       await harness.sendMessage({ content: "STEPS 2" });
       marks.length = 0;
+      cpu.length = 0;
       const from = now();
       await harness.sendMessage({ content: `STEPS ${steps}` });
       if (marks.length !== steps) throw new Error(`${marks.length} steps were run, not ${steps}`);
-      return { step: median(marks.slice(1).map((at, no) => at - marks[no])), begin: marks[0] - from };
+      const used = (at) => (cpu[at].user + cpu[at].system) / 1000;
+      return {
+        step: median(marks.slice(1).map((at, no) => at - marks[no])),
+        cpu: (used(steps - 1) - used(0)) / (steps - 1),
+        begin: marks[0] - from,
+      };
     };
     return { turn, close: () => harness.close() };
   };
@@ -68,6 +75,8 @@ export default async function skillsInPrompt({ folder, now, hooksOf, count = 500
   return {
     stepMs: of("skilled", "step"),
     plainStepMs: of("plain", "step"),
+    stepCpuMs: of("skilled", "cpu"),
+    plainStepCpuMs: of("plain", "cpu"),
     beginMs: of("skilled", "begin"),
     plainBeginMs: of("plain", "begin"),
   };
