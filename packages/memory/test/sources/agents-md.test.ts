@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { agentsMd, hostFolder } from "@cinch/memory";
 import { call, say } from "@cinch/testkit";
-import { createWorkspace, memoryBackend } from "@cinch/workspace";
+import { compositeBackend, createWorkspace, memoryBackend, storeBackend } from "@cinch/workspace";
 import { counting, notesIn, started, summarising, systemOf } from "./started.ts";
 
 async function workspaceWith(files: Record<string, string>, { trusted = true } = {}) {
@@ -124,6 +124,22 @@ test("the agent may edit AGENTS.md, and is asked as for any edit", async () => {
   await h.sendMessage({ content: "a" });
   assert.deepEqual(asked, ["edit_file"]);
   assert.match(notesIn(h.seen).join(), /Use spaces\./);
+});
+
+test("what an agent writes below a route to the store is in the prompts of later threads, if it is listed", async () => {
+  const routes = { "/memories/": storeBackend({ scope: "resource" }) };
+  const workspace = createWorkspace({ backend: compositeBackend({ default: memoryBackend(), routes }) });
+  const write = { file_path: "/memories/NOTES.md", content: "The user prefers short answers." };
+  await using h = await started({
+    workspace,
+    context: [agentsMd({ files: ["/memories/NOTES.md"] })],
+    steps: [call("write_file", write), say("noted"), say("short")],
+    permissions: [{ category: "edit", policy: "allow" }],
+  });
+  await h.sendMessage({ content: "Remember that." });
+  await h.createThread();
+  await h.sendMessage({ content: "Hello." });
+  assert.match(systemOf(h.requests.at(-1)!), /The user prefers short answers\./);
 });
 
 test("a file that is gone is a note, and an empty one adds nothing", async () => {
