@@ -61,8 +61,11 @@ function entriesOf(lines: readonly YamlLine[], indent: number): YamlEntry[] {
     if (isBelow && last) last.block.push(one);
     else entries.push({ ...keyOf(one, indent), block: [] });
   }
-  const twice = entries.find(({ key }, at) => entries.findIndex((other) => other.key === key) < at);
-  if (twice) throw new BadFrontmatter(twice.line, `"${twice.key}" is here twice. Keep one of them.`);
+  const known = new Set<string>();
+  for (const { key, line } of entries) {
+    if (known.has(key)) throw new BadFrontmatter(line, `"${key}" is here twice. Keep one of them.`);
+    known.add(key);
+  }
   return entries;
 }
 
@@ -110,10 +113,13 @@ export function entryMap({ key, line, inline, block }: YamlEntry): Record<string
   return Object.fromEntries(entriesOf(block, indentOf(first)).map((entry) => [entry.key, entryText(entry)]));
 }
 
+/** A comma in parentheses separates nothing. */
+const FLOW_ITEM = /(?:\([^)]*\)?|[^,(])+/g;
+
 /** The texts of a list, or `null` if the entry is a text. */
 export function entryList({ key, line, inline, block }: YamlEntry): string[] | null {
   const flow = /^\[(.*)\]\s*(?:#.*)?$/.exec(inline);
-  if (flow) return (flow[1] ?? "").split(/,(?![^(]*\))/).map((item) => scalarOf(item.trim(), { key, line }));
+  if (flow) return ((flow[1] ?? "").match(FLOW_ITEM) ?? []).map((item) => scalarOf(item.trim(), { key, line }));
   const items = block.filter((one) => !isEmpty(one));
   if (inline !== "" || !items.some(({ text }) => /^\s*-(?:\s|$)/.test(text))) return null;
   return items.map((one) => {

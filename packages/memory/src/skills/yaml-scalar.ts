@@ -19,7 +19,7 @@ export function scalarOf(raw: string, { key, line }: Place): string {
     if (quoted === undefined) throw bad(`The quotes of "${key}" do not close where it ends. Write ' inside as ''.`);
     return quoted.replaceAll("''", "'");
   }
-  const plain = raw.replace(/(?:^|\s+)#.*$/, "");
+  const plain = withoutComment(raw);
   if (/^[[\]{}&*!%@`,|>]/.test(plain))
     throw bad(`"${key}" begins with "${plain[0]}", which means something else in YAML. Put the text in quotes.`);
   if (/:(?:\s|$)/.test(plain))
@@ -27,6 +27,12 @@ export function scalarOf(raw: string, { key, line }: Place): string {
       `"${shortened(plain)}" of "${key}" holds a colon, which begins a new key in YAML. Put the text in quotes.`,
     );
   return plain === "~" || plain === "null" ? "" : plain;
+}
+
+/** In linear time, whatever the text is. */
+function withoutComment(raw: string): string {
+  const at = raw.startsWith("#") ? 0 : raw.search(/\s#/);
+  return at < 0 ? raw : raw.slice(0, at).trimEnd();
 }
 
 function unescapable(key: string, line: number): never {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { parseSkill, type AgentSkill } from "@cinch/memory";
+import * as fc from "fast-check";
 
 const parsed = (folder: string, ...fields: string[]): AgentSkill => {
   const { skill, problems, warnings } = parseSkill(["---", ...fields, "---", "", "Do it.", ""].join("\n"), { folder });
@@ -103,4 +104,49 @@ test("fields that the standard does not have are ignored with a warning, whateve
     warnings.map(({ line, message }) => [line, /"hooks" is not a field/.test(message)]),
     [[4, true]],
   );
+});
+
+test("any text is a skill, or has a problem in one of its lines", () => {
+  const words = ["---", "name", "a", "description", "metadata", "allowed-tools", "é", "~"];
+  const signs = [..."-:|>\"'#\\[](),{& \t\n\uFEFF\0\ud800", ": ", "- ", " #", "  ", "\n", "\n", "\r\n"];
+  const piece = fc.constantFrom(...words, ...signs);
+  const pieces = fc.array(piece, { maxLength: 60 }).map((all) => all.join(""));
+  const text = fc.oneof(
+    pieces,
+    pieces.map((middle) => `---\nname: a\n${middle}\n---\nDo it.`),
+  );
+  fc.assert(
+    fc.property(text, (given) => {
+      const { skill, problems } = parseSkill(given, { folder: "a" });
+      const lines = given.split("\n").length;
+      assert.equal(skill === null, problems.length > 0);
+      for (const { line, message } of problems) assert.ok(line >= 1 && line <= lines && message !== "", message);
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+test("a hostile file takes no longer than others", () => {
+  const long = (text: string) => text.repeat(250_000 / text.length);
+  const values = [
+    "a" + long(" ") + "b",
+    long(" #"),
+    long("'"),
+    long('"'),
+    long("\\"),
+    "[" + long(",") + "]",
+    long("("),
+    long("a("),
+  ];
+  const hostile = [
+    ...values.flatMap((value) => ["description", "allowed-tools"].map((key) => `name: a\n${key}: ${value}`)),
+    Array.from({ length: 40_000 }, (_, at) => `k${at}:`).join("\n"),
+    `name: a\ndescription: >\n${long("\n  a")}`,
+    `name: a\nmetadata:\n${long("  a\n")}`,
+    long("\n"),
+    long("- "),
+  ];
+  const from = performance.now();
+  for (const fields of hostile) parseSkill(`---\n${fields}\n---`, { folder: "a" });
+  assert.ok(performance.now() - from < 30_000);
 });
