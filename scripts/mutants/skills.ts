@@ -32,6 +32,13 @@ export const skills = [
       tests: ["turn/skills"],
     },
     {
+      attacks: "skills: one that asks offers answers that interruptOn does not accept",
+      file: "permissions/gate.ts",
+      find: "const interrupt = isInterrupted ? { interrupt: true } : {};",
+      replace: "const interrupt = {};",
+      tests: ["turn/skills"],
+    },
+    {
       attacks: "skills: one whose call failed is loaded",
       file: "turn/calls.ts",
       find: "const loaded = isError ? [] : skills.events(turnId);",

@@ -70,12 +70,14 @@ export async function judgeCall(call: JudgedCall, config: GateConfig, policies: 
   const pathRules = pathRulesOf(config, policies);
   const findingsOf = (rules: readonly Rule[]) =>
     rules.filter((one) => concerns(one, tool.name, category)).map((one) => ruleFinding(one, call));
+  const interrupts = await Promise.all(interruptFinding(config.interruptOn, tool.name, input));
+  const isInterrupted = interrupts.some(({ fit }) => fit !== "none");
   const findings = await Promise.all([
     ...availabilityFinding(tool, pathRules),
     ...policyFinding(call, config.topPathRules),
     ...findingsOf(config.rules),
-    ...interruptFinding(config.interruptOn, tool.name, input),
-    ...heldFindings(top, call, category),
+    ...interrupts,
+    ...heldFindings(top, call, { category, isInterrupted }),
   ]);
   const available = config.isAvailable(tool.name);
   const yolo = top.yolo ?? config.yolo;
@@ -87,7 +89,7 @@ export async function judgeCall(call: JudgedCall, config: GateConfig, policies: 
     const restrictions = [
       ...agents.map((agent) => ({
         list: agent.pathRules,
-        findings: () => [...findingsOf(agent.rules), ...heldFindings(level, call, category)],
+        findings: () => [...findingsOf(agent.rules), ...heldFindings(level, call, { category })],
       })),
       ...level.pathRules.map((list) => ({ list, findings: () => findingsOf(level.grants) })),
     ];
@@ -114,13 +116,18 @@ const NO_PERMISSIONS: AgentPermissions = { rules: [], pathRules: [] };
 function heldFindings(
   { rules, grants, skills }: Policies,
   call: JudgedCall,
-  category: ToolCategory,
+  { category, isInterrupted = false }: { category: ToolCategory; isInterrupted?: boolean },
 ): Promise<Finding>[] {
+  // The answers that `interruptOn` accepts are also those for a skill that asks.
+  const interrupt = isInterrupted ? { interrupt: true } : {};
   const held = [...rules, ...grants].filter((one) => concerns(one, call.tool.name, category));
   return [
     ...held.map((one) => ({ seq: one.seq, finding: () => ruleFinding(one, call) })),
     // Control tools act on the thread alone.
-    ...(category === "control" ? [] : skills).map((one) => ({ seq: one.seq, finding: () => skillFinding(one, call) })),
+    ...(category === "control" ? [] : skills).map((one) => ({
+      seq: one.seq,
+      finding: async () => ({ ...(await skillFinding(one, call)), ...interrupt }),
+    })),
   ]
     .toSorted((a, b) => a.seq - b.seq)
     .map(({ finding }) => finding());

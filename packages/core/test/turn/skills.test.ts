@@ -107,6 +107,20 @@ test("a narrow grant that is given while the skill is active keeps the next such
   assert.deepEqual(offered, [["always_allow_tool"], []]);
 });
 
+test("a skill that asks for a tool of interruptOn offers no other answers than interruptOn accepts", async () => {
+  const model = script(call("skill", { name: "a" }), call("run", { command: "rm" }), say("1"));
+  const interruptOn = { run: { decisions: ["approve" as const, "decline" as const] } };
+  await using h = await harness({ model, tools: tools([]), interruptOn });
+  const offered: string[][] = [];
+  h.subscribe((event) => {
+    if (event.type !== "tool_approval_required") return;
+    offered.push(event.decisions);
+    void h.respondToToolApproval({ decision: "approve" });
+  });
+  await h.sendMessage({ content: "a" });
+  assert.deepEqual(offered, [["approve", "decline"]]);
+});
+
 test("under YOLO a skill does not ask, and what is denied stays denied although a skill lists it", async () => {
   const steps = [call("skill", { name: "a" }), call(["look", {}], ["run", { command: "x" }]), say("1")];
   const denied = [{ toolName: "run", policy: "deny" as const }];
