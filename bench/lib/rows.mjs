@@ -177,6 +177,22 @@ export const rows = [
     ],
   },
   {
+    name: "500 skills in the prompt",
+    beside: [],
+    runs: [{ key: "skills", scenario: "skills", parameters: {}, only: "cinch" }],
+    judge: ({ us }) => {
+      const { stepMs, plainStepMs, beginMs, plainBeginMs } = us("skills");
+      return [
+        line(
+          `a step ${show(stepMs)} ms, ${show(stepMs / plainStepMs)} × one without`,
+          "at most 1.05 × one without",
+          stepMs <= 1.05 * plainStepMs,
+        ),
+        line(`a turn begins after ${show(beginMs)} ms, without them after ${show(plainBeginMs)} ms`, "", undefined),
+      ];
+    },
+  },
+  {
     name: "rewinding 5,000 files",
     beside: [],
     runs: [{ key: "rewind", scenario: "rewind", parameters: {}, only: "cinch" }],

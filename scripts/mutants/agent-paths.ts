@@ -103,7 +103,7 @@ export const agentPaths: Mutant[] = [
     {
       attacks: "path rules of agents: those of a thread are kept, but do not ask",
       file: "permissions/gate.ts",
-      find: "...level.pathRules.map((list) => ({ list, rules: level.grants })),",
+      find: "...level.pathRules.map((list) => ({ list, findings: () => findingsOf(level.grants) })),",
       replace: "",
       tests: CLONES,
     },

@@ -11,6 +11,7 @@ import { permissions } from "./permissions.ts";
 import { profiles } from "./profiles.ts";
 import { search } from "./search.ts";
 import { seats } from "./seats.ts";
+import { skills } from "./skills.ts";
 import { store } from "./store.ts";
 import { subagents } from "./subagents.ts";
 import { turns } from "./turns.ts";
@@ -30,6 +31,7 @@ export const mutants: readonly Mutant[] = [
   ...limits,
   ...conversation,
   ...memory,
+  ...skills,
   ...values,
   ...files,
   ...walls,

@@ -96,7 +96,7 @@ const inCore = inPackage("packages/core", [
   {
     attacks: "P10: rules of the levels below the top are ignored",
     file: "permissions/gate.ts",
-    find: "...findingsOf(rules)]));",
+    find: "...ofLevel()]));",
     replace: "]));",
     tests: ["subagents/denied-tree"],
   },

@@ -215,8 +215,8 @@ export const values = inPackage("packages/core", [
   {
     attacks: "state in tools: a change is lost",
     file: "turn/calls.ts",
-    find: "[...changes, ...events, end]",
-    replace: "[...events, end]",
+    find: "[...changes, ...events, ...loaded, end]",
+    replace: "[...events, ...loaded, end]",
     tests: ["tools/tool-state"],
   },
   {

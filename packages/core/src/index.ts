@@ -37,6 +37,7 @@ export type {
   RunStatus,
   Task,
 } from "./events/event-map.ts";
+export type { AllowedTool } from "./events/context-events.ts";
 export type { FileDiff, RewoundFile } from "./events/files.ts";
 export {
   textOf,
@@ -101,6 +102,7 @@ export {
   defineTool,
   type AnyTool,
   type JudgeContext,
+  type SkillToLoad,
   type Tool,
   type ToolContent,
   type ToolContext,

@@ -14,4 +14,13 @@ export type {
 export { CONTEXT_PATH, OFFLOADED_FROM_CHARS } from "./events/offloaded.ts";
 export { Operation, PathRule, type PathRuleLists } from "./permissions/path-rule.ts";
 export { Policy } from "./permissions/rule.ts";
-export type { FileReach, LookedAt, Undo, Workspace, WorkspaceHost, WorkspaceStatus } from "./ports/workspace.ts";
+export type {
+  FileReach,
+  LookedAt,
+  ReaderReach,
+  Undo,
+  Workspace,
+  WorkspaceHost,
+  WorkspaceReader,
+  WorkspaceStatus,
+} from "./ports/workspace.ts";

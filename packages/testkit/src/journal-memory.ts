@@ -32,6 +32,15 @@ export function memoryEvent(events: readonly DurableEvent[], { how, at }: Extrac
       return { type: "context_summarised", range: rest, blob: "blob-a", tokens: 9, ...cut, reason: "window" };
     case "leaves out":
       return { type: "context_summarised", range: rest, tokens: 0, ...cut, reason: "overflow" };
+    case "loads a skill":
+      return {
+        type: "skill_loaded",
+        name: `skill-${to(0) % 3}`,
+        path: "/skills",
+        blob: "blob-b",
+        tokens: 9,
+        allowed: [],
+      };
     case "asks":
       return { type: "compaction_requested", instructions: "Keep the names." };
     case "fails":

@@ -35,7 +35,16 @@ const IRREGULAR = [
 const CONTROL = ["plans", "lists tasks"] as const;
 const DELEGATING = ["delegates", "waits for a child", "delegates in the background", "leaves a child"] as const;
 
-const MEMORY = ["observes", "reflects", "activates", "summarises", "leaves out", "asks", "fails"] as const;
+const MEMORY = [
+  "observes",
+  "reflects",
+  "activates",
+  "summarises",
+  "leaves out",
+  "asks",
+  "fails",
+  "loads a skill",
+] as const;
 
 export interface OutcomePlan {
   kind: "ends" | (typeof IRREGULAR | typeof ASKING | typeof CONTROL | typeof DELEGATING)[number];

@@ -3,7 +3,7 @@ import { homedir } from "node:os";
 import { resolve } from "node:path";
 import { CinchError, type ToolContext, type ToolSet } from "@cinch/core";
 import type { Workspace, WorkspaceStatus } from "@cinch/core";
-import type { PathRule, PathRuleLists, WorkspaceHost } from "@cinch/core/workspace";
+import type { PathRule, PathRuleLists, ReaderReach, WorkspaceHost, WorkspaceReader } from "@cinch/core/workspace";
 import type { Backend, Reach } from "./backend.ts";
 import { withContext } from "./backends/context.ts";
 import { directoryBackend } from "./backends/directory.ts";
@@ -18,6 +18,9 @@ import { FrozenPaths, type FrozenRoot } from "./frozen/index.ts";
 import { isWithin, relativeTo, virtualPath } from "./paths.ts";
 import { hiddenRules } from "./path-rules/hidden-rules.ts";
 import { cacheFolder, makePrivate } from "./private-folder.ts";
+import { RuleBoundReader } from "./rule-bound-reader.ts";
+import { agentPathRules } from "./path-rules/path-rules.ts";
+import { unaskedHooks } from "./path-rules/rule-hooks.ts";
 import { fileRules, narrower, pathRules, ruleHooks, withFrozen } from "./path-rules/index.ts";
 import type { FileRules, PathRules } from "./path-rules/index.ts";
 import type { Sandbox } from "./sandboxes/index.ts";
@@ -44,7 +47,7 @@ export interface WorkspaceOptions {
    * Default: a private folder among the temporary files.
    */
   cache?: string;
-  /** Whether git settings and hooks in the files are obeyed. */
+  /** Whether what the files themselves say is obeyed: git settings and hooks, and skills and AGENTS.md that the caller did not list. */
   trusted?: boolean;
 }
 
@@ -69,10 +72,12 @@ export const createWorkspace = (options: WorkspaceOptions): FileWorkspace => new
 /** The files and the shell of a workspace, and the tools on top of them. */
 export class FileWorkspace implements Workspace {
   readonly tools: ToolSet;
-  /** Whether git settings and hooks in the files are obeyed. */
+  /** Whether what the files themselves say is obeyed. */
   readonly trusted: boolean;
   readonly #root: string | undefined;
   #openings = 0;
+  /** Without rules. */
+  readonly #all: Backend;
   readonly #backend: Backend;
   readonly #shell: Shell | undefined;
   readonly #outputs: Outputs;
@@ -109,6 +114,7 @@ export class FileWorkspace implements Workspace {
     this.#frozen = new FrozenPaths({ permissions, trusted });
     this.#isFrozen = (access, reach) => this.#frozen.refusalIn(backend, access, reach);
     const all = withOutputs(withContext(backend), this.#outputs);
+    this.#all = all;
     this.#backend = withPolicy(all, ruleHooks(this.#rules));
     this.#shell = shell;
     const real = root ?? shell?.root;
@@ -246,6 +252,15 @@ export class FileWorkspace implements Workspace {
       files.push([path, new Uint8Array(await collect(this.#backend.read(this.#path(path), {}, reach)))]);
     }
     return Object.fromEntries(files);
+  }
+
+  /** Reads files for context sources of a thread. */
+  reader({ threadId, files, signal, pathRules: agents }: ReaderReach): WorkspaceReader {
+    const rules = narrower(this.#rules, agentPathRules(agents));
+    const backend = withPolicy(this.#all, unaskedHooks(rules));
+    const from = { backend, path: (input: string) => this.#path(input) };
+    const reach: Reach = { threadId, resourceId: files.resourceId, files };
+    return new RuleBoundReader(from, signal ? { ...reach, signal } : reach);
   }
 
   /** Accepts workspace paths, and real paths below the root. */

@@ -47,7 +47,7 @@ function policiesOf({ state, policies, ports }: Thread): Policies {
   // Of rules for the same target the last one decides, or is the only one that a new thread keeps.
   const all = [...others, ...overruled, ...asks, ...denies].map((rule): HeldRule => ({ ...rule, seq: 0 }));
   const pathRules = pathRulesOf(gate, policies);
-  return { rules: all, grants: [], yolo: top.yolo ?? ports.shape.yolo, pathRules };
+  return { rules: all, grants: [], yolo: top.yolo ?? ports.shape.yolo, pathRules, skills: [] };
 }
 
 /** Whether a rule may decide about a call for which the other one asks. */

@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
 import { command, driver, live } from "./event-entry.ts";
 import { Usage } from "./message.ts";
+import { Pattern } from "../permissions/rule.ts";
 
 /** The first and the last `seq` of a part of the journal. */
 const SeqRange = z.tuple([z.number(), z.number()]);
@@ -36,6 +37,10 @@ const cut = {
 export const CompactionReason = z.enum(["threshold", "idle", "cache", "window", "overflow", "requested"]);
 export type CompactionReason = z.infer<typeof CompactionReason>;
 
+/** A tool that a skill may use, with arguments that fit the pattern, if there is one. */
+export const AllowedTool = z.object({ toolName: z.string(), match: z.optional(Pattern) });
+export type AllowedTool = z.infer<typeof AllowedTool>;
+
 const progress = { messageTokens: z.number(), observationTokens: z.number() };
 
 /** The part of the event map that is about the prompt's size. */
@@ -70,6 +75,17 @@ export const contextEvents = {
     tokens: z.number(),
     reason: CompactionReason,
     failed: z.optional(z.object({ code: z.string(), message: z.string() })),
+  })),
+  /** From here on, the instructions stay in the prompt, also after a compaction. */
+  skill_loaded: driver(() => ({
+    name: z.string(),
+    path: z.string(),
+    /** The instructions. */
+    blob: z.string(),
+    /** An estimate for them. */
+    tokens: z.number(),
+    /** Until the turn ends, calls that none of these covers ask. Left out: no restriction. */
+    allowed: z.optional(z.array(AllowedTool)),
   })),
   om_status: live(() => ({ ...progress, messageLimit: z.number(), observationLimit: z.number() })),
   om_observation_start: live(() => ({ range: SeqRange })),

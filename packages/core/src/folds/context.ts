@@ -2,7 +2,7 @@ import type { SeqRange } from "../events/context-events.ts";
 import type { DurableEvent } from "../events/event-map.ts";
 import type { Usage } from "../events/message.ts";
 import { addUsage, noUsage } from "../events/usage.ts";
-import { noBlocks, reduceBlocks, type MemoryBlocks } from "./memory-blocks.ts";
+import { noBlocks, reduceBlocks, skillTokens, type MemoryBlocks } from "./memory-blocks.ts";
 import { isStepUsage } from "./progress.ts";
 import { tokensOfContent } from "./tokens.ts";
 
@@ -123,6 +123,6 @@ function ratioAfter({ ratio, tokens, memory }: ContextState, { usage }: DurableE
 
 /** The estimated tokens of the whole prompt. */
 export const estimateOf = ({ memory, tokens }: Pick<ContextState, "memory" | "tokens">): number =>
-  tokens.head + blockTokens(memory) + memory.keptTokens + tokens.body;
+  tokens.head + blockTokens(memory) + memory.keptTokens + skillTokens(memory) + tokens.body;
 
 export const blockTokens = ({ blocks }: MemoryBlocks): number => blocks.reduce((sum, block) => sum + block.tokens, 0);

@@ -1,4 +1,5 @@
 import type { DurableEvent, Task } from "../events/event-map.ts";
+import type { AllowedTool } from "../events/context-events.ts";
 import type { Json } from "../events/message.ts";
 import type { PathRule, PathRuleLists } from "../permissions/path-rule.ts";
 import { withoutTarget, type HeldRule } from "../permissions/rule.ts";
@@ -12,6 +13,15 @@ export interface Policies {
   yolo: boolean | null;
   /** Of the subagent whose thread a person copied or continued from. They can only make a call stricter. */
   pathRules: PathRuleLists;
+  /** The skills that were loaded in the current turn and restrict its calls. */
+  skills: readonly ActiveSkill[];
+}
+
+/** Of two skills with the same name, the newer one counts. */
+export interface ActiveSkill {
+  name: string;
+  allowed: readonly AllowedTool[];
+  seq: number;
 }
 
 /** The settings of a thread. */
@@ -40,7 +50,7 @@ export const newControl: Control = {
   modeId: null,
   models: {},
   model: null,
-  policies: { rules: [], grants: [], yolo: null, pathRules: [] },
+  policies: { rules: [], grants: [], yolo: null, pathRules: [], skills: [] },
   values: emptyTrie,
   lastTaskNo: 0,
   sinceTasks: 0,
@@ -54,12 +64,13 @@ export function reduceControl(control: Control, event: DurableEvent): Control {
     case "thread_cloned": {
       // The source may have got rules after `parent.seq`. They count as older than every rule that is set on the clone.
       const rules = event.rules.map((rule) => ({ ...rule, seq: Math.min(rule.seq, event.seq) }));
-      const cloned = withState({ ...control, policies: { ...control.policies, rules, grants: [] } }, event.state);
-      return withPathRules(cloned, event);
+      const { policies } = withoutSkills(control);
+      return withPathRules(withState({ ...control, policies: { ...policies, rules, grants: [] } }, event.state), event);
     }
     case "thread_rewound": {
       const { rules, grants, state = {} } = event;
-      return withPathRules(withState({ ...control, policies: { ...control.policies, rules, grants } }, state), event);
+      const { policies } = withoutSkills(control);
+      return withPathRules(withState({ ...control, policies: { ...policies, rules, grants } }, state), event);
     }
     case "mode_changed":
       return { ...control, modeId: event.modeId };
@@ -82,6 +93,10 @@ export function reduceControl(control: Control, event: DurableEvent): Control {
       const grants = [...withoutTarget(control.policies.grants, rule), grant];
       return { ...control, policies: { ...control.policies, grants } };
     }
+    case "skill_loaded":
+      return withSkill(control, event);
+    case "agent_end":
+      return withoutSkills(control);
     case "task_updated":
       return { ...control, lastTaskNo: highest(control.lastTaskNo, event.tasks), sinceTasks: 0 };
     case "message_end":
@@ -93,6 +108,20 @@ export function reduceControl(control: Control, event: DurableEvent): Control {
     default:
       return control;
   }
+}
+
+/** A skill restricts the turn in which it was loaded. */
+function withoutSkills(control: Control): Control {
+  const { policies } = control;
+  return policies.skills.length === 0 ? control : { ...control, policies: { ...policies, skills: [] } };
+}
+
+function withSkill(control: Control, { name, allowed, seq }: DurableEvent<"skill_loaded">): Control {
+  const { policies } = control;
+  const others = policies.skills.filter((skill) => skill.name !== name);
+  if (!allowed && others.length === policies.skills.length) return control;
+  const skills = allowed ? [...others, { name, allowed, seq }] : others;
+  return { ...control, policies: { ...policies, skills } };
 }
 
 const highest = (before: number, tasks: readonly Task[]): number =>

@@ -25,6 +25,10 @@ export interface MemoryBlocks {
   /** The `seq` of covered user messages that stand in the prompt as they are. */
   readonly kept: readonly number[];
   readonly keptTokens: number;
+  /** The newest version of each skill that was loaded, oldest first. */
+  readonly loaded: readonly LoadedSkill[];
+  /** Of these, the ones whose instructions stand after the blocks, because a block covers the call that loaded them. */
+  readonly skills: readonly LoadedSkill[];
   /** Observations that do not stand in the prompt yet. */
   readonly buffered: readonly BufferedBlock[];
   /** A shorter text for some of the blocks that does not stand in the prompt yet. */
@@ -36,6 +40,18 @@ export interface MemoryBlocks {
 interface BufferedBlock extends MemoryBlock {
   readonly focus: Focus;
 }
+
+export interface LoadedSkill {
+  readonly name: string;
+  readonly path: string;
+  readonly blob: string;
+  readonly tokens: number;
+  readonly seq: number;
+}
+
+/** How many skills are known, and how many tokens of instructions stand in the prompt after a compaction. */
+const SKILLS_KNOWN = 50;
+const SKILL_TOKENS = 16_000;
 
 export interface Focus {
   readonly currentTask: string;
@@ -50,6 +66,8 @@ export const noBlocks: MemoryBlocks = {
   by: "",
   kept: [],
   keptTokens: 0,
+  loaded: [],
+  skills: [],
   buffered: [],
   reflection: null,
   focus: noFocus,
@@ -73,13 +91,28 @@ export function reduceBlocks(memory: MemoryBlocks, event: DurableEvent): MemoryB
       return reflection ? { ...memory, reflection } : memory;
     }
     case "om_activation":
-      return activated(memory, event);
+      return withKeptSkills(activated(memory, event));
     case "context_summarised":
-      return event.range ? summarised(memory, event, event.range) : memory;
+      return event.range ? withKeptSkills(summarised(memory, event, event.range)) : memory;
+    case "skill_loaded": {
+      const { name, path, blob, tokens, seq } = event;
+      const others = memory.loaded.filter((skill) => skill.name !== name);
+      return { ...memory, loaded: [...others, { name, path, blob, tokens, seq }].slice(-SKILLS_KNOWN) };
+    }
     default:
       return memory;
   }
 }
+
+/** The newest skills that fit. The prompt changes at this event anyway, and a skill that is loaded again later must not change it. */
+function withKeptSkills(memory: MemoryBlocks): MemoryBlocks {
+  let room = SKILL_TOKENS;
+  const covered = memory.loaded.filter(({ seq }) => seq <= memory.coveredSeq).toReversed();
+  const skills = covered.filter(({ tokens }) => (room -= tokens) >= 0).toReversed();
+  return { ...memory, skills };
+}
+
+export const skillTokens = ({ skills }: MemoryBlocks): number => skills.reduce((sum, { tokens }) => sum + tokens, 0);
 
 function blockOf(
   kind: MemoryBlock["kind"],
@@ -143,4 +176,5 @@ const MEMORY_EVENTS: ReadonlySet<string> = new Set([
   "om_reflection_end",
   "om_activation",
   "context_summarised",
+  "skill_loaded",
 ] satisfies DurableEvent["type"][]);

@@ -1,7 +1,7 @@
 import type { LanguageModelV4Message } from "@ai-sdk/provider";
 import { CinchError } from "../errors.ts";
 import type { LoadBlob } from "./entry-message.ts";
-import type { Focus, MemoryBlock, MemoryBlocks } from "../folds/memory-blocks.ts";
+import type { Focus, LoadedSkill, MemoryBlock, MemoryBlocks } from "../folds/memory-blocks.ts";
 
 const INTRODUCTION =
   "Earlier messages of this conversation are not shown. What follows stands for them: it was written while they were read, and is a record, not an instruction. The numbers are those of the journal.";
@@ -19,6 +19,19 @@ export async function memoryMessage(
 /** How many parts the message has. */
 export const memoryParts = ({ blocks }: MemoryBlocks): number => (blocks.length === 0 ? 0 : 1 + blocks.length);
 
+const SKILLS =
+  "These skills were loaded earlier in this conversation, in messages that are not shown any more. Their instructions still apply.";
+
+/** The instructions of loaded skills, as they were loaded. `null`: the body has them, or there are none. */
+export async function skillsMessage(
+  { skills }: MemoryBlocks,
+  loadBlob: LoadBlob,
+): Promise<(LanguageModelV4Message & { role: "user" }) | null> {
+  if (skills.length === 0) return null;
+  const texts = await Promise.all(skills.map((skill) => textOfSkill(skill, loadBlob)));
+  return { role: "user", content: [SKILLS, ...texts].map((text) => ({ type: "text", text })) };
+}
+
 /** What the model was working on when the newest block was written. `null`: not known. */
 export function focusMessage({ currentTask, hint }: Focus): (LanguageModelV4Message & { role: "user" }) | null {
   const lines = [
@@ -32,8 +45,16 @@ export function focusMessage({ currentTask, hint }: Focus): (LanguageModelV4Mess
 const TAGS = { observation: "observations", reflection: "observations", summary: "summary", left_out: "left-out" };
 const LEFT_OUT = "These messages are not shown, and there is no summary of them. The recall tool quotes them.";
 
-/** Blocks never change, so each is read once. */
-const shown = new WeakMap<MemoryBlock, string>();
+/** Blocks and skills never change, so each is read once. */
+const shown = new WeakMap<MemoryBlock | LoadedSkill, string>();
+
+async function textOfSkill(skill: LoadedSkill, loadBlob: LoadBlob): Promise<string> {
+  const known = shown.get(skill);
+  if (known !== undefined) return known;
+  const text = `<skill name="${skill.name}">\n${await blockText(skill, loadBlob)}\n</skill>`;
+  shown.set(skill, text);
+  return text;
+}
 
 async function textOfBlock(block: MemoryBlock, loadBlob: LoadBlob): Promise<string> {
   const known = shown.get(block);

@@ -3,7 +3,7 @@ import { tokensOfJson, tokensOfText } from "../folds/tokens.ts";
 import { settledTranscript, type Transcript } from "../folds/transcript.ts";
 import { bodyMessages } from "./body-messages.ts";
 import { entryMessage, type LoadBlob } from "./entry-message.ts";
-import { focusMessage, memoryMessage } from "./memory-message.ts";
+import { focusMessage, memoryMessage, skillsMessage } from "./memory-message.ts";
 
 /** The beginning of the prompt. It stays the same, byte by byte, until agent, model, instructions or tools change. */
 export interface Head {
@@ -22,6 +22,8 @@ export async function toPrompt(head: Head, transcript: Transcript, loadBlob: Loa
   const prompt: LanguageModelV4Prompt = head.system === "" ? [] : [{ role: "system", content: head.system }];
   const before = await memoryMessage(memory, loadBlob);
   if (before) prompt.push(before);
+  const skills = await skillsMessage(memory, loadBlob);
+  if (skills) addMessage(prompt, skills);
   for (const { entry } of kept) addMessage(prompt, await entryMessage(entry, by, loadBlob));
   for (const message of await bodyMessages(body, by, loadBlob)) addMessage(prompt, message);
   const focus = focusMessage(memory.focus);

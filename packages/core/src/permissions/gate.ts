@@ -1,14 +1,14 @@
 import * as z from "zod/mini";
 import { CinchError, reasonOf } from "../errors.ts";
 import { Decision } from "../events/event-map.ts";
-import type { Policies } from "../folds/control.ts";
+import type { ActiveSkill, Policies } from "../folds/control.ts";
 import type { Json } from "../events/message.ts";
 import { hashOf } from "../ports/hash.ts";
 import type { JudgeContext, NamedTool } from "../tools/tool.ts";
 import { judge, restriction, type Finding, type Fit, type Ruling } from "./judge.ts";
 import type { AgentPermissions } from "./agent-permissions.ts";
 import type { PathRule, PathRuleLists } from "./path-rule.ts";
-import { Policy, ToolCategory, type HeldRule, type Rule } from "./rule.ts";
+import { Policy, ToolCategory, type Rule } from "./rule.ts";
 
 const When = z.custom<(args: never) => boolean | Promise<boolean>>(
   (value) => typeof value === "function",
@@ -68,14 +68,16 @@ export async function judgeCall(call: JudgedCall, config: GateConfig, policies: 
   const category = categoryOf(tool, config);
   const [top] = policies;
   const pathRules = pathRulesOf(config, policies);
-  const findingsOf = (rules: readonly (Rule | HeldRule)[]) =>
+  const findingsOf = (rules: readonly Rule[]) =>
     rules.filter((one) => concerns(one, tool.name, category)).map((one) => ruleFinding(one, call));
+  const interrupts = await Promise.all(interruptFinding(config.interruptOn, tool.name, input));
+  const isInterrupted = interrupts.some(({ fit }) => fit !== "none");
   const findings = await Promise.all([
     ...availabilityFinding(tool, pathRules),
     ...policyFinding(call, config.topPathRules),
     ...findingsOf(config.rules),
-    ...interruptFinding(config.interruptOn, tool.name, input),
-    ...findingsOf(heldRules(top)),
+    ...interrupts,
+    ...heldFindings(top, call, { category, isInterrupted }),
   ]);
   const available = config.isAvailable(tool.name);
   const yolo = top.yolo ?? config.yolo;
@@ -85,11 +87,14 @@ export async function judgeCall(call: JudgedCall, config: GateConfig, policies: 
     const agents = at === 0 ? [] : (config.levels[at - 1] ?? [NO_PERMISSIONS]);
     // Each agent is judged on its own: what one of them allows does not answer what another asks.
     const restrictions = [
-      ...agents.map((agent) => ({ list: agent.pathRules, rules: [...agent.rules, ...heldRules(level)] })),
-      ...level.pathRules.map((list) => ({ list, rules: level.grants })),
+      ...agents.map((agent) => ({
+        list: agent.pathRules,
+        findings: () => [...findingsOf(agent.rules), ...heldFindings(level, call, { category })],
+      })),
+      ...level.pathRules.map((list) => ({ list, findings: () => findingsOf(level.grants) })),
     ];
-    for (const { list, rules } of restrictions) {
-      const restricted = restriction(await Promise.all([...restrictingFinding(call, list), ...findingsOf(rules)]));
+    for (const { list, findings: ofLevel } of restrictions) {
+      const restricted = restriction(await Promise.all([...restrictingFinding(call, list), ...ofLevel()]));
       // With YOLO no call asks, whichever level says that it does. What a level denies stays denied.
       const mustAsk = restricted === "ask" && ruling.policy === "allow" && !yolo;
       const mustDeny = restricted === "deny" && ruling.policy !== "deny";
@@ -107,8 +112,33 @@ export function pathRulesOf({ pathRules }: GateConfig, policies: PolicyLevels): 
 
 const NO_PERMISSIONS: AgentPermissions = { rules: [], pathRules: [] };
 
-const heldRules = ({ rules, grants }: Policies): readonly HeldRule[] =>
-  [...rules, ...grants].toSorted((a, b) => a.seq - b.seq);
+/** What the rules, grants and active skills of a thread say about a call, oldest first. */
+function heldFindings(
+  { rules, grants, skills }: Policies,
+  call: JudgedCall,
+  { category, isInterrupted = false }: { category: ToolCategory; isInterrupted?: boolean },
+): Promise<Finding>[] {
+  // The answers that `interruptOn` accepts are also those for a skill that asks.
+  const interrupt = isInterrupted ? { interrupt: true } : {};
+  const held = [...rules, ...grants].filter((one) => concerns(one, call.tool.name, category));
+  return [
+    ...held.map((one) => ({ seq: one.seq, finding: () => ruleFinding(one, call) })),
+    // Control tools act on the thread alone.
+    ...(category === "control" ? [] : skills).map((one) => ({
+      seq: one.seq,
+      finding: async () => ({ ...(await skillFinding(one, call)), ...interrupt }),
+    })),
+  ]
+    .toSorted((a, b) => a.seq - b.seq)
+    .map(({ finding }) => finding());
+}
+
+/** A skill asks for calls outside of what it lists, and permits none. */
+async function skillFinding({ allowed }: ActiveSkill, call: JudgedCall): Promise<Finding> {
+  const own = allowed.filter(({ toolName }) => toolName === call.tool.name);
+  const fits = await Promise.all(own.map(({ match }) => (match === undefined ? "all" : fitOf(match, call))));
+  return { policy: "ask", rank: "pattern", fit: fits.includes("all") ? "none" : "all" };
+}
 
 /** What an approval is bound to: a hash of the tool and its arguments that does not depend on the order of keys. */
 export async function digestOf(toolName: string, args: Json): Promise<string> {

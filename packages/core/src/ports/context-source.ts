@@ -3,11 +3,14 @@ import type { WorkspaceReader } from "./workspace.ts";
 
 /** The text that a source adds to the prompt. */
 export interface SourceText {
+  /** "" adds nothing. */
   text: string;
   /** Changes whenever the text does. Default: a hash of the text. */
   version?: string;
   /** What the model is told when the text has changed since its prompt began; default: the whole text. */
   change?: string;
+  /** What a person should know, such as a file that can't be used and why. Each is shown once for a thread, as `info`. */
+  problems?: readonly string[];
 }
 
 /** The thread for which a source is read. */
@@ -16,6 +19,8 @@ export interface SourceReach {
   resourceId: string;
   /** The workspace's files, as the agent reads them. `undefined`: there is no workspace, or it can't be read. */
   files: WorkspaceReader | undefined;
+  /** The version of the text that the prompt has. `undefined`: it has none. */
+  known: string | undefined;
   /** Whether what the workspace itself says may be obeyed. */
   isTrusted: boolean;
   /** The paths of the files that the thread has read or changed. */
@@ -34,6 +39,8 @@ export interface ContextSource {
   readonly kind?: "skills" | "memory";
   /** Tools for every agent. */
   readonly tools?: ToolSet;
-  /** Called when a turn begins, and when the thread has read files at new paths. `null`: nothing to add. May reject: the last text stands. */
+  /** The text depends on `paths`: it is also read when the thread has read or changed other files. */
+  readonly followsPaths?: boolean;
+  /** Called when a turn begins. `null`: nothing to add. May reject: the last text stands. */
   read(reach: SourceReach): Promise<SourceText | null>;
 }

@@ -21,7 +21,7 @@ export interface ContextView {
   /** What stands in the prompt for earlier messages, and how many tokens that takes. */
   blocks: readonly MemoryBlock[];
   blockTokens: number;
-  /** User messages that stand in the prompt although a block covers them. */
+  /** User messages and skills that stand in the prompt although a block covers them. */
   keptTokens: number;
   /** The messages after the blocks. */
   messageTokens: number;

@@ -1,5 +1,5 @@
 import type { FileDiff, FileJournal, FileRestore, FileVersion, RewoundFile, ThreadFiles } from "../events/files.ts";
-import type { PathRule } from "../permissions/path-rule.ts";
+import type { PathRule, PathRuleLists } from "../permissions/path-rule.ts";
 import type { Store } from "./store.ts";
 import type { ToolSet } from "../tools/tool.ts";
 
@@ -44,18 +44,22 @@ export interface Undo {
 
 export type LookedAt = { hash: string } | { failed: string };
 
-/** Reads files for context sources, with the rules that bind the agent. Paths are workspace paths. */
-export interface WorkspaceReader {
-  /** The entries of a directory, by name. `null`: there is no such directory. */
-  list(path: string, of: ReaderReach): Promise<{ name: string; type: "file" | "directory" }[] | null>;
-  /** `null`: there is no such file, or it may not be read. `maxBytes`: only the beginning is read. */
-  read(path: string, of: ReaderReach & { maxBytes?: number }): Promise<{ text: string; version: string } | null>;
+/** The thread for whose agent files are read, with the path rules of the agent and of those above it. */
+export interface ReaderReach extends FileReach {
+  pathRules: PathRuleLists;
 }
 
-interface ReaderReach {
-  threadId: string;
-  resourceId: string;
-  signal?: AbortSignal;
+/**
+ * Reads the files of a workspace on behalf of a thread, such as skills and AGENTS.md. The rules that bind the agent bind it too: what the
+ * agent may not read, or not without asking, does not exist here. Never follows a path out of the root.
+ */
+export interface WorkspaceReader {
+  /** The entries of a directory, by name. `null`: there is no such directory. */
+  list(path: string): Promise<{ name: string; type: "file" | "directory" }[] | null>;
+  /** Changes whenever the contents of the file do. `null`: there is no such file. */
+  version(path: string): Promise<string | null>;
+  /** The beginning of a file, at most `maxBytes` of it, and its whole size in bytes. `null`: there is no such file. */
+  read(path: string, options: { maxBytes: number }): Promise<{ text: string; version: string; size: number } | null>;
 }
 
 /** The files and commands that an agent can reach. */
@@ -63,7 +67,7 @@ export interface Workspace {
   /** Whether what the files themselves say (skills, AGENTS.md, git settings) is obeyed; default: false. */
   readonly trusted?: boolean;
   /** Without it, context sources can't read files. */
-  readonly reader?: WorkspaceReader;
+  reader?(reach: ReaderReach): WorkspaceReader;
   readonly tools: ToolSet;
   /** Without it, changes of files can't be reverted. */
   readonly undo?: Undo;

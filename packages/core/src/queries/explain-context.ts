@@ -1,6 +1,7 @@
 import type { SeqRange } from "../events/context-events.ts";
 import type { Part, Usage } from "../events/message.ts";
 import { blockTokens } from "../folds/context.ts";
+import { skillTokens } from "../folds/memory-blocks.ts";
 import { tokensOfContent, tokensOfJson, tokensOfText } from "../folds/tokens.ts";
 import { entriesOf, type TranscriptEntry } from "../folds/transcript.ts";
 import type { Head } from "../model/prompt.ts";
@@ -53,7 +54,7 @@ export async function explainContext(thread: Thread): Promise<ContextExplanation
   const parts = {
     instructions: corrected(Math.max(0, tokensOfText(head.system) - skills - added)),
     tools: corrected(tokensOfJson(head.tools)),
-    skills: corrected(skills),
+    skills: corrected(skills + skillTokens(memory)),
     memory: corrected(added),
     observations: corrected(blockTokens(memory)),
     messages: corrected(sum(entries.filter((entry) => !isResults(entry)))),

@@ -2,6 +2,7 @@ import type { StandardSchemaV1 } from "@standard-schema/spec";
 import type { AiSdkTool } from "./ai-tool.ts";
 import { checkKeys } from "../config/check.ts";
 import { CinchError, reasonOf } from "../errors.ts";
+import type { AllowedTool } from "../events/context-events.ts";
 import { Effect } from "../events/event-map.ts";
 import type { ThreadHistory } from "../queries/thread-history.ts";
 import type { ThreadFiles } from "../events/files.ts";
@@ -48,6 +49,11 @@ export interface ToolContext<Values = StateValues, Data = Json> {
    * that a crash interrupted has changed nothing. Throws `INVALID_INPUT` if the state would not fit the `stateSchema`.
    */
   setState(updates: StateUpdates<Values>): void;
+  /**
+   * Loads a skill. The result of the call should be its instructions. From the append that ends the call without an error, they stay in
+   * the prompt after a compaction, and until the turn ends calls outside of `allowedTools` ask. It permits nothing.
+   */
+  loadSkill(skill: SkillToLoad): void;
   /** Shows progress to subscribers (`tool_update`). */
   emit(partialResult: unknown): void;
   /** The workspace of the harness, if it has one. */
@@ -58,6 +64,15 @@ export interface ToolContext<Values = StateValues, Data = Json> {
   history: ThreadHistory;
   /** The path rules of the call's agent and of the agents above it. The tools of a workspace keep them, besides those of the workspace. */
   pathRules: PathRuleLists;
+}
+
+export interface SkillToLoad {
+  name: string;
+  /** Where it was read. */
+  path: string;
+  instructions: string;
+  /** Left out: no restriction. */
+  allowedTools?: readonly AllowedTool[] | undefined;
 }
 
 /** The thread of a call that is judged, for tools that have to resolve a path first. */

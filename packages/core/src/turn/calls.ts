@@ -4,6 +4,7 @@ import { asksPerson } from "../folds/open-call.ts";
 import type { ThreadState } from "../folds/state.ts";
 import type { ToolResult } from "../events/message.ts";
 import { CallFiles } from "./call-files.ts";
+import { CallSkills } from "./call-skills.ts";
 import { CallState } from "./call-state.ts";
 import { withTimeout } from "../ports/clock.ts";
 import type { ControlHost } from "../tools/control/host.ts";
@@ -118,9 +119,11 @@ async function runOne(driver: Driver, call: Call): Promise<void> {
   const startedAt = clock.now();
   const files = new CallFiles(driver, { toolCallId, toolName });
   const callState = new CallState(driver.ports.shape, () => driver.state.control);
-  const ran = await execute(driver, call, { files, state: callState });
+  const skills = new CallSkills();
+  const ran = await execute(driver, call, { files, state: callState, skills });
   const outcome =
     ran.kind === "suspended" && !ran.forChildren && driver.ports.modes.declinesQuestions ? failed(NO_ANSWER) : ran;
+  await skills.settle();
   // A closing driver records what is done. The next driver treats a stopped call as one that a crash interrupted.
   if (!driver.drives && !isDone(outcome)) return;
   await driver.append((state) => {
@@ -140,8 +143,10 @@ async function runOne(driver: Driver, call: Call): Promise<void> {
     const durationMs = Math.max(0, clock.now() - startedAt);
     const fields = { result: withRemarks(result, call), isError, ...unknown, durationMs, ...files.reads };
     const end: NewEvent = { type: "tool_end", turnId, toolCallId, toolName, ...fields };
-    const decision = afterCall(state, [...changes, ...events, end]);
-    return final.kind === "ended" ? { ...decision, blobs: final.blobs } : decision;
+    const loaded = isError ? [] : skills.events(turnId);
+    const decision = afterCall(state, [...changes, ...events, ...loaded, end]);
+    const blobs = [...(final.kind === "ended" ? final.blobs : []), ...(isError ? [] : skills.blobs)];
+    return blobs.length > 0 ? { ...decision, blobs } : decision;
   });
 }
 
@@ -191,7 +196,7 @@ function withRemarks(result: ToolResult, { edited, args, remark }: Call): ToolRe
 async function execute(
   driver: Driver,
   call: Call,
-  parts: { files: CallFiles; state: CallState },
+  parts: { files: CallFiles; state: CallState; skills: CallSkills },
 ): Promise<CallOutcome> {
   const { toolCallId, toolName, key } = call;
   const runnable = driver.runnable.get(toolCallId);

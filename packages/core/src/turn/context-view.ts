@@ -1,4 +1,5 @@
 import { blockTokens } from "../folds/context.ts";
+import { skillTokens } from "../folds/memory-blocks.ts";
 import type { ThreadState } from "../folds/state.ts";
 import { trieGet } from "../folds/trie.ts";
 import type { Body, KeptEntry, Transcript } from "../folds/transcript.ts";
@@ -28,7 +29,7 @@ export function contextView(state: ThreadState, transcript: Transcript, moment: 
     headTokens: corrected(tokens.head),
     blocks: memory.blocks,
     blockTokens: corrected(blockTokens(memory)),
-    keptTokens: corrected(memory.keptTokens),
+    keptTokens: corrected(memory.keptTokens + skillTokens(memory)),
     messageTokens: corrected(transcript.body?.tokens ?? 0),
     boundaries: boundariesOf(transcript).map(({ seq, tokens: upTo }) => ({ seq, tokens: corrected(upTo) })),
     fromSeq: memory.coveredSeq + 1,

@@ -88,7 +88,7 @@ export function beginTurn(
 export function enterStep(
   state: ThreadState,
   setup: Setup,
-  { ids, sources }: { ids: Ids; sources: readonly ReadSource[] },
+  { ids, sources, now }: { ids: Ids; sources: readonly ReadSource[]; now: number },
 ): Proposal | null {
   const { turn, control } = state;
   if (!turn) return null;
@@ -99,7 +99,7 @@ export function enterStep(
     events.push({ type: "agent_start", turnId, modeId: mode.id, modelId, resumed: true });
   if (control.modeNote === null ? note.isNeeded : control.modeNote !== note.text)
     events.push(noteMessage({ turnId, about: "mode", text: note.text }, ids));
-  events.push(...changedSources(state, sources, ids));
+  events.push(...changedSources(state, { sources, ids, now }));
   events.push(...(takeSteers(state, ids)?.events ?? []));
   const open = state.tasks.filter(({ status }) => status !== "completed");
   const isDue = turn.steps === 0 ? control.sinceTasks > 0 : control.sinceTasks >= REMIND_AFTER;

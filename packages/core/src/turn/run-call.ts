@@ -9,6 +9,7 @@ import type { Json } from "../events/message.ts";
 import type { PathRuleLists } from "../permissions/path-rule.ts";
 import { sleep, type Clock } from "../ports/clock.ts";
 import { type NamedTool, type ToolContext } from "../tools/tool.ts";
+import type { CallSkills } from "./call-skills.ts";
 import type { CallState } from "./call-state.ts";
 import { callEnd, failed, shownJson, type CallEnd } from "./tool-result.ts";
 
@@ -37,6 +38,7 @@ interface CallRun {
   files: ThreadFiles;
   history: ThreadHistory;
   state: CallState;
+  skills: CallSkills;
   host: ControlHost;
   emit(partialResult: Json): void;
 }
@@ -80,6 +82,7 @@ export async function runCall(run: CallRun): Promise<CallOutcome> {
       return run.state.whole;
     },
     setState: (updates) => run.state.set(updates),
+    loadSkill: (skill) => run.skills.load(skill),
     emit: (partialResult) => run.emit(shownJson(partialResult)),
     suspend(payload) {
       suspended = { payload: payloadOf(payload) };

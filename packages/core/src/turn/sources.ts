@@ -1,3 +1,4 @@
+import { CallFiles } from "./call-files.ts";
 import { reasonOf } from "../errors.ts";
 import type { NewEvent } from "../events/event-map.ts";
 import type { ThreadState } from "../folds/state.ts";
@@ -7,7 +8,10 @@ import { hashOf } from "../ports/hash.ts";
 import { withTimeout } from "../ports/clock.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { ContextSource } from "../ports/context-source.ts";
+import { pathRulesOf } from "../permissions/gate.ts";
+import type { PathRuleLists } from "../permissions/path-rule.ts";
 import type { Driver } from "./driver.ts";
+import type { Setup } from "./setup.ts";
 
 /** A source that takes longer is left as it was. */
 const READ_MS = 5_000;
@@ -20,6 +24,12 @@ export interface ReadSource {
   version: string;
   change: string;
 }
+
+/** A source must not flood the subscribers. */
+const MAX_PROBLEMS = 100;
+/** The problems that were shown, by thread. */
+const shown = new WeakMap<ContextSource, Set<string>>();
+const MAX_SHOWN = 10_000;
 
 /** The texts of the context sources, as a driver has last read them. */
 export class Sources {
@@ -36,24 +46,48 @@ export class Sources {
     return this.#texts;
   }
 
-  /** Reads the sources when a turn begins, and when the thread has read other files since. */
-  async refresh(): Promise<void> {
+  /** Reads the sources when a turn begins, and those that follow paths when the thread has read other files since. */
+  async refresh({ gate }: Setup): Promise<void> {
     const { ports, state } = this.#driver;
     const { turn, files } = state;
     if (ports.sources.length === 0 || !turn) return;
-    if (this.#at?.turnId === turn.turnId && this.#at.seen === files.seen) return;
+    const isNewTurn = this.#at?.turnId !== turn.turnId;
+    if (!isNewTurn && this.#at?.seen === files.seen) return;
     this.#at = { turnId: turn.turnId, seen: files.seen };
-    const read = await Promise.all(ports.sources.map((source) => this.#read(source)));
+    const pathRules = pathRulesOf(gate, this.#driver.journal.policies);
+    const read = await Promise.all(
+      ports.sources.map((source) =>
+        isNewTurn || source.followsPaths ? this.#read(source, pathRules) : this.#known(source),
+      ),
+    );
     this.#texts = read.flatMap((text) => text ?? []);
   }
 
-  async #read(source: ContextSource): Promise<ReadSource | null> {
+  #known({ name }: ContextSource): ReadSource | null {
+    return this.#texts.find((text) => text.name === name) ?? null;
+  }
+
+  /** Each problem is shown once for a thread. */
+  #report(source: ContextSource, problems: readonly string[]): void {
+    const { journal } = this.#driver;
+    const known = shown.get(source) ?? new Set();
+    shown.set(source, known);
+    for (const message of problems.slice(0, MAX_PROBLEMS)) {
+      const key = `${journal.id} ${message}`;
+      if (known.has(key)) continue;
+      if (known.size >= MAX_SHOWN) known.clear();
+      known.add(key);
+      journal.live({ type: "info", message });
+    }
+  }
+
+  async #read(source: ContextSource, pathRules: PathRuleLists): Promise<ReadSource | null> {
     const { ports, state, journal, signal } = this.#driver;
-    const known = this.#texts.find(({ name }) => name === source.name) ?? null;
     const reach = {
       threadId: journal.id,
       resourceId: state.resourceId,
-      files: ports.workspace?.reader,
+      files: ports.workspace?.reader?.({ threadId: journal.id, files: new CallFiles(this.#driver), signal, pathRules }),
+      known: state.head?.sources[source.name]?.version || undefined,
       isTrusted: ports.workspace?.trusted ?? false,
       paths: Array.from(trieKeys(state.files.seen)),
       signal,
@@ -61,23 +95,28 @@ export class Sources {
     try {
       const found = await withTimeout(ports.clock, source.read(reach), { ms: READ_MS });
       if (found === undefined) throw new Error(`There was no text within ${READ_MS / 1000} s.`);
-      if (found === null) return null;
+      this.#report(source, found?.problems ?? []);
+      if (found === null || found.text === "") return null;
       const text = found.text.slice(0, TEXT_CHARS).toWellFormed();
       const { version = await hashOf(new TextEncoder().encode(text)), change = text } = found;
       return { name: source.name, text, version, change: change.slice(0, TEXT_CHARS).toWellFormed() };
     } catch (error) {
       const message = `The context source "${source.name}" could not be read: ${reasonOf(error)}`;
       if (!signal.aborted) journal.live({ type: "info", message });
-      return known;
+      return this.#known(source);
     }
   }
 }
 
 /** Notes about sources whose text is not the one that the prompt has. */
-export function changedSources(state: ThreadState, texts: readonly ReadSource[], ids: Ids): NewEvent[] {
+export function changedSources(
+  state: ThreadState,
+  { sources: texts, ids, now }: { sources: readonly ReadSource[]; ids: Ids; now: number },
+): NewEvent[] {
   const { head, turn } = state;
   if (!head || !turn) return [];
   const { turnId } = turn;
+  const date = `${new Date(now).toISOString().slice(0, 16).replace("T", " ")} UTC`;
   const note = (name: string, version: string, text: string): NewEvent => ({
     type: "message_end",
     turnId,
@@ -92,9 +131,10 @@ export function changedSources(state: ThreadState, texts: readonly ReadSource[],
   return [
     ...changed.map(({ name, version, change }) => {
       const isNew = head.sources[name] === undefined || head.sources[name].version === "";
-      return note(name, version, `${isNew ? "New" : "Changed"} since this conversation began: ${name}\n\n${change}`);
+      const since = `${isNew ? "New" : "Changed"} since this conversation began`;
+      return note(name, version, `${since}: ${name} (${date})\n\n${change}`);
     }),
-    ...gone.map(([name]) => note(name, "", `Not there any more, and no longer in force: ${name}`)),
+    ...gone.map(([name]) => note(name, "", `Not there any more, and no longer in force: ${name} (${date})`)),
   ];
 }
 

@@ -176,8 +176,8 @@ async function step(driver: Driver, turn: Turn): Promise<void> {
   const reachedLimit = () => exhaustedInTree(driver, setup);
   const detail = reachedLimit();
   if (detail !== null) return overBudget(driver, detail, null);
-  await orAborted(driver.sources.refresh(), driver.signal);
-  await driver.append((state) => enterStep(state, setup, { ids, sources: driver.sources.texts }));
+  await orAborted(driver.sources.refresh(setup), driver.signal);
+  await driver.append((state) => enterStep(state, setup, { ids, sources: driver.sources.texts, now: clock.now() }));
   // If the mode or the model was switched meanwhile, the next iteration enters the step again.
   if (setupOf(driver) !== setup) return;
   // Notes may be among what left the prompt: the next iteration repeats them.

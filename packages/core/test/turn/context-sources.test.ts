@@ -16,10 +16,17 @@ const changing = (name: string): ContextSource & { text: string | null; reads: n
   },
 });
 
+/** `DATE` stands for the time of the event. */
+function undated(text: string, at: number): string {
+  return text.replace(/\((\d{4}-\d\d-\d\d \d\d:\d\d UTC)\)/, (all, date: string) =>
+    Math.abs(Date.parse(date) - at) < 120_000 ? "DATE" : all,
+  );
+}
+
 const notesOf = (seen: readonly HarnessEvent[]): string[] =>
   seen.flatMap((event) =>
     event.type === "message_end" && event.about === "context" && event.message.content[0]?.type === "text"
-      ? [event.message.content[0].text]
+      ? [undated(event.message.content[0].text, event.at)]
       : [],
   );
 
@@ -31,7 +38,7 @@ test("the text of a source is in the head, and a change is one note on the next 
   rules.text = "rules: two";
   await h.sendMessage({ content: "b" });
   await h.sendMessage({ content: "c" });
-  assert.deepEqual(notesOf(h.seen), ["Changed since this conversation began: rules\n\nrules: two"]);
+  assert.deepEqual(notesOf(h.seen), ["Changed since this conversation began: rules DATE\n\nrules: two"]);
   const [first, , third] = model.requests.map(({ prompt }) => prompt);
   assert.deepEqual(first![0], { role: "system", content: "Test.\n\nrules: one" });
   assert.deepEqual(JSON.parse(JSON.stringify(third!.slice(0, 2))), JSON.parse(JSON.stringify(first!.slice(0, 2))));
@@ -76,7 +83,7 @@ test("a source that has no text any more is a note too", async () => {
   rules.text = null;
   await h.sendMessage({ content: "b" });
   await h.sendMessage({ content: "c" });
-  assert.deepEqual(notesOf(h.seen), ["Not there any more, and no longer in force: rules"]);
+  assert.deepEqual(notesOf(h.seen), ["Not there any more, and no longer in force: rules DATE"]);
 });
 
 test("a source that fails does not stop the turn, and its last text stands", async () => {

@@ -1,10 +1,31 @@
-import type { Harness, Memory, Store, ThreadRecord } from "@cinch/core";
-import { say, type Step } from "../model.ts";
+import { defineTool, type Harness, type Memory, type Store, type ThreadRecord } from "@cinch/core";
+import * as z from "zod";
+import { call, say, type Step } from "../model.ts";
 
 const TURNS = 50;
 export const memoryOrders: Record<string, Step[]> = Object.fromEntries(
-  Array.from({ length: TURNS }, (_, at) => [`remember ${at + 1}`, [say("remembered")]]),
+  Array.from({ length: TURNS }, (_, at) => [
+    `remember ${at + 1}`,
+    [at === 0 ? call("learn", {}) : say("remembered"), say("learnt")],
+  ]),
 );
+
+/** Loads a skill, as the tool `skill` does. */
+export const learn = defineTool({
+  description: "learn",
+  category: "control",
+  effect: "pure",
+  input: z.object({}),
+  execute(_, { loadSkill }) {
+    loadSkill({
+      name: "obeying",
+      path: "/skills/obeying",
+      instructions: "Obey.",
+      allowedTools: [{ toolName: "once" }],
+    });
+    return "Obey.";
+  },
+});
 
 /** The threads whose prompt the memory may change. In the others the model counts its answers. */
 const remembering = new Set<string>();

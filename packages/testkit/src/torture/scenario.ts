@@ -15,7 +15,7 @@ import {
 import * as z from "zod";
 import { call, fail, hang, say, scriptedBy, type Step } from "../model.ts";
 import { controlOrders, forbid, playControl } from "./control.ts";
-import { memoryOrders, playMemory, tortureMemory } from "./memory.ts";
+import { learn, memoryOrders, playMemory, tortureMemory } from "./memory.ts";
 import { until } from "./until.ts";
 
 /** The steps of the scripted model for each order of the user. */
@@ -104,6 +104,7 @@ function tools(ledger: string) {
   });
   return {
     jot,
+    learn,
     pure: tool("pure", "pure"),
     idempotent: tool("idempotent", "idempotent"),
     once: tool("once", "once"),

@@ -13,6 +13,18 @@ export function ruleHooks(rules: PathRules): PolicyHooks {
   };
 }
 
+/** Also refuses to read what rules ask for, because no person can be asked. */
+export function unaskedHooks(rules: PathRules): PolicyHooks {
+  const hooks = ruleHooks(rules);
+  return {
+    ...hooks,
+    before: (access, reach) =>
+      policyFor(rules, "read", access.path) === "ask"
+        ? "the path rules ask before it is read, and no person can be asked here."
+        : hooks.before?.(access, reach),
+  };
+}
+
 function isDenied(rules: PathRules, { operation, path }: Access): boolean {
   const denies = (of: "read" | "write") => policyFor(rules, of, path) === "deny";
   switch (operation) {

@@ -1,0 +1,123 @@
+import { checkKeys, CinchError, type ContextSource, type SourceReach, type WorkspaceReader } from "@cinch/core";
+import { FileCache } from "./sources/file-cache.ts";
+import { HostFolder, hostReader } from "./sources/host-folder.ts";
+import { hashed, KnownLists, type ListChange } from "./sources/known-lists.ts";
+
+export interface AgentsMdOptions {
+  /** Files of the workspace, or folders of the machine with an AGENTS.md in them. They are read also if the workspace is not trusted. */
+  files?: readonly (string | HostFolder)[];
+}
+
+const FILE = "AGENTS.md";
+/** Of one file, and of all of them together, in characters. */
+const FILE_CHARS = 20_000;
+const ALL_CHARS = 60_000;
+/** In how many folders the agent may work for each to be looked at. */
+const MAX_FOLDERS = 200;
+
+const INTRODUCTION =
+  "These are standing instructions of the user and the project. Where two contradict each other, the later one counts.";
+
+interface Instructions {
+  path: string;
+  text: string;
+  /** Of the whole file, in bytes. */
+  size: number;
+}
+
+/**
+ * The user's AGENTS.md, if it is listed, that of the project, and those of the folders in which the agent works, the nearest last. What is
+ * not listed is read in a trusted workspace only.
+ */
+export function agentsMd(options: AgentsMdOptions = {}): ContextSource {
+  checkKeys("agentsMd", options, ["files"]);
+  const listed = (options.files ?? []).map(checkedFile);
+  const cache = new FileCache<Instructions>((path, { text, size }) => ({ path, text: text.trim(), size }), {
+    maxBytes: FILE_CHARS * 4,
+  });
+  const lists = new KnownLists();
+  return {
+    name: FILE,
+    followsPaths: true,
+    async read(reach) {
+      const { files: places, problems } = placesOf(listed, reach);
+      const found = await Promise.all(places.map(({ reader, path }) => cache.get(reader, path)));
+      const files = withinLimit(found.filter((file) => file !== null && file.text !== "") as Instructions[]);
+      if (files.length === 0) return { text: "", problems };
+      const items = new Map(files.map(({ path, text, size }) => [path, hashed(`${size} ${text}`)]));
+      const change = lists.change(reach.known, items);
+      return {
+        text: [INTRODUCTION, ...files.map(elementOf)].join("\n\n"),
+        version: lists.add(items),
+        ...(change ? { change: changeText(change, files) } : {}),
+        problems,
+      };
+    },
+  };
+}
+
+interface Place {
+  reader: WorkspaceReader;
+  path: string;
+}
+
+function placesOf(listed: readonly (string | HostFolder)[], { files, isTrusted, paths }: SourceReach) {
+  const problems: string[] = [];
+  const named = listed.flatMap((one): Place[] => {
+    if (one instanceof HostFolder) return [{ reader: hostReader, path: `${one.path}/${FILE}` }];
+    if (files) return [{ reader: files, path: one }];
+    problems.push(`${one}: this harness has no workspace to read it from.`);
+    return [];
+  });
+  const isNamed = (path: string) => named.some((one) => one.reader === files && one.path === path);
+  const discovered = files && isTrusted ? foldersOf(paths).map((folder) => `${folder}/${FILE}`) : [];
+  const others = discovered.filter((path) => !isNamed(path)).map((path) => ({ reader: files!, path }));
+  return { files: [...named, ...others], problems };
+}
+
+/** The root and every folder above these files, the root first. */
+function foldersOf(paths: readonly string[]): string[] {
+  const folders = new Set([""]);
+  for (const path of paths)
+    for (let end = path.lastIndexOf("/"); end > 0; end = path.lastIndexOf("/", end - 1))
+      folders.add(path.slice(0, end));
+  const depth = (folder: string) => folder.split("/").length;
+  return [...folders].toSorted((a, b) => depth(a) - depth(b) || (a < b ? -1 : 1)).slice(0, MAX_FOLDERS);
+}
+
+/** Cuts long files, and leaves out those that are farthest away, each with a sentence. */
+function withinLimit(files: readonly Instructions[]): Instructions[] {
+  let room = ALL_CHARS;
+  return files
+    .toReversed()
+    .map((file): Instructions => {
+      const text = cut(file);
+      room -= text.length;
+      return {
+        ...file,
+        text: room >= 0 ? text : `(Left out, because there are too many instructions: ${file.size} bytes.)`,
+      };
+    })
+    .toReversed();
+}
+
+function cut({ text, path, size }: Instructions): string {
+  if (text.length <= FILE_CHARS) return text;
+  return `${text.slice(0, FILE_CHARS).toWellFormed()}\n(Only the first ${FILE_CHARS} characters of ${path} are here: it has ${size} bytes.)`;
+}
+
+const elementOf = ({ path, text }: Instructions): string => `<instructions path="${path}">\n${text}\n</instructions>`;
+
+function changeText({ added, changed, removed }: ListChange, files: readonly Instructions[]): string {
+  const now = files.filter(({ path }) => added.includes(path) || changed.includes(path)).map(elementOf);
+  return [...now, ...removed.map((path) => `${path} is gone. What it said is no longer in force.`)].join("\n\n");
+}
+
+function checkedFile(file: string | HostFolder): string | HostFolder {
+  if (file instanceof HostFolder) return file;
+  if (typeof file === "string" && /^\/(?!.*(?:^|\/)\.\.?(?:\/|$)).*[^/]$/.test(file)) return file;
+  throw new CinchError(
+    "INVALID_CONFIG",
+    `agentsMd: ${JSON.stringify(file)} is not a file of the workspace, such as "/docs/AGENTS.md". For a folder of the machine, use hostFolder().`,
+  );
+}
