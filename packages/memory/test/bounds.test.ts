@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { defineTool } from "@cinch/core";
 import { fail, type ScriptedModel } from "@cinch/testkit";
 import { observationalMemory, summaries } from "@cinch/memory";
 import {
@@ -8,6 +9,7 @@ import {
   isObserver,
   isReflector,
   isSummariser,
+  look,
   resultsIn,
   simulated,
   stepsOf,
@@ -55,6 +57,21 @@ test("messages of the user that stay as they are take a part of a small window, 
     await simulation.harness.sendMessage({ content: `Question ${turn}. ${"Why? ".repeat(400)}` });
   for (const { prompt } of stepsOf(model)) assert.ok(tokensOf(prompt) < 8_000, `${tokensOf(prompt)} tokens`);
   assert.ok(model.requests.filter(isSummariser).length < 15);
+});
+
+test("a head that fills the window does not cost a summary at each step", async () => {
+  const model = worker(40);
+  const long = defineTool({
+    description: "Does nothing. ".repeat(5_000),
+    category: "read",
+    input: { type: "object" },
+    execute: () => "",
+  });
+  const tools = { look, long };
+  await using simulation = await simulated(model, { memory: summaries(), contextWindow: WINDOW, tools });
+  assert.equal((await simulation.harness.sendMessage({ content: "Look." })).reason, "complete");
+  const summariesMade = model.requests.filter(isSummariser).length;
+  assert.ok(summariesMade > 1 && summariesMade <= 40 / 2, `${summariesMade} summaries`);
 });
 
 test("compact() leaves a thread as it is if the summary would be longer", async () => {

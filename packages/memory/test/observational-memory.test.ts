@@ -202,6 +202,19 @@ test("settings that another process without this memory has stored are ignored i
   }
 });
 
+test("initialState can have the settings of all threads", async () => {
+  const agent = new Agent({ name: "worker", model: worker(2), tools: { look } });
+  const config = { id: "test", agent, memory: observationalMemory() };
+  const harness = new Harness({ ...config, initialState: { om: { messageTokens: 2_000 } } });
+  await harness.sendMessage({ content: "Look." });
+  assert.equal(harness.getDisplayState().omProgress?.messageLimit, 2_000);
+  await harness.close();
+  assert.throws(() => new Harness({ ...config, initialState: { om: { messageTokens: "x" } } }), {
+    code: "INVALID_CONFIG",
+    message: /initialState\.om .*whole number of tokens/,
+  });
+});
+
 test("observer and reflector use the thread's own model, or the one that is configured", async () => {
   const own = worker(30);
   const other = worker(0);

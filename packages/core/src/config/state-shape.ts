@@ -38,8 +38,10 @@ export class StateShape {
     initialState: Record<string, unknown> | undefined,
     memory?: Pick<Memory, "checkSettings">,
   ) {
-    const { yolo = false, ...input } = initialState ?? {};
+    const { yolo = false, ...all } = initialState ?? {};
     this.#memory = memory;
+    const om = this.#hasSettings ? initialSettings(all["om"], memory) : {};
+    const input = this.#hasSettings ? withoutOm(all) : all;
     if (typeof yolo !== "boolean")
       throw new CinchError("INVALID_CONFIG", "Harness: initialState.yolo must be true or false.");
     this.#schema = schema;
@@ -50,12 +52,17 @@ export class StateShape {
     if (result instanceof Promise) throw new CinchError("INVALID_CONFIG", `Harness: ${ASYNC_SCHEMA}`);
     if (initialState && result?.issues) throw invalidState(result.issues, source);
     if (result && !result.issues) refuseUnknown(input, result.value, source);
-    this.#initial = asState(result && !result.issues ? result.value : input, source);
+    this.#initial = asState({ ...((result && !result.issues ? result.value : input) as object), ...om }, source);
   }
 
   /** A copy of the whole state. `yolo` is `null` for a thread that has not set it. */
   whole(values: State, { yolo }: { yolo: boolean | null }): WholeState {
     return structuredClone({ ...this.#initial, ...values, yolo: yolo ?? this.yolo });
+  }
+
+  /** The settings of the memory for a thread. `own`: those that the thread has set. */
+  settings(own: Json | undefined): Json | undefined {
+    return own ?? this.#initial["om"];
   }
 
   /** The updates as JSON. Throws `INVALID_INPUT` if the state would not fit its schema. */
@@ -91,7 +98,18 @@ export class StateShape {
   }
 }
 
-const withoutOm = (state: State): State => Object.fromEntries(Object.entries(state).filter(([key]) => key !== "om"));
+const withoutOm = <Value>(state: Record<string, Value>): Record<string, Value> =>
+  Object.fromEntries(Object.entries(state).filter(([key]) => key !== "om"));
+
+function initialSettings(om: unknown, memory: Pick<Memory, "checkSettings"> | undefined): { om?: unknown } {
+  if (om === undefined) return {};
+  try {
+    memory?.checkSettings?.(om);
+    return { om };
+  } catch (cause) {
+    throw new CinchError("INVALID_CONFIG", `Harness: initialState.om can't be used. ${reasonOf(cause)}`, cause);
+  }
+}
 
 const ASYNC_SCHEMA = "the stateSchema returned a promise; it must validate synchronously.";
 

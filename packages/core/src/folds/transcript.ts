@@ -109,9 +109,13 @@ export function entriesOf(state: Transcript): TranscriptEntry[] {
   return [...state.kept.map(({ entry }) => entry), ...entries.toReversed()];
 }
 
-/** Marks a note of the harness, so that the model does not take it for the user's words. */
+/** Marks a note of the harness, so that the model does not take it for the user's words. No text can close its note. */
 const noted = (content: readonly Part[]): Part[] =>
-  content.map((part) => (part.type === "text" ? { ...part, text: `<note>\n${part.text}\n</note>` } : part));
+  content.map((part) =>
+    part.type === "text"
+      ? { ...part, text: `<note>\n${part.text.replace(/<(?=\/?note\b)/gi, "&lt;")}\n</note>` }
+      : part,
+  );
 
 /** The entry of a message of the user or of the harness. `null`: nothing of it can be sent. */
 export function spoken(kind: "user" | "note", content: readonly Part[]): TranscriptEntry | null {

@@ -330,6 +330,7 @@ export class Thread implements Journal {
   #deleted(error: CinchError): void {
     this.isDeleted = true;
     this.state = newThreadState;
+    this.memoryJobs.close();
     this.#stopDriving();
     this.results.rejectAll(error);
     this.wakeWaiters();

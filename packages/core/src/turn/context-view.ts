@@ -1,7 +1,7 @@
+import type { Json } from "../events/message.ts";
 import { blockTokens } from "../folds/context.ts";
 import { skillTokens } from "../folds/memory-blocks.ts";
 import type { ThreadState } from "../folds/state.ts";
-import { trieGet } from "../folds/trie.ts";
 import type { Body, KeptEntry, Transcript } from "../folds/transcript.ts";
 import { tokensOfContent } from "../folds/tokens.ts";
 import type { Boundary, ContextView } from "../ports/memory.ts";
@@ -16,11 +16,12 @@ interface Moment {
   window: number;
   now: number;
   hasOverflowed: boolean;
+  settings: Json | undefined;
 }
 
 /** What a memory decides from. */
 export function contextView(state: ThreadState, transcript: Transcript, moment: Moment): ContextView {
-  const { threadId, window, now, hasOverflowed } = moment;
+  const { threadId, window, now, hasOverflowed, settings } = moment;
   const { memory, tokens, ratio, requested, answered, modelId, failures } = state.context;
   const corrected = (estimate: number) => Math.ceil(estimate * ratio);
   return {
@@ -40,7 +41,7 @@ export function contextView(state: ThreadState, transcript: Transcript, moment: 
     isModelNew: answered.at > 0 && answered.modelId !== modelId,
     isRequested: requested !== null,
     hasOverflowed,
-    settings: trieGet(state.control.values, "om"),
+    settings,
   };
 }
 

@@ -3,6 +3,7 @@ import { CinchError, reasonOf } from "../errors.ts";
 import type { CompactionReason, SeqRange } from "../events/context-events.ts";
 import type { NewEvent } from "../events/event-map.ts";
 import { tokensOfText } from "../folds/tokens.ts";
+import { trieGet } from "../folds/trie.ts";
 import { hashOf } from "../ports/hash.ts";
 import { orAborted, withTimeout } from "../ports/clock.ts";
 import type { ContextPlan, ContextView, Cut, Memory } from "../ports/memory.ts";
@@ -21,14 +22,15 @@ const SUMMARY_MS = 60_000;
  * turn does not wait for. Returns whether anything has left the prompt.
  */
 export async function fitContext(driver: Driver, setup: Setup, { hasOverflowed = false } = {}): Promise<boolean> {
-  const { memory, clock } = driver.ports;
+  const { memory, clock, shape } = driver.ports;
   const { state } = driver;
   if (!memory) {
     if (state.context.requested) await notDone(driver, NO_MEMORY);
     return false;
   }
   const transcript = await driver.journal.transcript();
-  const moment = { threadId: driver.journal.id, window: setup.window, now: clock.now(), hasOverflowed };
+  const settings = shape.settings(trieGet(state.control.values, "om"));
+  const moment = { threadId: driver.journal.id, window: setup.window, now: clock.now(), hasOverflowed, settings };
   const view = contextView(state, transcript, moment);
   const { cut, observe, reflect, limits } = planned(driver, memory, view);
   if (limits)

@@ -46,7 +46,7 @@ export class MemoryWork {
   }
 
   async job({ range, blocks, quotesFrom, instructions = "", signal }: Work): Promise<MemoryJob> {
-    const { store, modes } = this.#ports;
+    const { store, modes, shape } = this.#ports;
     const { control } = this.#thread.state;
     const isEmpty = quotesFrom > range[1];
     const setup = await modes.setup(control);
@@ -61,7 +61,7 @@ export class MemoryWork {
       ),
       instructions,
       room: Math.floor(setup.window / 2),
-      settings: trieGet(control.values, "om"),
+      settings: shape.settings(trieGet(control.values, "om")),
       signal,
       ask: async ({ model: chosen, ...request }) => {
         const { modelId, model } = await modes.textModel(chosen, control);

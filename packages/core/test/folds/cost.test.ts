@@ -78,6 +78,30 @@ const growing: Record<string, (n: number) => NewEvent[]> = {
     { type: "context_offloaded", ...call(n), path: `/.cinch/context/${n}`, blob: `b${n}`, chars: 1, bytes: 1 },
     { type: "tool_end", ...call(n), result: { content: "ok" }, isError: false, durationMs: 1 },
   ],
+  "observations that threads share": (n) => [
+    {
+      type: "om_observation_end",
+      of: `t${n}`,
+      range: [1, 2],
+      blob: `b${n}`,
+      tokens: 1,
+      modelId: "",
+      usage,
+      cost: null,
+      cutSeq: 0,
+    },
+  ],
+  "observations that are activated and summarised": (n) => {
+    const seq = begin.length + 4 * n + 1;
+    const left = { bodyTokens: 0, by: "p", kept: [], keptTokens: 0 };
+    const made = { range: [seq, seq] as [number, number], blob: `b${n}`, tokens: 1 };
+    return [
+      { type: "message_end", turnId, message: said(`m${n}`, "assistant") },
+      { type: "om_observation_end", ...made, modelId: "", usage, cost: null, cutSeq: 0, currentTask: "x" },
+      { type: "om_activation", turnId, range: made.range, ...left, reason: "threshold" },
+      { type: "context_summarised", turnId, ...left, ...made, range: [1, seq], reason: "window" },
+    ];
+  },
   usage: () => [{ type: "usage_update", turnId, usage, cost: 1, cachedShare: 0 }],
   "task lists": (n) => [
     { type: "task_updated", turnId, tasks: [{ id: `${n}`, content: "x", status: "pending", activeForm: "x" }] },
