@@ -1,6 +1,7 @@
 import { setImmediate } from "node:timers/promises";
-import { diffWordsWithSpace, structuredPatch } from "diff";
+import { diffWordsWithSpace } from "diff";
 import { text, type Line, type Span, type Style } from "../terminal/line.ts";
+import { lineChanges, type LineChange } from "./line-changes.ts";
 
 /** Neighbouring changes, with the unchanged lines around them. A line starts with `+`, `-` or a space. */
 export interface DiffHunk {
@@ -9,11 +10,6 @@ export interface DiffHunk {
   lines: string[];
 }
 
-/** Texts of fewer lines are always compared: it takes a moment at most, and no other load on the machine can prevent it. */
-const ALWAYS_LINES = 1_000;
-/** Most diffs of larger texts take less, and are computed at once. */
-const AT_ONCE_MS = 40;
-const TIMEOUT_MS = 200;
 const CONTEXT = 3;
 /** In longer lines, and where little is equal, marking words helps no reader. */
 const MAX_WORD_LINE = 500;
@@ -23,24 +19,40 @@ const MAX_WORD_RUN = 100;
 const PIECE_MS = 10;
 const HEADER = /^@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@/;
 
-/** The changes from one text to another. `undefined` if they are too different to be compared in time. */
-export async function diffBetween(before: string, after: string): Promise<DiffHunk[] | undefined> {
-  const compare = <Options extends object>(options: Options) => ({ context: CONTEXT, ...options });
-  const names = [undefined, undefined] as const;
-  if (lineCount(before) + lineCount(after) <= ALWAYS_LINES)
-    return structuredPatch("", "", before, after, ...names, compare({})).hunks;
-  const quick = structuredPatch("", "", before, after, ...names, compare({ timeout: AT_ONCE_MS }));
-  if (quick) return quick.hunks;
-  return new Promise((resolve) => {
-    const callback = (patch: { hunks: DiffHunk[] } | undefined) => resolve(patch?.hunks);
-    structuredPatch("", "", before, after, ...names, compare({ timeout: TIMEOUT_MS, callback }));
-  });
+/** The changes from one text to another. A line end that is missing at the end of a text is no change. */
+export async function diffBetween(before: string, after: string): Promise<DiffHunk[]> {
+  const [oldLines, newLines] = [linesOf(before), linesOf(after)];
+  const changes: LineChange[] = [];
+  for await (const piece of inPieces(lineChanges(oldLines, newLines))) changes.push(...piece);
+  return neighbours(changes).map((group) => hunkOf(group, oldLines, newLines));
 }
 
-function lineCount(content: string): number {
-  let count = 1;
-  for (let at = content.indexOf("\n"); at !== -1; at = content.indexOf("\n", at + 1)) count++;
-  return count;
+const linesOf = (content: string): string[] => (content === "" ? [] : content.replace(/\n$/, "").split("\n"));
+
+/** Changes whose contexts touch are one hunk. */
+function neighbours(changes: LineChange[]): LineChange[][] {
+  const groups: LineChange[][] = [];
+  for (const change of changes) {
+    const last = groups.at(-1);
+    if (last && change.oldStart - last.at(-1)!.oldEnd <= 2 * CONTEXT) last.push(change);
+    else groups.push([change]);
+  }
+  return groups;
+}
+
+function hunkOf(changes: LineChange[], oldLines: string[], newLines: string[]): DiffHunk {
+  const [first] = changes as [LineChange];
+  const context = Math.min(CONTEXT, first.oldStart);
+  const lines: string[] = [];
+  let old = first.oldStart - context;
+  for (const { oldStart, oldEnd, newStart, newEnd } of changes) {
+    for (; old < oldStart; old++) lines.push(` ${oldLines[old]}`);
+    for (; old < oldEnd; old++) lines.push(`-${oldLines[old]}`);
+    for (let at = newStart; at < newEnd; at++) lines.push(`+${newLines[at]}`);
+  }
+  const end = Math.min(old + CONTEXT, oldLines.length);
+  for (; old < end; old++) lines.push(` ${oldLines[old]}`);
+  return { oldStart: first.oldStart - context + 1, newStart: first.newStart - context + 1, lines };
 }
 
 /** Reads a unified diff, which may have been truncated. */
@@ -73,12 +85,12 @@ export function* diffLineList(hunks: DiffHunk[]): Generator<Line> {
   }
 }
 
-/** Lines in pieces, between which the event loop can do other work. */
-export async function* inPieces(lines: Iterable<Line>): AsyncGenerator<Line[]> {
-  let piece: Line[] = [];
+/** What is computed item by item in pieces, between which the event loop can do other work. */
+export async function* inPieces<T>(items: Iterable<T>): AsyncGenerator<T[]> {
+  let piece: T[] = [];
   let started = performance.now();
-  for (const line of lines) {
-    piece.push(line);
+  for (const item of items) {
+    piece.push(item);
     if (performance.now() - started < PIECE_MS) continue;
     yield piece;
     await setImmediate();
