@@ -2,7 +2,7 @@ import { text, type Line, type Span } from "../terminal/line.ts";
 import { graphemes, isAscii, widthOf } from "../terminal/width.ts";
 
 /** A row of a wrapped line. The rows' texts, each followed by its gap, are the text of the line. */
-export interface Row {
+export interface WrappedRow {
   spans: Span[];
   /** The white space at which the row was broken. It is not shown. */
   gap: string;
@@ -23,10 +23,10 @@ const CLOSING = /^[)\]}>,.;:!?%'"”’»…、。，．！？）」』】〉》
 const OPENING = /[([{<'"“‘«（「『【〈《]$/u;
 
 /** Breaks a line at words, by display width. A row is wider than `width` only if it is one word. */
-export function wrapSpans(spans: Span[], width: number): Row[] {
+export function wrapSpans(spans: Span[], width: number): WrappedRow[] {
   const whole = spans.map((span) => span.text).join("");
   const slice = slicer(spans);
-  const rows: Row[] = [];
+  const rows: WrappedRow[] = [];
   let start = 0;
   let end = 0;
   let columns = 0;

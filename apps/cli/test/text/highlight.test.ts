@@ -55,6 +55,6 @@ test("a language is known by its usual names", () => {
 });
 
 test("a name that is no language gives plain code, whatever it contains", () => {
-  for (const name of ["", "../../core", "__proto__", "constructor", "a".repeat(10_000), "x\u0000y"])
+  for (const name of ["", "../../core", "javascript.js", "__proto__", "constructor", "a".repeat(10_000), "x\u0000y"])
     assert.deepEqual(styled(name, ["const a = 1"]), ["const a = 1"]);
 });

@@ -59,6 +59,20 @@ test("a block over the limit is shown as text, and what follows as Markdown agai
   assert.equal(lines.at(-1), "c");
 });
 
+test("a block that would take long to read is shown as it was written", () => {
+  const slow = {
+    "an endless word": `**a** ${"a".repeat(10_000)}@`,
+    "many delimiters": `**a** ${"*b ".repeat(2_000)}`,
+    "many cells": `|**a**|\n|-|\n|${"b|".repeat(10_000)}`,
+    "deep quotes": `${">".repeat(100)} **a**`,
+    "deep items": `${"- ".repeat(100)} **a**`,
+    "deep indentation": `- b\n${" ".repeat(200)}- **a**`,
+  };
+  for (const [name, source] of Object.entries(slow))
+    assert.match(printed([source]).map(plainText).join("\n"), /\*\*a\*\*/, name);
+  assert.deepEqual(printed(["> > **a**"]).map(plainText), ["> > a"]);
+});
+
 test("a block over the limit prints the same lines however it is split", () => {
   const source = `- item\n${"  words **b**\n\n".repeat(6_000)}\nend`;
   assert.deepEqual(printed(source.match(/[^]{1,4001}/g)!), printed([source]));

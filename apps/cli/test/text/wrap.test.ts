@@ -3,7 +3,7 @@ import { test } from "node:test";
 import * as fc from "fast-check";
 import { text, type Span } from "../../src/terminal/line.ts";
 import { widthOf } from "../../src/terminal/width.ts";
-import { wrapLines, wrapSpans, type Row } from "../../src/text/wrap.ts";
+import { wrapLines, wrapSpans, type WrappedRow } from "../../src/text/wrap.ts";
 
 const plainText = (spans: Span[]): string => spans.map((span) => span.text).join("");
 const rowsOf = (whole: string, width: number): string[] =>
@@ -32,7 +32,7 @@ test("joining the wrapped rows, with the white space between them, gives the tex
 
 test("each character keeps its style", () => {
   const characters = (spans: Span[]) => spans.flatMap((span) => [...span.text].map((char) => [char, span.style]));
-  const visible = (row: Row) => characters([...row.spans, { text: text(row.gap) }]);
+  const visible = (row: WrappedRow) => characters([...row.spans, { text: text(row.gap) }]);
   fc.assert(
     fc.property(styled, fc.integer({ min: 1, max: 30 }), (spans, width) => {
       const solid = (all: [string, unknown][]) => all.filter(([char]) => char !== " ");
