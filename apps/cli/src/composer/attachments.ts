@@ -27,11 +27,10 @@ export function imagePath(pasted: string): string | undefined {
 function unquoted(word: string): string | undefined {
   if (word.startsWith("file://")) return pathOfUrl(word);
   const quoted = /^'([^']*)'$|^"([^"]*)"$/.exec(word);
-  if (quoted) return quoted[1] ?? quoted[2];
-  const unescaped = process.platform === "win32" ? word : word.replace(/\\(.)/g, "$1");
-  const isPath = /^(?:~?\/|\.{1,2}\/|[A-Za-z]:[\\/])/.test(unescaped);
-  // Words that end in the name of an image are no path.
-  return isPath || !/\s/.test(word) ? unescaped : undefined;
+  const escaped = process.platform === "win32" ? word : word.replace(/\\(.)/g, "$1");
+  const path = quoted ? (quoted[1] ?? quoted[2]!) : escaped;
+  // A name alone, or words that end with one, may be what the user writes about.
+  return /^(?:~?\/|[A-Za-z]:[\\/])/.test(path) ? path : undefined;
 }
 
 function pathOfUrl(url: string): string | undefined {

@@ -17,8 +17,7 @@ export function nextBoundary(unitText: UnitText, offset: number): number {
   if (offset >= text.length) return text.length;
   const label = labelAround(unitText, offset);
   if (label) return label.end;
-  const end = offset + 1;
-  if (text.charCodeAt(offset) < 0x80 && !(text.charCodeAt(end) >= 0x80)) return end;
+  if (isAsciiAt(text, offset) && isAsciiAt(text, offset + 1)) return offset + 1;
   const { segment } = segmenter.segment(text.slice(offset, offset + WINDOW)).containing(0)!;
   return offset + segment.length;
 }
@@ -29,10 +28,9 @@ export function previousBoundary(unitText: UnitText, offset: number): number {
   if (offset <= 0) return 0;
   const label = labelAround(unitText, offset - 1);
   if (label) return label.start;
-  const start = offset - 1;
-  if (text.charCodeAt(start) < 0x80) return start;
+  if (isAsciiAt(text, offset - 1) && isAsciiAt(text, offset - 2)) return offset - 1;
   const from = Math.max(0, offset - WINDOW);
-  return from + segmenter.segment(text.slice(from, offset)).containing(start - from)!.index;
+  return from + segmenter.segment(text.slice(from, offset)).containing(offset - 1 - from)!.index;
 }
 
 /** The same offset, or the end of the grapheme or label that it is within. */
@@ -41,11 +39,14 @@ export function boundaryAt(unitText: UnitText, offset: number): number {
   if (offset <= 0 || offset >= text.length) return Math.min(Math.max(offset, 0), text.length);
   const label = labelAround(unitText, offset);
   if (label && label.start < offset) return label.end;
-  if (text.charCodeAt(offset) < 0x80) return offset;
+  if (isAsciiAt(text, offset) && isAsciiAt(text, offset - 1)) return offset;
   const from = Math.max(0, offset - WINDOW);
   const { index, segment } = segmenter.segment(text.slice(from, offset + WINDOW)).containing(offset - from)!;
   return from + index === offset ? offset : from + index + segment.length;
 }
+
+/** Between two ASCII characters, and at the ends of the text, there is always a boundary: the text has no carriage return. */
+const isAsciiAt = (text: string, offset: number): boolean => !(text.charCodeAt(offset) >= 0x80);
 
 /** The label that contains the character at this offset. */
 function labelAround({ text, attached }: UnitText, offset: number): { start: number; end: number } | undefined {

@@ -18,11 +18,20 @@ test("a path that a terminal pastes for an image is recognised, however it is wr
   assert.equal(imagePath("/tmp/my\\ picture.gif"), "/tmp/my picture.gif");
   assert.equal(imagePath("/tmp/my picture.gif"), "/tmp/my picture.gif");
   assert.equal(imagePath(pathToFileURL("/tmp/my picture.jpeg").href), "/tmp/my picture.jpeg");
-  assert.equal(imagePath("shot.png"), "shot.png");
+  assert.equal(imagePath("~/shot.png"), "~/shot.png");
 });
 
 test("any other text is none", () => {
-  for (const text of ["", "hello", "/tmp/a.txt", "please look at a.png", "/tmp/a.png\n/tmp/b.png", "file://%%%/a.png"])
+  for (const text of [
+    "",
+    "hello",
+    "shot.png",
+    "'shot.png'",
+    "/tmp/a.txt",
+    "please look at a.png",
+    "/tmp/a.png\n/tmp/b.png",
+    "file://%%%/a.png",
+  ])
     assert.equal(imagePath(text), undefined, text);
 });
 

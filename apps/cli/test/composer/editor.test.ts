@@ -14,6 +14,7 @@ import { placeOf, rowsOf } from "../../src/composer/rows.ts";
 import { naiveEdit, naiveEditor } from "./naive-editor.ts";
 
 const WIDTH = 40;
+const graphemes = new Intl.Segmenter("en", { granularity: "grapheme" });
 
 /** The state after keys: `ctrl-a` is a key, any other text is typed. */
 function typed(keys: string[], from: EditorState = emptyEditor): EditorState {
@@ -79,7 +80,7 @@ test("any keys give the text and the cursor of a naive editor", () => {
   );
 });
 
-test("the cursor is on a row of the composer, whatever is pasted", () => {
+test("the cursor is on a row of the composer and between graphemes, whatever is pasted", () => {
   const anything = fc.oneof(fc.string({ unit: "binary" }), fc.string({ unit: "grapheme" }));
   fc.assert(
     fc.property(
@@ -97,6 +98,8 @@ test("the cursor is on a row of the composer, whatever is pasted", () => {
           state.text.replaceAll("\n", ""),
         );
         assert.doesNotMatch(state.text, /[^\P{Cc}\n\t]/u);
+        const before = [...graphemes.segment(state.text)].map((grapheme) => grapheme.index);
+        assert.ok([...before, state.text.length].includes(state.cursor));
       },
     ),
   );
