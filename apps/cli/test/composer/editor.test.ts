@@ -59,7 +59,7 @@ const action: fc.Arbitrary<EditorAction> = fc.oneof(
 
 test("any keys give the text and the cursor of a naive editor", () => {
   fc.assert(
-    fc.property(fc.array(action, { maxLength: 60 }), fc.integer({ min: 3, max: 12 }), (actions, width) => {
+    fc.property(fc.array(action, { maxLength: 60, size: "max" }), fc.integer({ min: 3, max: 12 }), (actions, width) => {
       const naive = naiveEditor();
       let state = emptyEditor;
       for (const next of actions) {
@@ -84,7 +84,7 @@ test("the cursor is on a row of the composer and between graphemes, whatever is 
   const anything = fc.oneof(fc.string({ unit: "binary" }), fc.string({ unit: "grapheme" }));
   fc.assert(
     fc.property(
-      fc.array(fc.oneof(action, anything), { maxLength: 30 }),
+      fc.array(fc.oneof(action, anything), { maxLength: 30, size: "max" }),
       fc.integer({ min: 1, max: 12 }),
       (all, width) => {
         let state = emptyEditor;

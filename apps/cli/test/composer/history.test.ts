@@ -106,9 +106,12 @@ test("Up and Down go through the history, and bring back what was being written"
 });
 
 test("no walk through the history loses a text", () => {
-  const steps = fc.array(fc.tuple(fc.constantFrom(-1 as const, 1 as const), fc.string()), { maxLength: 20 });
+  const steps = fc.array(fc.tuple(fc.constantFrom(-1 as const, 1 as const), fc.string()), {
+    maxLength: 20,
+    size: "max",
+  });
   fc.assert(
-    fc.property(fc.array(fc.string(), { maxLength: 5 }), steps, (entries, all) => {
+    fc.property(fc.array(fc.string(), { maxLength: 5, size: "max" }), steps, (entries, all) => {
       const texts = [...entries, ""];
       let at = entries.length;
       let walk: HistoryWalk | null = null;

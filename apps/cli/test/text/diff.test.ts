@@ -91,7 +91,7 @@ function applied(before: string[], hunks: DiffHunk[]): string[] {
 
 test("applying a diff to the first text gives the second", async () => {
   const line = fc.oneof(fc.constantFrom("a", "b b", "", "  d"), fc.integer({ max: 30, min: 0 }).map(String));
-  const content = fc.array(line, { maxLength: 40 });
+  const content = fc.array(line, { maxLength: 40, size: "max" });
   await fc.assert(
     fc.asyncProperty(content, content, async (before, after) => {
       const side = (lines: string[]) => lines.map((one) => `${one}\n`).join("");

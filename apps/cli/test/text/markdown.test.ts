@@ -45,9 +45,9 @@ const markdown = fc
         "\u001b]0;t",
       ),
       fc.constantFrom("word", " ", "\n", "\n", "\n\n", "\r\n"),
-      fc.string({ maxLength: 4 }),
+      fc.string({ maxLength: 4, size: "max" }),
     ),
-    { maxLength: 40 },
+    { maxLength: 40, size: "max" },
   )
   .map((parts) => parts.join(""));
 
@@ -58,7 +58,7 @@ function cut(source: string, places: number[]): string[] {
 
 test("any split of a text prints the same lines as the whole text", () => {
   fc.assert(
-    fc.property(markdown, fc.array(fc.nat(400), { maxLength: 20 }), (source, places) => {
+    fc.property(markdown, fc.array(fc.nat(400), { maxLength: 20, size: "max" }), (source, places) => {
       assert.deepEqual(printed(cut(source, places)), printed([source]));
     }),
     { numRuns: 500 },

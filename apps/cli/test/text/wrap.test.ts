@@ -13,11 +13,12 @@ const rowsOf = (whole: string, width: number): string[] =>
 const prose = fc
   .array(fc.constantFrom("a", "word", "https://example.com/a/b", " ", "  ", "漢", "字。", "👨‍👩‍👧", "é", "「", "-"), {
     maxLength: 40,
+    size: "max",
   })
   .map((parts) => parts.join(""));
 const styled = fc.array(
   fc.record({ text: prose.map(text), style: fc.constantFrom({}, { bold: true }, { dim: true }) }),
-  { maxLength: 5 },
+  { maxLength: 5, size: "max" },
 );
 
 test("joining the wrapped rows, with the white space between them, gives the text back", () => {
