@@ -70,6 +70,26 @@ export function wrapLines(spans: Span[], width: number, { first, rest }: Margins
   }));
 }
 
+/** Breaks a line wherever its rows are full, for the part of the screen that is redrawn: there the terminal must not wrap. */
+export function brokenLines(line: Line, width: number): Line[] {
+  const whole = line.spans.map((span) => span.text).join("");
+  if (widthOf(whole) <= width) return [line];
+  const slice = slicer(line.spans);
+  const rows: Line[] = [];
+  let [start, end, columns] = [0, 0, 0];
+  for (const grapheme of graphemes(whole)) {
+    const added = widthOf(grapheme);
+    if (columns + added > width && end > start) {
+      rows.push({ spans: slice(start, end), wrap: "none" });
+      start = end;
+      columns = 0;
+    }
+    columns += added;
+    end += grapheme.length;
+  }
+  return [...rows, { spans: slice(start, end), wrap: "none" }];
+}
+
 const MIN_ROOM = 8;
 
 const marginWidth = (spans: Span[]): number => spans.reduce((sum, span) => sum + widthOf(span.text), 0);

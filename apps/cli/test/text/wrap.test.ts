@@ -3,7 +3,7 @@ import { test } from "node:test";
 import * as fc from "fast-check";
 import { text, type Span } from "../../src/terminal/line.ts";
 import { widthOf } from "../../src/terminal/width.ts";
-import { wrapLines, wrapSpans, type WrappedRow } from "../../src/text/wrap.ts";
+import { brokenLines, wrapLines, wrapSpans, type WrappedRow } from "../../src/text/wrap.ts";
 
 const plainText = (spans: Span[]): string => spans.map((span) => span.text).join("");
 const rowsOf = (whole: string, width: number): string[] =>
@@ -86,6 +86,21 @@ test("rows after the first stand below the text of the first", () => {
   assert.deepEqual(
     lines.map((line) => plainText(line.spans)),
     ["- one two", "  three"],
+  );
+});
+
+test("in what is redrawn, a long word or line of code is broken where a row is full, and stays whole", () => {
+  fc.assert(
+    fc.property(styled, fc.integer({ min: 2, max: 30 }), (spans, width) => {
+      const rows = brokenLines({ spans, wrap: "terminal" }, width);
+      assert.equal(rows.map((row) => plainText(row.spans)).join(""), plainText(spans));
+      for (const row of rows) assert.ok(widthOf(plainText(row.spans)) <= width);
+    }),
+  );
+  const rows = brokenLines({ spans: [{ text: text("const a = 漢字") }] }, 8);
+  assert.deepEqual(
+    rows.map((row) => plainText(row.spans)),
+    ["const a ", "= 漢字"],
   );
 });
 
