@@ -14,6 +14,7 @@ import { seats } from "./seats.ts";
 import { skills } from "./skills.ts";
 import { store } from "./store.ts";
 import { subagents } from "./subagents.ts";
+import { terminalText } from "./terminal-text.ts";
 import { turns } from "./turns.ts";
 import { values } from "./values.ts";
 import { walls } from "./walls.ts";
@@ -38,4 +39,5 @@ export const mutants: readonly Mutant[] = [
   ...patterns,
   ...agentPaths,
   ...delegation,
+  ...terminalText,
 ];

@@ -1,0 +1,40 @@
+import { createHash } from "node:crypto";
+import { mkdirSync, realpathSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+
+/** What a user typed may be secret. */
+export const PRIVATE_FILE = 0o600;
+const PRIVATE_FOLDER = 0o700;
+
+/** A project's own folder below `state`, by the project's real path. */
+export function projectFolder(state: string, project: string): string {
+  const hash = createHash("sha256").update(realPath(project)).digest("hex").slice(0, 16);
+  return join(state, "projects", hash);
+}
+
+function realPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
+}
+
+export function makeParent(file: string): void {
+  mkdirSync(dirname(file), { recursive: true, mode: PRIVATE_FOLDER });
+}
+
+/** Replaces a file as a whole: after a crash it has the old or the new contents. Only its user can read it. */
+export function replacePrivateFile(file: string, contents: string): void {
+  makeParent(file);
+  const temporary = `${file}.${process.pid}.tmp`;
+  try {
+    rmSync(temporary, { force: true });
+    // A file that exists would keep its mode, so the flag demands a new one.
+    writeFileSync(temporary, contents, { mode: PRIVATE_FILE, flag: "wx" });
+    renameSync(temporary, file);
+  } catch (error) {
+    rmSync(temporary, { force: true });
+    throw error;
+  }
+}

@@ -1,0 +1,121 @@
+import { readFileSync, rmSync } from "node:fs";
+import type { AttachedByLabel } from "./attached.ts";
+import { emptyEditor, type EditorState } from "./editor.ts";
+import { replacePrivateFile } from "./private-file.ts";
+
+/** At most so much typing is lost with the process. */
+const DELAY_MS = 200;
+
+/** Calls back after a time, unless the returned function is called first. */
+export type Schedule = (callback: () => void, ms: number) => () => void;
+
+const systemSchedule: Schedule = (callback, ms) => {
+  const timer = setTimeout(callback, ms);
+  return () => clearTimeout(timer);
+};
+
+/**
+ * A copy of the unsent text in a file, so that it survives a crash. Images are not copied. A file that can't be written costs nothing but
+ * the copy, and leaves the reason in `problem`.
+ */
+export class UnsentText {
+  readonly #file: string;
+  readonly #schedule: Schedule;
+  #saved = "";
+  #waiting: EditorState | undefined;
+  #cancel: (() => void) | undefined;
+  #problem: string | null = null;
+
+  constructor(file: string, { schedule = systemSchedule }: { schedule?: Schedule } = {}) {
+    this.#file = file;
+    this.#schedule = schedule;
+  }
+
+  get problem(): string | null {
+    return this.#problem;
+  }
+
+  /** What the last process left. */
+  load(): EditorState | undefined {
+    try {
+      this.#saved = readFileSync(this.#file, "utf8");
+      return restored(JSON.parse(this.#saved));
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** Soon, or at the next `flush`. */
+  save(state: EditorState): void {
+    this.#waiting = state;
+    this.#cancel ??= this.#schedule(() => this.flush(), DELAY_MS);
+  }
+
+  /** At once: before the process ends or is suspended. */
+  flush(): void {
+    this.#cancel?.();
+    this.#cancel = undefined;
+    const state = this.#waiting;
+    this.#waiting = undefined;
+    if (!state) return;
+    const contents = state.text === "" ? "" : JSON.stringify(copyOf(state));
+    if (contents === this.#saved) return;
+    try {
+      if (contents === "") this.#remove();
+      else replacePrivateFile(this.#file, contents);
+      this.#saved = contents;
+      this.#problem = null;
+    } catch (error) {
+      this.#problem = `Unsent text is not saved in ${this.#file}: ${(error as Error).message}`;
+    }
+  }
+
+  /** Another process at the same thread may have saved its own text meanwhile. */
+  #remove(): void {
+    try {
+      if (readFileSync(this.#file, "utf8") !== this.#saved) return;
+    } catch {
+      return;
+    }
+    rmSync(this.#file, { force: true });
+  }
+}
+
+interface UnsentCopy {
+  text: string;
+  cursor: number;
+  pastes: Record<string, string>;
+}
+
+function copyOf({ text, cursor, attached }: EditorState): UnsentCopy {
+  const pastes = Object.entries(attached).flatMap(([label, meant]) =>
+    meant.kind === "text" && text.includes(label) ? [[label, meant.text] as const] : [],
+  );
+  return { ...withoutImages({ text, cursor }, attached), pastes: Object.fromEntries(pastes) };
+}
+
+function withoutImages(
+  { text, cursor }: { text: string; cursor: number },
+  attached: AttachedByLabel,
+): { text: string; cursor: number } {
+  const images = Object.keys(attached).filter((label) => attached[label]!.kind === "file");
+  const strip = (part: string) => images.reduce((rest, label) => rest.replaceAll(label, ""), part);
+  return { text: strip(text), cursor: strip(text.slice(0, cursor)).length };
+}
+
+/** `undefined` if another program wrote it. */
+function restored(copy: unknown): EditorState | undefined {
+  if (!isCopy(copy)) return undefined;
+  const attached = Object.fromEntries(
+    Object.entries(copy.pastes).map(([label, text]) => [label, { kind: "text", text }] as const),
+  );
+  return { ...emptyEditor, text: copy.text, cursor: Math.min(copy.cursor, copy.text.length), attached };
+}
+
+function isCopy(value: unknown): value is UnsentCopy {
+  if (typeof value !== "object" || value === null) return false;
+  const { text, cursor, pastes } = value as Partial<Record<keyof UnsentCopy, unknown>>;
+  if (typeof text !== "string" || !Number.isInteger(cursor) || (cursor as number) < 0) return false;
+  if (typeof pastes !== "object" || pastes === null) return false;
+  return Object.values(pastes).every((paste) => typeof paste === "string");
+}
