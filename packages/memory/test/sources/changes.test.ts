@@ -1,0 +1,43 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { registerProfile } from "@cinch/core";
+import { agentsMd, skills } from "@cinch/memory";
+import { say } from "@cinch/testkit";
+import { createWorkspace, memoryBackend } from "@cinch/workspace";
+import { notesIn, started, systemOf } from "./started.ts";
+
+const skill = (description: string): string => `---\nname: release\ndescription: ${description}\n---\nTag it.\n`;
+
+test("skills, AGENTS.md and a profile change while a thread runs: a note each, then one new head with all of it", async () => {
+  const workspace = createWorkspace({ backend: memoryBackend() });
+  await workspace.upload({ "/skills/release/SKILL.md": skill("Makes a release"), "/AGENTS.md": "Use tabs." });
+  const context = [agentsMd({ files: ["/AGENTS.md"] }), skills(["/skills"])];
+  const steps = [say("1"), say("2"), say("3"), say("4")];
+  await using h = await started({ workspace, context, steps });
+  await h.sendMessage({ content: "a" });
+  await workspace.upload({ "/skills/release/SKILL.md": skill("Publishes a release"), "/AGENTS.md": "Use spaces." });
+  await h.sendMessage({ content: "b" });
+  const unregister = registerProfile("scripted", { systemPromptSuffix: "Answer in verse." });
+  try {
+    await h.sendMessage({ content: "c" });
+    await h.sendMessage({ content: "d" });
+  } finally {
+    unregister();
+  }
+  const notes = notesIn(h.seen);
+  assert.equal(notes.length, 2);
+  assert.match(notes.join("\n"), /Use spaces\.[^]*Publishes a release/);
+  const reasons = h.seen.flatMap((event) => (event.type === "prompt_head" ? [event.reason] : []));
+  assert.deepEqual(reasons, ["first use", 'the profile of model "scripted/script" changed']);
+
+  const [first, second, third, fourth] = h.requests;
+  assert.equal(systemOf(second!), systemOf(first!));
+  assert.match(systemOf(third!), /Use spaces\.[^]*Publishes a release/);
+  assert.match(systemOf(third!), /Answer in verse\./);
+  assert.equal(systemOf(fourth!), systemOf(third!));
+  // Each body begins with the one before.
+  const bodies = h.requests.map(([, ...body]) =>
+    body.flatMap(({ role, content }) => [content].flat().map((part) => JSON.stringify([role, part]))),
+  );
+  for (const [at, body] of bodies.slice(1).entries()) assert.deepEqual(body.slice(0, bodies[at]!.length), bodies[at]);
+});
