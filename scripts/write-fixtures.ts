@@ -29,6 +29,10 @@ const journals = {
   "subagent-in-the-background": "background_started:after",
   // The parent's call has not ended.
   "subagent-ended": "subagent_end:after",
+  // Observations stand for messages, and others are buffered.
+  observed: "om_activation:after",
+  // No process has compacted the prompt yet.
+  "compaction-requested": "compaction_requested:after",
   "plan-submitted": "tool_suspended:after:2",
   // With a rule, a task list, another mode, and a question beside the approval.
   "approval-and-question": "tool_suspended:after:3",
