@@ -12,7 +12,7 @@ import { lookupFile } from "../lookup/lookup.ts";
 import { binaryKind, SNIFFED_BYTES } from "./binary-kind.ts";
 import { MEDIA_EXTENSIONS, mediaTypeOf } from "./media-type.ts";
 import { LINE_CHARS, numbered, numberedLine } from "./numbered-line.ts";
-import { scanLines, type Line } from "./scan-lines.ts";
+import { scanLines, type ScannedLine } from "./scan-lines.ts";
 
 const LIMIT = 2_000;
 /** How much of a line is shown when only that line is requested. */
@@ -119,7 +119,7 @@ async function readPiece(
   { stat, offset, from }: { stat: Stat; offset: number; from: number },
   context: ToolContext,
 ): Promise<string> {
-  let line: Line | undefined;
+  let line: ScannedLine | undefined;
   const total = await scanLines(readContents(deps, stat, context), {
     chars: PIECE_CHARS,
     from,

@@ -2,7 +2,7 @@ import { isDue, yieldIfDue } from "../../contents/pace.ts";
 
 const NEWLINE = 10;
 
-export interface Line {
+export interface ScannedLine {
   /** From 0. */
   no: number;
   /** The requested part, without the line ending ("\n" or "\r\n"). */
@@ -19,7 +19,7 @@ interface LineQuery {
   /** ...from this one on. */
   from?: number;
   /** Returning `false` ends the scan. */
-  take(line: Line): boolean;
+  take(line: ScannedLine): boolean;
 }
 
 /** Scans a text of any size, in little memory. Returns the number of lines scanned. A byte order mark is not part of a line. */
@@ -60,7 +60,7 @@ function lineReader(no: number, { from = 0, chars: most }: LineQuery) {
   };
   return {
     add: (bytes: Uint8Array): void => take(decoder.decode(bytes, { stream: true })),
-    end({ newline }: { newline: boolean }): Line {
+    end({ newline }: { newline: boolean }): ScannedLine {
       take(decoder.decode());
       if (newline && last === "\r") chars--;
       const text = kept.slice(0, Math.max(0, chars - from));

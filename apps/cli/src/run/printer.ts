@@ -1,7 +1,7 @@
 import { styleText } from "node:util";
 
 /** Writes the answer to stdout and notes to stderr. If both are terminals, each note starts on a new line. */
-export class Screen {
+export class Printer {
   #midLine = false;
 
   /** The text must be plain: see `PlainText`. */
