@@ -44,6 +44,12 @@ export function greatestWidth(text: string): number {
   return columns;
 }
 
+/** The fewest columns that any terminal takes for a text. */
+export function leastWidth(text: string): number {
+  if (isSimple(text)) return widthOf(text);
+  return graphemes(text).filter((grapheme) => graphemeWidth(grapheme) > 0).length;
+}
+
 /** The longest start of a text that fits into so many columns. */
 export function clipped(text: string, columns: number): string {
   if (isAscii(text)) return text.slice(0, Math.max(columns, 0));
