@@ -30,7 +30,7 @@ export class Drawing {
   /** Nothing, if the terminal shows this frame. */
   next({ print, live, cursor }: Frame, size: Size): string {
     this.#out = "";
-    if (size.columns !== this.#size?.columns || size.rows !== this.#size.rows) this.#resized(size);
+    if (size.columns !== this.#size?.columns || size.rows !== this.#size.rows) this.#restart(size);
     const shown = fitted({ live, cursor }, size);
     const rows = shown.live.map((one) => Row.of(one, this.#features, size.columns - 1));
     if (rows.length === 0) rows.push(EMPTY);
@@ -49,13 +49,17 @@ export class Drawing {
     this.#out = "";
     this.#clear();
     this.#showCursor(true);
-    this.#size = null;
-    this.#column = null;
+    this.resized();
     return this.#out;
   }
 
+  /** Even if the size is the same again, the terminal may have cut rows. */
+  resized(): void {
+    this.#size = null;
+  }
+
   /** The rows above the cursor take as many rows more as the terminal has broken them. */
-  #resized(size: Size): void {
+  #restart(size: Size): void {
     const above = this.#rows.slice(0, this.#at);
     this.#column = null;
     this.#at = above.reduce((sum, row) => sum + this.#rowsOf(row, size), 0);

@@ -33,7 +33,10 @@ export class Screen {
   constructor(options: ScreenOptions) {
     this.#options = options;
     this.#drawing = new Drawing(options.features);
-    this.#endResize = options.output.onResize(() => this.draw());
+    this.#endResize = options.output.onResize(() => {
+      this.#drawing.resized();
+      this.draw();
+    });
   }
 
   /** Something has changed: the next frame is due. */

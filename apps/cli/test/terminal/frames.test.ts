@@ -83,6 +83,14 @@ test("a terminal that is full gets no frames, and then the newest one", () => {
   assert.match(written[1]!, /state 499/);
 });
 
+test("after a resize everything is drawn, even if the size is the same again", () => {
+  const { screen, state, written, resize } = setUp();
+  state.answer = "answer";
+  screen.draw();
+  resize();
+  assert.ok(written[1]!.includes("\u001b[A\r\u001b[Janswer\r\n> "));
+});
+
 test("while another program has the terminal nothing is drawn; afterwards everything is", () => {
   const { clock, screen, state, written, resize } = setUp();
   state.answer = "before";
