@@ -7,6 +7,7 @@ import { patterns } from "./patterns.ts";
 import { permissions } from "./permissions.ts";
 import { seats } from "./seats.ts";
 import { store } from "./store.ts";
+import { terminal } from "./terminal.ts";
 import { turns } from "./turns.ts";
 import { values } from "./values.ts";
 import { walls } from "./walls.ts";
@@ -24,4 +25,5 @@ export const mutants: readonly Mutant[] = [
   ...walls,
   ...patterns,
   ...agentPaths,
+  ...terminal,
 ];

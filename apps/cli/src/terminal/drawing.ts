@@ -35,7 +35,7 @@ export class Drawing {
     const rows = shown.live.map((one) => Row.of(one, this.#features, size.columns - 1));
     if (rows.length === 0) rows.push(EMPTY);
     const printed = print.map((one) => Row.of(one, this.#features));
-    const fits = printed.every(({ greatest }) => greatest < size.columns);
+    const fits = printed.every(({ measured }) => measured.greatest < size.columns);
     if (!fits) this.#printWhole(printed.splice(0));
     this.#replace([...printed, ...rows], size);
     this.#rows = rows;
@@ -68,8 +68,8 @@ export class Drawing {
   }
 
   /** The fewest, because a stale row is better than a printed line that is erased. */
-  #rowsOf({ least }: Row, { columns }: Size): number {
-    return this.#features.reflow ? Math.max(1, Math.ceil(least / columns)) : 1;
+  #rowsOf({ measured }: Row, { columns }: Size): number {
+    return this.#features.reflow ? Math.max(1, Math.ceil(measured.least / columns)) : 1;
   }
 
   #clear(): void {
@@ -98,14 +98,14 @@ export class Drawing {
     if (row.equals(old)) return;
     const { column, bytes } = row.differenceTo(old ?? EMPTY);
     this.#go(at, column);
-    if (old && (old.width > row.width || !old.simple || !row.simple)) this.#out += "\u001b[K";
+    if (old && mayStandOut(old, row)) this.#out += "\u001b[K";
     this.#rows[at] = row;
     this.#put(bytes, row);
   }
 
   /** A terminal may take more columns for an emoji than the standard says, and must not break the row. */
-  #put(bytes: string, { greatest }: Row): void {
-    this.#out += greatest < this.#size!.columns ? bytes : `\u001b[?7l${bytes}\u001b[?7h`;
+  #put(bytes: string, { measured }: Row): void {
+    this.#out += measured.greatest < this.#size!.columns ? bytes : `\u001b[?7l${bytes}\u001b[?7h`;
     this.#column = null;
   }
 
@@ -168,6 +168,10 @@ export class Drawing {
 }
 
 const count = (rows: number): string => (rows === 1 ? "" : String(rows));
+
+/** A part of the old row may be seen behind the new one. */
+const mayStandOut = ({ measured: old }: Row, { measured: row }: Row): boolean =>
+  old.width > row.width || !old.simple || !row.simple;
 
 /** Where to insert or delete, so that most bytes need not be written again, compared with no shift. */
 function bestShift(old: readonly Row[], next: readonly Row[]): { at: number; gain: number } {

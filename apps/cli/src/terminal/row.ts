@@ -13,21 +13,12 @@ interface Run {
 export class Row {
   readonly #runs: readonly Run[];
   readonly bytes: string;
-  readonly width: number;
-  /** No terminal takes fewer columns, and none takes more. */
-  readonly least: number;
-  readonly greatest: number;
-  /** All terminals agree on the columns. */
-  readonly simple: boolean;
+  /** Most rows are the same as before, and are never measured. */
+  #measured: { width: number; least: number; greatest: number; simple: boolean } | undefined;
 
   constructor(runs: readonly Run[]) {
-    const text = runs.map((run) => run.text).join("");
     this.#runs = runs;
     this.bytes = render(runs);
-    this.width = widthOf(text);
-    this.least = leastWidth(text);
-    this.greatest = greatestWidth(text);
-    this.simple = isSimple(text);
   }
 
   /** Without `columns`, the whole line. */
@@ -42,6 +33,11 @@ export class Row {
       if (part.length < shown.length) break;
     }
     return new Row(runs);
+  }
+
+  /** The columns by the standard, and the fewest and most that any terminal takes; `simple` if all of them agree. */
+  get measured(): { width: number; least: number; greatest: number; simple: boolean } {
+    return (this.#measured ??= measure(this.#runs.map((run) => run.text).join("")));
   }
 
   equals(other: Row | undefined): boolean {
@@ -76,6 +72,12 @@ export class Row {
     }
     return { bytes: render(runs), simple: runs.every(({ text }) => isSimple(text)) };
   }
+}
+
+function measure(text: string): Row["measured"] {
+  const width = widthOf(text);
+  if (isSimple(text)) return { width, least: width, greatest: width, simple: true };
+  return { width, least: leastWidth(text), greatest: greatestWidth(text), simple: false };
 }
 
 function append(runs: Run[], run: Run): void {

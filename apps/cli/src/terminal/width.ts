@@ -3,14 +3,14 @@ import { eastAsianWidth } from "get-east-asian-width";
 const segmenter = new Intl.Segmenter("en", { granularity: "grapheme" });
 const ASCII = /^[\u0020-\u007e]*$/;
 /**
- * Characters of which every terminal makes the same columns, each a grapheme of its own: Latin letters, punctuation, box drawing, braille,
- * our marks; and from U+3001 on, with two columns, kana, ideographs, syllables of Hangul.
+ * Characters of which every terminal makes the same columns, each a grapheme of its own: Latin, Greek and Cyrillic letters, punctuation,
+ * box drawing, braille, our marks; and from U+3001 on, with two columns, kana, ideographs, syllables of Hangul.
  */
 const SIMPLE =
-  /^[\u0020-\u007e\u00a1-\u00ac\u00ae-\u02ff\u2010-\u2015\u2018-\u2027\u2030-\u205e\u2190-\u2193\u2500-\u259f\u25b8\u2713\u2717\u2800-\u28ff\u3001-\u3029\u3041-\u3096\u30a1-\u30fa\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uff01-\uff60]*$/;
+  /^[\u0020-\u007e\u00a1-\u00ac\u00ae-\u02ff\u038e-\u03a1\u03a3-\u0482\u048a-\u052f\u2010-\u2015\u2018-\u2027\u2030-\u205e\u2190-\u2193\u2500-\u259f\u25b8\u2713\u2717\u2800-\u28ff\u3001-\u3029\u3041-\u3096\u30a1-\u30fa\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uff01-\uff60]*$/;
 const FIRST_WIDE = 0x3001;
-/** Two columns, by the standard; some terminals take one, or the sum of the parts. */
-const EMOJI = /^\p{RGI_Emoji}$/v;
+/** An emoji by its variation selector, or a flag: two columns by the standard. Other emoji are wide characters. */
+const EMOJI = /\ufe0f|^\p{RI}{2}/u;
 const ZERO = /^[\p{Mn}\p{Me}\p{Default_Ignorable_Code_Point}]+$/u;
 
 export const isAscii = (text: string): boolean => ASCII.test(text);
@@ -53,6 +53,7 @@ export function leastWidth(text: string): number {
 /** The longest start of a text that fits into so many columns. */
 export function clipped(text: string, columns: number): string {
   if (isAscii(text)) return text.slice(0, Math.max(columns, 0));
+  if (widthOf(text) <= columns) return text;
   let left = columns;
   let end = 0;
   for (const grapheme of graphemes(text)) {
