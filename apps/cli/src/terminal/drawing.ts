@@ -53,9 +53,16 @@ export class Drawing {
     return this.#out;
   }
 
-  /** Even if the size is the same again, the terminal may have cut rows. */
+  /** The next frame writes all live rows. Even if the size is the same again, the terminal may have cut some. */
   resized(): void {
     this.#size = null;
+  }
+
+  /** Another program has written: the live rows are not where they were, and stay behind. */
+  forget(): void {
+    this.#rows = [EMPTY];
+    this.#at = 0;
+    this.resized();
   }
 
   /** The rows above the cursor take as many rows more as the terminal has broken them. */

@@ -21,7 +21,7 @@ interface ModesOptions {
   input: TerminalInput;
   output: TerminalOutput;
   clock: Clock;
-  screen: Pick<Screen, "leave" | "enter">;
+  screen: Pick<Screen, "leave" | "enter" | "recover">;
 }
 
 /**
@@ -59,8 +59,7 @@ export class TerminalModes {
     if (!this.#set) return;
     this.#set = false;
     const { input, output, screen } = this.#options;
-    const keysOff = { kitty: KITTY_OFF, other: OTHER_KEYS_OFF, none: "" }[this.#keys ?? "none"];
-    output.writeNow(`${screen.leave()}${keysOff}${RESET}`);
+    output.writeNow(`${screen.leave()}${this.#keysOff()}${RESET}`);
     input.setRaw(false);
   };
 
@@ -97,6 +96,10 @@ export class TerminalModes {
     return { kitty: KITTY, other: OTHER_KEYS, none: "" }[this.#keys ?? "none"];
   }
 
+  #keysOff(): string {
+    return { kitty: KITTY_OFF, other: OTHER_KEYS_OFF, none: "" }[this.#keys ?? "none"];
+  }
+
   /** Another listener ends the process by itself; then `exit` resets the terminal. */
   #end(signal: NodeJS.Signals): void {
     if (process.listenerCount(signal) > 1) return;
@@ -108,9 +111,12 @@ export class TerminalModes {
   #continued(): void {
     if (this.#stopping) return this.#resumed();
     if (!this.#set) return;
-    // Stopped by SIGSTOP, without notice: the shell may have changed the modes since.
-    this.leave();
-    this.enter();
+    // Stopped by SIGSTOP, without notice: the shell has written, and may have changed the modes.
+    const { input, output, screen } = this.#options;
+    input.setRaw(false);
+    input.setRaw(true);
+    output.writeNow(`${this.#keysOff()}${RESET}${PASTE_AND_FOCUS}${this.#keysOn()}`);
+    screen.recover();
   }
 
   #resumed(): void {

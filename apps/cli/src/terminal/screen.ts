@@ -33,10 +33,7 @@ export class Screen {
   constructor(options: ScreenOptions) {
     this.#options = options;
     this.#drawing = new Drawing(options.features);
-    this.#endResize = options.output.onResize(() => {
-      this.#drawing.resized();
-      this.draw();
-    });
+    this.#endResize = options.output.onResize(() => this.redraw());
   }
 
   /** Something has changed: the next frame is due. */
@@ -62,6 +59,18 @@ export class Screen {
     if (bytes === "") return;
     this.#writing = true;
     output.write(`${BEGIN}${bytes}${END}`, () => this.#written());
+  }
+
+  /** Writes all live rows again. */
+  redraw(): void {
+    this.#drawing.resized();
+    this.draw();
+  }
+
+  /** Another program has written without notice: what is below the cursor is drawn, what is above stays. */
+  recover(): void {
+    this.#drawing.forget();
+    this.draw();
   }
 
   /**

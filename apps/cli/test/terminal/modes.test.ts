@@ -8,12 +8,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { PseudoTerminal } from "./pseudo-terminal.ts";
 
 const PROGRAM = join(import.meta.dirname, "programs/composer.ts");
-const START = `${process.execPath} -C @cinch/source --disable-warning=ExperimentalWarning ${PROGRAM}`;
+const START = '"$NODE" -C @cinch/source "$PROGRAM"';
 const SANE = /(?<!-)icanon[^]*(?<!-)echo /;
 
 /** The composer in a shell; `typed` is drawn. */
 async function started(env?: Record<string, string>): Promise<PseudoTerminal> {
-  const terminal = new PseudoTerminal(env);
+  const terminal = new PseudoTerminal({ NODE: process.execPath, PROGRAM, ...env });
   await terminal.run("bind 'set enable-bracketed-paste off'; echo se''t", /^set$/m);
   await terminal.run(START, /^ready$/m);
   assert.equal(terminal.screen.terminal.modes.bracketedPasteMode, true);
@@ -81,7 +81,7 @@ test("a program that was stopped without notice draws again and takes keys when 
   using terminal = await started();
   killComposer(terminal, "STOP");
   await terminal.until(/Stopped[^]*shell\$ $/);
-  await terminal.run("stty sane; fg", /composer\.ts\n[^]*^> abc$/m);
+  await terminal.run("stty sane; fg", /^"\$NODE".*\n[^]*^> abc$/m);
   terminal.type("d\r");
   await terminal.until(/entered abcd/);
 });

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
 import type { Frame } from "../../src/terminal/frame.ts";
-import { text, type Line, type Style } from "../../src/terminal/line.ts";
+import { line, text, type Line, type Style } from "../../src/terminal/line.ts";
 import type { Size } from "../../src/terminal/terminal-port.ts";
-import { clipped, greatestWidth, isSimple } from "../../src/terminal/width.ts";
+import { clipped, graphemes, greatestWidth, isSimple } from "../../src/terminal/width.ts";
 import { plainText, setUp } from "./stage.ts";
 
 const RUNS = 200;
@@ -19,9 +19,16 @@ const spans = (unit: fc.Arbitrary<string>, maxLength: number) =>
   fc.array(fc.record({ text: fc.string({ unit, maxLength }).map((some) => text(some)), style: styles }), {
     maxLength: 3,
   });
+/** Rows as they are drawn: some begin like those before, and those at the bottom stay. */
+const SENTENCE = graphemes("The loop─ ❤️ é starts 漢字 at 👍 1, so the 👨‍👩‍👧 first");
+const growing = fc.nat(SENTENCE.length).map((length) => [{ text: text(SENTENCE.slice(0, length).join("")) }]);
+const BOTTOM = ["─".repeat(29), `> ${"typed ".repeat(4)}`, "build · sonnet-5 · main · 1 queued"];
 const live = fc
-  .array(spans(letters, 9), { maxLength: 9 })
-  .map((lines) => lines.map((some, at): Line => ({ spans: [{ text: text(`L${at}`) }, ...some] })));
+  .tuple(fc.array(fc.oneof(spans(letters, 9), growing), { maxLength: 7 }), fc.nat(BOTTOM.length))
+  .map(([lines, bottom]) => [
+    ...lines.map((some, at): Line => ({ spans: [{ text: text(`L${at}`) }, ...some] })),
+    ...BOTTOM.slice(0, bottom).map((row) => line(`B${row}`)),
+  ]);
 /** When xterm.js breaks lines anew, it mixes up the code points of graphemes that have several. */
 const unjoined = letters.filter((letter) => Array.from(letter).length === 1);
 const drawn = (unit: fc.Arbitrary<string>) =>
