@@ -79,9 +79,11 @@ export class Drawing {
     return this.#features.reflow ? Math.max(1, Math.ceil(measured.least / columns)) : 1;
   }
 
+  /** Not from the first column: what is erased from there in the first row of the screen, tmux saves in its scrollback. */
   #clear(): void {
-    this.#go(0, 0);
-    this.#out += "\u001b[J";
+    this.#go(0, 1);
+    this.#out += "\u001b[J\r\u001b[K";
+    this.#column = 0;
     this.#rows = [EMPTY];
   }
 

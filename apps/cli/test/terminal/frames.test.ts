@@ -88,14 +88,14 @@ test("after a resize everything is drawn, even if the size is the same again", (
   state.answer = "answer";
   screen.draw();
   resize();
-  assert.ok(written[1]!.includes("\u001b[A\r\u001b[Janswer\r\n> "));
+  assert.ok(written[1]!.includes("\u001b[A\u001b[2G\u001b[J\r\u001b[Kanswer\r\n> "));
 });
 
 test("while another program has the terminal nothing is drawn; afterwards everything is", () => {
   const { clock, screen, state, written, resize } = setUp();
   state.answer = "before";
   screen.draw();
-  assert.equal(screen.leave(), "\u001b[A\r\u001b[J");
+  assert.equal(screen.leave(), "\u001b[A\u001b[2G\u001b[J\r\u001b[K");
   state.answer = "after";
   screen.request();
   screen.draw();
@@ -103,5 +103,5 @@ test("while another program has the terminal nothing is drawn; afterwards everyt
   clock.advance(1_000);
   assert.equal(written.length, 1);
   screen.enter();
-  assert.ok(written[1]!.includes("\r\u001b[Jafter\r\n> "));
+  assert.ok(written[1]!.includes("\u001b[J\r\u001b[Kafter\r\n> "));
 });
