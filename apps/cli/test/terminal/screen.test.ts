@@ -111,7 +111,7 @@ async function replay(operations: readonly Operation[]): Promise<{ above: string
 
 test("after any frames the terminal shows the last one, and above it each printed line once, and nothing else", async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(drawn(letters), { maxLength: 14 }), async (operations) => {
+    fc.asyncProperty(fc.array(drawn(letters), { maxLength: 25, size: "max" }), async (operations) => {
       const { above, printed } = await replay(operations);
       assert.deepEqual(above, printed);
     }),
@@ -122,7 +122,7 @@ test("after any frames the terminal shows the last one, and above it each printe
 test("after any frames and resizes the terminal shows the last frame, and has each printed line once", async () => {
   const operation = fc.oneof({ weight: 3, arbitrary: drawn(unjoined) }, { weight: 1, arbitrary: resize });
   await fc.assert(
-    fc.asyncProperty(fc.array(operation, { maxLength: 14 }), async (operations) => {
+    fc.asyncProperty(fc.array(operation, { maxLength: 25, size: "max" }), async (operations) => {
       await replay(operations);
     }),
     { numRuns: RUNS },
