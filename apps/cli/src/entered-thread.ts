@@ -3,7 +3,7 @@ import type { HarnessDisplayState, HarnessEvent, Session, Store } from "@cinch/c
 import type { RunOptions } from "./args.ts";
 import { UsageError } from "./exit.ts";
 import { cinch } from "./invocation.ts";
-import { short } from "./terminal/plain.ts";
+import { short } from "./terminal/sanitise.ts";
 
 /** The thread of a run, its state when the run entered it, and whether another process was driving it. */
 export interface EnteredThread {

@@ -5,7 +5,7 @@ import { commandOf, type CliCommand } from "./args.ts";
 import { messageOf } from "./error-message.ts";
 import { ExitCode, UsageError } from "./exit.ts";
 import { cinch } from "./invocation.ts";
-import { plain } from "./terminal/plain.ts";
+import { plain } from "./terminal/sanitise.ts";
 
 // Each command imports its own modules, so that the others start quickly.
 async function perform(command: CliCommand): Promise<number> {

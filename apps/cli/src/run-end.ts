@@ -3,51 +3,51 @@ import { DEFAULT_DB, type RunOptions } from "./args.ts";
 import { ExitCode, exitOf } from "./exit.ts";
 import type { EnteredThread } from "./entered-thread.ts";
 import { cinch } from "./invocation.ts";
-import { short } from "./terminal/plain.ts";
-import type { Screen } from "./terminal/screen.ts";
+import { short } from "./terminal/sanitise.ts";
+import type { Printer } from "./run/printer.ts";
 import type { TurnEnd } from "./turn-watch.ts";
 
 /** How a run ended: with its turn, with a signal or a closed stdout, or at once because there was nothing to do. */
 export type RunEnd = TurnEnd | { kind: "closed"; code: number } | { kind: "nothing" };
 
 interface RunContext {
-  screen: Screen;
+  printer: Printer;
   session: Session;
   options: RunOptions;
   entered: EnteredThread;
 }
 
 /** Prints how the run ended and how to continue. Returns the exit code. */
-export function reportRunEnd(end: RunEnd, { screen, session, options, entered }: RunContext): number {
+export function reportRunEnd(end: RunEnd, { printer, session, options, entered }: RunContext): number {
   const { db, json } = options;
   const place = db === DEFAULT_DB ? "" : ` --db ${quoted(db)}`;
   const command = `${cinch} run --thread ${entered.threadId}${place}`;
   const queued = session.getDisplayState().inbox.length;
   if (queued > 0)
-    screen.note(
+    printer.note(
       `${queued} queued and not answered yet${answersQueued(end) ? "; cinch answers before it exits (Ctrl-C exits now)" : ""}`,
     );
   switch (end.kind) {
     case "ended":
-      if (end.reason !== "complete" && end.reason !== "error") screen.note(reasons[end.reason]);
+      if (end.reason !== "complete" && end.reason !== "error") printer.note(reasons[end.reason]);
       break;
     case "waiting":
-      screen.note("the turn waits for a person's answer, which the command line can't give yet");
+      printer.note("the turn waits for a person's answer, which the command line can't give yet");
       break;
     case "parked":
-      screen.note(`the thread is parked; to resume it: ${command}`);
+      printer.note(`the thread is parked; to resume it: ${command}`);
       break;
     case "failed":
-      screen.note(`error: ${short(end.message, 500)}`);
+      printer.note(`error: ${short(end.message, 500)}`);
       break;
     case "closed":
-      screen.note("closed; the turn is kept");
+      printer.note("closed; the turn is kept");
       break;
     case "nothing":
-      screen.note("there is nothing to continue");
+      printer.note("there is nothing to continue");
   }
   if (!json)
-    screen.note(
+    printer.note(
       `thread ${entered.threadId} · ${isUnfinished(end) ? "resume" : "continue"}: ${command}${isUnfinished(end) ? "" : ' "…"'}`,
     );
   return codeOf(end);

@@ -9,20 +9,20 @@ import { chooseModel } from "./models/choice.ts";
 import { promptOf } from "./prompt.ts";
 import { checkDatabase, enterThread, type EnteredThread } from "./entered-thread.ts";
 import { Shutdown } from "./shutdown.ts";
-import { jsonView } from "./terminal/json-view.ts";
-import { Screen } from "./terminal/screen.ts";
-import { TextView } from "./terminal/text-view.ts";
+import { jsonView } from "./run/json-view.ts";
+import { Printer } from "./run/printer.ts";
+import { TextView } from "./run/text-view.ts";
 import { TurnWatch } from "./turn-watch.ts";
 
 /** `cinch run`: sends a prompt to a thread, prints what happens, and returns the exit code. */
 export async function run(options: RunOptions): Promise<number> {
   using shutdown = new Shutdown();
-  const screen = new Screen();
+  const printer = new Printer();
   const model = chooseModel(options.model, process.env);
   checkDatabase(options);
-  const prompt = await promptOf(options, (line) => screen.note(line));
+  const prompt = await promptOf(options, (line) => printer.note(line));
   if (model.fallback && !options.json) {
-    screen.note("model: offline (rule-based, built in; set a provider's key or give --model for a real one)");
+    printer.note("model: offline (rule-based, built in; set a provider's key or give --model for a real one)");
   }
   const store = sqliteStore({ path: options.db });
   const agent = cliAgent({ model: model.id, ledger: process.env["CINCH_LEDGER"] || undefined });
@@ -37,9 +37,9 @@ export async function run(options: RunOptions): Promise<number> {
   try {
     const session = await harness.createSession();
     if (process.env["CRASH_AT"]) (await import("@cinch/testkit")).crashWhenEmitted(session);
-    const view = options.json ? jsonView : new TextView(screen, { prompt, display: () => session.getDisplayState() });
+    const view = options.json ? jsonView : new TextView(printer, { prompt, display: () => session.getDisplayState() });
     const watch = new TurnWatch(session, store);
-    const interrupt = new TurnInterrupt(session, screen);
+    const interrupt = new TurnInterrupt(session, printer);
     const listener = (event: HarnessEvent) => {
       view.show(event);
       interrupt.handle(event);
@@ -48,12 +48,12 @@ export async function run(options: RunOptions): Promise<number> {
     const entered = await enterThread({ session, store, options, title: prompt ?? "", listener });
     shutdown.onInterrupt(() => interrupt.start());
     if (entered.driven && entered.before.status === "running")
-      screen.note("another process drives this thread: following");
+      printer.note("another process drives this thread: following");
     const immediate = await begin({ session, watch, entered, prompt });
     const closed = shutdown.closed.then((code) => ({ kind: "closed" as const, code }));
     const end = immediate ?? (await Promise.race([watch.end, closed]));
-    screen.endLine();
-    const code = reportRunEnd(end, { screen, session, options, entered });
+    printer.endLine();
+    const code = reportRunEnd(end, { printer, session, options, entered });
     // This process may now drive the turn of another session's message. Aborting it would lose the outcome of its calls.
     shutdown.onInterrupt(() => shutdown.close(ExitCode.aborted));
     if (end.kind === "ended") await Promise.race([idle(session), shutdown.closed]);

@@ -1,22 +1,22 @@
 import type { HarnessEvent, Session } from "@cinch/core";
 import { messageOf } from "./error-message.ts";
-import { short } from "./terminal/plain.ts";
-import type { Screen } from "./terminal/screen.ts";
+import { short } from "./terminal/sanitise.ts";
+import type { Printer } from "./run/printer.ts";
 
 /** The first Ctrl-C: aborts the turn, even if the turn starts only afterwards. */
 export class TurnInterrupt {
   readonly #session: Session;
-  readonly #screen: Screen;
+  readonly #printer: Printer;
   #isStarted = false;
 
-  constructor(session: Session, screen: Screen) {
+  constructor(session: Session, printer: Printer) {
     this.#session = session;
-    this.#screen = screen;
+    this.#printer = printer;
   }
 
   start(): void {
     this.#isStarted = true;
-    this.#screen.note("stopping … (press Ctrl-C again to exit at once)");
+    this.#printer.note("stopping … (press Ctrl-C again to exit at once)");
     this.#abort();
   }
 
@@ -27,6 +27,6 @@ export class TurnInterrupt {
   #abort(): void {
     this.#session
       .abort()
-      .catch((error: unknown) => this.#screen.note(`the turn could not be aborted: ${short(messageOf(error))}`));
+      .catch((error: unknown) => this.#printer.note(`the turn could not be aborted: ${short(messageOf(error))}`));
   }
 }

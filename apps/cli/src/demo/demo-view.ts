@@ -1,5 +1,5 @@
 import { textOf, type HarnessEvent } from "@cinch/core";
-import { plain, short } from "../terminal/plain.ts";
+import { plain, short } from "../terminal/sanitise.ts";
 
 const INDENT = " ".repeat(10);
 

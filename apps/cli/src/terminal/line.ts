@@ -1,26 +1,29 @@
-import { plain } from "./plain.ts";
+import { reveal, visible } from "./sanitise.ts";
 
 declare const safe: unique symbol;
-/** Text that has no control characters left. Only `text()` makes it. */
+/** Text without control characters, line ends and tabs. Only `text()` makes it. */
 export type SafeText = string & { readonly [safe]: true };
 
-export type Color =
-  | "black"
-  | "red"
-  | "green"
-  | "yellow"
-  | "blue"
-  | "magenta"
-  | "cyan"
-  | "white"
-  | "brightBlack"
-  | "brightRed"
-  | "brightGreen"
-  | "brightYellow"
-  | "brightBlue"
-  | "brightMagenta"
-  | "brightCyan"
-  | "brightWhite";
+/** The terminal's own 16 colours: its user chose them to be readable. */
+export const colors = [
+  "black",
+  "red",
+  "green",
+  "yellow",
+  "blue",
+  "magenta",
+  "cyan",
+  "white",
+  "brightBlack",
+  "brightRed",
+  "brightGreen",
+  "brightYellow",
+  "brightBlue",
+  "brightMagenta",
+  "brightCyan",
+  "brightWhite",
+] as const;
+export type Color = (typeof colors)[number];
 
 export interface Style {
   color?: Color;
@@ -36,16 +39,18 @@ export interface Span {
   style?: Style;
 }
 
+/** `terminal`: the terminal breaks the line, so it copies as one. */
 export interface Line {
   spans: Span[];
   wrap?: "words" | "terminal" | "none";
 }
 
-/** Every character that `plain` might change: the others need no pass over the text. */
-const SUSPECT = /[^\u0020-\u007e\u00a0-\u2027\u202f-\u2065\u206a-\uffff]/;
+/**
+ * The only way from a foreign string to a span. Control sequences are removed, line ends and tabs become spaces: a span is a part of one
+ * line. With `reveal`, for a command to be approved, nothing is removed: what a reader can't see is shown as a code point, as `<U+202E>`.
+ */
+export const text = (foreign: string, options?: { reveal: boolean }): SafeText =>
+  (options?.reveal ? reveal(foreign) : visible(foreign)) as SafeText;
 
-/** Removes control sequences. Line ends and tabs become spaces, because a span is a part of one line. */
-export function text(foreign: string): SafeText {
-  if (!SUSPECT.test(foreign)) return foreign as SafeText;
-  return plain(foreign).replaceAll("\n", " ").replaceAll("\t", "    ") as SafeText;
-}
+/** One line of one span. */
+export const line = (foreign: string, style?: Style): Line => ({ spans: [{ text: text(foreign), style }] });

@@ -1,6 +1,6 @@
 import type { StampedEvent } from "../events/event-map.ts";
 import { eventText, offloadedBlob } from "./event-text.ts";
-import { rowsOf, threadNotFound, type MemoryThread, type Row } from "./memory-thread.ts";
+import { rowsOf, threadNotFound, type MemoryThread, type StoredRow } from "./memory-thread.ts";
 import type { EventQuery, FoundEvent } from "./store.ts";
 import { normalize, queryWords, wordsOf } from "./words.ts";
 
@@ -44,16 +44,19 @@ export class MemorySearch {
       .map(({ threadId, seq }) => ({ threadId, seq }));
   }
 
-  #ofThread({ threadId, before = Infinity }: { threadId: string; before?: number }): { threadId: string; rows: Row[] } {
+  #ofThread({ threadId, before = Infinity }: { threadId: string; before?: number }): {
+    threadId: string;
+    rows: StoredRow[];
+  } {
     const thread = this.#data.threads.get(threadId);
     if (!thread) throw threadNotFound(threadId);
     return { threadId, rows: rowsIn(thread).filter(({ seq }) => seq < before) };
   }
 
   /** Each row once. Threads are in the order of their creation. */
-  #ofResource(resourceId: string): { threadId: string; rows: Row[] }[] {
+  #ofResource(resourceId: string): { threadId: string; rows: StoredRow[] }[] {
     const threads = [...this.#data.threads.values()].filter(({ record }) => record.resourceId === resourceId);
-    const threadOf = new Map<Row, MemoryThread>();
+    const threadOf = new Map<StoredRow, MemoryThread>();
     for (const thread of threads) for (const row of rowsIn(thread, thread.journal)) threadOf.set(row, thread);
     for (const thread of threads) for (const row of rowsIn(thread)) if (!threadOf.has(row)) threadOf.set(row, thread);
     return threads.map((thread) => {
@@ -62,7 +65,7 @@ export class MemorySearch {
     });
   }
 
-  #newest(rows: readonly Row[], query: { threadId: string; words: string[]; limit: number }): Match[] {
+  #newest(rows: readonly StoredRow[], query: { threadId: string; words: string[]; limit: number }): Match[] {
     const { threadId, words, limit } = query;
     const found: Match[] = [];
     for (let at = rows.length - 1; at >= 0 && found.length < limit; at--) {
@@ -77,7 +80,7 @@ export class MemorySearch {
     return found;
   }
 
-  #wordsOf({ json }: Row): string[] {
+  #wordsOf({ json }: StoredRow): string[] {
     // Most events can be skipped without parsing them.
     if (!SEARCHED.some((type) => json.includes(type))) return [];
     const event = JSON.parse(json) as StampedEvent;
@@ -89,7 +92,7 @@ export class MemorySearch {
 const SEARCHED = ["message_end", "tool_end", "context_offloaded"].map((type) => JSON.stringify(type));
 
 /** `journal`: only the rows of this journal. */
-const rowsIn = ({ segments }: MemoryThread, journal?: Row[]): Row[] =>
+const rowsIn = ({ segments }: MemoryThread, journal?: StoredRow[]): StoredRow[] =>
   segments
     .filter((segment) => journal === undefined || segment.journal === journal)
     .flatMap((segment) => rowsOf(segment));

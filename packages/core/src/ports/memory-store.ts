@@ -10,7 +10,7 @@ import {
   threadNotFound,
   segmentsUpTo,
   type MemoryThread,
-  type Row,
+  type StoredRow,
 } from "./memory-thread.ts";
 import type {
   AppendOptions,
@@ -114,7 +114,7 @@ export class MemoryStore implements Store {
   }
 
   #create(threadId: string, event: StampedEvent): void {
-    const journal: Row[] = [];
+    const journal: StoredRow[] = [];
     const own = { journal, from: 1, to: Infinity };
     const record = { id: threadId, createdAt: event.at, updatedAt: event.at, active: false };
     const rest = { journal, first: event, touched: ++this.#data.clock, draft: [], fold: undefined };

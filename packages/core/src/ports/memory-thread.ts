@@ -3,13 +3,13 @@ import type { StampedEvent } from "../events/event-map.ts";
 import type { DraftPiece, SavedFold, ThreadRecord } from "./store.ts";
 
 export interface Segment {
-  journal: Row[];
+  journal: StoredRow[];
   from: number;
   to: number;
 }
 
 /** An event, as JSON. */
-export interface Row {
+export interface StoredRow {
   seq: number;
   json: string;
 }
@@ -17,7 +17,7 @@ export interface Row {
 export interface MemoryThread {
   record: ThreadRecord;
   segments: Segment[];
-  journal: Row[];
+  journal: StoredRow[];
   /** `thread_created` or `thread_cloned`. */
   first: StampedEvent;
   /** Order of last activity: `updatedAt` alone ties within a millisecond. */
@@ -32,7 +32,7 @@ export const threadNotFound = (threadId: string): CinchError =>
 export const lastSeq = (thread: MemoryThread): number =>
   thread.journal.at(-1)?.seq ?? (thread.segments.at(-1)?.from ?? 1) - 1;
 
-export const rowsOf = ({ journal, from, to }: Segment, after = 0): Row[] =>
+export const rowsOf = ({ journal, from, to }: Segment, after = 0): StoredRow[] =>
   journal.filter(({ seq }) => seq > after && seq >= from && seq <= to);
 
 /** The segments up to and including `seq`. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
-import { plain, PlainText, short } from "../src/terminal/plain.ts";
+import { plain, PlainText, short } from "../../src/terminal/sanitise.ts";
 
 test("escape sequences and control characters are removed, and text is kept", () => {
   const cases: [string, string][] = [

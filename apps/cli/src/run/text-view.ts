@@ -1,6 +1,6 @@
 import { textOf, type HarnessDisplayState, type HarnessEvent, type Message } from "@cinch/core";
-import { PlainText, short } from "./plain.ts";
-import type { Screen } from "./screen.ts";
+import { PlainText, short } from "../terminal/sanitise.ts";
+import type { Printer } from "./printer.ts";
 import type { View } from "./view.ts";
 
 type Event<T extends HarnessEvent["type"]> = Extract<HarnessEvent, { type: T }>;
@@ -15,14 +15,14 @@ interface Shown {
 
 /** Prints the conversation as plain text: the answer as it streams, and a short line for every other event. */
 export class TextView implements View {
-  readonly #screen: Screen;
+  readonly #printer: Printer;
   readonly #display: () => HarnessDisplayState;
   /** The prompt of this run, which is not printed again. */
   #own: string | null;
   #shown: Shown | undefined;
 
-  constructor(screen: Screen, { prompt, display }: { prompt: string | null; display: () => HarnessDisplayState }) {
-    this.#screen = screen;
+  constructor(printer: Printer, { prompt, display }: { prompt: string | null; display: () => HarnessDisplayState }) {
+    this.#printer = printer;
     this.#own = prompt;
     this.#display = display;
   }
@@ -53,12 +53,12 @@ export class TextView implements View {
   }
 
   #note(line: string): void {
-    this.#screen.note(line);
+    this.#printer.note(line);
   }
 
   #of(messageId: string): Shown {
     if (this.#shown?.messageId !== messageId) {
-      this.#screen.endLine();
+      this.#printer.endLine();
       this.#shown = { messageId, chars: 0, plain: new PlainText(), thinking: false };
     }
     return this.#shown;
@@ -68,7 +68,7 @@ export class TextView implements View {
     const shown = this.#of(messageId);
     if (part === "text") {
       shown.chars += delta.length;
-      return this.#screen.say(shown.plain.push(delta));
+      return this.#printer.say(shown.plain.push(delta));
     }
     if (!shown.thinking) this.#note("thinking …");
     shown.thinking = true;
@@ -77,8 +77,8 @@ export class TextView implements View {
   /** Prints the rest of the answer: a run that follows another process may have received few deltas, or none. */
   #answered({ message, interrupted }: Event<"message_end">): void {
     const shown = this.#of(message.id);
-    if (!interrupted) this.#screen.say(shown.plain.push(textOf(message.content).slice(shown.chars)));
-    this.#screen.endLine();
+    if (!interrupted) this.#printer.say(shown.plain.push(textOf(message.content).slice(shown.chars)));
+    this.#printer.endLine();
     this.#shown = undefined;
   }
 
@@ -92,7 +92,7 @@ export class TextView implements View {
     if (this.#shown?.messageId !== messageId) return;
     const { chars } = this.#shown;
     this.#shown = undefined;
-    this.#screen.endLine();
+    this.#printer.endLine();
     if (chars > 0) this.#note("the answer was interrupted and starts again:");
   }
 }

@@ -78,3 +78,35 @@ export function short(text: string, length = 100): string {
   const letters = Array.from(line);
   return letters.length <= length ? line : `${letters.slice(0, length - 1).join("")}…`;
 }
+
+const PRINTABLE_ASCII = /^[\u0020-\u007e]*$/;
+/**
+ * Characters without a glyph, of which terminals disagree on the width: soft hyphen, direction marks, zero-width spaces, annotations,
+ * tags, and joiners where there is nothing to join.
+ */
+const NO_GLYPH =
+  /[\u00ad\u061c\u180e\u200b\u200e\u200f\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]|(?<![^\u0020-\u007e])[\u200c\u200d]/gu;
+/** More marks than any script puts on one letter. They would be drawn over other lines. */
+const TOO_MANY_MARKS = /(\p{M}{8})(\p{M}+)/gu;
+
+/** One line of plain text. */
+export function visible(text: string): string {
+  if (PRINTABLE_ASCII.test(text)) return text;
+  return plain(text.toWellFormed())
+    .replaceAll("\t", "    ")
+    .replace(/[\n\u2028\u2029]/g, " ")
+    .replace(NO_GLYPH, "")
+    .replace(TOO_MANY_MARKS, "$1");
+}
+
+/** Controls, formats, unassigned and private characters, all that Unicode ignores when it draws, and each space but the usual one. */
+const UNSEEN = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]|(?! )\p{Zs}/gu;
+
+/** Removes nothing: each character that a reader can't see is shown as its code point. */
+export function reveal(text: string): string {
+  if (PRINTABLE_ASCII.test(text)) return text;
+  const seen = text.replace(UNSEEN, codePoint);
+  return seen.replace(TOO_MANY_MARKS, (_, some: string, rest: string) => some + Array.from(rest, codePoint).join(""));
+}
+
+const codePoint = (char: string): string => `<U+${char.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0")}>`;

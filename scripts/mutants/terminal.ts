@@ -1,0 +1,103 @@
+import { inPackage } from "./mutant.ts";
+
+/** What may reach a terminal, and how it is left behind. */
+export const terminal = inPackage("apps/cli", [
+  {
+    attacks: "hostile text: control sequences reach the screen",
+    file: "terminal/sanitise.ts",
+    find: "return plain(text.toWellFormed())",
+    replace: "return text.toWellFormed()",
+    tests: ["terminal/sanitise"],
+  },
+  {
+    attacks: "hostile text: a command to be approved hides a change of direction",
+    file: "terminal/sanitise.ts",
+    find: "const seen = text.replace(UNSEEN, codePoint);",
+    replace: 'const seen = text.replace(UNSEEN, "");',
+    tests: ["terminal/sanitise"],
+  },
+  {
+    attacks: "screen: a live row is broken where a terminal takes more columns for an emoji",
+    file: "terminal/drawing.ts",
+    find: "measured.greatest < this.#size!.columns ? bytes",
+    replace: "measured.width < this.#size!.columns ? bytes",
+    tests: ["terminal/screen", "terminal/drawing"],
+  },
+  {
+    attacks: "screen: rows are inserted where live rows leave the screen at its top",
+    file: "terminal/drawing.ts",
+    find: "if (more === 0 || old.length + more > rows) return;",
+    replace: "if (more === 0) return;",
+    tests: ["terminal/screen"],
+  },
+  {
+    attacks: "screen: the end of a longer row stays behind",
+    file: "terminal/drawing.ts",
+    find: "old.width > row.width || !old.simple",
+    replace: "!old.simple",
+    tests: ["terminal/screen"],
+  },
+  {
+    attacks: "screen: a row is written from a column that terminals count differently",
+    file: "terminal/row.ts",
+    find: "if (!isSimple(a) || !isSimple(b)) return 0;",
+    replace: "",
+    tests: ["terminal/screen"],
+  },
+  {
+    attacks: "screen: after a resize, too few rows are erased",
+    file: "terminal/drawing.ts",
+    find: "Math.max(1, Math.ceil(measured.least / columns))",
+    replace: "1",
+    tests: ["terminal/drawing"],
+  },
+  {
+    attacks: "screen: after a resize, printed lines are erased",
+    file: "terminal/drawing.ts",
+    find: "Math.ceil(measured.least / columns)",
+    replace: "Math.ceil(measured.greatest / columns)",
+    tests: ["terminal/screen"],
+  },
+  {
+    attacks: "screen: frames are queued while the terminal is full",
+    file: "terminal/screen.ts",
+    find: "if (this.#writing || this.#left) return;\n    const { output",
+    replace: "if (this.#left) return;\n    const { output",
+    tests: ["terminal/frames"],
+  },
+  {
+    attacks: "screen: more than 60 frames a second",
+    file: "terminal/screen.ts",
+    find: "Math.max(0, this.#drawnAt + FRAME_MS - clock.now())",
+    replace: "0",
+    tests: ["terminal/frames"],
+  },
+  {
+    attacks: "terminal: a full one blocks the keyboard",
+    file: "terminal/tty.ts",
+    find: "constants.O_WRONLY | constants.O_NONBLOCK",
+    replace: "constants.O_WRONLY",
+    tests: ["terminal/modes"],
+  },
+  {
+    attacks: "terminal: the modes stay after a crash",
+    file: "terminal/modes.ts",
+    find: 'process.on("exit", this.leave);',
+    replace: "",
+    tests: ["terminal/modes"],
+  },
+  {
+    attacks: "terminal: the modes stay while the process is suspended",
+    file: "terminal/modes.ts",
+    find: 'this.leave();\n    this.#listenTo("SIGTSTP", false);',
+    replace: 'this.#listenTo("SIGTSTP", false);',
+    tests: ["terminal/modes"],
+  },
+  {
+    attacks: "keys: a paste whose end mark is split never ends there",
+    file: "terminal/keys.ts",
+    find: "const kept = startOfMark(input, from);",
+    replace: "const kept = 0;",
+    tests: ["terminal/keys"],
+  },
+]);
