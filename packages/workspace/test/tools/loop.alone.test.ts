@@ -78,7 +78,7 @@ async function workspace(backend: Backend, texts: Record<string, string>) {
   await made.upload(texts);
   const files = threadFiles();
   const signal = new AbortController().signal;
-  const context = { threadId: "t", resourceId: "r", toolCallId: "c", key: "k:1", signal, files };
+  const context = { threadId: "t", resourceId: "r", toolCallId: "c", key: "k:1", signal, files, pathRules: [] };
   const reach = { threadId: "t", resourceId: "r" };
   for (const path of Object.keys(texts)) files.read(path, (await backend.stat(path, reach))!.version);
   const call = async (tool: string, args: unknown) =>
