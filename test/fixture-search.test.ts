@@ -9,9 +9,13 @@ import { sqliteStore } from "@cinch/sqlite";
 
 const fixtures = globSync("fixtures/*/*.db", { cwd: import.meta.dirname });
 
-/** As if the release had indexed everything, in its own way: the upgrade must not rely on it. */
+/** Files of earlier formats have another index. */
+const INDEXED_FORMAT = 5;
+
+/** As if a release with another index had indexed everything: the upgrade must not rely on it. */
 function markAsIndexed(path: string): void {
   using db = new DatabaseSync(path);
+  if ((db.prepare("PRAGMA user_version").get()!["user_version"] as number) >= INDEXED_FORMAT) return;
   db.exec("DELETE FROM dirty; INSERT INTO search (rowid, words) SELECT key, 'unicorn' FROM events LIMIT 5");
 }
 
