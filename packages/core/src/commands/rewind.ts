@@ -145,12 +145,17 @@ async function settleWork(thread: Thread): Promise<void> {
   if (thread.state.files.restoring) undoOf(thread);
   const isBusy = (state: ThreadState) =>
     state.turn !== null || state.files.restoring !== null || hasUnrecordedChanges(state);
-  await thread.command(({ turn }) => {
-    if (!turn || turn.aborting) return null;
-    return { events: [{ type: "abort_requested", turnId: turn.turnId, keepsBackground: true }] };
-  });
   const isSettled = (state: ThreadState) => (thread.ports.workspace?.undo ? !isBusy(state) : state.turn === null);
-  if (!(await thread.until(isSettled))) throw cannotDrive();
+  do {
+    await thread.command(({ turn }) => {
+      if (!turn || turn.aborting) return null;
+      return { events: [{ type: "abort_requested", turnId: turn.turnId, keepsBackground: true }] };
+    });
+    const turnId = thread.state.turn?.turnId;
+    // A queued input may have begun the next turn before this process has seen the end of the last one.
+    const hasNext = ({ turn }: ThreadState) => turn !== null && turn.turnId !== turnId;
+    if (!(await thread.until((state) => isSettled(state) || hasNext(state)))) throw cannotDrive();
+  } while (!isSettled(thread.state));
 }
 
 async function planReverts(
