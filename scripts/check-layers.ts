@@ -8,7 +8,10 @@ const layers: Record<string, { imports: string[]; node: boolean }> = {
   "packages/workspace": { imports: ["@cinch/core"], node: true },
   "packages/memory": { imports: ["@cinch/core"], node: true },
   "packages/testkit": { imports: ["@cinch/core", "@cinch/sqlite", "@cinch/workspace"], node: true },
-  "apps/cli": { imports: ["@cinch/core", "@cinch/sqlite", "@cinch/testkit"], node: true },
+  "apps/cli": {
+    imports: ["@cinch/core", "@cinch/memory", "@cinch/sqlite", "@cinch/testkit", "@cinch/workspace"],
+    node: true,
+  },
 };
 
 const SPECIFIER = /(?:from|import)\s*\(?\s*"([^"]+)"/g;

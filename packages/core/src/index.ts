@@ -74,7 +74,7 @@ export type { InterruptOn } from "./permissions/gate.ts";
 export type { Fit } from "./permissions/judge.ts";
 export type { PathRule, PathRuleLists } from "./permissions/path-rule.ts";
 export type { HeldRule, Policy, Rule, ToolCategory } from "./permissions/rule.ts";
-export type { Clock } from "./ports/clock.ts";
+export { systemClock, type Clock } from "./ports/clock.ts";
 export type { Ids } from "./ports/ids.ts";
 export type {
   BlockText,

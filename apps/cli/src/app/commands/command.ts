@@ -1,0 +1,57 @@
+import type { HarnessDisplayState, Session } from "@cinch/core";
+import type { Project } from "../../setup/project.ts";
+import type { Copied } from "../../terminal/clipboard.ts";
+import type { Line } from "../../terminal/line.ts";
+
+/** A command of the composer, such as `/threads`. A file each; `index.ts` lists them. */
+export interface AppCommand {
+  /** Without the slash. */
+  name: string;
+  /** For the completion and for `/help`: a few words. */
+  description: string;
+  /** What may follow the name, for `/help`: `[title]`. */
+  argument?: string;
+  /** An error is shown to the user, and the app goes on. */
+  run(argument: string, context: CommandContext): Promise<void> | void;
+}
+
+/** What a command can do: the same in a terminal and in lines of text. */
+export interface CommandContext {
+  readonly project: Project;
+  readonly session: Session;
+  display(): HarnessDisplayState;
+  /** Printed once, in the order of the calls. */
+  print(lines: readonly Line[]): void;
+  /** One line of information. */
+  say(message: string): void;
+  /** A list that is searched by typing. `undefined`: the user closed it. */
+  pick<T>(list: PickList<T>): Promise<T | undefined>;
+  /** Asks for one line of text. `undefined`: the user closed it. */
+  ask(question: { title: string; initial?: string; hidden?: boolean }): Promise<string | undefined>;
+  /** Everything unfolded and searchable, on the alternate screen. */
+  page(pages: { title: string; lines: readonly Line[] }): Promise<void>;
+  /** In `$VISUAL` or `$EDITOR`. `undefined`: the editor failed, and the user was shown why. */
+  edit(text: string, options: { extension: string }): Promise<string | undefined>;
+  /** Replaces the text of the composer. */
+  compose(text: string): void;
+  copy(text: string): Promise<Copied>;
+  /** Prints a rule with the title and the newest messages, because another thread or another state of it is shown from now on. */
+  showThread(): void;
+  quit(): void;
+}
+
+export interface PickList<T> {
+  title: string;
+  items: readonly PickItem<T>[];
+  /** Loads items for what was typed, where the list is longer than what can be given at once. */
+  search?: (query: string) => Promise<readonly PickItem<T>[]>;
+  /** What is shown below the list for the item under the cursor, for example what a rewind would change. */
+  preview?: (item: PickItem<T>) => Promise<readonly Line[]>;
+}
+
+export interface PickItem<T> {
+  value: T;
+  label: string;
+  /** In columns after the label. */
+  details?: readonly string[];
+}

@@ -1,0 +1,31 @@
+import type { Harness, Store } from "@cinch/core";
+import type { ModelChoice } from "../models/choice.ts";
+import type { Env } from "../models/providers.ts";
+
+/** What the command line says about a project. It stands above every file. */
+export interface ProjectFlags {
+  db?: string;
+  model?: string;
+  mode?: string;
+  yolo?: boolean;
+  /** Patterns of commands, such as `npm test *`. */
+  allow?: readonly string[];
+  deny?: readonly string[];
+  /** In dollars. */
+  budget?: number;
+}
+
+/** A folder with its configuration, its model and its threads, open. */
+export interface Project {
+  /** The real path. */
+  readonly folder: string;
+  readonly env: Env;
+  readonly trusted: boolean;
+  readonly model: ModelChoice;
+  readonly store: Store;
+  readonly db: string;
+  readonly harness: Harness;
+  /** What the user must know: a file of the configuration that is not used, a sandbox that is missing. */
+  readonly notes: readonly string[];
+  close(): Promise<void>;
+}
