@@ -59,6 +59,7 @@ export interface SessionPorts {
 export class Session<Values = StateValues> {
   readonly resourceId: string;
   readonly #ports: SessionPorts;
+  readonly #noThread: HarnessDisplayState;
   readonly #subscribers: Subscribers;
   readonly #answerTargets = new AnswerTargets();
   #thread: Thread | null = null;
@@ -68,6 +69,7 @@ export class Session<Values = StateValues> {
 
   constructor(ports: SessionPorts, resourceId: string) {
     this.#ports = ports;
+    this.#noThread = { ...newDisplayState(null), yolo: ports.shape.yolo };
     this.#subscribers = new Subscribers(ports.now);
     this.resourceId = resourceId;
   }
@@ -86,7 +88,7 @@ export class Session<Values = StateValues> {
 
   /** Immutable, and the same object until something changes. */
   getDisplayState(): HarnessDisplayState {
-    return this.#thread?.display ?? noThread;
+    return this.#thread?.display ?? this.#noThread;
   }
 
   getTokenUsage(): Usage {
@@ -395,5 +397,3 @@ export class Session<Values = StateValues> {
     if (next) arriveAt(next, { previous, subscribers: this.#subscribers, at: this.#ports.now() });
   }
 }
-
-const noThread = newDisplayState(null);

@@ -1,4 +1,5 @@
 import type { Modes } from "../config/modes.ts";
+import type { StateShape } from "../config/state-shape.ts";
 import { stamp, type NewEvent } from "../events/event-map.ts";
 import { pathRulesField, yoloUpdate, type Control } from "../folds/control.ts";
 import { trieRecord } from "../folds/trie.ts";
@@ -9,6 +10,7 @@ import type { Store } from "../ports/store.ts";
 interface CreatePorts {
   store: Store;
   modes: Modes;
+  shape: StateShape;
   ids: Ids;
   now(): number;
 }
@@ -24,10 +26,12 @@ interface NewThread {
 }
 
 /** Returns the id of the new thread. */
-export async function createThread({ store, modes, ids, now }: CreatePorts, thread: NewThread): Promise<string> {
-  const { control, ...fields } = thread;
+export async function createThread(ports: CreatePorts, { control, ...fields }: NewThread): Promise<string> {
+  const { store, modes, shape, ids, now } = ports;
   const id = ids("thread");
-  const created: NewEvent = { type: "thread_created", ...fields, ...pathRulesField(control.policies.pathRules) };
+  const yolo = shape.yolo ? { yolo: true } : {};
+  const shown = { ...fields, ...yolo };
+  const created: NewEvent = { type: "thread_created", ...shown, ...pathRulesField(control.policies.pathRules) };
   const events = [created, ...inherited(control, modes)].map((event) => stamp(event, now()));
   await store.append(id, events, { afterSeq: 0 });
   return id;

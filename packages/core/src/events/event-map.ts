@@ -79,9 +79,10 @@ export const eventMap = {
     agent: z.optional(AgentRecord),
     metadata: z.optional(z.record(z.string(), Json)),
     pathRules: z.optional(PathRuleLists),
-    /** For display: the first mode and model of the thread. */
+    /** For display: the first mode and model of the thread, and whether YOLO is on although the thread has not set it. */
     modeId: z.optional(z.string()),
     modelId: z.optional(z.string()),
+    yolo: z.optional(z.boolean()),
   })),
   thread_renamed: command(() => ({ title: z.string() })),
   /** `rules` and `state` (YOLO) are the source's when the clone is created, not those at `parent.seq`. */

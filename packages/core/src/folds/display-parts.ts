@@ -25,6 +25,7 @@ export interface DisplayParts {
   modifiedFiles: Readonly<Record<string, ModifiedFile>>;
   modeId: string | null;
   modelId: string | null;
+  yolo: boolean;
   currentMessage: Message | null;
   toolInputBuffers: HarnessDisplayState["toolInputBuffers"];
   activeSubagents: ActiveSubagents;
@@ -40,6 +41,7 @@ export const newParts = (threadId: string | null): DisplayParts => ({
   modifiedFiles: {},
   modeId: null,
   modelId: null,
+  yolo: false,
   activeSubagents: {},
   omProgress: null,
   ...noLive,
@@ -84,11 +86,15 @@ function changedParts(parts: DisplayParts, event: HarnessEvent, fold: MessagesFo
   const { activeSubagents, partialResults, toolInputBuffers } = parts;
   switch (event.type) {
     case "thread_created":
-      return { modeId: event.modeId ?? null, modelId: event.modelId ?? null };
+      return { modeId: event.modeId ?? null, modelId: event.modelId ?? null, yolo: event.yolo ?? false };
     case "thread_cloned":
-      return { threadId: event.threadId, ...noLive, activeSubagents: {} };
-    case "thread_rewound":
-      return { ...noLive, activeSubagents: inBackground(activeSubagents, event.threadId) };
+      return { threadId: event.threadId, ...noLive, activeSubagents: {}, yolo: yoloAfter(parts, event.state) };
+    case "thread_rewound": {
+      const yolo = yoloAfter(parts, event.state);
+      return { ...noLive, activeSubagents: inBackground(activeSubagents, event.threadId), yolo };
+    }
+    case "state_changed":
+      return { yolo: yoloAfter(parts, event.updates) };
     case "agent_end":
       return { ...noLive, activeSubagents: withoutEnded(activeSubagents) };
     case "subagent_start":
@@ -155,6 +161,9 @@ function changedParts(parts: DisplayParts, event: HarnessEvent, fold: MessagesFo
       return null;
   }
 }
+
+const yoloAfter = (before: DisplayParts, { yolo }: { [key: string]: Json } = {}): boolean =>
+  typeof yolo === "boolean" ? yolo : before.yolo;
 
 /** Takes the same time however long the thread is. */
 function grown(current: Message | null, event: Of<"message_update">): Message | null {

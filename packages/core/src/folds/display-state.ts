@@ -103,6 +103,8 @@ export interface HarnessDisplayState {
   modifiedFiles: Readonly<Record<string, ModifiedFile>>;
   modeId: string | null;
   modelId: string | null;
+  /** No call asks. In the thread of a subagent: as it was in the tree when the subagent started. */
+  yolo: boolean;
   tokenUsage: Usage;
   cost: number | null;
   /** How full the memory is, in tokens. `null`: there is no observational memory, or no step since the thread was opened. */

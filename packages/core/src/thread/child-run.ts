@@ -302,6 +302,7 @@ async function createChild(run: Run, owner: Thread): Promise<void> {
         parent: { threadId: owner.id, seq, toolCallId },
         agent,
         modeId,
+        ...(owner.display.yolo ? { yolo: true } : {}),
       };
   const events: NewEvent[] = [
     first,

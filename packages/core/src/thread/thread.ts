@@ -112,7 +112,9 @@ export class Thread implements Journal {
       upTo,
     });
     this.state = state;
-    this.#display.parts = parts;
+    // A thread that has not set YOLO has that of this harness, which need not be the one that created the thread.
+    const yolo = state.agent ? parts.yolo : (state.control.policies.yolo ?? this.ports.shape.yolo);
+    this.#display.parts = yolo === parts.yolo ? parts : { ...parts, yolo };
     this.#cache.changed(this);
   }
 

@@ -1,6 +1,16 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Agent, CinchError, Harness, memoryStore, type HarnessConfig, type Budget } from "@cinch/core";
+import {
+  Agent,
+  CinchError,
+  Harness,
+  memoryStore,
+  newDisplayState,
+  reduceDisplay,
+  type Budget,
+  type HarnessConfig,
+  type HarnessEvent,
+} from "@cinch/core";
 import { MemoryData } from "@cinch/core/store";
 import { call, finish, parts, say, script, scriptedBy } from "@cinch/testkit";
 import * as z from "zod";
@@ -223,4 +233,56 @@ test("a rewind leaves the title as it is", async () => {
   await h.rewind({ toSeq: 1 });
   const [listed] = await h.listThreads();
   assert.deepEqual([h.getDisplayState().title, listed?.title], ["Hello", "Hello"]);
+});
+
+test("the display shows YOLO as getState does, whichever process opens the thread", async () => {
+  const data = new MemoryData();
+  const open = (yolo: boolean) =>
+    harness({ model: script(say("hi")), storage: memoryStore(data), initialState: { yolo } });
+  const shown = (h: Harness) => [h.getDisplayState().yolo, h.getState().yolo];
+  const first = await open(true);
+  assert.deepEqual(shown(first), [true, true]);
+  const { id: threadId } = await first.createThread();
+  assert.deepEqual(shown(first), [true, true]);
+  const folded = async () =>
+    (await memoryStore(data).read(threadId)).reduce(
+      (state, event) => reduceDisplay(state, event as HarnessEvent),
+      newDisplayState(threadId),
+    );
+  assert.deepEqual(await folded(), first.getDisplayState());
+  await first.close();
+
+  const second = await open(false);
+  await second.switchThread({ threadId });
+  assert.deepEqual(shown(second), [false, false]);
+  await second.setState({ yolo: true });
+  assert.deepEqual(shown(second), [true, true]);
+  await second.setState({ other: 1 });
+  const toSeq = second.getDisplayState().seq;
+  await second.sendMessage({ content: "Hi" });
+  await second.rewind({ toSeq });
+  assert.deepEqual(shown(second), [true, true]);
+  await second.rewind({ toSeq: 1 });
+  assert.deepEqual(shown(second), [true, true]);
+  await second.cloneThread();
+  assert.deepEqual(shown(second), [true, true]);
+  await second.setState({ yolo: false });
+  assert.deepEqual(shown(second), [false, false]);
+  await second.close();
+
+  await using third = await open(true);
+  await third.switchThread({ threadId });
+  assert.deepEqual(shown(third), [true, true]);
+  assert.deepEqual(await folded(), third.getDisplayState());
+});
+
+test("a subagent's thread shows the YOLO of its tree", async () => {
+  const parent = script(call("task", { agent: "worker", prompt: "Work." }), say("done"));
+  const worker = new Agent({ name: "worker", model: script(say("worked")) });
+  await using h = await harness({ model: parent, subagents: [worker] });
+  await h.setState({ yolo: true });
+  await h.sendMessage({ content: "Go" });
+  const [child] = await h.listThreads({ parentId: h.getCurrentThreadId()! });
+  await h.switchThread({ threadId: child!.id });
+  assert.equal(h.getDisplayState().yolo, true);
 });
