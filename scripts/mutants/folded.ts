@@ -91,14 +91,14 @@ export const folded = [
       attacks: "fold cache: the message that streams is saved",
       file: "folds/display-parts.ts",
       find: "  ...parts,\n  ...noLive,\n",
-      replace: "  ...parts,\n  toolInputBuffers: {}, partialResults: {},\n",
+      replace: "  ...parts,\n  toolInputBuffers: {}, callProgress: {},\n",
       tests: ["thread/fold-cache"],
     },
     {
       attacks: "fold cache: arguments that stream are saved",
       file: "folds/display-parts.ts",
       find: "  ...parts,\n  ...noLive,\n",
-      replace: "  ...parts,\n  currentMessage: null, partialResults: {},\n",
+      replace: "  ...parts,\n  currentMessage: null, callProgress: {},\n",
       tests: ["thread/fold-cache"],
     },
     {

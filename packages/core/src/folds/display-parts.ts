@@ -1,7 +1,13 @@
 import type { HarnessEvent } from "../events/event-map.ts";
 import type { Json, Message } from "../events/message.ts";
 import { isNewer } from "../events/versions.ts";
-import { MESSAGES_SHOWN, type HarnessDisplayState, type HarnessMessage } from "./display-state.ts";
+import {
+  MESSAGES_SHOWN,
+  OUTPUT_CHARS,
+  type ActiveTool,
+  type HarnessDisplayState,
+  type HarnessMessage,
+} from "./display-state.ts";
 import {
   endedSubagent,
   inBackground,
@@ -17,6 +23,11 @@ import { reduceModified, type ModifiedFile } from "./modified.ts";
 
 type Of<T extends HarnessEvent["type"]> = Extract<HarnessEvent, { type: T }>;
 
+/** What live events have said of a call that runs. */
+export type CallProgress = Pick<ActiveTool, "partialResult" | "output">;
+
+export const noProgress: CallProgress = { partialResult: null, output: "" };
+
 /** What is folded only for display: messages, and the contents of live events. The rest of the display is a view of `Progress`. */
 export interface DisplayParts {
   threadId: string | null;
@@ -31,7 +42,7 @@ export interface DisplayParts {
   activeSubagents: ActiveSubagents;
   omProgress: HarnessDisplayState["omProgress"];
   /** By call id. */
-  partialResults: Readonly<Record<string, Json>>;
+  callProgress: Readonly<Record<string, CallProgress>>;
 }
 
 export const newParts = (threadId: string | null): DisplayParts => ({
@@ -55,7 +66,7 @@ export const withoutLive = (parts: DisplayParts): DisplayParts => ({
   activeSubagents: withoutLiveSubagents(parts.activeSubagents, parts.threadId),
 });
 
-const noLive = { currentMessage: null, toolInputBuffers: {}, partialResults: {} } as const;
+const noLive = { currentMessage: null, toolInputBuffers: {}, callProgress: {} } as const;
 
 export function reduceParts(before: DisplayParts, event: HarnessEvent): DisplayParts {
   const parts = { ...before };
@@ -83,7 +94,7 @@ function apply(parts: DisplayParts, event: HarnessEvent, fold: MessagesFold): vo
 }
 
 function changedParts(parts: DisplayParts, event: HarnessEvent, fold: MessagesFold): Partial<DisplayParts> | null {
-  const { activeSubagents, partialResults, toolInputBuffers } = parts;
+  const { activeSubagents, callProgress, toolInputBuffers } = parts;
   switch (event.type) {
     case "thread_created":
       return { modeId: event.modeId ?? null, modelId: event.modelId ?? null, yolo: event.yolo ?? false };
@@ -124,10 +135,10 @@ function changedParts(parts: DisplayParts, event: HarnessEvent, fold: MessagesFo
     case "tool_start":
     case "tool_approval_required":
     case "tool_suspended":
-      return { partialResults: without(partialResults, event.toolCallId) };
+      return { callProgress: without(callProgress, event.toolCallId) };
     case "tool_end": {
       const messages = fold.ended(parts.messages, event);
-      return { partialResults: without(partialResults, event.toolCallId), messages };
+      return { callProgress: without(callProgress, event.toolCallId), messages };
     }
     case "message_start":
       return { currentMessage: { id: event.messageId, role: event.role, content: [] } };
@@ -156,11 +167,24 @@ function changedParts(parts: DisplayParts, event: HarnessEvent, fold: MessagesFo
       return { omProgress: { messageTokens, messageLimit, observationTokens, observationLimit } };
     }
     case "tool_update":
-      return { partialResults: { ...partialResults, [event.toolCallId]: event.partialResult } };
+      return { callProgress: progressed(callProgress, event.toolCallId, { partialResult: event.partialResult }) };
+    case "shell_output": {
+      const { toolCallId } = event;
+      const output = endOf((callProgress[toolCallId]?.output ?? "") + event.output.slice(-OUTPUT_CHARS));
+      return { callProgress: progressed(callProgress, toolCallId, { output }) };
+    }
     default:
       return null;
   }
 }
+
+const progressed = (all: DisplayParts["callProgress"], id: string, now: Partial<CallProgress>) => ({
+  ...all,
+  [id]: { ...noProgress, ...all[id], ...now },
+});
+
+/** The same however the text was divided into events. */
+const endOf = (output: string): string => output.slice(-OUTPUT_CHARS).replace(/^[\uDC00-\uDFFF]/, "");
 
 const yoloAfter = (before: DisplayParts, { yolo }: { [key: string]: Json } = {}): boolean =>
   typeof yolo === "boolean" ? yolo : before.yolo;

@@ -20,6 +20,8 @@ export interface ActiveTool {
   /** It waits for subagents, and no person can answer it. */
   forChildren: boolean;
   partialResult: Json;
+  /** The end of what its command has printed, of at most `OUTPUT_CHARS` characters. Terminal sequences may be in it. */
+  output: string;
 }
 
 export interface PendingSuspension {
@@ -117,6 +119,8 @@ export interface HarnessDisplayState {
   lastError: { code: string; message: string; retryable: boolean } | null;
   seq: number;
 }
+
+export const OUTPUT_CHARS = 8_000;
 
 /** `listMessages` returns older messages. */
 export const MESSAGES_SHOWN = 200;

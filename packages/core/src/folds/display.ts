@@ -5,7 +5,7 @@ import { CallsDraft } from "./call.ts";
 import type { ActiveSubagent, ActiveTool, HarnessDisplayState } from "./display-state.ts";
 import { asksPerson, isUnended, type OpenCall } from "./open-call.ts";
 import { isActiveSubagent } from "./active-subagents.ts";
-import { newParts, reduceParts, reducePartsAll, type DisplayParts } from "./display-parts.ts";
+import { newParts, noProgress, reduceParts, reducePartsAll, type DisplayParts } from "./display-parts.ts";
 import { isWaiting, newProgress, newTurn, PARKED, reduceProgress, type OpenTurn, type Progress } from "./progress.ts";
 
 /** The states that a display state is computed from. */
@@ -42,9 +42,9 @@ const isFolded = (event: HarnessEvent): event is HarnessEvent & DurableEvent => 
 
 /** The display of a thread: a view of its progress, and its display parts. */
 export function displayOf(progress: Progress, parts: DisplayParts): HarnessDisplayState {
-  const { partialResults, ...shown } = parts;
+  const { callProgress, ...shown } = parts;
   const view = viewOf(progress);
-  const activeTools = withPartial(view.activeTools, partialResults);
+  const activeTools = withProgress(view.activeTools, callProgress);
   const state = { ...shown, ...view, activeTools, ...ofTree(view, parts) };
   known.set(state, { progress, parts });
   return state;
@@ -127,13 +127,13 @@ const activeTool = ({ toolCallId, toolName, args, state, forChildren }: OpenCall
   args,
   status: STATUS[state] ?? "pending",
   forChildren: state === "suspended" && forChildren,
-  partialResult: null,
+  ...noProgress,
 });
 
-function withPartial(tools: View["activeTools"], partial: DisplayParts["partialResults"]): View["activeTools"] {
-  const ids = Object.keys(partial).filter((id) => Object.hasOwn(tools, id));
+function withProgress(tools: View["activeTools"], progress: DisplayParts["callProgress"]): View["activeTools"] {
+  const ids = Object.keys(progress).filter((id) => Object.hasOwn(tools, id));
   if (ids.length === 0) return tools;
-  return { ...tools, ...byId(ids.map((id) => ({ ...tools[id]!, partialResult: partial[id]! }))) };
+  return { ...tools, ...byId(ids.map((id) => ({ ...tools[id]!, ...progress[id]! }))) };
 }
 
 type Pending = Pick<HarnessDisplayState, "pendingApproval" | "pendingApprovals" | "pendingSuspensions">;
@@ -166,9 +166,11 @@ function reconstructed(display: HarnessDisplayState): Sources {
   const parked = turnId !== null && lastError?.code === PARKED;
   // Without a turn, queued inputs that are not held make a thread `running`. In a turn, `held` has no meaning yet.
   const progress = { ...display, turn: turnOf(display), held: status !== "running", parked, usage, spent };
-  const partial = Object.values(activeTools).filter(({ partialResult }) => partialResult !== null);
-  const partialResults = Object.fromEntries(partial.map((tool) => [tool.toolCallId, tool.partialResult]));
-  return { progress, parts: { ...display, partialResults } };
+  const shown = Object.values(activeTools).map(({ toolCallId, partialResult, output }) => [
+    toolCallId,
+    { partialResult, output },
+  ]);
+  return { progress, parts: { ...display, callProgress: Object.fromEntries(shown) as DisplayParts["callProgress"] } };
 }
 
 function turnOf({ turnId, activeTools, pendingApprovals, pendingSuspensions }: HarnessDisplayState): OpenTurn | null {

@@ -105,8 +105,12 @@ function streamingNow(thread: Thread, at: number): HarnessEvent[] {
     { type: "tool_input_start", toolCallId, toolName, ...stamp },
     { type: "tool_input_delta", toolCallId, toolName, argsTextDelta: text, ...stamp },
   ]);
-  const updates = Object.values(activeTools).flatMap(({ toolCallId, toolName, partialResult }): HarnessEvent[] => {
-    return partialResult === null ? [] : [{ type: "tool_update", toolCallId, toolName, partialResult, ...stamp }];
+  const updates = Object.values(activeTools).flatMap(({ toolCallId, toolName, partialResult, output }) => {
+    const of = { toolCallId, toolName, ...stamp };
+    return [
+      ...(partialResult === null ? [] : [{ type: "tool_update", ...of, partialResult } as const]),
+      ...(output === "" ? [] : [{ type: "shell_output", ...of, output, stream: "stdout" } as const]),
+    ];
   });
   if (!currentMessage) return [...inputs, ...updates];
   const { id: messageId, role } = currentMessage;

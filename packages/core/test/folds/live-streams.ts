@@ -18,6 +18,8 @@ const live = fc.oneof(
     { type: "tool_input_delta", ...tool, argsTextDelta: '{"a"', ...where },
     { type: "tool_input_end", ...tool, ...where },
     { type: "tool_update", ...tool, partialResult: [1, { two: null }], ...where },
+    { type: "shell_output", ...tool, output: "a line\n", stream: "stdout", ...where },
+    { type: "shell_output", ...tool, output: "🙂".repeat(3_000), stream: "stderr", ...where },
     { type: "retry_scheduled", attempt: 1, delayMs: 10, message: "later", ...where },
     { type: "info", message: "so", ...where },
   ),

@@ -45,11 +45,13 @@ test("the contents of live events are not saved", async () => {
     { type: "tool_input_start", toolCallId: "call_2", toolName: "note" },
     { type: "tool_input_delta", toolCallId: "call_2", toolName: "note", argsTextDelta: "{" },
     { type: "tool_update", ...tool, partialResult: "half" },
+    { type: "shell_output", ...tool, output: "a line", stream: "stdout" },
   ].map((event) => ({ ...event, ...where }) as unknown as HarnessEvent);
   const whole = reduceAll(newFolds("thread_a"), durable);
   const parts = live.reduce(reduceParts, whole.parts);
-  const { currentMessage, toolInputBuffers, partialResults } = parts;
-  assert.ok(currentMessage && toolInputBuffers["call_2"] && partialResults["call_1"], "all left traces");
+  const { currentMessage, toolInputBuffers, callProgress } = parts;
+  assert.ok(currentMessage && toolInputBuffers["call_2"], "all left traces");
+  assert.deepEqual(callProgress["call_1"], { partialResult: "half", output: "a line" });
   assert.deepStrictEqual(await parseFolds(await printFolds({ ...whole, parts }, atOnce), atOnce), whole);
 });
 

@@ -86,15 +86,16 @@ test("a client that connects while a tool runs shows the progress of the tool", 
   const dig = defineTool({
     description: "Digs",
     input: z.object({}),
-    execute: async (_, { emit }) => {
+    execute: async (_, { emit, files }) => {
       emit({ depth: 3 });
+      files.print("Digging.\n", "stdout");
       await gate.promise;
       return "deep";
     },
   });
   await using harness = harnessOf([call("dig"), say("Done.")], { dig });
   const turn = harness.sendMessage({ content: "Begin." });
-  await until(() => Object.values(harness.getDisplayState().activeTools).some((tool) => tool.partialResult !== null));
+  await until(() => Object.values(harness.getDisplayState().activeTools).some((tool) => tool.output !== ""));
   try {
     await assertSameForAll(harness);
   } finally {
