@@ -3,6 +3,20 @@ import { inPackage } from "./mutant.ts";
 /** Files: where they may lie, who may change them, what commands may touch. */
 export const files = inPackage("packages/workspace", [
   {
+    attacks: "diffs: an anchor may cross another",
+    file: "diffs/line-changes.ts",
+    find: "return longestRising(shared);",
+    replace: "return shared;",
+    tests: ["diffs/unified-diff"],
+  },
+  {
+    attacks: "diffs: the lines after the limit are recorded",
+    file: "diffs/unified-diff.ts",
+    find: "if (this.#room >= 0) this.#lines.push(line);",
+    replace: "if (this.#room !== undefined) this.#lines.push(line);",
+    tests: ["diffs/unified-diff"],
+  },
+  {
     attacks: "confinement: a path may climb above the root",
     file: "paths.ts",
     find: "else if (names.pop() === undefined) throw leavesRoot(input);",

@@ -46,13 +46,6 @@ export const terminalText: Mutant[] = inPackage("apps/cli", [
     tests: ["text/wrap"],
   },
   {
-    attacks: "diffs: an anchor may cross another",
-    file: "text/line-changes.ts",
-    find: "return longestRising(shared);",
-    replace: "return shared;",
-    tests: ["text/diff"],
-  },
-  {
     attacks: "composer: kills in a row are separate entries",
     file: "composer/editor.ts",
     find: 'last.kind === "killed" ? [joined, ...older]',

@@ -1,7 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import { diffWordsWithSpace } from "diff";
 import { text, type Line, type Span, type Style } from "../terminal/line.ts";
-import { lineChanges, type LineChange } from "./line-changes.ts";
 
 /** Neighbouring changes, with the unchanged lines around them. A line starts with `+`, `-` or a space. */
 export interface DiffHunk {
@@ -10,7 +9,6 @@ export interface DiffHunk {
   lines: string[];
 }
 
-const CONTEXT = 3;
 /** In longer lines, and where little is equal, marking words helps no reader. */
 const MAX_WORD_LINE = 500;
 const MIN_EQUAL_SHARE = 0.3;
@@ -18,42 +16,6 @@ const MAX_WORD_RUN = 100;
 /** No piece keeps the event loop busy for longer. */
 const PIECE_MS = 10;
 const HEADER = /^@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@/;
-
-/** The changes from one text to another. A line end that is missing at the end of a text is no change. */
-export async function diffBetween(before: string, after: string): Promise<DiffHunk[]> {
-  const [oldLines, newLines] = [linesOf(before), linesOf(after)];
-  const changes: LineChange[] = [];
-  for await (const piece of inPieces(lineChanges(oldLines, newLines))) changes.push(...piece);
-  return neighbours(changes).map((group) => hunkOf(group, oldLines, newLines));
-}
-
-const linesOf = (content: string): string[] => (content === "" ? [] : content.replace(/\n$/, "").split("\n"));
-
-/** Changes whose contexts touch are one hunk. */
-function neighbours(changes: LineChange[]): LineChange[][] {
-  const groups: LineChange[][] = [];
-  for (const change of changes) {
-    const last = groups.at(-1);
-    if (last && change.oldStart - last.at(-1)!.oldEnd <= 2 * CONTEXT) last.push(change);
-    else groups.push([change]);
-  }
-  return groups;
-}
-
-function hunkOf(changes: LineChange[], oldLines: string[], newLines: string[]): DiffHunk {
-  const [first] = changes as [LineChange];
-  const context = Math.min(CONTEXT, first.oldStart);
-  const lines: string[] = [];
-  let old = first.oldStart - context;
-  for (const { oldStart, oldEnd, newStart, newEnd } of changes) {
-    for (; old < oldStart; old++) lines.push(` ${oldLines[old]}`);
-    for (; old < oldEnd; old++) lines.push(`-${oldLines[old]}`);
-    for (let at = newStart; at < newEnd; at++) lines.push(`+${newLines[at]}`);
-  }
-  const end = Math.min(old + CONTEXT, oldLines.length);
-  for (; old < end; old++) lines.push(` ${oldLines[old]}`);
-  return { oldStart: first.oldStart - context + 1, newStart: first.newStart - context + 1, lines };
-}
 
 /** Reads a unified diff, which may have been truncated. */
 export function diffHunks(unified: string): DiffHunk[] {

@@ -104,6 +104,11 @@ const done = (places: number) => new RegExp(`^Edited f: ${places} places changed
 const missing = /^old_string was not found/;
 const long = (text: string, size = 5 * MB) => text.repeat(Math.ceil(size / text.length)).slice(0, size);
 
+const numbered = (what: string) => Array.from({ length: 80_000 }, (_, at) => `${what} ${at}\n`).join("");
+/** Common lines with 180 lines between them, of which no line is in the same place on the other side. */
+const regions = (what: string) =>
+  Array.from({ length: 180 }, (_, at) => `common ${at}\n${`${what} ${at}\n{\n${what}\n}\n`.repeat(45)}`).join("");
+
 const worst: Record<string, () => Worst> = {
   "edit_file, 1,000,000 places in one line": () => ({
     text: long("a,", 2 * MB),
@@ -158,6 +163,24 @@ const worst: Record<string, () => Worst> = {
     tool: "write_file",
     args: { content: long("b\n", 10 * MB) },
     says: /^Replaced f \(5000000 lines/,
+  }),
+  "write_file, 1 MB of other lines": () => ({
+    text: numbered("a"),
+    tool: "write_file",
+    args: { content: numbered("b") },
+    says: /^Replaced f/,
+  }),
+  "write_file, 1 MB with regions that differ everywhere": () => ({
+    text: regions("a"),
+    tool: "write_file",
+    args: { content: regions("b") },
+    says: /^Replaced f/,
+  }),
+  "write_file, 1 MB of empty lines over as many": () => ({
+    text: `x${"\n".repeat(MB - 10)}x`,
+    tool: "write_file",
+    args: { content: `y${"\n".repeat(MB - 20)}y` },
+    says: /^Replaced f/,
   }),
   "read_file, one line": () => ({ text: long("a", 10 * MB), tool: "read_file", args: {}, says: /lines 1-1 of 1/ }),
   "read_file, the end of one line": () => ({

@@ -1,14 +1,15 @@
 import { defineTool } from "@cinch/core";
 import * as z from "zod";
+import { diffField, MAX_DIFF_BYTES } from "../../diffs/unified-diff.ts";
 import { writePolicy } from "../../path-rules/index.ts";
 import { judgedAsFile } from "../judged.ts";
 import { shown } from "../../paths.ts";
 import { CHANGES, pathInput, reachOf, type FileToolDeps } from "../file-tool-deps.ts";
 import { plural } from "../list/listing.ts";
-import { encoded, placesOf } from "../../contents/long-text.ts";
+import { decoded, encoded, placesOf } from "../../contents/long-text.ts";
 import { isADirectory } from "../lookup/lookup.ts";
 import { checkSeen, oldContents, replace } from "./change.ts";
-import { sha256InSteps } from "../../contents/saved-contents.ts";
+import { sha256InSteps, type SavedContents } from "../../contents/saved-contents.ts";
 
 export const writeFileTool = (deps: FileToolDeps) =>
   defineTool({
@@ -37,10 +38,20 @@ A file that exists must have been read with read_file in this thread and be unch
         const done = old ? "Replaced" : "Created";
         const lost =
           old && !old.saved.version.parts ? " What it held was too large to be kept: it can't be restored." : "";
-        return { content: `${done} ${shown(path)} (${size}).${lost}`, details: { path, changed: true, created: !old } };
+        const diff = await diffTo(path, old?.saved ?? null, content);
+        const details = { path, changed: true, created: !old, ...diff };
+        return { content: `${done} ${shown(path)} (${size}).${lost}`, details };
       });
     },
   });
+
+/** What a write changes, for a UI. Left out if the old contents are too large, or are not text. */
+async function diffTo(path: string, old: SavedContents | null, content: string): Promise<{ diff?: string }> {
+  if (!old) return diffField(path, null, content);
+  if (old.version.size > MAX_DIFF_BYTES) return {};
+  const text = await decoded(old.blobs.map(({ bytes }) => bytes));
+  return text === undefined ? {} : diffField(path, text, content);
+}
 
 async function lineCount(text: string): Promise<number> {
   const { length } = await placesOf(text, "\n");

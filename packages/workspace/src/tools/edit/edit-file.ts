@@ -1,5 +1,6 @@
 import { defineTool } from "@cinch/core";
 import * as z from "zod";
+import { diffField } from "../../diffs/unified-diff.ts";
 import { FileError } from "../../file-error.ts";
 import { readWritePolicy } from "../../path-rules/index.ts";
 import { judgedAsFile } from "../judged.ts";
@@ -49,7 +50,7 @@ Several edits of one file can be made at once. The result shows the changed line
         const head = `Edited ${shown(path)}: ${plural(places, "place")} changed.`;
         const remark = forgiving ? [FORGIVEN] : [];
         const content = [head, ...remark, snippet(result.text, ranges, places)].join("\n");
-        return { content, details: { path, places, forgiving } };
+        return { content, details: { path, places, forgiving, ...(await diffField(path, text, result.text)) } };
       });
     },
   });

@@ -1,4 +1,5 @@
 import { diffArrays } from "diff";
+import { isDue, isSliceOver, yieldIfDue } from "../contents/pace.ts";
 
 /** Lines of one text that are replaced by lines of another. The ends are not included; the lines between changes are equal. */
 export interface LineChange {
@@ -19,12 +20,13 @@ const MAX_REGION = 400;
 
 /**
  * The changes from one text to another, in order. The texts are first aligned at the lines that occur once in both, which takes time in
- * proportion to their length, so that only the short regions between these are searched for the shortest change.
+ * proportion to their length, so that only the short regions between these are searched for the shortest change. Yields to the event loop.
  */
-export function* lineChanges(before: readonly string[], after: readonly string[]): Generator<LineChange> {
+export async function* lineChanges(before: readonly string[], after: readonly string[]): AsyncGenerator<LineChange> {
   const whole = trimmed({ oldStart: 0, oldEnd: before.length, newStart: 0, newEnd: after.length }, before, after);
   let { oldStart, newStart } = whole;
-  for (const anchor of [...anchorsIn(whole, before, after), { old: whole.oldEnd, new: whole.newEnd }]) {
+  for (const anchor of [...(await anchorsIn(whole, before, after)), { old: whole.oldEnd, new: whole.newEnd }]) {
+    if (isSliceOver()) await yieldIfDue();
     const region = trimmed({ oldStart, oldEnd: anchor.old, newStart, newEnd: anchor.new }, before, after);
     yield* changesIn(region, before, after);
     oldStart = anchor.old;
@@ -64,20 +66,22 @@ function* changesIn(region: LineChange, before: readonly string[], after: readon
 }
 
 /** The most anchors that are in the same order in both texts. */
-function anchorsIn(region: LineChange, before: readonly string[], after: readonly string[]): Anchor[] {
-  const places = uniquePlaces(after, region.newStart, region.newEnd);
+async function anchorsIn(region: LineChange, before: readonly string[], after: readonly string[]): Promise<Anchor[]> {
+  const places = await uniquePlaces(after, region.newStart, region.newEnd);
   const shared: Anchor[] = [];
-  for (const [line, old] of uniquePlaces(before, region.oldStart, region.oldEnd)) {
+  for (const [line, old] of await uniquePlaces(before, region.oldStart, region.oldEnd)) {
+    if (isDue()) await yieldIfDue();
     const place = places.get(line);
     if (place !== undefined) shared.push({ old, new: place });
   }
   return longestRising(shared);
 }
 
-function uniquePlaces(lines: readonly string[], start: number, end: number): Map<string, number> {
+async function uniquePlaces(lines: readonly string[], start: number, end: number): Promise<Map<string, number>> {
   const places = new Map<string, number>();
   const repeated = new Set<string>();
   for (let at = start; at < end; at++) {
+    if (isDue()) await yieldIfDue();
     const line = lines[at]!;
     if (places.has(line)) repeated.add(line);
     else places.set(line, at);
@@ -87,7 +91,7 @@ function uniquePlaces(lines: readonly string[], start: number, end: number): Map
 }
 
 /** The longest part of the anchors, which are ordered by their place in the old text, that is also ordered by that in the new one. */
-function longestRising(anchors: Anchor[]): Anchor[] {
+async function longestRising(anchors: Anchor[]): Promise<Anchor[]> {
   /** For each length, the part of that length which ends first, as a list from its end. */
   interface Link {
     anchor: Anchor;
@@ -95,6 +99,7 @@ function longestRising(anchors: Anchor[]): Anchor[] {
   }
   const ends: Link[] = [];
   for (const anchor of anchors) {
+    if (isDue()) await yieldIfDue();
     let [low, high] = [0, ends.length];
     while (low < high) {
       const middle = (low + high) >> 1;

@@ -1,0 +1,111 @@
+import { isDue, yieldIfDue } from "../contents/pace.ts";
+import { lineChanges, type LineChange } from "./line-changes.ts";
+
+/** Larger texts are not compared. */
+export const MAX_DIFF_BYTES = 1024 * 1024;
+
+/** How much of a diff is recorded with a call. */
+const SHOWN_CHARS = 20_000;
+const NOTE_CHARS = 40;
+const CONTEXT = 3;
+const NO_NEWLINE = "\n\\ No newline at end of file";
+
+/** One side of a comparison. `path` is `null` if there is no file. */
+export interface DiffSide {
+  path: string | null;
+  text: string;
+}
+
+/**
+ * The changes from one text to another as a unified diff. Of a diff with more than `maxChars` characters, the lines that fit, and as the
+ * last line "\ 12 more lines". Yields to the event loop.
+ */
+export async function unifiedDiff(
+  before: DiffSide,
+  after: DiffSide,
+  { maxChars = Infinity }: { maxChars?: number } = {},
+): Promise<string> {
+  const [oldLines, newLines] = [linesOf(before.text), linesOf(after.text)];
+  const out = new DiffText(maxChars - NOTE_CHARS);
+  out.add(`--- ${before.path === null ? "/dev/null" : quoted(`a${before.path}`)}`);
+  out.add(`+++ ${after.path === null ? "/dev/null" : quoted(`b${after.path}`)}`);
+  for await (const hunk of hunks(lineChanges(oldLines, newLines)))
+    for (const line of hunkLines(hunk, oldLines, newLines)) {
+      out.add(line);
+      if (isDue()) await yieldIfDue();
+    }
+  return out.text();
+}
+
+/** A diff for a UI. Left out for texts that are too large, or are not text. */
+export async function diffField(path: string, before: string | null, after: string): Promise<{ diff?: string }> {
+  const texts = [before ?? "", after];
+  if (texts.some((text) => text.length > MAX_DIFF_BYTES || text.includes("\0"))) return {};
+  const old = { path: before === null ? null : path, text: before ?? "" };
+  return { diff: await unifiedDiff(old, { path, text: after }, { maxChars: SHOWN_CHARS }) };
+}
+
+/** A name with a line end would look like a part of the diff. */
+const quoted = (name: string): string => (/[\p{Cc}"\\]/u.test(name) ? JSON.stringify(name) : name);
+
+/** A last line without a line end differs from the same line with one. */
+function linesOf(text: string): string[] {
+  const lines = text.split("\n");
+  const last = lines.pop()!;
+  return last === "" ? lines : [...lines, last + NO_NEWLINE];
+}
+
+/** Changes whose contexts touch are one hunk. */
+async function* hunks(changes: AsyncIterable<LineChange>): AsyncGenerator<LineChange[]> {
+  let open: LineChange[] = [];
+  for await (const change of changes) {
+    const last = open.at(-1);
+    if (last && change.oldStart - last.oldEnd > 2 * CONTEXT) {
+      yield open;
+      open = [];
+    }
+    open.push(change);
+  }
+  if (open.length > 0) yield open;
+}
+
+function* hunkLines(changes: LineChange[], oldLines: string[], newLines: string[]): Generator<string> {
+  const [first, last] = [changes[0]!, changes.at(-1)!];
+  const above = Math.min(CONTEXT, first.oldStart);
+  const below = Math.min(CONTEXT, oldLines.length - last.oldEnd);
+  const old = rangeOf(first.oldStart - above, last.oldEnd + below);
+  const now = rangeOf(first.newStart - above, last.newEnd + below);
+  yield `@@ -${old} +${now} @@`;
+  let at = first.oldStart - above;
+  for (const { oldStart, oldEnd, newStart, newEnd } of changes) {
+    for (; at < oldStart; at++) yield ` ${oldLines[at]}`;
+    for (; at < oldEnd; at++) yield `-${oldLines[at]}`;
+    for (let added = newStart; added < newEnd; added++) yield `+${newLines[added]}`;
+  }
+  for (const end = at + below; at < end; at++) yield ` ${oldLines[at]}`;
+}
+
+/** Lines are counted from 1. An empty range is named by the line before it. */
+const rangeOf = (start: number, end: number): string => `${end === start ? start : start + 1},${end - start}`;
+
+/** The lines of a diff, of which those after the limit are only counted. */
+class DiffText {
+  readonly #lines: string[] = [];
+  #room: number;
+  #missing = 0;
+
+  constructor(maxChars: number) {
+    this.#room = maxChars;
+  }
+
+  add(line: string): void {
+    this.#room -= line.length + 1;
+    if (this.#room >= 0) this.#lines.push(line);
+    else this.#missing++;
+  }
+
+  text(): string {
+    const note = this.#missing > 0 ? [`\\ ${this.#missing} more lines`] : [];
+    return [...this.#lines, ...note, ""].join("\n");
+  }
+}
