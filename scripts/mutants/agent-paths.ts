@@ -110,6 +110,13 @@ export const agentPaths: Mutant[] = [
   ]),
   ...inPackage("packages/workspace", [
     {
+      attacks: "previews: a preview ignores the path rules of the agent",
+      file: "tools/restricted-tools.ts",
+      find: "toolFor(context.pathRules).preview?.(args, context)",
+      replace: "tool.preview!(args, context)",
+      tests: ["tools/change/previews"],
+    },
+    {
       attacks: "path rules of agents: the tools do not keep those of the call",
       file: "tools/restricted-tools.ts",
       find: "if (pathRules.length === 0) return unrestricted;",

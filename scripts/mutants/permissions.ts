@@ -3,6 +3,20 @@ import { inPackage } from "./mutant.ts";
 /** Who may run what, and what an answer is bound to. */
 export const permissions = inPackage("packages/core", [
   {
+    attacks: "previews: a preview records changes of files",
+    file: "turn/preview.ts",
+    find: "record: async () => false,",
+    replace: "record: (decide, blobs) => files.record(decide, blobs),",
+    tests: ["tools/preview"],
+  },
+  {
+    attacks: "P6: a call waits for its preview for ever",
+    file: "turn/preview.ts",
+    find: "const limits = { ms: PREVIEW_MS,",
+    replace: "const limits = { ms: 1e9,",
+    tests: ["tools/preview"],
+  },
+  {
     attacks: "P10: YOLO comes before what is denied",
     file: "permissions/judge.ts",
     find: "if (!available || denying.length > 0) {",

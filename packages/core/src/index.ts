@@ -102,6 +102,7 @@ export {
   defineTool,
   type AnyTool,
   type JudgeContext,
+  type PreviewContext,
   type SkillToLoad,
   type Tool,
   type ToolContent,

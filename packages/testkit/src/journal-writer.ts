@@ -151,7 +151,14 @@ export class JournalWriter {
     if (kind === "refused") return this.#inTurn(ended(call, { content: "Not run." }, { isError: true }));
     if (!asks(kind)) return this.#startCall(call, args);
     const decisions: Decision[] = ["approve", "decline", "edit", "always_allow_tool"];
-    const question = { args, category: "execute" as const, digest: "digest", decisions, path: [] };
+    const question = {
+      args,
+      category: "execute" as const,
+      digest: "digest",
+      preview: { diff: "+" },
+      decisions,
+      path: [],
+    };
     this.#inTurn({ type: "tool_approval_required", toolCallId, toolName, ...question });
   }
 

@@ -225,6 +225,7 @@ export const eventMap = {
     digest: z.string(),
     /** The narrow pattern that `always_allow_tool` remembers. */
     suggestion: z.optional(z.string()),
+    preview: z.optional(Json),
     /** The accepted answers. */
     decisions: z.array(Decision),
     /** The call asks because of `interruptOn`. */

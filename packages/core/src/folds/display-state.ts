@@ -73,6 +73,8 @@ export interface PendingApproval {
   digest: string;
   /** The pattern that `always_allow_tool` would remember. */
   suggestion: string | null;
+  /** What the tool's `preview` said when the call asked, such as `{ diff }`; or `null`. */
+  preview: Json;
   decisions: readonly Decision[];
   path: readonly string[];
   seq: number;

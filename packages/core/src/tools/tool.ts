@@ -83,6 +83,9 @@ export interface JudgeContext {
   signal?: AbortSignal;
 }
 
+/** The context of `preview`. `files` records no change. */
+export type PreviewContext = Pick<ToolContext, "threadId" | "resourceId" | "signal" | "files" | "pathRules">;
+
 type Awaitable<T> = T | Promise<T>;
 
 export interface ToolDefinition<Input, Data = Json> {
@@ -109,6 +112,11 @@ export interface ToolDefinition<Input, Data = Json> {
     | undefined;
   /** Why the tool can't keep these path rules. Then the agent does not have it. `undefined`: it can. */
   whyUnavailable?: ((pathRules: PathRuleLists) => string | undefined) | undefined;
+  /**
+   * What the person who is asked for an approval sees besides the arguments: a JSON value, such as `{ diff }`. It must have no effect. It
+   * is left out if it is `undefined` or `null`, too long, not JSON, an error, or takes longer than a second.
+   */
+  preview?: ((args: Input, context: PreviewContext) => Awaitable<unknown>) | undefined;
   /** A schema for answers to `suspend`. Any other answer is refused, and the call keeps waiting. */
   resume?: StandardSchemaV1<unknown, Data> | JsonSchema | undefined;
   execute(input: Input, context: ToolContext<StateValues, Data>): Awaitable<unknown>;
@@ -128,6 +136,7 @@ export interface Tool {
     | ((rules: readonly PathRule[], args: unknown, context: JudgeContext) => Awaitable<Policy | undefined>)
     | undefined;
   readonly whyUnavailable: ((pathRules: PathRuleLists) => string | undefined) | undefined;
+  readonly preview: ((args: unknown, context: PreviewContext) => Awaitable<unknown>) | undefined;
   readonly resume: StandardSchemaV1 | JsonSchema | undefined;
   execute(input: unknown, context: ToolContext): Awaitable<unknown>;
 }
@@ -148,6 +157,7 @@ const KEYS = [
   "policy",
   "pathPolicy",
   "whyUnavailable",
+  "preview",
   "resume",
   "execute",
 ] as const satisfies (keyof ToolDefinition<unknown>)[];
@@ -168,7 +178,7 @@ export function defineTool<Input, Data = Json>(definition: ToolDefinition<Input,
   }
   if (timeoutMs !== undefined && !(typeof timeoutMs === "number" && timeoutMs > 0))
     throw invalid(`A tool's timeoutMs is a number of milliseconds above 0, not ${JSON.stringify(timeoutMs)}.`);
-  for (const key of ["matches", "suggest", "policy", "pathPolicy", "whyUnavailable"] as const)
+  for (const key of ["matches", "suggest", "policy", "pathPolicy", "whyUnavailable", "preview"] as const)
     if (definition[key] !== undefined && typeof definition[key] !== "function")
       throw invalid(`A tool's ${key} must be a function.`);
   if (definition.suggest && !definition.matches)
@@ -185,6 +195,7 @@ export function defineTool<Input, Data = Json>(definition: ToolDefinition<Input,
     pathPolicy:
       definition.pathPolicy && ((rules, args, context) => definition.pathPolicy!(rules, args as Input, context)),
     whyUnavailable: definition.whyUnavailable && ((pathRules) => definition.whyUnavailable!(pathRules)),
+    preview: definition.preview && ((args, context) => definition.preview!(args as Input, context)),
     resume,
     execute: (args, context) => execute.call(definition, args as Input, context as ToolContext<StateValues, Data>),
   };

@@ -14,6 +14,7 @@ import {
 import { offer } from "../permissions/offer.ts";
 import { orAborted } from "../ports/clock.ts";
 import type { NamedTool } from "../tools/tool.ts";
+import { previewField } from "./preview.ts";
 import { endDeclinedCall, endWithoutResult, notRun, endWithReport } from "./decide.ts";
 import { ancestorsOf, type Driver, type RunnableCall } from "./driver.ts";
 import { denialBy, type Setup } from "./setup.ts";
@@ -59,7 +60,8 @@ export async function authorize(
 }
 
 /** The only check that lets a call run. */
-async function check({ state, journal, ports, signal }: Driver, call: Call, setup: Setup): Promise<Authorized> {
+async function check(driver: Driver, call: Call, setup: Setup): Promise<Authorized> {
+  const { state, journal, ports, signal } = driver;
   const { resourceId, agent } = state;
   const above = ancestorsOf(agent, ports.threads);
   if (above.length !== (agent?.path.length ?? 0)) throw new Error("The threads above this subagent are not open here.");
@@ -91,7 +93,10 @@ async function check({ state, journal, ports, signal }: Driver, call: Call, setu
       if (setup.onAsk === "decline") return refuse(call, NO_APPROVAL, policies);
       const asking = above[ruling.level];
       const grantTo = asking ? { grantTo: asking.id } : {};
-      const event = await question(call, { judgedCall, digest, path: agent?.path ?? [], ...grantTo }, setup, ruling);
+      const offered = await offer(judgedCall, setup.gate, ruling);
+      const preview = await previewField(judgedCall, driver, pathRulesOf(setup.gate, policies));
+      const about = { digest, path: agent?.path ?? [], ...offered, ...preview, ...grantTo };
+      const event = (turnId: string) => ({ ...question(call, ruling), turnId, ...about });
       return { kind: "ask", toolCallId, policies, event };
     }
     case "allow":
@@ -159,14 +164,11 @@ export const firstEvent = (call: Authorized, { turnId, key }: { turnId: string; 
 export const runnableOf = (calls: readonly Authorized[]): ReadonlyMap<string, RunnableCall> =>
   new Map(calls.flatMap((call) => (call.kind === "run" ? [[call.toolCallId, call.runnable] as const] : [])));
 
-async function question(
-  { toolCallId, toolName, args }: Call,
-  { judgedCall, digest, ...of }: { judgedCall: JudgedCall; digest: string; path: string[]; grantTo?: string },
-  { gate }: Setup,
-  ruling: GateRuling,
-): Promise<(turnId: string) => NewEvent> {
-  const { category, interrupt } = ruling;
-  const offered = await offer(judgedCall, gate, ruling);
-  const about = { toolCallId, toolName, args, category, digest, ...offered, ...(interrupt ? { interrupt } : {}) };
-  return (turnId) => ({ type: "tool_approval_required", turnId, ...of, ...about });
-}
+const question = ({ toolCallId, toolName, args }: Call, { category, interrupt }: GateRuling) => ({
+  type: "tool_approval_required" as const,
+  toolCallId,
+  toolName,
+  args,
+  category,
+  ...(interrupt ? { interrupt } : {}),
+});

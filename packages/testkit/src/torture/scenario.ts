@@ -112,6 +112,7 @@ function tools(ledger: string) {
     guarded: tool("guarded", "once", {
       category: "execute",
       suggest: ({ what }) => what,
+      preview: ({ what }) => ({ what }),
       matches: (pattern, { what }) => (pattern === what ? "all" : "none"),
     }),
     forbidden: tool("forbidden", "once"),

@@ -37,10 +37,14 @@ export async function unifiedDiff(
   return out.text();
 }
 
-/** A diff for a UI. Left out for texts that are too large, or are not text. */
-export async function diffField(path: string, before: string | null, after: string): Promise<{ diff?: string }> {
+/** A diff for a UI, from a text (`null`: there was no file). `undefined` for texts that are too large, or are not text. */
+export async function shownDiff(
+  path: string,
+  before: string | null,
+  after: string,
+): Promise<{ diff: string } | undefined> {
   const texts = [before ?? "", after];
-  if (texts.some((text) => text.length > MAX_DIFF_BYTES || text.includes("\0"))) return {};
+  if (texts.some((text) => text.length > MAX_DIFF_BYTES || text.includes("\0"))) return undefined;
   const old = { path: before === null ? null : path, text: before ?? "" };
   return { diff: await unifiedDiff(old, { path, text: after }, { maxChars: SHOWN_CHARS }) };
 }

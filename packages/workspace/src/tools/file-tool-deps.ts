@@ -27,7 +27,10 @@ export const READS = { category: "read", effect: "pure", timeoutMs: TIMEOUT_MS }
 /** Not idempotent: to run it again would overwrite later changes of the file. */
 export const CHANGES = { category: "edit", effect: "once", timeoutMs: TIMEOUT_MS } as const;
 
-export const reachOf = ({ threadId, files, signal }: ToolContext): Reach => ({
+/** The part of a context that reading takes: that of a call, or of its preview. */
+export type ReadContext = Pick<ToolContext, "threadId" | "files" | "signal">;
+
+export const reachOf = ({ threadId, files, signal }: ReadContext): Reach => ({
   threadId,
   resourceId: files.resourceId,
   files,
@@ -37,7 +40,7 @@ export const reachOf = ({ threadId, files, signal }: ToolContext): Reach => ({
 export const readContents = (
   { backend }: FileToolDeps,
   { path, end }: { path: string; end?: number },
-  context: ToolContext,
+  context: ReadContext,
 ) => untilAborted(backend.read(path, { end }, reachOf(context)), context.signal);
 
 /** A path as an argument. An invalid one is refused with the reason before an approval is asked for. */

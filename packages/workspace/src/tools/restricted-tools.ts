@@ -12,9 +12,11 @@ export function restrictedTools(toolsUnder: (agents: PathRules) => ToolSet): Too
     return tools;
   };
   const restricted = (name: string, tool: Tool): Tool => {
-    const execute: Tool["execute"] = (args, context) =>
-      (toolsFor(context.pathRules)[name] as Tool).execute(args, context);
-    return defineTool({ ...tool, execute } as ToolDefinition<unknown>);
+    const toolFor = (pathRules: PathRuleLists) => toolsFor(pathRules)[name] as Tool;
+    const execute: Tool["execute"] = (args, context) => toolFor(context.pathRules).execute(args, context);
+    const preview: Tool["preview"] =
+      tool.preview && ((args, context) => toolFor(context.pathRules).preview?.(args, context));
+    return defineTool({ ...tool, execute, preview } as ToolDefinition<unknown>);
   };
   const tools = Object.entries(unrestricted) as [string, Tool][];
   return Object.fromEntries(tools.map(([name, tool]) => [name, restricted(name, tool)]));

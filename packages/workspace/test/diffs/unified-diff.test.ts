@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { applyPatch } from "diff";
 import * as fc from "fast-check";
-import { diffField, MAX_DIFF_BYTES, unifiedDiff } from "../../src/diffs/unified-diff.ts";
+import { shownDiff, MAX_DIFF_BYTES, unifiedDiff } from "../../src/diffs/unified-diff.ts";
 
 const diff = (before: string, after: string) => unifiedDiff({ path: "/f", text: before }, { path: "/f", text: after });
 const numbers = (count: number, from = 1): string =>
@@ -65,7 +65,7 @@ test("texts without a common line are replaced as a whole", async () => {
 });
 
 test("a long diff ends at a line, and says how many lines are missing", async () => {
-  const { diff: cut = "" } = await diffField("/f", null, numbers(10_000));
+  const { diff: cut } = (await shownDiff("/f", null, numbers(10_000)))!;
   assert.ok(cut.length > 19_000 && cut.length <= 20_000, `${cut.length}`);
   const lines = cut.split("\n").slice(0, -1);
   const shown = lines.length - 4;
@@ -74,13 +74,13 @@ test("a long diff ends at a line, and says how many lines are missing", async ()
 });
 
 test("a diff in which no line fits says so", async () => {
-  assert.deepEqual(await diffField("/f", null, "x".repeat(30_000)), {
+  assert.deepEqual(await shownDiff("/f", null, "x".repeat(30_000)), {
     diff: "--- /dev/null\n+++ b/f\n@@ -0,0 +1,1 @@\n\\ 1 more lines\n",
   });
 });
 
 test("there is no diff of what is too large, or is not text", async () => {
-  assert.deepEqual(await diffField("/f", "x".repeat(MAX_DIFF_BYTES + 1), "x"), {});
-  assert.deepEqual(await diffField("/f", "x", "x".repeat(MAX_DIFF_BYTES + 1)), {});
-  assert.deepEqual(await diffField("/f", "x", "\0"), {});
+  assert.equal(await shownDiff("/f", "x".repeat(MAX_DIFF_BYTES + 1), "x"), undefined);
+  assert.equal(await shownDiff("/f", "x", "x".repeat(MAX_DIFF_BYTES + 1)), undefined);
+  assert.equal(await shownDiff("/f", "x", "\0"), undefined);
 });

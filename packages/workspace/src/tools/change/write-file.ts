@@ -1,6 +1,6 @@
 import { defineTool } from "@cinch/core";
 import * as z from "zod";
-import { diffField, MAX_DIFF_BYTES } from "../../diffs/unified-diff.ts";
+import { shownDiff, MAX_DIFF_BYTES } from "../../diffs/unified-diff.ts";
 import { writePolicy } from "../../path-rules/index.ts";
 import { judgedAsFile } from "../judged.ts";
 import { shown } from "../../paths.ts";
@@ -9,6 +9,7 @@ import { plural } from "../list/listing.ts";
 import { decoded, encoded, placesOf } from "../../contents/long-text.ts";
 import { isADirectory } from "../lookup/lookup.ts";
 import { checkSeen, oldContents, replace } from "./change.ts";
+import { currentText } from "./current-text.ts";
 import { sha256InSteps, type SavedContents } from "../../contents/saved-contents.ts";
 
 export const writeFileTool = (deps: FileToolDeps) =>
@@ -21,6 +22,12 @@ A file that exists must have been read with read_file in this thread and be unch
       content: z.string().describe("The whole new contents of the file."),
     }),
     ...judgedAsFile(deps, writePolicy),
+    async preview({ file_path, content }, context) {
+      const path = deps.path(file_path);
+      const stat = await deps.backend.stat(path, reachOf(context));
+      const text = stat && (await currentText(deps, stat, context));
+      return text === undefined || text === content ? undefined : shownDiff(path, text, content);
+    },
     execute({ file_path, content }, context) {
       const path = deps.path(file_path);
       return deps.queue.run(path, context.signal, async () => {
@@ -46,11 +53,11 @@ A file that exists must have been read with read_file in this thread and be unch
   });
 
 /** What a write changes, for a UI. Left out if the old contents are too large, or are not text. */
-async function diffTo(path: string, old: SavedContents | null, content: string): Promise<{ diff?: string }> {
-  if (!old) return diffField(path, null, content);
-  if (old.version.size > MAX_DIFF_BYTES) return {};
+async function diffTo(path: string, old: SavedContents | null, content: string): Promise<{ diff: string } | undefined> {
+  if (!old) return shownDiff(path, null, content);
+  if (old.version.size > MAX_DIFF_BYTES) return undefined;
   const text = await decoded(old.blobs.map(({ bytes }) => bytes));
-  return text === undefined ? {} : diffField(path, text, content);
+  return text === undefined ? undefined : shownDiff(path, text, content);
 }
 
 async function lineCount(text: string): Promise<number> {

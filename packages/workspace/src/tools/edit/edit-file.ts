@@ -1,11 +1,12 @@
 import { defineTool } from "@cinch/core";
 import * as z from "zod";
-import { diffField } from "../../diffs/unified-diff.ts";
+import { shownDiff } from "../../diffs/unified-diff.ts";
 import { FileError } from "../../file-error.ts";
 import { readWritePolicy } from "../../path-rules/index.ts";
 import { judgedAsFile } from "../judged.ts";
 import { shown } from "../../paths.ts";
 import { checkSeen, oldContents, replace } from "../change/change.ts";
+import { currentText } from "../change/current-text.ts";
 import type { SavedContents } from "../../contents/saved-contents.ts";
 import { CHANGES, pathInput, reachOf, type FileToolDeps } from "../file-tool-deps.ts";
 import { plural } from "../list/listing.ts";
@@ -33,6 +34,14 @@ Several edits of one file can be made at once. The result shows the changed line
       replace_all: z.boolean().describe("Replace every occurrence. Default: false.").optional(),
     }),
     ...judgedAsFile(deps, readWritePolicy),
+    async preview({ file_path, old_string, new_string, replace_all = false }, context) {
+      const path = deps.path(file_path);
+      checkStrings(path, old_string, new_string);
+      const text = await currentText(deps, await lookupFile(deps, path, reachOf(context)), context);
+      if (text === undefined) return undefined;
+      const result = await replaced(text, { old: old_string, new: new_string, all: replace_all });
+      return result.kind === "done" ? shownDiff(path, text, result.text) : undefined;
+    },
     execute({ file_path, old_string, new_string, replace_all = false }, context) {
       const path = deps.path(file_path);
       checkStrings(path, old_string, new_string);
@@ -50,7 +59,7 @@ Several edits of one file can be made at once. The result shows the changed line
         const head = `Edited ${shown(path)}: ${plural(places, "place")} changed.`;
         const remark = forgiving ? [FORGIVEN] : [];
         const content = [head, ...remark, snippet(result.text, ranges, places)].join("\n");
-        return { content, details: { path, places, forgiving, ...(await diffField(path, text, result.text)) } };
+        return { content, details: { path, places, forgiving, ...(await shownDiff(path, text, result.text)) } };
       });
     },
   });
