@@ -11,7 +11,7 @@ import { memoryStore } from "./ports/memory-store.ts";
 import { AgentValue, ModeConfig, modeOf, Modes } from "./config/modes.ts";
 import type { ResolveModel } from "./config/models.ts";
 import { optionsOf } from "./commands/options.ts";
-import { pendingApprovals, type ThreadApproval } from "./queries/pending.ts";
+import { pendingCalls, type ThreadApproval, type ThreadSuspension } from "./queries/pending.ts";
 import { InterruptOn } from "./permissions/gate.ts";
 import { ContextWindow } from "./config/windows.ts";
 import { Rule, ToolCategory } from "./permissions/rule.ts";
@@ -279,10 +279,16 @@ export class Harness<Values = StateValues> {
     await this.#store.close();
   }
 
+  /** The calls that wait for a person, of all threads or of those of a resource, oldest first. Opens no thread. */
+  async pending(options: { resourceId?: string } = {}): Promise<(ThreadApproval | ThreadSuspension)[]> {
+    const query = optionsOf("pending", options);
+    await this.init();
+    return pendingCalls(this.#store, query);
+  }
+
   /** The calls that wait for an approval, of all threads, oldest first. */
   async pendingApprovals(): Promise<ThreadApproval[]> {
-    await this.init();
-    return pendingApprovals(this.#store);
+    return (await this.pending()).filter((call) => call.kind === "approval");
   }
 
   readonly subscribe: Session["subscribe"] = (...args) => this.#session.subscribe(...args);

@@ -92,7 +92,7 @@ export type { ContextSource, SourceReach, SourceText } from "./ports/context-sou
 export { memoryStore } from "./ports/memory-store.ts";
 export type { Workspace, WorkspaceReader, WorkspaceStatus } from "./ports/workspace.ts";
 export type { EventQuery, FoundEvent, Store, ThreadQuery, ThreadRecord } from "./ports/store.ts";
-export type { ThreadApproval } from "./queries/pending.ts";
+export type { ThreadApproval, ThreadSuspension } from "./queries/pending.ts";
 export type { ContextExplanation } from "./queries/explain-context.ts";
 export type { HistoryQuote, ThreadHistory } from "./queries/thread-history.ts";
 export type { Settled } from "./queries/settled.ts";

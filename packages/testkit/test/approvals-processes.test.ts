@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import type { ThreadApproval, ThreadSuspension } from "@cinch/core";
 import { ofType, place } from "./place.ts";
 import { RemoteHarness } from "./remote-harness.ts";
 
@@ -66,6 +67,28 @@ test("an approval and a question survive every process that handled them", LIMIT
     ["Ada", "Ben"],
   );
   assert.equal(ofType(events, "agent_end").length, 1);
+});
+
+test("a process lists what waits for a person in the threads of another one, in its subagents too", LIMIT, async () => {
+  await using at = await place();
+  await using first = new RemoteHarness(at.folder);
+  await first.order("both");
+  await using second = new RemoteHarness(at.folder);
+  const pending = await second.do<(ThreadApproval | ThreadSuspension)[]>("pending");
+  assert.deepEqual(
+    pending.map(({ kind, threadId, rootThreadId, toolName }) => ({ kind, threadId, rootThreadId, toolName })),
+    [
+      { kind: "approval", threadId: "t", rootThreadId: "t", toolName: "guarded" },
+      { kind: "question", threadId: "t", rootThreadId: "t", toolName: "ask_user" },
+    ],
+  );
+  await first.do("abort");
+  await first.do("until", "idle");
+  assert.deepEqual(await second.do("pending"), []);
+  await first.order("tree");
+  const [deep, ...more] = await second.do<(ThreadApproval | ThreadSuspension)[]>("pending");
+  assert.deepEqual([deep?.kind, deep?.rootThreadId, deep?.path, more], ["approval", "t", ["explore", "search"], []]);
+  assert.notEqual(deep?.threadId, "t");
 });
 
 test("when two processes answer at once, one is refused and its answer has no effect", LIMIT, async () => {

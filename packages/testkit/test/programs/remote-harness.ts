@@ -103,7 +103,13 @@ function until(status: string): Promise<void> {
 }
 
 const { id: _, ...commands } = h;
-const methods = { ...commands, until, pendingApprovals: () => h.pendingApprovals(), close: () => h.close() };
+const methods = {
+  ...commands,
+  until,
+  pending: () => h.pending(),
+  pendingApprovals: () => h.pendingApprovals(),
+  close: () => h.close(),
+};
 
 await h.init();
 const [thread] = await h.listThreads();
