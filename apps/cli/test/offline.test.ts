@@ -84,3 +84,20 @@ test("the model says what it is and what it can do", async () => {
   assert.match(answers[1]!, /count to 5 with the counter tool/);
   assert.match(answers[3]!, /no rule for "Compose a sonata\."/);
 });
+
+test("a note of the harness is not taken for a message of the user", async () => {
+  const agent = new Agent({ name: "test", model: offlineModel({ delayMs: 0 }), tools: { ...tools } });
+  const harness = new Harness({
+    id: "test",
+    modes: [
+      { id: "one", agent, instructions: "What is 1+1?" },
+      { id: "two", agent, instructions: "What is 2+2?" },
+    ],
+  });
+  const { message } = await harness.sendMessage({ content: "what is 6*7?" });
+  await harness.switchMode({ modeId: "two" });
+  const { message: next } = await harness.sendMessage({ content: "what did I say first?" });
+  await harness.close();
+  assert.equal(textOf(message!.content), "6*7 = 42.");
+  assert.match(textOf(next!.content), /First you said: "what is 6\*7\?"/);
+});

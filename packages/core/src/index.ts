@@ -13,6 +13,7 @@ export type { Budget } from "./config/budget.ts";
 export { checkKeys } from "./config/check.ts";
 export type { Heartbeat } from "./config/heartbeats.ts";
 export type { HarnessMode, ModeConfig } from "./config/modes.ts";
+export { didYouMean } from "./config/nearest.ts";
 export { registerProfile, type Profile } from "./config/profiles.ts";
 export { defaultPrices, type Price, type PriceTable } from "./config/prices.ts";
 export type { Settings } from "./config/settings.ts";

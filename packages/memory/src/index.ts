@@ -9,6 +9,7 @@ export { loadProfiles, type ProfileSource } from "./load-profiles.ts";
 export { agentsMd, type AgentsMdOptions } from "./agents-md.ts";
 export { hostFolder, type HostFolder } from "./sources/host-folder.ts";
 export type { SkillProblem } from "./skills/frontmatter.ts";
+export { parseFrontmatter, type ParsedFrontmatter } from "./skills/parse-frontmatter.ts";
 export { parseSkill, type ParsedSkill, type AgentSkill } from "./skills/skill-file.ts";
 export type { SkillSource } from "./skills/skill-library.ts";
 export { skills } from "./skills/skills.ts";

@@ -8,11 +8,12 @@ const PRIVATE_FOLDER = 0o700;
 
 /** A project's own folder below `state`, by the project's real path. */
 export function projectFolder(state: string, project: string): string {
-  const hash = createHash("sha256").update(realPath(project)).digest("hex").slice(0, 16);
+  const hash = createHash("sha256").update(realPathOrSame(project)).digest("hex").slice(0, 16);
   return join(state, "projects", hash);
 }
 
-function realPath(path: string): string {
+/** The path itself if there is no such file. */
+export function realPathOrSame(path: string): string {
   try {
     return realpathSync(path);
   } catch {

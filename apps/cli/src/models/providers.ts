@@ -27,7 +27,7 @@ export const providers: readonly Provider[] = [
     family: /^claude/i,
     async load(id, env) {
       const { createAnthropic } = await import("@ai-sdk/anthropic");
-      return createAnthropic({ baseURL: withVersionPath(envValue(env, "ANTHROPIC_BASE_URL")) })(id);
+      return createAnthropic({ ...keyOf(env, "ANTHROPIC_API_KEY"), ...serverOf(env, "ANTHROPIC_BASE_URL") })(id);
     },
   },
   {
@@ -38,7 +38,7 @@ export const providers: readonly Provider[] = [
     family: /^(gpt|chatgpt|o\d)/i,
     async load(id, env) {
       const { createOpenAI } = await import("@ai-sdk/openai");
-      return createOpenAI({ baseURL: withVersionPath(envValue(env, "OPENAI_BASE_URL")) })(id);
+      return createOpenAI({ ...keyOf(env, "OPENAI_API_KEY"), ...serverOf(env, "OPENAI_BASE_URL") })(id);
     },
   },
   {
@@ -47,9 +47,10 @@ export const providers: readonly Provider[] = [
     key: "GOOGLE_GENERATIVE_AI_API_KEY",
     defaultModel: "gemini-flash-latest",
     family: /^gemini/i,
-    async load(id) {
+    async load(id, env) {
       const { createGoogle } = await import("@ai-sdk/google");
-      return createGoogle()(id);
+      const baseURL = envValue(env, "GOOGLE_GEMINI_BASE_URL");
+      return createGoogle({ ...keyOf(env, "GOOGLE_GENERATIVE_AI_API_KEY"), ...(baseURL && { baseURL }) })(id);
     },
   },
   {
@@ -95,6 +96,17 @@ async function compatible(
 
 export const missingUrl =
   "openai-compatible/… needs the address of a server: set CINCH_BASE_URL, for example to http://localhost:8000/v1";
+
+/** The SDKs would look in the environment of the process alone, where a saved key is not. */
+function keyOf(env: Env, variable: string): { apiKey?: string } {
+  const apiKey = envValue(env, variable);
+  return apiKey === undefined ? {} : { apiKey };
+}
+
+function serverOf(env: Env, variable: string): { baseURL?: string } {
+  const baseURL = withVersionPath(envValue(env, variable));
+  return baseURL === undefined ? {} : { baseURL };
+}
 
 /** An empty variable counts as not set. */
 export const envValue = (env: Env, name: string): string | undefined => env[name]?.trim() || undefined;

@@ -19,7 +19,7 @@ export interface Conversation {
 
 export function conversationOf(prompt: LanguageModelV4Prompt): Conversation {
   const said = prompt.flatMap((message) => (message.role === "user" ? textsOf(message) : []));
-  const asked = prompt.findLastIndex(({ role }) => role === "user");
+  const asked = prompt.findLastIndex((message) => message.role === "user" && textsOf(message).length > 0);
   const since = prompt.slice(asked + 1);
   const outcomes = new Map(since.flatMap((message) => (message.role === "tool" ? resultsOf(message) : [])));
   const steps = since
@@ -33,8 +33,9 @@ export function conversationOf(prompt: LanguageModelV4Prompt): Conversation {
   };
 }
 
+/** Without the notes of the harness, which the user did not write. */
 const textsOf = ({ content }: Extract<LanguageModelV4Message, { role: "user" }>): string[] =>
-  content.flatMap((part) => (part.type === "text" ? [part.text] : []));
+  content.flatMap((part) => (part.type === "text" && !part.text.startsWith("<note>\n") ? [part.text] : []));
 
 function callsOf(message: LanguageModelV4Message): string[] {
   if (message.role !== "assistant") return [];

@@ -1,0 +1,39 @@
+import { lstatSync } from "node:fs";
+import { join } from "node:path";
+import { replacePrivateFile } from "../composer/private-file.ts";
+import { envValue, providers, type Env } from "../models/providers.ts";
+import { readSmallFile } from "./small-file.ts";
+import { userFolders } from "./user-folders.ts";
+
+/** A folder with a file for each key, so that two processes that save keys do not overwrite each other's. */
+export const keysFolder = (env: Env): string => join(userFolders(env).config, "keys");
+
+const fileOf = (variable: string, env: Env): string => join(keysFolder(env), variable);
+
+/** Only this user can read the file, from its first moment on. */
+export function saveKey(variable: string, key: string, env: Env): void {
+  replacePrivateFile(fileOf(variable, env), `${key}\n`);
+}
+
+/** The environment with the saved keys below it. It is for providers alone: no command gets it. */
+export function withSavedKeys(env: Env): Env {
+  const saved = providers.flatMap(({ key }) => {
+    const value = key === undefined || envValue(env, key) !== undefined ? undefined : savedKey(key, env);
+    return value === undefined ? [] : [[key, value] as const];
+  });
+  return saved.length === 0 ? env : { ...env, ...Object.fromEntries(saved) };
+}
+
+function savedKey(variable: string, env: Env): string | undefined {
+  return readSmallFile(fileOf(variable, env))?.trim() || undefined;
+}
+
+/** A note for each file that other users can read. */
+export function exposedKeys(env: Env): string[] {
+  return providers.flatMap(({ key = "" }) => {
+    const file = fileOf(key, env);
+    const stats = key === "" ? undefined : lstatSync(file, { throwIfNoEntry: false });
+    if (!stats || (stats.mode & 0o077) === 0) return [];
+    return [`${file} can be read by other users. Run: chmod 600 ${file}`];
+  });
+}

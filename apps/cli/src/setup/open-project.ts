@@ -1,0 +1,159 @@
+import { existsSync, realpathSync } from "node:fs";
+import { join } from "node:path";
+import { didYouMean, Harness, type ContextSource, type Rule, type ToolSet } from "@cinch/core";
+import { agentsMd, hostFolder, observationalMemory, skills } from "@cinch/memory";
+import { sqliteStore } from "@cinch/sqlite";
+import { localWorkspace, type FileWorkspace } from "@cinch/workspace";
+import { envValue, type Env } from "../models/providers.ts";
+import { BUILT_IN_TOOLS, codingModes } from "./coding-agent.ts";
+import type { Config } from "./config.ts";
+import { databaseOf, makeDatabase } from "./database.ts";
+import { exposedKeys } from "./key-files.ts";
+import { loadConfig } from "./load-config.ts";
+import type { Project, ProjectFlags } from "./project.ts";
+import { modelOf, modelResolver } from "./project-model.ts";
+import { subagentsOf } from "./subagents.ts";
+import { folderWarning } from "./trust.ts";
+import { expandedHome, userFolders } from "./user-folders.ts";
+import { userRules } from "./user-rules.ts";
+
+interface OpenProjectOptions {
+  folder: string;
+  env: Env;
+  flags: ProjectFlags;
+  /** Whether the folder is obeyed. Otherwise its configuration, AGENTS.md, agents and skills are not read. */
+  trusted: boolean;
+  /** `decline`: no person is there to answer. */
+  onAsk?: "wait" | "decline";
+}
+
+/** The coding agent in a folder. Throws `UsageError` for a configuration, a model or a flag that can't be used; then nothing is written. */
+export async function openProject({
+  env,
+  flags,
+  trusted,
+  onAsk = "wait",
+  ...at
+}: OpenProjectOptions): Promise<Project> {
+  const folder = realpathSync(at.folder);
+  const place = { folder, env, trusted };
+  const { config, models, notes } = await loadConfig({ ...place, flags });
+  const { model, notes: modelNotes } = modelOf({ flag: flags.model, env, ...models });
+  const isOffline = model.id === "offline";
+  const workspace = workspaceOf(place, config);
+  const toys = await toysOf({ isOffline, ledger: envValue(env, "CINCH_LEDGER") });
+  const tools = [...Object.keys({ ...workspace.tools, ...toys }), ...BUILT_IN_TOOLS];
+  const subagents = subagentsOf({ ...place, folders: config.agents, tools });
+  const rules = knownRules(config.rules, tools);
+  const database = databaseOf({ ...place, flag: flags.db });
+  const databaseNote = database.isOwn ? makeDatabase(place) : database.note;
+  const store = sqliteStore({ path: database.path });
+  const harness = new Harness({
+    id: "cinch-cli",
+    storage: store,
+    modes: codingModes({ folder, model: model.id, tools: toys, hasMemory: !isOffline, subagents: subagents.agents }),
+    defaultModeId: config.mode,
+    workspace,
+    context: contextOf(place, config),
+    // The built-in model can't observe: it would replace messages by nonsense.
+    ...(isOffline ? {} : { memory: observationalMemory(config.memory) }),
+    permissions: [...toyRules(toys), ...rules.known],
+    budget: config.budget,
+    prices: { ...config.prices, offline: { input: 0, output: 0 } },
+    initialState: { yolo: config.yolo },
+    resolveModel: modelResolver(model, env),
+    onAsk,
+  });
+  const protection = await opened(harness);
+  return {
+    ...place,
+    model,
+    config,
+    store,
+    db: database.path,
+    harness,
+    protection,
+    notes: [
+      folderWarning(place),
+      ...notes,
+      ...modelNotes,
+      ...rules.notes,
+      ...subagents.notes,
+      ...exposedKeys(env),
+      databaseNote,
+      protection.kind === "none" ? protection.description : null,
+    ].filter((note) => note !== null),
+    close: () => harness.close(),
+  };
+}
+
+type Place = Pick<OpenProjectOptions, "folder" | "env" | "trusted">;
+
+function workspaceOf({ folder, env, trusted }: Place, { paths, sandbox, hosts }: Config): FileWorkspace {
+  const { rules, hidden } = userRules({ folder, env });
+  return localWorkspace({
+    root: folder,
+    trusted,
+    permissions: [...rules, ...paths],
+    // A sandbox can't restrict commands to the whole machine.
+    sandbox: folder === "/" ? "none" : sandbox,
+    hosts,
+    hidden,
+  });
+}
+
+/** Of a project, only what a trusted folder has: a source that is listed is obeyed. */
+function contextOf({ folder, env, trusted }: Place, config: Config): ContextSource[] {
+  const own = userFolders(env).config;
+  const isInstead = trusted && !existsSync(join(folder, "AGENTS.md")) && existsSync(join(folder, "CLAUDE.md"));
+  return [
+    agentsMd({ files: [hostFolder(own), ...(isInstead ? ["/CLAUDE.md"] : [])] }),
+    skills([
+      hostFolder(join(own, "skills")),
+      ...config.skills.map((path) => hostFolder(expandedHome(path, env))),
+      ...(trusted ? ["/.claude/skills", "/.agents/skills", "/.cinch/skills"] : []),
+    ]),
+  ];
+}
+
+/** Small tools to try the built-in model with. A ledger records them, and so brings them too. */
+async function toysOf({ isOffline, ledger }: { isOffline: boolean; ledger: string | undefined }): Promise<ToolSet> {
+  if (!isOffline && ledger === undefined) return {};
+  const { tools } = await import("../tools/index.ts");
+  if (ledger === undefined) return tools;
+  return (await import("../tools/ledger.ts")).withLedger(tools, ledger);
+}
+
+/** They are harmless: dice, a counter, a pause. */
+const toyRules = (toys: ToolSet): Rule[] => Object.keys(toys).map((toolName) => ({ toolName, policy: "allow" }));
+
+/** A rule for a tool that does not exist does nothing. */
+function knownRules(rules: readonly Rule[], tools: readonly string[]): { known: Rule[]; notes: string[] } {
+  const isKnown = ({ toolName }: Rule) => toolName === undefined || tools.includes(toolName);
+  const unknown = rules.flatMap(({ toolName }) =>
+    toolName === undefined || tools.includes(toolName) ? [] : [toolName],
+  );
+  return {
+    known: rules.filter(isKnown),
+    notes: unknown.map(
+      (name) => `A permission rule is for the tool "${name}", which is not there: ${didYouMean(name, tools)}`,
+    ),
+  };
+}
+
+/** Opens store and workspace. A harness that can't be opened is closed. */
+async function opened(harness: Harness): Promise<Project["protection"]> {
+  let protection: Project["protection"] = { kind: "none", description: "" };
+  const unsubscribe = harness.subscribe((event) => {
+    if (event.type === "workspace_ready") protection = { kind: event.protection, description: event.description };
+  });
+  try {
+    await harness.init();
+    return protection;
+  } catch (error) {
+    await harness.close();
+    throw error;
+  } finally {
+    unsubscribe();
+  }
+}
