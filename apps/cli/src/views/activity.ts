@@ -1,0 +1,85 @@
+import type { HarnessDisplayState } from "@cinch/core";
+import type { Activity } from "../app/activity.ts";
+import type { Line, Span } from "../terminal/line.ts";
+import { callSpans } from "./call.ts";
+import { firstLine } from "./call-argument.ts";
+import { formatElapsed, formatPlural } from "./format.ts";
+import { signs, spinner } from "./signs.ts";
+import { dim, fittingFields, joinedSpans, oneRow, span } from "./spans.ts";
+import { providerName } from "./status.ts";
+import type { ViewContext } from "./view.ts";
+
+/** What is being waited for. */
+interface Wait {
+  what: Span[];
+  since: number | null;
+}
+
+/** What the turn waits for and since when. A wait for the user has no spinner. Nothing, if the thread is idle or parked. */
+export function activityLines(display: HarnessDisplayState, activity: Activity, context: ViewContext): Line[] {
+  switch (display.status) {
+    case "idle":
+    case "parked":
+      return activity.compacting === null ? [] : [waitLine(waitFor(display, activity, context), [], context)];
+    case "waiting":
+      return [oneRow([signs.asks, span(" "), ...questionSpans(display)], context)];
+    case "running":
+      return [
+        waitLine(waitFor(display, activity, context), activity.stopping ? [] : [span("Esc stops", dim)], context),
+      ];
+  }
+}
+
+/** What does not fit is dropped from the right. */
+function waitLine({ what, since }: Wait, hint: Span[], context: ViewContext): Line {
+  const fields = [[spinner(context), span(" "), ...what]];
+  if (since !== null) fields.push([span(formatElapsed(context.now - since), dim)]);
+  if (hint.length > 0) fields.push(hint);
+  return oneRow(joinedSpans(fittingFields(fields, context)), context);
+}
+
+function waitFor(display: HarnessDisplayState, activity: Activity, { now }: ViewContext): Wait {
+  const { asked, retry, compacting, stopping } = activity;
+  if (stopping) return { what: [span("stops")], since: null };
+  if (retry) {
+    const seconds = Math.max(0, Math.ceil((retry.due - now) / 1_000));
+    return { what: [span(`retry ${retry.attempt} in ${seconds} s: ${firstLine(retry.message)}`)], since: null };
+  }
+  if (asked !== null || display.currentMessage) return { what: [span(modelText(display))], since: asked };
+  return (
+    callsWait(display, activity) ?? subagentsWait(display) ?? { what: [span(restText(compacting))], since: compacting }
+  );
+}
+
+const restText = (compacting: number | null): string => (compacting === null ? "begins" : "compacts the conversation");
+
+function modelText({ modelId, currentMessage }: HarnessDisplayState): string {
+  const name = modelId === null ? "the model" : providerName(modelId);
+  const newest = currentMessage?.content.at(-1);
+  if (!newest) return `waits for ${name}`;
+  return newest.type === "reasoning" ? `${name} thinks` : `${name} answers`;
+}
+
+function callsWait({ activeTools }: HarnessDisplayState, { started }: Activity): Wait | null {
+  const running = Object.values(activeTools).filter(({ status }) => status === "running");
+  const [first] = running;
+  if (!first) return null;
+  const since = Math.min(...running.map(({ toolCallId }) => started[toolCallId] ?? Infinity));
+  const what = running.length === 1 ? callSpans(first) : [span(`${formatPlural(running.length, "call")} run`)];
+  return { what, since: since === Infinity ? null : since };
+}
+
+function subagentsWait({ activeSubagents, activeTools }: HarnessDisplayState): Wait | null {
+  const active = Object.values(activeSubagents).filter(({ endedAt }) => endedAt === null);
+  const waiting = Object.values(activeTools).some(({ forChildren }) => forChildren);
+  if (active.length === 0 && !waiting) return null;
+  const what =
+    active.length === 1 ? `${active[0]!.agentName} works` : `${formatPlural(active.length, "subagent")} work`;
+  return { what: [span(what)], since: Math.min(...active.map(({ startedAt }) => startedAt)) };
+}
+
+function questionSpans({ pendingApproval, pendingSuspensions }: HarnessDisplayState): Span[] {
+  const question = pendingApproval ?? Object.values(pendingSuspensions)[0];
+  if (!question) return [span("waits for you")];
+  return [span("waits for you: "), ...callSpans(question)];
+}

@@ -1,0 +1,117 @@
+import { textOf, type Json } from "@cinch/core";
+import type { Line, Span } from "../terminal/line.ts";
+import { wrapLines } from "../text/wrap.ts";
+import { diffCounts, diffHunks, diffLineList, type DiffHunk } from "../text/diff.ts";
+import type { RecordedOutcome, ShownCall } from "./call.ts";
+import { jsonFields } from "./call-argument.ts";
+import { firstLines, linesIn } from "./excerpt.ts";
+import { formatPlural } from "./format.ts";
+import { signs } from "./signs.ts";
+import { dim, oneRow, roomOf, span } from "./spans.ts";
+import { taskRows, tasksOf, tasksDone } from "./tasks.ts";
+import type { ViewContext } from "./view.ts";
+
+/** What is shown of a call's result. */
+export interface ShownOutcome {
+  sign: Span;
+  /** Instead of the tool's name. */
+  label?: string;
+  /** After the main argument: `+1 −1`, `exit 1`, `denied`. */
+  marks: Span[];
+  /** Below. */
+  body: Line[];
+}
+
+const DIFF_ROWS = 20;
+const EXCERPT_ROWS = 3;
+const OUTPUT_ROWS = 3;
+const FAILED_OUTPUT_ROWS = 6;
+
+export function shownOutcome(call: ShownCall, outcome: RecordedOutcome, context: ViewContext): ShownOutcome {
+  const { result, isError, unknown } = outcome;
+  const details = jsonFields(result.details);
+  const content = textOf(result.content);
+  if (unknown) return { sign: signs.unknown, marks: [mark("outcome unknown")], body: excerpt(content, context) };
+  if (isError) return failed(details, content, context);
+  if (typeof details["diff"] === "string") return edited(diffHunks(details["diff"]), context);
+  switch (call.toolName) {
+    case "execute":
+      return executed(details, content, context);
+    case "write_todos": {
+      const tasks = tasksOf(call.args);
+      return { sign: signs.done, label: "Tasks", marks: [mark(tasksDone(tasks))], body: taskRows(tasks, context) };
+    }
+    case "task":
+      return { sign: signs.done, marks: [], body: excerpt(withoutTags(content), context) };
+    case "ask_user":
+    case "submit_plan":
+      return { sign: signs.done, marks: [], body: excerpt(content, context) };
+    default:
+      return { sign: signs.done, marks: [], body: [] };
+  }
+}
+
+/** By the code of the result. A call that was not run, or was declined, says so in its text. */
+const REFUSALS: Readonly<Record<string, string>> = { PERMISSION_DENIED: "denied", DECLINED: "declined" };
+
+function failed(details: Readonly<Record<string, Json>>, content: string, context: ViewContext): ShownOutcome {
+  const code = details["code"];
+  const refusal = typeof code === "string" && Object.hasOwn(REFUSALS, code) ? [mark(REFUSALS[code]!)] : [];
+  return { sign: signs.failed, marks: refusal, body: excerpt(withoutTags(content), context) };
+}
+
+function edited(hunks: DiffHunk[], context: ViewContext): ShownOutcome {
+  const { added, removed } = diffCounts(hunks);
+  const all = hunks.reduce((sum, { lines }) => sum + lines.length, hunks.length - 1);
+  // Marking words takes time, so the lines that are not shown are not computed.
+  const left = all - DIFF_ROWS > 1 ? all - DIFF_ROWS : 0;
+  const body: Line[] = [];
+  for (const line of diffLineList(hunks)) {
+    if (left > 0 && body.length === DIFF_ROWS) break;
+    body.push(line);
+  }
+  if (left > 0) body.push(oneRow([span(`  … ${formatPlural(left, "more line")}, Ctrl-O shows all`, dim)], context));
+  const marks = [span(`+${added}`, { color: "green" }), span(" "), span(`−${removed}`, { color: "red" })];
+  return { sign: signs.done, marks, body };
+}
+
+/** `details.exit` of a command that has ended; one in the background has none. */
+function executed(details: Readonly<Record<string, Json>>, content: string, context: ViewContext): ShownOutcome {
+  const exit = jsonFields(details["exit"]);
+  const [, ...output] = content.split("\n");
+  const lines = linesIn(output.join("\n"));
+  if (details["exit"] === undefined) return { sign: signs.done, marks: [mark("in the background")], body: [] };
+  if (exit["code"] === 0) return { sign: signs.done, marks: [], body: ending(lines, OUTPUT_ROWS, context) };
+  const body = ending(lines, FAILED_OUTPUT_ROWS, context);
+  return { sign: signs.failed, marks: [span(exitText(exit), { color: "red" })], body };
+}
+
+function exitText(exit: Readonly<Record<string, Json>>): string {
+  if (exit["timedOut"] === true) return "time limit";
+  if (typeof exit["signal"] === "string") return exit["signal"];
+  return `exit ${JSON.stringify(exit["code"] ?? null)}`;
+}
+
+const mark = (what: string): Span => span(what, dim);
+
+/** The first lines of a result. */
+function excerpt(content: string, context: ViewContext): Line[] {
+  const { rows, more } = firstLines(linesIn(content), EXCERPT_ROWS);
+  return indented(more === "" ? rows : [...rows, more], context);
+}
+
+/** The last lines of an output. */
+function ending(lines: readonly string[], most: number, context: ViewContext): Line[] {
+  const { rows, more } = firstLines(lines.toReversed(), most);
+  const last = rows.toReversed();
+  return indented(more === "" ? last : [more, ...last], context);
+}
+
+/** Text of a tool is indented, so that it can't stand where the app writes. */
+const indented = (rows: readonly string[], context: ViewContext): Line[] =>
+  rows.flatMap((row) => wrapLines([span(row, dim)], roomOf(context), MARGINS));
+
+const MARGINS = { first: [span("  ")], rest: [span("  ")] };
+
+/** The report of a subagent stands between tags, which are for the model. */
+const withoutTags = (content: string): string => content.replace(/<\/?task_result\b[^>]*>/g, "");

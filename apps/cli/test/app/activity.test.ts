@@ -1,0 +1,52 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { call, say, Story } from "./story.ts";
+import { reduceActivity } from "../../src/app/activity.ts";
+
+test("while the model is asked, the activity says since when; a retry, until when", () => {
+  const story = new Story()
+    .begin()
+    .wait(1_000)
+    .live({ type: "message_start", turnId: "turn", messageId: "m", role: "assistant" });
+  assert.equal(story.now.activity.asked, 1_000);
+  story.live({ type: "message_discarded", turnId: "turn", messageId: "m", role: "assistant", reason: "overloaded" });
+  story.live({ type: "retry_scheduled", turnId: "turn", attempt: 1, delayMs: 2_000, message: "overloaded" });
+  const { asked, retry } = story.now.activity;
+  assert.deepEqual({ asked, retry }, { asked: null, retry: { attempt: 1, due: 3_000, message: "overloaded" } });
+  story.wait(2_000).live({ type: "message_start", turnId: "turn", messageId: "n", role: "assistant" });
+  assert.deepEqual([story.now.activity.asked, story.now.activity.retry], [3_000, null]);
+});
+
+test("a call runs since it was started, until it ends", () => {
+  const one = call("a", "execute", { command: "npm test" });
+  const story = new Story()
+    .begin()
+    .answer([say("I test."), one])
+    .wait(500)
+    .start(one);
+  assert.deepEqual(story.now.activity.started, { a: 500 });
+  assert.deepEqual(story.finish(one).now.activity.started, {});
+});
+
+test("a text delta changes nothing, so that it costs nothing", () => {
+  const { activity } = new Story()
+    .begin()
+    .live({ type: "message_start", turnId: "turn", messageId: "m", role: "assistant" }).now;
+  const delta = {
+    type: "message_update",
+    threadId: "t1",
+    at: 5,
+    messageId: "m",
+    role: "assistant",
+    index: 0,
+    part: "text",
+    delta: "x",
+  };
+  assert.equal(reduceActivity(activity, delta as Parameters<typeof reduceActivity>[1]), activity);
+});
+
+test("how a turn ended is known until the next begins", () => {
+  const story = new Story().begin().durable({ type: "agent_end", turnId: "turn", reason: "budget", detail: "cost" });
+  assert.deepEqual(story.now.activity.end, { reason: "budget", detail: "cost" });
+  assert.equal(story.begin().now.activity.end, null);
+});

@@ -1,0 +1,339 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Part } from "@cinch/core";
+import * as fc from "fast-check";
+import type { ThreadContext } from "../../src/app/open-answer.ts";
+import { ThreadPrinter } from "../../src/app/thread-printer.ts";
+import { widthOf } from "../../src/terminal/width.ts";
+import { plainText } from "../text/shown.ts";
+import { call, say, Story, think, type Moment } from "./story.ts";
+
+const contextAt = ({ activity }: Moment, width = 60): ThreadContext => ({
+  width,
+  rows: 24,
+  now: 0,
+  unicode: true,
+  activity,
+});
+
+interface ShownFrame {
+  print: string[];
+  live: string[];
+}
+
+/** Shows these moments of a story, one in each frame. */
+function shown(moments: readonly Moment[], { printer = new ThreadPrinter(), width = 60 } = {}): ShownFrame[] {
+  return moments.map((moment) => {
+    const { print, live } = printer.next(moment.display, contextAt(moment, width));
+    return { print: print.map(plainText), live: live.map(plainText) };
+  });
+}
+
+const printedIn = (frames: readonly ShownFrame[]): string[] => frames.flatMap(({ print }) => print);
+
+/** Where a frame is drawn: always at the beginning and at the end. */
+const framesOf = (story: Story, drawn: readonly boolean[]): Moment[] =>
+  story.moments.filter((_, at) => at === 0 || at === story.moments.length - 1 || drawn[at % drawn.length]);
+
+/** Every word occurs once in a story, so that it can be counted. */
+class Words {
+  #count = 0;
+  next(prefix = "w"): string {
+    return `${prefix}${++this.#count}x`;
+  }
+}
+
+type Shape =
+  | { kind: "user"; lines: number }
+  | { kind: "note" }
+  | {
+      kind: "answer";
+      parts: ("text" | "code" | "list" | "thought" | "call")[];
+      size: number;
+      interrupted: boolean;
+      order: number;
+    };
+
+const shapes = fc.array(
+  fc.oneof(
+    fc.record({ kind: fc.constant("user" as const), lines: fc.integer({ min: 1, max: 3 }) }),
+    fc.record({ kind: fc.constant("note" as const) }),
+    fc.record({
+      kind: fc.constant("answer" as const),
+      parts: fc.array(fc.constantFrom("text", "code", "list", "thought", "call"), { minLength: 1, maxLength: 5 }),
+      size: fc.integer({ min: 1, max: 30 }),
+      interrupted: fc.boolean(),
+      order: fc.integer({ min: 0, max: 5 }),
+    }),
+  ),
+  { minLength: 1, maxLength: 6 },
+) as fc.Arbitrary<Shape[]>;
+
+const words = (source: Words, count: number): string => Array.from({ length: count }, () => source.next()).join(" ");
+
+function partOf(kind: string, source: Words): Part {
+  switch (kind) {
+    case "thought":
+      return think(source.next("hidden"));
+    case "call": {
+      const id = source.next("call");
+      return call(id, "read_file", { file_path: source.next("file") });
+    }
+    case "code":
+      return say(`${words(source, 3)}:\n\n\`\`\`ts\nconst ${source.next()} = 1;\n\n${source.next()}();\n\`\`\`\n`);
+    case "list":
+      return say(`- ${words(source, 2)}\n- ${words(source, 20)}\n\n# ${source.next()}\n`);
+    default:
+      return say(`${words(source, 20)}\n${words(source, 2)}\n\n${words(source, 5)}`);
+  }
+}
+
+/** Plays the shapes as one turn each. */
+function play(story: Story, all: readonly Shape[], source = new Words()): Story {
+  for (const shape of all) {
+    story.begin();
+    if (shape.kind === "user") story.user(Array.from({ length: shape.lines }, () => words(source, 15)).join("\n"));
+    if (shape.kind === "note") story.note("A note for the model.");
+    if (shape.kind === "answer") {
+      const { size, interrupted } = shape;
+      const parts = shape.parts.map((kind) => partOf(kind, source));
+      // Only texts are kept of an interrupted answer.
+      const content = interrupted ? parts.filter(({ type }) => type !== "tool-call") : parts;
+      if (content.length > 0) story.answer(content, { size, interrupted });
+      const calls = content.filter(({ type }) => type === "tool-call");
+      for (const one of calls) story.start(one);
+      const [from, ...others] = rotated(calls, shape.order);
+      for (const one of [...others, ...(from ? [from] : [])]) story.finish(one);
+    }
+    story.end();
+  }
+  return story;
+}
+
+const rotated = <T>(items: readonly T[], by: number): T[] => {
+  const at = items.length === 0 ? 0 : by % items.length;
+  return [...items.slice(at), ...items.slice(0, at)];
+};
+
+const drawn = fc.array(fc.boolean(), { minLength: 1, maxLength: 40 });
+
+test("however a journal is cut into frames, the same lines are printed", () => {
+  fc.assert(
+    fc.property(shapes, drawn, (all, places) => {
+      const story = play(new Story(), all);
+      assert.deepEqual(printedIn(shown(framesOf(story, places))), printedIn(shown(story.moments)));
+    }),
+  );
+});
+
+test("each word is printed once, in the order of the journal, and is not live again", () => {
+  fc.assert(
+    fc.property(shapes, drawn, (all, places) => {
+      const story = play(new Story(), all);
+      const frames = shown(framesOf(story, places));
+      const found = wordsIn(printedIn(frames));
+      assert.deepEqual(found, wordsIn(recorded(story)));
+      const printed = new Set<string>();
+      for (const { print, live } of frames) {
+        for (const word of wordsIn(print)) printed.add(word);
+        assert.deepEqual(
+          wordsIn(live).filter((word) => printed.has(word)),
+          [],
+        );
+      }
+      assert.deepEqual(frames.at(-1)!.live, []);
+    }),
+  );
+});
+
+const wordsIn = (lines: readonly string[]): string[] => lines.join("\n").match(/(?:w|file)\d+x/g) ?? [];
+
+/** What the journal says, as it is to be printed. */
+const recorded = (story: Story): string[] =>
+  story.now.display.messages.flatMap(({ content }) =>
+    content.map((part) => {
+      if (part.type === "text") return part.text;
+      return part.type === "tool-call" ? JSON.stringify(part.input) : "";
+    }),
+  );
+
+test("no row but one that a terminal breaks takes more columns than there are, and the last column stays empty", () => {
+  fc.assert(
+    fc.property(shapes, fc.integer({ min: 1, max: 90 }), (all, width) => {
+      // In fewer columns than a margin and a word need, the terminal breaks the printed lines.
+      const isNarrow = width < 20;
+      const printer = new ThreadPrinter();
+      for (const moment of play(new Story(), all).moments) {
+        const { print, live } = printer.next(moment.display, contextAt(moment, width));
+        const rows = [...live, ...print.filter(({ wrap }) => !isNarrow && wrap !== "terminal")];
+        for (const row of rows) assert.ok(widthOf(plainText(row)) <= Math.max(1, width - 1), plainText(row));
+      }
+    }),
+  );
+});
+
+test("an answer that is discarded is explained if a part of it was printed, and changes nothing else", () => {
+  fc.assert(
+    fc.property(shapes, shapes, drawn, (before, after, places) => {
+      const told = (isDiscarded: boolean): Story => {
+        const source = new Words();
+        const story = play(new Story(), before, source).begin();
+        const lost = Array.from({ length: 3 }, () => Array.from({ length: 8 }, () => source.next("lost")).join(" "));
+        if (isDiscarded) story.answer([say(lost.join("\n\n"))], { discarded: true });
+        return play(story, after, source);
+      };
+      const story = told(true);
+      const lines = printedIn(shown(framesOf(story, places)));
+      const again = lines.findIndex((line) => line.includes("begins again"));
+      const lost = lines.findLastIndex((line) => line.includes("lost"));
+      assert.equal(again > lost, lost !== -1);
+      assert.deepEqual(wordsIn(lines), wordsIn(printedIn(shown(told(false).moments))));
+    }),
+  );
+});
+
+const RULE = `── Fix the sum ${"─".repeat(44)}`;
+
+/** The lines that are printed in one frame of a printer that has shown what came before. */
+const next = (printer: ThreadPrinter, story: Story, width = 60) => shown([story.now], { printer, width })[0]!;
+
+/** A printer that has shown an empty thread. */
+function followed(story: Story): ThreadPrinter {
+  const printer = new ThreadPrinter();
+  shown(story.moments, { printer });
+  return printer;
+}
+
+test("a block is printed when the next begins, code line by line; what streams is live", () => {
+  const story = new Story();
+  const printer = followed(story);
+  const messageId = "m";
+  const more = (delta: string) => {
+    const event = { type: "message_update", messageId, role: "assistant", index: 0, part: "text", delta };
+    return next(printer, story.live(event as Parameters<Story["live"]>[0]));
+  };
+  story.begin().live({ type: "message_start", messageId, role: "assistant" });
+  assert.deepEqual(more("The loop starts at 1"), { print: [], live: ["The loop starts at 1"] });
+  assert.deepEqual(more(":\n\n```ts\nfor (;;) {"), { print: ["The loop starts at 1:"], live: ["", "for (;;) {"] });
+  assert.deepEqual(more("\n  sum"), { print: ["", "for (;;) {"], live: ["  sum"] });
+});
+
+test("a call is printed when it and all before it have ended", () => {
+  const [first, second] = [
+    call("a", "read_file", { file_path: "a.ts" }),
+    call("b", "execute", { command: "npm test" }),
+  ];
+  const story = new Story()
+    .begin()
+    .answer([say("I look."), first, second])
+    .start(first)
+    .start(second);
+  const printer = followed(story);
+  story.finish(second, { content: "Exit code 0 after 2.0 s.", details: { exit: { code: 0 } } });
+  const waits = next(printer, story);
+  assert.deepEqual(waits.print, []);
+  assert.deepEqual(
+    waits.live.map((line) => line.slice(0, 18).trim()),
+    ["⠋ read_file a.ts ·", "✓ execute npm test"],
+  );
+  const { print, live } = next(printer, story.finish(first));
+  assert.deepEqual(
+    print.map((line) => line.slice(0, 18).trim()),
+    ["✓ read_file a.ts", "✓ execute npm test"],
+  );
+  assert.deepEqual(live, []);
+});
+
+test("a text after a call waits for the call, however early it streams", () => {
+  const search = call("a", "read_file", { file_path: "a.ts" });
+  const story = new Story().begin().answer([say("Before.\n\n"), search, say("After.\n\nAnd more.\n\n")]);
+  const printer = new ThreadPrinter();
+  assert.deepEqual(printedIn(shown(story.moments, { printer })), ["Before."]);
+  const { print } = next(printer, story.start(search).finish(search));
+  assert.deepEqual(print.slice(1), ["After.", "", "And more."]);
+});
+
+test("an interrupted answer says so", () => {
+  const story = new Story().begin().answer([say("The loop st")], { interrupted: true });
+  assert.deepEqual(printedIn(shown(story.moments)), ["The loop st", "✗ interrupted: the answer ends here"]);
+});
+
+test("the time of a thought is that of its events, not of the frames", () => {
+  const story = new Story().begin();
+  const update = (index: number, part: string) =>
+    story.live({ type: "message_update", messageId: "m", role: "assistant", index, part, delta: "x" } as Parameters<
+      Story["live"]
+    >[0]);
+  story.live({ type: "message_start", messageId: "m", role: "assistant" });
+  update(0, "reasoning");
+  story.wait(4_000);
+  update(1, "text");
+  assert.deepEqual(printedIn(shown([story.moments[0]!, story.now])), ["▸ thought 4 s"]);
+});
+
+test("the input of another terminal appears like one's own, and what was missed while closed appears after a rule", () => {
+  const story = new Story()
+    .begin()
+    .user("fix it")
+    .answer([say("Done.")])
+    .end();
+  assert.deepEqual(printedIn(shown([story.now])), [RULE, "You  fix it", "Done."]);
+});
+
+test("an entered thread prints about two screens, and counts what is older", () => {
+  const story = new Story().begin();
+  for (let at = 0; at < 120; at++) story.user(`question ${at}`);
+  const [, older, ...lines] = printedIn(shown([story.now]));
+  assert.equal(older, "… 96 earlier messages: Ctrl-T shows all");
+  assert.equal(lines.length, 47);
+  for (let at = 0; at < 120; at++) story.user(`more ${at}`);
+  assert.match(printedIn(shown([story.now]))[1]!, /^… more than \d+ earlier messages/);
+});
+
+test("of a single long message, an entered thread prints the end", () => {
+  const story = new Story().begin().answer([say(Array.from({ length: 300 }, (_, at) => `${at}\n`).join("\n"))]);
+  const [, cut, ...lines] = printedIn(shown([story.now]));
+  assert.match(cut!, /^… \d+ earlier lines: Ctrl-T shows all$/);
+  assert.equal(lines.length, 47);
+  assert.equal(lines.at(-1), "299");
+});
+
+test("a rewind by any terminal, and another thread, print a rule and the newest messages; once", () => {
+  const story = new Story()
+    .begin()
+    .user("one")
+    .answer([say("First.")])
+    .end();
+  const kept = story.now;
+  story
+    .begin()
+    .user("two")
+    .answer([say("Second.")])
+    .end();
+  const printer = followed(story);
+  const rewound: Moment = { ...kept, display: { ...kept.display, seq: story.now.display.seq + 1 } };
+  const expected = [RULE, "You  one", "First."];
+  assert.deepEqual(printedIn(shown([rewound], { printer })), expected);
+  printer.restart(rewound.display);
+  assert.deepEqual(printedIn(shown([rewound], { printer })), []);
+  const other = new Story("t2", "Other").begin().user("three");
+  assert.deepEqual(printedIn(shown([other.now], { printer }))[0]!.slice(0, 9), "── Other ");
+});
+
+test("more messages than a display has since the last frame begin anew: none is missing without a word", () => {
+  const story = new Story().begin().user("one");
+  const printer = followed(story);
+  for (let at = 0; at < 250; at++) story.user(`question ${at}`);
+  assert.match(printedIn(shown([story.now], { printer }))[1]!, /^… more than \d+ earlier messages/);
+});
+
+test("after a resize, printed lines stay, and later ones take the new width", () => {
+  const text = "one two three four five six seven eight nine ten";
+  const story = new Story().begin();
+  const printer = followed(story);
+  story.answer([say(`${text}\n\n`)]);
+  assert.deepEqual(next(printer, story, 60).print, [text]);
+  assert.deepEqual(next(printer, story, 20).print, []);
+  story.answer([say(text)]);
+  assert.deepEqual(next(printer, story, 20).print, ["one two three four", "five six seven", "eight nine ten"]);
+});
