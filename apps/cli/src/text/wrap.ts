@@ -70,15 +70,18 @@ export function wrapLines(spans: Span[], width: number, { first, rest }: Margins
   }));
 }
 
-/** Breaks a line wherever its rows are full, for the part of the screen that is redrawn: there the terminal must not wrap. */
-export function brokenLines(line: Line, width: number): Line[] {
+/**
+ * Breaks a line wherever its rows are full, for the part of the screen that is redrawn: there the terminal must not wrap. `measure`: where
+ * nothing may be cut off in any terminal, the greatest width.
+ */
+export function brokenLines(line: Line, width: number, measure = widthOf): Line[] {
   const whole = line.spans.map((span) => span.text).join("");
-  if (widthOf(whole) <= width) return [line];
+  if (measure(whole) <= width) return [line];
   const slice = slicer(line.spans);
   const rows: Line[] = [];
   let [start, end, columns] = [0, 0, 0];
   for (const grapheme of graphemes(whole)) {
-    const added = widthOf(grapheme);
+    const added = measure(grapheme);
     if (columns + added > width && end > start) {
       rows.push({ spans: slice(start, end), wrap: "none" });
       start = end;

@@ -8,7 +8,14 @@ import type { ViewContext } from "./view.ts";
  */
 export interface Panel<State, Choice> {
   reduce(state: State, event: KeyEvent): PanelStep<State, Choice>;
-  view(state: State, context: ViewContext): PanelView;
+  view(state: State, context: PanelContext): PanelView;
+}
+
+export interface PanelContext extends ViewContext {
+  /** The rows that the panel may take. It takes at least one, and never more than these. */
+  rows: number;
+  /** Whether the panel has the keys. A panel that waits for them marks no choice. */
+  active: boolean;
 }
 
 export type PanelStep<State, Choice> =

@@ -47,6 +47,16 @@ export interface PickList<T> {
   search?: (query: string) => Promise<readonly PickItem<T>[]>;
   /** What is shown below the list for the item under the cursor, for example what a rewind would change. */
   preview?: (item: PickItem<T>) => Promise<readonly Line[]>;
+  /** In which ways an item can be chosen, the default first, for example `b both`. Enter chooses; a key only changes the way. */
+  ways?: readonly PickWay<T>[];
+}
+
+export interface PickWay<T> {
+  /** One letter. It begins no search; in a search it is a letter like others. */
+  key: string;
+  label: string;
+  /** What is chosen, and previewed, of an item. */
+  value(chosen: T): T;
 }
 
 export interface PickItem<T> {

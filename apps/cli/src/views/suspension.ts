@@ -1,0 +1,58 @@
+import type { Json, PendingSuspension } from "@cinch/core";
+import type { Line } from "../terminal/line.ts";
+import { gutterRows, isLong, withContent } from "./gutter.ts";
+import { laidOut, titleLine } from "./panel-layout.ts";
+import type { Panel, PanelContext } from "./panel.ts";
+import type { SuspensionChoice } from "./question.ts";
+import { fieldAfter, fieldRow, fieldText, textField, type TextField } from "./text-field.ts";
+
+export interface SuspensionState {
+  suspension: PendingSuspension;
+  field: TextField;
+}
+
+export const suspensionState = (suspension: PendingSuspension): SuspensionState => ({ suspension, field: textField() });
+
+/** A tool of the user's own waits for data: what it says, and a field for the answer. */
+export const suspensionPanel: Panel<SuspensionState, SuspensionChoice> = {
+  reduce(state, event) {
+    const { suspension, field } = state;
+    const typed = fieldText(field).trim();
+    if (event.type === "key" && event.key === "enter") {
+      if (typed === "") return { kind: "state", state };
+      const { threadId, toolCallId, seq } = suspension;
+      const answer = { threadId, toolCallId, seq, resumeData: valueOf(typed) };
+      return { kind: "choice", choice: { kind: "answer", answer } };
+    }
+    if (event.type === "key" && event.key === "escape" && typed !== "")
+      return { kind: "state", state: { ...state, field: textField() } };
+    const next = fieldAfter(field, event);
+    return next ? { kind: "state", state: { ...state, field: next } } : { kind: "ignored" };
+  },
+  view({ suspension, field }, context) {
+    const { path } = suspension;
+    const words = path.length === 0 ? "A tool waits for data" : `A tool waits for data in ${path.join(" › ")}`;
+    const title = titleLine(words, "JSON or text, Enter", context);
+    const above = withContent([title], suspensionLines(suspension, context), context);
+    const { line, column } = fieldRow(field, context.width);
+    return laidOut({ ...above, body: [line], at: 0, column: context.active ? column : undefined }, context);
+  },
+};
+
+/** To be printed above the panel if `suspensionIsLong`. */
+export function suspensionLines({ toolName, suspendPayload }: PendingSuspension, { width }: { width: number }): Line[] {
+  const payload = typeof suspendPayload === "string" ? suspendPayload : JSON.stringify(suspendPayload, null, 2);
+  return gutterRows(`${toolName}: ${payload}`, width);
+}
+
+export const suspensionIsLong = (suspension: PendingSuspension, room: Pick<PanelContext, "width" | "rows">): boolean =>
+  isLong(suspensionLines(suspension, room), room);
+
+/** JSON where it is JSON, else the text itself. A number as a text is written in quotes. */
+function valueOf(typed: string): Json {
+  try {
+    return JSON.parse(typed) as Json;
+  } catch {
+    return typed;
+  }
+}
