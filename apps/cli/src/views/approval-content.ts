@@ -4,9 +4,6 @@ import { diffHunks, diffLineList } from "../text/diff.ts";
 import { gutterRows, inGutter, isLong } from "./gutter.ts";
 import type { PanelContext } from "./panel.ts";
 
-/** A call that asks, with what the tool says it would do. */
-export type ShownApproval = PendingApproval & { preview?: Json };
-
 /** What `execute` runs. */
 export interface CommandArgs {
   command: string;
@@ -17,10 +14,10 @@ const isObject = (value: Json | undefined): value is { [key: string]: Json } =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** `undefined` if the call runs no command. */
-export const commandArgs = ({ category, args }: ShownApproval): CommandArgs | undefined =>
+export const commandArgs = ({ category, args }: PendingApproval): CommandArgs | undefined =>
   category === "execute" && isObject(args) && typeof args["command"] === "string" ? (args as CommandArgs) : undefined;
 
-export function approvalTitle(approval: ShownApproval): string {
+export function approvalTitle(approval: PendingApproval): string {
   if (commandArgs(approval)) return "Run this command?";
   return wholeDiff(approval) === undefined ? "Allow this call?" : "Make this change?";
 }
@@ -29,7 +26,7 @@ export function approvalTitle(approval: ShownApproval): string {
  * Exactly and completely what will run, revealed: the command, or the diff, or the arguments. To be printed once, before the panel asks,
  * whenever `approvalIsLong`.
  */
-export function approvalLines(approval: ShownApproval, { width }: { width: number }): Line[] {
+export function approvalLines(approval: PendingApproval, { width }: { width: number }): Line[] {
   const command = commandArgs(approval);
   if (command) return commandLines(command, width);
   const { toolName, args } = approval;
@@ -39,7 +36,7 @@ export function approvalLines(approval: ShownApproval, { width }: { width: numbe
 }
 
 /** The panel has no room for all of it: it is printed above. */
-export const approvalIsLong = (approval: ShownApproval, room: Pick<PanelContext, "width" | "rows">): boolean =>
+export const approvalIsLong = (approval: PendingApproval, room: Pick<PanelContext, "width" | "rows">): boolean =>
   isLong(approvalLines(approval, room), room);
 
 function commandLines({ command, ...options }: CommandArgs, width: number): Line[] {
@@ -54,7 +51,7 @@ const targetOf = (args: Json): string => {
 };
 
 /** The diff of the preview, unless it was truncated: what is approved must be seen whole. */
-function wholeDiff({ preview }: ShownApproval): string | undefined {
+function wholeDiff({ preview }: PendingApproval): string | undefined {
   const diff = isObject(preview) ? preview["diff"] : undefined;
   return typeof diff === "string" && isWhole(diff) ? diff : undefined;
 }

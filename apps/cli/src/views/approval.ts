@@ -1,6 +1,6 @@
-import type { ApprovalAnswer, Decision, Json } from "@cinch/core";
+import type { ApprovalAnswer, Decision, Json, PendingApproval } from "@cinch/core";
 import type { KeyEvent } from "../terminal/keys.ts";
-import { approvalLines, approvalTitle, commandArgs, type ShownApproval } from "./approval-content.ts";
+import { approvalLines, approvalTitle, commandArgs } from "./approval-content.ts";
 import { choiceRows, movedMark, quotedLabel, takenChoice, type KeyChoice } from "./choices.ts";
 import { withContent } from "./gutter.ts";
 import { askTitle, laidOut } from "./panel-layout.ts";
@@ -8,7 +8,7 @@ import type { Panel, PanelStep } from "./panel.ts";
 import { fieldAfter, fieldRow, fieldText, textField, type TextField } from "./text-field.ts";
 
 export interface ApprovalState {
-  approval: ShownApproval;
+  approval: PendingApproval;
   /** The index of the marked choice. */
   marked: number;
   /** The reason of a decline, while it is typed. */
@@ -23,11 +23,11 @@ export type ApprovalChoice =
   /** The app opens the pager with `approvalLines`. */
   | { kind: "view" };
 
-export const approvalState = (approval: ShownApproval): ApprovalState => ({ approval, marked: 0, reason: null });
+export const approvalState = (approval: PendingApproval): ApprovalState => ({ approval, marked: 0, reason: null });
 
 type Action = Decision | "reason" | "view";
 
-function choicesOf({ decisions, suggestion, category }: ShownApproval): KeyChoice<Action>[] {
+function choicesOf({ decisions, suggestion, category }: PendingApproval): KeyChoice<Action>[] {
   const pattern = suggestion === null ? "this tool" : quotedLabel(suggestion);
   const offered: (KeyChoice<Action> & { needs?: Decision })[] = [
     { id: "approve", key: "y", label: "approve", needs: "approve" },
@@ -92,17 +92,17 @@ function reasonTyped(
 }
 
 const answered = (
-  approval: ShownApproval,
+  approval: PendingApproval,
   answer: Pick<ApprovalAnswer, "decision" | "message">,
 ): PanelStep<ApprovalState, ApprovalChoice> => ({
   kind: "choice",
   choice: { kind: "answer", answer: { ...boundTo(approval), ...answer } },
 });
 
-const boundTo = ({ threadId, toolCallId, digest }: ShownApproval) => ({ threadId, toolCallId, digest });
+const boundTo = ({ threadId, toolCallId, digest }: PendingApproval) => ({ threadId, toolCallId, digest });
 
 /** A command as it is; other arguments as JSON. */
-function editable(approval: ShownApproval): { text: string; extension: "sh" | "json" } {
+function editable(approval: PendingApproval): { text: string; extension: "sh" | "json" } {
   const command = commandArgs(approval);
   if (command) return { text: command.command, extension: "sh" };
   return { text: JSON.stringify(approval.args, null, 2), extension: "json" };
@@ -115,7 +115,7 @@ export type EditedApproval =
   | { kind: "problem"; problem: string };
 
 /** The answer for what the user saved in the editor, which adds a line end to the last line. */
-export function editedApproval(approval: ShownApproval, saved: string): EditedApproval {
+export function editedApproval(approval: PendingApproval, saved: string): EditedApproval {
   const edited = saved.replace(/\r?\n$/, "");
   const before = editable(approval).text;
   if (edited === before.replace(/\n$/, "") || edited.trim() === "") return { kind: "unchanged" };
@@ -128,7 +128,7 @@ export function editedApproval(approval: ShownApproval, saved: string): EditedAp
   }
 }
 
-const editAnswer = (approval: ShownApproval, args: Json): EditedApproval => ({
+const editAnswer = (approval: PendingApproval, args: Json): EditedApproval => ({
   kind: "answer",
   answer: { ...boundTo(approval), decision: "edit", args },
 });

@@ -33,6 +33,7 @@ const approvalOf = (call: string, digest: string): PendingApproval => ({
   toolCallId: call,
   toolName: "execute",
   args: { command: `run ${call} ${digest}` },
+  preview: null,
   category: "execute",
   digest,
   suggestion: "run *",

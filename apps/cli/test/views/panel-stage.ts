@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import type { KeyEvent } from "../../src/terminal/keys.ts";
-import type { ShownApproval } from "../../src/views/approval-content.ts";
+import type { PendingApproval } from "@cinch/core";
 import type { Panel, PanelContext, PanelStep } from "../../src/views/panel.ts";
 import { plainText } from "../text/shown.ts";
 
@@ -37,11 +37,12 @@ export function choiceAfter<S, C>(panel: Panel<S, C>, start: S, events: readonly
 export const shownRows = <S, C>(panel: Panel<S, C>, state: S, context: PanelContext): string[] =>
   panel.view(state, context).lines.map(plainText);
 
-export const approval = (fields: Partial<ShownApproval> = {}): ShownApproval => ({
+export const approval = (fields: Partial<PendingApproval> = {}): PendingApproval => ({
   threadId: "t",
   toolCallId: "call",
   toolName: "execute",
   args: { command: "npm test -- --grep sum" },
+  preview: null,
   category: "execute",
   digest: "d1",
   suggestion: "npm test *",

@@ -79,6 +79,7 @@ const approval = {
   toolCallId: "c",
   toolName: "execute",
   args: { command: "npm test" },
+  preview: null,
   category: "execute",
   digest: "",
   suggestion: null,
