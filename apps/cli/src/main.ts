@@ -21,7 +21,7 @@ async function perform(command: CliCommand): Promise<number> {
     case "torture":
       return (await import("./torture.ts")).tortureCommand();
     case "run":
-      return (await import("./run.ts")).run(command.options);
+      return (await import("./run/run.ts")).run(command.options);
   }
 }
 
@@ -35,7 +35,7 @@ function version(): string {
 // Halves the start time from the second start on.
 enableCompileCache();
 
-// A closed stdout ends a run (see shutdown.ts), and must not print a stack trace.
+// A closed stdout ends a run (see run/shutdown.ts), and must not print a stack trace.
 process.stdout.on("error", () => undefined);
 // A closed stderr is no reason to stop.
 process.stderr.on("error", () => undefined);

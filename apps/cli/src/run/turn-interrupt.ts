@@ -1,7 +1,7 @@
 import type { HarnessEvent, Session } from "@cinch/core";
-import { messageOf } from "./error-message.ts";
-import { short } from "./terminal/sanitise.ts";
-import type { Printer } from "./run/printer.ts";
+import { messageOf } from "../error-message.ts";
+import { short } from "../terminal/sanitise.ts";
+import type { Printer } from "./printer.ts";
 
 /** The first Ctrl-C: aborts the turn, even if the turn starts only afterwards. */
 export class TurnInterrupt {

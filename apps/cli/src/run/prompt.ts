@@ -1,8 +1,8 @@
 import { fstatSync } from "node:fs";
 import { text } from "node:stream/consumers";
-import { UsageError } from "./exit.ts";
-import { cinch } from "./invocation.ts";
-import type { RunOptions } from "./args.ts";
+import { UsageError } from "../exit.ts";
+import { cinch } from "../invocation.ts";
+import type { RunOptions } from "../args.ts";
 
 /** After this long without input, a note says that stdin is being read. */
 const NOTE_AFTER_MS = 1_000;

@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
 import type { HarnessDisplayState, HarnessEvent, Session, Store } from "@cinch/core";
-import type { RunOptions } from "./args.ts";
-import { UsageError } from "./exit.ts";
-import { cinch } from "./invocation.ts";
-import { short } from "./terminal/sanitise.ts";
+import type { RunOptions } from "../args.ts";
+import { UsageError } from "../exit.ts";
+import { cinch } from "../invocation.ts";
+import { short } from "../terminal/sanitise.ts";
 
 /** The thread of a run, its state when the run entered it, and whether another process was driving it. */
 export interface EnteredThread {

@@ -1,10 +1,10 @@
 import type { Session } from "@cinch/core";
-import { DEFAULT_DB, type RunOptions } from "./args.ts";
-import { ExitCode, exitOf } from "./exit.ts";
+import { DEFAULT_DB, type RunOptions } from "../args.ts";
+import { ExitCode, exitOf } from "../exit.ts";
 import type { EnteredThread } from "./entered-thread.ts";
-import { cinch } from "./invocation.ts";
-import { short } from "./terminal/sanitise.ts";
-import type { Printer } from "./run/printer.ts";
+import { cinch } from "../invocation.ts";
+import { short } from "../terminal/sanitise.ts";
+import type { Printer } from "./printer.ts";
 import type { TurnEnd } from "./turn-watch.ts";
 
 /** How a run ended: with its turn, with a signal or a closed stdout, or at once because there was nothing to do. */

@@ -1,17 +1,17 @@
 import { Harness, type HarnessEvent, type Session } from "@cinch/core";
 import { sqliteStore } from "@cinch/sqlite";
-import { cliAgent } from "./agent.ts";
-import type { RunOptions } from "./args.ts";
+import { cliAgent } from "../agent.ts";
+import type { RunOptions } from "../args.ts";
 import { reportRunEnd, type RunEnd } from "./run-end.ts";
-import { ExitCode } from "./exit.ts";
+import { ExitCode } from "../exit.ts";
 import { TurnInterrupt } from "./turn-interrupt.ts";
-import { chooseModel } from "./models/choice.ts";
+import { chooseModel } from "../models/choice.ts";
 import { promptOf } from "./prompt.ts";
 import { checkDatabase, enterThread, type EnteredThread } from "./entered-thread.ts";
 import { Shutdown } from "./shutdown.ts";
-import { jsonView } from "./run/json-view.ts";
-import { Printer } from "./run/printer.ts";
-import { TextView } from "./run/text-view.ts";
+import { jsonView } from "./json-view.ts";
+import { Printer } from "./printer.ts";
+import { TextView } from "./text-view.ts";
 import { TurnWatch } from "./turn-watch.ts";
 
 /** `cinch run`: sends a prompt to a thread, prints what happens, and returns the exit code. */

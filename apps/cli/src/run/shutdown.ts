@@ -1,4 +1,4 @@
-import { ExitCode } from "./exit.ts";
+import { ExitCode } from "../exit.ts";
 
 /** With `npm start`, one Ctrl-C arrives twice: from the terminal and from npm. Two within this time count as one. */
 const SAME_KEY_MS = 200;

@@ -1,5 +1,5 @@
 import type { EndReason, HarnessEvent, Session, Store, TurnResult } from "@cinch/core";
-import { messageOf } from "./error-message.ts";
+import { messageOf } from "../error-message.ts";
 
 /** How the turn of a run ended, or why it can't continue. */
 export type TurnEnd =
