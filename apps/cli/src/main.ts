@@ -1,7 +1,7 @@
 #!/usr/bin/env node
-import { readFileSync } from "node:fs";
 import { enableCompileCache } from "node:module";
-import { commandOf, type CliCommand } from "./args.ts";
+import { commandOf } from "./args.ts";
+import type { CliCommand } from "./cli-command.ts";
 import { messageOf } from "./error-message.ts";
 import { ExitCode, UsageError } from "./exit.ts";
 import { cinch } from "./invocation.ts";
@@ -10,35 +10,52 @@ import { plain } from "./terminal/sanitise.ts";
 // Each command imports its own modules, so that the others start quickly.
 async function perform(command: CliCommand): Promise<number> {
   switch (command.kind) {
-    case "help":
-      process.stdout.write((await import("./help.ts")).help);
-      return ExitCode.complete;
-    case "version":
-      process.stdout.write(`${version()}\n`);
-      return ExitCode.complete;
-    case "demo":
+    case "app":
       return (await import("./demo/demo.ts")).demo();
-    case "torture":
-      return (await import("./torture.ts")).tortureCommand();
     case "run":
       return (await import("./run/run.ts")).run(command.options);
+    case "threads list":
+      return (await import("./threads/list-threads.ts")).listThreads(command.options);
+    case "threads show":
+      return (await import("./threads/write-thread.ts")).showThread(command.options);
+    case "threads export":
+      return (await import("./threads/write-thread.ts")).exportThread(command.options);
+    case "threads delete":
+      return (await import("./threads/delete-thread.ts")).deleteThreadCommand(command.options);
+    case "pending":
+    case "answer":
+    case "abort":
+    case "doctor":
+      throw new UsageError(`${command.kind} is not there yet.`);
+    case "completion":
+      return print((await import("./completion/completion-script.ts")).completionScript(command.shell));
+    case "complete":
+      return (await import("./completion/complete.ts")).complete(command.words);
+    case "torture":
+      return (await import("./torture.ts")).tortureCommand();
+    case "help":
+      return print((await import("./help.ts")).helpOf(command.topic));
+    case "version":
+      return print(`${(await import("./version.ts")).version()}\n`);
   }
 }
 
-function version(): string {
-  const { version: number } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as {
-    version: string;
-  };
-  return number;
+function print(text: string): number {
+  process.stdout.write(text);
+  return ExitCode.complete;
 }
 
 // Halves the start time from the second start on.
 enableCompileCache();
 
 // A closed stdout ends a run (see run/shutdown.ts), and must not print a stack trace.
-process.stdout.on("error", () => undefined);
+let isPipeClosed = false;
+process.stdout.on("error", () => (isPipeClosed = true));
 // A closed stderr is no reason to stop.
 process.stderr.on("error", () => undefined);
+process.on("exit", (code) => {
+  if (isPipeClosed && code === ExitCode.complete) process.exitCode = ExitCode.pipeClosed;
+});
 
 try {
   process.exitCode = await perform(commandOf(process.argv.slice(2)));

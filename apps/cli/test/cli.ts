@@ -6,7 +6,7 @@ import { join } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
 
-const MAIN = fileURLToPath(new URL("../src/main.ts", import.meta.url));
+export const MAIN = fileURLToPath(new URL("../src/main.ts", import.meta.url));
 
 export interface Finished {
   code: number | null;

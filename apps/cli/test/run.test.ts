@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { eventsOf, Place, threadIn } from "./cli.ts";
+import { promisify } from "node:util";
+import { eventsOf, inherited, MAIN, Place, threadIn } from "./cli.ts";
 
 describe("cinch run", { concurrency: 4 }, () => {
   test("the answer goes to stdout, the rest to stderr, and the thread to .cinch", async () => {
@@ -71,6 +73,16 @@ describe("cinch run", { concurrency: 4 }, () => {
     assert.equal(dashed.stdout, 'First you said: "what is 2^10?"\n');
     const empty = await place.run(["run"], { input: "\n" });
     assert.deepEqual([empty.code, empty.stderr.split("\n")[0]], [2, "cinch: The prompt from stdin is empty."]);
+  });
+
+  test("what a shell pipes in is added to the prompt, and a dash reads what a program gives", async () => {
+    await using place = new Place();
+    const said = (stdout: string) => eventsOf(stdout).find(({ type }) => type === "input_accepted")?.["content"];
+    const command = `echo "a diff" | '${process.execPath}' -C @cinch/source '${MAIN}' run --json "review this"`;
+    const { stdout } = await promisify(execFile)("bash", ["-c", command], { cwd: place.folder, env: inherited() });
+    assert.equal(said(stdout), "review this\n\na diff");
+    const dashed = await place.run(["run", "--json", "review this", "-"], { input: "a diff\n" });
+    assert.equal(said(dashed.stdout), "review this\n\na diff");
   });
 
   test("a command that can't be started says why, exits with 2 and writes nothing", async () => {

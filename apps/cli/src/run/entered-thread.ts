@@ -1,9 +1,9 @@
-import { existsSync } from "node:fs";
 import type { HarnessDisplayState, HarnessEvent, Session, Store } from "@cinch/core";
-import type { RunOptions } from "../args.ts";
+import type { RunOptions } from "../cli-command.ts";
 import { UsageError } from "../exit.ts";
 import { cinch } from "../invocation.ts";
 import { short } from "../terminal/sanitise.ts";
+import { findThread } from "../threads/find-thread.ts";
 
 /** The thread of a run, its state when the run entered it, and whether another process was driving it. */
 export interface EnteredThread {
@@ -18,12 +18,6 @@ interface EnterRequest {
   options: Pick<RunOptions, "thread" | "db">;
   title: string;
   listener(event: HarnessEvent): void;
-}
-
-/** `--thread` and `--continue` must not create an empty database. */
-export function checkDatabase({ thread, db }: Pick<RunOptions, "thread" | "db">): void {
-  if (thread.kind === "new" || existsSync(db)) return;
-  throw new UsageError(`There are no threads yet: ${short(db)} does not exist. Start one: ${cinch} run "…"`);
 }
 
 /** Enters the thread. The listener receives all events from then on. Throws `UsageError` if there is no such thread. */
@@ -52,14 +46,8 @@ async function openThread({ session, store, options, listener }: EnterRequest): 
 
 async function threadOf({ session, store, options }: Pick<EnterRequest, "session" | "store" | "options">) {
   const { thread, db } = options;
-  const recent = await store.threads({ resourceId: session.resourceId, topLevel: true, limit: 3 });
-  if (thread.kind === "id") {
-    if (await store.thread(thread.id)) return thread.id;
-    const list = recent.map(({ id, title }) => `\n  ${id}  ${short(title, 60)}`).join("");
-    const known = list === "" ? "" : `\nThe newest are:${list}`;
-    throw new UsageError(`There is no thread "${short(thread.id)}" in ${short(db)}.${known}`);
-  }
-  const [newest] = recent;
+  if (thread.kind === "id") return (await findThread(store, { id: thread.id, db })).id;
+  const [newest] = await store.threads({ resourceId: session.resourceId, topLevel: true, limit: 1 });
   if (newest) return newest.id;
   throw new UsageError(`There are no threads yet in ${short(db)}. Start one: ${cinch} run "…"`);
 }

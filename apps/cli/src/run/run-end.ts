@@ -1,5 +1,6 @@
 import type { Session } from "@cinch/core";
-import { DEFAULT_DB, type RunOptions } from "../args.ts";
+import { DEFAULT_DB } from "../args.ts";
+import type { RunOptions } from "../cli-command.ts";
 import { ExitCode, exitOf } from "../exit.ts";
 import type { EnteredThread } from "./entered-thread.ts";
 import { cinch } from "../invocation.ts";

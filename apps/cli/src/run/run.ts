@@ -1,25 +1,26 @@
 import { Harness, type HarnessEvent, type Session } from "@cinch/core";
 import { sqliteStore } from "@cinch/sqlite";
 import { cliAgent } from "../agent.ts";
-import type { RunOptions } from "../args.ts";
+import type { RunOptions } from "../cli-command.ts";
 import { reportRunEnd, type RunEnd } from "./run-end.ts";
 import { ExitCode } from "../exit.ts";
 import { TurnInterrupt } from "./turn-interrupt.ts";
 import { chooseModel } from "../models/choice.ts";
 import { promptOf } from "./prompt.ts";
-import { checkDatabase, enterThread, type EnteredThread } from "./entered-thread.ts";
+import { enterThread, type EnteredThread } from "./entered-thread.ts";
 import { Shutdown } from "./shutdown.ts";
 import { jsonView } from "./json-view.ts";
 import { Printer } from "./printer.ts";
 import { TextView } from "./text-view.ts";
+import { checkDatabase } from "../threads/open-store.ts";
 import { TurnWatch } from "./turn-watch.ts";
 
 /** `cinch run`: sends a prompt to a thread, prints what happens, and returns the exit code. */
 export async function run(options: RunOptions): Promise<number> {
   using shutdown = new Shutdown();
   const printer = new Printer();
-  const model = chooseModel(options.model, process.env);
-  checkDatabase(options);
+  const model = chooseModel(options.flags.model, process.env);
+  if (options.thread.kind !== "new") checkDatabase(options.db);
   const prompt = await promptOf(options, (line) => printer.note(line));
   if (model.fallback && !options.json) {
     printer.note("model: offline (rule-based, built in; set a provider's key or give --model for a real one)");

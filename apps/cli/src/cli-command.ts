@@ -1,0 +1,89 @@
+import type { CompletedShell, ExportFormat } from "./command-table.ts";
+import type { ProjectFlags } from "./setup/project.ts";
+
+/** Which thread a command means. */
+export type ThreadChoice = { kind: "new" } | { kind: "newest" } | { kind: "id"; id: string };
+
+export interface RunOptions {
+  /** `undefined` if none was given. */
+  prompt: string | undefined;
+  /** The last word was "-": stdin is read, whatever it is. */
+  stdin: boolean;
+  thread: ThreadChoice;
+  db: string;
+  json: boolean;
+  /** Obey this folder for one run. */
+  trust: boolean;
+  flags: ProjectFlags;
+}
+
+export interface AppOptions {
+  /** `pick`: the user chooses from a list. */
+  thread: ThreadChoice | { kind: "pick" };
+  plain: boolean;
+  db: string;
+  flags: ProjectFlags;
+}
+
+export interface AnswerOptions {
+  /** Of what waits, or of its thread, or the beginning of either. */
+  id: string;
+  words: readonly string[];
+  message: string | undefined;
+  db: string;
+  json: boolean;
+  trust: boolean;
+  flags: ProjectFlags;
+}
+
+/** The options of the commands that need only the store. An id may be the beginning of one. */
+export interface ListOptions {
+  db: string;
+  json: boolean;
+  query: string | undefined;
+  limit: number | undefined;
+}
+export interface ShowOptions {
+  db: string;
+  id: string;
+  json: boolean;
+}
+export interface ExportOptions {
+  db: string;
+  id: string;
+  format: ExportFormat;
+  /** `undefined`: stdout. */
+  output: string | undefined;
+}
+export interface DeleteThreadOptions {
+  db: string;
+  id: string;
+  yes: boolean;
+}
+export interface AbortOptions {
+  db: string;
+  id: string;
+}
+export interface ReportOptions {
+  db: string;
+  json: boolean;
+}
+
+/** What the command line asks for. */
+export type CliCommand =
+  | { kind: "app"; options: AppOptions }
+  | { kind: "run"; options: RunOptions }
+  | { kind: "threads list"; options: ListOptions }
+  | { kind: "threads show"; options: ShowOptions }
+  | { kind: "threads export"; options: ExportOptions }
+  | { kind: "threads delete"; options: DeleteThreadOptions }
+  | { kind: "pending"; options: ReportOptions }
+  | { kind: "answer"; options: AnswerOptions }
+  | { kind: "abort"; options: AbortOptions }
+  | { kind: "doctor"; options: ReportOptions }
+  | { kind: "completion"; shell: CompletedShell }
+  | { kind: "complete"; words: readonly string[] }
+  | { kind: "torture" }
+  | { kind: "version" }
+  /** `undefined`: of all commands. */
+  | { kind: "help"; topic: string | undefined };

@@ -1,0 +1,32 @@
+import { existsSync } from "node:fs";
+import { DEFAULT_DB } from "../args.ts";
+import { ExitCode } from "../exit.ts";
+import { providers } from "../models/providers.ts";
+import { short } from "../terminal/sanitise.ts";
+import { candidates, type Candidate, type CandidateSource } from "./candidates.ts";
+
+/** More than a shell can show. */
+const MOST_THREADS = 100;
+
+/** `cinch complete -- WORD…`, for the scripts of `cinch completion`: one candidate a line, and after a tab what it is. */
+export async function complete(words: readonly string[]): Promise<number> {
+  const found = await candidates(words, source);
+  process.stdout.write(found.map(({ value, about }) => `${value}\t${short(about, 60)}\n`).join(""));
+  return ExitCode.complete;
+}
+
+const source: CandidateSource = async (kind, db = DEFAULT_DB) => {
+  if (kind === "models") return models();
+  // A shell must not print an error into the line that is typed.
+  if (!existsSync(db)) return [];
+  const { withStore } = await import("../threads/open-store.ts");
+  return withStore(db, async (store) => {
+    const threads = await store.threads({ topLevel: true, limit: MOST_THREADS });
+    return threads.map(({ id, title }) => ({ value: id, about: title }));
+  }).catch(() => []);
+};
+
+function models(): Candidate[] {
+  const named = providers.map(({ name, about, defaultModel }) => ({ value: `${name}/${defaultModel ?? ""}`, about }));
+  return [{ value: "offline", about: "built in, rule-based, no network" }, ...named];
+}

@@ -1,0 +1,42 @@
+import type { CompletedShell } from "../command-table.ts";
+
+/** The script that a shell sources. It asks the program for candidates, so that it never needs an update. */
+export const completionScript = (shell: CompletedShell): string => scripts[shell];
+
+const bash = `# bash completion for cinch
+_cinch() {
+  local line
+  COMPREPLY=()
+  while IFS= read -r line; do
+    COMPREPLY+=("\${line%%$'\\t'*}")
+  done < <(cinch complete -- "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
+  # A provider alone is followed by the name of a model.
+  [[ \${#COMPREPLY[@]} -eq 1 && \${COMPREPLY[0]} == */ ]] && compopt -o nospace
+  return 0
+}
+complete -o bashdefault -o default -F _cinch cinch
+`;
+
+const zsh = `#compdef cinch
+_cinch() {
+  local line tab=$'\\t'
+  local -a found
+  for line in "\${(@f)$(cinch complete -- "\${(@)words[2,CURRENT]}" 2>/dev/null)}"; do
+    [[ -n $line ]] && found+=("\${\${line%%$tab*}//:/\\\\:}:\${line#*$tab}")
+  done
+  if (( \${#found} )); then
+    _describe cinch found
+  else
+    _files
+  fi
+}
+compdef _cinch cinch
+`;
+
+const fish = `# fish completion for cinch
+complete -c cinch -f -a '(cinch complete -- (commandline -opc)[2..-1] (commandline -ct) 2>/dev/null)'
+complete -c cinch -l db -r -F
+complete -c cinch -s o -l output -r -F
+`;
+
+const scripts = { bash, zsh, fish } as const;

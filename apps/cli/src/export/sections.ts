@@ -1,0 +1,86 @@
+import { textOf, type HarnessMessage, type Json, type Part } from "@cinch/core";
+import { argumentLines } from "../argument-lines.ts";
+import type { ThreadExport } from "./thread-export.ts";
+
+/** What one side said, or how a turn ended. The strings are foreign: each format escapes them. */
+export interface ExportSection {
+  who: "You" | "cinch" | "note" | "end";
+  at: number | null;
+  blocks: readonly ExportBlock[];
+}
+
+export type ExportBlock =
+  | { kind: "text"; text: string }
+  | { kind: "reasoning"; text: string }
+  | { kind: "file"; name: string }
+  | ExportedCall;
+
+export interface ExportedCall {
+  kind: "call";
+  name: string;
+  /** All arguments: see `argumentLines`. */
+  input: string;
+  /** A unified diff, instead of the result. */
+  diff: string | null;
+  /** `null`: the call has not ended. */
+  output: string | null;
+  status: "ok" | "failed" | "unknown" | "open";
+  durationMs: number;
+}
+
+/** The thread in the order of the journal. */
+export function sectionsOf({ messages, ends }: Pick<ThreadExport, "messages" | "ends">): ExportSection[] {
+  const said = messages.map((message) => ({ seq: message.seq, section: sectionOf(message) }));
+  const ended = ends.map(({ seq, reason, message }) => ({
+    seq,
+    section: {
+      who: "end" as const,
+      at: null,
+      blocks: [{ kind: "text" as const, text: `The turn ended: ${reason}${message === null ? "" : `: ${message}`}` }],
+    },
+  }));
+  return [...said, ...ended]
+    .toSorted((one, other) => one.seq - other.seq)
+    .map(({ section }) => section)
+    .filter(({ blocks }) => blocks.length > 0);
+}
+
+const WHO = { user: "You", assistant: "cinch", note: "note" } as const;
+
+function sectionOf(message: HarnessMessage): ExportSection {
+  const { role, at, content, interrupted } = message;
+  const blocks = content.flatMap((part) => blockOf(part, message.outcomes));
+  const broken: ExportBlock[] = interrupted ? [{ kind: "text", text: "(The answer broke off here.)" }] : [];
+  return { who: WHO[role], at, blocks: [...blocks, ...broken] };
+}
+
+function blockOf(part: Part, outcomes: HarnessMessage["outcomes"]): ExportBlock[] {
+  switch (part.type) {
+    case "text":
+    case "reasoning":
+      return part.text.trim() === "" ? [] : [{ kind: part.type, text: part.text }];
+    case "file":
+      return [{ kind: "file", name: part.filename ?? part.url ?? part.mediaType }];
+    case "tool-call":
+      return [callOf(part.toolName, part.input, outcomes[part.toolCallId])];
+    case "tool-result":
+      return [{ kind: "text", text: `${part.toolName}: ${JSON.stringify(part.result)}` }];
+    default:
+      return [];
+  }
+}
+
+function callOf(name: string, args: Json, outcome: HarnessMessage["outcomes"][string] | undefined): ExportedCall {
+  const called = { kind: "call" as const, name, input: argumentLines(args).join("\n") };
+  if (!outcome) return { ...called, diff: null, output: null, status: "open", durationMs: 0 };
+  const { result, isError, unknown, durationMs } = outcome;
+  const diff = diffIn(result.details);
+  const failed = isError ? "failed" : "ok";
+  return { ...called, diff, output: textOf(result.content), status: unknown ? "unknown" : failed, durationMs };
+}
+
+function diffIn(details: Json | undefined): string | null {
+  if (typeof details !== "object" || details === null || Array.isArray(details)) return null;
+  const { diff } = details;
+  return typeof diff === "string" && diff !== "" ? diff : null;
+}
