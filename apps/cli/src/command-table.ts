@@ -171,7 +171,6 @@ export const COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: "doctor",
-    hidden: true,
     usage: ["[options]"],
     about: "check runtime, terminal, sandbox, keys, database and configuration",
     options: { json: "as JSON", db },

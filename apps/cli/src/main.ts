@@ -25,8 +25,9 @@ async function perform(command: CliCommand): Promise<number> {
     case "pending":
     case "answer":
     case "abort":
-    case "doctor":
       throw new UsageError(`${command.kind} is not there yet.`);
+    case "doctor":
+      return (await import("./doctor/doctor.ts")).doctor(command.options);
     case "completion":
       return print((await import("./completion/completion-script.ts")).completionScript(command.shell));
     case "complete":

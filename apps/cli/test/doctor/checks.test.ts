@@ -1,0 +1,80 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { test } from "node:test";
+import { sqliteStore } from "@cinch/sqlite";
+import { checkDatabaseFile } from "../../src/doctor/check-database-file.ts";
+import { checkTerminal } from "../../src/doctor/check-terminal.ts";
+
+class Folder {
+  readonly path = mkdtempSync(join(tmpdir(), "cinch-doctor-"));
+  readonly db = join(this.path, "cinch.db");
+
+  async makeStore(): Promise<void> {
+    const store = sqliteStore({ path: this.db });
+    await store.open();
+    await store.close();
+  }
+
+  [Symbol.dispose](): void {
+    rmSync(this.path, { recursive: true, force: true });
+  }
+}
+
+test("a database is checked, and one that is not there is no problem", async () => {
+  using folder = new Folder();
+  const [missing, space] = await checkDatabaseFile(join(folder.path, "deep", "cinch.db"));
+  assert.deepEqual([missing?.status, space?.area], ["ok", "database"]);
+  assert.match(space!.message, /^\d+ MB free/);
+  await folder.makeStore();
+  const [sound] = await checkDatabaseFile(folder.db);
+  assert.equal(sound?.status, "ok");
+  assert.match(sound.message, /cinch\.db: 0 threads, 1 MB, format \d+, integrity checked$/);
+});
+
+test("a damaged, a foreign and a newer database fail, each with its reason and the next step", async () => {
+  using folder = new Folder();
+  await folder.makeStore();
+  const whole = readFileSync(folder.db);
+  const broken = Buffer.from(whole);
+  broken.fill(0xab, 2048 * 3, 2048 * 9);
+  const cases: [RegExp, RegExp, () => void][] = [
+    [/is damaged: /, /backup/, () => writeFileSync(folder.db, broken)],
+    [
+      /can't be opened: .*not a database/,
+      /backup/,
+      () => writeFileSync(folder.db, "a text that is long enough ".repeat(200)),
+    ],
+    [/can't be opened: .*newer release/, /update cinch/, () => newer(folder.db, whole)],
+  ];
+  for (const [reason, next, spoil] of cases) {
+    spoil();
+    const [found] = await checkDatabaseFile(folder.db);
+    assert.equal(found?.status, "fail");
+    assert.match(found.message, reason);
+    assert.match(found.next!, next);
+  }
+});
+
+function newer(path: string, whole: Buffer): void {
+  writeFileSync(path, whole);
+  const db = new DatabaseSync(path);
+  db.exec("PRAGMA user_version = 9999");
+  db.close();
+}
+
+test("a terminal is described, and what it lacks has a next step", () => {
+  const size = { columns: 80, rows: 24 };
+  const of = (env: Record<string, string>, at = size) => checkTerminal(env, at)[0]!;
+  assert.deepEqual(of({ TERM: "xterm", LANG: "C.UTF-8" }), {
+    area: "terminal",
+    status: "ok",
+    message: "80 × 24, TERM xterm, colours, UTF-8, reflow",
+  });
+  assert.match(of({ TERM: "xterm", LANG: "C" }).next!, /LANG=C\.UTF-8/);
+  assert.match(of({ TERM: "dumb" }).next!, /set TERM/);
+  assert.match(of({ TERM: "xterm" }, { columns: 20, rows: 5 }).next!, /80 × 24/);
+  assert.equal(checkTerminal({}, undefined)[0]?.status, "ok");
+});
