@@ -137,7 +137,6 @@ export const COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: "pending",
-    hidden: true,
     usage: ["[options]"],
     about: "list what waits for you, over all threads",
     options: { json: "as JSON", db },
@@ -145,7 +144,6 @@ export const COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: "answer",
-    hidden: true,
     usage: ["ID yes|no|always|TEXT [options]"],
     about: "answer what waits, and continue its turn as run does",
     options: {
@@ -163,7 +161,6 @@ export const COMMANDS: readonly CommandSpec[] = [
   },
   {
     name: "abort",
-    hidden: true,
     usage: ["THREAD [options]"],
     about: "end the turn of a thread, whichever process drives it",
     options: { db },

@@ -23,9 +23,11 @@ async function perform(command: CliCommand): Promise<number> {
     case "threads delete":
       return (await import("./threads/delete-thread.ts")).deleteThreadCommand(command.options);
     case "pending":
+      return (await import("./pending/list-pending.ts")).listPending(command.options);
     case "answer":
+      return (await import("./pending/answer.ts")).answer(command.options);
     case "abort":
-      throw new UsageError(`${command.kind} is not there yet.`);
+      return (await import("./pending/abort-thread.ts")).abortThread(command.options);
     case "doctor":
       return (await import("./doctor/doctor.ts")).doctor(command.options);
     case "completion":

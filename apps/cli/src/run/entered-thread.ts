@@ -1,5 +1,5 @@
 import type { HarnessDisplayState, HarnessEvent, Session, Store } from "@cinch/core";
-import type { RunOptions } from "../cli-command.ts";
+import type { ThreadChoice } from "../cli-command.ts";
 import { UsageError } from "../exit.ts";
 import { cinch } from "../invocation.ts";
 import { short } from "../terminal/sanitise.ts";
@@ -15,14 +15,15 @@ export interface EnteredThread {
 interface EnterRequest {
   session: Session;
   store: Store;
-  options: Pick<RunOptions, "thread" | "db">;
+  thread: ThreadChoice;
+  db: string;
   title: string;
   listener(event: HarnessEvent): void;
 }
 
 /** Enters the thread. The listener receives all events from then on. Throws `UsageError` if there is no such thread. */
 export async function enterThread(request: EnterRequest): Promise<EnteredThread> {
-  return request.options.thread.kind === "new" ? createThread(request) : openThread(request);
+  return request.thread.kind === "new" ? createThread(request) : openThread(request);
 }
 
 async function createThread({ session, title, listener }: EnterRequest): Promise<EnteredThread> {
@@ -31,8 +32,8 @@ async function createThread({ session, title, listener }: EnterRequest): Promise
   return { threadId, before: session.getDisplayState(), driven: false };
 }
 
-async function openThread({ session, store, options, listener }: EnterRequest): Promise<EnteredThread> {
-  const threadId = await threadOf({ session, store, options });
+async function openThread({ session, store, thread, db, listener }: EnterRequest): Promise<EnteredThread> {
+  const threadId = await threadOf({ session, store, thread, db });
   const { status } = await store.lease(threadId);
   let before: HarnessDisplayState | undefined;
   // Entering a thread resumes its interrupted turn, so the listener must subscribe first.
@@ -44,8 +45,7 @@ async function openThread({ session, store, options, listener }: EnterRequest): 
   return { threadId, before: before ?? session.getDisplayState(), driven: status === "held" };
 }
 
-async function threadOf({ session, store, options }: Pick<EnterRequest, "session" | "store" | "options">) {
-  const { thread, db } = options;
+async function threadOf({ session, store, thread, db }: Pick<EnterRequest, "session" | "store" | "thread" | "db">) {
   if (thread.kind === "id") return (await findThread(store, { id: thread.id, db })).id;
   const [newest] = await store.threads({ resourceId: session.resourceId, topLevel: true, limit: 1 });
   if (newest) return newest.id;

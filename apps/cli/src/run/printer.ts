@@ -16,7 +16,12 @@ export class Printer {
   }
 
   note(line: string): void {
+    this.show(styleText("dim", line, { stream: process.stderr }));
+  }
+
+  /** A note that is to be read. */
+  show(text: string): void {
     if (process.stdout.isTTY && process.stderr.isTTY) this.endLine();
-    process.stderr.write(`${styleText("dim", line, { stream: process.stderr })}\n`);
+    process.stderr.write(`${text}\n`);
   }
 }

@@ -1,11 +1,14 @@
 import type { Session } from "@cinch/core";
 import { DEFAULT_DB } from "../args.ts";
-import type { RunOptions } from "../cli-command.ts";
 import { ExitCode, exitOf } from "../exit.ts";
 import type { EnteredThread } from "./entered-thread.ts";
 import { cinch } from "../invocation.ts";
 import { short } from "../terminal/sanitise.ts";
 import type { Printer } from "./printer.ts";
+import { placeOf } from "../threads/open-store.ts";
+import { waitingIn } from "../pending/waiting.ts";
+import { waitingText } from "../pending/waiting-text.ts";
+import type { DriveOptions } from "./drive.ts";
 import type { TurnEnd } from "./turn-watch.ts";
 
 /** How a run ended: with its turn, with a signal or a closed stdout, or at once because there was nothing to do. */
@@ -14,14 +17,14 @@ export type RunEnd = TurnEnd | { kind: "closed"; code: number } | { kind: "nothi
 interface RunContext {
   printer: Printer;
   session: Session;
-  options: RunOptions;
+  options: DriveOptions;
   entered: EnteredThread;
 }
 
 /** Prints how the run ended and how to continue. Returns the exit code. */
 export function reportRunEnd(end: RunEnd, { printer, session, options, entered }: RunContext): number {
-  const { db, json } = options;
-  const place = db === DEFAULT_DB ? "" : ` --db ${quoted(db)}`;
+  const { flags, json } = options;
+  const place = placeOf(flags.db ?? DEFAULT_DB);
   const command = `${cinch} run --thread ${entered.threadId}${place}`;
   const queued = session.getDisplayState().inbox.length;
   if (queued > 0)
@@ -33,7 +36,9 @@ export function reportRunEnd(end: RunEnd, { printer, session, options, entered }
       if (end.reason !== "complete" && end.reason !== "error") printer.note(reasons[end.reason]);
       break;
     case "waiting":
-      printer.note("the turn waits for a person's answer, which the command line can't give yet");
+      printer.note("the turn waits for a person's answer:");
+      for (const waiting of waitingIn(session.getDisplayState()))
+        printer.show(waitingText(waiting, `${cinch} answer${place}`));
       break;
     case "parked":
       printer.note(`the thread is parked; to resume it: ${command}`);
@@ -47,10 +52,7 @@ export function reportRunEnd(end: RunEnd, { printer, session, options, entered }
     case "nothing":
       printer.note("there is nothing to continue");
   }
-  if (!json)
-    printer.note(
-      `thread ${entered.threadId} · ${isUnfinished(end) ? "resume" : "continue"}: ${command}${isUnfinished(end) ? "" : ' "…"'}`,
-    );
+  if (!json) printer.note(`thread ${entered.threadId}${howToContinue(end, command)}`);
   return codeOf(end);
 }
 
@@ -63,6 +65,12 @@ const reasons = {
 
 /** After an abort, queued messages stay in the inbox. */
 const answersQueued = (end: RunEnd): boolean => end.kind === "ended" && end.reason !== "aborted";
+function howToContinue(end: RunEnd, command: string): string {
+  // A prompt would answer a question alone.
+  if (end.kind === "waiting") return "";
+  return isUnfinished(end) ? ` · resume: ${command}` : ` · continue: ${command} "…"`;
+}
+
 const isUnfinished = ({ kind }: RunEnd): boolean => kind === "closed" || kind === "failed";
 
 function codeOf(end: RunEnd): number {
@@ -80,5 +88,3 @@ function codeOf(end: RunEnd): number {
       return ExitCode.complete;
   }
 }
-
-const quoted = (path: string): string => (/^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`);

@@ -6,6 +6,10 @@ import { UsageError } from "../exit.ts";
 import { cinch } from "../invocation.ts";
 import { short } from "../terminal/sanitise.ts";
 
+/** The option that a printed command needs, so that it means the same database. */
+export const placeOf = (db: string): string =>
+  db === DEFAULT_DB ? "" : ` --db ${/^[\w./-]+$/.test(db) ? db : `'${db.replaceAll("'", "'\\''")}'`}`;
+
 /** Throws `UsageError` if there is no database: a command that reads must not create an empty one. */
 export function checkDatabase(db: string): void {
   if (existsSync(db)) return;
