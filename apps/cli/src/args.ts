@@ -7,8 +7,6 @@ import { cinch } from "./invocation.ts";
 import { nearestName } from "./nearest-name.ts";
 import type { ProjectFlags } from "./setup/project.ts";
 
-export const DEFAULT_DB = ".cinch/cinch.db";
-
 type Values = ReturnType<typeof parse>["values"];
 
 /** Throws `UsageError`. */
@@ -88,14 +86,14 @@ function appOf(values: Values, args: readonly string[]): CliCommand {
   const app = COMMANDS.find(({ name }) => name === "")!;
   if (givenOptions(values).some((option) => app.options[option] === undefined))
     throw new UsageError(`A command is missing. Perhaps you meant: ${cinch} run ${args.join(" ")}`);
-  const { resume, plain = false, db = DEFAULT_DB } = values;
+  const { resume, plain = false } = values;
   const thread: AppOptions["thread"] = resume === "" ? { kind: "pick" } : threadOf(values);
   if (resume !== undefined && values.continue) throw new UsageError("Give either --resume or --continue, not both.");
-  return { kind: "app", options: { thread, plain, db, flags: flagsOf(values) } };
+  return { kind: "app", options: { thread, plain, flags: flagsOf(values) } };
 }
 
 function build(name: string, values: Values, words: readonly string[]): CliCommand {
-  const { db = DEFAULT_DB, json = false } = values;
+  const { db, json = false } = values;
   const id = () => oneId(name, words);
   switch (name) {
     case "run":
@@ -129,20 +127,20 @@ function build(name: string, values: Values, words: readonly string[]): CliComma
 }
 
 function runOf(values: Values, words: readonly string[]): RunOptions {
-  const { db = DEFAULT_DB, json = false, trust = false } = values;
+  const { json = false, trust = false } = values;
   const stdin = words.at(-1) === "-";
   const said = stdin ? words.slice(0, -1) : words;
   const prompt = said.length > 0 ? said.join(" ") : undefined;
   if (prompt?.trim() === "") throw new UsageError("The prompt is empty.");
-  return { prompt, stdin, thread: threadOf(values), db, json, trust, flags: flagsOf(values) };
+  return { prompt, stdin, thread: threadOf(values), json, trust, flags: flagsOf(values) };
 }
 
 function answerOf(values: Values, [id, ...words]: readonly string[]): AnswerOptions {
   if (id === undefined) throw new UsageError(`What do you answer? ${cinch} pending lists what waits.`);
   if (words.join("").trim() === "")
     throw new UsageError(`The answer is missing: ${cinch} answer ${id} yes (or no, always, or a text).`);
-  const { db = DEFAULT_DB, json = false, trust = false, message } = values;
-  return { id, words, message, db, json, trust, flags: flagsOf(values) };
+  const { json = false, trust = false, message } = values;
+  return { id, words, message, json, trust, flags: flagsOf(values) };
 }
 
 function threadOf({ thread, resume, continue: newest }: Values): RunOptions["thread"] {

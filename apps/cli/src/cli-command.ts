@@ -10,7 +10,6 @@ export interface RunOptions {
   /** The last word was "-": stdin is read, whatever it is. */
   stdin: boolean;
   thread: ThreadChoice;
-  db: string;
   json: boolean;
   /** Obey this folder for one run. */
   trust: boolean;
@@ -21,7 +20,6 @@ export interface AppOptions {
   /** `pick`: the user chooses from a list. */
   thread: ThreadChoice | { kind: "pick" };
   plain: boolean;
-  db: string;
   flags: ProjectFlags;
 }
 
@@ -30,42 +28,41 @@ export interface AnswerOptions {
   id: string;
   words: readonly string[];
   message: string | undefined;
-  db: string;
   json: boolean;
   trust: boolean;
   flags: ProjectFlags;
 }
 
-/** The options of the commands that need only the store. An id may be the beginning of one. */
+/** The options of the commands that need only the store. An id may be the beginning of one. Without `db`, the database of the folder is used. */
 export interface ListOptions {
-  db: string;
+  db: string | undefined;
   json: boolean;
   query: string | undefined;
   limit: number | undefined;
 }
 export interface ShowOptions {
-  db: string;
+  db: string | undefined;
   id: string;
   json: boolean;
 }
 export interface ExportOptions {
-  db: string;
+  db: string | undefined;
   id: string;
   format: ExportFormat;
   /** `undefined`: stdout. */
   output: string | undefined;
 }
 export interface DeleteThreadOptions {
-  db: string;
+  db: string | undefined;
   id: string;
   yes: boolean;
 }
 export interface AbortOptions {
-  db: string;
+  db: string | undefined;
   id: string;
 }
 export interface ReportOptions {
-  db: string;
+  db: string | undefined;
   json: boolean;
 }
 

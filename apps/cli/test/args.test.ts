@@ -8,7 +8,6 @@ const run = {
   prompt: undefined,
   stdin: false,
   thread: { kind: "new" },
-  db: ".cinch/cinch.db",
   json: false,
   trust: false,
   flags: {},
@@ -20,7 +19,7 @@ test("commands and options may come in any order", () => {
   assert.deepEqual(commandOf(["run"]), { kind: "run", options: run });
   assert.deepEqual(commandOf(["--json", "run", "hello", "there", "--db=x.db"]), {
     kind: "run",
-    options: { ...run, prompt: "hello there", json: true, db: "x.db", flags: { db: "x.db" } },
+    options: { ...run, prompt: "hello there", json: true, flags: { db: "x.db" } },
   });
   assert.deepEqual(commandOf(["run", "--continue", "-"]), {
     kind: "run",
@@ -47,7 +46,7 @@ test("the flags of a run stand above every file", () => {
 });
 
 test("without a command there is the terminal app, which can continue a thread or offer a list", () => {
-  const options = { thread: { kind: "new" }, plain: false, db: ".cinch/cinch.db", flags: {} };
+  const options = { thread: { kind: "new" }, plain: false, flags: {} };
   assert.deepEqual(commandOf([]), { kind: "app", options });
   assert.deepEqual(commandOf(["--continue", "--plain"]), {
     kind: "app",
@@ -63,7 +62,7 @@ test("without a command there is the terminal app, which can continue a thread o
 });
 
 test("each command for scripts has its options", () => {
-  const db = ".cinch/cinch.db";
+  const db = undefined;
   assert.deepEqual(commandOf(["threads", "list", "--query", "red", "--limit", "3", "--json"]), {
     kind: "threads list",
     options: { db, json: true, query: "red", limit: 3 },
@@ -83,7 +82,7 @@ test("each command for scripts has its options", () => {
   });
   assert.deepEqual(commandOf(["answer", "3f9a", "no", "--message", "use pnpm"]), {
     kind: "answer",
-    options: { id: "3f9a", words: ["no"], message: "use pnpm", db, json: false, trust: false, flags: {} },
+    options: { id: "3f9a", words: ["no"], message: "use pnpm", json: false, trust: false, flags: {} },
   });
   assert.deepEqual(commandOf(["abort", "t"]), { kind: "abort", options: { db, id: "t" } });
   assert.deepEqual(commandOf(["pending", "--json"]), { kind: "pending", options: { db, json: true } });

@@ -1,5 +1,3 @@
-import { existsSync } from "node:fs";
-import { DEFAULT_DB } from "../args.ts";
 import { ExitCode } from "../exit.ts";
 import { providers } from "../models/providers.ts";
 import { short } from "../terminal/sanitise.ts";
@@ -15,14 +13,13 @@ export async function complete(words: readonly string[]): Promise<number> {
   return ExitCode.complete;
 }
 
-const source: CandidateSource = async (kind, db = DEFAULT_DB) => {
+const source: CandidateSource = async (kind, db) => {
   if (kind === "models") return models();
-  // A shell must not print an error into the line that is typed.
-  if (!existsSync(db)) return [];
-  const { withStore } = await import("../threads/open-store.ts");
-  return withStore(db, async (store) => {
+  const { listFrom } = await import("../threads/open-store.ts");
+  return listFrom({ db }, async (store) => {
     const threads = await store.threads({ topLevel: true, limit: MOST_THREADS });
     return threads.map(({ id, title }) => ({ value: id, about: title }));
+    // A shell must not print an error into the line that is typed.
   }).catch(() => []);
 };
 

@@ -3,6 +3,7 @@ import type { ReportOptions } from "../cli-command.ts";
 import { ExitCode } from "../exit.ts";
 import { plain } from "../terminal/sanitise.ts";
 import { terminalJson } from "../terminal-json.ts";
+import { chosenDatabase } from "../threads/open-store.ts";
 import { checkDatabaseFile } from "./check-database-file.ts";
 import { checkRuntime } from "./check-runtime.ts";
 import { checkSandbox } from "./check-sandbox.ts";
@@ -17,7 +18,7 @@ export async function doctor({ db, json }: ReportOptions): Promise<number> {
     ...checkRuntime(),
     ...checkTerminal(env, size),
     ...(await checkSandbox(process.cwd())),
-    ...(await checkDatabaseFile(db)),
+    ...(await checkDatabaseFile(chosenDatabase({ db }).path)),
   ];
   const failed = findings.some(({ status }) => status === "fail");
   stdout.write(json ? `${terminalJson({ ok: !failed, findings }, 2)}\n` : findings.map(lines).join(""));

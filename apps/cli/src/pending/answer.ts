@@ -6,7 +6,7 @@ import { driveThread } from "../run/drive.ts";
 import { Printer } from "../run/printer.ts";
 import { Shutdown } from "../run/shutdown.ts";
 import { short } from "../terminal/sanitise.ts";
-import { checkDatabase } from "../threads/open-store.ts";
+import { existingDatabase } from "../threads/open-store.ts";
 import { allWaiting, type WaitingInThread } from "./all-waiting.ts";
 import { answerTo, type AnswerToCall } from "./given-answer.ts";
 import { respond } from "./respond.ts";
@@ -14,7 +14,7 @@ import { respond } from "./respond.ts";
 /** `cinch answer`: answers what waits, and drives its turn on as `cinch run` does. */
 export async function answer(options: AnswerOptions): Promise<number> {
   using shutdown = new Shutdown();
-  checkDatabase(options.db);
+  existingDatabase({ db: options.flags.db, trust: options.trust });
   let given: AnswerToCall | undefined;
   return driveThread({
     printer: new Printer(),

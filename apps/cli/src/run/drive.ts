@@ -39,7 +39,7 @@ export interface Drive {
 /** Enters a thread, prints what happens in it until its turn ends or can't continue, and returns the exit code. */
 export async function driveThread({ printer, shutdown, options, thread, prompt, begin }: Drive): Promise<number> {
   const { flags, json } = options;
-  const { harness, store, db, close } = await openForRun(options, printer);
+  const { harness, store, db: path, close } = await openForRun(options, printer);
   try {
     const session = await harness.createSession();
     if (process.env["CRASH_AT"]) (await import("@cinch/testkit")).crashWhenEmitted(session);
@@ -52,7 +52,7 @@ export async function driveThread({ printer, shutdown, options, thread, prompt, 
       watch.handle(event);
     };
     const choice = await thread(store);
-    const entered = await enterThread({ session, store, thread: choice, db, title: prompt ?? "", listener });
+    const entered = await enterThread({ session, store, thread: choice, path, title: prompt ?? "", listener });
     shutdown.onInterrupt(() => interrupt.start());
     if (entered.driven && entered.before.status === "running")
       printer.note("another process drives this thread: following");

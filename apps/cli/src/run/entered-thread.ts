@@ -3,6 +3,7 @@ import type { ThreadChoice } from "../cli-command.ts";
 import { UsageError } from "../exit.ts";
 import { cinch } from "../invocation.ts";
 import { short } from "../terminal/sanitise.ts";
+import { shownPath } from "../threads/open-store.ts";
 import { findThread } from "../threads/find-thread.ts";
 
 /** The thread of a run, its state when the run entered it, and whether another process was driving it. */
@@ -16,7 +17,8 @@ interface EnterRequest {
   session: Session;
   store: Store;
   thread: ThreadChoice;
-  db: string;
+  /** Of the database. */
+  path: string;
   title: string;
   listener(event: HarnessEvent): void;
 }
@@ -32,8 +34,8 @@ async function createThread({ session, title, listener }: EnterRequest): Promise
   return { threadId, before: session.getDisplayState(), driven: false };
 }
 
-async function openThread({ session, store, thread, db, listener }: EnterRequest): Promise<EnteredThread> {
-  const threadId = await threadOf({ session, store, thread, db });
+async function openThread({ session, store, thread, path, listener }: EnterRequest): Promise<EnteredThread> {
+  const threadId = await threadOf({ session, store, thread, path });
   const { status } = await store.lease(threadId);
   let before: HarnessDisplayState | undefined;
   // Entering a thread resumes its interrupted turn, so the listener must subscribe first.
@@ -45,9 +47,9 @@ async function openThread({ session, store, thread, db, listener }: EnterRequest
   return { threadId, before: before ?? session.getDisplayState(), driven: status === "held" };
 }
 
-async function threadOf({ session, store, thread, db }: Pick<EnterRequest, "session" | "store" | "thread" | "db">) {
-  if (thread.kind === "id") return (await findThread(store, { id: thread.id, db })).id;
+async function threadOf({ session, store, thread, path }: Omit<EnterRequest, "title" | "listener">) {
+  if (thread.kind === "id") return (await findThread(store, { id: thread.id, path })).id;
   const [newest] = await store.threads({ resourceId: session.resourceId, topLevel: true, limit: 1 });
   if (newest) return newest.id;
-  throw new UsageError(`There are no threads yet in ${short(db)}. Start one: ${cinch} run "…"`);
+  throw new UsageError(`There are no threads yet in ${shownPath(path)}. Start one: ${cinch} run "…"`);
 }

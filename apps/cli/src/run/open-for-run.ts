@@ -1,26 +1,22 @@
-import { Harness, type Store } from "@cinch/core";
-import { sqliteStore } from "@cinch/sqlite";
-import { cliAgent } from "../agent.ts";
-import { DEFAULT_DB } from "../args.ts";
-import { chooseModel } from "../models/choice.ts";
+import { openProject } from "../setup/open-project.ts";
+import type { Project } from "../setup/project.ts";
+import { isTrustedFolder, whatNeedsTrust } from "../setup/trust.ts";
+import { plain } from "../terminal/sanitise.ts";
 import type { DriveOptions } from "./drive.ts";
 import type { Printer } from "./printer.ts";
 
-export async function openForRun({ flags, json }: DriveOptions, printer: Printer) {
-  const model = chooseModel(flags.model, process.env);
-  if (model.fallback && !json) {
+/** Opens the current folder, and prints what the user must know about it. It never asks whether to trust it. */
+export async function openForRun({ flags, trust, json }: DriveOptions, printer: Printer): Promise<Project> {
+  const place = { folder: process.cwd(), env: process.env };
+  const trusted = trust || isTrustedFolder(place);
+  const ignored = trusted ? [] : whatNeedsTrust(place);
+  const project = await openProject({ ...place, flags, trusted });
+  if (project.model.fallback && !json)
     printer.note("model: offline (rule-based, built in; set a provider's key or give --model for a real one)");
-  }
-  const db = flags.db ?? DEFAULT_DB;
-  const store: Store = sqliteStore({ path: db });
-  const agent = cliAgent({ model: model.id, ledger: process.env["CINCH_LEDGER"] || undefined });
-  const harness = new Harness({
-    id: "cinch-cli",
-    storage: store,
-    agent,
-    resolveModel: () => model.load(),
-    // The tools are harmless: dice, a counter, a pause.
-    permissions: [{ category: "other", policy: "allow" }],
-  });
-  return { harness, store, db, close: () => harness.close() };
+  if (ignored.length > 0)
+    printer.note(
+      `this folder is not trusted, so these are not read: ${ignored.join(", ")} (to trust it, start cinch here once; for one run, give --trust)`,
+    );
+  if (!json) for (const note of project.notes) printer.note(`note: ${plain(note)}`);
+  return project;
 }

@@ -1,11 +1,10 @@
 import type { Session } from "@cinch/core";
-import { DEFAULT_DB } from "../args.ts";
 import { ExitCode, exitOf } from "../exit.ts";
 import type { EnteredThread } from "./entered-thread.ts";
 import { cinch } from "../invocation.ts";
 import { short } from "../terminal/sanitise.ts";
 import type { Printer } from "./printer.ts";
-import { placeOf } from "../threads/open-store.ts";
+import { dbOption } from "../threads/open-store.ts";
 import { waitingIn } from "../pending/waiting.ts";
 import { waitingText } from "../pending/waiting-text.ts";
 import type { DriveOptions } from "./drive.ts";
@@ -24,7 +23,7 @@ interface RunContext {
 /** Prints how the run ended and how to continue. Returns the exit code. */
 export function reportRunEnd(end: RunEnd, { printer, session, options, entered }: RunContext): number {
   const { flags, json } = options;
-  const place = placeOf(flags.db ?? DEFAULT_DB);
+  const place = dbOption(flags.db);
   const command = `${cinch} run --thread ${entered.threadId}${place}`;
   const queued = session.getDisplayState().inbox.length;
   if (queued > 0)

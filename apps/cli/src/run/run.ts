@@ -2,7 +2,7 @@ import type { RunOptions } from "../cli-command.ts";
 import { answerTo } from "../pending/given-answer.ts";
 import { waitingIn } from "../pending/waiting.ts";
 import { respond } from "../pending/respond.ts";
-import { checkDatabase } from "../threads/open-store.ts";
+import { existingDatabase } from "../threads/open-store.ts";
 import { driveThread, type DriveContext } from "./drive.ts";
 import { Printer } from "./printer.ts";
 import { promptOf } from "./prompt.ts";
@@ -13,8 +13,8 @@ import { Shutdown } from "./shutdown.ts";
 export async function run(options: RunOptions): Promise<number> {
   using shutdown = new Shutdown();
   const printer = new Printer();
-  const { thread } = options;
-  if (thread.kind !== "new") checkDatabase(options.db);
+  const { thread, trust, flags } = options;
+  if (thread.kind !== "new") existingDatabase({ db: flags.db, trust });
   const prompt = await promptOf(options, (line) => printer.note(line));
   return driveThread({
     printer,

@@ -8,8 +8,8 @@ import { withStore } from "./open-store.ts";
 
 /** `cinch threads delete`. Asks in a terminal, unless `--yes` is given. */
 export async function deleteThreadCommand({ db, id, yes }: DeleteThreadOptions): Promise<number> {
-  return withStore(db, async (store) => {
-    const thread = await findThread(store, { id, db });
+  return withStore({ db }, async (store, path) => {
+    const thread = await findThread(store, { id, path });
     const name = `${thread.id}  ${short(thread.title, 60)}`;
     if (!yes && !(await isConfirmed(name, thread.id))) {
       process.stderr.write("Nothing was deleted.\n");

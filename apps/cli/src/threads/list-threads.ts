@@ -15,7 +15,7 @@ interface ListedThread extends ThreadRecord {
 
 /** `cinch threads list`. */
 export async function listThreads({ db, json, query, limit }: ListOptions): Promise<number> {
-  const threads = await listFrom(db, async (store) => {
+  const threads = await listFrom({ db }, async (store) => {
     const found = await store.threads({
       topLevel: true,
       ...(query === undefined ? {} : { query }),

@@ -1,34 +1,66 @@
-import { existsSync } from "node:fs";
+import { existsSync, realpathSync } from "node:fs";
+import { relative } from "node:path";
+import process from "node:process";
 import type { Store } from "@cinch/core";
 import { sqliteStore } from "@cinch/sqlite";
-import { DEFAULT_DB } from "../args.ts";
 import { UsageError } from "../exit.ts";
 import { cinch } from "../invocation.ts";
+import { databaseOf } from "../setup/database.ts";
+import { isTrustedFolder } from "../setup/trust.ts";
 import { short } from "../terminal/sanitise.ts";
 
-/** The option that a printed command needs, so that it means the same database. */
-export const placeOf = (db: string): string =>
-  db === DEFAULT_DB ? "" : ` --db ${/^[\w./-]+$/.test(db) ? db : `'${db.replaceAll("'", "'\\''")}'`}`;
+interface DatabaseRequest {
+  /** The value of `--db`. */
+  db: string | undefined;
+  /** Obey this folder for one run. */
+  trust?: boolean;
+}
 
-/** Throws `UsageError` if there is no database: a command that reads must not create an empty one. */
-export function checkDatabase(db: string): void {
-  if (existsSync(db)) return;
-  throw new UsageError(`There are no threads yet: ${short(db)} does not exist. Start one: ${cinch} run "…"`);
+/** The database that a command means. Throws `UsageError` if there is none: a command that reads must not create an empty one. */
+export function existingDatabase(request: DatabaseRequest): string {
+  const { path, note } = chosenDatabase(request);
+  if (existsSync(path)) return path;
+  const why =
+    note === null ? "" : ` ${note}. To use it: --db .cinch/cinch.db, or trust the folder: start cinch here once.`;
+  throw new UsageError(
+    `There are no threads yet: ${shownPath(path)} does not exist.${why} Start one: ${cinch} run "…"`,
+  );
+}
+
+export function chosenDatabase({ db, trust = false }: DatabaseRequest): ReturnType<typeof databaseOf> {
+  const place = { folder: realpathSync(process.cwd()), env: process.env };
+  return databaseOf({ ...place, trusted: trust || isTrustedFolder(place), flag: db });
+}
+
+/** Relative, if it is in this folder. */
+export function shownPath(path: string): string {
+  const below = relative(realpathSync(process.cwd()), path);
+  return short(below.startsWith("..") ? path : below, 300);
+}
+
+/** The option that a printed command needs, so that it means the same database. */
+export function dbOption(db: string | undefined): string {
+  if (db === undefined) return "";
+  return ` --db ${/^[\w./-]+$/.test(db) ? db : `'${db.replaceAll("'", "'\\''")}'`}`;
 }
 
 /** Opens the database for one command, which must not drive a thread. */
-export async function withStore<T>(db: string, use: (store: Store) => Promise<T>): Promise<T> {
-  checkDatabase(db);
-  const store = sqliteStore({ path: db });
+export async function withStore<T>(
+  request: DatabaseRequest,
+  use: (store: Store, path: string) => Promise<T>,
+): Promise<T> {
+  const path = existingDatabase(request);
+  const store = sqliteStore({ path });
   await store.open();
   try {
-    return await use(store);
+    return await use(store, path);
   } finally {
     await store.close();
   }
 }
 
-/** For lists: a project without a database has no threads, unless `--db` names one that is not there. */
-export async function listFrom<T>(db: string, use: (store: Store) => Promise<T[]>): Promise<T[]> {
-  return db === DEFAULT_DB && !existsSync(db) ? [] : withStore(db, use);
+/** For lists: a folder without a database has no threads, unless `--db` names one that is not there. */
+export async function listFrom<T>(request: DatabaseRequest, use: (store: Store) => Promise<T[]>): Promise<T[]> {
+  const isMissing = request.db === undefined && !existsSync(chosenDatabase(request).path);
+  return isMissing ? [] : withStore(request, use);
 }

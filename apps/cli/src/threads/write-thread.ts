@@ -21,5 +21,5 @@ export async function exportThread(options: ExportOptions): Promise<number> {
   return ExitCode.complete;
 }
 
-const exportOf = ({ db, id }: { db: string; id: string }): Promise<ThreadExport> =>
-  withStore(db, async (store) => readThread(store, await findThread(store, { id, db })));
+const exportOf = ({ db, id }: { db: string | undefined; id: string }): Promise<ThreadExport> =>
+  withStore({ db }, async (store, path) => readThread(store, await findThread(store, { id, path })));
