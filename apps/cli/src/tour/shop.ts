@@ -4,7 +4,7 @@ export const SHOP: Readonly<Record<string, string>> = {
   "name": "shop",
   "private": true,
   "type": "module",
-  "scripts": { "test": "node --test" }
+  "scripts": { "test": "node --test --test-reporter=spec" }
 }
 `,
   "src/cart.js": `/** What the items of a cart cost together. */

@@ -22,7 +22,7 @@ export function storyLines(event: HarnessEvent): string[] {
     case "subagent_end":
       return [
         `  subagent ${event.agentName} ${event.isError ? "failed" : "reports"}:`,
-        ...indented(textOf(event.result.content)),
+        ...indented(textOf(event.result.content).replace(/<\/?task_result[^>]*>\n?/g, "")),
       ];
     case "error":
       return [`  error: ${short(event.message, 300)}`];
@@ -34,19 +34,26 @@ export function storyLines(event: HarnessEvent): string[] {
 const SIGNS = { pending: "☐", in_progress: "▸", completed: "☑" } as const;
 /** Their own events say more. */
 const SHOWN_OTHERWISE = new Set(["submit_plan", "write_todos", "task"]);
-/** Enough for the summary of the tests. */
-const OUTPUT_LINES = 12;
+/** Which tests passed and failed, and how many. */
+const TEST_SUMMARY = /^(?:[✔✖] |ℹ (?:pass|fail) )/;
 
 function ended({ toolName, result, isError, durationMs }: Extract<HarnessEvent, { type: "tool_end" }>): string[] {
   if (SHOWN_OTHERWISE.has(toolName)) return [];
-  const head = `  ${isError ? "✗" : "✓"} ${toolName} ${(durationMs / 1_000).toFixed(1)} s`;
-  if (toolName !== "execute") return [head, ...diffOf(result.details)];
-  return [head, ...indented(textOf(result.content)).slice(-OUTPUT_LINES)];
+  const time = `${(durationMs / 1_000).toFixed(1)} s`;
+  if (toolName !== "execute") return [`  ${isError ? "✗" : "✓"} ${toolName} ${time}`, ...diffOf(result.details)];
+  const [exit = "", ...output] = indented(textOf(result.content));
+  const summary = output.map((line) => line.trim()).filter((line) => TEST_SUMMARY.test(line));
+  return [`  ${toolName} ${time}: ${exit.trim()}`, ...new Set(summary.map((line) => `      ${line}`))];
 }
 
 function diffOf(details: Json | undefined): string[] {
-  const diff = details !== null && typeof details === "object" && "diff" in details ? details["diff"] : undefined;
+  const diff = fieldOf(details, "diff");
   return typeof diff === "string" ? indented(diff).filter((line) => /^ {6}[-+](?![-+]{2} )/.test(line)) : [];
+}
+
+function fieldOf(details: Json | undefined, name: string): Json | undefined {
+  if (details === null || typeof details !== "object" || Array.isArray(details)) return undefined;
+  return details[name];
 }
 
 const said = (text: string): string[] => (text.trim() === "" ? [] : [`\nCinch: ${plain(text).trim()}`]);

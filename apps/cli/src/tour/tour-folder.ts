@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import type { Env } from "../models/providers.ts";
 import { SHOP } from "./shop.ts";
 
 /** The throw-away project of the tour: real files in a folder that is removed at the end, also when the process exits. */
@@ -14,6 +15,12 @@ export class TourFolder {
       writeFileSync(join(this.path, name), content);
     }
     process.once("exit", this.#remove);
+  }
+
+  /** The environment of the tour: the user's own configuration must not change the story. */
+  env(env: Env): Env {
+    const own = join(this.path, ".tour");
+    return { ...env, XDG_CONFIG_HOME: own, XDG_STATE_HOME: own };
   }
 
   /** Whether every file is as it was at the beginning. */

@@ -16,7 +16,7 @@ export async function tourWithoutQuestions(print: Print): Promise<number> {
   print("The model follows a script. The harness, the files, the commands and the database are real.");
   const project = await openProject({
     folder: folder.path,
-    env: process.env,
+    env: folder.env(process.env),
     flags: { mode: "plan" },
     trusted: true,
     model: tourChoice({ delayMs: 0 }),
