@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Agent, Harness, type HarnessEvent, textOf } from "@cinch/core";
 import { offlineModel } from "../src/offline/model.ts";
+import { nextMove } from "../src/offline/plan.ts";
 import { tools } from "../src/tools/index.ts";
 
 async function conversation(...prompts: string[]) {
@@ -100,4 +101,36 @@ test("a note of the harness is not taken for a message of the user", async () =>
   await harness.close();
   assert.equal(textOf(message!.content), "6*7 = 42.");
   assert.match(textOf(next!.content), /First you said: "what is 6\*7\?"/);
+});
+
+test("requests about files, commands and questions become calls of the workspace's tools", () => {
+  const offered = new Set(["ls", "read_file", "grep", "execute", "write_file", "ask_user"]);
+  const firstCall = (ask: string) => {
+    const move = nextMove({ said: [ask], ask, steps: [], calls: 0 }, offered);
+    return move.kind === "call" ? move.calls : move.text;
+  };
+  assert.deepEqual(
+    [
+      "list the files",
+      "List all files in src.",
+      "read package.json",
+      "please show me src/a.ts",
+      'search for "a and b"',
+      "run npm test && echo done, then stop",
+      "run `npm test`",
+      'write "hello, and bye" to notes/hello.txt',
+      "ask me which colour I like",
+    ].map(firstCall),
+    [
+      [{ toolName: "ls", input: {} }],
+      [{ toolName: "ls", input: { path: "src" } }],
+      [{ toolName: "read_file", input: { file_path: "package.json" } }],
+      [{ toolName: "read_file", input: { file_path: "src/a.ts" } }],
+      [{ toolName: "grep", input: { pattern: "a and b", output_mode: "content" } }],
+      [{ toolName: "execute", input: { command: "npm test && echo done" } }],
+      [{ toolName: "execute", input: { command: "npm test" } }],
+      [{ toolName: "write_file", input: { file_path: "notes/hello.txt", content: "hello, and bye\n" } }],
+      [{ toolName: "ask_user", input: { question: "Which colour I like?" } }],
+    ],
+  );
 });

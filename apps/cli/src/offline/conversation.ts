@@ -2,6 +2,7 @@ import type { LanguageModelV4Message, LanguageModelV4Prompt, LanguageModelV4Tool
 
 /** The result of one call. */
 export interface ToolOutcome {
+  toolName: string;
   text: string;
   isError: boolean;
 }
@@ -10,24 +11,33 @@ export interface ToolOutcome {
 export interface Conversation {
   /** All messages of the user, oldest first. */
   said: readonly string[];
-  /** The last message of the user, which is answered now. */
+  /** The last request of the user, which is answered now. */
   ask: string;
   /** The outcomes of the calls made for it so far, by message, in the order of the calls. */
   steps: readonly (readonly ToolOutcome[])[];
   calls: number;
 }
 
-export function conversationOf(prompt: LanguageModelV4Prompt): Conversation {
+/** `isRequest`: which messages of the user are answered; others are notes to them. Default: all. */
+export function conversationOf(
+  prompt: LanguageModelV4Prompt,
+  isRequest: (text: string) => boolean = () => true,
+): Conversation {
   const said = prompt.flatMap((message) => (message.role === "user" ? textsOf(message) : []));
-  const asked = prompt.findLastIndex((message) => message.role === "user" && textsOf(message).length > 0);
+  const asked = prompt.findLastIndex((message) => message.role === "user" && textsOf(message).some(isRequest));
   const since = prompt.slice(asked + 1);
   const outcomes = new Map(since.flatMap((message) => (message.role === "tool" ? resultsOf(message) : [])));
   const steps = since
-    .map((message) => callsOf(message).map((id) => outcomes.get(id) ?? { text: "no result", isError: true }))
+    .map((message) =>
+      callsOf(message).map(({ id, toolName }) => ({
+        toolName,
+        ...(outcomes.get(id) ?? { text: "no result", isError: true }),
+      })),
+    )
     .filter((step) => step.length > 0);
   return {
     said,
-    ask: said.at(-1) ?? "",
+    ask: said.findLast(isRequest) ?? "",
     steps,
     calls: prompt.flatMap(callsOf).length,
   };
@@ -37,18 +47,22 @@ export function conversationOf(prompt: LanguageModelV4Prompt): Conversation {
 const textsOf = ({ content }: Extract<LanguageModelV4Message, { role: "user" }>): string[] =>
   content.flatMap((part) => (part.type === "text" && !part.text.startsWith("<note>\n") ? [part.text] : []));
 
-function callsOf(message: LanguageModelV4Message): string[] {
+function callsOf(message: LanguageModelV4Message): { id: string; toolName: string }[] {
   if (message.role !== "assistant") return [];
-  return message.content.flatMap((part) => (part.type === "tool-call" ? [part.toolCallId] : []));
+  return message.content.flatMap((part) =>
+    part.type === "tool-call" ? [{ id: part.toolCallId, toolName: part.toolName }] : [],
+  );
 }
 
-function resultsOf({ content }: Extract<LanguageModelV4Message, { role: "tool" }>): [string, ToolOutcome][] {
-  return content.flatMap((part): [string, ToolOutcome][] =>
+type Outcome = Omit<ToolOutcome, "toolName">;
+
+function resultsOf({ content }: Extract<LanguageModelV4Message, { role: "tool" }>): [string, Outcome][] {
+  return content.flatMap((part): [string, Outcome][] =>
     part.type === "tool-result" ? [[part.toolCallId, outcomeOf(part.output)]] : [],
   );
 }
 
-function outcomeOf(output: LanguageModelV4ToolResultPart["output"]): ToolOutcome {
+function outcomeOf(output: LanguageModelV4ToolResultPart["output"]): Outcome {
   switch (output.type) {
     case "text":
     case "error-text":

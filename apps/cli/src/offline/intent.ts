@@ -5,6 +5,9 @@ export interface PlannedCall {
   input: Record<string, unknown>;
 }
 
+/** What the model does next: it says something, or says something and calls tools. */
+export type Move = { kind: "call"; text: string; calls: readonly PlannedCall[] } | { kind: "say"; text: string };
+
 /** One request of the user: its calls, which run one after the other, and the answer when they have ended. */
 export interface Intent {
   calls: readonly PlannedCall[];

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { LanguageModelV4, LanguageModelV4CallOptions, LanguageModelV4StreamPart } from "@ai-sdk/provider";
-import { conversationOf } from "./conversation.ts";
+import { conversationOf, type Conversation } from "./conversation.ts";
+import type { Move } from "./intent.ts";
 import { nextMove } from "./plan.ts";
 
 type Part = LanguageModelV4StreamPart;
@@ -8,21 +9,34 @@ type Part = LanguageModelV4StreamPart;
 /** The default delay per word: long enough to see the text stream. */
 const DELAY_MS = 15;
 
+export interface RuleModelOptions {
+  modelId: string;
+  /** Per word. */
+  delayMs?: number;
+  isRequest?: (text: string) => boolean;
+  /** `offered`: the names of the tools. */
+  next: (conversation: Conversation, offered: ReadonlySet<string>) => Move;
+}
+
+/** The model that comes with Cinch. */
+export const offlineModel = ({ delayMs }: Pick<RuleModelOptions, "delayMs"> = {}): LanguageModelV4 =>
+  ruleModel({ modelId: "offline", delayMs, next: nextMove });
+
 /**
  * A model that needs no network: fixed rules over the prompt. It calls the real tools. It depends only on the prompt, so another process
  * that continues a turn gets the same answers.
  */
-export function offlineModel({ delayMs = DELAY_MS }: { delayMs?: number } = {}): LanguageModelV4 {
+export function ruleModel(rules: RuleModelOptions): LanguageModelV4 {
   return {
     specificationVersion: "v4",
     provider: "cinch",
-    modelId: "offline",
+    modelId: rules.modelId,
     supportedUrls: {},
     async doGenerate() {
-      throw new Error("The offline model only streams.");
+      throw new Error("This model only streams.");
     },
     async doStream(options) {
-      const parts = answer(options, delayMs);
+      const parts = answer(options, rules);
       const stream = new ReadableStream<Part>({
         async pull(controller) {
           const { value, done } = await parts.next();
@@ -35,10 +49,13 @@ export function offlineModel({ delayMs = DELAY_MS }: { delayMs?: number } = {}):
   };
 }
 
-async function* answer(options: LanguageModelV4CallOptions, delayMs: number): AsyncGenerator<Part> {
+async function* answer(
+  options: LanguageModelV4CallOptions,
+  { next, isRequest, delayMs = DELAY_MS }: RuleModelOptions,
+): AsyncGenerator<Part> {
   const { prompt, tools = [], abortSignal } = options;
-  const conversation = conversationOf(prompt);
-  const move = nextMove(conversation, new Set(tools.map(({ name }) => name)));
+  const conversation = conversationOf(prompt, isRequest);
+  const move = next(conversation, new Set(tools.map(({ name }) => name)));
   yield { type: "stream-start", warnings: [] };
   if (move.text !== "") {
     yield { type: "text-start", id: "text" };

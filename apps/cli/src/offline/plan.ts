@@ -1,14 +1,13 @@
 import type { Conversation, ToolOutcome } from "./conversation.ts";
-import { saying, type PlannedCall, type Intent, type Said, type Skill } from "./intent.ts";
+import { saying, type Intent, type Move, type PlannedCall, type Said, type Skill } from "./intent.ts";
 import { memory, remember } from "./memory.ts";
 import { repeating, talk, unclear } from "./talk.ts";
 import { toolSkills, wordCount } from "./tool-skills.ts";
+import { workspaceSkills } from "./workspace-skills.ts";
 
 /** Skills that take a whole sentence, before it is split into clauses. */
-const whole: readonly Skill[] = [wordCount, remember];
+const whole: readonly Skill[] = [wordCount, remember, ...workspaceSkills];
 const skills: readonly Skill[] = [...memory, ...toolSkills, ...talk];
-
-type Move = { kind: "call"; text: string; calls: readonly PlannedCall[] } | { kind: "say"; text: string };
 
 /** The next move. It depends only on the conversation: the plan is rebuilt each time, and the steps already taken are skipped. */
 export function nextMove({ ask, said, steps }: Conversation, offered: ReadonlySet<string>): Move {

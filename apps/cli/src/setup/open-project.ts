@@ -4,6 +4,7 @@ import { didYouMean, Harness, type ContextSource, type Rule, type ToolSet } from
 import { agentsMd, hostFolder, observationalMemory, skills } from "@cinch/memory";
 import { sqliteStore } from "@cinch/sqlite";
 import { localWorkspace, type FileWorkspace } from "@cinch/workspace";
+import type { ModelChoice } from "../models/choice.ts";
 import { envValue, type Env } from "../models/providers.ts";
 import { BUILT_IN_TOOLS, codingModes } from "./coding-agent.ts";
 import type { Config } from "./config.ts";
@@ -23,6 +24,8 @@ interface OpenProjectOptions {
   flags: ProjectFlags;
   /** Whether the folder is obeyed. Otherwise its configuration, AGENTS.md, agents and skills are not read. */
   trusted: boolean;
+  /** In place of the configured one. */
+  model?: ModelChoice;
   /** `decline`: no person is there to answer. */
   onAsk?: "wait" | "decline";
 }
@@ -33,12 +36,15 @@ export async function openProject({
   flags,
   trusted,
   onAsk = "wait",
+  model: given,
   ...at
 }: OpenProjectOptions): Promise<Project> {
   const folder = realpathSync(at.folder);
   const place = { folder, env, trusted };
   const { config, models, notes } = await loadConfig({ ...place, flags });
-  const { model, notes: modelNotes } = modelOf({ flag: flags.model, env, ...models });
+  const { model, notes: modelNotes } = given
+    ? { model: given, notes: [] }
+    : modelOf({ flag: flags.model, env, ...models });
   const isOffline = model.id === "offline";
   const workspace = workspaceOf(place, config);
   const toys = await toysOf({ isOffline, ledger: envValue(env, "CINCH_LEDGER") });
