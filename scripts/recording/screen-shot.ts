@@ -30,7 +30,8 @@ export function screenShot({ buffer, rows, cols }: xterm.Terminal, ms: number): 
 
 function runsOf(line: xterm.IBufferLine | undefined, columns: number): Run[] {
   const runs: Run[] = [];
-  for (let column = 0; line && column < columns; column++) {
+  if (!line) return runs;
+  for (let column = 0; column < columns; column++) {
     const cell = line.getCell(column);
     if (!cell || cell.getWidth() === 0) continue;
     const style = styleOf(cell);
