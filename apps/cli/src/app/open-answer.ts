@@ -146,7 +146,7 @@ export class OpenAnswer {
       return endedCallLines({ toolName, args: input }, outcomeIn(message, toolCallId), context);
     const outcome = message.outcomes[toolCallId];
     const active = display.activeTools[toolCallId];
-    const call = { toolName, args: active?.args ?? input };
+    const call = { toolName, args: context.activity.edited[toolCallId] ?? input };
     if (outcome) return endedCallLines(call, outcome, context);
     return active ? null : [lostCallLine(call, context)];
   }
@@ -186,7 +186,10 @@ export class OpenAnswer {
       if (part.type !== "tool-call") return isProse(part) ? heldLines(part, context) : [];
       const active = display.activeTools[part.toolCallId];
       const outcome = outcomes[part.toolCallId];
-      const call = { toolName: part.toolName, args: active?.args ?? part.input };
+      const call = {
+        toolName: part.toolName,
+        args: context.activity.edited[part.toolCallId] ?? active?.args ?? part.input,
+      };
       // Of what waits for calls before it, one row is enough.
       if (outcome) return brokenLines(endedCallLines(call, outcome, context)[0]!, roomOf(context)).slice(0, 1);
       // The tree of subagents shows what they do, and how many wait.

@@ -22,8 +22,9 @@ export function lastLines(output: string, most: number): { rows: string[]; count
 
 /** Without empty lines at both ends. What a carriage return overwrites was a progress bar. */
 export function linesIn(output: string): string[] {
-  const trimmed = output.replace(/^(?:[^\S\n]*\n)+|\s+$/g, "");
-  return trimmed === "" ? [] : trimmed.split("\n").map(lastRewrite);
+  const lines = output.trimEnd().split("\n");
+  const first = lines.findIndex((line) => line.trim() !== "");
+  return first === -1 ? [] : lines.slice(first).map(lastRewrite);
 }
 
 const lastRewrite = (line: string): string => {

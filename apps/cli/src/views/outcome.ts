@@ -114,4 +114,4 @@ const indented = (rows: readonly string[], context: ViewContext): Line[] =>
 const MARGINS = { first: [span("  ")], rest: [span("  ")] };
 
 /** The report of a subagent stands between tags, which are for the model. */
-const withoutTags = (content: string): string => content.replace(/<\/?task_result\b[^>]*>/g, "");
+const withoutTags = (content: string): string => content.replace(/<\/?task_result\b[^>]{0,200}>/g, "");

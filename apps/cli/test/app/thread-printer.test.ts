@@ -337,3 +337,22 @@ test("after a resize, printed lines stay, and later ones take the new width", ()
   story.answer([say(text)]);
   assert.deepEqual(next(printer, story, 20).print, ["one two three four", "five six seven", "eight nine ten"]);
 });
+
+test("a call that the user has edited is printed as it ran", () => {
+  const one = call("a", "execute", { command: "rm -rf /" });
+  const story = new Story().begin().answer([one]);
+  const edit = { toolCallId: "a", toolName: "execute", decision: "edit" as const, digest: "d" };
+  story.durable({ type: "tool_approval_resolved", turnId: "turn", ...edit, args: { command: "rm -rf build" } });
+  story.start(one).finish(one, { content: "Exit code 0 after 0.1 s.", details: { exit: { code: 0 } } });
+  assert.match(printedIn(shown([story.moments[0]!, story.now]))[0]!, /^✓ execute rm -rf build /);
+});
+
+test("with `wrap: terminal` a paragraph is printed as one line", () => {
+  const text = "one two three four five six seven eight nine ten ".repeat(3).trim();
+  const story = new Story()
+    .begin()
+    .user(text)
+    .answer([say(text)]);
+  const { print } = new ThreadPrinter().next(story.now.display, { ...contextAt(story.now), wrap: "terminal" });
+  assert.deepEqual(print.slice(1).map(plainText), [`You  ${text}`, text]);
+});
