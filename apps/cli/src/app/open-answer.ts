@@ -1,4 +1,12 @@
-import type { FilePart, HarnessDisplayState, HarnessMessage, Message, Part, ToolCallPart } from "@cinch/core";
+import type {
+  ActiveTool,
+  FilePart,
+  HarnessDisplayState,
+  HarnessMessage,
+  Message,
+  Part,
+  ToolCallPart,
+} from "@cinch/core";
 import type { Line } from "../terminal/line.ts";
 import { MarkdownStream } from "../text/markdown.ts";
 import { textLines } from "../text/markdown-lines.ts";
@@ -82,7 +90,7 @@ export class OpenAnswer {
       const part = content[this.#part]!;
       if (part.type === "tool-call") {
         lines.push(...this.#endProse(context));
-        const call = this.#call(part, message, display, context);
+        const call = this.#call(part, display, context);
         if (!call) return { lines: this.#printed(lines), done: false };
         lines.push(...call);
       } else if (isProse(part) && part.text !== "") {
@@ -135,20 +143,13 @@ export class OpenAnswer {
   }
 
   /** `null`: the call has not ended. */
-  #call(
-    part: ToolCallPart,
-    message: HarnessMessage,
-    display: HarnessDisplayState,
-    context: ThreadContext,
-  ): Line[] | null {
-    const { toolCallId, toolName, input } = part;
-    if (part.providerExecuted)
-      return endedCallLines({ toolName, args: input }, outcomeIn(message, toolCallId), context);
-    const outcome = message.outcomes[toolCallId];
-    const active = display.activeTools[toolCallId];
+  #call(part: ToolCallPart, display: HarnessDisplayState, context: ThreadContext): Line[] | null {
+    const { toolCallId, toolName, input, providerExecuted } = part;
+    const message = this.#message!;
+    const outcome = providerExecuted ? outcomeIn(message, toolCallId) : message.outcomes[toolCallId];
     const call = { toolName, args: context.activity.edited[toolCallId] ?? input };
     if (outcome) return endedCallLines(call, outcome, context);
-    return active ? null : [lostCallLine(call, context)];
+    return display.activeTools[toolCallId] ? null : [lostCallLine(call, context)];
   }
 
   #push(delta: string, context: ThreadContext): Line[] {
@@ -250,9 +251,7 @@ function outcomeIn({ content }: HarnessMessage, toolCallId: string): HarnessMess
   return { result: { content: "" }, isError, unknown: !result, durationMs: 0 };
 }
 
-type ActiveCall = HarnessDisplayState["activeTools"][string] & { output?: string };
-
-function liveState({ toolCallId, status, output = "" }: ActiveCall, { started }: Activity): LiveCallState {
+function liveState({ toolCallId, status, output }: ActiveTool, { started }: Activity): LiveCallState {
   switch (status) {
     case "pending":
     case "waiting":

@@ -9,8 +9,10 @@ export function firstLines(lines: readonly string[], most: number): { rows: stri
   const left = lines.length - most;
   // A line that says that one line is missing takes as much room as that line.
   if (left <= 1) return { rows: lines.map(cut), more: "" };
-  return { rows: lines.slice(0, most).map(cut), more: `… ${formatPlural(left, "more line")}, Ctrl-O shows all` };
+  return { rows: lines.slice(0, most).map(cut), more: moreLines(left) };
 }
+
+export const moreLines = (count: number): string => `… ${formatPlural(count, "more line")}, Ctrl-O shows all`;
 
 /** The last lines of what a command has printed so far. */
 export function lastLines(output: string, most: number): { rows: string[]; count: string } {

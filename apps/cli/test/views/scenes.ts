@@ -83,6 +83,7 @@ const approval = {
   category: "execute",
   digest: "",
   suggestion: null,
+  preview: null,
   decisions: [],
   path: [],
   seq: 1,
@@ -223,6 +224,26 @@ export const scenes: Record<string, Scene> = {
     },
     { content: "1 of 3" },
   ),
+  "the first task list": ended(
+    "write_todos",
+    {
+      todos: [
+        { content: "Read the code", status: "in_progress", activeForm: "Reading the code" },
+        { content: "Fix it", status: "pending" },
+      ],
+    },
+    { content: "0 of 2" },
+  ),
+  "the last task list": ended(
+    "write_todos",
+    { todos: [{ content: "Read the code", status: "completed" }] },
+    { content: "1 of 1" },
+  ),
+  "an edit of which the journal has the beginning": ended(
+    "write_file",
+    { file_path: "src/a.ts" },
+    { content: "Written.", details: { diff: `${LONG_DIFF}\\ 120 more lines\n` } },
+  ),
   "the report of a subagent": ended(
     "task",
     { agent: "reviewer", prompt: "Review src." },
@@ -298,6 +319,7 @@ export const scenes: Record<string, Scene> = {
         tokenUsage: usage,
         cost: 0.12,
         omProgress: null,
+        yolo: false,
         inbox: [inbox("a", "steer")],
       },
       { budget: 2, branch: "main" },
