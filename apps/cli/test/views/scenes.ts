@@ -83,7 +83,6 @@ const approval = {
   category: "execute",
   digest: "",
   suggestion: null,
-  preview: null,
   decisions: [],
   path: [],
   seq: 1,
