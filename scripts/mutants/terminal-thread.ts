@@ -40,8 +40,8 @@ export const terminalThread: Mutant[] = inPackage("apps/cli", [
   {
     attacks: "a thread in the terminal: an edited call is shown with the arguments of the model",
     file: "app/open-answer.ts",
-    find: "const call = { toolName, args: context.activity.edited[toolCallId] ?? input };",
-    replace: "const call = { toolName, args: input };",
+    find: "args: edited[toolCallId] ?? input,",
+    replace: "args: input,",
     tests: ["app/thread-printer"],
   },
   {

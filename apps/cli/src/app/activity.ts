@@ -20,6 +20,8 @@ export interface Activity {
   thoughts: Readonly<Record<string, number>>;
   /** By call, the arguments that a user has given it; the newest. */
   edited: Readonly<Record<string, Json>>;
+  /** The calls that a user has declined; the newest. Their results have no code that says so. */
+  declined: Readonly<Record<string, true>>;
 }
 
 const MAX_KEPT = 64;
@@ -34,6 +36,7 @@ export const noActivity: Activity = {
   thinking: null,
   thoughts: {},
   edited: {},
+  declined: {},
 };
 
 /** `index`: among the texts of the message that are not empty. */
@@ -68,6 +71,7 @@ export function reduceActivity(before: Activity, event: HarnessEvent): Activity 
     }
     case "tool_approval_resolved": {
       const { decision, toolCallId, args } = event;
+      if (decision === "decline") return { ...before, declined: withNewest(before.declined, toolCallId, true) };
       if (decision !== "edit" || args === undefined) return before;
       return { ...before, edited: withNewest(before.edited, toolCallId, args) };
     }
@@ -103,8 +107,8 @@ function thought(before: Activity, at: number): Activity {
 
 /** What is known of answers is needed until they are printed, which may be after the turn. */
 function ended(before: Activity, at: number): Activity {
-  const { thoughts, edited } = thought(before, at);
-  return { ...noActivity, thoughts, edited };
+  const { thoughts, edited, declined } = thought(before, at);
+  return { ...noActivity, thoughts, edited, declined };
 }
 
 const withNewest = <T>(known: Readonly<Record<string, T>>, key: string, value: T): Record<string, T> =>

@@ -147,7 +147,8 @@ export class OpenAnswer {
     const { toolCallId, toolName, input, providerExecuted } = part;
     const message = this.#message!;
     const outcome = providerExecuted ? outcomeIn(message, toolCallId) : message.outcomes[toolCallId];
-    const call = { toolName, args: context.activity.edited[toolCallId] ?? input };
+    const { edited, declined } = context.activity;
+    const call = { toolName, args: edited[toolCallId] ?? input, declined: declined[toolCallId] ?? false };
     if (outcome) return endedCallLines(call, outcome, context);
     return display.activeTools[toolCallId] ? null : [lostCallLine(call, context)];
   }

@@ -13,6 +13,8 @@ export type RecordedOutcome = HarnessMessage["outcomes"][string];
 export interface ShownCall {
   toolName: string;
   args: Json;
+  /** By the user. */
+  declined?: boolean;
 }
 
 const MAX_COMMAND_LINES = 10;

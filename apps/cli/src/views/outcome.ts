@@ -31,7 +31,7 @@ export function shownOutcome(call: ShownCall, outcome: RecordedOutcome, context:
   const details = jsonFields(result.details);
   const content = textOf(result.content);
   if (unknown) return { sign: signs.unknown, marks: [mark("outcome unknown")], body: excerpt(content, context) };
-  if (isError) return failed(details, content, context);
+  if (isError) return failed(call, outcome, context);
   if (typeof details["diff"] === "string") return edited(details["diff"], context);
   switch (call.toolName) {
     case "execute":
@@ -58,13 +58,12 @@ function listed(tasks: readonly ShownTask[], context: ViewContext): ShownOutcome
   return { ...head, marks, body: [] };
 }
 
-/** By the code of the result. A call that was not run, or was declined, says so in its text. */
-const REFUSALS: Readonly<Record<string, string>> = { PERMISSION_DENIED: "denied", DECLINED: "declined" };
-
-function failed(details: Readonly<Record<string, Json>>, content: string, context: ViewContext): ShownOutcome {
-  const code = details["code"];
-  const refusal = typeof code === "string" && Object.hasOwn(REFUSALS, code) ? [mark(REFUSALS[code]!)] : [];
-  return { sign: signs.failed, marks: refusal, body: excerpt(withoutTags(content), context) };
+/** A call that was not run says why in its text. */
+function failed(call: ShownCall, { result }: RecordedOutcome, context: ViewContext): ShownOutcome {
+  const body = excerpt(withoutTags(textOf(result.content)), context);
+  if (call.declined) return { sign: signs.failed, marks: [mark("declined")], body };
+  const isDenied = jsonFields(result.details)["code"] === "PERMISSION_DENIED";
+  return { sign: signs.failed, marks: isDenied ? [mark("denied")] : [], body };
 }
 
 function edited(unified: string, context: ViewContext): ShownOutcome {

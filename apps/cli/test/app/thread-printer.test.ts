@@ -250,6 +250,15 @@ test("a call that the user has edited is printed as it ran", () => {
   assert.match(printedIn(shown([story.moments[0]!, story.now]))[0]!, /^✓ execute rm -rf build /);
 });
 
+test("a call that the user has declined says so, also with a reason", () => {
+  const one = call("a", "execute", { command: "rm -rf /" });
+  const story = new Story().begin().answer([one]);
+  const decline = { toolCallId: "a", toolName: "execute", decision: "decline" as const, digest: "d", message: "No." };
+  story.durable({ type: "tool_approval_resolved", turnId: "turn", ...decline });
+  story.finish(one, { content: "No." }, { isError: true, durationMs: 0 });
+  assert.deepEqual(printedIn(shown([story.moments[0]!, story.now])), ["✗ execute rm -rf /  declined", "  No."]);
+});
+
 test("with `wrap: terminal` a paragraph is printed as one line", () => {
   const text = "one two three four five six seven eight nine ten ".repeat(3).trim();
   const story = new Story()
