@@ -197,7 +197,9 @@ export class OpenAnswer {
       // The tree of subagents shows what they do, and how many wait.
       const isInTree = active?.forChildren || (active?.status === "pending" && active.toolName === "task");
       if (!active || isInTree) return [];
-      return liveCallLines(call, liveState(active, context.activity), context);
+      // No process works on a parked turn, so nothing turns in it.
+      const state = display.status === "parked" ? PENDING : liveState(active, context.activity);
+      return liveCallLines(call, state, context);
     });
   }
 
@@ -251,6 +253,8 @@ function outcomeIn({ content }: HarnessMessage, toolCallId: string): HarnessMess
   const isError = result?.type === "tool-result" && result.isError === true;
   return { result: { content: "" }, isError, unknown: !result, durationMs: 0 };
 }
+
+const PENDING: LiveCallState = { kind: "pending" };
 
 function liveState({ toolCallId, status, output }: ActiveTool, { started }: Activity): LiveCallState {
   switch (status) {

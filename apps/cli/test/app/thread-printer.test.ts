@@ -4,6 +4,7 @@ import * as fc from "fast-check";
 import type { ThreadContext } from "../../src/app/open-answer.ts";
 import { ThreadPrinter } from "../../src/app/thread-printer.ts";
 import { widthOf } from "../../src/terminal/width.ts";
+import { activityLines } from "../../src/views/activity.ts";
 import { plainText } from "../text/shown.ts";
 import { drawn, framesOf, play, recorded, shapes, Words, wordsIn } from "./random-story.ts";
 import { call, say, Story, type Moment } from "./story.ts";
@@ -257,6 +258,15 @@ test("a call that the user has declined says so, also with a reason", () => {
   story.durable({ type: "tool_approval_resolved", turnId: "turn", ...decline });
   story.finish(one, { content: "No." }, { isError: true, durationMs: 0 });
   assert.deepEqual(printedIn(shown([story.moments[0]!, story.now])), ["✗ execute rm -rf /  declined", "  No."]);
+});
+
+test("nothing turns in a parked thread, where no process is at work", () => {
+  const one = call("a", "execute", { command: "npm test" });
+  const story = new Story().begin().answer([one]).start(one);
+  const parked = { code: "PARKED", message: "Three drivers died.", retryable: false, parked: true };
+  story.durable({ type: "error", turnId: "turn", ...parked });
+  assert.deepEqual(shown([story.moments[0]!, story.now]).at(-1)!.live, ["… execute npm test"]);
+  assert.deepEqual(activityLines(story.now.display, story.now.activity, contextAt(story.now)), []);
 });
 
 test("with `wrap: terminal` a paragraph is printed as one line", () => {

@@ -291,8 +291,12 @@ export const scenes: Record<string, Scene> = {
       startedAt: c.now - 3_000,
       pendingApprovals: { c: { ...approval, decisions: [] } },
     });
+    const parked = agent("parked", { status: "parked", startedAt: c.now - 3_000 });
     const activeTools = { a: tool("a", {}), b: tool("b", {}), c: tool("c", { status: "waiting", forChildren: true }) };
-    return agentsLines({ threadId: "t1", activeSubagents: byId([reviewer, security, style, tests]), activeTools }, c);
+    return agentsLines(
+      { threadId: "t1", activeSubagents: byId([reviewer, security, style, tests, parked]), activeTools },
+      c,
+    );
   },
   "queued inputs": (c) =>
     queueLines(
