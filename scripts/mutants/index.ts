@@ -15,6 +15,7 @@ import { skills } from "./skills.ts";
 import { store } from "./store.ts";
 import { subagents } from "./subagents.ts";
 import { terminalText } from "./terminal-text.ts";
+import { terminalThread } from "./terminal-thread.ts";
 import { terminal } from "./terminal.ts";
 import { turns } from "./turns.ts";
 import { values } from "./values.ts";
@@ -41,5 +42,6 @@ export const mutants: readonly Mutant[] = [
   ...agentPaths,
   ...delegation,
   ...terminalText,
+  ...terminalThread,
   ...terminal,
 ];

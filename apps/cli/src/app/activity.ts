@@ -1,4 +1,4 @@
-import type { EndReason, HarnessEvent } from "@cinch/core";
+import type { EndReason, HarnessEvent, Json } from "@cinch/core";
 
 /** What is being waited for since when: it is in the events, and not in the display state. Times are in milliseconds. */
 export interface Activity {
@@ -18,9 +18,13 @@ export interface Activity {
   thinking: { key: string; since: number } | null;
   /** How long each reasoning took, by `thoughtKey`; the newest. */
   thoughts: Readonly<Record<string, number>>;
+  /** By call, the arguments that a user has given it; the newest. */
+  edited: Readonly<Record<string, Json>>;
+  /** The calls that a user has declined; the newest. Their results have no code that says so. */
+  declined: Readonly<Record<string, true>>;
 }
 
-const MAX_THOUGHTS = 64;
+const MAX_KEPT = 64;
 
 export const noActivity: Activity = {
   asked: null,
@@ -31,6 +35,8 @@ export const noActivity: Activity = {
   end: null,
   thinking: null,
   thoughts: {},
+  edited: {},
+  declined: {},
 };
 
 /** `index`: among the texts of the message that are not empty. */
@@ -40,11 +46,9 @@ export const thoughtKey = (messageId: string, index: number): string => `${messa
 export function reduceActivity(before: Activity, event: HarnessEvent): Activity {
   switch (event.type) {
     case "agent_start":
-      return { ...noActivity, started: event.resumed ? before.started : {}, thoughts: before.thoughts };
-    case "agent_end": {
-      const { thoughts } = thought(before, event.at);
-      return { ...noActivity, thoughts, end: { reason: event.reason, detail: event.detail } };
-    }
+      return { ...ended(before, event.at), started: event.resumed ? before.started : {} };
+    case "agent_end":
+      return { ...ended(before, event.at), end: { reason: event.reason, detail: event.detail } };
     case "message_start":
       return { ...before, asked: event.at, retry: null, thinking: null };
     case "message_update":
@@ -64,6 +68,12 @@ export function reduceActivity(before: Activity, event: HarnessEvent): Activity 
     case "tool_end": {
       const { [event.toolCallId]: _, ...started } = before.started;
       return { ...before, started };
+    }
+    case "tool_approval_resolved": {
+      const { decision, toolCallId, args } = event;
+      if (decision === "decline") return { ...before, declined: withNewest(before.declined, toolCallId, true) };
+      if (decision !== "edit" || args === undefined) return before;
+      return { ...before, edited: withNewest(before.edited, toolCallId, args) };
     }
     case "abort_requested":
       return { ...before, stopping: true };
@@ -92,7 +102,14 @@ function updated(before: Activity, event: Extract<HarnessEvent, { type: "message
 function thought(before: Activity, at: number): Activity {
   const { thinking } = before;
   if (!thinking) return before;
-  const newest = Object.entries(before.thoughts).slice(1 - MAX_THOUGHTS);
-  const thoughts = Object.fromEntries([...newest, [thinking.key, at - thinking.since]]);
-  return { ...before, thinking: null, thoughts };
+  return { ...before, thinking: null, thoughts: withNewest(before.thoughts, thinking.key, at - thinking.since) };
 }
+
+/** What is known of answers is needed until they are printed, which may be after the turn. */
+function ended(before: Activity, at: number): Activity {
+  const { thoughts, edited, declined } = thought(before, at);
+  return { ...noActivity, thoughts, edited, declined };
+}
+
+const withNewest = <T>(known: Readonly<Record<string, T>>, key: string, value: T): Record<string, T> =>
+  Object.fromEntries([...Object.entries(known).slice(1 - MAX_KEPT), [key, value]]);

@@ -1,4 +1,12 @@
-import type { FilePart, HarnessDisplayState, HarnessMessage, Message, Part, ToolCallPart } from "@cinch/core";
+import type {
+  ActiveTool,
+  FilePart,
+  HarnessDisplayState,
+  HarnessMessage,
+  Message,
+  Part,
+  ToolCallPart,
+} from "@cinch/core";
 import type { Line } from "../terminal/line.ts";
 import { MarkdownStream } from "../text/markdown.ts";
 import { textLines } from "../text/markdown-lines.ts";
@@ -82,7 +90,7 @@ export class OpenAnswer {
       const part = content[this.#part]!;
       if (part.type === "tool-call") {
         lines.push(...this.#endProse(context));
-        const call = this.#call(part, message, display, context);
+        const call = this.#call(part, display, context);
         if (!call) return { lines: this.#printed(lines), done: false };
         lines.push(...call);
       } else if (isProse(part) && part.text !== "") {
@@ -135,20 +143,14 @@ export class OpenAnswer {
   }
 
   /** `null`: the call has not ended. */
-  #call(
-    part: ToolCallPart,
-    message: HarnessMessage,
-    display: HarnessDisplayState,
-    context: ThreadContext,
-  ): Line[] | null {
-    const { toolCallId, toolName, input } = part;
-    if (part.providerExecuted)
-      return endedCallLines({ toolName, args: input }, outcomeIn(message, toolCallId), context);
-    const outcome = message.outcomes[toolCallId];
-    const active = display.activeTools[toolCallId];
-    const call = { toolName, args: active?.args ?? input };
+  #call(part: ToolCallPart, display: HarnessDisplayState, context: ThreadContext): Line[] | null {
+    const { toolCallId, toolName, input, providerExecuted } = part;
+    const message = this.#message!;
+    const outcome = providerExecuted ? outcomeIn(message, toolCallId) : message.outcomes[toolCallId];
+    const { edited, declined } = context.activity;
+    const call = { toolName, args: edited[toolCallId] ?? input, declined: declined[toolCallId] ?? false };
     if (outcome) return endedCallLines(call, outcome, context);
-    return active ? null : [lostCallLine(call, context)];
+    return display.activeTools[toolCallId] ? null : [lostCallLine(call, context)];
   }
 
   #push(delta: string, context: ThreadContext): Line[] {
@@ -186,13 +188,18 @@ export class OpenAnswer {
       if (part.type !== "tool-call") return isProse(part) ? heldLines(part, context) : [];
       const active = display.activeTools[part.toolCallId];
       const outcome = outcomes[part.toolCallId];
-      const call = { toolName: part.toolName, args: active?.args ?? part.input };
+      const call = {
+        toolName: part.toolName,
+        args: context.activity.edited[part.toolCallId] ?? active?.args ?? part.input,
+      };
       // Of what waits for calls before it, one row is enough.
       if (outcome) return brokenLines(endedCallLines(call, outcome, context)[0]!, roomOf(context)).slice(0, 1);
       // The tree of subagents shows what they do, and how many wait.
       const isInTree = active?.forChildren || (active?.status === "pending" && active.toolName === "task");
       if (!active || isInTree) return [];
-      return liveCallLines(call, liveState(active, context.activity), context);
+      // No process works on a parked turn, so nothing turns in it.
+      const state = display.status === "parked" ? PENDING : liveState(active, context.activity);
+      return liveCallLines(call, state, context);
     });
   }
 
@@ -247,9 +254,9 @@ function outcomeIn({ content }: HarnessMessage, toolCallId: string): HarnessMess
   return { result: { content: "" }, isError, unknown: !result, durationMs: 0 };
 }
 
-type ActiveCall = HarnessDisplayState["activeTools"][string] & { output?: string };
+const PENDING: LiveCallState = { kind: "pending" };
 
-function liveState({ toolCallId, status, output = "" }: ActiveCall, { started }: Activity): LiveCallState {
+function liveState({ toolCallId, status, output }: ActiveTool, { started }: Activity): LiveCallState {
   switch (status) {
     case "pending":
     case "waiting":

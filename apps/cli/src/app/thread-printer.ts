@@ -10,6 +10,13 @@ export interface ThreadLines {
   live: Line[];
 }
 
+/** One frame: what it shows, and what it prints. */
+interface Pass {
+  display: HarnessDisplayState;
+  context: ThreadContext;
+  print: Line[];
+}
+
 /** How much of a thread is printed when it is entered, in screens. */
 const SCREENS = 2;
 /** A display has no more messages than this. */
@@ -34,15 +41,14 @@ export class ThreadPrinter {
   #isFirstLine = true;
 
   next(display: HarnessDisplayState, context: ThreadContext): ThreadLines {
-    const print: Line[] = [];
+    const pass: Pass = { display, context, print: [] };
     const isNew = this.#isNew(display);
-    if (isNew) this.#enter(display, context, print);
-    const heading = print.length;
-    if (display.messages !== this.#messages || display.activeTools !== this.#activeTools)
-      this.#follow(display, context, print);
-    this.#stream(display, context, print);
-    if (isNew) shorten(print, { from: heading, most: SCREENS * context.rows, context });
-    return { print, live: this.#open?.live(display, context) ?? [] };
+    if (isNew) this.#enter(pass);
+    const heading = pass.print.length;
+    if (display.messages !== this.#messages || display.activeTools !== this.#activeTools) this.#follow(pass);
+    this.#stream(pass);
+    if (isNew) shorten(pass, heading);
+    return { print: pass.print, live: this.#open?.live(display, context) ?? [] };
   }
 
   /**
@@ -64,7 +70,7 @@ export class ThreadPrinter {
     return this.#seq > 0 && messages.findLast(({ seq }) => seq <= this.#seq)?.seq !== this.#seq;
   }
 
-  #enter(display: HarnessDisplayState, context: ThreadContext, print: Line[]): void {
+  #enter({ display, context, print }: Pass): void {
     const { threadId, title, messages, seq } = display;
     const isFirst = this.#threadId === undefined;
     this.#threadId = threadId;
@@ -87,16 +93,13 @@ export class ThreadPrinter {
     let from = messages.length;
     for (; from > 0 && room > 0; from--) {
       const message = messages[from - 1]!;
-      room -= this.#linesOf(message, display, context).length;
+      const { lines } = isSaid(message)
+        ? { lines: this.#said(message, context) }
+        : new OpenAnswer(message.id).settle(message, display, context);
+      room -= lines.length;
       if (room < 0 && from < messages.length) break;
     }
     return from;
-  }
-
-  #linesOf(message: HarnessMessage, display: HarnessDisplayState, context: ThreadContext): Line[] {
-    return message.role === "assistant"
-      ? new OpenAnswer(message.id).settle(message, display, context).lines
-      : this.#said(message, context);
   }
 
   #said(message: HarnessMessage, context: ThreadContext): Line[] {
@@ -105,56 +108,57 @@ export class ThreadPrinter {
   }
 
   /** Prints the messages that were recorded since the last frame, up to the first call that has not ended. */
-  #follow(display: HarnessDisplayState, context: ThreadContext, print: Line[]): void {
-    const { messages, activeTools } = display;
+  #follow(pass: Pass): void {
+    const { messages, activeTools } = pass.display;
     this.#messages = messages;
     this.#activeTools = activeTools;
     for (let at = messages.findLastIndex(({ seq }) => seq <= this.#seq) + 1; at < messages.length; at++) {
       const message = messages[at]!;
-      if (message.role === "assistant") {
-        if (!this.#settle(message, display, context, print)) return;
-      } else {
-        this.#push(this.#said(message, context), print);
-      }
+      if (isSaid(message)) this.#push(this.#said(message, pass.context), pass);
+      else if (!this.#settle(message, pass)) return;
       this.#seq = message.seq;
     }
   }
 
-  #settle(message: HarnessMessage, display: HarnessDisplayState, context: ThreadContext, print: Line[]): boolean {
-    const answer = this.#answer(message.id, context, print);
-    const { lines, done } = answer.settle(message, display, context);
-    this.#push(lines, print);
+  /** Whether nothing of the answer is left. */
+  #settle(message: HarnessMessage, pass: Pass): boolean {
+    const answer = this.#answer(message.id, pass);
+    const { lines, done } = answer.settle(message, pass.display, pass.context);
+    this.#push(lines, pass);
     if (done) this.#open = null;
     return done;
   }
 
-  #stream(display: HarnessDisplayState, context: ThreadContext, print: Line[]): void {
-    const { currentMessage } = display;
+  #stream(pass: Pass): void {
+    const { currentMessage } = pass.display;
     // A recorded answer whose calls run stands before the one that streams.
     if (this.#open?.isRecorded) return;
-    if (currentMessage) this.#push(this.#answer(currentMessage.id, context, print).stream(display, context), print);
-    else if (this.#open) this.#discard(context, print);
+    if (currentMessage) this.#push(this.#answer(currentMessage.id, pass).stream(pass.display, pass.context), pass);
+    else if (this.#open) this.#discard(pass);
   }
 
   /** The open answer with this id. An answer with another id was discarded: the model is asked again. */
-  #answer(id: string, context: ThreadContext, print: Line[]): OpenAnswer {
-    if (this.#open && this.#open.id !== id) this.#discard(context, print);
+  #answer(id: string, pass: Pass): OpenAnswer {
+    if (this.#open && this.#open.id !== id) this.#discard(pass);
     return (this.#open ??= new OpenAnswer(id));
   }
 
-  #discard(context: ThreadContext, print: Line[]): void {
-    this.#push(this.#open!.discard(context), print);
+  #discard(pass: Pass): void {
+    this.#push(this.#open!.discard(pass.context), pass);
     this.#open = null;
   }
 
-  #push(lines: readonly Line[], print: Line[]): void {
+  #push(lines: readonly Line[], { print }: Pass): void {
     print.push(...lines);
     if (lines.length > 0) this.#isFirstLine = false;
   }
 }
 
+/** By a user or by the harness: it is printed as soon as it is recorded. */
+const isSaid = ({ role }: HarnessMessage): boolean => role !== "assistant";
+
 /** A single message may be longer than a few screens. */
-function shorten(print: Line[], { from, most, context }: { from: number; most: number; context: ThreadContext }): void {
-  const left = print.length - from - most;
-  if (left > 0) print.splice(from, left + 1, ...cutLines(left + 1, context));
+function shorten({ print, context }: Pass, heading: number): void {
+  const left = print.length - heading - SCREENS * context.rows;
+  if (left > 0) print.splice(heading, left + 1, ...cutLines(left + 1, context));
 }

@@ -75,6 +75,7 @@ const nameOf = ({ agentName, agentId }: ActiveSubagent): string => {
 
 function signOf({ endedAt, status, ...one }: ActiveSubagent, context: ViewContext): Span {
   if (endedAt !== null) return status === "complete" ? signs.done : signs.failed;
+  if (status === "parked") return signs.pending;
   return status === "waiting" || questionOf(one) ? signs.asks : spinner(context);
 }
 
@@ -85,6 +86,7 @@ const questionOf = (one: Pick<ActiveSubagent, "pendingApprovals" | "pendingSuspe
 function whatSpans(one: ActiveSubagent): Span[] {
   const question = questionOf(one);
   if (question && one.endedAt === null) return [span("asks you: "), ...callSpans(question)];
+  if (one.status === "parked") return [span("parked", { color: "red" })];
   if (one.endedAt !== null && one.status !== "complete") return [span(one.status, { color: "red" })];
   const call = one.endedAt === null ? one.toolCalls.findLast(({ isError }) => isError === null) : undefined;
   if (call) return callSpans(call);

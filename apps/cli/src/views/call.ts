@@ -13,6 +13,8 @@ export type RecordedOutcome = HarnessMessage["outcomes"][string];
 export interface ShownCall {
   toolName: string;
   args: Json;
+  /** By the user. */
+  declined?: boolean;
 }
 
 const MAX_COMMAND_LINES = 10;
@@ -77,9 +79,17 @@ const firstOf = (args: Json, toolName: string): string => {
   return more.length > 0 ? `${first} …` : first;
 };
 
+/** A frame shows the same calls as the one before, and arguments may be long. */
+const known = new WeakMap<object, { toolName: string; lines: string[] }>();
+
 function argumentLines({ toolName, args }: ShownCall): string[] {
-  const lines = mainArgument(toolName, args).trim().split("\n");
-  return lines.map((one) => (one.length > MAX_ARGUMENT ? `${one.slice(0, MAX_ARGUMENT)}…` : one));
+  if (typeof args !== "object" || args === null) return [];
+  const before = known.get(args);
+  if (before?.toolName === toolName) return before.lines;
+  const whole = mainArgument(toolName, args).trim().split("\n");
+  const lines = whole.map((one) => (one.length > MAX_ARGUMENT ? `${one.slice(0, MAX_ARGUMENT)}…` : one));
+  known.set(args, { toolName, lines });
+  return lines;
 }
 
 /** What follows the first line of a command is neither cut nor indented, so that it can be copied. */

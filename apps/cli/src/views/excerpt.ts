@@ -9,8 +9,10 @@ export function firstLines(lines: readonly string[], most: number): { rows: stri
   const left = lines.length - most;
   // A line that says that one line is missing takes as much room as that line.
   if (left <= 1) return { rows: lines.map(cut), more: "" };
-  return { rows: lines.slice(0, most).map(cut), more: `… ${formatPlural(left, "more line")}, Ctrl-O shows all` };
+  return { rows: lines.slice(0, most).map(cut), more: moreLines(left) };
 }
+
+export const moreLines = (count: number): string => `… ${formatPlural(count, "more line")}, Ctrl-O shows all`;
 
 /** The last lines of what a command has printed so far. */
 export function lastLines(output: string, most: number): { rows: string[]; count: string } {
@@ -22,8 +24,9 @@ export function lastLines(output: string, most: number): { rows: string[]; count
 
 /** Without empty lines at both ends. What a carriage return overwrites was a progress bar. */
 export function linesIn(output: string): string[] {
-  const trimmed = output.replace(/^(?:[^\S\n]*\n)+|\s+$/g, "");
-  return trimmed === "" ? [] : trimmed.split("\n").map(lastRewrite);
+  const lines = output.trimEnd().split("\n");
+  const first = lines.findIndex((line) => line.trim() !== "");
+  return first === -1 ? [] : lines.slice(first).map(lastRewrite);
 }
 
 const lastRewrite = (line: string): string => {

@@ -1,14 +1,13 @@
 import { textOf, type Json } from "@cinch/core";
 import type { Line, Span } from "../terminal/line.ts";
 import { wrapLines } from "../text/wrap.ts";
-import { diffCounts, diffHunks, diffLineList, type DiffHunk } from "../text/diff.ts";
+import { diffCounts, diffHunks, diffLineList } from "../text/diff.ts";
 import type { RecordedOutcome, ShownCall } from "./call.ts";
 import { jsonFields } from "./call-argument.ts";
-import { firstLines, linesIn } from "./excerpt.ts";
-import { formatPlural } from "./format.ts";
+import { firstLines, linesIn, moreLines } from "./excerpt.ts";
 import { signs } from "./signs.ts";
 import { dim, oneRow, roomOf, span } from "./spans.ts";
-import { taskRows, tasksOf, tasksDone } from "./tasks.ts";
+import { taskRows, tasksDone, tasksOf, type ShownTask } from "./tasks.ts";
 import type { ViewContext } from "./view.ts";
 
 /** What is shown of a call's result. */
@@ -32,15 +31,13 @@ export function shownOutcome(call: ShownCall, outcome: RecordedOutcome, context:
   const details = jsonFields(result.details);
   const content = textOf(result.content);
   if (unknown) return { sign: signs.unknown, marks: [mark("outcome unknown")], body: excerpt(content, context) };
-  if (isError) return failed(details, content, context);
-  if (typeof details["diff"] === "string") return edited(diffHunks(details["diff"]), context);
+  if (isError) return failed(call, outcome, context);
+  if (typeof details["diff"] === "string") return edited(details["diff"], context);
   switch (call.toolName) {
     case "execute":
       return executed(details, content, context);
-    case "write_todos": {
-      const tasks = tasksOf(call.args);
-      return { sign: signs.done, label: "Tasks", marks: [mark(tasksDone(tasks))], body: taskRows(tasks, context) };
-    }
+    case "write_todos":
+      return listed(tasksOf(call.args), context);
     case "task":
       return { sign: signs.done, marks: [], body: excerpt(withoutTags(content), context) };
     case "ask_user":
@@ -51,29 +48,44 @@ export function shownOutcome(call: ShownCall, outcome: RecordedOutcome, context:
   }
 }
 
-/** By the code of the result. A call that was not run, or was declined, says so in its text. */
-const REFUSALS: Readonly<Record<string, string>> = { PERMISSION_DENIED: "denied", DECLINED: "declined" };
-
-function failed(details: Readonly<Record<string, Json>>, content: string, context: ViewContext): ShownOutcome {
-  const code = details["code"];
-  const refusal = typeof code === "string" && Object.hasOwn(REFUSALS, code) ? [mark(REFUSALS[code]!)] : [];
-  return { sign: signs.failed, marks: refusal, body: excerpt(withoutTags(content), context) };
+/** The whole list when it is new and when it is done. Between, what is done now is enough: the list stands in the live part. */
+function listed(tasks: readonly ShownTask[], context: ViewContext): ShownOutcome {
+  const isUnderWay = new Set(tasks.map(({ status }) => status === "completed")).size === 2;
+  const now = tasks.find(({ status }) => status === "in_progress");
+  const head = { sign: signs.done, label: "Tasks" };
+  if (!isUnderWay) return { ...head, marks: [mark(tasksDone(tasks))], body: taskRows(tasks, context) };
+  const marks = [mark(tasksDone(tasks)), ...(now ? [mark(" · "), span(now.activeForm ?? now.content)] : [])];
+  return { ...head, marks, body: [] };
 }
 
-function edited(hunks: DiffHunk[], context: ViewContext): ShownOutcome {
+/** A call that was not run says why in its text. */
+function failed(call: ShownCall, { result }: RecordedOutcome, context: ViewContext): ShownOutcome {
+  const body = excerpt(withoutTags(textOf(result.content)), context);
+  if (call.declined) return { sign: signs.failed, marks: [mark("declined")], body };
+  const isDenied = jsonFields(result.details)["code"] === "PERMISSION_DENIED";
+  return { sign: signs.failed, marks: isDenied ? [mark("denied")] : [], body };
+}
+
+function edited(unified: string, context: ViewContext): ShownOutcome {
+  const hunks = diffHunks(unified);
   const { added, removed } = diffCounts(hunks);
-  const all = hunks.reduce((sum, { lines }) => sum + lines.length, hunks.length - 1);
-  // Marking words takes time, so the lines that are not shown are not computed.
-  const left = all - DIFF_ROWS > 1 ? all - DIFF_ROWS : 0;
+  const shown = hunks.flatMap(({ lines }) => lines).filter((line) => !line.startsWith("\\"));
+  // Of a long diff, the journal has only the beginning.
+  const missing = Number(MISSING.exec(unified)?.[1] ?? 0);
+  const all = shown.length + hunks.length - 1 + missing;
+  const left = all > DIFF_ROWS + 1 ? all - DIFF_ROWS : 0;
   const body: Line[] = [];
+  // Marking words takes time, so the lines that are not shown are not computed.
   for (const line of diffLineList(hunks)) {
     if (left > 0 && body.length === DIFF_ROWS) break;
     body.push(line);
   }
-  if (left > 0) body.push(oneRow([span(`  … ${formatPlural(left, "more line")}, Ctrl-O shows all`, dim)], context));
+  if (left > 0) body.push(oneRow([span(`  ${moreLines(left)}`, dim)], context));
   const marks = [span(`+${added}`, { color: "green" }), span(" "), span(`−${removed}`, { color: "red" })];
-  return { sign: signs.done, marks, body };
+  return { sign: signs.done, marks: missing > 0 ? [...marks, mark(" and more")] : marks, body };
 }
+
+const MISSING = /^\\ (\d+) more lines$/m;
 
 /** `details.exit` of a command that has ended; one in the background has none. */
 function executed(details: Readonly<Record<string, Json>>, content: string, context: ViewContext): ShownOutcome {
@@ -114,4 +126,4 @@ const indented = (rows: readonly string[], context: ViewContext): Line[] =>
 const MARGINS = { first: [span("  ")], rest: [span("  ")] };
 
 /** The report of a subagent stands between tags, which are for the model. */
-const withoutTags = (content: string): string => content.replace(/<\/?task_result\b[^>]*>/g, "");
+const withoutTags = (content: string): string => content.replace(/<\/?task_result\b[^>]{0,200}>/g, "");

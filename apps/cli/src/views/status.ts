@@ -4,9 +4,7 @@ import { formatCost, formatCount, formatShare } from "./format.ts";
 import { dim, fittingFields, joinedSpans, oneRow, span } from "./spans.ts";
 import type { ViewContext } from "./view.ts";
 
-type Shown = Pick<HarnessDisplayState, "modeId" | "modelId" | "tokenUsage" | "cost" | "omProgress" | "inbox"> & {
-  yolo?: boolean;
-};
+type Shown = Pick<HarnessDisplayState, "modeId" | "modelId" | "tokenUsage" | "cost" | "omProgress" | "inbox" | "yolo">;
 
 /** What the display state does not know. */
 export interface StatusOptions {
@@ -18,7 +16,7 @@ export interface StatusOptions {
 
 /** From the most to the least important: when there is no room, fields are dropped from the right. */
 export function statusLine(display: Shown, options: StatusOptions, context: ViewContext): Line {
-  const { modeId, modelId, tokenUsage, cost, omProgress, inbox, yolo = false } = display;
+  const { modeId, modelId, tokenUsage, cost, omProgress, inbox, yolo } = display;
   const { inputTokens, outputTokens, cacheReadTokens } = tokenUsage;
   const queued = inbox.filter(({ note }) => !note).length;
   const fields: Span[][] = [];

@@ -1,7 +1,11 @@
 import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { test } from "node:test";
-import { Agent, defineTool, Harness, memoryStore, type Session } from "@cinch/core";
+import { Agent, defineTool, Harness, memoryStore, type HarnessConfig, type Session } from "@cinch/core";
 import { call, finish, hang, inTurn, parts, say, script, type ScriptedModel, type Step } from "@cinch/testkit";
+import { localWorkspace } from "@cinch/workspace";
 import * as z from "zod";
 import { noActivity, reduceActivity } from "../../src/app/activity.ts";
 import { ThreadPrinter } from "../../src/app/thread-printer.ts";
@@ -14,9 +18,12 @@ const look = defineTool({
   execute: ({ path }) => `looked at ${path}`,
 });
 
-async function harness(model: ScriptedModel) {
-  const agent = new Agent({ name: "tester", model, instructions: "Test.", tools: { look } });
-  const made = new Harness({ id: "test", agent, storage: memoryStore() });
+async function harness(model: ScriptedModel, config: Partial<HarnessConfig> = {}) {
+  const subagents = [
+    { name: "reviewer", description: "Reviews.", model: script(say("2 findings")), instructions: "Review." },
+  ];
+  const agent = new Agent({ name: "tester", model, instructions: "Test.", tools: { look }, subagents });
+  const made = new Harness({ id: "test", agent, storage: memoryStore(), ...config });
   await made.init();
   return Object.assign(made, { [Symbol.asyncDispose]: () => made.close() });
 }
@@ -139,4 +146,61 @@ test("a call that waits for the user is live, and is printed with the answer", {
   await h.respondToToolSuspension({ toolCallId: "q", resumeData: "sqlite" });
   await turn;
   assert.deepEqual(withoutTimes(seat.printed), ["You  choose", "✓ ask_user Which database?", "  sqlite", "Good."]);
+});
+
+test("the tools of a workspace are shown by what they did", { timeout: 60_000 }, async () => {
+  const root = mkdtempSync(join(tmpdir(), "cinch-views-"));
+  writeFileSync(join(root, "sum.ts"), "let total = 0;\nfor (let i = 1; i < n; i++)\n  total += i;\n");
+  const permissions = [{ operations: ["read" as const, "write" as const], paths: ["**/.env*"], mode: "deny" as const }];
+  const workspace = localWorkspace({ root, permissions });
+  const steps = [
+    call("read_file", { file_path: "/sum.ts" }),
+    call("edit_file", { file_path: "/sum.ts", old_string: "i = 1", new_string: "i = 0" }),
+    call("execute", { command: "echo one; echo two" }),
+    call("execute", { command: "echo wrong; exit 3" }),
+    call("write_file", { file_path: "/.env", content: "KEY=1" }),
+    call("edit_file", { file_path: "/none.ts", old_string: "a", new_string: "b" }),
+    call("write_todos", { todos: [{ content: "Fix the sum", status: "completed" }] }),
+    call("task", { agent: "reviewer", prompt: "Review sum.ts.\nWith care." }),
+    say("Done."),
+  ];
+  try {
+    await using h = await harness(script(...steps), { workspace });
+    await h.selectOrCreateThread();
+    await h.setState({ yolo: true });
+    h.subscribe((event) => {
+      if (event.type !== "tool_approval_required") return;
+      h.respondToToolApproval({ toolCallId: event.toolCallId, decision: "approve" }).catch(assert.fail);
+    });
+    const seat = new Seat(h);
+    seat.draw();
+    await h.sendMessage({ content: "fix it" });
+    assert.deepEqual(withoutTimes(seat.printed), [
+      "You  fix it",
+      "✓ read_file /sum.ts",
+      "✓ edit_file /sum.ts  +1 −1",
+      "  1   let total = 0;",
+      "  2 - for (let i = 1; i < n; i++)",
+      "  2 + for (let i = 0; i < n; i++)",
+      "  3     total += i;",
+      "✓ execute echo one; echo two",
+      "  one",
+      "  two",
+      "✗ execute echo wrong; exit 3  exit 3",
+      "  wrong",
+      "✗ write_file /.env  denied",
+      '  Denied: a rule forbids this call of "write_file". Do not',
+      "  try to get around it.",
+      "✗ edit_file /none.ts",
+      "  There is no file or directory none.ts. Call ls on . to",
+      "  see what is there.",
+      "✓ Tasks  1 of 1 done",
+      "  ✓ Fix the sum",
+      "✓ task reviewer: Review sum.ts.",
+      "  2 findings",
+      "Done.",
+    ]);
+  } finally {
+    rmSync(root, { recursive: true, force: true });
+  }
 });

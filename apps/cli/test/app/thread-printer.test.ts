@@ -1,12 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Part } from "@cinch/core";
 import * as fc from "fast-check";
 import type { ThreadContext } from "../../src/app/open-answer.ts";
 import { ThreadPrinter } from "../../src/app/thread-printer.ts";
 import { widthOf } from "../../src/terminal/width.ts";
+import { activityLines } from "../../src/views/activity.ts";
 import { plainText } from "../text/shown.ts";
-import { call, say, Story, think, type Moment } from "./story.ts";
+import { drawn, framesOf, play, recorded, shapes, Words, wordsIn } from "./random-story.ts";
+import { call, say, Story, type Moment } from "./story.ts";
 
 const contextAt = ({ activity }: Moment, width = 60): ThreadContext => ({
   width,
@@ -30,92 +31,6 @@ function shown(moments: readonly Moment[], { printer = new ThreadPrinter(), widt
 }
 
 const printedIn = (frames: readonly ShownFrame[]): string[] => frames.flatMap(({ print }) => print);
-
-/** Where a frame is drawn: always at the beginning and at the end. */
-const framesOf = (story: Story, drawn: readonly boolean[]): Moment[] =>
-  story.moments.filter((_, at) => at === 0 || at === story.moments.length - 1 || drawn[at % drawn.length]);
-
-/** Every word occurs once in a story, so that it can be counted. */
-class Words {
-  #count = 0;
-  next(prefix = "w"): string {
-    return `${prefix}${++this.#count}x`;
-  }
-}
-
-type Shape =
-  | { kind: "user"; lines: number }
-  | { kind: "note" }
-  | {
-      kind: "answer";
-      parts: ("text" | "code" | "list" | "thought" | "call")[];
-      size: number;
-      interrupted: boolean;
-      order: number;
-    };
-
-const shapes = fc.array(
-  fc.oneof(
-    fc.record({ kind: fc.constant("user" as const), lines: fc.integer({ min: 1, max: 3 }) }),
-    fc.record({ kind: fc.constant("note" as const) }),
-    fc.record({
-      kind: fc.constant("answer" as const),
-      parts: fc.array(fc.constantFrom("text", "code", "list", "thought", "call"), { minLength: 1, maxLength: 5 }),
-      size: fc.integer({ min: 1, max: 30 }),
-      interrupted: fc.boolean(),
-      order: fc.integer({ min: 0, max: 5 }),
-    }),
-  ),
-  { minLength: 1, maxLength: 6 },
-) as fc.Arbitrary<Shape[]>;
-
-const words = (source: Words, count: number): string => Array.from({ length: count }, () => source.next()).join(" ");
-
-function partOf(kind: string, source: Words): Part {
-  switch (kind) {
-    case "thought":
-      return think(source.next("hidden"));
-    case "call": {
-      const id = source.next("call");
-      return call(id, "read_file", { file_path: source.next("file") });
-    }
-    case "code":
-      return say(`${words(source, 3)}:\n\n\`\`\`ts\nconst ${source.next()} = 1;\n\n${source.next()}();\n\`\`\`\n`);
-    case "list":
-      return say(`- ${words(source, 2)}\n- ${words(source, 20)}\n\n# ${source.next()}\n`);
-    default:
-      return say(`${words(source, 20)}\n${words(source, 2)}\n\n${words(source, 5)}`);
-  }
-}
-
-/** Plays the shapes as one turn each. */
-function play(story: Story, all: readonly Shape[], source = new Words()): Story {
-  for (const shape of all) {
-    story.begin();
-    if (shape.kind === "user") story.user(Array.from({ length: shape.lines }, () => words(source, 15)).join("\n"));
-    if (shape.kind === "note") story.note("A note for the model.");
-    if (shape.kind === "answer") {
-      const { size, interrupted } = shape;
-      const parts = shape.parts.map((kind) => partOf(kind, source));
-      // Only texts are kept of an interrupted answer.
-      const content = interrupted ? parts.filter(({ type }) => type !== "tool-call") : parts;
-      if (content.length > 0) story.answer(content, { size, interrupted });
-      const calls = content.filter(({ type }) => type === "tool-call");
-      for (const one of calls) story.start(one);
-      const [from, ...others] = rotated(calls, shape.order);
-      for (const one of [...others, ...(from ? [from] : [])]) story.finish(one);
-    }
-    story.end();
-  }
-  return story;
-}
-
-const rotated = <T>(items: readonly T[], by: number): T[] => {
-  const at = items.length === 0 ? 0 : by % items.length;
-  return [...items.slice(at), ...items.slice(0, at)];
-};
-
-const drawn = fc.array(fc.boolean(), { minLength: 1, maxLength: 40 });
 
 test("however a journal is cut into frames, the same lines are printed", () => {
   fc.assert(
@@ -145,17 +60,6 @@ test("each word is printed once, in the order of the journal, and is not live ag
     }),
   );
 });
-
-const wordsIn = (lines: readonly string[]): string[] => lines.join("\n").match(/(?:w|file)\d+x/g) ?? [];
-
-/** What the journal says, as it is to be printed. */
-const recorded = (story: Story): string[] =>
-  story.now.display.messages.flatMap(({ content }) =>
-    content.map((part) => {
-      if (part.type === "text") return part.text;
-      return part.type === "tool-call" ? JSON.stringify(part.input) : "";
-    }),
-  );
 
 test("no row but one that a terminal breaks takes more columns than there are, and the last column stays empty", () => {
   fc.assert(
@@ -336,4 +240,41 @@ test("after a resize, printed lines stay, and later ones take the new width", ()
   assert.deepEqual(next(printer, story, 20).print, []);
   story.answer([say(text)]);
   assert.deepEqual(next(printer, story, 20).print, ["one two three four", "five six seven", "eight nine ten"]);
+});
+
+test("a call that the user has edited is printed as it ran", () => {
+  const one = call("a", "execute", { command: "rm -rf /" });
+  const story = new Story().begin().answer([one]);
+  const edit = { toolCallId: "a", toolName: "execute", decision: "edit" as const, digest: "d" };
+  story.durable({ type: "tool_approval_resolved", turnId: "turn", ...edit, args: { command: "rm -rf build" } });
+  story.start(one).finish(one, { content: "Exit code 0 after 0.1 s.", details: { exit: { code: 0 } } });
+  assert.match(printedIn(shown([story.moments[0]!, story.now]))[0]!, /^✓ execute rm -rf build /);
+});
+
+test("a call that the user has declined says so, also with a reason", () => {
+  const one = call("a", "execute", { command: "rm -rf /" });
+  const story = new Story().begin().answer([one]);
+  const decline = { toolCallId: "a", toolName: "execute", decision: "decline" as const, digest: "d", message: "No." };
+  story.durable({ type: "tool_approval_resolved", turnId: "turn", ...decline });
+  story.finish(one, { content: "No." }, { isError: true, durationMs: 0 });
+  assert.deepEqual(printedIn(shown([story.moments[0]!, story.now])), ["✗ execute rm -rf /  declined", "  No."]);
+});
+
+test("nothing turns in a parked thread, where no process is at work", () => {
+  const one = call("a", "execute", { command: "npm test" });
+  const story = new Story().begin().answer([one]).start(one);
+  const parked = { code: "PARKED", message: "Three drivers died.", retryable: false, parked: true };
+  story.durable({ type: "error", turnId: "turn", ...parked });
+  assert.deepEqual(shown([story.moments[0]!, story.now]).at(-1)!.live, ["… execute npm test"]);
+  assert.deepEqual(activityLines(story.now.display, story.now.activity, contextAt(story.now)), []);
+});
+
+test("with `wrap: terminal` a paragraph is printed as one line", () => {
+  const text = "one two three four five six seven eight nine ten ".repeat(3).trim();
+  const story = new Story()
+    .begin()
+    .user(text)
+    .answer([say(text)]);
+  const { print } = new ThreadPrinter().next(story.now.display, { ...contextAt(story.now), wrap: "terminal" });
+  assert.deepEqual(print.slice(1).map(plainText), [`You  ${text}`, text]);
 });

@@ -198,12 +198,12 @@ export const scenes: Record<string, Scene> = {
     { content: "Denied by a rule.", details: { code: "PERMISSION_DENIED" } },
     { isError: true, durationMs: 0 },
   ),
-  "a call that was declined": ended(
-    "execute",
-    { command: "rm -rf /" },
-    { content: "Use the tool delete.", details: { code: "DECLINED" } },
-    { isError: true, durationMs: 0 },
-  ),
+  "a call that was declined": (c) =>
+    endedCallLines(
+      { toolName: "execute", args: { command: "rm -rf /" }, declined: true },
+      { result: { content: "Use the tool delete." }, isError: true, unknown: false, durationMs: 0 },
+      c,
+    ),
   "a call whose outcome is unknown": ended(
     "execute",
     { command: "npm publish" },
@@ -222,6 +222,26 @@ export const scenes: Record<string, Scene> = {
       ],
     },
     { content: "1 of 3" },
+  ),
+  "the first task list": ended(
+    "write_todos",
+    {
+      todos: [
+        { content: "Read the code", status: "in_progress", activeForm: "Reading the code" },
+        { content: "Fix it", status: "pending" },
+      ],
+    },
+    { content: "0 of 2" },
+  ),
+  "the last task list": ended(
+    "write_todos",
+    { todos: [{ content: "Read the code", status: "completed" }] },
+    { content: "1 of 1" },
+  ),
+  "an edit of which the journal has the beginning": ended(
+    "write_file",
+    { file_path: "src/a.ts" },
+    { content: "Written.", details: { diff: `${LONG_DIFF}\\ 120 more lines\n` } },
   ),
   "the report of a subagent": ended(
     "task",
@@ -271,8 +291,12 @@ export const scenes: Record<string, Scene> = {
       startedAt: c.now - 3_000,
       pendingApprovals: { c: { ...approval, decisions: [] } },
     });
+    const parked = agent("parked", { status: "parked", startedAt: c.now - 3_000 });
     const activeTools = { a: tool("a", {}), b: tool("b", {}), c: tool("c", { status: "waiting", forChildren: true }) };
-    return agentsLines({ threadId: "t1", activeSubagents: byId([reviewer, security, style, tests]), activeTools }, c);
+    return agentsLines(
+      { threadId: "t1", activeSubagents: byId([reviewer, security, style, tests, parked]), activeTools },
+      c,
+    );
   },
   "queued inputs": (c) =>
     queueLines(
@@ -298,6 +322,7 @@ export const scenes: Record<string, Scene> = {
         tokenUsage: usage,
         cost: 0.12,
         omProgress: null,
+        yolo: false,
         inbox: [inbox("a", "steer")],
       },
       { budget: 2, branch: "main" },
