@@ -9,7 +9,15 @@ import { waitingText } from "../../src/pending/waiting-text.ts";
 const call = { threadId: "t", path: [], toolCallId: "c", args: { command: "npm test" }, seq: 7, at: 0 };
 const all: Decision[] = ["approve", "decline", "edit", "always_allow_tool", "always_allow_category"];
 const approval = (decisions = all): Waiting =>
-  waitingOf({ ...call, toolName: "execute", category: "execute", digest: "d", suggestion: "npm test *", decisions });
+  waitingOf({
+    ...call,
+    toolName: "execute",
+    category: "execute",
+    digest: "d",
+    suggestion: "npm test *",
+    preview: null,
+    decisions,
+  });
 const question = (multiple = false): Waiting =>
   waitingOf({
     ...call,
