@@ -81,6 +81,27 @@ export const folded = [
       tests: ["thread/fold-cache"],
     },
     {
+      attacks: "pending: a question of a subagent is shown as one of a top-level thread",
+      file: "queries/pending.ts",
+      find: "if (event) return event.agent ?? null;",
+      replace: "if (event) return null;",
+      tests: ["queries/pending"],
+    },
+    {
+      attacks: "P7: the output of a command grows in the display",
+      file: "folds/display-parts.ts",
+      find: "output.slice(-OUTPUT_CHARS).replace(",
+      replace: "output.replace(",
+      tests: ["folds/command-output"],
+    },
+    {
+      attacks: "display: YOLO is that of the harness which created the thread",
+      file: "thread/thread.ts",
+      find: "this.#display.parts = yolo === parts.yolo ? parts : { ...parts, yolo };",
+      replace: "this.#display.parts = parts;",
+      tests: ["commands/state"],
+    },
+    {
       attacks: "fold cache: live parts of the display are saved",
       file: "folds/print.ts",
       find: "withoutLive(parts)",

@@ -13,9 +13,9 @@ const approval = (decisions = all): Waiting =>
     ...call,
     toolName: "execute",
     category: "execute",
-    preview: null,
     digest: "d",
     suggestion: "npm test *",
+    preview: null,
     decisions,
   });
 const question = (multiple = false): Waiting =>

@@ -142,7 +142,7 @@ function reduceTurn(turn: OpenTurn, event: DurableEvent, fold: CallsFold): OpenT
       if (event.interrupted) return turn;
       if (event.message.role !== "assistant") return { ...turn, phase: "model" };
       const calls = fold.requested(event.message);
-      return { ...turn, calls, phase: calls.length > 0 ? "calls" : "done" };
+      return { ...turn, calls, phase: calls.length > 0 ? "calls" : "done", endsAfterCalls: false };
     }
     case "tool_end":
     case "tool_start":
