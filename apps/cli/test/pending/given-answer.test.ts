@@ -9,7 +9,15 @@ import { waitingText } from "../../src/pending/waiting-text.ts";
 const call = { threadId: "t", path: [], toolCallId: "c", args: { command: "npm test" }, seq: 7, at: 0 };
 const all: Decision[] = ["approve", "decline", "edit", "always_allow_tool", "always_allow_category"];
 const approval = (decisions = all): Waiting =>
-  waitingOf({ ...call, toolName: "execute", category: "execute", digest: "d", suggestion: "npm test *", decisions });
+  waitingOf({
+    ...call,
+    toolName: "execute",
+    category: "execute",
+    digest: "d",
+    suggestion: "npm test *",
+    decisions,
+    preview: { diff: "-a\n+b\n" },
+  });
 const question = (multiple = false): Waiting =>
   waitingOf({
     ...call,
@@ -77,6 +85,9 @@ test("what waits is shown in full, with its command, and with code points for wh
     waitingText(approval(), "cinch answer"),
     `${id}  execute asks whether it may run:
     npm test
+
+    -a
+    +b
   answer: cinch answer ${id} yes   (or no, or always: npm test *)`,
   );
   assert.equal(
@@ -96,6 +107,9 @@ test("what waits is shown in full, with its command, and with code points for wh
         ${"x".repeat(5_000)}
     timeout:
         1
-        command: no`,
+        command: no
+
+    -a
+    +b`,
   );
 });
