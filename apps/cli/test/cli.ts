@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
+import { trustFolder } from "../src/setup/trust.ts";
 
 export const MAIN = fileURLToPath(new URL("../src/main.ts", import.meta.url));
 
@@ -38,14 +39,20 @@ export function inherited(): Record<string, string> {
 /** A temporary folder in which `cinch` runs: the real program, in real processes. */
 export class Place {
   readonly folder = mkdtempSync(join(tmpdir(), "cinch-cli-"));
+  readonly home = mkdtempSync(join(tmpdir(), "cinch-home-"));
   readonly ledger = join(this.folder, "ledger.jsonl");
   readonly #running = new Set<Running>();
+
+  /** As if the user had trusted the folder: otherwise a database that another program made is not used. */
+  trust(): void {
+    trustFolder({ folder: this.folder, env: { HOME: this.home } });
+  }
 
   /** The environment has only what is `inherited` and `env`, so that no key of this machine is used. */
   start(args: readonly string[], { env = {} }: { env?: Record<string, string> } = {}): Running {
     const child = spawn(process.execPath, ["-C", "@cinch/source", MAIN, ...args], {
       cwd: this.folder,
-      env: { ...inherited(), CINCH_OFFLINE_DELAY_MS: "0", CINCH_LEDGER: this.ledger, ...env },
+      env: { ...inherited(), HOME: this.home, CINCH_OFFLINE_DELAY_MS: "0", CINCH_LEDGER: this.ledger, ...env },
       stdio: ["pipe", "pipe", "pipe"],
     });
     const running = new Running(child);
@@ -71,7 +78,7 @@ export class Place {
   async [Symbol.asyncDispose](): Promise<void> {
     for (const running of this.#running) running.child.kill("SIGKILL");
     await Promise.all([...this.#running].map(({ finished }) => finished));
-    rmSync(this.folder, { recursive: true, force: true });
+    for (const folder of [this.folder, this.home]) rmSync(folder, { recursive: true, force: true });
   }
 }
 

@@ -79,7 +79,10 @@ describe("cinch run", { concurrency: 4 }, () => {
     await using place = new Place();
     const said = (stdout: string) => eventsOf(stdout).find(({ type }) => type === "input_accepted")?.["content"];
     const command = `echo "a diff" | '${process.execPath}' -C @cinch/source '${MAIN}' run --json "review this"`;
-    const { stdout } = await promisify(execFile)("bash", ["-c", command], { cwd: place.folder, env: inherited() });
+    const { stdout } = await promisify(execFile)("bash", ["-c", command], {
+      cwd: place.folder,
+      env: { ...inherited(), HOME: place.home },
+    });
     assert.equal(said(stdout), "review this\n\na diff");
     const dashed = await place.run(["run", "--json", "review this", "-"], { input: "a diff\n" });
     assert.equal(said(dashed.stdout), "review this\n\na diff");

@@ -14,6 +14,7 @@ const question = defineTool({
 
 /** Another program that uses the same file. */
 function program(place: Place, { onRecover = "resume" }: { onRecover?: "resume" | "pause" } = {}): Harness {
+  place.trust();
   const model = script(call("question", {}), say("done"));
   const agent = new Agent({ name: "other", model, tools: { question } });
   const storage = sqliteStore({ path: join(place.folder, ".cinch", "cinch.db") });

@@ -4,21 +4,27 @@ import { ExitCode } from "../exit.ts";
 import { plain } from "../terminal/sanitise.ts";
 import { terminalJson } from "../terminal-json.ts";
 import { chosenDatabase } from "../threads/open-store.ts";
-import { checkDatabaseFile } from "./check-database-file.ts";
-import { checkRuntime } from "./check-runtime.ts";
-import { checkSandbox } from "./check-sandbox.ts";
-import { checkTerminal } from "./check-terminal.ts";
+import { diagnoseDatabase } from "./diagnose-database.ts";
+import { diagnoseConfig, diagnoseTrust } from "./diagnose-config.ts";
+import { diagnoseKeys } from "./diagnose-keys.ts";
+import { diagnoseRuntime } from "./diagnose-runtime.ts";
+import { diagnoseSandbox } from "./diagnose-sandbox.ts";
+import { diagnoseTerminal } from "./diagnose-terminal.ts";
 import type { Diagnosis } from "./diagnosis.ts";
 
 /** `cinch doctor`. */
 export async function doctor({ db, json }: ReportOptions): Promise<number> {
   const { env, stdout } = process;
+  const folder = process.cwd();
   const size = stdout.isTTY ? { columns: stdout.columns, rows: stdout.rows } : undefined;
   const findings: Diagnosis[] = [
-    ...checkRuntime(),
-    ...checkTerminal(env, size),
-    ...(await checkSandbox(process.cwd())),
-    ...(await checkDatabaseFile(chosenDatabase({ db }).path)),
+    ...diagnoseRuntime(),
+    ...diagnoseTerminal(env, size),
+    ...(await diagnoseSandbox(folder)),
+    ...diagnoseKeys(env),
+    ...(await diagnoseDatabase(chosenDatabase({ db }).path)),
+    ...(await diagnoseConfig({ folder, env })),
+    ...diagnoseTrust({ folder, env }),
   ];
   const failed = findings.some(({ status }) => status === "fail");
   stdout.write(json ? `${terminalJson({ ok: !failed, findings }, 2)}\n` : findings.map(lines).join(""));

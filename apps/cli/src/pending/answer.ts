@@ -1,4 +1,4 @@
-import { CinchError } from "@cinch/core";
+import { CinchError, type ThreadApproval, type ThreadSuspension } from "@cinch/core";
 import type { AnswerOptions } from "../cli-command.ts";
 import { UsageError } from "../exit.ts";
 import { cinch } from "../invocation.ts";
@@ -7,9 +7,9 @@ import { Printer } from "../run/printer.ts";
 import { Shutdown } from "../run/shutdown.ts";
 import { short } from "../terminal/sanitise.ts";
 import { existingDatabase } from "../threads/open-store.ts";
-import { allWaiting, type WaitingInThread } from "./all-waiting.ts";
 import { answerTo, type AnswerToCall } from "./given-answer.ts";
 import { respond } from "./respond.ts";
+import { waitingOf } from "./waiting.ts";
 
 /** `cinch answer`: answers what waits, and drives its turn on as `cinch run` does. */
 export async function answer(options: AnswerOptions): Promise<number> {
@@ -21,10 +21,10 @@ export async function answer(options: AnswerOptions): Promise<number> {
     shutdown,
     options,
     prompt: null,
-    async thread(store) {
-      const waiting = meantBy(options.id, await allWaiting(store));
-      given = answerTo(waiting, options);
-      return { kind: "id", id: waiting.topThreadId };
+    async thread({ harness }) {
+      const call = meantBy(options.id, await harness.pending());
+      given = answerTo(waitingOf(call), options);
+      return { kind: "id", id: call.rootThreadId };
     },
     async begin({ session, watch }) {
       watch.untilIdle();
@@ -35,9 +35,9 @@ export async function answer(options: AnswerOptions): Promise<number> {
 }
 
 /** The id of what waits, or of a thread in which only one thing waits, or the beginning of either. */
-function meantBy(id: string, all: readonly WaitingInThread[]): WaitingInThread {
-  const begins = (text: string) => text.startsWith(id);
-  const found = all.filter((one) => begins(one.id) || begins(one.topThreadId) || begins(one.threadId));
+function meantBy<Call extends ThreadApproval | ThreadSuspension>(id: string, all: readonly Call[]): Call {
+  const ids = (call: Call) => [waitingOf(call).id, call.rootThreadId, call.threadId];
+  const found = all.filter((call) => ids(call).some((one) => one.startsWith(id)));
   const [only, ...others] = found;
   if (only && others.length === 0) return only;
   const what = only ? `${found.length} questions are meant by` : "Nothing waits under";

@@ -1,3 +1,4 @@
+import type { Json } from "@cinch/core";
 import { argumentLines } from "../argument-lines.ts";
 import { reveal, short } from "../terminal/sanitise.ts";
 import type { Waiting } from "./waiting.ts";
@@ -7,7 +8,11 @@ export function waitingText(waiting: Waiting, answer: string): string {
   const asker = [...waiting.path.map((name) => short(name, 40)), short(waiting.toolName, 40)].join(" › ");
   const head = `${waiting.id}  ${asker} ${ASKS[waiting.kind]}`;
   const body = bodyOf(waiting).flatMap((text) => text.split("\n"));
-  return [head, ...body.map((line) => `    ${shownLine(line)}`), `  ${howToAnswer(waiting, answer)}`].join("\n");
+  return [
+    head,
+    ...body.map((line) => (line === "" ? "" : `    ${shownLine(line)}`)),
+    `  ${howToAnswer(waiting, answer)}`,
+  ].join("\n");
 }
 
 const ASKS = {
@@ -23,7 +28,7 @@ const shownLine = (line: string): string => reveal(line.replaceAll("\t", "    ")
 function bodyOf(waiting: Waiting): string[] {
   switch (waiting.kind) {
     case "approval":
-      return argumentLines(waiting.args);
+      return [...argumentLines(waiting.args), ...diffIn(waiting.preview)];
     case "question":
       return [waiting.question, ...(waiting.options ?? []).map(optionLine)];
     case "plan":
@@ -31,6 +36,12 @@ function bodyOf(waiting: Waiting): string[] {
     case "data":
       return [JSON.stringify(waiting.payload)];
   }
+}
+
+function diffIn(preview: Json): string[] {
+  const isObject = typeof preview === "object" && preview !== null && !Array.isArray(preview);
+  const diff = isObject ? preview["diff"] : undefined;
+  return typeof diff === "string" && diff !== "" ? ["", ...diff.trimEnd().split("\n")] : [];
 }
 
 const optionLine = ({ label, description }: { label: string; description?: string | undefined }): string =>

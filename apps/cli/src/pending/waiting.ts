@@ -18,7 +18,14 @@ interface WaitingCall {
 
 /** A call that waits for a person. */
 export type Waiting =
-  | (WaitingCall & { kind: "approval"; digest: string; suggestion: string | null; decisions: readonly string[] })
+  | (WaitingCall & {
+      kind: "approval";
+      digest: string;
+      suggestion: string | null;
+      decisions: readonly string[];
+      /** What the call would do, such as `{ diff }`. */
+      preview: Json;
+    })
   | (WaitingCall & { kind: "question" } & AskUserPayload)
   | (WaitingCall & { kind: "plan" } & SubmitPlanPayload)
   /** Of a tool that is not ours. */
@@ -30,8 +37,8 @@ export function waitingOf(call: PendingCall): Waiting {
   const { threadId, path, toolCallId, toolName, args, seq, at } = call;
   const waiting = { id: idOf(call), threadId, path, toolCallId, toolName, args, seq, at };
   if ("digest" in call) {
-    const { digest, suggestion, decisions } = call;
-    return { ...waiting, kind: "approval", digest, suggestion, decisions };
+    const { digest, suggestion, decisions, preview } = call;
+    return { ...waiting, kind: "approval", digest, suggestion, decisions, preview };
   }
   if (isSuspendedBy(call, "ask_user")) {
     const { question, options, multiple }: AskUserPayload = call.suspendPayload;

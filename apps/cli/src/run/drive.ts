@@ -1,7 +1,7 @@
-import type { HarnessEvent, Session, Store } from "@cinch/core";
+import type { HarnessEvent, Session } from "@cinch/core";
 import type { ThreadChoice } from "../cli-command.ts";
 import { ExitCode } from "../exit.ts";
-import type { ProjectFlags } from "../setup/project.ts";
+import type { Project, ProjectFlags } from "../setup/project.ts";
 import { enterThread, type EnteredThread } from "./entered-thread.ts";
 import { jsonView } from "./json-view.ts";
 import { openForRun } from "./open-for-run.ts";
@@ -28,8 +28,8 @@ export interface Drive {
   printer: Printer;
   shutdown: Shutdown;
   options: DriveOptions;
-  /** Which thread to enter, once the store is open. */
-  thread(store: Store): Promise<ThreadChoice>;
+  /** Which thread to enter, once the project is open. */
+  thread(project: Project): Promise<ThreadChoice>;
   /** Is not printed again when it is taken. */
   prompt: string | null;
   /** Gives the thread something to do. Returns an end if there is nothing to wait for. */
@@ -39,7 +39,8 @@ export interface Drive {
 /** Enters a thread, prints what happens in it until its turn ends or can't continue, and returns the exit code. */
 export async function driveThread({ printer, shutdown, options, thread, prompt, begin }: Drive): Promise<number> {
   const { flags, json } = options;
-  const { harness, store, db: path, close } = await openForRun(options, printer);
+  const project = await openForRun(options, printer);
+  const { harness, store, db: path } = project;
   try {
     const session = await harness.createSession();
     if (process.env["CRASH_AT"]) (await import("@cinch/testkit")).crashWhenEmitted(session);
@@ -51,7 +52,7 @@ export async function driveThread({ printer, shutdown, options, thread, prompt, 
       interrupt.handle(event);
       watch.handle(event);
     };
-    const choice = await thread(store);
+    const choice = await thread(project);
     const entered = await enterThread({ session, store, thread: choice, path, title: prompt ?? "", listener });
     shutdown.onInterrupt(() => interrupt.start());
     if (entered.driven && entered.before.status === "running")
@@ -67,7 +68,7 @@ export async function driveThread({ printer, shutdown, options, thread, prompt, 
     if (end.kind === "ended") await Promise.race([idle(session), shutdown.closed]);
     return code;
   } finally {
-    await close();
+    await project.close();
   }
 }
 

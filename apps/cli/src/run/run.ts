@@ -22,12 +22,15 @@ export async function run(options: RunOptions): Promise<number> {
     options,
     thread: async () => thread,
     prompt,
-    begin: (context) => begin(context, prompt),
+    begin: (context) => begin(context, { prompt, printer }),
   });
 }
 
 /** Sends the prompt, answers a question with it, or resumes the thread. */
-async function begin({ session, watch, entered }: DriveContext, prompt: string | null): Promise<RunEnd | undefined> {
+async function begin(
+  { session, watch, entered }: DriveContext,
+  { prompt, printer }: { prompt: string | null; printer: Printer },
+): Promise<RunEnd | undefined> {
   const { status, inbox } = entered.before;
   if (prompt === null) {
     if (status === "waiting") return { kind: "waiting" };
@@ -47,6 +50,7 @@ async function begin({ session, watch, entered }: DriveContext, prompt: string |
     await respond(session, answerTo(question, { words: [prompt] }));
     return undefined;
   }
+  if (status === "waiting") printer.note("a prompt answers a question, and nothing else: it is queued");
   await session.post({ content: prompt, delivery: "send" });
   return { kind: status };
 }

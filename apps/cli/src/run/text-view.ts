@@ -20,6 +20,8 @@ export class TextView implements View {
   /** The prompt of this run, which is not printed again. */
   #own: string | null;
   #shown: Shown | undefined;
+  /** A question was answered, so that a turn continues which was not interrupted. */
+  #isAnswered = false;
 
   constructor(printer: Printer, { prompt, display }: { prompt: string | null; display: () => HarnessDisplayState }) {
     this.#printer = printer;
@@ -30,7 +32,11 @@ export class TextView implements View {
   show(event: HarnessEvent): void {
     switch (event.type) {
       case "agent_start":
-        return event.resumed ? this.#note(recovery(event, this.#display())) : undefined;
+        return this.#started(event);
+      case "tool_resumed":
+      case "tool_approval_resolved":
+        this.#isAnswered = true;
+        return;
       case "message_update":
         return this.#update(event);
       case "message_end":
@@ -50,6 +56,11 @@ export class TextView implements View {
       case "error":
         return this.#note(`error: ${short(event.message, 500)} (${event.code})`);
     }
+  }
+
+  #started(event: Event<"agent_start">): void {
+    if (event.resumed && !this.#isAnswered) this.#note(recovery(event, this.#display()));
+    this.#isAnswered = false;
   }
 
   #note(line: string): void {

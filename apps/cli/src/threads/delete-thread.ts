@@ -4,11 +4,11 @@ import { ExitCode, UsageError } from "../exit.ts";
 import { cinch } from "../invocation.ts";
 import { short } from "../terminal/sanitise.ts";
 import { findThread } from "./find-thread.ts";
-import { withStore } from "./open-store.ts";
+import { withDatabase } from "./open-store.ts";
 
 /** `cinch threads delete`. Asks in a terminal, unless `--yes` is given. */
 export async function deleteThreadCommand({ db, id, yes }: DeleteThreadOptions): Promise<number> {
-  return withStore({ db }, async (store, path) => {
+  return withDatabase({ db }, async ({ store, path }) => {
     const thread = await findThread(store, { id, path });
     const name = `${thread.id}  ${short(thread.title, 60)}`;
     if (!yes && !(await isConfirmed(name, thread.id))) {

@@ -6,8 +6,8 @@ import { short } from "../terminal/sanitise.ts";
 import { terminalJson } from "../terminal-json.ts";
 import { listFrom } from "./open-store.ts";
 
-/** `unfinished`: it has work left, and no process drives it. */
-type ListedStatus = "idle" | "running" | "unfinished";
+/** `waiting`: for a person. `unfinished`: it has work left, and no process drives it. */
+type ListedStatus = "idle" | "running" | "waiting" | "unfinished";
 
 interface ListedThread extends ThreadRecord {
   status: ListedStatus;
@@ -15,13 +15,19 @@ interface ListedThread extends ThreadRecord {
 
 /** `cinch threads list`. */
 export async function listThreads({ db, json, query, limit }: ListOptions): Promise<number> {
-  const threads = await listFrom({ db }, async (store) => {
+  const threads = await listFrom({ db }, async ({ store, harness }) => {
     const found = await store.threads({
       topLevel: true,
       ...(query === undefined ? {} : { query }),
       ...(limit === undefined ? {} : { limit }),
     });
-    return Promise.all(found.map(async (thread) => ({ ...thread, status: await statusOf(store, thread) })));
+    const waiting = new Set((await harness.pending()).map(({ rootThreadId }) => rootThreadId));
+    return Promise.all(
+      found.map(async (thread) => ({
+        ...thread,
+        status: waiting.has(thread.id) ? ("waiting" as const) : await statusOf(store, thread),
+      })),
+    );
   });
   if (json) process.stdout.write(`${terminalJson(threads, 2)}\n`);
   else process.stdout.write(threads.map(line).join(""));

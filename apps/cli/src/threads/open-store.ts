@@ -1,7 +1,7 @@
 import { existsSync, realpathSync } from "node:fs";
 import { relative } from "node:path";
 import process from "node:process";
-import type { Store } from "@cinch/core";
+import { Agent, Harness, type Store } from "@cinch/core";
 import { sqliteStore } from "@cinch/sqlite";
 import { UsageError } from "../exit.ts";
 import { cinch } from "../invocation.ts";
@@ -44,23 +44,28 @@ export function dbOption(db: string | undefined): string {
   return ` --db ${/^[\w./-]+$/.test(db) ? db : `'${db.replaceAll("'", "'\\''")}'`}`;
 }
 
+export interface OpenDatabase {
+  store: Store;
+  /** Without an agent: it reads and aborts, and continues no turn. */
+  harness: Harness;
+  path: string;
+}
+
 /** Opens the database for one command, which must not drive a thread. */
-export async function withStore<T>(
-  request: DatabaseRequest,
-  use: (store: Store, path: string) => Promise<T>,
-): Promise<T> {
+export async function withDatabase<T>(request: DatabaseRequest, use: (open: OpenDatabase) => Promise<T>): Promise<T> {
   const path = existingDatabase(request);
   const store = sqliteStore({ path });
-  await store.open();
+  const harness = new Harness({ id: "cinch", storage: store, agent: new Agent({ name: "none" }), onRecover: "pause" });
   try {
-    return await use(store, path);
+    await harness.init();
+    return await use({ store, harness, path });
   } finally {
-    await store.close();
+    await harness.close();
   }
 }
 
 /** For lists: a folder without a database has no threads, unless `--db` names one that is not there. */
-export async function listFrom<T>(request: DatabaseRequest, use: (store: Store) => Promise<T[]>): Promise<T[]> {
+export async function listFrom<T>(request: DatabaseRequest, use: (open: OpenDatabase) => Promise<T[]>): Promise<T[]> {
   const isMissing = request.db === undefined && !existsSync(chosenDatabase(request).path);
-  return isMissing ? [] : withStore(request, use);
+  return isMissing ? [] : withDatabase(request, use);
 }

@@ -3,7 +3,7 @@ import type { ExportOptions, ShowOptions } from "../cli-command.ts";
 import { ExitCode } from "../exit.ts";
 import { exportAs, exportText, readThread, type ThreadExport } from "../export/index.ts";
 import { findThread } from "./find-thread.ts";
-import { withStore } from "./open-store.ts";
+import { withDatabase } from "./open-store.ts";
 
 /** `cinch threads show`. */
 export async function showThread(options: ShowOptions): Promise<number> {
@@ -22,4 +22,4 @@ export async function exportThread(options: ExportOptions): Promise<number> {
 }
 
 const exportOf = ({ db, id }: { db: string | undefined; id: string }): Promise<ThreadExport> =>
-  withStore({ db }, async (store, path) => readThread(store, await findThread(store, { id, path })));
+  withDatabase({ db }, async ({ store, path }) => readThread(store, await findThread(store, { id, path })));

@@ -23,7 +23,7 @@ test("bash completes commands, models and threads with the printed script", asyn
     `try threads show ${id.slice(0, 10)}`,
     "complete -p cinch",
   ];
-  const env = { ...inherited(), PATH: [place.folder, inherited()["PATH"]].join(delimiter) };
+  const env = { ...inherited(), HOME: place.home, PATH: [place.folder, inherited()["PATH"]].join(delimiter) };
   const { stdout, stderr } = await bash("bash", ["--norc", "-c", lines.join("\n")], { cwd: place.folder, env });
   assert.equal(stderr, "");
   const [command, model, thread, registered] = stdout.split("\n");

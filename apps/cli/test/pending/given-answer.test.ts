@@ -15,8 +15,8 @@ const approval = (decisions = all): Waiting =>
     category: "execute",
     digest: "d",
     suggestion: "npm test *",
-    preview: null,
     decisions,
+    preview: { diff: "-a\n+b\n" },
   });
 const question = (multiple = false): Waiting =>
   waitingOf({
@@ -85,6 +85,9 @@ test("what waits is shown in full, with its command, and with code points for wh
     waitingText(approval(), "cinch answer"),
     `${id}  execute asks whether it may run:
     npm test
+
+    -a
+    +b
   answer: cinch answer ${id} yes   (or no, or always: npm test *)`,
   );
   assert.equal(
@@ -104,6 +107,9 @@ test("what waits is shown in full, with its command, and with code points for wh
         ${"x".repeat(5_000)}
     timeout:
         1
-        command: no`,
+        command: no
+
+    -a
+    +b`,
   );
 });

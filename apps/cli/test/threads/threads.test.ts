@@ -9,6 +9,7 @@ import { Place } from "../cli.ts";
 
 /** Writes a thread for each title, oldest first, and returns their ids. */
 async function threadsIn(place: Place, titles: readonly string[]): Promise<string[]> {
+  place.trust();
   const storage = sqliteStore({ path: join(place.folder, ".cinch", "cinch.db") });
   const agent = new Agent({ name: "a", model: script(say("noted")) });
   const harness = new Harness({ id: "h", storage, agent });

@@ -8,7 +8,7 @@ interface TerminalSize {
 }
 
 /** `size`: `undefined` where stdout is no terminal. */
-export function checkTerminal(env: Env, size: TerminalSize | undefined): Diagnosis[] {
+export function diagnoseTerminal(env: Env, size: TerminalSize | undefined): Diagnosis[] {
   const area = "terminal";
   if (!size) return [{ area, status: "ok", message: "stdout is no terminal: cinch would print lines of text" }];
   const { colors, unicode, reflow } = featuresOf(env);

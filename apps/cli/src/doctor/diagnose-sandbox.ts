@@ -2,7 +2,7 @@ import { bwrapSandbox, srtSandbox, type Sandbox } from "@cinch/workspace";
 import type { Diagnosis } from "./diagnosis.ts";
 
 /** Tries the sandboxes in this folder, in the order in which a workspace does. */
-export async function checkSandbox(folder: string): Promise<Diagnosis[]> {
+export async function diagnoseSandbox(folder: string): Promise<Diagnosis[]> {
   const area = "sandbox";
   const reasons: string[] = [];
   for (const sandbox of [bwrapSandbox(), srtSandbox()]) {

@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import { sqliteStore } from "@cinch/sqlite";
-import { checkDatabaseFile } from "../../src/doctor/check-database-file.ts";
-import { checkTerminal } from "../../src/doctor/check-terminal.ts";
+import { diagnoseDatabase } from "../../src/doctor/diagnose-database.ts";
+import { diagnoseTerminal } from "../../src/doctor/diagnose-terminal.ts";
 
 class Folder {
   readonly path = mkdtempSync(join(tmpdir(), "cinch-doctor-"));
@@ -25,11 +25,11 @@ class Folder {
 
 test("a database is checked, and one that is not there is no problem", async () => {
   using folder = new Folder();
-  const [missing, space] = await checkDatabaseFile(join(folder.path, "deep", "cinch.db"));
+  const [missing, space] = await diagnoseDatabase(join(folder.path, "deep", "cinch.db"));
   assert.deepEqual([missing?.status, space?.area], ["ok", "database"]);
   assert.match(space!.message, /^\d+ MB free/);
   await folder.makeStore();
-  const [sound] = await checkDatabaseFile(folder.db);
+  const [sound] = await diagnoseDatabase(folder.db);
   assert.equal(sound?.status, "ok");
   assert.match(sound.message, /cinch\.db: 0 threads, 1 MB, format \d+, integrity checked$/);
 });
@@ -51,7 +51,7 @@ test("a damaged, a foreign and a newer database fail, each with its reason and t
   ];
   for (const [reason, next, spoil] of cases) {
     spoil();
-    const [found] = await checkDatabaseFile(folder.db);
+    const [found] = await diagnoseDatabase(folder.db);
     assert.equal(found?.status, "fail");
     assert.match(found.message, reason);
     assert.match(found.next!, next);
@@ -67,7 +67,7 @@ function newer(path: string, whole: Buffer): void {
 
 test("a terminal is described, and what it lacks has a next step", () => {
   const size = { columns: 80, rows: 24 };
-  const of = (env: Record<string, string>, at = size) => checkTerminal(env, at)[0]!;
+  const of = (env: Record<string, string>, at = size) => diagnoseTerminal(env, at)[0]!;
   assert.deepEqual(of({ TERM: "xterm", LANG: "C.UTF-8" }), {
     area: "terminal",
     status: "ok",
@@ -76,5 +76,5 @@ test("a terminal is described, and what it lacks has a next step", () => {
   assert.match(of({ TERM: "xterm", LANG: "C" }).next!, /LANG=C\.UTF-8/);
   assert.match(of({ TERM: "dumb" }).next!, /set TERM/);
   assert.match(of({ TERM: "xterm" }, { columns: 20, rows: 5 }).next!, /80 × 24/);
-  assert.equal(checkTerminal({}, undefined)[0]?.status, "ok");
+  assert.equal(diagnoseTerminal({}, undefined)[0]?.status, "ok");
 });

@@ -13,7 +13,7 @@ const FULL_CHECK_BYTES = 256 * MB;
 const LITTLE_SPACE = 500 * MB;
 
 /** The file of the threads: whether it is whole, opens, and has room to grow. */
-export async function checkDatabaseFile(path: string): Promise<Diagnosis[]> {
+export async function diagnoseDatabase(path: string): Promise<Diagnosis[]> {
   const space = checkSpace(path);
   if (!existsSync(path))
     return [
