@@ -4,13 +4,14 @@ import { messageOf } from "../error-message.ts";
 import { UsageError } from "../exit.ts";
 import { readSmallFile } from "./small-file.ts";
 
-const text = z.string().check(z.minLength(1));
+const text = z.string().check(z.minLength(1), z.maxLength(1_000));
 const texts = z.optional(z.array(text));
 const isFolder = (path: string): boolean => path.startsWith("/") || path.startsWith("~/");
 const folders = z.optional(
   z.array(text.check(z.refine(isFolder, 'must be an absolute path, or one that begins with "~/".'))),
 );
 const positive = z.optional(z.number().check(z.gt(0)));
+const tokens = z.optional(z.int().check(z.gte(1_000)));
 const dollars = z.number().check(z.gte(0));
 const policy = z.enum(["allow", "ask", "deny"]);
 const limits = { steps: positive, tokens: positive, cost: positive, wallMs: positive };
@@ -68,7 +69,7 @@ const shape = {
       }),
     ),
   ),
-  memory: z.optional(z.strictObject({ messageTokens: positive, observationTokens: positive })),
+  memory: z.optional(z.strictObject({ messageTokens: tokens, observationTokens: tokens })),
   /** Further folders of the machine. */
   skills: folders,
   agents: folders,
@@ -82,6 +83,7 @@ const shape = {
 const ConfigFile = z.strictObject(shape);
 export type ConfigFile = z.infer<typeof ConfigFile>;
 export type ConfigKey = keyof ConfigFile;
+export const CONFIG_KEYS = Object.keys(shape) as readonly ConfigKey[];
 export type ConfigPermissions = NonNullable<ConfigFile["permissions"]>;
 export type ConfigBudget = NonNullable<ConfigFile["budget"]>;
 
@@ -114,6 +116,7 @@ const TYPES: Readonly<Record<string, string>> = {
   number: "must be a number",
   boolean: "must be true or false",
   array: "must be a list",
+  int: "must be a whole number",
 };
 
 function problemOf(issue: z.core.$ZodRawIssue): string {
@@ -128,6 +131,8 @@ function problemOf(issue: z.core.$ZodRawIssue): string {
     case "too_small":
       if (issue.origin !== "number") return "must not be empty.";
       return unlike(`must be ${issue.inclusive ? "at least" : "more than"} ${issue.minimum}`, issue.input);
+    case "too_big":
+      return `must have at most ${issue.maximum} characters.`;
     default:
       return issue.message ?? "is not valid.";
   }

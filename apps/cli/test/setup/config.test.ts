@@ -23,6 +23,9 @@ test("a mistake in a file is refused with the file, the key and what is allowed"
     [{ budget: { cost: 0 } }, /"budget\.cost" must be more than 0, not 0\.$/],
     [{ budget: 5 }, /"budget" must be an object with the keys steps, tokens, cost, wallMs, thread, not 5\.$/],
     [{ hosts: "example.org" }, /"hosts" must be a list, not "example\.org"\.$/],
+    [{ memory: { messageTokens: 5 } }, /"memory\.messageTokens" must be at least 1000, not 5\.$/],
+    [{ memory: { messageTokens: 1000.5 } }, /"memory\.messageTokens" must be a whole number, not 1000\.5\.$/],
+    [{ model: "x".repeat(1_001) }, /"model" must have at most 1000 characters\.$/],
     [{ keys: { pager: "" } }, /"keys\.pager" must not be empty\.$/],
     [{ skills: ["skills"] }, /"skills\[0\]" must be an absolute path, or one that begins with "~\/"\.$/],
     [
