@@ -112,7 +112,8 @@ test("threads that were begun in a folder stay there, and need no trust", async 
   assert.equal(first.db, join(user.folder, ".cinch/cinch.db"));
   await first.harness.createThread({ title: "mine" });
   await first.close();
-  assert.deepEqual(whatNeedsTrust(user), []);
+  symlinkSync(user.folder, join(user.home, "link"));
+  assert.deepEqual(whatNeedsTrust({ folder: join(user.home, "link"), env: user.env }), []);
   const second = await user.open();
   assert.deepEqual(
     (await second.harness.listThreads()).map(({ title }) => title),
