@@ -4,6 +4,10 @@ import { messageOf } from "../error-message.ts";
 import { UsageError } from "../exit.ts";
 import { readSmallFile } from "./small-file.ts";
 
+const NAMED = "up|down|left|right|home|end|pageup|pagedown|insert|delete|backspace|tab|enter|escape|f[1-9]|f1[0-2]";
+/** As `KeyEvent` names keys. */
+const KEY = new RegExp(`^(ctrl-)?(alt-)?(shift-)?(${NAMED})$|^(ctrl-|alt-|ctrl-alt-)(shift-)?(space|[^\\sA-Z])$`, "u");
+
 const text = z.string().check(z.minLength(1), z.maxLength(1_000));
 const texts = z.optional(z.array(text));
 const isFolder = (path: string): boolean => path.startsWith("/") || path.startsWith("~/");
@@ -11,6 +15,14 @@ const folders = z.optional(
   z.array(text.check(z.refine(isFolder, 'must be an absolute path, or one that begins with "~/".'))),
 );
 const positive = z.optional(z.number().check(z.gt(0)));
+const key = z
+  .string()
+  .check(
+    z.refine(
+      (name) => KEY.test(name),
+      'must be a key such as "ctrl-p", "alt-shift-up" or "f5": modifiers in the order ctrl, alt, shift; a character needs ctrl or alt.',
+    ),
+  );
 const tokens = z.optional(z.int().check(z.gte(1_000)));
 const dollars = z.number().check(z.gte(0));
 const policy = z.enum(["allow", "ask", "deny"]);
@@ -76,7 +88,7 @@ const shape = {
   bell: z.optional(z.boolean()),
   wrap: z.optional(z.enum(["words", "terminal"])),
   /** By action, the key. */
-  keys: z.optional(z.record(z.string(), text)),
+  keys: z.optional(z.record(z.string(), key)),
 };
 
 /** What a `config.json` may say. A project's is narrowed before it counts. */
