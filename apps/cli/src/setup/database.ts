@@ -59,8 +59,7 @@ export function hasForeignDatabase({ folder: given, env }: DatabaseOf): boolean 
   const cinch = lstatSync(join(folder, OWN_FOLDER), { throwIfNoEntry: false });
   if (!cinch) return false;
   if (!cinch.isDirectory()) return true;
-  const files = readdirSync(join(folder, OWN_FOLDER)).filter((name) => name.startsWith(NAME));
-  if (files.length === 0) return false;
+  if (!readdirSync(join(folder, OWN_FOLDER)).some((name) => name.toLowerCase().startsWith(NAME))) return false;
   const file = lstatSync(join(folder, OWN_FOLDER, NAME), { throwIfNoEntry: false });
   if (!file?.isFile()) return true;
   const { ino, birthtimeMs } = file;
