@@ -10,9 +10,11 @@ export const KEYS_FOLDER = "keys";
 
 const fileOf = (variable: string, env: Env): string => join(userFolders(env).config, KEYS_FOLDER, variable);
 
-/** Only this user can read the file, from its first moment on. */
-export function saveKey(variable: string, key: string, env: Env): void {
-  replacePrivateFile(fileOf(variable, env), `${key}\n`);
+/** Returns the file. Only this user can read it, from its first moment on. */
+export function saveKey(variable: string, key: string, env: Env): string {
+  const file = fileOf(variable, env);
+  replacePrivateFile(file, `${key}\n`);
+  return file;
 }
 
 /** The environment with the saved keys below it. It is for providers alone: no command gets it. */
