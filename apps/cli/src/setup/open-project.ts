@@ -49,7 +49,7 @@ export async function openProject({
   const workspace = workspaceOf(place, config);
   const toys = await toysOf({ isOffline, ledger: envValue(env, "CINCH_LEDGER") });
   const tools = [...Object.keys({ ...workspace.tools, ...toys }), ...BUILT_IN_TOOLS];
-  const subagents = subagentsOf({ ...place, folders: config.agents, tools });
+  const subagents = subagentsOf({ ...place, folders: config.agents, workspaceTools: workspace.tools, tools });
   const rules = knownRules(config.rules, tools);
   const database = databaseOf({ ...place, flag: flags.db });
   const databaseNote = database.isOwn ? makeDatabase(place) : database.note;
