@@ -1,6 +1,6 @@
 import { inPackage, type Mutant } from "./mutant.ts";
 
-const CONFIG = ["setup/config"];
+const CONFIG = ["setup/config/config"];
 const TRUST = ["setup/trust"];
 const PROJECT = ["setup/open-project"];
 const KEYS = ["setup/keys"];
@@ -9,35 +9,35 @@ const KEYS = ["setup/keys"];
 export const setup: Mutant[] = inPackage("apps/cli", [
   {
     attacks: "configuration: a rule of a project allows",
-    file: "setup/narrowed-config.ts",
+    file: "setup/config/narrowed-config.ts",
     find: 'rule.policy !== "allow"),',
     replace: 'rule.policy !== "ask"),',
     tests: CONFIG,
   },
   {
     attacks: "configuration: a path rule of a project asks, and so hides a deny of the user",
-    file: "setup/narrowed-config.ts",
+    file: "setup/config/narrowed-config.ts",
     find: 'rule.mode === "deny"),',
     replace: 'rule.mode !== "allow"),',
     tests: CONFIG,
   },
   {
     attacks: "configuration: a project leaves the user's plan mode",
-    file: "setup/narrowed-config.ts",
+    file: "setup/config/narrowed-config.ts",
     find: '...(mode === "plan" ? { mode } : {}),',
     replace: "...(mode ? { mode: mode as never } : {}),",
     tests: CONFIG,
   },
   {
     attacks: "configuration: a project raises the budget",
-    file: "setup/config.ts",
+    file: "setup/config/config.ts",
     find: "Math.min(one[key] ?? Infinity, other[key] ?? Infinity)",
     replace: "other[key] ?? one[key]",
     tests: CONFIG,
   },
   {
     attacks: "configuration: what the user allows stands before what a project denies",
-    file: "setup/config.ts",
+    file: "setup/config/config.ts",
     find: "[...project.paths, ...(user.permissions?.paths ?? [])]",
     replace: "[...(user.permissions?.paths ?? []), ...project.paths]",
     tests: CONFIG,
@@ -58,7 +58,7 @@ export const setup: Mutant[] = inPackage("apps/cli", [
   },
   {
     attacks: "trust: agents of an untrusted folder are obeyed",
-    file: "setup/subagents.ts",
+    file: "setup/agents/subagents.ts",
     find: '...(trusted ? [join(folder, ".cinch/agents")] : []),',
     replace: '...[join(folder, ".cinch/agents")],',
     tests: PROJECT,

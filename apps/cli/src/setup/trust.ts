@@ -46,18 +46,6 @@ export function isTrustedFolder({ folder, env }: FolderOfUser): boolean {
     .some((record) => (record as { folder?: unknown } | null)?.folder === real);
 }
 
-/** What to ask the user before the folder is opened: `y` means `trustFolder`. `null`: there is nothing to ask. */
-export function trustQuestion({ folder, env }: FolderOfUser): string | null {
-  if (isTrustedFolder({ folder, env })) return null;
-  const needs = whatNeedsTrust({ folder, env });
-  if (needs.length === 0) return null;
-  const list = [needs.slice(0, -1).join(", "), needs.at(-1)].filter((part) => part !== "").join(" and ");
-  return `${shortened(folder, userFolders(env).home)} has ${list}. Trust this folder?`;
-}
-
-const shortened = (path: string, home: string): string =>
-  path.startsWith(`${home}/`) ? `~${path.slice(home.length)}` : path;
-
 /** Remembers the folder for all later starts. */
 export function trustFolder({ folder, env }: FolderOfUser): void {
   if (!isTrustedFolder({ folder, env })) trustedFolders(env).add({ folder: realpathSync(folder) });

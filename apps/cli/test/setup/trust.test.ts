@@ -9,7 +9,7 @@ import { promisify } from "node:util";
 import { Agent, Harness } from "@cinch/core";
 import { sqliteStore } from "@cinch/sqlite";
 import { say, script } from "@cinch/testkit";
-import { folderWarning, isTrustedFolder, trustFolder, trustQuestion, whatNeedsTrust } from "../../src/setup/trust.ts";
+import { folderWarning, isTrustedFolder, trustFolder, whatNeedsTrust } from "../../src/setup/trust.ts";
 import { UserHome } from "./user-home.ts";
 
 const OPENER = fileURLToPath(new URL("opening-process.ts", import.meta.url));
@@ -50,17 +50,6 @@ test("a folder is trusted by its real path, without its parents and subfolders",
     isTrustedFolder({ folder: join(home, path), env }),
   );
   assert.deepEqual(trusted, [true, true, false, false]);
-});
-
-test("the user is asked once, and only if there is something to obey", async () => {
-  await using user = new UserHome();
-  assert.equal(trustQuestion(user), null);
-  user.write({ "shop/AGENTS.md": "Obey." });
-  assert.equal(trustQuestion(user), "~/shop has AGENTS.md. Trust this folder?");
-  user.write({ "shop/.cinch/config.json": "{}", "shop/CLAUDE.md": "Obey." });
-  assert.equal(trustQuestion(user), "~/shop has AGENTS.md, CLAUDE.md and .cinch/config.json. Trust this folder?");
-  trustFolder(user);
-  assert.equal(trustQuestion(user), null);
 });
 
 test("what is remembered is private, and survives a line that a crash has cut", async () => {

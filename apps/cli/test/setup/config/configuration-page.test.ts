@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { readAgentFiles } from "../../src/setup/agent-files.ts";
-import { CONFIG_KEYS } from "../../src/setup/config-file.ts";
-import { loadConfig } from "../../src/setup/load-config.ts";
-import { KEYS_OF_PROJECTS } from "../../src/setup/narrowed-config.ts";
-import { UserHome } from "./user-home.ts";
+import { readAgentFiles } from "../../../src/setup/agents/agent-files.ts";
+import { CONFIG_KEYS } from "../../../src/setup/config/config-file.ts";
+import { loadConfig } from "../../../src/setup/load-config.ts";
+import { KEYS_OF_PROJECTS } from "../../../src/setup/config/narrowed-config.ts";
+import { UserHome } from "../user-home.ts";
 
-const page = readFileSync(join(import.meta.dirname, "../../../../docs/configuration.md"), "utf8");
+const page = readFileSync(join(import.meta.dirname, "../../../../../docs/configuration.md"), "utf8");
 const blocks = (language: string): string[] =>
   [...page.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, "gms"))].map(([, block = ""]) => block);
 

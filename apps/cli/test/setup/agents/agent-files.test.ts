@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { LLMock } from "@copilotkit/aimock";
 import { textOf } from "@cinch/core";
-import { readAgentFiles } from "../../src/setup/agent-files.ts";
-import { served, UserHome } from "./user-home.ts";
+import { readAgentFiles } from "../../../src/setup/agents/agent-files.ts";
+import { served, UserHome } from "../user-home.ts";
 
 const mock = new LLMock({ port: 0 });
 before(() => mock.start());

@@ -1,11 +1,11 @@
 import { join } from "node:path";
 import { Agent, didYouMean, type ToolSet } from "@cinch/core";
-import { messageOf } from "../error-message.ts";
-import { chooseModel } from "../models/choice.ts";
-import type { Env } from "../models/providers.ts";
+import { messageOf } from "../../error-message.ts";
+import { chooseModel } from "../../models/choice.ts";
+import type { Env } from "../../models/providers.ts";
 import { readAgentFiles, type AgentFile } from "./agent-files.ts";
-import { withSavedKeys } from "./key-files.ts";
-import { expandedHome, userFolders } from "./user-folders.ts";
+import { withSavedKeys } from "../key-files.ts";
+import { expandedHome, userFolders } from "../user-folders.ts";
 
 interface SubagentOptions {
   folder: string;

@@ -1,8 +1,8 @@
 import { didYouMean } from "@cinch/core";
 import * as z from "zod/mini";
-import { messageOf } from "../error-message.ts";
-import { UsageError } from "../exit.ts";
-import { readSmallFile } from "./small-file.ts";
+import { messageOf } from "../../error-message.ts";
+import { UsageError } from "../../exit.ts";
+import { readSmallFile } from "../small-file.ts";
 
 const NAMED = "up|down|left|right|home|end|pageup|pagedown|insert|delete|backspace|tab|enter|escape|f[1-9]|f1[0-2]";
 /** As `KeyEvent` names keys. */

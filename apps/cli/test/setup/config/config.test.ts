@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
 import * as fc from "fast-check";
-import { UsageError } from "../../src/exit.ts";
-import { mergedConfig } from "../../src/setup/config.ts";
-import type { ConfigFile } from "../../src/setup/config-file.ts";
-import { loadConfig } from "../../src/setup/load-config.ts";
-import { narrowedConfig, nothingNarrowed } from "../../src/setup/narrowed-config.ts";
-import type { ProjectFlags } from "../../src/setup/project.ts";
-import { UserHome } from "./user-home.ts";
+import { UsageError } from "../../../src/exit.ts";
+import { mergedConfig } from "../../../src/setup/config/config.ts";
+import type { ConfigFile } from "../../../src/setup/config/config-file.ts";
+import { loadConfig } from "../../../src/setup/load-config.ts";
+import { narrowedConfig, nothingNarrowed } from "../../../src/setup/config/narrowed-config.ts";
+import type { ProjectFlags } from "../../../src/setup/project.ts";
+import { UserHome } from "../user-home.ts";
 
 const load = ({ folder, env }: UserHome, flags: ProjectFlags = {}) => loadConfig({ folder, env, flags, trusted: true });
 
