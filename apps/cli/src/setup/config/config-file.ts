@@ -15,7 +15,7 @@ const folders = z.optional(
   z.array(text.check(z.refine(isFolder, 'must be an absolute path, or one that begins with "~/".'))),
 );
 const positive = z.optional(z.number().check(z.gt(0)));
-const key = z
+const keyName = z
   .string()
   .check(
     z.refine(
@@ -88,7 +88,7 @@ const shape = {
   bell: z.optional(z.boolean()),
   wrap: z.optional(z.enum(["words", "terminal"])),
   /** By action, the key. */
-  keys: z.optional(z.record(z.string(), key)),
+  keys: z.optional(z.record(z.string(), keyName)),
 };
 
 /** What a `config.json` may say. A project's is narrowed before it counts. */
