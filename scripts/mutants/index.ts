@@ -11,6 +11,7 @@ import { permissions } from "./permissions.ts";
 import { profiles } from "./profiles.ts";
 import { search } from "./search.ts";
 import { seats } from "./seats.ts";
+import { setup } from "./setup.ts";
 import { skills } from "./skills.ts";
 import { store } from "./store.ts";
 import { subagents } from "./subagents.ts";
@@ -44,4 +45,5 @@ export const mutants: readonly Mutant[] = [
   ...terminalText,
   ...terminalThread,
   ...terminal,
+  ...setup,
 ];

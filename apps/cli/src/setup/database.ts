@@ -12,7 +12,7 @@ import {
 } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { messageOf } from "../error-message.ts";
-import { PRIVATE_FILE, projectFolder } from "../composer/private-file.ts";
+import { PRIVATE_FILE, projectFolder, realPathOrSame } from "../composer/private-file.ts";
 import type { Env } from "../models/providers.ts";
 import { RecordFile } from "./record-file.ts";
 import { userFolders } from "./user-folders.ts";
@@ -26,7 +26,6 @@ const IGNORED = `# Written by cinch. Threads stay on this machine; config.json, 
 `;
 
 interface DatabaseOf {
-  /** The real path. */
   folder: string;
   env: Env;
 }
@@ -44,7 +43,8 @@ interface DatabaseChoice {
  * grants for its threads. Unless the folder is trusted, another one in the user's state folder takes its place.
  */
 export function databaseOf(options: DatabaseOf & { trusted: boolean; flag?: string | undefined }): DatabaseChoice {
-  const { folder, env, trusted, flag } = options;
+  const { env, trusted, flag } = options;
+  const folder = realPathOrSame(options.folder);
   if (flag !== undefined) return { path: resolve(folder, flag), isOwn: false, note: null };
   const own = join(folder, OWN_FOLDER, NAME);
   if (trusted || !hasForeignDatabase({ folder, env })) return { path: own, isOwn: true, note: null };
@@ -54,12 +54,12 @@ export function databaseOf(options: DatabaseOf & { trusted: boolean; flag?: stri
 }
 
 /** Whether there is a `.cinch/cinch.db` that was not made here, or something that takes its place. */
-export function hasForeignDatabase({ folder, env }: DatabaseOf): boolean {
+export function hasForeignDatabase({ folder: given, env }: DatabaseOf): boolean {
+  const folder = realPathOrSame(given);
   const cinch = lstatSync(join(folder, OWN_FOLDER), { throwIfNoEntry: false });
   if (!cinch) return false;
   if (!cinch.isDirectory()) return true;
-  const files = readdirSync(join(folder, OWN_FOLDER)).filter((name) => name.startsWith(NAME));
-  if (files.length === 0) return false;
+  if (!readdirSync(join(folder, OWN_FOLDER)).some((name) => name.toLowerCase().startsWith(NAME))) return false;
   const file = lstatSync(join(folder, OWN_FOLDER, NAME), { throwIfNoEntry: false });
   if (!file?.isFile()) return true;
   const { ino, birthtimeMs } = file;
@@ -74,7 +74,8 @@ export function hasForeignDatabase({ folder, env }: DatabaseOf): boolean {
  * Makes an empty `.cinch/cinch.db` if there is none, and remembers that it was made here. Returns what the user must know if that fails:
  * the store then makes the file itself, or says why it can't.
  */
-export function makeDatabase({ folder, env }: DatabaseOf): string | null {
+export function makeDatabase({ folder: given, env }: DatabaseOf): string | null {
+  const folder = realPathOrSame(given);
   const cinch = join(folder, OWN_FOLDER);
   const file = join(cinch, NAME);
   try {

@@ -5,14 +5,16 @@ import { envValue, providers, type Env } from "../models/providers.ts";
 import { readSmallFile } from "./small-file.ts";
 import { userFolders } from "./user-folders.ts";
 
-/** A folder with a file for each key, so that two processes that save keys do not overwrite each other's. */
-export const keysFolder = (env: Env): string => join(userFolders(env).config, "keys");
+/** In the user's configuration: a file for each key, so that processes that save keys do not overwrite each other's. */
+export const KEYS_FOLDER = "keys";
 
-const fileOf = (variable: string, env: Env): string => join(keysFolder(env), variable);
+const fileOf = (variable: string, env: Env): string => join(userFolders(env).config, KEYS_FOLDER, variable);
 
-/** Only this user can read the file, from its first moment on. */
-export function saveKey(variable: string, key: string, env: Env): void {
-  replacePrivateFile(fileOf(variable, env), `${key}\n`);
+/** Returns the file. Only this user can read it, from its first moment on. */
+export function saveKey(variable: string, key: string, env: Env): string {
+  const file = fileOf(variable, env);
+  replacePrivateFile(file, `${key}\n`);
+  return file;
 }
 
 /** The environment with the saved keys below it. It is for providers alone: no command gets it. */

@@ -10,6 +10,7 @@ export interface KeyedProvider {
   variable: string;
   /** The model that the key is tried with. */
   defaultModel: string;
+  /** In the environment, or saved. */
   hasKey: boolean;
 }
 

@@ -1,7 +1,7 @@
 import type { Harness, Store } from "@cinch/core";
 import type { ModelChoice } from "../models/choice.ts";
 import type { Env } from "../models/providers.ts";
-import type { Config } from "./config.ts";
+import type { Config } from "./config/config.ts";
 
 /** What the command line says about a project. It stands above every file. */
 export interface ProjectFlags {

@@ -23,8 +23,19 @@ const OBEYED = [
 
 /** What Cinch would obey in this folder if it were trusted. It is looked for, and not read. A database may hold grants, so it is listed. */
 export function whatNeedsTrust({ folder, env }: FolderOfUser): string[] {
-  const found = OBEYED.filter((name) => lstatSync(join(folder, name), { throwIfNoEntry: false }) !== undefined);
+  const found = OBEYED.filter((name) => mayExist(join(folder, name)));
   return hasForeignDatabase({ folder, env }) ? [...found, ".cinch/cinch.db"] : found;
+}
+
+/** A file that can't be looked at may be there. */
+function mayExist(path: string): boolean {
+  try {
+    lstatSync(path);
+    return true;
+  } catch (error) {
+    const { code = "" } = error as NodeJS.ErrnoException;
+    return code !== "ENOENT" && code !== "ENOTDIR";
+  }
 }
 
 /** Means this very folder, by its real path, and neither its parents nor its subfolders. */

@@ -86,11 +86,11 @@ test("an answer that says nothing of the key leaves the choice to the user", asy
   using busy = await server((_, response) => {
     response
       .writeHead(529, { "content-type": "application/json" })
-      .end(JSON.stringify({ error: { message: `busy ${KEY}` } }));
+      .end(JSON.stringify({ type: "error", error: { type: "overloaded_error", message: `busy ${KEY}` } }));
   });
   const trial = await tryKey("anthropic", KEY, { env: serverAt(busy.url) });
   assert.equal(trial.kind, "unsure");
-  assert.match((trial as { message: string }).message, /^anthropic did not accept the request \(529\): /);
+  assert.match((trial as { message: string }).message, /^anthropic did not accept the request \(529\): busy …$/);
   assert.doesNotMatch(JSON.stringify(trial), new RegExp(KEY));
   const unreachable = await tryKey("openai", KEY, { env: serverAt("http://127.0.0.1:1") });
   assert.equal(unreachable.kind, "unsure");

@@ -108,8 +108,8 @@ describe("an open project", { concurrency: false }, () => {
       assert.match(printed!, /PATH=/);
       assert.doesNotMatch(printed! + prompts() + project.notes.join(), /secret|sk-ant/);
       assert.doesNotMatch(JSON.stringify(project.env), /sk-ant/);
-      const { messages } = project.harness.getDisplayState();
-      assert.doesNotMatch(JSON.stringify(messages), /sk-ant|a-secret/);
+      await project.close();
+      assert.doesNotMatch(readFileSync(project.db, "latin1"), /sk-ant|a-secret/);
     } finally {
       delete process.env["ANTHROPIC_API_KEY"];
     }

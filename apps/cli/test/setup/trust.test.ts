@@ -22,6 +22,15 @@ test("only what would be obeyed is asked for, and it is not read for that", asyn
   assert.deepEqual(whatNeedsTrust(user), ["AGENTS.md", ".cinch/config.json", ".cinch/cinch.db"]);
 });
 
+test("whatever stands in the place of a file, a folder can be looked at and opened", async () => {
+  await using user = new UserHome().write({ "shop/.cinch": "a file", "shop/.claude": "a file" });
+  symlinkSync(".agents", join(user.folder, ".agents"));
+  symlinkSync("/nowhere", join(user.folder, "AGENTS.md"));
+  assert.deepEqual(whatNeedsTrust(user), ["AGENTS.md", ".agents/skills", ".cinch/cinch.db"]);
+  const project = await user.open();
+  assert.ok(project.db.startsWith(user.state));
+});
+
 test("nothing of a folder that is not trusted is read", { timeout: 20_000 }, async () => {
   await using user = new UserHome();
   user.trap("shop/AGENTS.md", "shop/CLAUDE.md", "shop/.cinch/config.json", "shop/.cinch/agents/a.md");
@@ -112,7 +121,8 @@ test("threads that were begun in a folder stay there, and need no trust", async 
   assert.equal(first.db, join(user.folder, ".cinch/cinch.db"));
   await first.harness.createThread({ title: "mine" });
   await first.close();
-  assert.deepEqual(whatNeedsTrust(user), []);
+  symlinkSync(user.folder, join(user.home, "link"));
+  assert.deepEqual(whatNeedsTrust({ folder: join(user.home, "link"), env: user.env }), []);
   const second = await user.open();
   assert.deepEqual(
     (await second.harness.listThreads()).map(({ title }) => title),

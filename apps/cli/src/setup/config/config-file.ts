@@ -1,16 +1,29 @@
 import { didYouMean } from "@cinch/core";
 import * as z from "zod/mini";
-import { messageOf } from "../error-message.ts";
-import { UsageError } from "../exit.ts";
-import { readSmallFile } from "./small-file.ts";
+import { messageOf } from "../../error-message.ts";
+import { UsageError } from "../../exit.ts";
+import { readSmallFile } from "../small-file.ts";
 
-const text = z.string().check(z.minLength(1));
+const NAMED = "up|down|left|right|home|end|pageup|pagedown|insert|delete|backspace|tab|enter|escape|f[1-9]|f1[0-2]";
+/** As `KeyEvent` names keys. */
+const KEY = new RegExp(`^(ctrl-)?(alt-)?(shift-)?(${NAMED})$|^(ctrl-|alt-|ctrl-alt-)(shift-)?(space|[^\\sA-Z])$`, "u");
+
+const text = z.string().check(z.minLength(1), z.maxLength(1_000));
 const texts = z.optional(z.array(text));
 const isFolder = (path: string): boolean => path.startsWith("/") || path.startsWith("~/");
 const folders = z.optional(
   z.array(text.check(z.refine(isFolder, 'must be an absolute path, or one that begins with "~/".'))),
 );
 const positive = z.optional(z.number().check(z.gt(0)));
+const keyName = z
+  .string()
+  .check(
+    z.refine(
+      (name) => KEY.test(name),
+      'must be a key such as "ctrl-p", "alt-shift-up" or "f5": modifiers in the order ctrl, alt, shift; a character needs ctrl or alt.',
+    ),
+  );
+const tokens = z.optional(z.int().check(z.gte(1_000)));
 const dollars = z.number().check(z.gte(0));
 const policy = z.enum(["allow", "ask", "deny"]);
 const limits = { steps: positive, tokens: positive, cost: positive, wallMs: positive };
@@ -68,20 +81,21 @@ const shape = {
       }),
     ),
   ),
-  memory: z.optional(z.strictObject({ messageTokens: positive, observationTokens: positive })),
+  memory: z.optional(z.strictObject({ messageTokens: tokens, observationTokens: tokens })),
   /** Further folders of the machine. */
   skills: folders,
   agents: folders,
   bell: z.optional(z.boolean()),
   wrap: z.optional(z.enum(["words", "terminal"])),
   /** By action, the key. */
-  keys: z.optional(z.record(z.string(), text)),
+  keys: z.optional(z.record(z.string(), keyName)),
 };
 
 /** What a `config.json` may say. A project's is narrowed before it counts. */
 const ConfigFile = z.strictObject(shape);
 export type ConfigFile = z.infer<typeof ConfigFile>;
 export type ConfigKey = keyof ConfigFile;
+export const CONFIG_KEYS = Object.keys(shape) as readonly ConfigKey[];
 export type ConfigPermissions = NonNullable<ConfigFile["permissions"]>;
 export type ConfigBudget = NonNullable<ConfigFile["budget"]>;
 
@@ -114,6 +128,7 @@ const TYPES: Readonly<Record<string, string>> = {
   number: "must be a number",
   boolean: "must be true or false",
   array: "must be a list",
+  int: "must be a whole number",
 };
 
 function problemOf(issue: z.core.$ZodRawIssue): string {
@@ -128,6 +143,8 @@ function problemOf(issue: z.core.$ZodRawIssue): string {
     case "too_small":
       if (issue.origin !== "number") return "must not be empty.";
       return unlike(`must be ${issue.inclusive ? "at least" : "more than"} ${issue.minimum}`, issue.input);
+    case "too_big":
+      return `must have at most ${issue.maximum} characters.`;
     default:
       return issue.message ?? "is not valid.";
   }

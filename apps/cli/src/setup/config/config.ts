@@ -1,7 +1,7 @@
 import type { Budget, PathRule, PriceTable, Rule } from "@cinch/core";
 import type { ConfigBudget, ConfigFile } from "./config-file.ts";
 import type { NarrowedConfig } from "./narrowed-config.ts";
-import type { ProjectFlags } from "./project.ts";
+import type { ProjectFlags } from "../project.ts";
 
 /** What the files and the flags say together. */
 export interface Config {

@@ -20,7 +20,7 @@ export interface NarrowedConfig {
 
 export const nothingNarrowed: NarrowedConfig = { ask: [], deny: [], rules: [], paths: [], budget: {}, memory: {} };
 
-const KEYS_OF_PROJECTS: readonly ConfigKey[] = ["$schema", "model", "mode", "permissions", "budget", "memory"];
+export const KEYS_OF_PROJECTS: readonly ConfigKey[] = ["$schema", "model", "mode", "permissions", "budget", "memory"];
 
 /** The part of a project's file that counts, and a note for everything else in it. */
 export function narrowedConfig(file: string, given: ConfigFile): { config: NarrowedConfig; notes: string[] } {

@@ -1,11 +1,11 @@
 import { join } from "node:path";
-import { Agent, didYouMean } from "@cinch/core";
-import { messageOf } from "../error-message.ts";
-import { chooseModel } from "../models/choice.ts";
-import type { Env } from "../models/providers.ts";
+import { Agent, didYouMean, type ToolSet } from "@cinch/core";
+import { messageOf } from "../../error-message.ts";
+import { chooseModel } from "../../models/choice.ts";
+import type { Env } from "../../models/providers.ts";
 import { readAgentFiles, type AgentFile } from "./agent-files.ts";
-import { withSavedKeys } from "./key-files.ts";
-import { expandedHome, userFolders } from "./user-folders.ts";
+import { withSavedKeys } from "../key-files.ts";
+import { expandedHome, userFolders } from "../user-folders.ts";
 
 interface SubagentOptions {
   folder: string;
@@ -13,12 +13,13 @@ interface SubagentOptions {
   trusted: boolean;
   /** Further folders of the user. */
   folders: readonly string[];
+  workspaceTools: ToolSet;
   /** The names of all tools that agents can have. */
   tools: readonly string[];
 }
 
 /** The subagents of the user and, in a trusted folder, of the project. What can't be used of them is a note. */
-export function subagentsOf({ folder, env, trusted, folders, tools }: SubagentOptions): {
+export function subagentsOf({ folder, env, trusted, folders, workspaceTools, tools }: SubagentOptions): {
   agents: Agent[];
   notes: string[];
 } {
@@ -30,10 +31,15 @@ export function subagentsOf({ folder, env, trusted, folders, tools }: SubagentOp
   const keyed = withSavedKeys(env);
   const usable = agents.map((file) => {
     const { file: _, ...config } = withKnownTools(withUsableModel(file, keyed, notes), tools, notes);
-    return new Agent(config);
+    const { availableTools } = config;
+    return new Agent({ ...config, ...(availableTools ? { tools: picked(workspaceTools, availableTools) } : {}) });
   });
   return { agents: usable, notes };
 }
+
+/** With tools of its own, an agent is not shown those of the workspace that it may not use. */
+const picked = (tools: ToolSet, names: readonly string[]): ToolSet =>
+  Object.fromEntries(Object.entries(tools).filter(([name]) => names.includes(name)));
 
 function withUsableModel(agent: AgentFile, env: Env, notes: string[]): AgentFile {
   const { model, ...others } = agent;

@@ -2,8 +2,8 @@ import { readdirSync } from "node:fs";
 import { basename, join } from "node:path";
 import { didYouMean } from "@cinch/core";
 import { parseFrontmatter, type ParsedFrontmatter } from "@cinch/memory";
-import { messageOf } from "../error-message.ts";
-import { readSmallFile } from "./small-file.ts";
+import { messageOf } from "../../error-message.ts";
+import { readSmallFile } from "../small-file.ts";
 
 /** A subagent, as a Markdown file describes it. */
 export interface AgentFile {

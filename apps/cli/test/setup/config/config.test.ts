@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
 import * as fc from "fast-check";
-import { UsageError } from "../../src/exit.ts";
-import { mergedConfig } from "../../src/setup/config.ts";
-import type { ConfigFile } from "../../src/setup/config-file.ts";
-import { loadConfig } from "../../src/setup/load-config.ts";
-import { narrowedConfig, nothingNarrowed } from "../../src/setup/narrowed-config.ts";
-import type { ProjectFlags } from "../../src/setup/project.ts";
-import { UserHome } from "./user-home.ts";
+import { UsageError } from "../../../src/exit.ts";
+import { mergedConfig } from "../../../src/setup/config/config.ts";
+import type { ConfigFile } from "../../../src/setup/config/config-file.ts";
+import { loadConfig } from "../../../src/setup/load-config.ts";
+import { narrowedConfig, nothingNarrowed } from "../../../src/setup/config/narrowed-config.ts";
+import type { ProjectFlags } from "../../../src/setup/project.ts";
+import { UserHome } from "../user-home.ts";
 
 const load = ({ folder, env }: UserHome, flags: ProjectFlags = {}) => loadConfig({ folder, env, flags, trusted: true });
 
@@ -23,7 +23,10 @@ test("a mistake in a file is refused with the file, the key and what is allowed"
     [{ budget: { cost: 0 } }, /"budget\.cost" must be more than 0, not 0\.$/],
     [{ budget: 5 }, /"budget" must be an object with the keys steps, tokens, cost, wallMs, thread, not 5\.$/],
     [{ hosts: "example.org" }, /"hosts" must be a list, not "example\.org"\.$/],
-    [{ keys: { pager: "" } }, /"keys\.pager" must not be empty\.$/],
+    [{ memory: { messageTokens: 5 } }, /"memory\.messageTokens" must be at least 1000, not 5\.$/],
+    [{ memory: { messageTokens: 1000.5 } }, /"memory\.messageTokens" must be a whole number, not 1000\.5\.$/],
+    [{ model: "x".repeat(1_001) }, /"model" must have at most 1000 characters\.$/],
+    [{ hosts: [""] }, /"hosts\[0\]" must not be empty\.$/],
     [{ skills: ["skills"] }, /"skills\[0\]" must be an absolute path, or one that begins with "~\/"\.$/],
     [
       { permissions: { rules: [{ category: "edit", policy: "alow" }] } },
@@ -55,6 +58,18 @@ test("a mistake in a file is refused with the file, the key and what is allowed"
         return error.message.startsWith(join(user.home, place));
       });
     }
+  }
+});
+
+test("keys are named as the terminal reports them", async () => {
+  const keys = ["ctrl-p", "alt-shift-b", "ctrl-alt-shift-up", "f12", "escape", "ctrl-space", "alt-é"];
+  for (const key of keys) {
+    await using user = new UserHome().write({ ".config/cinch/config.json": { keys: { pager: key } } });
+    assert.deepEqual((await load(user)).config.keys, { pager: key });
+  }
+  for (const key of ["", "p", "ctrl+p", "Ctrl-P", "shift-p", "alt-ctrl-p", "ctrl-", "return", "f13", "ctrl-ab"]) {
+    await using user = new UserHome().write({ ".config/cinch/config.json": { keys: { pager: key } } });
+    await assert.rejects(load(user), /"keys\.pager" must be a key such as "ctrl-p"/, key);
   }
 });
 
@@ -90,7 +105,7 @@ test("defaults, the user, the project and the flags: the later ones count", asyn
       budget: { cost: 5, thread: { cost: 20 } },
       memory: { messageTokens: 10_000, observationTokens: 20_000 },
       wrap: "terminal",
-      keys: { pager: "ctrl+p" },
+      keys: { pager: "ctrl-p" },
     },
     "shop/.cinch/config.json": {
       mode: "plan",
@@ -115,7 +130,7 @@ test("defaults, the user, the project and the flags: the later ones count", asyn
     budget: { cost: 2, steps: 50, thread: { cost: 20 } },
     memory: { messageTokens: 8_000, observationTokens: 20_000 },
     wrap: "terminal",
-    keys: { pager: "ctrl+p" },
+    keys: { pager: "ctrl-p" },
   });
   const flags = { mode: "build", yolo: true, allow: ["npm test *"], deny: ["rm *"], budget: 9 };
   const { config: flagged } = await load(user, flags);
