@@ -1,7 +1,7 @@
 import type { Json, PendingApproval } from "@cinch/core";
 import { line, text, type Line } from "../terminal/line.ts";
 import { diffHunks, diffLineList } from "../text/diff.ts";
-import { gutterRows, inGutter, isLong } from "./gutter.ts";
+import { gutterRows, inGutter, isLong, rememberedRows } from "./gutter.ts";
 import type { PanelContext } from "./panel.ts";
 
 /** What `execute` runs. */
@@ -26,7 +26,10 @@ export function approvalTitle(approval: PendingApproval): string {
  * Exactly and completely what will run, revealed: the command, or the diff, or the arguments. To be printed once, before the panel asks,
  * whenever `approvalIsLong`.
  */
-export function approvalLines(approval: PendingApproval, { width }: { width: number }): Line[] {
+export const approvalLines = (approval: PendingApproval, { width }: { width: number }): readonly Line[] =>
+  rememberedRows(approval, width, () => linesOf(approval, width));
+
+function linesOf(approval: PendingApproval, width: number): Line[] {
   const command = commandArgs(approval);
   if (command) return commandLines(command, width);
   const { toolName, args } = approval;
