@@ -1,4 +1,12 @@
-import { textOf, type HarnessMessage, type Json, type Part, type ToolCallPart } from "@cinch/core";
+import {
+  textOf,
+  type FileDiff,
+  type HarnessDisplayState,
+  type HarnessMessage,
+  type Json,
+  type Part,
+  type ToolCallPart,
+} from "@cinch/core";
 import { line, text, type Line, type Span, type Style } from "../terminal/line.ts";
 import { diffHunks, diffLineList } from "../text/diff.ts";
 import { MarkdownStream } from "../text/markdown.ts";
@@ -71,6 +79,37 @@ export function unfoldedCallLines(
     ...textRows(textOf(content), dimmed, MARGIN),
   ];
 }
+
+/** The newest call of a thread: what a running command has printed so far, or a whole result. `undefined`: there is none. */
+export function newestCallLines({
+  messages,
+  activeTools,
+}: Pick<HarnessDisplayState, "messages" | "activeTools">): Line[] | undefined {
+  const running = Object.values(activeTools).findLast(({ status, output }) => status === "running" && output !== "");
+  if (running) {
+    const { toolName, args, output } = running;
+    return [line(`… ${toolName}`, { bold: true }), ...argumentRows(args), ...textRows(output, dimmed, MARGIN)];
+  }
+  for (const { content, outcomes } of messages.toReversed()) {
+    const call = content.findLast((part) => part.type === "tool-call" && Object.hasOwn(outcomes, part.toolCallId));
+    if (call?.type === "tool-call") return unfoldedCallLines(call, outcomes[call.toolCallId]);
+  }
+  return undefined;
+}
+
+/** The changes of files, each with its whole diff. */
+export const fileDiffLines = (files: readonly FileDiff[]): Line[] =>
+  files.flatMap(({ path, status, diff, note }) => [
+    {
+      spans: [
+        { text: text(path, { reveal: true }), style: { bold: true } },
+        { text: text(`  ${status}`), style: dimmed },
+      ],
+    },
+    ...(note === undefined ? [] : [line(note, dimmed)]),
+    ...diffLineList(diffHunks(diff)),
+    line(""),
+  ]);
 
 function callTitle(toolName: string, outcome: HarnessMessage["outcomes"][string] | undefined): Line {
   const name: Span = { text: text(toolName), style: { bold: true } };
