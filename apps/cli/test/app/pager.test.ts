@@ -57,12 +57,11 @@ test("q closes the pager, and the main screen is as it was", async () => {
   await assertMain(terminal);
 });
 
-for (const signal of ["TERM", "HUP", "INT"])
-  test(`SIG${signal} in the pager gives the shell its main screen back`, async () => {
-    using terminal = await paging();
-    process.kill(childOf(terminal), `SIG${signal}` as NodeJS.Signals);
-    await assertMain(terminal);
-  });
+test("a signal in the pager gives the shell its main screen back", async () => {
+  using terminal = await paging();
+  process.kill(childOf(terminal), "SIGTERM");
+  await assertMain(terminal);
+});
 
 test("a crash in the pager gives the shell its main screen back, and the error can be read there", async () => {
   using terminal = await paging();
