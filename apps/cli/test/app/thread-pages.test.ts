@@ -116,7 +116,7 @@ test("a long thread opens with its newest messages, and older ones are read page
   const pages: string[][] = [];
   for (let page = await source.older({ width: 80 }); page; page = await source.older({ width: 80 }))
     pages.unshift(page.map(plainText));
-  assert.ok(pages.length > 4, "the thread was read at once");
+  assert.ok(pages.length > 10, "the thread was read at once");
   assert.equal(pages.at(-1)!.at(-2), "answer 129.");
   const expected = Array.from({ length: 130 }, (_, at) => ["You", `question ${at}.`, "", `answer ${at}.`, ""]).flat();
   assert.deepEqual(pages.flat(), expected);
