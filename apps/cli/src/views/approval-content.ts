@@ -13,9 +13,9 @@ export interface CommandArgs {
 const isObject = (value: Json | undefined): value is { [key: string]: Json } =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** `undefined` if the call runs no command. */
-export const commandArgs = ({ category, args }: PendingApproval): CommandArgs | undefined =>
-  category === "execute" && isObject(args) && typeof args["command"] === "string" ? (args as CommandArgs) : undefined;
+/** `undefined` if it is no command of the workspace: what another tool does with a command is not known, so its name is shown. */
+export const commandArgs = ({ toolName, args }: PendingApproval): CommandArgs | undefined =>
+  toolName === "execute" && isObject(args) && typeof args["command"] === "string" ? (args as CommandArgs) : undefined;
 
 export function approvalTitle(approval: PendingApproval): string {
   if (commandArgs(approval)) return "Run this command?";

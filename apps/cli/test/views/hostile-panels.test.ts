@@ -192,6 +192,11 @@ test("a diff is shown revealed, and one that was truncated is not shown instead 
     assert.match(shown(cut).join("\n"), new RegExp(quote('"new_string": "x"').replaceAll("\\", "")), cut);
 });
 
+test("another tool that runs commands is named", () => {
+  const remote = approval({ toolName: "ssh", category: "execute", args: { command: "ls" } });
+  assert.deepEqual(approvalLines(remote, { width: 80 }).map(plainText), ["│ ssh {", '│   "command": "ls"', "│ }"]);
+});
+
 test("on a screen without room for a gutter, what is approved is printed above", () => {
   assert.equal(approvalIsLong(approval(), { width: 8, rows: 50 }), true);
   assert.equal(approvalIsLong(approval(), { width: 80, rows: 1 }), true);
