@@ -32,10 +32,11 @@ export const approvalLines = (approval: PendingApproval, { width }: { width: num
 function linesOf(approval: PendingApproval, width: number): Line[] {
   const command = commandArgs(approval);
   if (command) return commandLines(command, width);
-  const { toolName, args } = approval;
+  const { toolName } = approval;
   const diff = wholeDiff(approval);
-  if (diff === undefined) return gutterRows(`${toolName} ${JSON.stringify(args, null, 2)}`, width);
-  return [...gutterRows(`${toolName} ${targetOf(args)}`, width), ...diffRows(diff, width)];
+  if (diff === undefined) return gutterRows(callText(approval), width);
+  const call = isFileChange(approval) ? `${toolName} ${approval.args.file_path}` : callText(approval);
+  return [...gutterRows(call, width), ...diffRows(diff, width)];
 }
 
 /** The panel has no room for all of it: it is printed above. */
@@ -48,10 +49,13 @@ function commandLines({ command, ...options }: CommandArgs, width: number): Line
   return [...rows, line("with", { dim: true }), ...gutterRows(JSON.stringify(options), width)];
 }
 
-const targetOf = (args: Json): string => {
-  const path = isObject(args) ? (args["path"] ?? args["file_path"]) : undefined;
-  return typeof path === "string" ? path : JSON.stringify(args);
-};
+const callText = ({ toolName, args }: PendingApproval): string => `${toolName} ${JSON.stringify(args, null, 2)}`;
+
+/** A tool of the workspace, whose diff says all that its arguments do. */
+const isFileChange = (approval: PendingApproval): approval is PendingApproval & { args: { file_path: string } } =>
+  ["edit_file", "write_file"].includes(approval.toolName) &&
+  isObject(approval.args) &&
+  typeof approval.args["file_path"] === "string";
 
 /** The diff of the preview, unless it was truncated: what is approved must be seen whole. */
 function wholeDiff({ preview }: PendingApproval): string | undefined {
