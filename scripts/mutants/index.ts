@@ -6,6 +6,7 @@ import { folded } from "./folded.ts";
 import { memory } from "./memory.ts";
 import { limits } from "./limits.ts";
 import type { Mutant } from "./mutant.ts";
+import { panels } from "./panels.ts";
 import { patterns } from "./patterns.ts";
 import { permissions } from "./permissions.ts";
 import { profiles } from "./profiles.ts";
@@ -46,4 +47,5 @@ export const mutants: readonly Mutant[] = [
   ...terminalThread,
   ...terminal,
   ...setup,
+  ...panels,
 ];

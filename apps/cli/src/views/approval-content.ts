@@ -1,7 +1,7 @@
 import type { Json, PendingApproval } from "@cinch/core";
 import { line, text, type Line } from "../terminal/line.ts";
 import { diffHunks, diffLineList } from "../text/diff.ts";
-import { gutterRows, inGutter, isLong } from "./gutter.ts";
+import { gutterRows, inGutter, isLong, rememberedRows } from "./gutter.ts";
 import type { PanelContext } from "./panel.ts";
 
 /** What `execute` runs. */
@@ -13,9 +13,9 @@ export interface CommandArgs {
 const isObject = (value: Json | undefined): value is { [key: string]: Json } =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** `undefined` if the call runs no command. */
-export const commandArgs = ({ category, args }: PendingApproval): CommandArgs | undefined =>
-  category === "execute" && isObject(args) && typeof args["command"] === "string" ? (args as CommandArgs) : undefined;
+/** `undefined` if it is no command of the workspace: what another tool does with a command is not known, so its name is shown. */
+export const commandArgs = ({ toolName, args }: PendingApproval): CommandArgs | undefined =>
+  toolName === "execute" && isObject(args) && typeof args["command"] === "string" ? (args as CommandArgs) : undefined;
 
 export function approvalTitle(approval: PendingApproval): string {
   if (commandArgs(approval)) return "Run this command?";
@@ -26,13 +26,17 @@ export function approvalTitle(approval: PendingApproval): string {
  * Exactly and completely what will run, revealed: the command, or the diff, or the arguments. To be printed once, before the panel asks,
  * whenever `approvalIsLong`.
  */
-export function approvalLines(approval: PendingApproval, { width }: { width: number }): Line[] {
+export const approvalLines = (approval: PendingApproval, { width }: { width: number }): readonly Line[] =>
+  rememberedRows(approval, width, () => linesOf(approval, width));
+
+function linesOf(approval: PendingApproval, width: number): Line[] {
   const command = commandArgs(approval);
   if (command) return commandLines(command, width);
-  const { toolName, args } = approval;
+  const { toolName } = approval;
   const diff = wholeDiff(approval);
-  if (diff === undefined) return gutterRows(`${toolName} ${JSON.stringify(args, null, 2)}`, width);
-  return [...gutterRows(`${toolName} ${targetOf(args)}`, width), ...diffRows(diff, width)];
+  if (diff === undefined) return gutterRows(callText(approval), width);
+  const call = isFileChange(approval) ? `${toolName} ${approval.args.file_path}` : callText(approval);
+  return [...gutterRows(call, width), ...diffRows(diff, width)];
 }
 
 /** The panel has no room for all of it: it is printed above. */
@@ -45,10 +49,13 @@ function commandLines({ command, ...options }: CommandArgs, width: number): Line
   return [...rows, line("with", { dim: true }), ...gutterRows(JSON.stringify(options), width)];
 }
 
-const targetOf = (args: Json): string => {
-  const path = isObject(args) ? (args["path"] ?? args["file_path"]) : undefined;
-  return typeof path === "string" ? path : JSON.stringify(args);
-};
+const callText = ({ toolName, args }: PendingApproval): string => `${toolName} ${JSON.stringify(args, null, 2)}`;
+
+/** A tool of the workspace, whose diff says all that its arguments do. */
+const isFileChange = (approval: PendingApproval): approval is PendingApproval & { args: { file_path: string } } =>
+  ["edit_file", "write_file"].includes(approval.toolName) &&
+  isObject(approval.args) &&
+  typeof approval.args["file_path"] === "string";
 
 /** The diff of the preview, unless it was truncated: what is approved must be seen whole. */
 function wholeDiff({ preview }: PendingApproval): string | undefined {
@@ -58,7 +65,9 @@ function wholeDiff({ preview }: PendingApproval): string | undefined {
 
 const HEADER = /^@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@/;
 
-/** Each hunk has as many lines as its header says. */
+const NO_NEWLINE = "\\ No newline at end of file";
+
+/** Each hunk has as many lines as its header says, and no line says that others are missing. */
 function isWhole(unified: string): boolean {
   let [oldLeft, newLeft, hunks] = [0, 0, 0];
   for (const row of unified.replace(/\n$/, "").split("\n")) {
@@ -68,7 +77,7 @@ function isWhole(unified: string): boolean {
       hunks++;
       continue;
     }
-    if (hunks === 0 || row.startsWith("\\")) continue;
+    if (hunks === 0 || row === NO_NEWLINE) continue;
     if (!/^[-+ ]/.test(row)) return false;
     if (!row.startsWith("+")) oldLeft--;
     if (!row.startsWith("-")) newLeft--;

@@ -25,11 +25,12 @@ export type ApprovalChoice =
 
 export const approvalState = (approval: PendingApproval): ApprovalState => ({ approval, marked: 0, reason: null });
 
-type Action = Decision | "reason" | "view";
+export type ApprovalAction = Decision | "reason" | "view";
 
-function choicesOf({ decisions, suggestion, category }: PendingApproval): KeyChoice<Action>[] {
+/** What the panel offers: also for a user who chooses by number. */
+export function approvalChoices({ decisions, suggestion, category }: PendingApproval): KeyChoice<ApprovalAction>[] {
   const pattern = suggestion === null ? "this tool" : quotedLabel(suggestion);
-  const offered: (KeyChoice<Action> & { needs?: Decision })[] = [
+  const offered: (KeyChoice<ApprovalAction> & { needs?: Decision })[] = [
     { id: "approve", key: "y", label: "approve", needs: "approve" },
     { id: "decline", key: "n", label: "decline", needs: "decline" },
     { id: "reason", key: "r", label: "with a reason", needs: "decline" },
@@ -45,7 +46,7 @@ function choicesOf({ decisions, suggestion, category }: PendingApproval): KeyCho
 export const approvalPanel: Panel<ApprovalState, ApprovalChoice> = {
   reduce(state, event) {
     if (state.reason) return reasonTyped(state, state.reason, event);
-    const choices = choicesOf(state.approval);
+    const choices = approvalChoices(state.approval);
     const marked = movedMark(event, { marked: state.marked, count: choices.length });
     if (marked !== undefined) return { kind: "state", state: { ...state, marked } };
     const taken = takenChoice(event, choices, state.marked);
@@ -54,13 +55,13 @@ export const approvalPanel: Panel<ApprovalState, ApprovalChoice> = {
   view({ approval, marked, reason }, context) {
     const title = askTitle(approvalTitle(approval), approval.path, context);
     const above = withContent(title, approvalLines(approval, context), context);
-    if (!reason) return laidOut({ ...above, ...choiceRows(choicesOf(approval), marked, context) }, context);
+    if (!reason) return laidOut({ ...above, ...choiceRows(approvalChoices(approval), marked, context) }, context);
     const { line, column } = fieldRow(reason, context.width, "Why not? ");
     return laidOut({ ...above, body: [line], at: 0, column }, context);
   },
 };
 
-function acted(state: ApprovalState, action: Action): PanelStep<ApprovalState, ApprovalChoice> {
+function acted(state: ApprovalState, action: ApprovalAction): PanelStep<ApprovalState, ApprovalChoice> {
   switch (action) {
     case "reason":
       return { kind: "state", state: { ...state, reason: textField() } };

@@ -30,6 +30,17 @@ export const gutterProse = (foreign: string, width: number): Line[] =>
     .flatMap((one) => wrapSpans([{ text: text(one, { reveal: true }) }], Math.max(MIN_ROOM, width - 1 - GUTTER.length)))
     .flatMap(({ spans }) => inGutter({ spans }, width));
 
+const latest = new WeakMap<object, { width: number; rows: readonly Line[] }>();
+
+/** Each frame asks for the rows of the same question, which may be long. */
+export function rememberedRows(question: object, width: number, make: () => Line[]): readonly Line[] {
+  const known = latest.get(question);
+  if (known?.width === width) return known.rows;
+  const rows = make();
+  latest.set(question, { width, rows });
+  return rows;
+}
+
 /** More than this is printed above the panel, where the terminal scrolls. */
 export const isLong = (rows: readonly Line[], room: { width: number; rows: number }): boolean =>
   rows.length > Math.floor(room.rows / 2) || room.width - 1 - GUTTER.length < MIN_ROOM;

@@ -30,7 +30,7 @@ export type PlanChoice =
   /** The app opens an editor with this text, and then shows `editedPlan` of what the user saved. */
   | { kind: "edit"; text: string; extension: "md" };
 
-type Action = "approve" | "answer" | "edit" | "decline";
+export type PlanAction = "approve" | "answer" | "edit" | "decline";
 
 export const planState = (
   plan: PendingPlan,
@@ -56,7 +56,8 @@ export function editedPlan(state: PlanState, saved: string): PlanState {
   return { ...state, marked: 0, edited: isSame ? null : saved.trim() };
 }
 
-function choicesOf({ transitionsTo }: PlanState): KeyChoice<Action>[] {
+/** What the panel offers: also for a user who chooses by number. */
+export function planChoices({ transitionsTo }: PlanState): KeyChoice<PlanAction>[] {
   return [
     {
       id: "approve",
@@ -75,7 +76,7 @@ const modeName = (mode: string): string => (/^[\w-]+$/.test(mode) ? mode : quote
 export const planPanel: Panel<PlanState, PlanChoice> = {
   reduce(state, event) {
     if (state.reply) return replyTyped(state, state.reply, event);
-    const choices = choicesOf(state);
+    const choices = planChoices(state);
     const marked = movedMark(event, { marked: state.marked, count: choices.length });
     if (marked !== undefined) return { kind: "state", state: { ...state, marked } };
     const taken = takenChoice(event, choices, state.marked);
@@ -85,13 +86,13 @@ export const planPanel: Panel<PlanState, PlanChoice> = {
     const { plan, marked, reply, edited } = state;
     const words = edited === null ? "Carry out this plan?" : "Carry out the plan as you edited it?";
     const title = askTitle(words, plan.path, context);
-    if (!reply) return laidOut({ title, ...choiceRows(choicesOf(state), marked, context) }, context);
+    if (!reply) return laidOut({ title, ...choiceRows(planChoices(state), marked, context) }, context);
     const { line: row, column } = fieldRow(reply, context.width, "Answer: ");
     return laidOut({ title, body: [row], at: 0, column }, context);
   },
 };
 
-function acted(state: PlanState, action: Action): PanelStep<PlanState, PlanChoice> {
+function acted(state: PlanState, action: PlanAction): PanelStep<PlanState, PlanChoice> {
   const { edited, plan } = state;
   switch (action) {
     case "approve":

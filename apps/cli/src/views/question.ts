@@ -3,7 +3,7 @@ import type { KeyEvent } from "../terminal/keys.ts";
 import { text, type Line, type Span } from "../terminal/line.ts";
 import { widthOf } from "../terminal/width.ts";
 import { indentedRows, CHOICE_MARK, movedMark } from "./choices.ts";
-import { gutterProse, isLong, withContent } from "./gutter.ts";
+import { gutterProse, isLong, rememberedRows, withContent } from "./gutter.ts";
 import { laidOut, titleLine } from "./panel-layout.ts";
 import type { Panel, PanelContext, PanelStep } from "./panel.ts";
 import { fieldAfter, fieldRow, fieldText, textField, type TextField } from "./text-field.ts";
@@ -67,8 +67,8 @@ export const questionPanel: Panel<QuestionState, SuspensionChoice> = {
 };
 
 /** To be printed above the panel if `questionIsLong`. */
-export const questionLines = ({ suspendPayload }: PendingQuestion, { width }: { width: number }): Line[] =>
-  gutterProse(suspendPayload.question, width);
+export const questionLines = (question: PendingQuestion, { width }: { width: number }): readonly Line[] =>
+  rememberedRows(question, width, () => gutterProse(question.suspendPayload.question, width));
 
 export const questionIsLong = (question: PendingQuestion, room: Pick<PanelContext, "width" | "rows">): boolean =>
   isLong(questionLines(question, room), room);

@@ -1,6 +1,6 @@
 import type { Json, PendingSuspension } from "@cinch/core";
 import type { Line } from "../terminal/line.ts";
-import { gutterRows, isLong, withContent } from "./gutter.ts";
+import { gutterRows, isLong, rememberedRows, withContent } from "./gutter.ts";
 import { laidOut, titleLine } from "./panel-layout.ts";
 import type { Panel, PanelContext } from "./panel.ts";
 import type { SuspensionChoice } from "./question.ts";
@@ -40,10 +40,12 @@ export const suspensionPanel: Panel<SuspensionState, SuspensionChoice> = {
 };
 
 /** To be printed above the panel if `suspensionIsLong`. */
-export function suspensionLines({ toolName, suspendPayload }: PendingSuspension, { width }: { width: number }): Line[] {
-  const payload = typeof suspendPayload === "string" ? suspendPayload : JSON.stringify(suspendPayload, null, 2);
-  return gutterRows(`${toolName}: ${payload}`, width);
-}
+export const suspensionLines = (suspension: PendingSuspension, { width }: { width: number }): readonly Line[] =>
+  rememberedRows(suspension, width, () => {
+    const { toolName, suspendPayload } = suspension;
+    const payload = typeof suspendPayload === "string" ? suspendPayload : JSON.stringify(suspendPayload, null, 2);
+    return gutterRows(`${toolName}: ${payload}`, width);
+  });
 
 export const suspensionIsLong = (suspension: PendingSuspension, room: Pick<PanelContext, "width" | "rows">): boolean =>
   isLong(suspensionLines(suspension, room), room);

@@ -45,7 +45,12 @@ const panelsWith = (attack: string): Record<string, (context: PanelContext) => s
   "a change": (context) => {
     const lines = attack.split("\n").map((row) => `+${row}`);
     const diff = `@@ -0,0 +1,${lines.length} @@\n${lines.join("\n")}\n`;
-    const change = approval({ toolName: "edit_file", category: "edit", args: { path: attack }, preview: { diff } });
+    const change = approval({
+      toolName: "edit_file",
+      category: "edit",
+      args: { file_path: attack },
+      preview: { diff },
+    });
     return shownRows(approvalPanel, approvalState({ ...change, suggestion: null }), context);
   },
   "a question": (context) => {
@@ -180,7 +185,12 @@ test("whatever a command contains, all of it is shown, in rows that no terminal 
 
 test("a diff is shown revealed, and one that was truncated is not shown instead of the arguments", () => {
   const change = (diff: string) =>
-    approval({ toolName: "edit_file", category: "edit", args: { path: "a.ts", new_string: "x" }, preview: { diff } });
+    approval({
+      toolName: "edit_file",
+      category: "edit",
+      args: { file_path: "a.ts", new_string: "x" },
+      preview: { diff },
+    });
   const shown = (diff: string) => approvalLines(change(diff), { width: 80 }).map(plainText);
   assert.deepEqual(shown("@@ -1 +1 @@\n-a\n+b\u202e\tc\n"), [
     "│ edit_file a.ts",
@@ -188,8 +198,20 @@ test("a diff is shown revealed, and one that was truncated is not shown instead 
     "│   1 + b<U+202E>    c",
   ]);
   assert.deepEqual(shown("@@ -1,2 +1,2 @@\r\n-a\r\n+b\r\n c\r\n"), shown("@@ -1,2 +1,2 @@\n-a\n+b\n c\n"));
-  for (const cut of ["@@ -1,3 +1,3 @@\n-a\n+b\n", "@@ -1 +1 @@\n-a\n+b\n… 3 more lines\n", "", "3 lines left out"])
+  for (const cut of ["@@ -1,3 +1,3 @@\n-a\n+b\n", "@@ -1 +1 @@\n-a\n+b\n\\ 3 more lines\n", "", "3 lines left out"])
     assert.match(shown(cut).join("\n"), new RegExp(quote('"new_string": "x"').replaceAll("\\", "")), cut);
+});
+
+test("the arguments of a tool that is not the workspace's own are shown beside its diff", () => {
+  const preview = { diff: "@@ -1 +1 @@\n-a\n+b\n" };
+  const deploy = approval({ toolName: "deploy", category: "other", args: { file_path: "a", to: "prod" }, preview });
+  const rows = approvalLines(deploy, { width: 80 }).map(plainText);
+  assert.deepEqual(rows.slice(-4), ['│   "to": "prod"', "│ }", "│   1 - a", "│   1 + b"]);
+});
+
+test("another tool that runs commands is named", () => {
+  const remote = approval({ toolName: "ssh", category: "execute", args: { command: "ls" } });
+  assert.deepEqual(approvalLines(remote, { width: 80 }).map(plainText), ["│ ssh {", '│   "command": "ls"', "│ }"]);
 });
 
 test("on a screen without room for a gutter, what is approved is printed above", () => {

@@ -80,7 +80,7 @@ const panels: Record<string, (context: PanelContext) => PanelView> = {
         approval({
           toolName: "edit_file",
           category: "edit",
-          args: { path: "src/sum.ts", old_string: "1", new_string: "0" },
+          args: { file_path: "src/sum.ts", old_string: "1", new_string: "0" },
           suggestion: null,
           preview: { diff },
         }),
