@@ -1,50 +1,58 @@
 import type { Panel } from "../views/panel.ts";
+import type { Dialog } from "./ui-state.ts";
 import type { UiStore } from "./ui-store.ts";
+
+/** Changes the state of a dialog, while it is shown. */
+export type ChangeState<State> = (next: (state: State) => State) => void;
+
+interface DialogOptions<State, Choice> {
+  panel: Panel<State, Choice>;
+  state: State;
+  /** Called with each state, for what has to be loaded for it. */
+  observe?: (state: State, change: ChangeState<State>) => void;
+}
 
 /** Lists and text fields that commands open, one at a time: the next one is shown when the one before is closed. */
 export class Dialogs {
   readonly #ui: UiStore;
   #opened = 0;
   #waiting: Promise<unknown> = Promise.resolve();
-  #resolve: ((choice: unknown) => void) | undefined;
+  #shown: { resolve: (choice: unknown) => void; observe: (state: unknown) => void } | undefined;
 
   constructor(ui: UiStore) {
     this.#ui = ui;
   }
 
-  /** What the user chose. `undefined`: the user closed it. `opened` gets a function that changes its state, while it is shown. */
-  open<State, Choice>(
-    panel: Panel<State, Choice>,
-    state: State,
-    opened: (change: (next: (state: State) => State) => void) => void = () => undefined,
-  ): Promise<Choice | undefined> {
-    const shown = this.#waiting.then(() => this.#show({ panel, state, opened }));
+  /** What the user chose. `undefined`: the user closed it. */
+  open<State, Choice>(options: DialogOptions<State, Choice>): Promise<Choice | undefined> {
+    const shown = this.#waiting.then(() => this.#show(options));
     this.#waiting = shown;
     return shown;
   }
 
   /** The key that closed the dialog. */
-  chosen(id: number, choice: unknown): void {
-    if (id === this.#opened) this.#resolve?.(choice);
+  chosen(choice: unknown): void {
+    const shown = this.#shown;
+    this.#shown = undefined;
+    shown?.resolve(choice);
   }
 
-  #show<State, Choice>({ panel, state, opened }: Shown<State, Choice>): Promise<Choice | undefined> {
+  changed(dialog: Dialog | null): void {
+    if (dialog?.id === this.#opened) this.#shown?.observe(dialog.state);
+  }
+
+  #show<State, Choice>({ panel, state, observe }: DialogOptions<State, Choice>): Promise<Choice | undefined> {
     const id = ++this.#opened;
-    const chosen = new Promise<Choice | undefined>((resolve) => {
-      this.#resolve = (choice) => resolve(choice as Choice | undefined);
-    });
-    this.#ui.update((ui) => ({ ...ui, dialog: { id, panel, state } }));
-    opened((next) =>
+    const change: ChangeState<State> = (next) =>
       this.#ui.update((ui) =>
         ui.dialog?.id === id ? { ...ui, dialog: { id, panel, state: next(ui.dialog.state as State) } } : ui,
-      ),
-    );
-    return chosen;
+      );
+    return new Promise((resolve) => {
+      this.#shown = {
+        resolve: (choice) => resolve(choice as Choice | undefined),
+        observe: (next) => observe?.(next as State, change),
+      };
+      this.#ui.update((ui) => ({ ...ui, dialog: { id, panel, state } }));
+    });
   }
-}
-
-interface Shown<State, Choice> {
-  panel: Panel<State, Choice>;
-  state: State;
-  opened: (change: (next: (state: State) => State) => void) => void;
 }

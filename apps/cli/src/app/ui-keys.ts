@@ -22,8 +22,6 @@ export interface UiFacts {
   queued: readonly InboxItem[];
   /** `stopping`: the user has stopped it. `held`: queued inputs wait for `resume()`, as a parked turn does. */
   turn: "idle" | "working" | "stopping" | "parked" | "held";
-  /** A panel is shown that does not have the keys. */
-  panelWaits: boolean;
 }
 
 /** What a key asks of the app. */
@@ -35,7 +33,8 @@ export type UiIntent =
   | { type: "remove-input"; inputId: string }
   | { type: "remember"; text: string }
   | { type: "attach"; path: string; pasted: string }
-  | { type: "chosen"; id: number; choice: unknown }
+  /** The dialog is closed. */
+  | { type: "chosen"; choice: unknown }
   | {
       type:
         | "stop"
@@ -43,7 +42,6 @@ export type UiIntent =
         | "rewind"
         | "leave"
         | "suspend"
-        | "focus-panel"
         | "next-mode"
         | "editor"
         | "paste-image"
@@ -80,7 +78,7 @@ export function openList({ editor, walk, completion }: UiState, source: Completi
 
 function inDialog(state: UiState, event: ComposerInput, action: AppAction | undefined): UiStep {
   const { id, panel, state: shown } = state.dialog!;
-  const close = (choice: unknown): UiStep => only({ ...state, dialog: null }, { type: "chosen", id, choice });
+  const close = (choice: unknown): UiStep => only({ ...state, dialog: null }, { type: "chosen", choice });
   if (action === "interrupt") return close(undefined);
   const step = panel.reduce(shown, event);
   if (step.kind === "choice") return close(step.choice);
@@ -138,7 +136,6 @@ function act(state: UiState, action: AppAction, { facts, armed }: { facts: UiFac
     case "interrupt":
       return interrupt(state, facts, armed);
     case "complete":
-      if (facts.panelWaits) return only(state, { type: "focus-panel" });
       return only({ ...state, completion: { selected: 0, closed: null } });
     case "search-history":
       return only({ ...state, search: newSearch });

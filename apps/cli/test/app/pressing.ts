@@ -16,7 +16,6 @@ export const facts = (given: Partial<UiFacts> = {}): UiFacts => ({
   },
   queued: [],
   turn: "idle",
-  panelWaits: false,
   ...given,
 });
 

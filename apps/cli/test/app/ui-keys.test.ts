@@ -166,11 +166,6 @@ test("Esc closes the list and does not stop the turn; the list of another word o
   assert.equal(texts(pressed(["@no", ESC, " @no", TAB]).state), "@no @notes.md ");
 });
 
-test("Tab gives a waiting panel the keys, unless a list is open", () => {
-  assert.deepEqual(pressed(["text", TAB], { panelWaits: true }).intents, [{ type: "focus-panel" }]);
-  assert.deepEqual(pressed(["@no", TAB], { panelWaits: true }).intents, []);
-});
-
 test("Alt-Up edits the newest queued input, and then older ones; Enter keeps the change", () => {
   const inbox = { queued: [queued("1", "one"), queued("2", "two")] };
   const { state } = pressed(["draft", key("alt-up")], inbox);
@@ -225,7 +220,7 @@ test("a dialog has all keys; Esc and Ctrl-C close it, and the composer keeps its
   assert.deepEqual(intents, []);
   for (const close of [ESC, CTRL_C]) {
     const closed = pressed([close], { turn: "working" }, state);
-    assert.deepEqual(closed.intents, [{ type: "chosen", id: 7, choice: undefined }]);
+    assert.deepEqual(closed.intents, [{ type: "chosen", choice: undefined }]);
     assert.equal(closed.state.dialog, null);
     assert.equal(texts(closed.state), "draft");
   }
