@@ -1,4 +1,5 @@
 import type { Clock, HarnessEvent, HarnessMode, Session } from "@cinch/core";
+import type { CompletionSource } from "../composer/completion.ts";
 import type { ComposerInput } from "../composer/editor-keys.ts";
 import type { Env } from "../models/providers.ts";
 import type { Project } from "../setup/project.ts";
@@ -34,7 +35,7 @@ import { UiStore } from "./ui-store.ts";
 
 const TICK_MS = 125;
 
-export interface AppOptions {
+export interface RunAppOptions {
   project: Project;
   session: Session;
   commands: readonly AppCommand[];
@@ -44,23 +45,12 @@ export interface AppOptions {
   env: Env;
   /** Where histories and unsent texts are kept. */
   stateFolder: string;
-  settings: AppSettings;
   /** A command to begin with, without the slash. */
   first?: string;
 }
 
-/** Of the configuration. */
-export interface AppSettings {
-  bell: boolean;
-  /** By action. */
-  keys: Readonly<Record<string, string>>;
-  wrap: "words" | "terminal";
-  /** What a turn may cost, in dollars. */
-  budget?: number | undefined;
-}
-
 /** Runs the app until the user leaves, or `signal` is aborted. The session has a thread already, unless `first` chooses one. */
-export async function runApp(options: AppOptions, signal: AbortSignal): Promise<void> {
+export async function runApp(options: RunAppOptions, signal: AbortSignal): Promise<void> {
   using app = new App(options);
   const aborted = new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
   await Promise.race([app.left, aborted]);
@@ -69,7 +59,7 @@ export async function runApp(options: AppOptions, signal: AbortSignal): Promise<
 /** Connects the session, the keys and the screen. What it shows is computed elsewhere, from the display state and the state of the UI. */
 export class App {
   readonly left: Promise<void>;
-  readonly #options: AppOptions;
+  readonly #options: RunAppOptions;
   readonly #keymap: Keymap;
   readonly #surface: Surface;
   readonly #ui: UiStore;
@@ -95,13 +85,13 @@ export class App {
   #branch: string | null = null;
   #turnStartedAt: number | null = null;
   #cancelTick: (() => void) | undefined;
-  #completions = { files: [] as readonly string[], commands: [] as readonly AppCommand[] };
+  #completions: CompletionSource;
 
-  constructor(options: AppOptions) {
-    const { project, session, commands, clock, terminal, features, settings } = options;
+  constructor(options: RunAppOptions) {
+    const { project, session, commands, clock, terminal, features } = options;
     this.#options = options;
     this.left = new Promise((resolve) => (this.#leave = resolve));
-    this.#keymap = keymapOf(settings.keys);
+    this.#keymap = keymapOf(project.config.keys);
     this.#completions = { files: [], commands };
     this.#composer = new ComposerFiles({ state: options.stateFolder, project: project.folder });
     this.#ui = new UiStore(({ editor, edited, dialog }, before) => {
@@ -113,7 +103,7 @@ export class App {
     });
     this.#dialogs = new Dialogs(this.#ui);
     this.#session = new SessionCommands({ session, ui: this.#ui, say: (message) => this.say(message) });
-    this.#bell = new Bell({ output: terminal.output, clock, enabled: settings.bell });
+    this.#bell = new Bell({ output: terminal.output, clock, enabled: project.config.bell });
     const changed = () => this.#surface.screen.request();
     const now = () => clock.now();
     this.#files = new FileList({ folder: project.folder, now, changed });
@@ -183,23 +173,28 @@ export class App {
     const ui = this.#ui.state;
     return {
       isEmpty: ui.editor.text === "" && ui.edited === null && ui.search === null,
-      completes: openList(ui, this.#completions) !== null,
+      completes: openList(ui, this.#source()) !== null,
       now: this.#options.clock.now(),
     };
   }
 
   #facts(): UiFacts {
     const display = this.#options.session.getDisplayState();
-    if (this.#completions.files !== this.#files.files)
-      this.#completions = { ...this.#completions, files: this.#files.files };
     return {
       width: composerWidth(this.#surface.size().columns),
       keymap: this.#keymap,
       entries: this.#composer.history.entries,
-      completions: this.#completions,
+      completions: this.#source(),
       queued: display.inbox.filter(({ note }) => !note),
       turn: this.#turn(),
     };
+  }
+
+  /** The same object until other files are known. */
+  #source(): CompletionSource {
+    const { files } = this.#files;
+    if (this.#completions.files !== files) this.#completions = { ...this.#completions, files };
+    return this.#completions;
   }
 
   #turn(): UiFacts["turn"] {
@@ -318,7 +313,7 @@ export class App {
       rows: size.rows,
       now: clock.now(),
       unicode: features.unicode,
-      wrap: this.#options.settings.wrap,
+      wrap: this.#options.project.config.wrap,
       activity: this.#activity,
     };
     if (this.#restart) this.#transcript.restart(display);
@@ -335,9 +330,9 @@ export class App {
       asked: this.#asked,
       composer: this.#composerContents(),
       ui: this.#ui.state,
-      completions: this.#completions,
+      completions: this.#source(),
       userCommand: this.#machine.running,
-      status: { branch: this.#branch ?? undefined, budget: this.#options.settings.budget },
+      status: { branch: this.#branch ?? undefined, budget: this.#options.project.config.budget.cost },
       held: this.#turn() === "held",
     });
     const print = [...transcript.print, ...this.#toPrint, ...above];
@@ -353,7 +348,7 @@ export class App {
     return this.#asked.sync({
       display: session.getDisplayState(),
       dialog: this.#ui.state.dialog?.id ?? null,
-      wrap: this.#options.settings.wrap,
+      wrap: this.#options.project.config.wrap,
       transitionsTo: mode?.transitionsTo ?? null,
       now: clock.now(),
     });

@@ -1,8 +1,8 @@
-import { isSuspendedBy, type ApprovalAnswer, type PendingSuspension, type SuspensionAnswer } from "@cinch/core";
+import { isSuspendedBy, type ApprovalAnswer, type PendingApproval, type PendingSuspension, type SuspensionAnswer } from "@cinch/core";
 import type { KeyEvent } from "../terminal/keys.ts";
 import type { Line } from "../terminal/line.ts";
 import { approvalPanel, approvalState, editedApproval } from "../views/approval.ts";
-import { approvalIsLong, approvalLines, type ShownApproval } from "../views/approval-content.ts";
+import { approvalIsLong, approvalLines } from "../views/approval-content.ts";
 import type { Panel, PanelContext, PanelView } from "../views/panel.ts";
 import { editedPlan, planLines, planPanel, planState, type PendingPlan } from "../views/plan.ts";
 import { questionIsLong, questionLines, questionPanel, questionState, type PendingQuestion } from "../views/question.ts";
@@ -53,7 +53,7 @@ function asked<State, Choice>({ id, panel, chosen, above, ...options }: AskedOpt
   };
 }
 
-export const askedApproval = (approval: ShownApproval): AskedPanel =>
+export const askedApproval = (approval: PendingApproval): AskedPanel =>
   asked({
     id: panelId(approval),
     panel: approvalPanel,
@@ -71,7 +71,7 @@ export const askedApproval = (approval: ShownApproval): AskedPanel =>
     },
   });
 
-function savedApproval(approval: ShownApproval, text: string): AskedChoice {
+function savedApproval(approval: PendingApproval, text: string): AskedChoice {
   const edited = editedApproval(approval, text);
   switch (edited.kind) {
     case "answer":

@@ -4,6 +4,7 @@ import type { Line } from "../terminal/line.ts";
 import type { PanelContext } from "../views/panel.ts";
 import { askedApproval, askedSuspension, type AskedChoice, type AskedPanel } from "./asked-panel.ts";
 import {
+  GUARD_MS,
   focusHint,
   keysDueAt,
   noPanels,
@@ -76,13 +77,19 @@ export class AskedPanels {
     return panelHasKeys(this.#focus, composer);
   }
 
+  /** Nothing before Tab works: what the hint says must be true when it is read. */
   hint(composer: ComposerContents): string {
-    return focusHint(this.#focus, composer);
+    return composer.now < this.#guardedUntil ? "" : focusHint(this.#focus, composer);
   }
 
-  /** When a frame is due because the panel gets the keys. */
+  /** When a frame is due because the panel gets the keys, or can be given them. */
   keysDueAt(composer: ComposerContents): number | null {
+    if (this.shown && composer.now < this.#guardedUntil) return this.#guardedUntil;
     return keysDueAt(this.#focus, composer);
+  }
+
+  get #guardedUntil(): number {
+    return this.#focus.shownAt + GUARD_MS;
   }
 
   /** What the shown panel needs printed above it, once. */

@@ -1,22 +1,25 @@
 import { systemClock, type HarnessDisplayState, type Session } from "@cinch/core";
+import type { AppOptions } from "../cli-command.ts";
 import { ExitCode } from "../exit.ts";
 import { cinch } from "../invocation.ts";
 import type { Project } from "../setup/project.ts";
 import { short } from "../terminal/sanitise.ts";
-import { runApp, type AppOptions } from "./app.ts";
-import { enterAtStart, type StartThread } from "./entered-at-start.ts";
+import { runApp, type RunAppOptions } from "./app.ts";
+import { enterAtStart } from "./entered-at-start.ts";
 
 /** A tool that does not stop, or a store that hangs, must not keep the user. */
 const CLOSE_MS = 1_000;
 
 const SIGNALS = { SIGTERM: ExitCode.terminated, SIGHUP: ExitCode.hangup, SIGINT: ExitCode.aborted } as const;
 
-export interface RunInTerminalOptions extends Omit<AppOptions, "session" | "first"> {
-  thread: StartThread;
+export interface RunInTerminalOptions extends Omit<RunAppOptions, "session" | "first"> {
+  thread: AppOptions["thread"];
+  /** Aborted when the terminal is gone. */
+  gone?: AbortSignal;
 }
 
 /** Runs the app on an open project, and closes the project. Returns the exit code. */
-export async function runInTerminal({ thread, ...options }: RunInTerminalOptions): Promise<number> {
+export async function runInTerminal({ thread, gone, ...options }: RunInTerminalOptions): Promise<number> {
   const { project, terminal } = options;
   const session = await project.harness.createSession();
   let code: number = ExitCode.complete;
@@ -29,6 +32,7 @@ export async function runInTerminal({ thread, ...options }: RunInTerminalOptions
     return [signal as NodeJS.Signals, handler] as const;
   });
   for (const [signal, handler] of handlers) process.on(signal, handler);
+  gone?.addEventListener("abort", () => process.emit("SIGHUP"));
   try {
     await enterAtStart(thread, { session, store: project.store, db: project.db });
     await runApp({ ...options, session, ...(thread.kind === "pick" ? { first: "threads" } : {}) }, ended.signal);

@@ -41,12 +41,13 @@ interface ScreenParts extends Omit<FrameParts, "print" | "transcript"> {
 
 /** What stands around the transcript. A part that fails is replaced by a line that says so. */
 export function screenParts(shown: Shown): ScreenParts {
-  const { display, activity, ui, size, context, userCommand, status } = shown;
+  const { display, activity, asked, ui, size, context, userCommand, status } = shown;
   const composer = composerView(ui.editor, { columns: size.columns, rows: Math.max(1, Math.floor(size.rows / 2)) });
   return {
     activity: [
       ...(userCommand?.live() ?? []),
-      ...guarded("activity", () => activityLines(display, activity, context)),
+      // A panel says itself what is waited for.
+      ...(asked.shown ? [] : guarded("activity", () => activityLines(display, activity, context))),
     ],
     agents: guarded("agents", () => agentsLines(display, context)),
     tasks: guarded("tasks", () => openTasks(display, context)),

@@ -65,11 +65,10 @@ export class SessionCommands {
   }
 
   /** A queued input that the turn has taken meanwhile can't be edited: its new text returns to the composer. */
-  async editInput(input: { inputId: string; content: string }): Promise<void> {
+  async editInput({ inputId, content: text }: { inputId: string; content: string }): Promise<void> {
     try {
-      await this.#session.editInput(input);
+      await this.#session.editInput({ inputId, content: text });
     } catch (error) {
-      const { content: text } = input;
       this.#ui.update((state) =>
         state.editor.text === "" ? withEditor(state, { ...state.editor, text, cursor: text.length }) : state,
       );
@@ -77,8 +76,8 @@ export class SessionCommands {
     }
   }
 
-  removeInput(input: { inputId: string }): Promise<void> {
-    return this.#attempt(() => this.#session.removeInput(input));
+  removeInput({ inputId }: { inputId: string }): Promise<void> {
+    return this.#attempt(() => this.#session.removeInput({ inputId }));
   }
 
   async #attempt(command: () => Promise<void>): Promise<void> {

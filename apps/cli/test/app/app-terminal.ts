@@ -1,6 +1,8 @@
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { GUARD_MS } from "../../src/app/panel-focus.ts";
 import { inherited } from "../cli.ts";
 import { PseudoTerminal } from "../terminal/pseudo-terminal.ts";
 
@@ -91,10 +93,9 @@ export class AppTerminal extends PseudoTerminal {
     return `\n${this.rows().join("\n")}\n`;
   }
 
-  /** Presses the key again until the screen shows it: a panel ignores keys in its first moments. */
-  async press(key: string, shown: RegExp): Promise<void> {
-    await this.until(shown);
-    this.type(key);
+  /** A list that the screen shows takes no Enter in its first moments, by the same clock. */
+  async untilEnterCounts(): Promise<void> {
+    await sleep(GUARD_MS + 1);
   }
 
   /** Waits until the panel has the keys: only then a choice is marked. */

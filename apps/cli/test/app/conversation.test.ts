@@ -43,15 +43,16 @@ test("Enter steers while the agent works, Alt-Enter queues, Alt-Up edits and rem
 
 test("Esc stops the turn, the text stays, and Enter on an empty line sends what is queued", async () => {
   using place = new AppFolder();
-  const terminal = await place.start("hangs");
+  const terminal = await place.start("streams");
   await terminal.send("begin");
-  await terminal.until(/I hang here/);
+  await terminal.until(/The second/);
   await terminal.send("later", { by: ALT_ENTER });
   await terminal.until(/queued {2}later/);
   await terminal.compose("draft");
   terminal.type(ESC);
   await terminal.until(/interrupted[^]*Enter sends what is queued/);
   assert.equal(terminal.composer(), "draft");
+  place.openGate();
   terminal.type(`\u0015${ENTER}`);
-  await terminal.until(/You {2}later[^]*Steered\./);
+  await terminal.until(/You {2}later[^]*The second one is long\./);
 });

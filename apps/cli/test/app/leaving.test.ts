@@ -61,7 +61,7 @@ test("after kill -9 in the middle of a turn, --continue shows the thread, contin
   await terminal.compose("unsent words");
   await unsentIsSaved(place);
   kill(terminal);
-  await terminal.until(/Killed[^]*shell\$ $/);
+  await terminal.until(/Killed\s+shell\$/);
   place.openGate();
   terminal.type('reset; clear; "$NODE" -C @cinch/source "$PROGRAM" --continue\r');
   await terminal.until(/You {2}hello there[^]*The second one is long\./);
@@ -74,7 +74,7 @@ test("an approval is answered after a restart", async () => {
   await terminal.send("go");
   await terminal.until(/Run this command\?/);
   kill(terminal);
-  await terminal.until(/Killed[^]*shell\$ $/);
+  await terminal.until(/Killed\s+shell\$/);
   terminal.type('reset; clear; "$NODE" -C @cinch/source "$PROGRAM" --continue\r');
   await terminal.until(/You {2}go[^]*Run this command\?\n│ echo approved > proof\.txt/);
   await terminal.untilMarked("y approve");
@@ -111,6 +111,7 @@ test("Esc Esc rewinds the conversation and the files, and the text returns to th
   await terminal.until(/› write it [^]*notes\.md deleted/);
   terminal.type("\u001b[A");
   await terminal.until(/› write it again[^]*notes\.md restored/);
+  await terminal.untilEnterCounts();
   terminal.type(ENTER);
   await terminal.until(() => terminal.composer() === "write it again");
   assert.equal(place.read("notes.md"), "first\n");

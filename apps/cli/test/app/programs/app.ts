@@ -8,8 +8,10 @@ import { Agent, Harness, systemClock } from "@cinch/core";
 import { sqliteStore } from "@cinch/sqlite";
 import { script } from "@cinch/testkit";
 import { localWorkspace } from "@cinch/workspace";
-import type { StartThread } from "../../../src/app/entered-at-start.ts";
+import type { AppOptions } from "../../../src/cli-command.ts";
 import { runInTerminal } from "../../../src/app/run-in-terminal.ts";
+import { mergedConfig } from "../../../src/setup/config.ts";
+import { nothingNarrowed } from "../../../src/setup/narrowed-config.ts";
 import type { Project } from "../../../src/setup/project.ts";
 import { featuresOf } from "../../../src/terminal/features.ts";
 import { ttyInput, TtyOutput } from "../../../src/terminal/tty.ts";
@@ -38,6 +40,8 @@ const project: Project = {
   env: process.env,
   trusted: true,
   model: { id: "scripted", fallback: false, load: async () => model },
+  config: mergedConfig({ user: {}, project: nothingNarrowed, flags: {} }),
+  protection: { kind: "none", description: "" },
   store,
   db,
   harness,
@@ -54,10 +58,9 @@ process.exitCode = await runInTerminal({
   clock: systemClock,
   env: process.env,
   stateFolder: STATE,
-  settings: { bell: true, keys: {}, wrap: "words" },
 });
 
-function threadOf([flag, id]: string[]): StartThread {
+function threadOf([flag, id]: string[]): AppOptions["thread"] {
   if (flag === "--resume" && id !== undefined) return { kind: "id", id };
   return { kind: flag === "--continue" ? "newest" : "new" };
 }
