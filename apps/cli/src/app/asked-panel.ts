@@ -1,11 +1,23 @@
-import { isSuspendedBy, type ApprovalAnswer, type PendingApproval, type PendingSuspension, type SuspensionAnswer } from "@cinch/core";
+import {
+  isSuspendedBy,
+  type ApprovalAnswer,
+  type PendingApproval,
+  type PendingSuspension,
+  type SuspensionAnswer,
+} from "@cinch/core";
 import type { KeyEvent } from "../terminal/keys.ts";
 import type { Line } from "../terminal/line.ts";
 import { approvalPanel, approvalState, editedApproval } from "../views/approval.ts";
 import { approvalIsLong, approvalLines } from "../views/approval-content.ts";
 import type { Panel, PanelContext, PanelView } from "../views/panel.ts";
 import { editedPlan, planLines, planPanel, planState, type PendingPlan } from "../views/plan.ts";
-import { questionIsLong, questionLines, questionPanel, questionState, type PendingQuestion } from "../views/question.ts";
+import {
+  questionIsLong,
+  questionLines,
+  questionPanel,
+  questionState,
+  type PendingQuestion,
+} from "../views/question.ts";
 import { suspensionIsLong, suspensionLines, suspensionPanel, suspensionState } from "../views/suspension.ts";
 import { panelId } from "./panel-focus.ts";
 

@@ -23,9 +23,7 @@ import {
 
 export type PressedKey =
   /** The composer, or the dialog that the user opened. */
-  | { to: "app" }
-  | { to: "nothing" }
-  | { to: "panel"; panel: AskedPanel; choice: AskedChoice };
+  { to: "app" } | { to: "nothing" } | { to: "panel"; panel: AskedPanel; choice: AskedChoice };
 
 interface Waiting {
   display: HarnessDisplayState;
@@ -110,9 +108,7 @@ export class AskedPanels {
   }
 }
 
-type Pending =
-  | HarnessDisplayState["pendingApprovals"][string]
-  | HarnessDisplayState["pendingSuspensions"][string];
+type Pending = HarnessDisplayState["pendingApprovals"][string] | HarnessDisplayState["pendingSuspensions"][string];
 
 /** Oldest first. */
 const pendingIn = ({ pendingApprovals, pendingSuspensions }: HarnessDisplayState): Pending[] =>

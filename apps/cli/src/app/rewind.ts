@@ -52,7 +52,9 @@ const OUTCOMES: Record<RewoundFile["outcome"], string> = {
 
 /** What a rewind does, or has done. */
 function previewLines({ messages, files, untracked }: RewindResult, asked: Omit<Rewind, "message">): Line[] {
-  const count = asked.conversation ? [line(`${messages} ${messages === 1 ? "message" : "messages"}`, { dim: true })] : [];
+  const count = asked.conversation
+    ? [line(`${messages} ${messages === 1 ? "message" : "messages"}`, { dim: true })]
+    : [];
   if (!asked.files) return count;
   const shown = files.map(({ path, outcome }) => `${path.replace(/^\//, "")} ${OUTCOMES[outcome]}`);
   return [

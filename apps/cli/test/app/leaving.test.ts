@@ -119,7 +119,8 @@ test("Esc Esc rewinds the conversation and the files, and the text returns to th
 
 /** The copy is written shortly after the last key. */
 async function unsentIsSaved(place: AppFolder): Promise<void> {
-  const find = () => execFileSync("find", [place.state, "-path", "*unsent*", "-type", "f"], { encoding: "utf8" }).trim();
+  const find = () =>
+    execFileSync("find", [place.state, "-path", "*unsent*", "-type", "f"], { encoding: "utf8" }).trim();
   for (let waited = 0; find() === ""; waited += 20) {
     if (waited > 20_000) throw new Error("The unsent text is not saved.");
     await new Promise((resolve) => setTimeout(resolve, 20));
@@ -130,6 +131,8 @@ const kill = (terminal: AppTerminal): void => killWith(terminal, "SIGKILL");
 
 /** From outside, as another process would. */
 function killWith(terminal: AppTerminal, signal: NodeJS.Signals): void {
-  const [pid] = execFileSync("pgrep", ["-P", String(terminal.pid)], { encoding: "utf8" }).trim().split("\n");
+  const [pid] = execFileSync("pgrep", ["-P", String(terminal.pid)], { encoding: "utf8" })
+    .trim()
+    .split("\n");
   process.kill(Number(pid), signal);
 }

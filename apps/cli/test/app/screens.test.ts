@@ -48,9 +48,20 @@ test("hostile text of the model moves nothing, sets nothing and fakes no approva
   await terminal.until(/sends a privacy message/);
   await terminal.until(() => !/Esc stops/.test(terminal.screenText()));
   const written = terminal.bytes.join("");
-  // oxlint-disable-next-line no-control-regex
-  for (const forbidden of [/\u001b\][^]/, /\u001bP/, /\u001b_/, /\u001b\^/, /\u001b\[[23]J/, /\u001bc/, /\u0007/, /\u001b\[\?1049h/])
-    assert.doesNotMatch(written.slice(written.indexOf("You")), forbidden);
+  const answer = written.slice(written.indexOf("You"));
+  // Titles and clipboard, device control, application and privacy strings, clearing, a reset, the bell, the alternate screen.
+  for (const forbidden of [
+    "\u001b]",
+    "\u001bP",
+    "\u001b_",
+    "\u001b^",
+    "\u001b[2J",
+    "\u001b[3J",
+    "\u001bc",
+    "\u0007",
+    "\u001b[?1049h",
+  ])
+    assert.equal(answer.includes(forbidden), false, JSON.stringify(forbidden));
   await terminal.send("next");
   await terminal.until(/│ echo ls <U\+202E>/);
 });

@@ -4,13 +4,18 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { call, finish, hang, say, type Step } from "@cinch/testkit";
 import { hostile } from "../../terminal/hostile.ts";
 
+async function opened(gate: string, signal: AbortSignal | undefined): Promise<void> {
+  const isOpen = () => existsSync(gate) || signal?.aborted === true;
+  while (!isOpen()) await sleep(20);
+}
+
 /** Streams the text, waits for the gate, then streams the rest. */
 const gated = (text: string, gate: string, rest = ""): Step =>
   async function* ({ abortSignal }) {
     yield { type: "stream-start", warnings: [] };
     yield { type: "text-start", id: "t" };
     yield { type: "text-delta", id: "t", delta: text };
-    while (!existsSync(gate) && !abortSignal?.aborted) await sleep(20);
+    await opened(gate, abortSignal);
     if (rest !== "") yield { type: "text-delta", id: "t", delta: rest };
     yield { type: "text-end", id: "t" };
     yield finish("stop");
@@ -19,7 +24,7 @@ const gated = (text: string, gate: string, rest = ""): Step =>
 /** Calls the tool when the gate is open. */
 const gatedCall = (gate: string, toolName: string, args: unknown): Step =>
   async function* (options) {
-    while (!existsSync(gate) && !options.abortSignal?.aborted) await sleep(20);
+    await opened(gate, options.abortSignal);
     yield* call(toolName, args)(options);
   };
 
@@ -32,7 +37,10 @@ export const scripts: Record<string, Step[]> = {
   asks: [command("echo approved > proof.txt"), say("The command is done."), command("echo again"), say("Over.")],
   "asks late": [gatedCall("gate", "execute", { command: "echo approved > proof.txt" }), say("The command is done.")],
   "asks twice": [
-    call(["execute", { command: "echo one >> proof.txt" }, "c1"], ["execute", { command: "echo two >> proof.txt" }, "c2"]),
+    call(
+      ["execute", { command: "echo one >> proof.txt" }, "c1"],
+      ["execute", { command: "echo two >> proof.txt" }, "c2"],
+    ),
     say("Both are done."),
   ],
   questions: [
