@@ -96,7 +96,7 @@ test("a file of the project is completed after @", async () => {
   terminal.type("see @chap");
   await terminal.until(/› chapter one\.md/);
   terminal.type(TAB);
-  await terminal.until(() => terminal.composer() === 'see @"chapter one.md"');
+  await terminal.until(() => terminal.composer() === 'see @"chapter one.md" ');
 });
 
 test("Shift-Tab changes the mode", async () => {
