@@ -58,7 +58,9 @@ function wholeDiff({ preview }: PendingApproval): string | undefined {
 
 const HEADER = /^@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@/;
 
-/** Each hunk has as many lines as its header says. */
+const NO_NEWLINE = "\\ No newline at end of file";
+
+/** Each hunk has as many lines as its header says, and no line says that others are missing. */
 function isWhole(unified: string): boolean {
   let [oldLeft, newLeft, hunks] = [0, 0, 0];
   for (const row of unified.replace(/\n$/, "").split("\n")) {
@@ -68,7 +70,7 @@ function isWhole(unified: string): boolean {
       hunks++;
       continue;
     }
-    if (hunks === 0 || row.startsWith("\\")) continue;
+    if (hunks === 0 || row === NO_NEWLINE) continue;
     if (!/^[-+ ]/.test(row)) return false;
     if (!row.startsWith("+")) oldLeft--;
     if (!row.startsWith("-")) newLeft--;

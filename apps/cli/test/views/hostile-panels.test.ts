@@ -188,7 +188,7 @@ test("a diff is shown revealed, and one that was truncated is not shown instead 
     "│   1 + b<U+202E>    c",
   ]);
   assert.deepEqual(shown("@@ -1,2 +1,2 @@\r\n-a\r\n+b\r\n c\r\n"), shown("@@ -1,2 +1,2 @@\n-a\n+b\n c\n"));
-  for (const cut of ["@@ -1,3 +1,3 @@\n-a\n+b\n", "@@ -1 +1 @@\n-a\n+b\n… 3 more lines\n", "", "3 lines left out"])
+  for (const cut of ["@@ -1,3 +1,3 @@\n-a\n+b\n", "@@ -1 +1 @@\n-a\n+b\n\\ 3 more lines\n", "", "3 lines left out"])
     assert.match(shown(cut).join("\n"), new RegExp(quote('"new_string": "x"').replaceAll("\\", "")), cut);
 });
 
