@@ -14,6 +14,9 @@ const OTHER_KEYS = "\u001b[>4;1m";
 const OTHER_KEYS_OFF = "\u001b[>4m";
 /** The end of a frame that was not finished, breaking lines, the cursor, the default style, no focus events, no marks of a paste. */
 const RESET = "\u001b[?2026l\u001b[?7h\u001b[?25h\u001b[m\u001b[?1004l\u001b[?2004l";
+/** The alternate screen, empty. The terminal keeps the cursor of the main one, and in the kitty protocol also its keys. */
+const ALTERNATE = "\u001b[?1049h\u001b[H\u001b[J";
+const MAIN = "\u001b[?1049l";
 /** A process whose parent has no job control is not stopped by SIGTSTP. */
 const NOT_STOPPED_MS = 200;
 
@@ -21,11 +24,13 @@ interface ModesOptions {
   input: TerminalInput;
   output: TerminalOutput;
   clock: Clock;
-  screen: Pick<Screen, "leave" | "enter" | "recover">;
+  screen: DrawnScreen;
 }
 
+type DrawnScreen = Pick<Screen, "leave" | "enter" | "recover">;
+
 /**
- * The modes of a terminal: raw, marks of a paste, focus events, keys with modifiers. However the process ends or stops, short of
+ * The modes of a terminal: raw, marks of a paste, focus events, keys with modifiers, the alternate screen. However the process ends or stops, short of
  * `kill -9`, the shell gets the terminal as it was.
  */
 export class TerminalModes {
@@ -33,6 +38,8 @@ export class TerminalModes {
   readonly #handlers: readonly [NodeJS.Signals, () => void][];
   #set = false;
   #stopping = false;
+  /** What is drawn on the alternate screen. */
+  #alternate: DrawnScreen | null = null;
   /** How the terminal sends modified keys; `null` until it has answered. */
   #keys: "kitty" | "other" | null = null;
 
@@ -59,12 +66,32 @@ export class TerminalModes {
     if (!this.#set) return;
     this.#set = false;
     const { input, output, screen } = this.#options;
-    output.writeNow(`${screen.leave()}${this.#keysOff()}${RESET}`);
+    const shown = this.#alternate ? this.#leaveAlternate(this.#alternate) : screen.leave();
+    output.writeNow(`${shown}${this.#keysOff()}${RESET}`);
     input.setRaw(false);
   };
 
   enter(): void {
     this.#enter({ ask: false });
+  }
+
+  /** Draws another screen on the alternate one, until `endAlternate()`. The main one stays as it is. */
+  beginAlternate(alternate: DrawnScreen): void {
+    const { output, screen } = this.#options;
+    this.#alternate = alternate;
+    if (!this.#set) return;
+    output.writeNow(`${screen.leave()}${this.#enterAlternate()}`);
+    alternate.recover();
+  }
+
+  endAlternate(): void {
+    const alternate = this.#alternate;
+    if (!alternate) return;
+    this.#alternate = null;
+    if (!this.#set) return;
+    const { output, screen } = this.#options;
+    output.writeNow(this.#leaveAlternate(alternate));
+    screen.enter();
   }
 
   /** Stops the process and those that started it, as Ctrl-Z does outside of raw mode. */
@@ -88,8 +115,17 @@ export class TerminalModes {
     this.#set = true;
     const { input, output, screen } = this.#options;
     input.setRaw(true);
-    output.writeNow(`${PASTE_AND_FOCUS}${ask ? ASK : this.#keysOn()}`);
-    screen.enter();
+    output.writeNow(`${PASTE_AND_FOCUS}${ask ? ASK : this.#keysOn()}${this.#alternate ? this.#enterAlternate() : ""}`);
+    (this.#alternate ?? screen).enter();
+  }
+
+  /** Only kitty's keys are those of one screen. */
+  #enterAlternate(): string {
+    return `${ALTERNATE}${this.#keys === "kitty" ? KITTY : ""}`;
+  }
+
+  #leaveAlternate(alternate: DrawnScreen): string {
+    return `${alternate.leave()}${this.#keys === "kitty" ? KITTY_OFF : ""}${MAIN}`;
   }
 
   #keysOn(): string {
@@ -115,8 +151,8 @@ export class TerminalModes {
     const { input, output, screen } = this.#options;
     input.setRaw(false);
     input.setRaw(true);
-    output.writeNow(`${this.#keysOff()}${RESET}${PASTE_AND_FOCUS}${this.#keysOn()}`);
-    screen.recover();
+    output.writeNow(`${this.#keysOff()}${RESET}${PASTE_AND_FOCUS}${this.#keysOn()}${this.#alternate ? ALTERNATE : ""}`);
+    (this.#alternate ?? screen).recover();
   }
 
   #resumed(): void {

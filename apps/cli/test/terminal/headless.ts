@@ -6,7 +6,7 @@ import type { Size, TerminalOutput } from "../../src/terminal/terminal-port.ts";
 export class Headless implements TerminalOutput {
   readonly terminal: xterm.Terminal;
   readonly written: string[] = [];
-  #resized: (() => void) | undefined;
+  readonly #resized = new Set<() => void>();
   #writes: Promise<void> = Promise.resolve();
 
   constructor({ columns, rows }: Size) {
@@ -35,8 +35,8 @@ export class Headless implements TerminalOutput {
   }
 
   onResize(listener: () => void): () => void {
-    this.#resized = listener;
-    return () => (this.#resized = undefined);
+    this.#resized.add(listener);
+    return () => this.#resized.delete(listener);
   }
 
   settled(): Promise<void> {
@@ -46,7 +46,7 @@ export class Headless implements TerminalOutput {
   async resize({ columns, rows }: Size): Promise<void> {
     await this.settled();
     this.terminal.resize(columns, rows);
-    this.#resized?.();
+    for (const listener of this.#resized) listener();
     await this.settled();
   }
 
