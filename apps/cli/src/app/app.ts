@@ -1,4 +1,4 @@
-import type { Clock, HarnessEvent, HarnessMode, Session } from "@cinch/core";
+import type { Clock, HarnessMode, Session } from "@cinch/core";
 import type { CompletionSource } from "../composer/completion.ts";
 import type { ComposerInput } from "../composer/editor-keys.ts";
 import type { Env } from "../models/providers.ts";
@@ -9,7 +9,6 @@ import type { Frame } from "../terminal/frame.ts";
 import type { KeyEvent } from "../terminal/keys.ts";
 import { line, type Line } from "../terminal/line.ts";
 import type { Size } from "../terminal/terminal-port.ts";
-import { noActivity, reduceActivity } from "./activity.ts";
 import { Answers } from "./answers.ts";
 import { AskedPanels } from "./asked-panels.ts";
 import { commandContext } from "./command-context.ts";
@@ -21,12 +20,14 @@ import { Dialogs } from "./dialogs.ts";
 import { errorLine } from "./error-line.ts";
 import { FileList } from "./file-list.ts";
 import { composeFrame } from "./frame.ts";
+import { lastCallSource } from "./last-call.ts";
 import { gitBranch } from "./git-branch.ts";
 import { keymapOf, type Keymap } from "./keymap.ts";
 import { screenParts } from "./screen-parts.ts";
 import { SessionCommands } from "./session-commands.ts";
 import { Surface, type TerminalPort } from "./surface.ts";
-import { ThreadPrinter } from "./thread-printer.ts";
+import { threadSource } from "./thread-pages.ts";
+import { ThreadFeed } from "./thread-feed.ts";
 import type { ComposerContents } from "./panel-focus.ts";
 import { rewindByList } from "./rewind.ts";
 import { openList, press, type UiFacts, type UiIntent } from "./ui-keys.ts";
@@ -45,7 +46,8 @@ export interface RunAppOptions {
   env: Env;
   /** Where histories and unsent texts are kept. */
   stateFolder: string;
-  /** A command to begin with, without the slash. */
+  greeting?: readonly Line[];
+  /** A command to begin with, without the slash. It enters a thread; if it does not, there is a new one. */
   first?: string;
 }
 
@@ -65,7 +67,7 @@ export class App {
   readonly #ui: UiStore;
   readonly #dialogs: Dialogs;
   readonly #session: SessionCommands;
-  readonly #transcript = new ThreadPrinter();
+  readonly #feed: ThreadFeed;
   readonly #composer: ComposerFiles;
   readonly #files: FileList;
   readonly #bell: Bell;
@@ -77,13 +79,10 @@ export class App {
   #leave!: () => void;
   #toPrint: Line[] = [];
   #threadId: string | null = null;
-  #restart = false;
   /** What already waits at the start does not ring. */
   #isStarted = false;
-  #activity = noActivity;
   #modes: readonly HarnessMode[] = [];
   #branch: string | null = null;
-  #turnStartedAt: number | null = null;
   #cancelTick: (() => void) | undefined;
   #completions: CompletionSource;
 
@@ -104,7 +103,15 @@ export class App {
     this.#dialogs = new Dialogs(this.#ui);
     this.#session = new SessionCommands({ session, ui: this.#ui, say: (message) => this.say(message) });
     this.#bell = new Bell({ output: terminal.output, clock, enabled: project.config.bell });
-    const changed = () => this.#surface.screen.request();
+    const changed = () => this.#surface?.screen.request();
+    this.#feed = new ThreadFeed({
+      bell: this.#bell,
+      say: (message) => this.say(message),
+      entered: () => this.#enterThread(),
+      turnEnded: () => this.#readBranch(),
+      changed,
+      isHeld: () => this.#turn() === "held",
+    });
     const now = () => clock.now();
     this.#files = new FileList({ folder: project.folder, now, changed });
     this.#machine = new ComposerActions({
@@ -120,13 +127,14 @@ export class App {
     this.#answers = new Answers({ session, asked, ui, context, now, width: () => this.#surface.size().columns });
     const frame = (size: Size) => this.#frame(size);
     this.#surface = new Surface({ terminal, clock, features, frame, onKey: (event) => this.#onKey(event) });
-    this.#endEvents = session.subscribe((event) => this.#onEvent(event));
+    this.#endEvents = session.subscribe((event) => this.#feed.handle(event));
     process.on("exit", this.#keepText);
+    this.print(options.greeting ?? []);
     for (const note of project.notes) this.say(note);
     this.#enterThread();
     this.#readBranch();
     this.#own(session.listModes().then((modes) => void (this.#modes = modes)));
-    if (options.first !== undefined) this.#perform({ type: "command", name: options.first, argument: "" });
+    if (options.first !== undefined) this.#own(this.#begin(options.first));
     this.#surface.screen.draw();
   }
 
@@ -207,6 +215,7 @@ export class App {
   }
 
   #perform(intent: UiIntent): void {
+    const { session } = this.#options;
     switch (intent.type) {
       case "send":
         return this.#own(this.#session.send(intent.message, intent.delivery));
@@ -242,8 +251,9 @@ export class App {
       case "paste-image":
         return this.#own(this.#machine.pasteImage());
       case "output":
+        return this.#own(this.#showOutput());
       case "pager":
-        return;
+        return this.#own(this.#surface.page(threadSource(session, { title: session.getDisplayState().title })));
       case "redraw":
         return this.#surface.screen.redraw();
       case "load-files":
@@ -261,38 +271,35 @@ export class App {
     await command?.run(argument, this.#context);
   }
 
-  // Events
-
-  #onEvent(event: HarnessEvent): void {
-    this.#activity = reduceActivity(this.#activity, event);
-    switch (event.type) {
-      case "thread_changed":
-        return this.#enterThread();
-      case "thread_rewound":
-        this.#restart = true;
-        return;
-      case "info":
-        // Of what is held the screen says how to continue, in the words of the keys.
-        return this.#turn() === "held" ? undefined : this.say(event.message);
-      case "agent_start":
-        this.#turnStartedAt ??= event.at;
-        return;
-      case "agent_end":
-        this.#bell.turnEnded({ durationMs: event.at - (this.#turnStartedAt ?? event.at) });
-        this.#turnStartedAt = null;
-        return this.#readBranch();
-      case "display_state_changed":
-        return this.#surface.screen.request();
-    }
+  async #showOutput(): Promise<void> {
+    const source = lastCallSource(this.#options.session.getDisplayState());
+    if (!source) return this.#ui.notice("There is no call yet.");
+    await this.#surface.page(source);
   }
+
+  // The thread
 
   #enterThread(): void {
     const { threadId } = this.#options.session.getDisplayState();
+    if (threadId === null && this.#threadId !== null) return this.#own(this.#replaceDeleted());
     if (threadId === null || threadId === this.#threadId) return;
+    const keepsText = this.#threadId === null && this.#ui.state.editor.text !== "";
     this.#threadId = threadId;
-    this.#restart = true;
+    this.#feed.restart();
     const editor = this.#composer.enter(threadId);
-    this.#ui.update((state) => withEditor({ ...state, edited: null }, editor));
+    if (!keepsText) this.#ui.update((state) => withEditor({ ...state, edited: null }, editor));
+  }
+
+  async #begin(command: string): Promise<void> {
+    await this.#runCommand(command, "");
+    const { session } = this.#options;
+    if (session.getCurrentThreadId() === null) await session.createThread();
+  }
+
+  async #replaceDeleted(): Promise<void> {
+    this.#threadId = null;
+    this.say("This thread was deleted elsewhere. Here is a new one; your text is kept.");
+    await this.#options.session.createThread();
   }
 
   #readBranch(): void {
@@ -314,19 +321,16 @@ export class App {
       now: clock.now(),
       unicode: features.unicode,
       wrap: this.#options.project.config.wrap,
-      activity: this.#activity,
     };
-    if (this.#restart) this.#transcript.restart(display);
-    this.#restart = false;
     const asks = this.#sync();
     if (asks && this.#isStarted) this.#bell.waits();
     this.#isStarted = true;
-    const transcript = this.#transcript.next(display, context);
+    const transcript = this.#feed.next(display, context);
     const { above, ...parts } = screenParts({
       display,
       size,
       context,
-      activity: this.#activity,
+      activity: this.#feed.activity,
       asked: this.#asked,
       composer: this.#composerContents(),
       ui: this.#ui.state,
@@ -375,11 +379,9 @@ export class App {
       ui: this.#ui,
       dialogs: this.#dialogs,
       print: (lines) => this.print(lines),
-      lend: (use) => this.#surface.lend(use),
-      restart: () => {
-        this.#restart = true;
-        this.#surface.screen.request();
-      },
+      edit: (text, how) => this.#machine.edit(text, how),
+      page: (source) => this.#surface.page(source),
+      restart: () => this.#feed.restart(),
       quit: () => this.#leave(),
     });
   }

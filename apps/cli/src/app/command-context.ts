@@ -8,7 +8,7 @@ import type { TerminalOutput } from "../terminal/terminal-port.ts";
 import { textFieldPanel, textFieldState } from "../views/text-field.ts";
 import type { CommandContext } from "./commands/command.ts";
 import type { Dialogs } from "./dialogs.ts";
-import { editExternally } from "./external-editor.ts";
+import { linesSource, type PagerSource } from "./pager.ts";
 import { pickFrom } from "./pick-dialog.ts";
 import { withEditor } from "./ui-state.ts";
 import type { UiStore } from "./ui-store.ts";
@@ -21,14 +21,15 @@ interface ContextParts {
   ui: UiStore;
   dialogs: Dialogs;
   print: (lines: readonly Line[]) => void;
-  lend: <T>(use: () => Promise<T>) => Promise<T>;
+  edit: CommandContext["edit"];
+  page: (source: PagerSource) => Promise<void>;
   restart: () => void;
   quit: () => void;
 }
 
 /** What commands can do in a terminal. */
 export function commandContext(parts: ContextParts): CommandContext {
-  const { project, session, env, output, ui, dialogs, print, lend, restart, quit } = parts;
+  const { project, session, env, output, ui, dialogs, print, edit: editText, page, restart, quit } = parts;
   const compose = (text: string) =>
     ui.update((state) => withEditor(state, edit(state.editor, { type: "set", text }, Infinity)));
   return {
@@ -39,13 +40,8 @@ export function commandContext(parts: ContextParts): CommandContext {
     say: (message) => print([line(message, { dim: true })]),
     pick: (list) => pickFrom(dialogs, list),
     ask: async (question) => (await dialogs.open({ panel: textFieldPanel, state: textFieldState(question) }))?.text,
-    page: async () => undefined,
-    async edit(text, { extension }) {
-      const edited = await lend(() => editExternally(text, { extension, env }));
-      if (edited.kind === "edited") return edited.text;
-      ui.notice(edited.reason);
-      return undefined;
-    },
+    page: (pages) => page(linesSource(pages)),
+    edit: editText,
     compose,
     copy: (text) => copyToClipboard(text, { output, env }),
     showThread: restart,

@@ -5,6 +5,7 @@ import { Keyboard } from "../terminal/keyboard.ts";
 import type { KeyEvent } from "../terminal/keys.ts";
 import { TerminalModes } from "../terminal/modes.ts";
 import { Screen } from "../terminal/screen.ts";
+import { Pager, type PagerSource } from "./pager.ts";
 import type { Size, TerminalInput, TerminalOutput } from "../terminal/terminal-port.ts";
 
 /** A terminal that an app draws on and reads keys from. */
@@ -27,6 +28,8 @@ export class Surface {
   readonly screen: Screen;
   readonly #modes: TerminalModes;
   #keyboard: Keyboard | undefined;
+  /** It has all keys while it is open. */
+  #pager: Pager | undefined;
 
   constructor(options: SurfaceOptions) {
     const { terminal, clock, features, frame } = options;
@@ -43,6 +46,15 @@ export class Surface {
 
   suspend(): void {
     this.#modes.suspend();
+  }
+
+  /** Shows a text on the alternate screen until the user closes it. */
+  async page(source: PagerSource): Promise<void> {
+    await this.#pager?.closed;
+    const { terminal, clock, features } = this.#options;
+    this.#pager = new Pager({ source, modes: this.#modes, output: terminal.output, clock, features });
+    await this.#pager.closed;
+    this.#pager = undefined;
   }
 
   /** Another program has screen and keyboard until the promise settles. */
@@ -63,6 +75,7 @@ export class Surface {
   }
 
   [Symbol.dispose](): void {
+    this.#pager?.[Symbol.dispose]();
     this.#keyboard?.[Symbol.dispose]();
     this.#modes[Symbol.dispose]();
     this.screen[Symbol.dispose]();
@@ -72,7 +85,9 @@ export class Surface {
     const { terminal, clock, features, onKey } = this.#options;
     const on = (event: KeyEvent) => {
       this.#modes.answer(event);
-      onKey(event);
+      if (!this.#pager) return onKey(event);
+      if (event.type === "key" && event.key === "ctrl-z") return this.suspend();
+      this.#pager.press(event);
     };
     return new Keyboard({ input: terminal.input, clock, unicode: features.unicode, on });
   }
