@@ -23,7 +23,7 @@ import { composeFrame } from "./frame.ts";
 import { lastCallSource } from "./last-call.ts";
 import { gitBranch } from "./git-branch.ts";
 import { keymapOf, type Keymap } from "./keymap.ts";
-import { screenParts } from "./screen-parts.ts";
+import { guardedThread, screenParts } from "./screen-parts.ts";
 import { SessionCommands } from "./session-commands.ts";
 import { Surface, type TerminalPort } from "./surface.ts";
 import { threadSource } from "./thread-pages.ts";
@@ -325,7 +325,7 @@ export class App {
     const asks = this.#sync();
     if (asks && this.#isStarted) this.#bell.waits();
     this.#isStarted = true;
-    const transcript = this.#feed.next(display, context);
+    const transcript = guardedThread(() => this.#feed.next(display, context));
     const { above, ...parts } = screenParts({
       display,
       size,

@@ -10,7 +10,7 @@ import { enterAtStart } from "./entered-at-start.ts";
 /** A tool that does not stop, or a store that hangs, must not keep the user. */
 const CLOSE_MS = 1_000;
 
-const SIGNALS = { SIGTERM: ExitCode.terminated, SIGHUP: ExitCode.hangup, SIGINT: ExitCode.aborted } as const;
+const SIGNALS = { SIGTERM: ExitCode.terminated, SIGHUP: ExitCode.hangup } as const;
 
 export interface RunInTerminalOptions extends Omit<RunAppOptions, "session" | "first"> {
   thread: AppOptions["thread"];

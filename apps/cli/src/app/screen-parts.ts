@@ -15,6 +15,7 @@ import { composerView } from "./composer-view.ts";
 import type { FrameParts } from "./frame.ts";
 import { completionLines, historySearchLines, outputLines } from "./lists-view.ts";
 import type { ComposerContents } from "./panel-focus.ts";
+import type { ThreadLines } from "./thread-printer.ts";
 import { openList } from "./ui-keys.ts";
 import type { UiState } from "./ui-state.ts";
 import type { UserCommand } from "./user-command.ts";
@@ -109,6 +110,14 @@ function guarded(name: string, view: () => Line[]): Line[] {
     return view();
   } catch (error) {
     return [failure(name, error)];
+  }
+}
+
+export function guardedThread(view: () => ThreadLines): ThreadLines {
+  try {
+    return view();
+  } catch (error) {
+    return { print: [], live: [failure("thread", error)] };
   }
 }
 

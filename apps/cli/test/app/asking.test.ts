@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { AppFolder, ENTER, TAB } from "./app-terminal.ts";
+import { AppFolder, ENTER, ESC, TAB } from "./app-terminal.ts";
 
 test("an approval shows the command; y approves it", async () => {
   using place = new AppFolder();
@@ -59,6 +59,17 @@ test("two approvals come one after the other, and the key of the first does not 
   terminal.type("y");
   await terminal.until(/Both are done\./);
   assert.equal(place.read("proof.txt"), "one\ntwo\n");
+});
+
+test("Esc stops a turn that waits for an answer", async () => {
+  using place = new AppFolder();
+  const terminal = await place.start("asks");
+  await terminal.send("go");
+  await terminal.untilMarked("y approve");
+  terminal.type(ESC);
+  await terminal.until(() => !/Run this command\?/.test(terminal.screenText()));
+  await terminal.compose("next");
+  assert.equal(place.has("proof.txt"), false);
 });
 
 test("a question is answered with an option, by arrows", async () => {

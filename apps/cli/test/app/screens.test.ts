@@ -88,6 +88,38 @@ test("Ctrl-G opens the text in the editor, and what was saved returns to the com
   await terminal.until(() => terminal.composer() === "draft edited!");
 });
 
+test("an editor that is suspended continues with the terminal, and the app waits for it", async () => {
+  using place = new AppFolder();
+  const editor = 'sh -c \'kill -TSTP 0; read line; echo "$line" >> "$0"\'';
+  const terminal = await place.start("streams", { env: { EDITOR: editor } });
+  await terminal.compose("draft ");
+  terminal.type(ctrl("g"));
+  await terminal.until(/Stopped[^]*shell\$ $/);
+  await terminal.run("fg", /^"\$NODE" -C/m);
+  terminal.type("typed\r");
+  await terminal.until(() => terminal.composer() === "draft typed");
+});
+
+test("Ctrl-T shows the whole thread on the alternate screen, Ctrl-O the last call, and q returns", async () => {
+  using place = new AppFolder();
+  const terminal = await place.start("edits");
+  terminal.type(ctrl("o"));
+  await terminal.until(/There is no call yet/);
+  await terminal.send("write it");
+  await terminal.until(/Written\./);
+  for (const [key, shown] of [
+    [ctrl("t"), /You\nwrite it[^]*content:\n\s+first[^]*q closes/],
+    [ctrl("o"), /write_file[^]*content:\n\s+first[^]*q closes/],
+  ] as const) {
+    terminal.type(key);
+    await terminal.until(shown);
+    assert.equal(terminal.screen.terminal.buffer.active.type, "alternate");
+    terminal.type("q");
+    await terminal.until(() => terminal.composer() === "");
+    assert.equal(terminal.screen.terminal.buffer.active.type, "normal");
+  }
+});
+
 test("a file of the project is completed after @", async () => {
   using place = new AppFolder();
   place.write("chapter one.md", "");
