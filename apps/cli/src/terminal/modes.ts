@@ -38,6 +38,7 @@ export class TerminalModes {
   readonly #handlers: readonly [NodeJS.Signals, () => void][];
   #set = false;
   #stopping = false;
+  #entersAgain = false;
   /** What is drawn on the alternate screen. */
   #alternate: DrawnScreen | null = null;
   /** How the terminal sends modified keys; `null` until it has answered. */
@@ -98,6 +99,8 @@ export class TerminalModes {
   suspend(): void {
     if (this.#stopping || process.platform === "win32") return;
     this.#stopping = true;
+    // Another program may have the terminal, and stop all of us: then it continues with the terminal.
+    this.#entersAgain = this.#set;
     this.leave();
     this.#listenTo("SIGTSTP", false);
     process.kill(0, "SIGTSTP");
@@ -159,7 +162,7 @@ export class TerminalModes {
     if (!this.#stopping) return;
     this.#stopping = false;
     this.#listenTo("SIGTSTP", true);
-    this.enter();
+    if (this.#entersAgain) this.enter();
   }
 
   #listen(on: boolean): void {

@@ -3,7 +3,7 @@
  * exits, also while the pager is open.
  */
 import { stderr, stdin, stdout } from "node:process";
-import type { Clock } from "@cinch/core";
+import { systemClock } from "@cinch/core";
 import { Pager, type PagerSource } from "../../../src/app/pager.ts";
 import { featuresOf } from "../../../src/terminal/features.ts";
 import { Keyboard } from "../../../src/terminal/keyboard.ts";
@@ -13,13 +13,7 @@ import { TerminalModes } from "../../../src/terminal/modes.ts";
 import { Screen } from "../../../src/terminal/screen.ts";
 import { ttyInput, TtyOutput } from "../../../src/terminal/tty.ts";
 
-const clock: Clock = {
-  now: () => performance.now(),
-  after(ms, callback) {
-    const timer = setTimeout(callback, ms);
-    return () => clearTimeout(timer);
-  },
-};
+const clock = systemClock;
 const features = featuresOf(process.env);
 const output = new TtyOutput(stdout, { onError: (error) => stderr.write(String(error)) });
 const input = ttyInput(stdin);

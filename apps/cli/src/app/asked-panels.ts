@@ -1,0 +1,120 @@
+import type { HarnessDisplayState } from "@cinch/core";
+import type { KeyEvent } from "../terminal/keys.ts";
+import type { Line } from "../terminal/line.ts";
+import type { PanelContext } from "../views/panel.ts";
+import { askedApproval, askedSuspension, type AskedChoice, type AskedPanel } from "./asked-panel.ts";
+import {
+  GUARD_MS,
+  focusHint,
+  keysDueAt,
+  noPanels,
+  panelHasKeys,
+  panelId,
+  routedKey,
+  shownPanel,
+  withAnswer,
+  withoutAnswer,
+  withPanels,
+  withTyping,
+  type ComposerContents,
+  type PanelFocus,
+  type QueuedPanel,
+} from "./panel-focus.ts";
+
+export type PressedKey =
+  /** The composer, or the dialog that the user opened. */
+  { to: "app" } | { to: "nothing" } | { to: "panel"; panel: AskedPanel; choice: AskedChoice };
+
+interface Waiting {
+  display: HarnessDisplayState;
+  /** The dialog that the user has opened. */
+  dialog: number | null;
+  wrap: "words" | "terminal";
+  transitionsTo: string | null;
+  now: number;
+}
+
+/** The questions of the thread, and which of them is shown. What a key does here is decided by `panel-focus.ts`. */
+export class AskedPanels {
+  #focus: PanelFocus = noPanels;
+  #panels: ReadonlyMap<string, AskedPanel> = new Map();
+  readonly #printed = new Set<string>();
+
+  /** With each frame: a key answers what the last frame showed. Returns whether there is a new question. */
+  sync({ display, dialog, now, ...context }: Waiting): boolean {
+    const pending = pendingIn(display);
+    const before = this.#panels;
+    this.#panels = new Map(
+      pending.map((item) => [panelId(item), before.get(panelId(item)) ?? panelFor(item, context)] as const),
+    );
+    const asked = [...this.#panels.keys()].map((id): QueuedPanel => ({ id, kind: "asked" }));
+    const opened: QueuedPanel[] = dialog === null ? [] : [{ id: `dialog ${dialog}`, kind: "opened" }];
+    this.#focus = withPanels(this.#focus, [...opened, ...asked], now);
+    return [...this.#panels.keys()].some((id) => !before.has(id));
+  }
+
+  press(event: KeyEvent, composer: ComposerContents): PressedKey {
+    const { focus, to } = routedKey(this.#focus, event, composer);
+    this.#focus = focus;
+    const panel = this.shown;
+    if (to === "nothing") return { to };
+    if (to === "composer" || !panel) return { to: "app" };
+    const choice = panel.press(event);
+    if (choice) return { to: "panel", panel, choice };
+    this.#focus = withTyping(this.#focus, composer.now);
+    return { to: "app" };
+  }
+
+  /** `null`: nothing is asked, or the user's own dialog stands before it. */
+  get shown(): AskedPanel | null {
+    const shown = shownPanel(this.#focus);
+    return (shown && this.#panels.get(shown.id)) ?? null;
+  }
+
+  hasKeys(composer: ComposerContents): boolean {
+    return panelHasKeys(this.#focus, composer);
+  }
+
+  /** Nothing before Tab works: what the hint says must be true when it is read. */
+  hint(composer: ComposerContents): string {
+    return composer.now < this.#guardedUntil ? "" : focusHint(this.#focus, composer);
+  }
+
+  /** When a frame is due because the panel gets the keys, or can be given them. */
+  keysDueAt(composer: ComposerContents): number | null {
+    if (this.shown && composer.now < this.#guardedUntil) return this.#guardedUntil;
+    return keysDueAt(this.#focus, composer);
+  }
+
+  get #guardedUntil(): number {
+    return this.#focus.shownAt + GUARD_MS;
+  }
+
+  /** What the shown panel needs printed above it, once. */
+  above(context: PanelContext): readonly Line[] {
+    const { shown } = this;
+    if (!shown || this.#printed.has(shown.id)) return [];
+    const lines = shown.above(context);
+    if (lines.length > 0) this.#printed.add(shown.id);
+    return lines;
+  }
+
+  answered(id: string, now: number): void {
+    this.#focus = withAnswer(this.#focus, id, now);
+  }
+
+  failed(id: string): void {
+    this.#focus = withoutAnswer(this.#focus, id);
+  }
+}
+
+type Pending = HarnessDisplayState["pendingApprovals"][string] | HarnessDisplayState["pendingSuspensions"][string];
+
+/** Oldest first. */
+const pendingIn = ({ pendingApprovals, pendingSuspensions }: HarnessDisplayState): Pending[] =>
+  [...Object.values(pendingApprovals), ...Object.values(pendingSuspensions)].toSorted(
+    (a, b) => a.at - b.at || a.seq - b.seq,
+  );
+
+const panelFor = (item: Pending, context: Parameters<typeof askedSuspension>[1]): AskedPanel =>
+  "digest" in item ? askedApproval(item) : askedSuspension(item, context);

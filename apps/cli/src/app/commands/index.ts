@@ -1,0 +1,4 @@
+import type { AppCommand } from "./command.ts";
+
+/** In the order of `/help`. */
+export const appCommands: readonly AppCommand[] = [];

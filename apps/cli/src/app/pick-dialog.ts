@@ -1,0 +1,59 @@
+import { line } from "../terminal/line.ts";
+import {
+  pickerFound,
+  pickerPanel,
+  pickerPreviewed,
+  pickerState,
+  pickerWants,
+  type PickerState,
+} from "../views/picker.ts";
+import type { PickList } from "./commands/command.ts";
+import type { ChangeState, Dialogs } from "./dialogs.ts";
+import { errorLine } from "./error-line.ts";
+
+/** Shows a list, and loads what the list asks for as the user types and moves. */
+export async function pickFrom<T>(dialogs: Dialogs, list: PickList<T>): Promise<T | undefined> {
+  const loader = new PickLoader(list);
+  const chosen = await dialogs.open({
+    panel: pickerPanel<T>(),
+    state: pickerState(list),
+    observe: (state, change) => loader.observe(state, change),
+  });
+  return chosen?.value;
+}
+
+/** One search and one preview at a time: what the user has passed meanwhile is not loaded. */
+class PickLoader<T> {
+  readonly #list: PickList<T>;
+  #searching = false;
+  #previewing = false;
+  #state: PickerState<T> | undefined;
+
+  constructor(list: PickList<T>) {
+    this.#list = list;
+  }
+
+  observe(state: PickerState<T>, change: ChangeState<PickerState<T>>): void {
+    this.#state = state;
+    const { search, preview } = pickerWants(state);
+    if (search !== null && !this.#searching) {
+      this.#searching = true;
+      const found = this.#list.search!(search).catch(() => []);
+      found
+        .then((items) => change((now) => pickerFound(now, { query: search, items })))
+        .finally(() => this.#next(change, () => (this.#searching = false)));
+    }
+    if (preview !== null && !this.#previewing) {
+      this.#previewing = true;
+      const lines = this.#list.preview!(preview.item).catch((error: unknown) => [line(errorLine(error))]);
+      lines
+        .then((shown) => change((now) => pickerPreviewed(now, { key: preview.key, lines: shown })))
+        .finally(() => this.#next(change, () => (this.#previewing = false)));
+    }
+  }
+
+  #next(change: ChangeState<PickerState<T>>, done: () => void): void {
+    done();
+    if (this.#state) this.observe(this.#state, change);
+  }
+}

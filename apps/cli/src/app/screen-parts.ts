@@ -1,0 +1,134 @@
+import type { HarnessDisplayState } from "@cinch/core";
+import type { CompletionSource } from "../composer/completion.ts";
+import { line, type Line } from "../terminal/line.ts";
+import type { Size } from "../terminal/terminal-port.ts";
+import { activityLines } from "../views/activity.ts";
+import { agentsLines } from "../views/agents.ts";
+import type { PanelView } from "../views/panel.ts";
+import { queueLines } from "../views/queue.ts";
+import { statusLine, type StatusOptions } from "../views/status.ts";
+import { tasksLines } from "../views/tasks.ts";
+import type { ViewContext } from "../views/view.ts";
+import type { Activity } from "./activity.ts";
+import type { AskedPanels } from "./asked-panels.ts";
+import { composerView } from "./composer-view.ts";
+import type { FrameParts } from "./frame.ts";
+import { completionLines, historySearchLines, outputLines } from "./lists-view.ts";
+import type { ComposerContents } from "./panel-focus.ts";
+import type { ThreadLines } from "./thread-printer.ts";
+import { openList } from "./ui-keys.ts";
+import type { UiState } from "./ui-state.ts";
+import type { UserCommand } from "./user-command.ts";
+
+interface Shown {
+  display: HarnessDisplayState;
+  activity: Activity;
+  asked: AskedPanels;
+  composer: ComposerContents;
+  ui: UiState;
+  size: Size;
+  context: ViewContext;
+  completions: CompletionSource;
+  userCommand: UserCommand | null;
+  status: StatusOptions;
+  /** Queued inputs wait for the user. */
+  held: boolean;
+}
+
+interface ScreenParts extends Omit<FrameParts, "print" | "transcript"> {
+  /** To be printed, because the panel does not show it. */
+  above: readonly Line[];
+}
+
+/** What stands around the transcript. A part that fails is replaced by a line that says so. */
+export function screenParts(shown: Shown): ScreenParts {
+  const { display, activity, asked, ui, size, context, userCommand, status } = shown;
+  const composer = composerView(ui.editor, { columns: size.columns, rows: Math.max(1, Math.floor(size.rows / 2)) });
+  return {
+    activity: [
+      ...(userCommand?.live() ?? []),
+      // A panel says itself what is waited for.
+      ...(asked.shown ? [] : guarded("activity", () => activityLines(display, activity, context))),
+    ],
+    agents: guarded("agents", () => agentsLines(display, context)),
+    tasks: guarded("tasks", () => openTasks(display, context)),
+    queue: guarded("queue", () => queueLines(display, context)),
+    notices: notices(shown),
+    composer,
+    status: guarded("status", () => [statusLine(display, status, context)]),
+    ...panelParts(shown, composer.lines.length),
+  };
+}
+
+/** A list that is done, or that no turn works on, is in the transcript. */
+const openTasks = ({ tasks, turnId }: HarnessDisplayState, context: ViewContext): Line[] =>
+  turnId !== null && tasks.some(({ status }) => status !== "completed") ? tasksLines(tasks, context) : [];
+
+function notices({ ui: { notice, outputs, edited }, held }: Shown): Line[] {
+  const lines = outputLines(outputs);
+  if (held && !edited) lines.push(line("Enter sends what is queued, Alt-Up edits it", { dim: true }));
+  if (edited)
+    lines.push(line("A queued input: Enter keeps it, empty removes it, Esc leaves it as it was", { dim: true }));
+  if (notice !== null) lines.push(line(notice, { color: "yellow" }));
+  return lines;
+}
+
+/** Rules, status, what happens: a panel leaves room for them where the screen has it. */
+const AROUND_PANEL = 5;
+
+function panelParts(shown: Shown, composerRows: number): Pick<ScreenParts, "panel" | "panelHasKeys" | "above"> {
+  const { ui, size, context, asked, composer } = shown;
+  const rows = Math.max(1, size.rows - 1 - composerRows - (size.rows > 12 ? AROUND_PANEL : 0));
+  if (ui.dialog) {
+    const { panel, state } = ui.dialog;
+    const view = guardedPanel("panel", () => panel.view(state, { ...context, rows, active: true }));
+    return { panel: view, panelHasKeys: true, above: [] };
+  }
+  const lists = listLines(shown);
+  const question = asked.shown;
+  if (!question) return { panel: { lines: lists, cursor: null }, panelHasKeys: false, above: [] };
+  const active = asked.hasKeys(composer);
+  const panelContext = { ...context, rows, active };
+  const view = guardedPanel("panel", () => question.view(panelContext));
+  const hint = asked.hint(composer);
+  const hints = hint === "" ? [] : [line(hint, { dim: true })];
+  return {
+    panel: { ...view, lines: [...view.lines, ...hints, ...lists] },
+    panelHasKeys: active,
+    above: guarded("panel", () => [...asked.above(panelContext)]),
+  };
+}
+
+function listLines({ ui, completions, context }: Shown): Line[] {
+  if (ui.search) return historySearchLines(ui.search);
+  const list = openList(ui, completions);
+  return list ? guarded("completion", () => completionLines(list, context)) : [];
+}
+
+function guarded(name: string, view: () => Line[]): Line[] {
+  try {
+    return view();
+  } catch (error) {
+    return [failure(name, error)];
+  }
+}
+
+export function guardedThread(view: () => ThreadLines): ThreadLines {
+  try {
+    return view();
+  } catch (error) {
+    return { print: [], live: [failure("thread", error)] };
+  }
+}
+
+function guardedPanel(name: string, view: () => PanelView): PanelView {
+  try {
+    return view();
+  } catch (error) {
+    return { lines: [failure(name, error)], cursor: null };
+  }
+}
+
+/** The user can go on working, and a report has what it needs. */
+const failure = (name: string, error: unknown): Line =>
+  line(`The view "${name}" failed: ${String(error)}`, { color: "red" });

@@ -1,0 +1,69 @@
+import type { HarnessDisplayState, HarnessEvent } from "@cinch/core";
+import type { Bell } from "../terminal/bell.ts";
+import type { ProseContext } from "../views/message.ts";
+import { noActivity, reduceActivity, type Activity } from "./activity.ts";
+import { ThreadPrinter, type ThreadLines } from "./thread-printer.ts";
+
+interface ThreadFeedOptions {
+  bell: Bell;
+  say: (message: string) => void;
+  /** Another thread is shown from now on, or none: the one that was shown is deleted. */
+  entered: () => void;
+  turnEnded: () => void;
+  changed: () => void;
+  /** Whether queued inputs wait for the user. */
+  isHeld: () => boolean;
+}
+
+/** Follows the thread of a session: what its events mean for the screen. */
+export class ThreadFeed {
+  readonly #options: ThreadFeedOptions;
+  readonly #printer = new ThreadPrinter();
+  #activity = noActivity;
+  #turnStartedAt: number | null = null;
+  #restart = false;
+
+  constructor(options: ThreadFeedOptions) {
+    this.#options = options;
+  }
+
+  get activity(): Activity {
+    return this.#activity;
+  }
+
+  /** The next frame prints a rule with the title and the newest messages. */
+  restart(): void {
+    this.#restart = true;
+    this.#options.changed();
+  }
+
+  next(display: HarnessDisplayState, context: ProseContext & { rows: number }): ThreadLines {
+    if (this.#restart) this.#printer.restart(display);
+    this.#restart = false;
+    return this.#printer.next(display, { ...context, activity: this.#activity });
+  }
+
+  handle(event: HarnessEvent): void {
+    const { bell, say, entered, turnEnded, changed, isHeld } = this.#options;
+    this.#activity = reduceActivity(this.#activity, event);
+    switch (event.type) {
+      case "thread_changed":
+      case "thread_deleted":
+        return entered();
+      case "thread_rewound":
+        return this.restart();
+      case "info":
+        // Of what is held the screen says how to continue, in the words of the keys.
+        return isHeld() ? undefined : say(event.message);
+      case "agent_start":
+        this.#turnStartedAt ??= event.at;
+        return;
+      case "agent_end":
+        bell.turnEnded({ durationMs: event.at - (this.#turnStartedAt ?? event.at) });
+        this.#turnStartedAt = null;
+        return turnEnded();
+      case "display_state_changed":
+        return changed();
+    }
+  }
+}

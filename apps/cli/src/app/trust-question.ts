@@ -1,0 +1,30 @@
+import { line } from "../terminal/line.ts";
+import { isTrustedFolder, trustFolder, whatNeedsTrust, type FolderOfUser } from "../setup/trust.ts";
+import { choicePanel } from "./choice-panel.ts";
+import { showPanel, type BareTerminal } from "./show-panel.ts";
+
+/**
+ * Whether the folder is obeyed. Asked where there is something to obey, until the user says yes. `undefined`: the user left.
+ */
+export async function askTrust(place: FolderOfUser, terminal: BareTerminal): Promise<boolean | undefined> {
+  if (isTrustedFolder(place)) return true;
+  const found = whatNeedsTrust(place);
+  if (found.length === 0) return false;
+  const answer = await showPanel(terminal, choicePanel<"yes" | "no">(), {
+    title: [
+      line(`${place.folder} has ${listed(found)}.`),
+      line("Cinch obeys them if you trust this folder. Do you?", { bold: true }),
+    ],
+    choices: [
+      { id: "no", key: "n", label: "no, do not read them" },
+      { id: "yes", key: "y", label: "yes, and remember it" },
+    ],
+    escape: "no",
+    marked: 0,
+  });
+  if (answer === "yes") trustFolder(place);
+  return answer && answer === "yes";
+}
+
+const listed = (names: readonly string[]): string =>
+  names.length === 1 ? names[0]! : `${names.slice(0, -1).join(", ")} and ${names.at(-1)!}`;

@@ -1,0 +1,21 @@
+import type { CommandEntry } from "../composer/completion.ts";
+import { nearestName } from "../nearest-name.ts";
+
+/** `/name argument`. A path such as `/etc/hosts` is no command, and neither is a text after a space. */
+const COMMAND = /^\/([A-Za-z][\w-]*)(?:\s+([^]*))?$/;
+
+/** The command that a text is, known or not. */
+export function commandIn(content: string): { name: string; argument: string } | undefined {
+  const found = COMMAND.exec(content.trimEnd());
+  return found ? { name: found[1]!, argument: found[2] ?? "" } : undefined;
+}
+
+/** What to do about a command that does not exist. */
+export function unknownCommand(name: string, commands: readonly CommandEntry[]): string {
+  const nearest = nearestName(
+    name,
+    commands.map((entry) => entry.name),
+  );
+  const next = nearest === undefined ? "See /help." : `Did you mean /${nearest}?`;
+  return `There is no command /${name}. ${next} To send the text, put a space before it.`;
+}

@@ -1,0 +1,32 @@
+import type { Env } from "../models/providers.ts";
+import { line, type Line } from "../terminal/line.ts";
+import type { KeyChoice } from "../views/choices.ts";
+import { addKey } from "./add-key.ts";
+import { choicePanel } from "./choice-panel.ts";
+import { showPanel, type BareTerminal } from "./show-panel.ts";
+
+/** `key`: the user has added a key, so the project has to be opened again. `undefined`: the user left. */
+export type Welcome = "tour" | "key" | "start" | undefined;
+
+interface WelcomeOptions {
+  greeting: Line;
+  env: Env;
+  hasTour: boolean;
+}
+
+/** The first screen of a user without a key. */
+export async function welcome(bare: BareTerminal, { greeting, env, hasTour }: WelcomeOptions): Promise<Welcome> {
+  const tour: KeyChoice<"tour"> = { id: "tour", key: "t", label: "Take the two-minute tour" };
+  const answer = await showPanel(bare, choicePanel<"tour" | "key" | "start">(), {
+    title: [greeting, line("")],
+    choices: [
+      ...(hasTour ? [tour] : []),
+      { id: "key", key: "k", label: "Add a key" },
+      { id: "start", key: "s", label: "Start" },
+    ],
+    escape: "start",
+    marked: 0,
+  });
+  if (answer !== "key") return answer;
+  return (await addKey(bare, env)) ? "key" : welcome(bare, { greeting, env, hasTour });
+}

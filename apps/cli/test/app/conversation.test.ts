@@ -1,0 +1,58 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { ALT_ENTER, ALT_UP, AppFolder, ENTER, ESC } from "./app-terminal.ts";
+
+test("an answer streams: a finished block is printed, the rest follows, and each word is there once", async () => {
+  using place = new AppFolder();
+  const terminal = await place.start("streams");
+  await terminal.send("hello there");
+  await terminal.until(/You {2}hello there[^]*The first paragraph\.[^]*The second[^]*Esc stops/);
+  place.openGate();
+  await terminal.until(/The second one is long\./);
+  await terminal.until(() => !/Esc stops/.test(terminal.screenText()));
+  assert.equal(terminal.screenText().match(/The first paragraph/g)?.length, 1);
+  assert.equal(terminal.screenText().match(/The second/g)?.length, 1);
+  await terminal.send("next");
+  await terminal.until(/You {2}next[^]*Second answer\./);
+});
+
+test("Enter steers while the agent works, Alt-Enter queues, Alt-Up edits and removes what is queued", async () => {
+  using place = new AppFolder();
+  const terminal = await place.start("hangs");
+  await terminal.send("begin");
+  await terminal.until(/I hang here[^]*Esc stops/);
+  await terminal.send("be quick");
+  await terminal.until(/steers {2}be quick/);
+  await terminal.send("first", { by: ALT_ENTER });
+  await terminal.send("second", { by: ALT_ENTER });
+  await terminal.until(/queued {2}first\nqueued {2}second/);
+  await terminal.compose("draft");
+  terminal.type(ALT_UP);
+  await terminal.until(() => terminal.composer() === "second");
+  terminal.type("s");
+  await terminal.until(() => terminal.composer() === "seconds");
+  terminal.type(ENTER);
+  await terminal.until(/queued {2}seconds/);
+  await terminal.until(() => terminal.composer() === "draft");
+  terminal.type(ALT_UP);
+  await terminal.until(() => terminal.composer() === "seconds");
+  terminal.type(`\u0015${ENTER}`);
+  await terminal.until(() => !/seconds/.test(terminal.screenText()));
+  assert.equal(terminal.composer(), "draft");
+});
+
+test("Esc stops the turn, the text stays, and Enter on an empty line sends what is queued", async () => {
+  using place = new AppFolder();
+  const terminal = await place.start("streams");
+  await terminal.send("begin");
+  await terminal.until(/The second/);
+  await terminal.send("later", { by: ALT_ENTER });
+  await terminal.until(/queued {2}later/);
+  await terminal.compose("draft");
+  terminal.type(ESC);
+  await terminal.until(/interrupted[^]*Enter sends what is queued/);
+  assert.equal(terminal.composer(), "draft");
+  place.openGate();
+  terminal.type(`\u0015${ENTER}`);
+  await terminal.until(/You {2}later[^]*The second one is long\./);
+});
