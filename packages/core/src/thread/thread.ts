@@ -50,6 +50,8 @@ export class Thread implements Journal {
   readonly ports: DriverPorts;
   readonly supervisor: Supervisor;
   readonly #draft = new DraftView();
+  /** The commands that are not answered yet. The thread may have to be driven after each. */
+  readonly #commands = new Set<Promise<unknown>>();
   readonly children = new Children(this);
   readonly descendantEvents = new DescendantEvents(this);
   readonly results = new TurnResults(() => this.wakeWaiters());
@@ -161,6 +163,12 @@ export class Thread implements Journal {
   /** Appends a command, which needs no lease, and drives the thread if necessary. A decision refuses by throwing. */
   async command<Result>(decide: Decide<Result>): Promise<Result | undefined> {
     if (this.isClosed) throw closedError();
+    const done = this.#command(decide);
+    this.#commands.add(done);
+    return done.finally(() => this.#commands.delete(done));
+  }
+
+  async #command<Result>(decide: Decide<Result>): Promise<Result | undefined> {
     const { seq } = this.state;
     let appended = await this.append(asOutcome(decide));
     // The journal decides that there is nothing to do, or that a command is refused; this process may not have read all of it.
@@ -291,12 +299,15 @@ export class Thread implements Journal {
 
   /** Settles when this process neither works on the thread nor has a caller that waits for a turn of it. */
   async unneeded(): Promise<void> {
-    while (!this.isClosed && this.#isNeeded) await (this.supervisor.running ?? this.changed());
+    while (!this.isClosed && this.#isNeeded) {
+      const [command] = this.#commands;
+      await (this.supervisor.running ?? command?.catch(() => undefined) ?? this.changed());
+    }
   }
 
   get #isNeeded(): boolean {
     const isWorking = this.supervisor.running !== undefined || this.memoryJobs.size > 0;
-    return isWorking || this.results.size > 0 || this.children.isReporting;
+    return isWorking || this.#commands.size > 0 || this.results.size > 0 || this.children.isReporting;
   }
 
   // Following
