@@ -46,6 +46,13 @@ export const folded = [
       tests: ["thread/fold-cache"],
     },
     {
+      attacks: "fold cache: messages that are cut off are noticed only when they are shown",
+      file: "folds/print.ts",
+      find: "if (printed.length !== chars)",
+      replace: "if (false)",
+      tests: ["thread/fold-cache"],
+    },
+    {
       attacks: "fold cache: a save that fails keeps the thread from closing",
       file: "thread/fold-cache.ts",
       find: "} catch {\n      // The next save",
