@@ -146,8 +146,8 @@ export const folded = [
     {
       attacks: "fold cache: parsing a long thread stops the event loop",
       file: "folds/print.ts",
-      find: "await inPieces(lines, pause,",
-      replace: "await inPieces(lines, async () => undefined,",
+      find: "await inPieces(linesOf(printed), pause,",
+      replace: "await inPieces(linesOf(printed), async () => undefined,",
       tests: ["thread/fold-cache"],
     },
     {
