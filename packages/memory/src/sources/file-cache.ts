@@ -31,12 +31,12 @@ export class FileCache<T> {
     const value = this.#parse(path, file);
     this.#parsed.delete(path);
     this.#parsed.set(path, { version: file.version, value });
-    if (this.#parsed.size > MOST) this.#parsed.delete(this.#parsed.keys().next().value!);
+    if (this.#parsed.size > MAX_FILES) this.#parsed.delete(this.#parsed.keys().next().value!);
     return value;
   }
 }
 
-const MOST = 5_000;
+const MAX_FILES = 5_000;
 /** How many files are looked at at once. */
 const AT_ONCE = 64;
 
