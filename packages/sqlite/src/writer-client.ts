@@ -71,11 +71,11 @@ export class WriterClient {
   }
 
   #startWorker(): Worker {
-    const file = import.meta.url.endsWith(".ts") ? "./worker.ts" : "./worker.cjs";
-    // The worker needs none of this process's flags.
-    const worker = new Worker(new URL(file, import.meta.url), {
+    const isSource = import.meta.url.endsWith(".ts");
+    const worker = new Worker(new URL(isSource ? "./worker.ts" : "./worker.cjs", import.meta.url), {
       name: "cinch-sqlite",
-      execArgv: [],
+      // The worker needs no other flag of this process.
+      execArgv: isSource ? ["-C", "@cinch/source"] : [],
     });
     this.#exited = new Promise((resolve) => worker.once("exit", () => resolve()));
     worker.on("error", (error) =>
