@@ -7,13 +7,19 @@ import { build, type BuildOptions, type Plugin } from "esbuild";
  * faster; and only the used part of the schema library is included.
  */
 
+const root = join(import.meta.dirname, "..");
+
 /** Other packages are not bundled: there must be only one copy of each class. */
 const external: Plugin = {
   name: "external",
   setup({ onResolve }) {
     // The full zod is loaded only on demand.
     onResolve({ filter: /^zod$/ }, () => ({ external: true }));
-    onResolve({ filter: /^@cinch\// }, ({ path }) => ({ path, external: true }));
+    onResolve({ filter: /^@cinch\// }, ({ path }) => {
+      // Functions alone, and the worker is to load nothing else of core.
+      if (path === "@cinch/core/event-text") return { path: join(root, "packages/core/src/event-text.ts") };
+      return { path, external: true };
+    });
   },
 };
 
@@ -34,8 +40,6 @@ const builtins: Plugin = {
     }));
   },
 };
-
-const root = join(import.meta.dirname, "..");
 
 /** Entry points that share classes: each of them only exports names of one common file. */
 await bundleTogether("packages/core", ["index", "journal", "store", "workspace"]);

@@ -1,10 +1,8 @@
 /** A long thread with observational memory, with a store on disk: its steps, opening it, and the prompt of a long body. */
 import { join } from "node:path";
-import { pathToFileURL } from "node:url";
 import { median } from "../lib/numbers.mjs";
-
-const root = process.env.CINCH_ROOT ?? join(import.meta.dirname, "../..");
-const built = (name, file = "index") => import(pathToFileURL(join(root, "packages", name, `dist/${file}.js`)).href);
+import { built } from "../lib/built.mjs";
+import { openingTimes } from "../lib/opening.mjs";
 
 const sizes = new WeakMap();
 
@@ -65,16 +63,6 @@ export default async function memory({ folder, now, steps = 2_000, events = 10_0
     await harness.selectOrCreateThread();
     return harness;
   };
-  const opening = async (name) => {
-    const times = [];
-    for (let at = 0; at < 9; at++) {
-      const from = now();
-      const harness = await open(name);
-      times.push(now() - from);
-      await harness.close();
-    }
-    return median(times);
-  };
 
   const long = await open("long");
   const { reason, error } = await long.sendMessage({ content: "Look at all files." });
@@ -105,11 +93,6 @@ export default async function memory({ folder, now, steps = 2_000, events = 10_0
     await journal.toPrompt(head, transcript, async () => undefined);
     prompts.push(now() - from);
   }
-  return {
-    firstMs,
-    lastMs,
-    openMs: await opening("long"),
-    newMs: await opening("new"),
-    promptMs: median(prompts.slice(1)),
-  };
+  const [openMs, newMs] = await openingTimes(open, ["long", "new"], now);
+  return { firstMs, lastMs, openMs, newMs, promptMs: median(prompts.slice(1)) };
 }

@@ -1,10 +1,8 @@
 /** The cost of reverting a command that changed, deleted or created 5,000 files, with a store on disk and all defaults. */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { pathToFileURL } from "node:url";
+import { built } from "../lib/built.mjs";
 
-const root = process.env.CINCH_ROOT ?? join(import.meta.dirname, "../..");
-const built = (name) => import(pathToFileURL(join(root, "packages", name, "dist/index.js")).href);
 const FOLDERS = 100;
 
 const COMMANDS = {
@@ -14,7 +12,9 @@ const COMMANDS = {
 };
 
 export default async function rewind({ folder, now, files = 5_000 }) {
-  const [core, sqlite, workspaces, testkit] = await Promise.all(["core", "sqlite", "workspace", "testkit"].map(built));
+  const [core, sqlite, workspaces, testkit] = await Promise.all(
+    ["core", "sqlite", "workspace", "testkit"].map((name) => built(name)),
+  );
   const place = join(folder, "workspace");
   for (let at = 0; at < FOLDERS; at++) mkdirSync(join(place, "src", `part${at}`), { recursive: true });
   const fileAt = (no) => join(place, "src", `part${no % FOLDERS}`, `file${no}.ts`);

@@ -1,13 +1,10 @@
 /** What 500 skills in the prompt cost: the same steps with and without them, in turns of two harnesses by turns. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { pathToFileURL } from "node:url";
 import { aiSdkModel } from "../lib/ai-sdk-model.mjs";
 import { median } from "../lib/numbers.mjs";
 import { runTool } from "../lib/script.mjs";
-
-const root = process.env.CINCH_ROOT ?? join(import.meta.dirname, "../..");
-const built = (name) => import(pathToFileURL(join(root, "packages", name, "dist/index.js")).href);
+import { built } from "../lib/built.mjs";
 
 const input = { type: "object", properties: { n: { type: "number" }, note: { type: "string" } }, required: ["n"] };
 
@@ -20,7 +17,9 @@ export default async function skillsInPrompt({ folder, now, hooksOf, count = 500
     const text = `---\nname: ${name}\ndescription: ${about}\n---\n${"Do the next step. ".repeat(100)}\n`;
     writeFileSync(join(place, "skills", name, "SKILL.md"), text);
   }
-  const [core, sqlite, workspace, memory] = await Promise.all(["core", "sqlite", "workspace", "memory"].map(built));
+  const [core, sqlite, workspace, memory] = await Promise.all(
+    ["core", "sqlite", "workspace", "memory"].map((name) => built(name)),
+  );
   const made = async (id, context) => {
     const marks = [];
     const cpu = [];

@@ -1,13 +1,10 @@
 /** The cost of subagents, with a store on disk: many that answer at once, a fork of a long thread, and opening their parent afterwards. */
 import { join } from "node:path";
-import { pathToFileURL } from "node:url";
-import { median } from "../lib/numbers.mjs";
-
-const root = process.env.CINCH_ROOT ?? join(import.meta.dirname, "../..");
-const built = (name) => import(pathToFileURL(join(root, "packages", name, "dist/index.js")).href);
+import { built } from "../lib/built.mjs";
+import { openingTimes } from "../lib/opening.mjs";
 
 export default async function subagents({ folder, now, children = 100, finished = 200, events = 10_000 }) {
-  const [core, sqlite, testkit] = await Promise.all(["core", "sqlite", "testkit"].map(built));
+  const [core, sqlite, testkit] = await Promise.all(["core", "sqlite", "testkit"].map((name) => built(name)));
   const { call, say, scriptedBy } = testkit;
   let forkAsked = 0;
   const worker = new core.Agent({ name: "worker", model: scriptedBy(() => say("ok")), tools: {} });
@@ -42,16 +39,6 @@ export default async function subagents({ folder, now, children = 100, finished 
     await harness.selectOrCreateThread();
     return harness;
   };
-  const opening = async (name) => {
-    const times = [];
-    for (let at = 0; at < 9; at++) {
-      const from = now();
-      const harness = await open(name);
-      times.push(now() - from);
-      await harness.close();
-    }
-    return median(times);
-  };
 
   const busy = await open("children");
   const begun = now();
@@ -74,5 +61,6 @@ export default async function subagents({ folder, now, children = 100, finished 
   const forkMs = forkAsked - (await started);
   await long.close();
 
-  return { childMs, forkMs, openMs: await opening("children"), plainMs: await opening("plain") };
+  const [openMs, plainMs] = await openingTimes(open, ["children", "plain"], now);
+  return { childMs, forkMs, openMs, plainMs };
 }

@@ -45,6 +45,13 @@ export const files = inPackage("packages/workspace", [
     tests: ["disk/attacks", "path-rules/links", "path-rules/permissions", "backends/policy"],
   },
   {
+    attacks: "disk: many files are looked at through a link on their way",
+    file: "disk/folder.ts",
+    find: "if (readlinkSync(place) === `${this.real}/${under}`) return folder;",
+    replace: "if (fd >= 0) return folder;",
+    tests: ["rule-bound-reader"],
+  },
+  {
     attacks: "confinement: where a folder is opened is not compared",
     file: "disk/folder.ts",
     find: "if (real === place.real) return folder;",

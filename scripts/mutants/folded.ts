@@ -46,6 +46,13 @@ export const folded = [
       tests: ["thread/fold-cache"],
     },
     {
+      attacks: "fold cache: messages that are cut off are noticed only when they are shown",
+      file: "folds/print.ts",
+      find: "if (printed.length !== chars)",
+      replace: "if (false)",
+      tests: ["thread/fold-cache"],
+    },
+    {
       attacks: "fold cache: a save that fails keeps the thread from closing",
       file: "thread/fold-cache.ts",
       find: "} catch {\n      // The next save",
@@ -139,8 +146,8 @@ export const folded = [
     {
       attacks: "fold cache: parsing a long thread stops the event loop",
       file: "folds/print.ts",
-      find: "await inPieces(lines, pause,",
-      replace: "await inPieces(lines, async () => undefined,",
+      find: "await inPieces(linesOf(printed), pause,",
+      replace: "await inPieces(linesOf(printed), async () => undefined,",
       tests: ["thread/fold-cache"],
     },
     {

@@ -296,4 +296,32 @@ export const seats = inPackage("packages/core", [
     replace: "if (false) this.#lastDrivenTurnId",
     tests: ["commands/answer-and-leave"],
   },
+  {
+    attacks: "shared commits: a decision does not know the ones before it",
+    file: "thread/append-queue.ts",
+    find: "decide(after) ?? {}",
+    replace: "decide(this.#thread.state) ?? {}",
+    tests: ["thread/shared-commits"],
+  },
+  {
+    attacks: "shared commits: what the store refuses takes the others with it",
+    file: "thread/append-queue.ts",
+    find: "if (most > 1 && this.#waiting.length > 1) return this.#commit(1);\n",
+    replace: "for (const one of this.#waiting.slice(1)) one.outcome.reject(error);\n",
+    tests: ["thread/shared-commits"],
+  },
+  {
+    attacks: "shared commits: each decision has its own",
+    file: "thread/append-queue.ts",
+    find: "this.#waiting.slice(0, most)",
+    replace: "this.#waiting.slice(0, 1)",
+    tests: ["thread/shared-commits"],
+  },
+  {
+    attacks: "leaving: a thread is closed before its last command is driven",
+    file: "thread/thread.ts",
+    find: "this.#commands.add(done);",
+    replace: "",
+    tests: ["subagents/recover"],
+  },
 ]);

@@ -54,8 +54,8 @@ export const values = inPackage("packages/core", [
   {
     attacks: "event check: what another process appends is not checked",
     file: "thread/thread.ts",
-    find: "for (const event of fresh) this.#fold(readEvent(event));",
-    replace: "for (const event of fresh) this.#fold(event);",
+    find: 'how === "appended" ? event : readEvent(event)',
+    replace: "event",
     tests: ["events/malformed"],
   },
   {

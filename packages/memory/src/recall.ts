@@ -1,9 +1,9 @@
 import { defineTool, type HistoryQuote, type Tool } from "@cinch/core";
 import { dateOf } from "./quoted.ts";
 
-const MOST = 20;
-/** How many are looked at for each that is quoted: some are left out. */
-const MANY = 5;
+const MAX_QUOTES = 20;
+/** How many events are found for each that is quoted, because some of them are left out. */
+const FOUND_PER_QUOTE = 5;
 /** The characters of one quote around what was found, and of all quotes together. */
 const AROUND_CHARS = 1_200;
 const ALL_CHARS = 24_000;
@@ -24,8 +24,8 @@ const input = {
     limit: {
       type: "integer",
       minimum: 1,
-      maximum: MOST,
-      description: `How many to quote, at most ${MOST}; default 10`,
+      maximum: MAX_QUOTES,
+      description: `How many to quote, at most ${MAX_QUOTES}; default 10`,
     },
   },
   additionalProperties: false,
@@ -49,7 +49,7 @@ export const recallTool = ({ scope }: { scope: "thread" | "resource" }): Tool =>
           return { content: "Give a query, or from_seq and to_seq.", isError: true };
         return inRange(await history.read({ from: from ?? 1, to: to ?? Infinity, limit }), limit);
       }
-      const more = { query, limit: limit * MANY };
+      const more = { query, limit: limit * FOUND_PER_QUOTE };
       const isWide = from === undefined && to === undefined && scope === "resource";
       const all = isWide
         ? await history.findInResource(more)

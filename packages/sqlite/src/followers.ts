@@ -14,13 +14,16 @@ interface FollowedThread {
 export class Followers {
   readonly #connection: Connection;
   readonly #reader: Reader;
+  readonly #holder: string;
   readonly #followed = new Map<string, FollowedThread>();
   #dataVersion = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(connection: Connection, reader: Reader) {
+  /** `holder`: the store object itself, which notifies its followers of what it does. */
+  constructor(connection: Connection, reader: Reader, holder: string) {
     this.#connection = connection;
     this.#reader = reader;
+    this.#holder = holder;
   }
 
   follow(threadId: string, changed: (seq?: number) => void): () => void {
@@ -70,7 +73,7 @@ export class Followers {
   /** `undefined` if the thread cannot be read, which counts as a change at every poll. */
   #changeMarker(threadId: string): ChangeMarker | undefined {
     try {
-      return this.#reader.changeMarker(threadId);
+      return this.#reader.changeMarker(threadId, this.#holder);
     } catch (error) {
       if (sqliteCode(error) === undefined) throw error;
       return undefined;

@@ -62,7 +62,7 @@ export interface Reply {
 export type Instruction = Request | { watch: string };
 
 /** `open` is sent once, before all other messages. */
-export type ToWriter = { open: WriterOptions } | Instruction;
+export type ToWriter = { open: WriterOptions } | { instructions: Instruction[] };
 
 export type FromWriter =
   | { kind: "ready" }

@@ -25,7 +25,10 @@ interface LeaseState extends Holder {
   counter: number | null;
 }
 
-/** Two equal markers mean that the thread has not changed. `event` is the newest key; `other` covers everything else. */
+/**
+ * Two equal markers mean that the thread has not changed. `event` is the newest key; `other` covers everything else, except what the holder
+ * itself does to its lease and its draft. A process that takes a lease appends an event.
+ */
 export interface ChangeMarker {
   event: number | null;
   other: string;
@@ -99,8 +102,8 @@ export class Reader {
     this.#changeMarker = sql<ChangeMarker>(
       db,
       `SELECT (SELECT max(key) FROM events WHERE key ${own}) AS event,
-         json_array(deleted, epoch, holder, (SELECT max(key) FROM drafts WHERE key ${own})) AS other
-       FROM threads LEFT JOIN leases ON thread = no WHERE id = ?`,
+         json_array(deleted, nullif(holder, ?1), iif(holder IS ?1, NULL, (SELECT max(key) FROM drafts WHERE key ${own}))) AS other
+       FROM threads LEFT JOIN leases ON thread = no WHERE id = ?2`,
     );
   }
 
@@ -193,8 +196,8 @@ export class Reader {
     return this.#connection.read(() => this.#lease.get(threadId));
   }
 
-  changeMarker(threadId: string): ChangeMarker | undefined {
-    return this.#changeMarker.get(threadId);
+  changeMarker(threadId: string, holder: string): ChangeMarker | undefined {
+    return this.#changeMarker.get(holder, threadId);
   }
 
   async #spans(threadId: string, { after = 0, upTo = Infinity }: EventRange): Promise<Span[]> {

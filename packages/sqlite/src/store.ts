@@ -92,7 +92,7 @@ class SqliteStore implements Store {
         await writer.ready();
         connection = await Connection.open(path, { busyMs });
       }
-      this.#opened = await openWith(writer, connection);
+      this.#opened = await openWith(writer, connection, this.#id);
     } catch (error) {
       connection?.close();
       await writer.close();
@@ -229,10 +229,10 @@ class SqliteStore implements Store {
   }
 }
 
-function openWith(writer: WriterClient, connection: Connection): Promise<Opened> {
+function openWith(writer: WriterClient, connection: Connection, holder: string): Promise<Opened> {
   return connection.read(() => {
     const reader = new Reader(connection);
-    const followers = new Followers(connection, reader);
+    const followers = new Followers(connection, reader, holder);
     return { writer, connection, reader, listing: new Listing(connection), followers };
   });
 }

@@ -83,7 +83,8 @@ class WriterService {
 
   #drain(): void {
     for (let next = receiveMessageOnPort(port); next; next = receiveMessageOnPort(port))
-      this.#enqueue(next.message as Instruction);
+      for (const instruction of (next.message as { instructions: Instruction[] }).instructions)
+        this.#enqueue(instruction);
   }
 
   #commit(): void {
@@ -198,6 +199,6 @@ async function begin(options: WriterOptions): Promise<void> {
 // If `begin` throws, the worker exits, and the main thread receives its error.
 port.on("message", (message: ToWriter) => {
   if ("open" in message) return begin(message.open);
-  if (service) service.receive([message]);
-  else beforeOpen.push(message);
+  if (service) service.receive(message.instructions);
+  else beforeOpen.push(...message.instructions);
 });

@@ -1,6 +1,6 @@
 import { Worker } from "node:worker_threads";
 import { CinchError } from "@cinch/core";
-import type { FromWriter, WorkOutcome, ToWriter, Work, WriterOptions } from "./protocol.ts";
+import type { FromWriter, Instruction, WorkOutcome, ToWriter, Work, WriterOptions } from "./protocol.ts";
 import { storeClosed, toCinchError } from "./store-error.ts";
 
 interface Pending {
@@ -15,6 +15,7 @@ const DEFERRED_START_MS = 50;
 export class WriterClient {
   #options: WriterOptions | undefined;
   readonly #pending = new Map<number, Pending>();
+  #unsent: Instruction[] = [];
   #worker: Worker | undefined;
   #deferredStart: NodeJS.Timeout | undefined;
   #exited: Promise<void> = Promise.resolve();
@@ -59,12 +60,22 @@ export class WriterClient {
     this.#worker?.postMessage(message, []);
   }
 
+  /** What is requested before this thread is done with its current work is sent as one message: to wake the writer costs more than to write. */
+  #send(instruction: Instruction): void {
+    if (this.#unsent.push(instruction) > 1) return;
+    process.nextTick(() => {
+      const instructions = this.#unsent;
+      this.#unsent = [];
+      this.#post({ instructions });
+    });
+  }
+
   #startWorker(): Worker {
-    const file = import.meta.url.endsWith(".ts") ? "./worker.ts" : "./worker.cjs";
-    // The worker needs none of this process's flags.
-    const worker = new Worker(new URL(file, import.meta.url), {
+    const isSource = import.meta.url.endsWith(".ts");
+    const worker = new Worker(new URL(isSource ? "./worker.ts" : "./worker.cjs", import.meta.url), {
       name: "cinch-sqlite",
-      execArgv: [],
+      // The worker needs no other flag of this process.
+      execArgv: isSource ? ["-C", "@cinch/source"] : [],
     });
     this.#exited = new Promise((resolve) => worker.once("exit", () => resolve()));
     worker.on("error", (error) =>
@@ -88,7 +99,7 @@ export class WriterClient {
       const id = this.#nextId++;
       this.#pending.set(id, { resolve, reject });
       this.#ensureWorker().ref();
-      this.#post({ id, work });
+      this.#send({ id, work });
     });
   }
 
@@ -96,7 +107,7 @@ export class WriterClient {
   watch(holder: string): void {
     if (this.#failure) return;
     this.#ensureWorker();
-    this.#post({ watch: holder });
+    this.#send({ watch: holder });
   }
 
   isDead(holder: string, counter: number): boolean {

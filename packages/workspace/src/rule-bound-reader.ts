@@ -1,5 +1,6 @@
 import type { WorkspaceReader } from "@cinch/core";
 import type { Backend, Reach } from "./backend.ts";
+import { sightsOf } from "./backends/bulk.ts";
 import { collect, untilAborted } from "./contents/collect.ts";
 import { FileError, type FileProblem } from "./file-error.ts";
 import { nameOf } from "./paths.ts";
@@ -32,6 +33,23 @@ export class RuleBoundReader implements WorkspaceReader {
 
   readonly version: WorkspaceReader["version"] = async (input) => (await this.#stat(input))?.version ?? null;
 
+  readonly versions: NonNullable<WorkspaceReader["versions"]> = async (inputs) => {
+    const paths = inputs.map((input) => this.#pathOf(input));
+    const known = new Map<string, string | null>();
+    const asked = [...new Set(paths.flatMap((path) => path ?? []))];
+    for await (const sight of sightsOf(this.#files.backend, asked, this.#reach)) {
+      if (sight.kind === "file") known.set(sight.path, sight.file.version);
+      else if (sight.kind === "nothing" || sight.kind === "directory") known.set(sight.path, null);
+    }
+    // What a link leads to, and what can't be seen, is looked at alone.
+    return Promise.all(
+      paths.map(async (path) => {
+        const version = path === null ? null : known.get(path);
+        return version === undefined ? this.version(path!) : version;
+      }),
+    );
+  };
+
   readonly read: WorkspaceReader["read"] = async (input, { maxBytes }) => {
     const found = await this.#stat(input);
     if (!found) return null;
@@ -42,6 +60,16 @@ export class RuleBoundReader implements WorkspaceReader {
     );
     return bytes && { text: new TextDecoder().decode(bytes), version, size };
   };
+
+  /** `null`: it is not a path of the workspace. */
+  #pathOf(input: string): string | null {
+    try {
+      return this.#files.path(input);
+    } catch (error) {
+      if (error instanceof FileError && MISSING.has(error.problem)) return null;
+      throw error;
+    }
+  }
 
   async #stat(input: string) {
     const { backend } = this.#files;

@@ -87,6 +87,51 @@ test("a reader never leaves the root, by a path or by a link", async () => {
   assert.deepEqual(seen, [null, null, null, null, null, null]);
 });
 
+test("the versions of many files are those of each of them", async () => {
+  await using outside = await TemporaryFolder.make();
+  await using root = await TemporaryFolder.make();
+  await writeFile(outside.at("x.md"), "outside");
+  for (const folder of ["a", "b", "secret", "secret/deep", "private", "a/folder.md"]) await mkdir(root.at(folder));
+  for (const path of [
+    "top.md",
+    "a/1.md",
+    "a/2.md",
+    "b/3.md",
+    "secret/b.md",
+    "secret/deep/b.md",
+    "private/c.md",
+    "b/.env",
+  ])
+    await writeFile(root.at(path), path);
+  await symlink("../a/1.md", root.at("b/link.md"));
+  await symlink("../secret/b.md", root.at("b/secret.md"));
+  await symlink("a", root.at("c"));
+  await symlink("secret", root.at("d"));
+  await symlink(outside.path, root.at("e"));
+  const workspace = createWorkspace({ backend: directoryBackend({ root: root.path }), root: root.path, permissions });
+  const readable = ["/top.md", "/a/1.md", "/a/2.md", "/b/3.md", "/b/link.md", "/c/1.md", "/c/2.md"];
+  const others = [
+    "/a/folder.md",
+    "/a/none.md",
+    "/none/x.md",
+    "/top.md/x.md",
+    "/secret/b.md",
+    "/private/c.md",
+    "/b/.env",
+  ];
+  const led = ["/b/secret.md", "/d/b.md", "/d/deep/b.md", "/e/x.md", `${outside.path}/x.md`, "../x.md"];
+  const paths = [...readable, ...others, ...led];
+  const { seen } = await looking(workspace, async (files) => ({
+    many: await files.versions!(paths),
+    each: await Promise.all(paths.map((path) => files.version(path))),
+  }));
+  assert.deepEqual(seen.many, seen.each);
+  assert.deepEqual(
+    seen.many.map((version) => version !== null),
+    paths.map((path) => readable.includes(path)),
+  );
+});
+
 test("a reader reads .cinch, which an agent can't write, and reads no more than it is asked for", async () => {
   const workspace = createWorkspace({ backend: memoryBackend() });
   await workspace.upload({ "/.cinch/skills/a/SKILL.md": "x".repeat(5_000) });

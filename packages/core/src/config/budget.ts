@@ -24,15 +24,15 @@ export interface Spending {
   cost: number;
 }
 
-/** Describes the limit that is reached. `null`: the driver may ask the model. */
+/** Describes the limit that is reached. `null`: the driver may ask the model. `spentBelow` is called only if there is a limit. */
 export function exhausted(
   state: ThreadState,
   budgets: readonly Budget[],
-  now: number,
-  below: Spending = { tokens: 0, cost: 0 },
+  { now, spentBelow }: { now: number; spentBelow: () => Spending },
 ): string | null {
   const { turn, usage, spent } = state;
-  if (!turn) return null;
+  if (!turn || budgets.length === 0) return null;
+  const below = spentBelow();
   const { steps, tokens, cost, watch } = turn;
   const sinceMs = Math.max(0, now - watch.at);
   const inTurn = { steps, tokens: tokens + below.tokens, cost: cost + below.cost, wallMs: watch.ms + sinceMs };

@@ -84,7 +84,9 @@ function answeredWork(event: DurableEvent<"tool_approval_resolved">): Partial<Ca
  */
 export class CallsDraft implements CallsFold {
   #calls: OpenCall[] | null = null;
+  /** Made for the second search: for one search it would cost more than it saves. */
   #places: Map<string, number[]> | null = null;
+  #isSearched = false;
   #open = 0;
 
   requested(message: Message): Call[] {
@@ -106,11 +108,16 @@ export class CallsDraft implements CallsFold {
   #copy(calls: readonly OpenCall[]): OpenCall[] {
     this.#calls = [...calls];
     this.#places = null;
+    this.#isSearched = false;
     this.#open = calls.filter(isUnended).length;
     return this.#calls;
   }
 
   #find(calls: readonly OpenCall[], toolCallId: string): readonly number[] {
+    if (!this.#isSearched) {
+      this.#isSearched = true;
+      return Array.from(calls.keys()).filter((at) => calls[at]!.toolCallId === toolCallId);
+    }
     this.#places ??= Map.groupBy(calls.keys(), (at) => calls[at]!.toolCallId);
     return this.#places.get(toolCallId) ?? [];
   }

@@ -1,7 +1,7 @@
 import type { DurableEvent, RunStatus } from "../events/event-map.ts";
 import { ownerOf } from "../config/run-id.ts";
 import type { ThreadState } from "./state.ts";
-import { emptyTrie, trieDelete, trieEntries, trieGet, trieSet, type Trie } from "./trie.ts";
+import { emptyTrie, trieDelete, trieEntries, trieGet, trieKeys, trieSet, type Trie } from "./trie.ts";
 
 type Start = DurableEvent<"subagent_start">;
 
@@ -79,8 +79,9 @@ export const isOpenIn = ({ inbox, turn }: ThreadState, runId: string): boolean =
 /** Whether a thread works on a run that must end: its caller has cancelled it, or the caller's own run must end. */
 export function worksOnCancelledRun(child: ThreadState, [owner, ...above]: readonly ThreadState[]): boolean {
   if (!owner) return false;
-  const runs = Array.from(trieEntries(owner.runs.unfinished), ([, run]) => run);
-  const run = runs.find(({ runId }) => isOpenIn(child, runId));
+  const { unfinished } = owner.runs;
+  const open = [...child.inbox.map(({ inputId }) => inputId), ...(child.turn ? trieKeys(child.turn.inputIds) : [])];
+  const run = open.flatMap((runId) => trieGet(unfinished, runId) ?? [])[0];
   return run !== undefined && (isCancelled(owner, run) || worksOnCancelledRun(owner, above));
 }
 

@@ -210,9 +210,9 @@ export interface Store {
   draft(threadId: string): Promise<DraftPiece[]>;
 
   /**
-   * An optional cache: the last saved fold of a thread, exactly as it was saved, or `undefined`. It may be lost at any time, and is
-   * deleted with its thread. `saveFold` ignores an unknown thread, and does not replace a fold of the same fingerprint whose `seq` is
-   * not lower.
+   * An optional cache: the last saved fold of a thread, exactly as it was saved, or `undefined`. A store whose data can be damaged saves a
+   * checksum with it, and verifies it here: messages are parsed later. It may be lost at any time, and is deleted with its thread.
+   * `saveFold` ignores an unknown thread, and does not replace a fold of the same fingerprint whose `seq` is not lower.
    */
   fold?(threadId: string): Promise<SavedFold | undefined>;
   saveFold?(threadId: string, fold: SavedFold): Promise<void>;

@@ -58,6 +58,8 @@ export interface WorkspaceReader {
   list(path: string): Promise<{ name: string; type: "file" | "directory" }[] | null>;
   /** Changes whenever the contents of the file do. `null`: there is no such file. */
   version(path: string): Promise<string | null>;
+  /** The versions of many files, in order. Default: by `version`. */
+  versions?(paths: readonly string[]): Promise<(string | null)[]>;
   /** The beginning of a file, at most `maxBytes` of it, and its whole size in bytes. `null`: there is no such file. */
   read(path: string, options: { maxBytes: number }): Promise<{ text: string; version: string; size: number } | null>;
 }

@@ -35,9 +35,10 @@ export class Children {
     for (const run of this.#runs.values()) run.ownerChanged();
     if (unfinished.size === 0 && !state.turn) this.forks.clear();
     if (unfinished.size === 0) return;
-    const runs = Array.from(trieEntries(unfinished), ([, run]) => run).toSorted((a, b) => a.seq - b.seq);
+    const runs = Array.from(trieEntries(unfinished), ([, run]) => run);
+    if (runs.every(({ runId }) => this.#runs.has(runId))) return;
     let inBackground = 0;
-    for (const run of runs) {
+    for (const run of runs.toSorted((a, b) => a.seq - b.seq)) {
       const hasPlace = !run.background || inBackground < (run.background.maxConcurrent ?? Infinity);
       if (run.background) inBackground++;
       if ((hasPlace || isCancelled(state, run)) && !this.#runs.has(run.runId)) this.#follow(run);

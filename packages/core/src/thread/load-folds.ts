@@ -21,7 +21,8 @@ export async function loadFolds(
     const { seq } = folds.state;
     if (seq > 0 && events.some(isCut) && !(await isInForce(read, seq)))
       return loadFolds(read, { from: empty, empty, upTo });
-    folds = reduceAll(folds, events);
+    // Without events, the saved messages need not be parsed.
+    if (events.length > 0) folds = reduceAll(folds, events);
   }
   return folds;
 }

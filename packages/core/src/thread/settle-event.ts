@@ -2,12 +2,16 @@ import type { DurableEvent } from "../events/event-map.ts";
 import { heldInfo } from "../events/live-events.ts";
 import type { Thread } from "./thread.ts";
 
-/** Settles the callers that wait for this event, and emits the live events that follow from it. */
+/**
+ * Settles the callers that wait for this event, and emits the live events that follow from it. Reads the state only where it is needed:
+ * that folds the events so far, and the events of one append are cheaper to fold as one batch.
+ */
 export function settleEvent(thread: Thread, event: DurableEvent): void {
-  const { state, results } = thread;
+  const { results } = thread;
   switch (event.type) {
     case "input_accepted": {
       const { delivery, inputId } = event;
+      const { state } = thread;
       results.accepted(inputId);
       if (event.retry) return;
       const count = state.inbox.filter((item) => (item.delivery === "steer") === (delivery === "steer")).length;
@@ -15,13 +19,13 @@ export function settleEvent(thread: Thread, event: DurableEvent): void {
       return;
     }
     case "abort_requested":
-      if (event.turnId === state.turn?.turnId) thread.supervisor.abortTurn();
-      return results.dropLost(state);
+      if (event.turnId === thread.state.turn?.turnId) thread.supervisor.abortTurn();
+      return results.dropLost(thread.state);
     case "input_removed":
     case "thread_rewound":
-      return results.dropLost(state);
+      return results.dropLost(thread.state);
     case "agent_end":
-      if (state.held) thread.live(heldInfo(state.inbox.length));
-      results.turnEnded(state);
+      if (thread.state.held) thread.live(heldInfo(thread.state.inbox.length));
+      results.turnEnded(thread.state);
   }
 }

@@ -1,10 +1,11 @@
+import { AppendQueue } from "./append-queue.ts";
 import { Children } from "./children.ts";
 import { DescendantEvents } from "./descendant-events.ts";
 import { DraftView } from "./draft.ts";
 import { Supervisor } from "./supervisor.ts";
 import { CinchError, closedError, reasonOf } from "../errors.ts";
 import { readEvent } from "../events/read-event.ts";
-import { stamp, type DurableEvent, type HarnessEvent } from "../events/event-map.ts";
+import type { DurableEvent, HarnessEvent } from "../events/event-map.ts";
 import { FoldCache } from "./fold-cache.ts";
 import type { HarnessDisplayState } from "../folds/display-state.ts";
 import { seqOf } from "../config/run-id.ts";
@@ -19,8 +20,7 @@ import { LiveDisplay } from "./live-display.ts";
 import { asOutcome } from "./command-outcome.ts";
 import { deliver, type Subscriber } from "./subscriber.ts";
 import type { AgentModes } from "../config/agent-modes.ts";
-import type { AppendOptions } from "../ports/store.ts";
-import { isActive, preview, type Appended, type Decide } from "../turn/decide.ts";
+import type { Appended, Decide } from "../turn/decide.ts";
 import type { PolicyLevels } from "../permissions/gate.ts";
 import { ancestorsOf, type DriverPorts, type Journal, type LeaseUse } from "../turn/driver.ts";
 import { MemoryJobs } from "./memory-jobs.ts";
@@ -50,6 +50,9 @@ export class Thread implements Journal {
   readonly ports: DriverPorts;
   readonly supervisor: Supervisor;
   readonly #draft = new DraftView();
+  readonly #appends: AppendQueue;
+  /** The commands that are not answered yet. The thread may have to be driven after each. */
+  readonly #commands = new Set<Promise<unknown>>();
   readonly children = new Children(this);
   readonly descendantEvents = new DescendantEvents(this);
   readonly results = new TurnResults(() => this.wakeWaiters());
@@ -71,6 +74,11 @@ export class Thread implements Journal {
       announce: (event) => this.#deliver(event),
     });
     this.supervisor = new Supervisor(this, ports);
+    this.#appends = new AppendQueue(this, {
+      exclusively: (work) => this.#exclusively(work),
+      appended: (events, after) => this.#appended(events, after),
+      followed: (events) => this.#ingest(events, "followed"),
+    });
   }
 
   get display(): HarnessDisplayState {
@@ -134,33 +142,19 @@ export class Thread implements Journal {
       this.children.forks.set(runId, { ...this.folds, transcript: this.#transcript.value });
   }
 
-  /** Deciding and appending are one step: if another process has appended first, its events are folded and `decide` is called again. */
   append<Result>(decide: Decide<Result>, lease?: LeaseUse): Promise<Appended<Result>> {
-    return this.#exclusively(async () => {
-      for (;;) {
-        const { events: proposed = [], release = false, blobs, result } = decide(this.state) ?? {};
-        if (proposed.length === 0) return { kind: "nothing", result };
-        const events = proposed.map((event) => stamp(event, this.ports.clock.now()));
-        const active = isActive(preview(this.state, proposed));
-        const options: AppendOptions = { afterSeq: this.state.seq, ...lease, release, active, ...(blobs && { blobs }) };
-        const stored = await this.ports.store.append(this.id, events, options);
-        if (stored.kind === "refused") return { kind: "refused" };
-        if (stored.kind === "newer") {
-          await this.#ingest(stored.events, "followed");
-          continue;
-        }
-        const { seq, epoch } = stored;
-        const first = seq - events.length + 1;
-        const own = events.map((event, at) => ({ ...event, seq: first + at, threadId: this.id }) as DurableEvent);
-        await this.#ingest(own, "appended");
-        return { kind: "appended", events, epoch, released: release, result };
-      }
-    });
+    return this.#appends.append(decide, lease);
   }
 
   /** Appends a command, which needs no lease, and drives the thread if necessary. A decision refuses by throwing. */
   async command<Result>(decide: Decide<Result>): Promise<Result | undefined> {
     if (this.isClosed) throw closedError();
+    const done = this.#command(decide);
+    this.#commands.add(done);
+    return done.finally(() => this.#commands.delete(done));
+  }
+
+  async #command<Result>(decide: Decide<Result>): Promise<Result | undefined> {
     const { seq } = this.state;
     let appended = await this.append(asOutcome(decide));
     // The journal decides that there is nothing to do, or that a command is refused; this process may not have read all of it.
@@ -232,12 +226,18 @@ export class Thread implements Journal {
     return this.ports.store.read(this.id, range).then((events) => events.map(readEvent));
   }
 
+  /** `after`: the state that the events fold to. */
+  #appended(events: readonly DurableEvent[], after: ThreadState): Promise<void> {
+    this.#state.expect(events, after);
+    return this.#ingest(events, "appended");
+  }
+
   /** `appended`: by this process. `followed`: by another one. */
   async #ingest(events: readonly DurableEvent[], how: "appended" | "followed"): Promise<void> {
     const fresh = events.filter((event) => event.seq > this.state.seq);
     if (fresh.length === 0) return;
     if (fresh.some((event) => event.type === "thread_rewound")) await this.#reload(fresh);
-    else for (const event of fresh) this.#fold(readEvent(event));
+    else for (const event of fresh) this.#fold(how === "appended" ? event : readEvent(event));
     this.supervisor[how](fresh);
     this.#cache.changed(this);
     this.wakeWaiters();
@@ -291,12 +291,15 @@ export class Thread implements Journal {
 
   /** Settles when this process neither works on the thread nor has a caller that waits for a turn of it. */
   async unneeded(): Promise<void> {
-    while (!this.isClosed && this.#isNeeded) await (this.supervisor.running ?? this.changed());
+    while (!this.isClosed && this.#isNeeded) {
+      const [command] = this.#commands;
+      await (this.supervisor.running ?? command?.catch(() => undefined) ?? this.changed());
+    }
   }
 
   get #isNeeded(): boolean {
     const isWorking = this.supervisor.running !== undefined || this.memoryJobs.size > 0;
-    return isWorking || this.results.size > 0 || this.children.isReporting;
+    return isWorking || this.#commands.size > 0 || this.results.size > 0 || this.children.isReporting;
   }
 
   // Following

@@ -84,11 +84,11 @@ async function appendCut(
   },
 ): Promise<boolean> {
   const transcript = await driver.journal.transcript();
-  const setup = await driver.ports.modes.setup(driver.state.control);
+  const { window } = driver.ports.modes.setup(driver.state.control);
   const { memory: before, ratio } = driver.state.context;
   const isAppended = await driver.append((state) => {
     if (state.context.memory !== before) return null;
-    const proposal = eventOf(leftAfter(transcript, { toSeq, window: setup.window / ratio }));
+    const proposal = eventOf(leftAfter(transcript, { toSeq, window: window / ratio }));
     return { ...proposal, release: !needsDriving(preview(state, proposal.events)), result: true };
   });
   return isAppended ?? false;

@@ -157,7 +157,7 @@ async function compact(driver: Driver): Promise<void> {
   if (!driver.ports.modes.canAct(driver.state)) return driver.release();
   // An aborted turn may have ended before the request.
   if (!driver.state.turn) driver.newTurn();
-  await fitContext(driver, await setupOf(driver));
+  await fitContext(driver, setupOf(driver));
 }
 
 /** A steer that arrived during the last answer still belongs to this turn. */

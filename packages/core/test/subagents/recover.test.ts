@@ -53,6 +53,30 @@ test('with recover: "all", a tree whose process died continues without a session
   await h.close();
 });
 
+test('with recover: "all", the end of the only child continues its parent', async () => {
+  const data = new MemoryData();
+  const made = (storage: MemoryStore, step: Step) => {
+    const worker = new Agent({ name: "worker", model: script(step), tools: {} });
+    const lead = script(call("task", { agent: "worker", prompt: "a" }), say("Done."));
+    const agent = new Agent({ name: "dev", model: lead, subagents: [worker] });
+    return new Harness({ id: "t", agent, storage, recover: "all" });
+  };
+  const slow = heldBack();
+  const dying = new MemoryStore(data);
+  const first = made(dying, slow.step);
+  first.sendMessage({ content: "go" }).catch(() => undefined);
+  await slow.asked;
+  dying.die();
+  const storage = new MemoryStore(data);
+  const h = made(storage, say("ok"));
+  await h.init();
+  const isActive = async () => (await storage.threads()).some(({ active }) => active);
+  for (let tries = 0; (await isActive()) && tries < 500; tries++)
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  assert.equal(await isActive(), false);
+  await h.close();
+});
+
 test("a process that watched a tree continues it when the process that drove it dies", async () => {
   const data = new MemoryData();
   const dying = new MemoryStore(data);

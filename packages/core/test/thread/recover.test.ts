@@ -193,9 +193,8 @@ test("a process that reads an answer late does not continue a turn that waits ag
     return read(threadId, range);
   };
   await using h2 = await harness({ model: steps(), tools: { ask: asking }, storage: slow });
-  const suspended = next(h1, "tool_suspended").then(() => next(h1, "tool_suspended"));
   h1.sendMessage({ content: "go" }).catch(() => undefined);
-  await suspended;
+  while (Object.keys(h1.getDisplayState().pendingSuspensions).length < 2) await next(h1, "tool_suspended");
   await h2.switchThread({ threadId: id });
   const ended = next(h1, "tool_end");
   await h1.respondToToolSuspension({ toolCallId: "a", resumeData: "x" });

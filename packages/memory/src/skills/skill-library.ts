@@ -1,5 +1,5 @@
 import type { WorkspaceReader } from "@cinch/core";
-import { FileCache } from "../sources/file-cache.ts";
+import { FileCache, inGroups } from "../sources/file-cache.ts";
 import { HostFolder, hostReader } from "../sources/host-folder.ts";
 import { hashed } from "../sources/known-lists.ts";
 import { parseSkill, type ParsedSkill, type AgentSkill } from "./skill-file.ts";
@@ -34,8 +34,6 @@ const FILE = "SKILL.md";
 /** Of one SKILL.md. The standard recommends far less. */
 const MAX_SKILL_BYTES = 256 * 1024;
 const MAX_SKILLS = 1_000;
-/** How many files are looked at at once. */
-const AT_ONCE = 64;
 
 interface Folder {
   reader: WorkspaceReader;
@@ -65,7 +63,7 @@ export class SkillLibrary {
       const names = entries.filter(({ type }) => type === "directory").map(({ name }) => name);
       if (names.length > MAX_SKILLS)
         problems.push(`${folder.path}: has ${names.length} folders, and only ${MAX_SKILLS} are read. Remove some.`);
-      for (const known of await inGroups(names.slice(0, MAX_SKILLS), (name) => this.#look(folder, name))) {
+      for (const known of await this.#look(folder, names.slice(0, MAX_SKILLS))) {
         problems.push(...known.problems);
         if (known.listed) skills.set(known.listed.name, known.listed);
       }
@@ -95,16 +93,19 @@ export class SkillLibrary {
     return { folders, problems };
   }
 
-  async #look({ reader, path }: Folder, name: string): Promise<Known> {
-    const file = `${path}/${name}/${FILE}`;
-    const known = await this.#files.get(reader, file);
-    if (known) return known;
-    const entries = (await reader.list(`${path}/${name}`)) ?? [];
-    const similar = entries.find((entry) => entry.name.toLowerCase() === FILE.toLowerCase());
-    if (!similar) return { listed: null, problems: [] };
-    const found = similar.type === "file" ? `is named ${similar.name}` : "is not a file";
-    return { listed: null, problems: [`${file}:1: ${found}. Name the file with the instructions ${FILE}.`] };
+  async #look({ reader, path }: Folder, names: readonly string[]): Promise<Known[]> {
+    const files = names.map((name) => `${path}/${name}/${FILE}`);
+    const found = await this.#files.getAll(reader, files);
+    return inGroups(names, (name, at) => found[at] ?? withoutFile(reader, `${path}/${name}`));
   }
+}
+
+async function withoutFile(reader: WorkspaceReader, folder: string): Promise<Known> {
+  const entries = (await reader.list(folder)) ?? [];
+  const similar = entries.find((entry) => entry.name.toLowerCase() === FILE.toLowerCase());
+  if (!similar) return { listed: null, problems: [] };
+  const found = similar.type === "file" ? `is named ${similar.name}` : "is not a file";
+  return { listed: null, problems: [`${folder}/${FILE}:1: ${found}. Name the file with the instructions ${FILE}.`] };
 }
 
 export interface LoadableSkill {
@@ -139,10 +140,3 @@ const tooLarge = (size: number): ParsedSkill => ({
   ],
   warnings: [],
 });
-
-async function inGroups<In, Out>(all: readonly In[], work: (one: In) => Promise<Out>): Promise<Out[]> {
-  const done: Out[] = [];
-  for (let at = 0; at < all.length; at += AT_ONCE)
-    done.push(...(await Promise.all(all.slice(at, at + AT_ONCE).map(work))));
-  return done;
-}

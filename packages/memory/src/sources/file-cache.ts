@@ -13,7 +13,16 @@ export class FileCache<T> {
 
   /** `null`: there is no such file. */
   async get(reader: WorkspaceReader, path: string): Promise<T | null> {
-    const version = await reader.version(path);
+    return this.#at(reader, path, await reader.version(path));
+  }
+
+  /** The same for many files, whose versions are read together. */
+  async getAll(reader: WorkspaceReader, paths: readonly string[]): Promise<(T | null)[]> {
+    const versions = (await reader.versions?.(paths)) ?? (await inGroups(paths, (path) => reader.version(path)));
+    return inGroups(paths, (path, at) => this.#at(reader, path, versions[at] ?? null));
+  }
+
+  async #at(reader: WorkspaceReader, path: string, version: string | null): Promise<T | null> {
     if (version === null) return null;
     const known = this.#parsed.get(path);
     if (known?.version === version) return known.value;
@@ -22,9 +31,21 @@ export class FileCache<T> {
     const value = this.#parse(path, file);
     this.#parsed.delete(path);
     this.#parsed.set(path, { version: file.version, value });
-    if (this.#parsed.size > MOST) this.#parsed.delete(this.#parsed.keys().next().value!);
+    if (this.#parsed.size > MAX_FILES) this.#parsed.delete(this.#parsed.keys().next().value!);
     return value;
   }
 }
 
-const MOST = 5_000;
+const MAX_FILES = 5_000;
+/** How many files are looked at at once. */
+const AT_ONCE = 64;
+
+export async function inGroups<In, Out>(
+  all: readonly In[],
+  work: (one: In, at: number) => Out | Promise<Out>,
+): Promise<Out[]> {
+  const done: Out[] = [];
+  for (let from = 0; from < all.length; from += AT_ONCE)
+    done.push(...(await Promise.all(all.slice(from, from + AT_ONCE).map((one, at) => work(one, from + at)))));
+  return done;
+}

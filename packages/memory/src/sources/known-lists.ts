@@ -16,7 +16,7 @@ export class KnownLists {
     const version = hashed(JSON.stringify([...items]));
     this.#lists.delete(version);
     this.#lists.set(version, items);
-    if (this.#lists.size > MOST) this.#lists.delete(this.#lists.keys().next().value!);
+    if (this.#lists.size > MAX_LISTS) this.#lists.delete(this.#lists.keys().next().value!);
     return version;
   }
 
@@ -32,6 +32,6 @@ export class KnownLists {
   }
 }
 
-const MOST = 100;
+const MAX_LISTS = 100;
 
 export const hashed = (text: string): string => createHash("sha256").update(text).digest("hex").slice(0, 32);

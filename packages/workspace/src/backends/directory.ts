@@ -3,6 +3,7 @@ import type { BigIntStats } from "node:fs";
 import { lstat, readdir } from "node:fs/promises";
 import type { Backend, Entry, Range, Reach, Sight, SmallWrite, Stat, TreeFile } from "../backend.ts";
 import { writePlainly } from "./bulk.ts";
+import { yieldIfDue } from "../contents/pace.ts";
 import { checkConfig } from "../config.ts";
 import { mapConcurrently } from "../disk/at-once.ts";
 import { Subtree } from "../disk/search/subtree.ts";
@@ -11,7 +12,7 @@ import { diskError, onDisk } from "../disk/disk-error.ts";
 import { realPathOf } from "../disk/on-disk.ts";
 import { entryOf, kindOf, type Confinement, type Folder } from "../disk/folder.ts";
 import { SmallFiles } from "../disk/small-files.ts";
-import { lookInside } from "../disk/look-inside.ts";
+import { lookInside, lookInsideNow } from "../disk/look-inside.ts";
 import { writeSmall } from "../disk/write/write-small.ts";
 import { filesInside, notTheRoot, remove, removeEmpty, removeLink } from "../disk/write/remove.ts";
 import { globDisk, grepDisk, type SearchOptions } from "../disk/search/disk-search.ts";
@@ -157,9 +158,11 @@ export class DirectoryBackend implements Backend {
     await using small = new SmallFiles(root);
     for (const [parent, some] of Map.groupBy(paths, parentOf)) {
       reach.signal?.throwIfAborted();
-      yield* lookInside(this.#disk, { parent, paths: some }, (path, stats) => {
-        return treeFile(path, stats, () => this.#contents(path, small, reach));
-      });
+      const fileOf = (path: string, stats: BigIntStats) =>
+        treeFile(path, stats, () => this.#contents(path, small, reach));
+      const place = { parent, paths: some };
+      yield* lookInsideNow(root, place, fileOf) ?? lookInside(this.#disk, place, fileOf);
+      await yieldIfDue();
     }
   }
 

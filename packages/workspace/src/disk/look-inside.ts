@@ -2,7 +2,7 @@ import { lstatSync, type BigIntStats } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Sight, TreeFile } from "../backend.ts";
 import { FileError } from "../file-error.ts";
-import { joinPath, nameOf } from "../paths.ts";
+import { joinPath, nameOf, namesOf } from "../paths.ts";
 import { yieldIfDue } from "../contents/pace.ts";
 import type { Disk } from "./disk.ts";
 import { diskError, onDisk } from "./disk-error.ts";
@@ -11,6 +11,28 @@ import { isCoarse, msUntilSettled, diskVersion } from "./disk-version.ts";
 import { notAFile } from "./write/write-file.ts";
 
 type FileOf = (path: string, stats: BigIntStats) => TreeFile;
+
+/**
+ * The same for the usual case, without waiting: a folder that no link leads to, and files whose version their times tell. `null`: it takes
+ * `lookInside`.
+ */
+export function lookInsideNow(
+  root: Folder,
+  { parent, paths }: { parent: string; paths: readonly string[] },
+  fileOf: FileOf,
+): Sight[] | null {
+  using folder = root.descendNow(namesOf(parent));
+  if (!folder) return null;
+  const sights: Sight[] = [];
+  for (const path of paths) {
+    const stats = statsAt(folder, path);
+    if (stats instanceof FileError) return null;
+    const kind = stats ? kindOf(stats) : "nothing";
+    if (kind === "other" || (stats && (msUntilSettled(stats) > 0 || isCoarse(stats)))) return null;
+    sights.push(kind === "file" ? { path, kind, file: fileOf(path, stats!) } : { path, kind });
+  }
+  return sights;
+}
 
 /** What exists at these paths of one folder, which is opened once. Files are examined synchronously, which is much faster. */
 export async function* lookInside(
@@ -52,7 +74,7 @@ async function statsOf(folder: Folder, paths: readonly string[]): Promise<Map<st
   return found;
 }
 
-function statsAt(folder: Folder, path: string): Looked {
+function statsAt(folder: { at(name: string): string }, path: string): Looked {
   try {
     return lstatSync(folder.at(nameOf(path)), { bigint: true, throwIfNoEntry: false });
   } catch (error) {

@@ -1,0 +1,86 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { CinchError, defineTool, type DurableEvent } from "@cinch/core";
+import { MemoryData, MemoryStore, type AppendOptions, type AppendResult } from "@cinch/core/store";
+import type { StampedEvent } from "@cinch/core/journal";
+import { call, say, script } from "@cinch/testkit";
+import * as z from "zod";
+import { gated, harness } from "../support.ts";
+
+/** A store that needs a moment for each commit, notes it, and fails for events with a bad text. */
+class SlowStore extends MemoryStore {
+  readonly commits: string[][] = [];
+
+  override async append(threadId: string, events: readonly StampedEvent[], how: AppendOptions): Promise<AppendResult> {
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    if (JSON.stringify(events).includes("bad")) throw new CinchError("STORE_FAILED", "The store fails for this text.");
+    const result = await super.append(threadId, events, how);
+    if (result.kind === "appended") this.commits.push(events.map(({ type }) => type));
+    return result;
+  }
+}
+
+const quick = defineTool({ description: "Ends at once", input: z.object({}), execute: () => "ended" });
+
+/** A turn that runs until the gate is opened, and sessions at its thread. */
+async function running(data: MemoryData, seats: number) {
+  const storage = new SlowStore(data);
+  const { gate, started, open } = gated();
+  const h = await harness({ model: script(call("gate"), say("done")), tools: { gate }, storage });
+  const result = h.sendMessage({ content: "go" });
+  await started;
+  const threadId = h.getCurrentThreadId()!;
+  const sessions = await Promise.all(Array.from({ length: seats }, () => h.createSession({ threadId })));
+  const end = async () => {
+    open();
+    await result;
+    await h.close();
+    return new MemoryStore(data).read(threadId);
+  };
+  return { sessions, end };
+}
+
+const inputsIn = (events: readonly DurableEvent[]): string[] =>
+  events.flatMap((event) => (event.type === "input_accepted" ? [event.content] : []));
+
+test("calls that end while a commit is written share the next one", async () => {
+  const storage = new SlowStore(new MemoryData());
+  const calls = Array.from({ length: 20 }, (): [string, object] => ["quick", {}]);
+  await using h = await harness({ model: script(call(...calls), say("done")), tools: { quick }, storage });
+  const { reason } = await h.sendMessage({ content: "go" });
+  assert.equal(reason, "complete");
+  const ends = storage.commits.filter((types) => types.includes("tool_end"));
+  assert.equal(ends.flat().filter((type) => type === "tool_end").length, 20);
+  assert.equal(ends.flat().at(-1), "step_end");
+  assert.ok(ends.length <= 3, `${ends.length} commits`);
+});
+
+test("a decision knows what the decisions before it in its commit append", async () => {
+  const { sessions, end } = await running(new MemoryData(), 4);
+  await Promise.all(sessions.map((session, at) => session.steer({ content: `${at}`, id: at < 2 ? "a" : "b" })));
+  assert.deepEqual(inputsIn(await end()), ["go", "0", "2"]);
+});
+
+test("a decision that the store fails for does not fail those that wait with it", async () => {
+  const { sessions, end } = await running(new MemoryData(), 5);
+  const steered = await Promise.allSettled(
+    sessions.map((session, at) => session.steer({ content: at === 2 ? "bad" : `${at}` })),
+  );
+  assert.deepEqual(
+    steered.map(({ status }) => status),
+    ["fulfilled", "fulfilled", "rejected", "fulfilled", "fulfilled"],
+  );
+  assert.deepEqual(inputsIn(await end()), ["go", "0", "1", "3", "4"]);
+});
+
+test("decisions that share a commit are made again if another process has appended first", async () => {
+  const data = new MemoryData();
+  const { sessions, end } = await running(data, 3);
+  await using other = await harness({ model: script(), storage: new MemoryStore(data) });
+  await other.switchThread({ threadId: sessions[0]!.getCurrentThreadId()! });
+  const steered = sessions.map((session, at) => session.steer({ content: `${at}`, id: at === 2 ? "x" : `${at}` }));
+  // In the journal at once, while the others are on their way.
+  await other.steer({ content: "first", id: "x" });
+  await Promise.all(steered);
+  assert.deepEqual(inputsIn(await end()), ["go", "first", "0", "1"]);
+});
