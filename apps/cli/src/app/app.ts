@@ -20,7 +20,7 @@ import { Dialogs } from "./dialogs.ts";
 import { errorLine } from "./error-line.ts";
 import { FileList } from "./file-list.ts";
 import { lastCallSource } from "./last-call.ts";
-import { keymapOf, type Keymap } from "./keymap.ts";
+import { keymapNotes, keymapOf, type Keymap } from "./keymap.ts";
 import { SessionCommands } from "./session-commands.ts";
 import { Surface, type TerminalPort } from "./surface.ts";
 import { threadSource } from "./thread-pages.ts";
@@ -131,7 +131,7 @@ export class App {
     this.#endEvents = session.subscribe((event) => this.#feed.handle(event));
     process.on("exit", this.#keepText);
     this.print(options.greeting ?? []);
-    for (const note of project.notes) this.say(note);
+    for (const note of [...project.notes, ...keymapNotes(project.config.keys)]) this.say(note);
     this.#enterThread();
     this.#own(this.#view.refresh());
     if (options.first !== undefined) this.#own(this.#begin(options.first));
