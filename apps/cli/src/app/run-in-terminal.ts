@@ -12,7 +12,7 @@ const CLOSE_MS = 1_000;
 
 const SIGNALS = { SIGTERM: ExitCode.terminated, SIGHUP: ExitCode.hangup } as const;
 
-export interface RunInTerminalOptions extends Omit<RunAppOptions, "session" | "first"> {
+export interface RunInTerminalOptions extends Omit<RunAppOptions, "session" | "modes" | "first"> {
   thread: AppOptions["thread"];
   /** Aborted when the terminal is gone. */
   gone?: AbortSignal;
@@ -35,7 +35,9 @@ export async function runInTerminal({ thread, gone, ...options }: RunInTerminalO
   gone?.addEventListener("abort", () => process.emit("SIGHUP"));
   try {
     await enterAtStart(thread, { session, store: project.store, db: project.db });
-    await runApp({ ...options, session, ...(thread.kind === "pick" ? { first: "threads" } : {}) }, ended.signal);
+    const modes = await session.listModes();
+    const first = thread.kind === "pick" ? { first: "threads" } : {};
+    await runApp({ ...options, session, modes, ...first }, ended.signal);
     const lines = await farewell(session);
     terminal.output.writeNow(lines.map((one) => `${one}\r\n`).join(""));
     return code;

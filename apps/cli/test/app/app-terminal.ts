@@ -7,6 +7,7 @@ import { inherited } from "../cli.ts";
 import { PseudoTerminal } from "../terminal/pseudo-terminal.ts";
 
 const PROGRAM = join(import.meta.dirname, "programs/app.ts");
+const CINCH = join(import.meta.dirname, "../../bin.js");
 
 /** A project in a temporary folder, in which the app runs in pseudo-terminals. */
 export class AppFolder {
@@ -22,18 +23,20 @@ export class AppFolder {
 
   /** A shell in the folder, with the app running in it. */
   async start(script: string, { args = "", env = {} }: { args?: string; env?: Record<string, string> } = {}) {
-    const terminal = new AppTerminal({
-      ...inherited(),
-      NODE: process.execPath,
-      PROGRAM,
-      FOLDER: this.folder,
-      STATE: this.state,
-      SCRIPT: script,
-      ...env,
-    });
+    const terminal = await this.shell({ PROGRAM, STATE: this.state, SCRIPT: script, ...env });
+    await terminal.begin(args);
+    return terminal;
+  }
+
+  /** A shell in the folder, for `cinch` itself with its built-in model. */
+  cinch(): Promise<AppTerminal> {
+    return this.shell({ PROGRAM: CINCH, HOME: this.state, CINCH_OFFLINE_DELAY_MS: "0" });
+  }
+
+  async shell(env: Record<string, string>): Promise<AppTerminal> {
+    const terminal = new AppTerminal({ ...inherited(), NODE: process.execPath, FOLDER: this.folder, ...env });
     this.#terminals.push(terminal);
     await terminal.run("bind 'set enable-bracketed-paste off'; cd \"$FOLDER\"; echo se''t", /^set$/m);
-    await terminal.begin(args);
     return terminal;
   }
 
@@ -67,9 +70,9 @@ export const TAB = "\t";
 export const ctrl = (letter: string): string => String.fromCharCode(letter.toUpperCase().charCodeAt(0) - 64);
 
 export class AppTerminal extends PseudoTerminal {
-  /** Starts the app in the shell, and waits for its composer. */
-  async begin(args = ""): Promise<void> {
-    await this.run(`"$NODE" -C @cinch/source "$PROGRAM" ${args}`, COMPOSER);
+  /** Starts the app in the shell, and waits for its composer, or for what it shows before. */
+  async begin(args = "", shown = COMPOSER): Promise<void> {
+    await this.run(`"$NODE" -C @cinch/source "$PROGRAM" ${args}`, shown);
   }
 
   /** Types a text, waits until the composer has it, and sends it. */
@@ -93,8 +96,8 @@ export class AppTerminal extends PseudoTerminal {
     return `\n${this.rows().join("\n")}\n`;
   }
 
-  /** A list that the screen shows takes no Enter in its first moments, by the same clock. */
-  async untilEnterCounts(): Promise<void> {
+  /** What is asked takes no Enter in its first moments, a question before the start no key: by the same clock. */
+  async untilKeysCount(): Promise<void> {
     await sleep(GUARD_MS + 1);
   }
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { InboxItem } from "@cinch/core";
 import { emptyEditor } from "../../src/composer/editor.ts";
-import { keymapOf } from "../../src/app/keymap.ts";
+import { keymapNotes, keymapOf } from "../../src/app/keymap.ts";
 import type { UiIntent } from "../../src/app/ui-keys.ts";
 import { newUiState, restored, withCommandOutputs, type UiState } from "../../src/app/ui-state.ts";
 import { key, pressed } from "./pressing.ts";
@@ -202,6 +202,7 @@ test("a key of the configuration replaces the default one", () => {
   assert.deepEqual(pressed([key("f2")], { keymap }).intents, [{ type: "pager" }]);
   assert.deepEqual(pressed([key("ctrl-t")], { keymap }).intents, [{ type: "output" }]);
   assert.deepEqual(pressed([key("ctrl-o")], { keymap }).intents, []);
+  assert.match(keymapNotes({ pagr: "f2" })[0]!, /"pagr", which is no action\. Did you mean "pager"\?/);
 });
 
 test("a dialog has all keys; Esc and Ctrl-C close it, and the composer keeps its text", () => {
