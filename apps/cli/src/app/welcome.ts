@@ -1,7 +1,8 @@
 import type { Env } from "../models/providers.ts";
+import { addKey } from "../setup/add-key.ts";
 import { line, type Line } from "../terminal/line.ts";
 import type { KeyChoice } from "../views/choices.ts";
-import { addKey } from "./add-key.ts";
+import { bareDialog } from "./bare-dialog.ts";
 import { choicePanel } from "./choice-panel.ts";
 import { showPanel, type BareTerminal } from "./show-panel.ts";
 
@@ -28,5 +29,5 @@ export async function welcome(bare: BareTerminal, { greeting, env, hasTour }: We
     marked: 0,
   });
   if (answer !== "key") return answer;
-  return (await addKey(bare, env)) ? "key" : welcome(bare, { greeting, env, hasTour });
+  return (await addKey(bareDialog(bare), env)) ? "key" : welcome(bare, { greeting, env, hasTour });
 }
