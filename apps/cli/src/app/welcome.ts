@@ -1,7 +1,7 @@
 import type { Env } from "../models/providers.ts";
+import { addKey } from "../setup/add-key.ts";
 import { line, type Line } from "../terminal/line.ts";
 import type { KeyChoice } from "../views/choices.ts";
-import { addKey } from "../setup/add-key.ts";
 import { bareDialog } from "./bare-dialog.ts";
 import { choicePanel } from "./choice-panel.ts";
 import { showPanel, type BareTerminal } from "./show-panel.ts";
