@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { enableCompileCache } from "node:module";
 import { commandOf } from "./args.ts";
-import type { CliCommand } from "./cli-command.ts";
+import type { AppOptions, CliCommand } from "./cli-command.ts";
 import { messageOf } from "./error-message.ts";
 import { ExitCode, UsageError } from "./exit.ts";
 import { cinch } from "./invocation.ts";
@@ -13,7 +13,7 @@ async function perform(command: CliCommand): Promise<number> {
     case "app":
       if (process.stdin.isTTY && process.stdout.isTTY)
         return (await import("./app/open-terminal-app.ts")).openTerminalApp(command.options);
-      return (await import("./demo/demo.ts")).demo();
+      return openApp(command.options);
     case "run":
       return (await import("./run/run.ts")).run(command.options);
     case "threads list":
@@ -43,6 +43,16 @@ async function perform(command: CliCommand): Promise<number> {
     case "version":
       return print(`${(await import("./version.ts")).version()}\n`);
   }
+}
+
+/** Without a terminal there is only the tour. A thread that is to be continued needs one. */
+async function openApp(options: AppOptions): Promise<number> {
+  if (process.stdin.isTTY && process.stdout.isTTY)
+    return (await import("./app/open-terminal-app.ts")).openTerminalApp(options);
+  if (options.thread.kind !== "new")
+    throw new UsageError(`This needs a terminal. Without one: ${cinch} run --continue`);
+  const { tourWithoutQuestions } = await import("./tour/tour-without-questions.ts");
+  return tourWithoutQuestions((line) => process.stdout.write(`${line}\n`));
 }
 
 function print(text: string): number {

@@ -9,6 +9,7 @@ import type { Size } from "../terminal/terminal-port.ts";
 import type { AskedPanels } from "./asked-panels.ts";
 import { composeFrame } from "./frame.ts";
 import { gitBranch } from "./git-branch.ts";
+import type { Guide } from "./guide.ts";
 import type { ComposerContents } from "./panel-focus.ts";
 import { guardedThread, screenParts } from "./screen-parts.ts";
 import type { ThreadFeed } from "./thread-feed.ts";
@@ -31,6 +32,7 @@ interface AppViewOptions {
   completions: () => CompletionSource;
   userCommand: () => UserCommand | null;
   turn: () => UiFacts["turn"];
+  guide?: Guide;
   /** A frame is due. */
   request: () => void;
 }
@@ -91,6 +93,7 @@ export class AppView {
       userCommand: userCommand(),
       status: { branch: this.#branch ?? undefined, budget: budget.cost },
       held: turn() === "held",
+      hint: this.#options.guide?.hint(display) ?? null,
     });
     const print = [...thread.print, ...this.#toPrint, ...above];
     this.#toPrint = [];

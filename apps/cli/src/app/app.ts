@@ -19,6 +19,7 @@ import { composerWidth } from "./composer-view.ts";
 import { Dialogs } from "./dialogs.ts";
 import { errorLine } from "./error-line.ts";
 import { FileList } from "./file-list.ts";
+import type { Guide } from "./guide.ts";
 import { lastCallSource } from "./last-call.ts";
 import { keymapNotes, keymapOf, type Keymap } from "./keymap.ts";
 import { SessionCommands } from "./session-commands.ts";
@@ -44,6 +45,7 @@ export interface RunAppOptions {
   greeting?: readonly Line[];
   /** A command to begin with, without the slash. It enters a thread; if it does not, there is a new one. */
   first?: string;
+  guide?: Guide;
 }
 
 /** Runs the app until the user leaves, or `signal` is aborted. The session has a thread already, unless `first` chooses one. */
@@ -134,6 +136,7 @@ export class App {
     for (const note of [...project.notes, ...keymapNotes(project.config.keys)]) this.say(note);
     this.#enterThread();
     this.#own(this.#view.refresh());
+    if (options.guide) this.#context.compose(options.guide.text);
     if (options.first !== undefined) this.#own(this.#begin(options.first));
     this.#surface.screen.draw();
   }
@@ -171,9 +174,17 @@ export class App {
   }
 
   #press(event: ComposerInput): void {
+    if (this.#isLeftBy(event)) return this.#leave();
     const { state, intents } = press(this.#ui.state, event, this.#facts());
     this.#ui.update(() => state);
     for (const intent of intents) this.#perform(intent);
+  }
+
+  /** A guide may let Esc leave, where it would close nothing. */
+  #isLeftBy(event: ComposerInput): boolean {
+    const { guide, session } = this.#options;
+    if (!guide || event.type !== "key" || event.key !== "escape" || this.#ui.state.dialog) return false;
+    return guide.escapeLeaves(session.getDisplayState());
   }
 
   #facts(): UiFacts {

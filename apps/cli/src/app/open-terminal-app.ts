@@ -8,6 +8,7 @@ import { userFolders } from "../setup/user-folders.ts";
 import { featuresOf } from "../terminal/features.ts";
 import { line, type Line } from "../terminal/line.ts";
 import { ttyInput, TtyOutput } from "../terminal/tty.ts";
+import { tourInTerminal } from "../tour/tour-in-terminal.ts";
 import { version } from "../version.ts";
 import { appCommands } from "./commands/index.ts";
 import { runInTerminal } from "./run-in-terminal.ts";
@@ -29,10 +30,11 @@ export async function openTerminalApp(options: Options): Promise<number> {
   const project = await openProject({ ...place, flags, trusted });
   const greeting = greetingOf(project);
   if (project.model.fallback && thread.kind === "new") {
-    const answer = await welcome(bare, { greeting, env, hasTour: false });
-    if (answer === "key" || answer === undefined) await project.close();
+    const answer = await welcome(bare, { greeting, env });
+    if (answer !== "start") await project.close();
     if (answer === undefined) return ExitCode.aborted;
     if (answer === "key") return openTerminalApp(options);
+    if (answer === "tour") return takeTour(options, { ...bare, env, commands: appCommands, gone: gone.signal });
   }
   return runInTerminal({
     ...bare,
@@ -44,6 +46,12 @@ export async function openTerminalApp(options: Options): Promise<number> {
     greeting: [greeting],
     gone: gone.signal,
   });
+}
+
+/** Afterwards the first screen is there again. */
+async function takeTour(options: Options, terminal: Parameters<typeof tourInTerminal>[0]): Promise<number> {
+  const code = await tourInTerminal(terminal);
+  return code === ExitCode.complete ? openTerminalApp(options) : code;
 }
 
 function greetingOf({ folder, env, model }: Project): Line {

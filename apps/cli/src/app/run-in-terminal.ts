@@ -38,7 +38,7 @@ export async function runInTerminal({ thread, gone, ...options }: RunInTerminalO
     const modes = await session.listModes();
     const first = thread.kind === "pick" ? { first: "threads" } : {};
     await runApp({ ...options, session, modes, ...first }, ended.signal);
-    const lines = await farewell(session);
+    const lines = options.guide ? [] : await farewell(session);
     terminal.output.writeNow(lines.map((one) => `${one}\r\n`).join(""));
     return code;
   } finally {

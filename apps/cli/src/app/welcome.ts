@@ -1,7 +1,6 @@
 import type { Env } from "../models/providers.ts";
 import { addKey } from "../setup/add-key.ts";
 import { line, type Line } from "../terminal/line.ts";
-import type { KeyChoice } from "../views/choices.ts";
 import { bareDialog } from "./bare-dialog.ts";
 import { choicePanel } from "./choice-panel.ts";
 import { showPanel, type BareTerminal } from "./show-panel.ts";
@@ -12,16 +11,14 @@ export type Welcome = "tour" | "key" | "start" | undefined;
 interface WelcomeOptions {
   greeting: Line;
   env: Env;
-  hasTour: boolean;
 }
 
 /** The first screen of a user without a key. */
-export async function welcome(bare: BareTerminal, { greeting, env, hasTour }: WelcomeOptions): Promise<Welcome> {
-  const tour: KeyChoice<"tour"> = { id: "tour", key: "t", label: "Take the two-minute tour" };
+export async function welcome(bare: BareTerminal, { greeting, env }: WelcomeOptions): Promise<Welcome> {
   const answer = await showPanel(bare, choicePanel<"tour" | "key" | "start">(), {
     title: [greeting, line("")],
     choices: [
-      ...(hasTour ? [tour] : []),
+      { id: "tour", key: "t", label: "Take the two-minute tour" },
       { id: "key", key: "k", label: "Add a key" },
       { id: "start", key: "s", label: "Start" },
     ],
@@ -29,5 +26,5 @@ export async function welcome(bare: BareTerminal, { greeting, env, hasTour }: We
     marked: 0,
   });
   if (answer !== "key") return answer;
-  return (await addKey(bareDialog(bare), env)) ? "key" : welcome(bare, { greeting, env, hasTour });
+  return (await addKey(bareDialog(bare), env)) ? "key" : welcome(bare, { greeting, env });
 }
