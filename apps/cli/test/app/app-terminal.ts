@@ -29,8 +29,8 @@ export class AppFolder {
   }
 
   /** A shell in the folder, for `cinch` itself with its built-in model. */
-  cinch(): Promise<AppTerminal> {
-    return this.shell({ PROGRAM: CINCH, HOME: this.state, CINCH_OFFLINE_DELAY_MS: "0" });
+  cinch(env: Record<string, string> = {}): Promise<AppTerminal> {
+    return this.shell({ PROGRAM: CINCH, HOME: this.state, CINCH_OFFLINE_DELAY_MS: "0", ...env });
   }
 
   async shell(env: Record<string, string>): Promise<AppTerminal> {
