@@ -125,7 +125,7 @@ interface Evidence {
 
 function report({ view, journal, found, ledger, dead }: Evidence): number {
   const kept = journal.filter(({ seq }) => seq <= found);
-  const messages = kept.filter(({ type }) => type === "message_end").length;
+  const messages = kept.filter((event) => event.type === "message_end" && event.message.role !== "note").length;
   const results = kept.filter(({ type }) => type === "tool_end").length;
   view.heading("What was kept when the process died");
   view.line("", `${messages} messages and ${results} tool results, in ${found} events; no prompt had to be repeated`);

@@ -16,7 +16,8 @@ export async function answer(options: AnswerOptions): Promise<number> {
   using shutdown = new Shutdown();
   existingDatabase({ db: options.flags.db, trust: options.trust });
   let given: AnswerToCall | undefined;
-  return driveThread({
+  // Awaited, because the signals are handled until the end.
+  return await driveThread({
     printer: new Printer(),
     shutdown,
     options,

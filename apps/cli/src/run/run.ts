@@ -16,7 +16,8 @@ export async function run(options: RunOptions): Promise<number> {
   const { thread, trust, flags } = options;
   if (thread.kind !== "new") existingDatabase({ db: flags.db, trust });
   const prompt = await promptOf(options, (line) => printer.note(line));
-  return driveThread({
+  // Awaited, because the signals are handled until the end.
+  return await driveThread({
     printer,
     shutdown,
     options,

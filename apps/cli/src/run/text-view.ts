@@ -40,7 +40,7 @@ export class TextView implements View {
       case "message_update":
         return this.#update(event);
       case "message_end":
-        return event.message.role === "assistant" ? this.#answered(event) : this.#said(event.message);
+        return this.#ended(event);
       case "message_discarded":
         return this.#discarded(event);
       case "retry_scheduled":
@@ -61,6 +61,13 @@ export class TextView implements View {
   #started(event: Event<"agent_start">): void {
     if (event.resumed && !this.#isAnswered) this.#note(recovery(event, this.#display()));
     this.#isAnswered = false;
+  }
+
+  #ended(event: Event<"message_end">): void {
+    const { message } = event;
+    if (message.role === "assistant") return this.#answered(event);
+    // A note is for the model.
+    if (message.role === "user") this.#said(message);
   }
 
   #note(line: string): void {
@@ -108,7 +115,8 @@ export class TextView implements View {
   }
 }
 
-function recovery({ takeover }: Event<"agent_start">, { messages }: HarnessDisplayState): string {
+function recovery({ takeover }: Event<"agent_start">, display: HarnessDisplayState): string {
+  const messages = display.messages.filter(({ role }) => role !== "note");
   const asked = messages.findLastIndex(({ role }) => role === "user");
   const results = messages.slice(asked + 1).flatMap(({ outcomes }) => Object.keys(outcomes)).length;
   const why = takeover ? "the process of this turn died" : "this turn was left unfinished";
