@@ -46,9 +46,13 @@ export class TextView implements View {
       case "retry_scheduled":
         return this.#note(`retry ${event.attempt} in ${seconds(event.delayMs)}: ${short(event.message)}`);
       case "tool_start":
-        return this.#note(`→ ${event.toolName} ${short(JSON.stringify(event.args), 80)}`);
+        return this.#note(`→ ${short(event.toolName)} ${short(JSON.stringify(event.args), 80)}`);
+      case "subagent_tool_start":
+        return this.#note(`→ ${calledBy(event)} ${short(JSON.stringify(event.args), 80)}`);
       case "tool_end":
         return this.#note(result(event));
+      case "subagent_tool_end":
+        return this.#note(result({ ...event, toolName: calledBy(event) }));
       case "tool_suspended":
         return this.#note(`? ${event.toolName} waits: ${short(JSON.stringify(event.suspendPayload))}`);
       case "info":
@@ -123,7 +127,14 @@ function recovery({ takeover }: Event<"agent_start">, display: HarnessDisplaySta
   return `recovered: ${why}; kept: ${counted(messages.length, "message")}, ${counted(results, "tool result")} of this turn; continuing`;
 }
 
-function result({ toolName, result: { content }, isError, unknown, durationMs }: Event<"tool_end">): string {
+const calledBy = ({ path, toolName }: { path: readonly string[]; toolName: string }): string =>
+  short([...path, toolName].join(" › "));
+
+interface CallEnd extends Pick<Event<"tool_end">, "toolName" | "result" | "isError" | "durationMs"> {
+  unknown?: boolean | undefined;
+}
+
+function result({ toolName, result: { content }, isError, unknown, durationMs }: CallEnd): string {
   if (unknown) return `? ${toolName}: outcome unknown, reported to the model as such`;
   const mark = isError ? "✗" : "←";
   return `${mark} ${toolName}: ${short(textOf(content))}${durationMs >= 1_000 ? ` (${seconds(durationMs)})` : ""}`;

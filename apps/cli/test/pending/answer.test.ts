@@ -105,6 +105,29 @@ describe("what waits for a person", { concurrency: 3 }, () => {
     assert.ok(existsSync(join(place.folder, "made.txt")));
   });
 
+  test("what a subagent asks ends the run too, and is answered in the same ways", async () => {
+    const delegated = JSON.stringify({ agent: "general-purpose", prompt: "child: choose and touch" });
+    mock.on({ userMessage: "delegate", hasToolResult: true }, { content: "Delegated." });
+    mock.on({ userMessage: "delegate" }, { toolCalls: [{ name: "task", arguments: delegated }] });
+    mock.on({ userMessage: "child:", hasToolResult: true, toolResultContains: "Exit code" }, { content: "Touched." });
+    mock.on(
+      { userMessage: "child:", hasToolResult: true, toolResultContains: "here" },
+      { toolCalls: [{ name: "execute", arguments: '{"command":"touch made.txt"}' }] },
+    );
+    mock.on({ userMessage: "child:" }, { toolCalls: [{ name: "ask_user", arguments: '{"question":"Where?"}' }] });
+    await using place = new Place();
+    const asked = await cinch(place, "run", "delegate");
+    assert.deepEqual([asked.code, asked.stdout], [3, ""], asked.stderr);
+    assert.match(asked.stderr, /^\w{8} {2}general-purpose › ask_user asks:\n {4}Where\?$/m);
+    const answered = await cinch(place, "run", "--continue", "here");
+    assert.deepEqual([answered.code, answered.stdout], [3, ""], answered.stderr);
+    assert.match(answered.stderr, /^\w{8} {2}general-purpose › execute asks whether it may run:$/m);
+    const approved = await cinch(place, "answer", threadIn(asked), "yes");
+    assert.deepEqual([approved.code, approved.stdout], [0, "Delegated.\n"], approved.stderr);
+    assert.match(approved.stderr, /^→ general-purpose › execute \{"command":"touch made\.txt"\}$/m);
+    assert.ok(existsSync(join(place.folder, "made.txt")));
+  });
+
   test("abort ends a turn that waits, and one that another process drives", async () => {
     calls("stop it", "execute", { command: "ls" });
     await using place = new Place();
