@@ -6,12 +6,15 @@ import { LLMock } from "@copilotkit/aimock";
 import { Place, threadIn, type Finished } from "../cli.ts";
 
 const mock = new LLMock({ port: 0 });
-before(() => mock.start());
-after(() => mock.stop());
+/** For the test of plans: what it answers after a change of mode would answer the others too. */
+const planner = new LLMock({ port: 0 });
+before(() => Promise.all([mock.start(), planner.start()]));
+after(() => Promise.all([mock.stop(), planner.stop()]));
 
-/** Runs `cinch` with a model that the mock serves. */
-const cinch = (place: Place, ...args: string[]): Promise<Finished> =>
-  place.run(args, { env: { CINCH_MODEL: "openai-compatible/m", CINCH_BASE_URL: mock.url } });
+/** Runs `cinch` with a model that a mock serves. */
+const cinchWith = (server: LLMock, place: Place, args: readonly string[]): Promise<Finished> =>
+  place.run(args, { env: { CINCH_MODEL: "openai-compatible/m", CINCH_BASE_URL: server.url } });
+const cinch = (place: Place, ...args: string[]): Promise<Finished> => cinchWith(mock, place, args);
 
 interface Listed {
   id: string;
@@ -83,12 +86,13 @@ describe("what waits for a person", { concurrency: 3 }, () => {
   });
 
   test("in mode plan, the plan that is submitted is approved with yes, and the turn goes on in mode build", async () => {
-    calls("plan it", "submit_plan", { plan: "1. add\n2. test" });
-    mock.onMessage(/You are in mode "build" now/, { content: "Built." });
+    const plan = JSON.stringify({ plan: "1. add\n2. test" });
+    planner.on({ userMessage: "plan it" }, { toolCalls: [{ name: "submit_plan", arguments: plan }] });
+    planner.onMessage(/You are in mode "build" now/, { content: "Built." });
     await using place = new Place();
-    const asked = await cinch(place, "run", "--mode", "plan", "plan it");
+    const asked = await cinchWith(planner, place, ["run", "--mode", "plan", "plan it"]);
     assert.match(asked.stderr, /asks whether this plan is right:\n {4}1\. add\n {4}2\. test\n/);
-    const answered = await cinch(place, "answer", threadIn(asked), "yes", "--json");
+    const answered = await cinchWith(planner, place, ["answer", threadIn(asked), "yes", "--json"]);
     assert.equal(answered.code, 0, answered.stdout);
     assert.match(answered.stdout, /"type":"mode_changed","v":1,.*"modeId":"build"/);
   });
