@@ -132,7 +132,7 @@ describe("what waits for a person", { concurrency: 3 }, () => {
     assert.ok(existsSync(join(place.folder, "made.txt")));
   });
 
-  test("abort ends a turn that waits, and one that another process drives", async () => {
+  test("abort ends a turn that waits, one that another process drives, and one whose process died", async () => {
     calls("stop it", "execute", { command: "ls" });
     await using place = new Place();
     const asked = await cinch(place, "run", "stop it");
@@ -147,6 +147,14 @@ describe("what waits for a person", { concurrency: 3 }, () => {
     assert.equal((await driver.finished).code, 130);
     const again = await cinch(place, "abort", newest.id);
     assert.deepEqual([again.code, again.stderr], [0, `nothing to abort in ${newest.id}\n`]);
+    const killed = place.start(["run", "wait 30 seconds"]);
+    await killed.prints(/→ wait/);
+    killed.child.kill("SIGKILL");
+    await killed.finished;
+    const [left] = JSON.parse((await place.run(["threads", "--json"])).stdout) as { id: string; status: string }[];
+    assert.equal(left?.status, "unfinished");
+    const ended = await cinch(place, "abort", left.id);
+    assert.deepEqual([ended.code, ended.stderr], [0, `aborted ${left.id}\n`]);
   });
 
   test("AGENTS.md of a folder that is not trusted is not read, and --trust reads it for one run", async () => {
