@@ -11,9 +11,7 @@ import { plain } from "./terminal/sanitise.ts";
 async function perform(command: CliCommand): Promise<number> {
   switch (command.kind) {
     case "app":
-      if (process.stdin.isTTY && process.stdout.isTTY)
-        return (await import("./app/open-terminal-app.ts")).openTerminalApp(command.options);
-      return (await import("./demo/demo.ts")).demo();
+      return (await import("./start-app.ts")).startApp(command.options);
     case "run":
       return (await import("./run/run.ts")).run(command.options);
     case "threads list":
