@@ -109,6 +109,18 @@ describe("what waits for a person", { concurrency: 3 }, () => {
     assert.ok(existsSync(join(place.folder, "made.txt")));
   });
 
+  test("a turn that costs more than --budget ends with 4", async () => {
+    const usage = { prompt_tokens: 50_000, completion_tokens: 1_000, total_tokens: 51_000 };
+    mock.on({ userMessage: "spend it" }, { toolCalls: [{ name: "ls", arguments: '{"path":"/"}' }], usage });
+    await using place = new Place();
+    const env = { OPENAI_API_KEY: "a-key", OPENAI_BASE_URL: mock.url };
+    const { code, stderr } = await place.run(["run", "--model", "openai/gpt-5.4", "--budget", "0.01", "spend it"], {
+      env,
+    });
+    assert.equal(code, 4, stderr);
+    assert.match(stderr, /the budget is used up/);
+  });
+
   test("what a subagent asks ends the run too, and is answered in the same ways", async () => {
     const delegated = JSON.stringify({ agent: "general-purpose", prompt: "child: choose and touch" });
     mock.on({ userMessage: "delegate", hasToolResult: true }, { content: "Delegated." });
