@@ -1,4 +1,5 @@
 import { agentPaths } from "./agent-paths.ts";
+import { commandLine } from "./command-line.ts";
 import { conversation } from "./conversation.ts";
 import { delegation } from "./delegation.ts";
 import { files } from "./files.ts";
@@ -48,4 +49,5 @@ export const mutants: readonly Mutant[] = [
   ...terminal,
   ...setup,
   ...panels,
+  ...commandLine,
 ];

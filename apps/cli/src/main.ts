@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { enableCompileCache } from "node:module";
 import { commandOf } from "./args.ts";
-import type { AppOptions, CliCommand } from "./cli-command.ts";
+import type { CliCommand } from "./cli-command.ts";
 import { messageOf } from "./error-message.ts";
 import { ExitCode, UsageError } from "./exit.ts";
 import { cinch } from "./invocation.ts";
@@ -11,9 +11,7 @@ import { plain } from "./terminal/sanitise.ts";
 async function perform(command: CliCommand): Promise<number> {
   switch (command.kind) {
     case "app":
-      if (process.stdin.isTTY && process.stdout.isTTY)
-        return (await import("./app/open-terminal-app.ts")).openTerminalApp(command.options);
-      return openApp(command.options);
+      return (await import("./start-app.ts")).startApp(command.options);
     case "run":
       return (await import("./run/run.ts")).run(command.options);
     case "threads list":
@@ -43,16 +41,6 @@ async function perform(command: CliCommand): Promise<number> {
     case "version":
       return print(`${(await import("./version.ts")).version()}\n`);
   }
-}
-
-/** Without a terminal there is only the tour. A thread that is to be continued needs one. */
-async function openApp(options: AppOptions): Promise<number> {
-  if (process.stdin.isTTY && process.stdout.isTTY)
-    return (await import("./app/open-terminal-app.ts")).openTerminalApp(options);
-  if (options.thread.kind !== "new")
-    throw new UsageError(`This needs a terminal. Without one: ${cinch} run --continue`);
-  const { tourWithoutQuestions } = await import("./tour/tour-without-questions.ts");
-  return tourWithoutQuestions((line) => process.stdout.write(`${line}\n`));
 }
 
 function print(text: string): number {

@@ -139,7 +139,7 @@ test("HTML shows code and diffs, links only to the web, and loads nothing", () =
     ...thread,
     messages: [...thread.messages, message("assistant", [{ type: "text", text: answer }])],
   });
-  assert.match(html, /<pre><code>sum\(1\)<\/code><\/pre>/);
+  assert.match(html, /<pre><code>sum\(1\)\n<\/code><\/pre>/);
   assert.match(html, /<pre class="diff"><del>-a<\/del>\n<ins>\+b<\/ins><\/pre>/);
   assert.match(html, /<a href="https:\/\/example\.org\/\?a=1&amp;b=2" rel="noreferrer">link<\/a>, no link,/);
   assert.match(html, /&lt;b&gt;bold&lt;\/b&gt;, <a href="https:\/\/example\.org\/i\.png" rel="noreferrer">image<\/a>/);
