@@ -16,6 +16,7 @@ import { setup } from "./setup.ts";
 import { skills } from "./skills.ts";
 import { store } from "./store.ts";
 import { subagents } from "./subagents.ts";
+import { terminalApp } from "./terminal-app.ts";
 import { terminalText } from "./terminal-text.ts";
 import { terminalThread } from "./terminal-thread.ts";
 import { terminal } from "./terminal.ts";
@@ -48,4 +49,5 @@ export const mutants: readonly Mutant[] = [
   ...terminal,
   ...setup,
   ...panels,
+  ...terminalApp,
 ];
