@@ -17,6 +17,7 @@ import { setup } from "./setup.ts";
 import { skills } from "./skills.ts";
 import { store } from "./store.ts";
 import { subagents } from "./subagents.ts";
+import { terminalApp } from "./terminal-app.ts";
 import { terminalText } from "./terminal-text.ts";
 import { terminalThread } from "./terminal-thread.ts";
 import { terminal } from "./terminal.ts";
@@ -50,4 +51,5 @@ export const mutants: readonly Mutant[] = [
   ...setup,
   ...panels,
   ...commandLine,
+  ...terminalApp,
 ];

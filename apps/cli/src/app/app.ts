@@ -17,7 +17,7 @@ import { ComposerFiles } from "./composer-files.ts";
 import { ComposerActions } from "./composer-actions.ts";
 import { composerWidth } from "./composer-view.ts";
 import { Dialogs } from "./dialogs.ts";
-import { errorLine } from "./error-line.ts";
+import { messageOf } from "../error-message.ts";
 import { FileList } from "./file-list.ts";
 import type { Guide } from "./guide.ts";
 import { lastCallSource } from "./last-call.ts";
@@ -84,7 +84,11 @@ export class App {
     this.left = new Promise((resolve) => (this.#leave = resolve));
     this.#keymap = keymapOf(project.config.keys);
     this.#completions = { files: [], commands };
-    this.#composer = new ComposerFiles({ state: options.stateFolder, project: project.folder });
+    this.#composer = new ComposerFiles({
+      state: options.stateFolder,
+      project: project.folder,
+      report: (problem) => this.say(problem),
+    });
     this.#ui = new UiStore(({ editor, edited, dialog }, before) => {
       // While a queued input is edited, the text of the composer is the one that it displaced.
       if (editor !== before.editor) this.#composer.save(edited?.before ?? editor);
@@ -100,6 +104,7 @@ export class App {
       bell: this.#bell,
       say: (message) => this.say(message),
       entered: () => this.#enterThread(),
+      deleted: () => this.#own(this.#replaceDeleted()),
       turnEnded: () => this.#own(this.#view.refresh()),
       changed,
       isHeld: () => this.#turn() === "held",
@@ -229,7 +234,7 @@ export class App {
       case "remove-input":
         return this.#own(this.#session.removeInput(intent));
       case "remember":
-        return this.#composer.history.add(intent.text);
+        return this.#composer.remember(intent.text);
       case "attach":
         return this.#own(this.#machine.attachFile(intent.path, intent.pasted));
       case "chosen":
@@ -264,7 +269,7 @@ export class App {
 
   /** Every started promise ends here: a failure is one line. */
   #own(work: Promise<void>): void {
-    work.catch((error: unknown) => this.print([line(errorLine(error), { color: "red" })]));
+    work.catch((error: unknown) => this.print([line(messageOf(error), { color: "red" })]));
   }
 
   async #runCommand(name: string, argument: string): Promise<void> {
@@ -282,7 +287,6 @@ export class App {
 
   #enterThread(): void {
     const { threadId } = this.#options.session.getDisplayState();
-    if (threadId === null && this.#threadId !== null) return this.#own(this.#replaceDeleted());
     if (threadId === null || threadId === this.#threadId) return;
     const keepsText = this.#threadId === null && this.#ui.state.editor.text !== "";
     this.#threadId = threadId;

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { GUARD_MS } from "../../src/app/panel-focus.ts";
+import { sqliteStore } from "@cinch/sqlite";
 import { inherited } from "../cli.ts";
 import { PseudoTerminal } from "../terminal/pseudo-terminal.ts";
 
@@ -23,9 +24,21 @@ export class AppFolder {
 
   /** A shell in the folder, with the app running in it. */
   async start(script: string, { args = "", env = {} }: { args?: string; env?: Record<string, string> } = {}) {
-    const terminal = await this.shell({ PROGRAM, STATE: this.state, SCRIPT: script, ...env });
+    const terminal = await this.shell({ ...this.env(script), ...env });
     await terminal.begin(args);
     return terminal;
+  }
+
+  env(script: string): Record<string, string> {
+    return { PROGRAM, STATE: this.state, SCRIPT: script };
+  }
+
+  /** As another process does it. */
+  async deleteThreads(): Promise<void> {
+    const store = sqliteStore({ path: join(this.state, "cinch.db") });
+    await store.open();
+    for (const { id } of await store.threads({})) await store.deleteThread(id);
+    await store.close();
   }
 
   /** A shell in the folder, for `cinch` itself with its built-in model. */

@@ -177,6 +177,7 @@ test("Alt-Up edits the newest queued input, and then older ones; Enter keeps the
   assert.equal(texts(older), "one");
   const removed = pressed([key("ctrl-u"), ENTER], inbox, older);
   assert.deepEqual(removed.intents, [{ type: "remove-input", inputId: "1" }]);
+  assert.equal(texts(removed.state), "draft");
   assert.equal(texts(pressed([ESC], { ...inbox, turn: "working" }, state).state), "draft");
 });
 
