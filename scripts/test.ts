@@ -86,8 +86,8 @@ function rank(file: string): number {
 }
 
 function run(group: readonly string[]): Promise<Outcome> {
-  const flags = ["-C", "@cinch/source", "--test", "--test-isolation=none", "--test-force-exit"];
-  const child = spawn(process.execPath, [...flags, ...options, ...group], {
+  const flags = ["-C", "@cinch/source", "--test-force-exit", ...options];
+  const child = spawn(process.execPath, [...flags, join(import.meta.dirname, "test-group.ts"), ...group], {
     stdio: ["ignore", "pipe", "pipe"],
     env: { ...process.env, NODE_COMPILE_CACHE: COMPILE_CACHE, TMPDIR: TEMPORARY },
   });
