@@ -7,7 +7,7 @@
  */
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, globSync, mkdtempSync, rmSync } from "node:fs";
+import { chmodSync, globSync, mkdtempSync, rmSync, statSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import process from "node:process";
@@ -26,6 +26,7 @@ const SLOW = [
 ];
 /** Tests start many processes. Without a cache, most of the time would be spent stripping the same types. */
 const COMPILE_CACHE = join(process.cwd(), "node_modules/.cache/compile");
+const CACHE_MS = 24 * 60 * 60_000;
 /** Files that tests leave behind, for example because a process was killed, are removed with this folder. */
 const TEMPORARY = mkdtempSync(join(tmpdir(), "cinch-test-"));
 // The mode of /tmp, because some tests run as another user.
@@ -49,6 +50,7 @@ const running = new Set<ChildProcess>();
 const failed: string[] = [];
 const started = performance.now();
 
+removeOld(COMPILE_CACHE);
 process.once("exit", () => rmSync(TEMPORARY, { recursive: true, force: true, maxRetries: 3 }));
 for (const signal of ["SIGINT", "SIGTERM"] as const)
   process.once(signal, () => {
@@ -60,6 +62,15 @@ for (const output of failed) process.stdout.write(output);
 const seconds = ((performance.now() - started) / 1000).toFixed(0);
 console.log(`${files.length} files in ${groups.length} groups, ${failed.length} of them failed, ${seconds} s`);
 process.exit(failed.length > 0 ? 1 : 0);
+
+/** Each run adds what it bundles, which has another path in the next one. */
+function removeOld(folder: string): void {
+  for (const file of globSync("**/*", { cwd: folder, withFileTypes: true })) {
+    const path = join(file.parentPath, file.name);
+    const written = file.isFile() && statSync(path, { throwIfNoEntry: false })?.mtimeMs;
+    if (written && written < Date.now() - CACHE_MS) rmSync(path, { force: true });
+  }
+}
 
 async function work(): Promise<void> {
   for (let group = waiting.shift(); group; group = waiting.shift()) {
