@@ -83,13 +83,15 @@ async function work(): Promise<void> {
 function groupsOf(all: readonly string[]): string[][] {
   const together = Map.groupBy(
     all.filter((file) => !ALONE.test(file)).toSorted((a, b) => rank(a) - rank(b)),
-    dirname,
+    (file) => (SLOW.includes(dirname(file)) ? dirname(file) : packageOf(file)),
   );
   const shared = [...together.values()].flatMap((some) =>
     Array.from({ length: Math.ceil(some.length / GROUP) }, (_, at) => some.slice(at * GROUP, (at + 1) * GROUP)),
   );
   return [...shared, ...all.filter((file) => ALONE.test(file)).map((file) => [file])];
 }
+
+const packageOf = (file: string): string => file.split("/").slice(0, 2).join("/");
 
 function rank(file: string): number {
   const at = SLOW.indexOf(dirname(file));
