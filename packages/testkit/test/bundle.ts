@@ -8,29 +8,43 @@ import { build, type BuildOptions } from "esbuild";
 const root = join(import.meta.dirname, "../../..");
 const worker = join(root, "packages/sqlite/src/worker.ts");
 
-/**
- * Bundles a program of a package for the tests of this process. It starts in two thirds of the CPU time that the sources take, and needs no
- * flags. It lies in a copy of its package without sources, so it finds the files and the third-party packages that the package has.
- */
+/** Bundles one program: see `bundleAll`. */
 export async function bundle(program: URL): Promise<string> {
-  const file = fileURLToPath(program);
+  const [file = ""] = await bundleAll([fileURLToPath(program)]);
+  return file;
+}
+
+/**
+ * Bundles programs of a package for the tests of this process. They start in two thirds of the CPU time that the sources take, and need no
+ * flags. They lie in a copy of their package without sources, so they find the files and the third-party packages that the package has.
+ */
+export async function bundleAll(programs: readonly string[]): Promise<string[]> {
   const home = mkdtempSync(join(tmpdir(), "cinch-bundle-"));
   process.once("exit", () => rmSync(home, { recursive: true, force: true, maxRetries: 3 }));
   // Some tests run a program as another user.
   chmodSync(home, 0o755);
   const place = join(home, "package");
-  const source = packageOf(file);
+  const source = packageOf(programs[0]!);
   mkdirSync(place);
   copyFileSync(join(source, "package.json"), join(place, "package.json"));
   symlinkSync(join(root, "node_modules"), join(home, "node_modules"));
   if (existsSync(join(source, "node_modules"))) symlinkSync(join(source, "node_modules"), join(place, "node_modules"));
   const out = join(place, "dist");
   await Promise.all([
-    // What the program imports late stays in files of its own.
-    build({ ...OPTIONS, entryPoints: [file], outdir: out, format: "esm", splitting: true, banner: { js: REQUIRE } }),
+    build({
+      ...OPTIONS,
+      entryPoints: [...programs],
+      entryNames: "[name]",
+      outdir: out,
+      format: "esm",
+      // What a program imports late, and what programs share, stays in files of its own.
+      splitting: true,
+      banner: { js: REQUIRE },
+      external: WITH_FILES,
+    }),
     build({ ...OPTIONS, entryPoints: [worker], outfile: join(out, "worker.cjs"), format: "cjs" }),
   ]);
-  return join(out, `${basename(file, ".ts")}.js`);
+  return programs.map((program) => join(out, `${basename(program, ".ts")}.js`));
 }
 
 const OPTIONS: BuildOptions = {
@@ -40,6 +54,9 @@ const OPTIONS: BuildOptions = {
   conditions: ["@cinch/source"],
   logLevel: "error",
 };
+
+/** Third-party packages that read files of their own. */
+const WITH_FILES = ["@anthropic-ai/sandbox-runtime", "@vscode/ripgrep", "just-bash", "web-tree-sitter"];
 
 /** Some third-party packages are CommonJS. */
 const REQUIRE = 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);';
