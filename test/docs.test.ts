@@ -28,10 +28,8 @@ const programs: Program[] = pages.flatMap((page) => {
     return { title: `program ${at + 1} of ${page}`, source };
   });
 });
-/** What a workspace starts in other threads and processes. */
-const hosts = ["virtual/worker.ts", "sandboxes/srt-host.ts"].map((file) => join(root, "packages/workspace/src", file));
 let bundled: string[] = [];
-before(async () => (bundled = await bundleAll([...programs.map(({ source }) => source), ...hosts])));
+before(async () => (bundled = await bundleAll(programs.map(({ source }) => source))));
 
 for (const [at, { title }] of programs.entries()) {
   test(`${title} runs without an error`, { timeout: 60_000 }, async () => {

@@ -104,7 +104,8 @@ class Running {
   async prints(pattern: RegExp, from: "stdout" | "stderr" = "stderr"): Promise<void> {
     const isPrinted = () => pattern.test(from === "stdout" ? this.#stdout : this.#stderr);
     while (!isPrinted()) {
-      if (this.child.exitCode !== null) throw new Error(`It ended without printing ${pattern}: ${this.#stderr}`);
+      if (this.child.exitCode !== null || this.child.signalCode !== null)
+        throw new Error(`It ended without printing ${pattern}: ${this.#stderr}`);
       await Promise.race([once(this.child[from], "data"), this.finished]);
     }
   }

@@ -6,7 +6,10 @@ import { fileURLToPath } from "node:url";
 import { build, type BuildOptions } from "esbuild";
 
 const root = join(import.meta.dirname, "../../..");
-const worker = join(root, "packages/sqlite/src/worker.ts");
+const packages = join(root, "packages");
+const worker = join(packages, "sqlite/src/worker.ts");
+/** What a workspace starts in a thread and in a process. */
+const hosts = ["virtual/worker.ts", "sandboxes/srt-host.ts"].map((file) => join(packages, "workspace/src", file));
 
 /** Bundles one program: see `bundleAll`. */
 export async function bundle(program: URL): Promise<string> {
@@ -33,7 +36,7 @@ export async function bundleAll(programs: readonly string[]): Promise<string[]> 
   await Promise.all([
     build({
       ...OPTIONS,
-      entryPoints: [...programs],
+      entryPoints: [...programs, ...hosts],
       entryNames: "[name]",
       outdir: out,
       format: "esm",
