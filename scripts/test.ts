@@ -7,7 +7,7 @@
  */
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, globSync, mkdtempSync, rmSync } from "node:fs";
+import { chmodSync, globSync, mkdtempSync, rmSync, statSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import process from "node:process";
@@ -26,6 +26,7 @@ const SLOW = [
 ];
 /** Tests start many processes. Without a cache, most of the time would be spent stripping the same types. */
 const COMPILE_CACHE = join(process.cwd(), "node_modules/.cache/compile");
+const CACHE_MS = 24 * 60 * 60_000;
 /** Files that tests leave behind, for example because a process was killed, are removed with this folder. */
 const TEMPORARY = mkdtempSync(join(tmpdir(), "cinch-test-"));
 // The mode of /tmp, because some tests run as another user.
@@ -49,6 +50,7 @@ const running = new Set<ChildProcess>();
 const failed: string[] = [];
 const started = performance.now();
 
+removeOld(COMPILE_CACHE);
 process.once("exit", () => rmSync(TEMPORARY, { recursive: true, force: true, maxRetries: 3 }));
 for (const signal of ["SIGINT", "SIGTERM"] as const)
   process.once(signal, () => {
@@ -61,6 +63,15 @@ const seconds = ((performance.now() - started) / 1000).toFixed(0);
 console.log(`${files.length} files in ${groups.length} groups, ${failed.length} of them failed, ${seconds} s`);
 process.exit(failed.length > 0 ? 1 : 0);
 
+/** Each run adds what it bundles, which has another path in the next one. */
+function removeOld(folder: string): void {
+  for (const file of globSync("**/*", { cwd: folder, withFileTypes: true })) {
+    const path = join(file.parentPath, file.name);
+    const written = file.isFile() && statSync(path, { throwIfNoEntry: false })?.mtimeMs;
+    if (written && written < Date.now() - CACHE_MS) rmSync(path, { force: true });
+  }
+}
+
 async function work(): Promise<void> {
   for (let group = waiting.shift(); group; group = waiting.shift()) {
     const { ok, output } = await run(group);
@@ -72,7 +83,7 @@ async function work(): Promise<void> {
 function groupsOf(all: readonly string[]): string[][] {
   const together = Map.groupBy(
     all.filter((file) => !ALONE.test(file)).toSorted((a, b) => rank(a) - rank(b)),
-    dirname,
+    (file) => (SLOW.includes(dirname(file)) ? dirname(file) : packageOf(file)),
   );
   const shared = [...together.values()].flatMap((some) =>
     Array.from({ length: Math.ceil(some.length / GROUP) }, (_, at) => some.slice(at * GROUP, (at + 1) * GROUP)),
@@ -80,14 +91,16 @@ function groupsOf(all: readonly string[]): string[][] {
   return [...shared, ...all.filter((file) => ALONE.test(file)).map((file) => [file])];
 }
 
+const packageOf = (file: string): string => file.split("/").slice(0, 2).join("/");
+
 function rank(file: string): number {
   const at = SLOW.indexOf(dirname(file));
   return at < 0 ? SLOW.length : at;
 }
 
 function run(group: readonly string[]): Promise<Outcome> {
-  const flags = ["-C", "@cinch/source", "--test", "--test-isolation=none", "--test-force-exit"];
-  const child = spawn(process.execPath, [...flags, ...options, ...group], {
+  const flags = ["-C", "@cinch/source", "--test-force-exit", ...options];
+  const child = spawn(process.execPath, [...flags, join(import.meta.dirname, "test-group.ts"), ...group], {
     stdio: ["ignore", "pipe", "pipe"],
     env: { ...process.env, NODE_COMPILE_CACHE: COMPILE_CACHE, TMPDIR: TEMPORARY },
   });
