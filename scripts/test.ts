@@ -91,7 +91,9 @@ function groupsOf(all: readonly string[]): string[][] {
   return [...shared, ...all.filter((file) => ALONE.test(file)).map((file) => [file])];
 }
 
-const packageOf = (file: string): string => file.split("/").slice(0, 2).join("/");
+function packageOf(file: string): string {
+  return file.split("/").slice(0, 2).join("/");
+}
 
 function rank(file: string): number {
   const at = SLOW.indexOf(dirname(file));

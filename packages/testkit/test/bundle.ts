@@ -61,8 +61,9 @@ const OPTIONS: BuildOptions = {
 /** Third-party packages that read files of their own. */
 const WITH_FILES = ["@anthropic-ai/sandbox-runtime", "@vscode/ripgrep", "just-bash", "web-tree-sitter"];
 
-/** Some third-party packages are CommonJS. */
-const REQUIRE = 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);';
+/** Some third-party packages are CommonJS. Its name must not be one that a bundled file imports. */
+const REQUIRE =
+  'import { createRequire as bundleRequire } from "node:module"; const require = bundleRequire(import.meta.url);';
 
 const packageOf = (file: string): string =>
   existsSync(join(dirname(file), "package.json")) ? dirname(file) : packageOf(dirname(file));

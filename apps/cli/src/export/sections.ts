@@ -39,10 +39,19 @@ export function sectionsOf({ messages, ends }: Pick<ThreadExport, "messages" | "
       blocks: [{ kind: "text" as const, text: `The turn ended: ${reason}${message === null ? "" : `: ${message}`}` }],
     },
   }));
-  return [...said, ...ended]
-    .toSorted((one, other) => one.seq - other.seq)
-    .map(({ section }) => section)
-    .filter(({ blocks }) => blocks.length > 0);
+  const sections = [...said, ...ended].toSorted((one, other) => one.seq - other.seq).map(({ section }) => section);
+  return merged(sections.filter(({ blocks }) => blocks.length > 0));
+}
+
+/** The answers of one turn are one section. */
+function merged(sections: readonly ExportSection[]): ExportSection[] {
+  const result: ExportSection[] = [];
+  for (const section of sections) {
+    const last = result.at(-1);
+    if (section.who !== "cinch" || last?.who !== "cinch") result.push(section);
+    else result[result.length - 1] = { ...last, blocks: [...last.blocks, ...section.blocks] };
+  }
+  return result;
 }
 
 /** Not a note of the harness. */
