@@ -15,6 +15,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 const ALL = ["{packages,apps}/*/test/**/*.test.ts", "test/**/*.test.ts"];
 const GROUP = 16;
+/** The tests of these packages start many processes, which takes longer the more memory the process of the group has. */
+const STARTING = ["packages/workspace", "packages/sqlite"];
+const STARTING_GROUP = 6;
 const MAX_PROCESSES = 4;
 /** These folders take longest, so they start first. */
 const SLOW = [
@@ -85,9 +88,10 @@ function groupsOf(all: readonly string[]): string[][] {
     all.filter((file) => !ALONE.test(file)).toSorted((a, b) => rank(a) - rank(b)),
     (file) => (SLOW.includes(dirname(file)) ? dirname(file) : packageOf(file)),
   );
-  const shared = [...together.values()].flatMap((some) =>
-    Array.from({ length: Math.ceil(some.length / GROUP) }, (_, at) => some.slice(at * GROUP, (at + 1) * GROUP)),
-  );
+  const shared = [...together].flatMap(([folder, some]) => {
+    const size = STARTING.includes(folder) ? STARTING_GROUP : GROUP;
+    return Array.from({ length: Math.ceil(some.length / size) }, (_, at) => some.slice(at * size, (at + 1) * size));
+  });
   return [...shared, ...all.filter((file) => ALONE.test(file)).map((file) => [file])];
 }
 
