@@ -23,6 +23,8 @@ const db = join(STATE, "cinch.db");
 const store = sqliteStore({ path: db });
 const model = script(...scripts[SCRIPT]!);
 const agent = (name: string) => new Agent({ name, instructions: "Test.", model: "scripted" });
+const workspace = localWorkspace({ root: folder, sandbox: "none" });
+const rules: Project["rules"] = [{ category: "edit", policy: "allow" }];
 const harness = new Harness({
   id: "app-test",
   storage: store,
@@ -31,9 +33,9 @@ const harness = new Harness({
     { id: "plan", agent: agent("plan"), transitionsTo: "build" },
   ],
   defaultModeId: process.env["MODE"] ?? "build",
-  permissions: [{ category: "edit", policy: "allow" }],
+  permissions: [...rules],
   resolveModel: () => model,
-  workspace: localWorkspace({ root: folder, sandbox: "none" }),
+  workspace,
 });
 const project: Project = {
   folder,
@@ -41,10 +43,12 @@ const project: Project = {
   trusted: true,
   model: { id: "scripted", fallback: false, load: async () => model },
   config: mergedConfig({ user: {}, project: nothingNarrowed, flags: {} }),
+  rules,
   protection: { kind: "none", description: "" },
   store,
   db,
   harness,
+  workspace,
   notes: [],
   close: () => harness.close(),
 };
