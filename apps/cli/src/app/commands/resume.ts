@@ -1,3 +1,5 @@
+import { UsageError } from "../../exit.ts";
+import { line } from "../../terminal/line.ts";
 import { findThread } from "../../threads/find-thread.ts";
 import type { AppCommand, CommandContext } from "./command.ts";
 import { goToThread } from "./go-to-thread.ts";
@@ -25,5 +27,14 @@ async function chosen(context: CommandContext): Promise<string | undefined> {
   return undefined;
 }
 
-const found = async (id: string, { project }: CommandContext): Promise<string> =>
-  (await findThread(project.store, { id, path: project.db })).id;
+async function found(id: string, context: CommandContext): Promise<string | undefined> {
+  const { store, db: path } = context.project;
+  try {
+    return (await findThread(store, { id, path })).id;
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    context.print(error.message.split("\n").map((row) => line(row)));
+    context.say("/resume without an id lists the threads.");
+    return undefined;
+  }
+}

@@ -28,7 +28,10 @@ test("/new, /threads and /resume go from thread to thread, and say what each thr
   await stage.run(`/resume ${first}`);
   assert.equal(session.getCurrentThreadId(), first);
   assert.deepEqual(await stage.run(`/resume ${first}`), ["You are in this thread already."]);
-  await assert.rejects(stage.run("/resume nothing"), /There is no thread "nothing"/);
+  const unknown = await stage.run("/resume nothing");
+  assert.match(unknown[0]!, /^There is no thread "nothing"/);
+  assert.equal(unknown.at(-1), "/resume without an id lists the threads.");
+  assert.equal(session.getCurrentThreadId(), first);
 });
 
 test("a list of threads is searched by what was said in them", async () => {

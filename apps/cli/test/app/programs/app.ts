@@ -9,6 +9,7 @@ import { sqliteStore } from "@cinch/sqlite";
 import { script } from "@cinch/testkit";
 import { localWorkspace } from "@cinch/workspace";
 import type { AppOptions } from "../../../src/cli-command.ts";
+import { appCommands } from "../../../src/app/commands/index.ts";
 import { runInTerminal } from "../../../src/app/run-in-terminal.ts";
 import { mergedConfig } from "../../../src/setup/config/config.ts";
 import { nothingNarrowed } from "../../../src/setup/config/narrowed-config.ts";
@@ -56,7 +57,7 @@ const output = new TtyOutput(stdout, { onError: (error) => stderr.write(String(e
 process.exitCode = await runInTerminal({
   project,
   thread: threadOf(process.argv.slice(2)),
-  commands: [],
+  commands: appCommands,
   terminal: { input: ttyInput(stdin), output },
   features: featuresOf(process.env),
   clock: systemClock,
