@@ -1,4 +1,4 @@
-import type { Line, Span } from "../../terminal/line.ts";
+import { line, type Line, type Span } from "../../terminal/line.ts";
 import { widthOf } from "../../terminal/width.ts";
 import { wrapLines } from "../../text/wrap.ts";
 import { dim, roomOf, span } from "../../views/spans.ts";
@@ -6,30 +6,32 @@ import type { ViewContext } from "../../views/view.ts";
 
 const GAP = 2;
 const MARGIN = "  ";
+/** Of the screen: a wider cell has a row of its own. */
+const MAX_SHARE = 0.4;
 
-/** Rows of cells in columns. The last cell of a row is wrapped at words below itself. */
+/** Rows of cells in columns, the first one bold. The last cell of a row is wrapped at words below itself. */
 export function columnLines(rows: readonly (readonly string[])[], context: ViewContext): Line[] {
-  const columns = Math.max(0, ...rows.map((row) => row.length));
-  const widths = Array.from({ length: columns }, (_, at) => Math.max(0, ...rows.map((row) => cellWidth(row, at))));
-  return rows.flatMap((row) => {
-    const first: Span[] = [span(MARGIN)];
-    for (const [at, cell] of row.slice(0, -1).entries()) first.push(span(padded(cell, widths[at]! + GAP), styleOf(at)));
-    const indent = first.reduce((sum, one) => sum + widthOf(one.text), 0);
-    const rest = [span(" ".repeat(Math.min(indent, Math.floor(roomOf(context) / 2))))];
-    return wrapLines([span(row.at(-1) ?? "", styleOf(row.length - 1))], roomOf(context), { first, rest });
-  });
+  const most = Math.floor(roomOf(context) * MAX_SHARE);
+  const widths = (rows[0] ?? []).slice(0, -1).map((_, at) => columnWidth(rows, at, most));
+  return rows.flatMap((row) => rowLines(row, widths, context));
 }
 
-/** The last cell of a row widens no column. */
-const cellWidth = (row: readonly string[], at: number): number =>
-  at < row.length - 1 ? widthOf(span(row[at]!).text) : 0;
+function rowLines(row: readonly string[], widths: readonly number[], context: ViewContext): Line[] {
+  const margin = " ".repeat(MARGIN.length + widths.reduce((sum, width) => sum + width + GAP, 0));
+  const isWide = widths.some((width, at) => cellWidth(row[at]!) > width);
+  const cells = row.slice(0, -1).map((cell, at): Span => {
+    const gap = " ".repeat(Math.max(GAP, widths[at]! + GAP - cellWidth(cell)));
+    return span(`${at === 0 ? MARGIN : ""}${cell}${gap}`, at === 0 ? { bold: true } : {});
+  });
+  const rest = [span(margin)];
+  const last = wrapLines([span(row.at(-1) ?? "", dim)], roomOf(context), { first: isWide ? rest : cells, rest });
+  return isWide ? [{ spans: cells, wrap: "words" }, ...last] : last;
+}
 
-const padded = (cell: string, columns: number): string => {
-  const { text } = span(cell);
-  return text + " ".repeat(Math.max(0, columns - widthOf(text)));
-};
+const columnWidth = (rows: readonly (readonly string[])[], at: number, most: number): number =>
+  Math.max(0, ...rows.map((row) => cellWidth(row[at]!)).filter((width) => width <= most));
 
-const styleOf = (column: number) => (column === 0 ? { bold: true } : dim);
+const cellWidth = (cell: string): number => widthOf(span(cell).text);
 
-/** A title over a table. */
-export const headingLine = (title: string): Line => ({ spans: [span(title, { bold: true })] });
+/** A title over columns. */
+export const headingLine = (title: string): Line => line(title, { bold: true });

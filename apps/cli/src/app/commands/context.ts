@@ -46,7 +46,7 @@ function contextLines({ modelId, window, total, parts, leftOut }: ContextExplana
 function barLine({ name, tokens }: { name: string; tokens: number }, window: number, screen: CommandScreen): Line {
   const share = window === 0 ? 0 : tokens / window;
   const room = Math.min(MAX_BAR, screen.width - NAME_COLUMNS - COUNT_COLUMNS - 16);
-  const length = room < 8 ? 0 : Math.min(room, Math.ceil(share * room));
+  const length = room < 8 ? 0 : Math.min(room, Math.round(share * room));
   const bar = (screen.unicode ? "█" : "#").repeat(length);
   const count = formatCount(tokens).padStart(COUNT_COLUMNS);
   return {

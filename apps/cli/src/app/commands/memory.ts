@@ -19,15 +19,19 @@ export const memoryCommand: AppCommand = {
     const screen = context.screen();
     const lines = [
       ...fullness(context.display().omProgress),
-      line(
-        `${formatPlural(blocks.length, "text")} in the prompt stand for older messages, ${buffered} more are ready.`,
-      ),
+      line(standing({ blocks: blocks.length, buffered })),
       line(`The memory itself has used ${formatCost(memory.cost)}.`, { dim: true }),
       ...blocks.flatMap((block) => blockLines(block, screen)),
     ];
     await present(context, { title: "Memory", lines });
   },
 };
+
+function standing({ blocks, buffered }: { blocks: number; buffered: number }): string {
+  const ready = buffered === 0 ? "" : ` ${formatPlural(buffered, "observation")} of newer ones can follow.`;
+  if (blocks === 0) return `The prompt still holds every message.${ready}`;
+  return `${formatPlural(blocks, "text")} in the prompt ${blocks === 1 ? "stands" : "stand"} for older messages.${ready}`;
+}
 
 function fullness(progress: HarnessDisplayState["omProgress"]): Line[] {
   if (!progress) return [line("How full it is, is known after the next step.", { dim: true })];

@@ -89,7 +89,7 @@ async function showRules(context: CommandContext): Promise<void> {
       dim: true,
     }),
     line("Set one for this thread: /permissions allow execute npm test *", { dim: true }),
-    line("Take a grant back: /permissions ask, with the same tool and pattern.", { dim: true }),
+    line("Revoke a grant: /permissions ask, with the same tool and pattern.", { dim: true }),
   ];
   await present(context, { title: "Permissions", lines });
 }
