@@ -2,14 +2,18 @@ import { textOf, type FileDiff, type HarnessMessage, type RewindResult, type Rew
 import { line, type Line } from "../../terminal/line.ts";
 import { short } from "../../terminal/sanitise.ts";
 import { diffCounts, diffHunks } from "../../text/diff.ts";
+import { wrapLines } from "../../text/wrap.ts";
 import { ageOf } from "../../threads/list-threads.ts";
 import { formatPlural } from "../../views/format.ts";
+import { roomOf, span } from "../../views/spans.ts";
 import { changesSince, countChanged } from "./changed-files.ts";
 import type { AppCommand, CommandContext, PickItem, PickWay } from "./command.ts";
 import { confirm } from "./confirm.ts";
 
 /** How many messages the list has. */
 const LISTED = 200;
+/** How many files are named that are reverted as expected. */
+const SHOWN_FILES = 8;
 
 interface Rewind {
   message: HarnessMessage;
@@ -33,7 +37,7 @@ export const rewindCommand: AppCommand = {
 export async function rewindByList(context: CommandContext): Promise<void> {
   const items = await messageItems(context);
   if (items.length === 0) return context.say("There is no message to rewind to yet.");
-  const preview = async ({ value }: PickItem<Rewind>) => [line(await previewOf(value, context))];
+  const preview = ({ value }: PickItem<Rewind>) => previewOf(value, context);
   const chosen = await context.pick({ title: "Rewind to before", items, ways: WAYS, preview });
   if (chosen && (await mayEndTurn(context))) await rewind(chosen, context);
 }
@@ -61,11 +65,13 @@ async function messageItems(context: CommandContext): Promise<PickItem<Rewind>[]
   });
 }
 
-async function previewOf(asked: Rewind, { session }: CommandContext): Promise<string> {
+async function previewOf(asked: Rewind, context: CommandContext): Promise<Line[]> {
+  const { session } = context;
   const options = optionsOf(asked);
   const result = await session.rewind({ ...options, dryRun: true });
   const diffs = asked.files ? await session.diff({ since: options.toSeq }) : [];
-  return described(result, { asked, diffs });
+  const about = described(result, { asked, diffs });
+  return [...wrapLines([span(about)], roomOf(context.screen())), ...untrackedLines(result)];
 }
 
 async function rewind(asked: Rewind, context: CommandContext): Promise<void> {
@@ -81,45 +87,56 @@ async function rewind(asked: Rewind, context: CommandContext): Promise<void> {
 
 const optionsOf = ({ message, conversation, files }: Rewind) => ({ toSeq: message.seq - 1, conversation, files });
 
-function rewoundLines({ files, untracked }: RewindResult, about: string): Line[] {
-  const kept = files.filter(({ outcome }) => outcome === "conflict").length;
+function rewoundLines(result: RewindResult, about: string): Line[] {
+  const kept = result.files.filter(({ outcome }) => outcome === "conflict").length;
   const hint = "What another program changed was kept: compare it with /diff, or revert it by hand.";
   return [
     line(`Reverted: ${about}`, { dim: true }),
     ...(kept > 0 ? [line(hint, { color: "yellow" })] : []),
-    ...untracked.map((why) => line(`Not reverted: ${why}`, { color: "yellow" })),
+    ...untrackedLines(result),
   ];
 }
 
-/** `2 messages · src/sum.ts −1 +1 · sum.test.ts deleted · notes.md CHANGED SINCE: kept` */
+const untrackedLines = ({ untracked }: RewindResult): Line[] =>
+  untracked.map((why) => line(`Not reverted: ${why}`, { color: "yellow" }));
+
+/** `2 messages · src/sum.ts −1 +1 · sum.test.ts deleted · notes.md CHANGED SINCE: kept`. What is not reverted is always shown. */
 function described(
   { messages, files }: RewindResult,
   { asked, diffs }: { asked: Rewind; diffs: readonly FileDiff[] },
 ): string {
   const byPath = new Map(diffs.map((diff) => [diff.path, diff]));
+  const changed = files.filter(({ outcome }) => outcome !== "unchanged");
+  const reverted = changed.filter(isReverted);
+  const others = changed.filter((file) => !isReverted(file));
+  const shown = reverted.slice(0, reverted.length > SHOWN_FILES ? SHOWN_FILES - 1 : SHOWN_FILES);
+  const more = reverted.length - shown.length;
   const parts = [
     ...(asked.conversation ? [formatPlural(messages, "message")] : []),
-    ...files.flatMap((file) => fileText(file, byPath.get(file.path))),
-    ...(asked.files && files.length === 0 ? ["no files"] : []),
+    ...shown.map((file) => fileText(file, byPath.get(file.path))),
+    ...(more > 0 ? [`${more} more files`] : []),
+    ...others.map((file) => fileText(file, undefined)),
+    ...(asked.files && changed.length === 0 ? ["no files"] : []),
   ];
   return parts.join(" · ");
 }
 
-function fileText({ path, outcome, detail }: RewoundFile, diff: FileDiff | undefined): string[] {
+const isReverted = ({ outcome }: RewoundFile): boolean => outcome === "restored" || outcome === "deleted";
+
+function fileText({ path, outcome, detail }: RewoundFile, diff: FileDiff | undefined): string {
   const name = path.replace(/^\//, "");
   switch (outcome) {
     case "restored":
-      return [`${name} ${countsOf(diff)}`];
+      return `${name} ${countsOf(diff)}`;
     case "deleted":
-      return [`${name} deleted`];
     case "unchanged":
-      return [];
+      return `${name} ${outcome}`;
     case "conflict":
-      return [`${name} CHANGED SINCE: kept`];
+      return `${name} CHANGED SINCE: kept`;
     case "lost":
-      return [`${name} LOST: its earlier contents were not kept`];
+      return `${name} LOST: its earlier contents were not kept`;
     case "failed":
-      return [`${name} FAILED${detail === undefined ? "" : `: ${detail}`}`];
+      return `${name} FAILED${detail === undefined ? "" : `: ${detail}`}`;
   }
 }
 

@@ -10,10 +10,8 @@ const steps = [
   say("Hello."),
   call("read_file", { file_path: "/sum.ts" }),
   call("edit_file", { file_path: "/sum.ts", old_string: "i = 1", new_string: "i = 0" }),
-  call(
-    ["write_file", { file_path: "/sum.test.ts", content: "test\n" }],
-    ["write_file", { file_path: "/notes.md", content: "notes\n" }],
-  ),
+  call("write_file", { file_path: "/notes.md", content: "notes\n" }),
+  call("write_file", { file_path: "/sum.test.ts", content: "test\n" }),
   say("Done."),
 ];
 const files = { "shop/sum.ts": "let i = 1;\nreturn i;\n" };
@@ -27,8 +25,8 @@ test("/rewind lists what the user said, shows what it would change, and changes 
   const printed = await stage.picks({ label: "fix the sum" }).run("/rewind");
   const [list] = stage.lists;
   assert.deepEqual(withoutTimes(list!.rows), ["fix the sum  3 files", "hello  3 files"]);
-  const what = "5 messages · sum.ts −1 +1 · sum.test.ts deleted · notes.md CHANGED SINCE: kept";
-  assert.deepEqual(list!.preview, [what]);
+  const what = "6 messages · sum.ts −1 +1 · sum.test.ts deleted · notes.md CHANGED SINCE: kept";
+  assert.equal(list!.preview.join(" "), what);
   assert.deepEqual(printed, [
     `Reverted: ${what}`,
     "What another program changed was kept: compare it with /diff, or revert it by hand.",
@@ -48,13 +46,28 @@ test("/rewind of the conversation leaves the files, and of the files the convers
   await session.sendMessage({ content: "hello" });
   await session.sendMessage({ content: "fix the sum" });
   await stage.picks({ label: "fix the sum", way: "f" }).run("/rewind");
-  assert.deepEqual(stage.printed, ["Reverted: sum.ts −1 +1 · sum.test.ts deleted · notes.md deleted"]);
+  assert.deepEqual(stage.printed, ["Reverted: sum.ts −1 +1 · notes.md deleted · sum.test.ts deleted"]);
   assert.equal(stage.composed, undefined);
   assert.equal(session.getDisplayState().messages.at(-1)!.role, "assistant");
   await stage.picks({ label: "fix the sum", way: "c" }).run("/rewind");
   assert.deepEqual(withoutTimes(stage.lists[1]!.rows), ["fix the sum  no files", "hello  no files"]);
-  assert.deepEqual(stage.printed, ["Reverted: 5 messages"]);
+  assert.deepEqual(stage.printed, ["Reverted: 6 messages"]);
   assert.equal(stage.composed, "fix the sum");
+});
+
+test("/rewind names a few of many files, and each one that it keeps", async () => {
+  const paths = Array.from({ length: 12 }, (_, at) => `f${String(at).padStart(2, "0")}.txt`);
+  const writes = paths.map((path) => call("write_file", { file_path: `/${path}`, content: "x\n" }));
+  await using stage = await commandStage([...writes, say("Done.")], { flags });
+  await stage.session.sendMessage({ content: "write them" });
+  stage.write("f03.txt", "mine\n");
+  await stage.picks({ label: "write them", way: "f" }).run("/rewind");
+  const named = ["f00", "f01", "f02", "f04", "f05", "f06", "f07"].map((name) => `${name}.txt deleted · `).join("");
+  const what = `${named}4 more files · f03.txt CHANGED SINCE: kept`;
+  const [list] = stage.lists;
+  assert.equal(list!.preview.join(" "), what);
+  assert.ok(list!.preview.every((row) => row.length < 80));
+  assert.equal(stage.printed[0], `Reverted: ${what}`);
 });
 
 test("/rewind asks before it ends a turn, and a hasty Enter leaves it", async () => {
