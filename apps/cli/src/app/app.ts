@@ -13,6 +13,7 @@ import { Answers } from "./answers.ts";
 import { AskedPanels } from "./asked-panels.ts";
 import { commandContext } from "./command-context.ts";
 import type { AppCommand, CommandContext } from "./commands/command.ts";
+import { rewindByList } from "./commands/rewind.ts";
 import { ComposerFiles } from "./composer-files.ts";
 import { ComposerActions } from "./composer-actions.ts";
 import { composerWidth } from "./composer-view.ts";
@@ -26,7 +27,6 @@ import { SessionCommands } from "./session-commands.ts";
 import { Surface, type TerminalPort } from "./surface.ts";
 import { threadSource } from "./thread-pages.ts";
 import { ThreadFeed } from "./thread-feed.ts";
-import { rewindByList } from "./rewind.ts";
 import { press, type UiFacts, type UiIntent } from "./ui-keys.ts";
 import { withEditor } from "./ui-state.ts";
 import { UiStore } from "./ui-store.ts";
@@ -308,7 +308,8 @@ export class App {
   }
 
   #newContext(): CommandContext {
-    const { project, session, env, terminal } = this.#options;
+    const { project, session, env, terminal, clock, features } = this.#options;
+    const { unicode } = features;
     return commandContext({
       project,
       session,
@@ -316,6 +317,11 @@ export class App {
       output: terminal.output,
       ui: this.#ui,
       dialogs: this.#dialogs,
+      screen: () => {
+        const { columns: width, rows } = this.#surface.size();
+        return { width, rows, now: clock.now(), unicode };
+      },
+      keymap: this.#keymap,
       print: (lines) => this.print(lines),
       edit: (text, how) => this.#machine.edit(text, how),
       page: (source) => this.#surface.page(source),

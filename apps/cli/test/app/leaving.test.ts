@@ -106,11 +106,11 @@ test("Esc Esc rewinds the conversation and the files, and the text returns to th
   terminal.type(ESC);
   await terminal.until(/Esc again to rewind/);
   terminal.type(ESC);
-  await terminal.until(/Rewind to before[^]*› write it again[^]*\n {2}write it [^]*notes\.md restored/);
+  await terminal.until(/Rewind to before[^]*› write it again[^]*\n {2}write it [^]*notes\.md −1 \+1/);
   terminal.type("\u001b[B");
   await terminal.until(/› write it [^]*notes\.md deleted/);
   terminal.type("\u001b[A");
-  await terminal.until(/› write it again[^]*notes\.md restored/);
+  await terminal.until(/› write it again[^]*notes\.md −1 \+1/);
   await terminal.untilKeysCount();
   terminal.type(ENTER);
   await terminal.until(() => terminal.composer() === "write it again");
