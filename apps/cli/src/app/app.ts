@@ -107,7 +107,6 @@ export class App {
       deleted: () => this.#own(this.#replaceDeleted()),
       turnEnded: () => this.#own(this.#view.refresh()),
       changed,
-      isHeld: () => this.#turn() === "held",
     });
     const now = () => clock.now();
     this.#files = new FileList({ folder: project.folder, now, changed });

@@ -24,15 +24,15 @@ export async function runInTerminal({ thread, gone, ...options }: RunInTerminalO
   const session = await project.harness.createSession();
   let code: number = ExitCode.complete;
   const ended = new AbortController();
-  const handlers = Object.entries(SIGNALS).map(([signal, exit]) => {
-    const handler = () => {
-      code = exit;
-      ended.abort();
-    };
-    return [signal as NodeJS.Signals, handler] as const;
-  });
+  const end = (exit: number) => {
+    code = exit;
+    ended.abort();
+  };
+  const handlers = Object.entries(SIGNALS).map(
+    ([signal, exit]) => [signal as NodeJS.Signals, () => end(exit)] as const,
+  );
   for (const [signal, handler] of handlers) process.on(signal, handler);
-  gone?.addEventListener("abort", () => process.emit("SIGHUP"));
+  gone?.addEventListener("abort", () => end(ExitCode.hangup));
   try {
     await enterAtStart(thread, { session, store: project.store, db: project.db });
     const modes = await session.listModes();
