@@ -48,16 +48,19 @@ export interface RunAppOptions {
   guide?: Guide;
 }
 
-/** Runs the app until the user leaves, or `signal` is aborted. The session has a thread already, unless `first` chooses one. */
+/** Runs the app until the user leaves, or `signal` is aborted. Rejects if there is no thread to begin with. */
 export async function runApp(options: RunAppOptions, signal: AbortSignal): Promise<void> {
   using app = new App(options);
   const aborted = new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
-  await Promise.race([app.left, aborted]);
+  const failed = app.begun.then(() => new Promise<never>(() => undefined));
+  await Promise.race([app.left, aborted, failed]);
 }
 
 /** Connects the session, the keys and the screen. What it shows is computed elsewhere, from the display state and the state of the UI. */
 export class App {
   readonly left: Promise<void>;
+  /** Settles when the session has a thread. */
+  readonly begun: Promise<void>;
   readonly #options: RunAppOptions;
   readonly #keymap: Keymap;
   readonly #surface: Surface;
@@ -107,7 +110,6 @@ export class App {
       deleted: () => this.#own(this.#replaceDeleted()),
       turnEnded: () => this.#own(this.#view.refresh()),
       changed,
-      isHeld: () => this.#turn() === "held",
     });
     const now = () => clock.now();
     this.#files = new FileList({ folder: project.folder, now, changed });
@@ -142,8 +144,9 @@ export class App {
     this.#enterThread();
     this.#own(this.#view.refresh());
     if (options.guide) this.#context.compose(options.guide.text);
-    if (options.first !== undefined) this.#own(this.#begin(options.first));
     this.#surface.screen.draw();
+    // After the first frame, because a thread takes longer to create than a screen to draw. What is sent meanwhile waits for it.
+    this.begun = this.#begin();
   }
 
   /** Printed once. */
@@ -292,12 +295,13 @@ export class App {
     this.#threadId = threadId;
     this.#feed.restart();
     const editor = this.#composer.enter(threadId);
-    if (!keepsText) this.#ui.update((state) => withEditor({ ...state, edited: null }, editor));
+    if (keepsText) this.#composer.save(this.#ui.state.editor);
+    else this.#ui.update((state) => withEditor({ ...state, edited: null }, editor));
   }
 
-  async #begin(command: string): Promise<void> {
-    await this.#runCommand(command, "");
-    const { session } = this.#options;
+  async #begin(): Promise<void> {
+    const { session, first } = this.#options;
+    if (first !== undefined) await this.#runCommand(first, "");
     if (session.getCurrentThreadId() === null) await session.createThread();
   }
 

@@ -2,7 +2,6 @@ import { systemClock, type HarnessDisplayState, type Session } from "@cinch/core
 import type { AppOptions } from "../cli-command.ts";
 import { ExitCode } from "../exit.ts";
 import { cinch } from "../invocation.ts";
-import type { Project } from "../setup/project.ts";
 import { short } from "../terminal/sanitise.ts";
 import { runApp, type RunAppOptions } from "./app.ts";
 import { enterAtStart } from "./entered-at-start.ts";
@@ -23,32 +22,37 @@ export async function runInTerminal({ thread, gone, ...options }: RunInTerminalO
   const { project, terminal } = options;
   const session = await project.harness.createSession();
   let code: number = ExitCode.complete;
+  let cancelExit = () => {};
   const ended = new AbortController();
-  const handlers = Object.entries(SIGNALS).map(([signal, exit]) => {
-    const handler = () => {
-      code = exit;
-      ended.abort();
-    };
-    return [signal as NodeJS.Signals, handler] as const;
-  });
+  const end = (exit: number) => {
+    code = exit;
+    ended.abort();
+  };
+  const handlers = Object.entries(SIGNALS).map(
+    ([signal, exit]) => [signal as NodeJS.Signals, () => end(exit)] as const,
+  );
   for (const [signal, handler] of handlers) process.on(signal, handler);
-  gone?.addEventListener("abort", () => process.emit("SIGHUP"));
+  gone?.addEventListener("abort", () => end(ExitCode.hangup));
   try {
     await enterAtStart(thread, { session, store: project.store, db: project.db });
     const modes = await session.listModes();
     const first = thread.kind === "pick" ? { first: "threads" } : {};
     await runApp({ ...options, session, modes, ...first }, ended.signal);
+    cancelExit = systemClock.after(CLOSE_MS, () => process.exit(code));
     const lines = options.guide ? [] : await farewell(session);
     terminal.output.writeNow(lines.map((one) => `${one}\r\n`).join(""));
     return code;
   } finally {
     for (const [signal, handler] of handlers) process.off(signal, handler);
-    await closeSoon(project, code);
+    await project.close();
+    cancelExit();
   }
 }
 
 /** What the user needs to come back. A thread without a message is deleted. */
 async function farewell(session: Session): Promise<string[]> {
+  // Commands are executed in order: after this one, a thread that is being created is there.
+  await session.listThreads({ limit: 1 });
   const display = session.getDisplayState();
   const { threadId } = display;
   if (threadId === null) return [];
@@ -62,9 +66,3 @@ async function farewell(session: Session): Promise<string[]> {
 
 const isEmpty = ({ messages, inbox, turnId }: HarnessDisplayState): boolean =>
   messages.length === 0 && inbox.length === 0 && turnId === null;
-
-async function closeSoon(project: Project, code: number): Promise<void> {
-  const cancel = systemClock.after(CLOSE_MS, () => process.exit(code));
-  await project.close();
-  cancel();
-}

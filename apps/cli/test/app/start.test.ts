@@ -72,6 +72,6 @@ test("a key is typed hidden; what is no key is refused and not saved", async () 
 test("an unknown thread is a usage error, and the terminal stays as it is", async () => {
   using place = new AppFolder();
   const terminal = await place.cinch();
-  await terminal.begin("--resume nope", /There is no thread "nope"/);
+  await terminal.begin("--resume nope", /There are no threads yet/);
   await terminal.run("echo code $?", /^code 2$/m);
 });
