@@ -117,7 +117,7 @@ describe("listEvents", () => {
       execute: ({ chars }) => ({ content: "x".repeat(70_000), details: { text: "y".repeat(chars) } }),
     });
     const calls = Array.from({ length: 8 }, (): [string, object] => ["long", { chars: 300_000 }]);
-    const model = script(call(...calls), call("long", { chars: 2_000_000 }), say("done"));
+    const model = script(call(...calls), call("long", { chars: 990_000 }), say("done"));
     await using h = await harness({ model, tools: { long } });
     await h.sendMessage({ content: "go" });
     const sizes: number[] = [];
