@@ -42,7 +42,7 @@ async function runAll(driver: Driver, setup: Setup, running: Map<string, Promise
   while (driver.drives) {
     // Subscribed before the state is read, so that no event is missed while calls are judged.
     const changed = driver.journal.changed();
-    if (driver.mayBegin) await startDue(driver, setup, running);
+    await startDue(driver, setup, running);
     for (const call of driver.state.turn?.calls ?? []) {
       const canRun = call.state === "started" && driver.runnable.has(call.toolCallId);
       if (!canRun || running.has(call.toolCallId) || driver.signal.aborted || !driver.mayBegin) continue;

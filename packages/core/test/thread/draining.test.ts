@@ -24,6 +24,12 @@ function obedient() {
   return { work, started: started.promise, finish: () => opened.resolve("worked") };
 }
 
+/** The calls whose start is in the journal. */
+async function begun(data: MemoryData, threadId: string): Promise<string[]> {
+  const store = new MemoryStore(data);
+  return (await store.read(threadId)).flatMap((event) => (event.type === "tool_start" ? [event.toolName] : []));
+}
+
 test("close waits for a call that runs, keeps its result, and begins nothing after it", LIMIT, async () => {
   const data = new MemoryData();
   const { work, started, finish } = obedient();
@@ -79,6 +85,7 @@ test("an answer that streams is kept whole, and its calls are left to the next p
   streamed.resolve();
   await closed;
   assert.deepEqual(runs, []);
+  assert.deepEqual(await begun(data, threadId), []);
   await using next = await harness({ model, tools: { note }, storage: new MemoryStore(data) });
   await next.switchThread({ threadId });
   assert.equal((await next.resultOf({ inputId })).reason, "complete");
@@ -102,6 +109,7 @@ test("queued calls of the same answer do not begin while a harness closes", LIMI
   await other.respondToToolApproval({ decision: "approve" });
   await new Promise((resolve) => setTimeout(resolve, 50));
   assert.deepEqual(runs, []);
+  assert.deepEqual(await begun(data, threadId), ["gate"]);
   open();
   await closed;
   await other.settled();
