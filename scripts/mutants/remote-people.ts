@@ -116,9 +116,9 @@ export const remotePeople = inPackage("packages/core", [
   },
   {
     attacks: "draining: a harness that closes begins another step or turn",
-    file: "turn/turn.ts",
-    find: "while (driver.mayBegin || (driver.drives && driver.state.turn?.aborting)) {",
-    replace: "while (driver.drives) {",
+    file: "turn/driver.ts",
+    find: "return this.drives && !this.#isDraining;",
+    replace: "return this.drives;",
     tests: ["thread/draining"],
   },
   {
