@@ -67,7 +67,7 @@ process.exitCode = await runInTerminal({
 });
 
 function threadOf([flag, id]: string[]): AppOptions["thread"] {
-  if (flag === "--resume" && id !== undefined) return { kind: "id", id };
+  if (flag === "--resume") return id === undefined ? { kind: "pick" } : { kind: "id", id };
   return { kind: flag === "--continue" ? "newest" : "new" };
 }
 
