@@ -40,6 +40,8 @@ export class ThreadFeed {
   }
 
   next(display: HarnessDisplayState, context: ProseContext & { rows: number }): ThreadLines {
+    // Before the first thread is there, there is nothing that it could differ from.
+    if (display.threadId === null) return { print: [], live: [] };
     if (this.#restart) this.#printer.restart(display);
     this.#restart = false;
     return this.#printer.next(display, { ...context, activity: this.#activity });

@@ -81,6 +81,7 @@ export class UserCommand {
 export function userCommandLines({ command, output, ending }: CommandOutput): Line[] {
   const lines = output.trimEnd() === "" ? [] : output.trimEnd().split("\n");
   return [
+    line(""),
     line(`$ ${command}`, { bold: true }),
     ...lines.map((one): Line => ({ ...line(one), wrap: "terminal" })),
     ...(ending === null ? [] : [line(ending, { color: "red" })]),

@@ -100,6 +100,7 @@ test("a command of the user runs in the folder; its output is kept by its end, a
   const long = await run("seq 100000").ended;
   assert.ok(long.output.length <= 30_001 && long.output.startsWith("…") && long.output.endsWith("\n100000\n"));
   assert.deepEqual(userCommandLines({ command: "x", output: "a\u001b[2Jb\n", ending: "exit 1" }).map(plainText), [
+    "",
     "$ x",
     "ab",
     "exit 1",

@@ -55,7 +55,8 @@ test("without a key the first screen says so, and the built-in model answers", a
 test("--resume lists the threads, and Enter opens one", async () => {
   using place = new AppFolder();
   const terminal = await place.cinch({ CINCH_MODEL: "offline" });
-  await terminal.begin();
+  await terminal.begin("", /^build · offline/m);
+  assert.match(terminal.screenText(), /\ncinch \d.*\n─+\n> ?\n─+\nbuild/, "a new thread prints nothing");
   await terminal.send("say good morning");
   await terminal.until(/You {2}say good morning/);
   await terminal.until(() => !/Esc stops/.test(terminal.screenText()));
