@@ -42,6 +42,7 @@ export class AskedPanels {
   #dialog: number | null = null;
   /** When the user's own dialog was closed. */
   #closedAt = -Infinity;
+  #wasEnter = false;
 
   /** With each frame: a key answers what the last frame showed. Returns whether there is a new question. */
   sync({ display, dialog, now, ...context }: Waiting): boolean {
@@ -63,7 +64,8 @@ export class AskedPanels {
     this.#focus = focus;
     const panel = this.shown;
     // The Enter that chose in a list, when it is held: the list may have put a text into the composer.
-    const isHeld = isEnter(event) && composer.now - this.#closedAt < GUARD_MS;
+    const isHeld = isEnter(event) && this.#wasEnter && composer.now - this.#closedAt < GUARD_MS;
+    this.#wasEnter = isEnter(event);
     if (to === "nothing" || isHeld) return { to: "nothing" };
     if (to === "composer" || !panel) return { to: "app" };
     const choice = panel.press(event);
