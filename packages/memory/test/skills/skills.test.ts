@@ -1,31 +1,13 @@
 import assert from "node:assert/strict";
-import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { hostFolder, parseSkill, skills } from "@cinch/memory";
 import { call, say } from "@cinch/testkit";
 import { createWorkspace, directoryBackend, memoryBackend } from "@cinch/workspace";
 import { brokenSkills } from "./broken-skills.ts";
+import { folderWith, skill, workspaceWith } from "./skill-folders.ts";
 import { counting, notesIn, started, summarising, systemOf } from "../sources/started.ts";
-
-const skill = (name: string, { about = `Does ${name}.`, more = "", body = `How to do ${name}.` } = {}): string =>
-  `---\nname: ${name}\ndescription: ${about}\n${more}---\n${body}\n`;
-
-async function workspaceWith(files: Record<string, string>, options: { trusted?: boolean } = {}) {
-  const workspace = createWorkspace({ backend: memoryBackend(), ...options });
-  await workspace.upload(files);
-  return workspace;
-}
-
-async function folderWith(files: Record<string, string>) {
-  const path = await mkdtemp(join(await realpath(tmpdir()), "cinch-skills-"));
-  for (const [name, text] of Object.entries(files)) {
-    await mkdir(join(path, name, ".."), { recursive: true });
-    await writeFile(join(path, name), text);
-  }
-  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
-}
 
 test("name, description and path of each skill are in the prompt, and nothing else of it", async () => {
   const workspace = await workspaceWith({
