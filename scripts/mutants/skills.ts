@@ -39,6 +39,13 @@ export const skills = [
       tests: ["turn/skills"],
     },
     {
+      attacks: "skills: an approval does not say that a skill asks",
+      file: "permissions/judge.ts",
+      find: "(skill === undefined ? {} : { skill })",
+      replace: "(skill === undefined ? {} : {})",
+      tests: ["turn/skills"],
+    },
+    {
       attacks: "skills: one whose call failed is loaded",
       file: "turn/calls.ts",
       find: "const loaded = isError ? [] : skills.events(turnId);",
