@@ -73,6 +73,13 @@ export const skills = [
       replace: "const pathRules = gate.pathRules.slice(0, 0);",
       tests: ["packages/workspace/test/rule-bound-reader.test.ts"],
     },
+    {
+      attacks: "context sources: what an abort kept them from reading is reported as a problem",
+      file: "turn/sources.ts",
+      find: "if (signal.aborted) return this.#known(source);",
+      replace: "",
+      tests: ["packages/memory/test/skills/hostile-skills.test.ts"],
+    },
   ]),
   ...inPackage("packages/workspace", [
     {
