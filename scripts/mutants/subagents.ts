@@ -103,14 +103,14 @@ const inCore = inPackage("packages/core", [
   {
     attacks: "P10: a rule of a subagent that asks is ignored",
     file: "permissions/judge.ts",
-    find: 'newest.policy === "ask" ? "ask" : null',
+    find: 'newest.policy === "ask" ? { policy: "ask", interrupt: false, ...skillOf(newest) } : null',
     replace: "null",
     tests: ["subagents/denied-tree"],
   },
   {
     attacks: "P10: a rule of a subagent that denies only asks",
     file: "permissions/judge.ts",
-    find: 'if (applicable.some(({ policy }) => policy === "deny")) return "deny";',
+    find: 'if (applicable.some(({ policy }) => policy === "deny")) return { policy: "deny", interrupt: false };',
     replace: "",
     tests: ["subagents/denied-tree"],
   },

@@ -34,6 +34,7 @@ const approvalOf = (call: string, digest: string): PendingApproval => ({
   toolName: "execute",
   args: { command: `run ${call} ${digest}` },
   preview: null,
+  skill: null,
   category: "execute",
   digest,
   suggestion: "run *",

@@ -80,6 +80,7 @@ const approval = {
   toolName: "execute",
   args: { command: "npm test" },
   preview: null,
+  skill: null,
   category: "execute",
   digest: "",
   suggestion: null,

@@ -228,8 +228,9 @@ export const eventMap = {
     preview: z.optional(Json),
     /** The accepted answers. */
     decisions: z.array(Decision),
-    /** The call asks because of `interruptOn`. */
+    /** The call asks because of `interruptOn`, or because this loaded skill does not list it. */
     interrupt: z.optional(z.boolean()),
+    skill: z.optional(z.string()),
     /** The agents from the outermost to the one that asks. */
     path: z.array(z.string()),
     /** The thread above this one whose rules ask: a grant is added there. */

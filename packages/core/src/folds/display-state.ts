@@ -75,6 +75,8 @@ export interface PendingApproval {
   suggestion: string | null;
   /** What the tool's `preview` said when the call asked, such as `{ diff }`; or `null`. */
   preview: Json;
+  /** The loaded skill because of which the call asks, or `null`. */
+  skill: string | null;
   decisions: readonly Decision[];
   path: readonly string[];
   seq: number;

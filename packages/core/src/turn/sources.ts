@@ -94,6 +94,8 @@ export class Sources {
     };
     try {
       const found = await withTimeout(ports.clock, source.read(reach), { ms: READ_MS });
+      // What it could not read then is not gone.
+      if (signal.aborted) return this.#known(source);
       if (found === undefined) throw new Error(`There was no text within ${READ_MS / 1000} s.`);
       this.#report(source, found?.problems ?? []);
       if (found === null || found.text === "") return null;
