@@ -38,6 +38,13 @@ export const agentPaths: Mutant[] = [
       tests: COMMANDS,
     },
     {
+      attacks: "agents: the model is shown tools that its agent may not use",
+      file: "turn/setup.ts",
+      find: "(agent.availableTools?.includes(tool.name) ?? true) &&",
+      replace: "",
+      tests: ["config/modes"],
+    },
+    {
       attacks: "path rules of agents: a tool that can't keep them is listed",
       file: "turn/setup.ts",
       find: "whyUnavailable(tool, pathRules) === undefined",

@@ -10,14 +10,14 @@ export const memory = [
       file: "folds/transcript.ts",
       find: "if (node.seq > memory.coveredSeq) left.push(node);",
       replace: "if (node.seq >= memory.coveredSeq) left.push(node);",
-      tests: [M("coverage")],
+      tests: ["folds/transcript"],
     },
     {
       attacks: "P4: results stand without their calls",
       file: "folds/transcript.ts",
       find: 'if (left.at(-1)?.entry.kind === "results") left.pop();',
       replace: "",
-      tests: ["model/prompt"],
+      tests: ["folds/transcript"],
     },
     {
       attacks: "memory: kept messages of the user are lost",
@@ -73,7 +73,7 @@ export const memory = [
       file: "folds/progress.ts",
       find: 'event.type === "usage_update" && !event.failed && event.source === undefined',
       replace: 'event.type === "usage_update" && !event.failed',
-      tests: [M("summaries")],
+      tests: [M("budget")],
     },
     {
       attacks: "memory: a text closes the block that it stands in",
