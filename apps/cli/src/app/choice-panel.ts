@@ -22,4 +22,8 @@ export const choicePanel = <Id extends string>(): Panel<ChoiceState<Id>, Id> => 
     return taken === undefined ? { kind: "ignored" } : { kind: "choice", choice: taken };
   },
   view: ({ title, choices, marked }, context) => laidOut({ title, ...choiceRows(choices, marked, context) }, context),
+  inLines: ({ title, choices }) => ({
+    lines: title,
+    choices: choices.map(({ id, key, label }) => ({ letter: key, label, step: { kind: "choice", choice: id } })),
+  }),
 });
