@@ -5,14 +5,16 @@ import type { CliCommand } from "./cli-command.ts";
 import { messageOf } from "./error-message.ts";
 import { ExitCode, UsageError } from "./exit.ts";
 import { cinch } from "./invocation.ts";
+import { isForLines } from "./terminal/features.ts";
 import { plain } from "./terminal/sanitise.ts";
 
 // Each command imports its own modules, so that the others start quickly.
 async function perform(command: CliCommand): Promise<number> {
   switch (command.kind) {
     case "app":
-      if (process.stdin.isTTY && process.stdout.isTTY)
-        return (await import("./app/open-terminal-app.ts")).openTerminalApp(command.options);
+      if (command.options.plain || (isTerminal() && isForLines(process.env)))
+        return (await import("./line/open-line-app.ts")).openLineApp(command.options);
+      if (isTerminal()) return (await import("./app/open-terminal-app.ts")).openTerminalApp(command.options);
       return (await import("./demo/demo.ts")).demo();
     case "run":
       return (await import("./run/run.ts")).run(command.options);
@@ -44,6 +46,8 @@ async function perform(command: CliCommand): Promise<number> {
       return print(`${(await import("./version.ts")).version()}\n`);
   }
 }
+
+const isTerminal = (): boolean => process.stdin.isTTY && process.stdout.isTTY;
 
 function print(text: string): number {
   process.stdout.write(text);

@@ -108,7 +108,9 @@ export class AskedPanels {
   }
 }
 
-export type Pending = HarnessDisplayState["pendingApprovals"][string] | HarnessDisplayState["pendingSuspensions"][string];
+export type Pending =
+  | HarnessDisplayState["pendingApprovals"][string]
+  | HarnessDisplayState["pendingSuspensions"][string];
 
 /** Oldest first. */
 export const pendingIn = ({ pendingApprovals, pendingSuspensions }: HarnessDisplayState): Pending[] =>

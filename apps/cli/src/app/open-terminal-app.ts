@@ -9,8 +9,10 @@ import { featuresOf } from "../terminal/features.ts";
 import { line, type Line } from "../terminal/line.ts";
 import { ttyInput, TtyOutput } from "../terminal/tty.ts";
 import { version } from "../version.ts";
+import { addKey } from "./add-key.ts";
 import { appCommands } from "./commands/index.ts";
 import { runInTerminal } from "./run-in-terminal.ts";
+import { showPanel, type AskPanel } from "./show-panel.ts";
 import { askTrust } from "./trust-question.ts";
 import { welcome } from "./welcome.ts";
 
@@ -24,12 +26,13 @@ export async function openTerminalApp(options: Options): Promise<number> {
   const gone = new AbortController();
   const output = new TtyOutput(stdout, { onError: () => gone.abort() });
   const bare = { terminal: { input: ttyInput(stdin), output }, clock: systemClock, features: featuresOf(env) };
-  const trusted = await askTrust(place, bare);
+  const ask: AskPanel = (panel, first) => showPanel(bare, panel, first);
+  const trusted = await askTrust(place, ask);
   if (trusted === undefined) return ExitCode.aborted;
   const project = await openProject({ ...place, flags, trusted });
   const greeting = greetingOf(project);
   if (project.model.fallback && thread.kind === "new") {
-    const answer = await welcome(bare, { greeting, env, hasTour: false });
+    const answer = await welcome(ask, { greeting, addKey: () => addKey(bare, env), hasTour: false });
     if (answer === "key" || answer === undefined) await project.close();
     if (answer === undefined) return ExitCode.aborted;
     if (answer === "key") return openTerminalApp(options);
@@ -46,7 +49,7 @@ export async function openTerminalApp(options: Options): Promise<number> {
   });
 }
 
-function greetingOf({ folder, env, model }: Project): Line {
+export function greetingOf({ folder, env, model }: Project): Line {
   const { home } = userFolders(env);
   const shown = folder === home || folder.startsWith(`${home}/`) ? `~${folder.slice(home.length)}` : folder;
   const offline = model.fallback ? " · no API key: the offline model answers" : "";

@@ -1,16 +1,6 @@
-import { systemClock, type HarnessDisplayState, type Session } from "@cinch/core";
 import type { AppOptions } from "../cli-command.ts";
-import { ExitCode } from "../exit.ts";
-import { cinch } from "../invocation.ts";
-import type { Project } from "../setup/project.ts";
-import { short } from "../terminal/sanitise.ts";
 import { runApp, type RunAppOptions } from "./app.ts";
-import { enterAtStart } from "./entered-at-start.ts";
-
-/** A tool that does not stop, or a store that hangs, must not keep the user. */
-const CLOSE_MS = 1_000;
-
-const SIGNALS = { SIGTERM: ExitCode.terminated, SIGHUP: ExitCode.hangup } as const;
+import { runSession } from "./run-session.ts";
 
 export interface RunInTerminalOptions extends Omit<RunAppOptions, "session" | "first"> {
   thread: AppOptions["thread"];
@@ -19,50 +9,9 @@ export interface RunInTerminalOptions extends Omit<RunAppOptions, "session" | "f
 }
 
 /** Runs the app on an open project, and closes the project. Returns the exit code. */
-export async function runInTerminal({ thread, gone, ...options }: RunInTerminalOptions): Promise<number> {
+export function runInTerminal({ thread, gone, ...options }: RunInTerminalOptions): Promise<number> {
   const { project, terminal } = options;
-  const session = await project.harness.createSession();
-  let code: number = ExitCode.complete;
-  const ended = new AbortController();
-  const handlers = Object.entries(SIGNALS).map(([signal, exit]) => {
-    const handler = () => {
-      code = exit;
-      ended.abort();
-    };
-    return [signal as NodeJS.Signals, handler] as const;
-  });
-  for (const [signal, handler] of handlers) process.on(signal, handler);
+  const print = (lines: readonly string[]) => terminal.output.writeNow(lines.map((one) => `${one}\r\n`).join(""));
   gone?.addEventListener("abort", () => process.emit("SIGHUP"));
-  try {
-    await enterAtStart(thread, { session, store: project.store, db: project.db });
-    await runApp({ ...options, session, ...(thread.kind === "pick" ? { first: "threads" } : {}) }, ended.signal);
-    const lines = await farewell(session);
-    terminal.output.writeNow(lines.map((one) => `${one}\r\n`).join(""));
-    return code;
-  } finally {
-    for (const [signal, handler] of handlers) process.off(signal, handler);
-    await closeSoon(project, code);
-  }
-}
-
-/** What the user needs to come back. A thread without a message is deleted. */
-async function farewell(session: Session): Promise<string[]> {
-  const display = session.getDisplayState();
-  const { threadId } = display;
-  if (threadId === null) return [];
-  if (isEmpty(display)) {
-    await session.deleteThread({ threadId });
-    return [];
-  }
-  const kept = display.turnId === null ? [] : [`The turn is kept: it goes on when the thread is opened again.`];
-  return [...kept, `To come back: ${cinch} --resume ${short(threadId)}`];
-}
-
-const isEmpty = ({ messages, inbox, turnId }: HarnessDisplayState): boolean =>
-  messages.length === 0 && inbox.length === 0 && turnId === null;
-
-async function closeSoon(project: Project, code: number): Promise<void> {
-  const cancel = systemClock.after(CLOSE_MS, () => process.exit(code));
-  await project.close();
-  cancel();
+  return runSession({ project, thread, print }, (started, signal) => runApp({ ...options, ...started }, signal));
 }

@@ -1,23 +1,22 @@
-import type { Env } from "../models/providers.ts";
 import { line, type Line } from "../terminal/line.ts";
 import type { KeyChoice } from "../views/choices.ts";
-import { addKey } from "./add-key.ts";
 import { choicePanel } from "./choice-panel.ts";
-import { showPanel, type BareTerminal } from "./show-panel.ts";
+import type { AskPanel } from "./show-panel.ts";
 
 /** `key`: the user has added a key, so the project has to be opened again. `undefined`: the user left. */
 export type Welcome = "tour" | "key" | "start" | undefined;
 
 interface WelcomeOptions {
   greeting: Line;
-  env: Env;
+  /** Returns whether there is a new key. */
+  addKey: () => Promise<boolean>;
   hasTour: boolean;
 }
 
 /** The first screen of a user without a key. */
-export async function welcome(bare: BareTerminal, { greeting, env, hasTour }: WelcomeOptions): Promise<Welcome> {
+export async function welcome(ask: AskPanel, { greeting, addKey, hasTour }: WelcomeOptions): Promise<Welcome> {
   const tour: KeyChoice<"tour"> = { id: "tour", key: "t", label: "Take the two-minute tour" };
-  const answer = await showPanel(bare, choicePanel<"tour" | "key" | "start">(), {
+  const answer = await ask(choicePanel<"tour" | "key" | "start">(), {
     title: [greeting, line("")],
     choices: [
       ...(hasTour ? [tour] : []),
@@ -28,5 +27,5 @@ export async function welcome(bare: BareTerminal, { greeting, env, hasTour }: We
     marked: 0,
   });
   if (answer !== "key") return answer;
-  return (await addKey(bare, env)) ? "key" : welcome(bare, { greeting, env, hasTour });
+  return (await addKey()) ? "key" : welcome(ask, { greeting, addKey, hasTour });
 }

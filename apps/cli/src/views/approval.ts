@@ -64,7 +64,12 @@ export const approvalPanel: Panel<ApprovalState, ApprovalChoice> = {
     if (reason) {
       const typed = (message: string) => answered(approval, { decision: "decline", message: message.trim() });
       const back: PanelStep<ApprovalState, ApprovalChoice> = { kind: "state", state: { ...state, reason: null } };
-      return { lines: [], choices: [], typed: { prompt: "Why not?", step: typed }, empty: { label: "back", step: back } };
+      return {
+        lines: [],
+        choices: [],
+        typed: { prompt: "Why not?", step: typed },
+        empty: { label: "goes back", step: back },
+      };
     }
     const choices = approvalChoices(approval)
       .filter(({ id }) => id !== "view")

@@ -73,7 +73,7 @@ function inLines<T>(state: PickerState<T>): PanelInLines<PickerStep<T>> {
       label: [label, ...details].map((cell) => text(cell)).join("  "),
       step: take(index),
     })),
-    typed: { prompt: "A number, or words to search for:", step: typed },
+    typed: { prompt: "words to search for", step: typed },
     empty: { label: "closes", step: { kind: "choice", choice: { value: undefined } } },
   };
 }
@@ -85,7 +85,7 @@ function takenInLines<T>(state: PickerState<T>): PanelInLines<PickerStep<T>> {
   return {
     lines: [line(items[marked]!.label), ...(preview?.lines ?? [])],
     choices: ways.map(({ key, label }, way) => ({ letter: key, label, step: chosen({ ...state, way }) })),
-    empty: { label: "back", step: { kind: "state", state: { ...state, taken: false } } },
+    empty: { label: "goes back", step: { kind: "state", state: { ...state, taken: false } } },
   };
 }
 

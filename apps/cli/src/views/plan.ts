@@ -94,7 +94,12 @@ export const planPanel: Panel<PlanState, PlanChoice> = {
     if (reply) {
       const step = (feedback: string) => answered(state, { action: "rejected", feedback: feedback.trim() });
       const back: PanelStep<PlanState, PlanChoice> = { kind: "state", state: { ...state, reply: null } };
-      return { lines: [], choices: [], typed: { prompt: "Answer:", step }, empty: { label: "back", step: back } };
+      return {
+        lines: [],
+        choices: [],
+        typed: { prompt: "your answer", step },
+        empty: { label: "goes back", step: back },
+      };
     }
     const { title, plan: whole } = plan.suspendPayload;
     const shown = planLines({ title, plan: edited ?? whole }, { width: context.width, wrap: "terminal" });

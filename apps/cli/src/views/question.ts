@@ -80,7 +80,7 @@ export const questionPanel: Panel<QuestionState, SuspensionChoice> = {
         step: chosen([index]),
       })),
       ...(isMultiple(state) && options.length > 0 && { several: chosen }),
-      typed: { prompt: options.length === 0 ? "Your answer:" : "or your answer:", step: typed },
+      typed: { prompt: "your answer", step: typed },
     };
   },
 };

@@ -34,7 +34,7 @@ export const suspensionPanel: Panel<SuspensionState, SuspensionChoice> = {
   inLines: ({ suspension }, context) => ({
     lines: [titleLine(titleOf(suspension), "", context), ...suspensionLines(suspension, context)],
     choices: [],
-    typed: { prompt: "JSON or text:", step: (typed) => answered(suspension, typed.trim()) },
+    typed: { prompt: "JSON or text", step: (typed) => answered(suspension, typed.trim()) },
   }),
 };
 

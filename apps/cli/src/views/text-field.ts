@@ -96,7 +96,7 @@ export const textFieldPanel: Panel<TextFieldState, TextFieldChoice> = {
     return {
       lines: initial,
       choices: [],
-      typed: { prompt: `${title}:`, hidden, step: (typed) => ({ kind: "choice", choice: { text: typed } }) },
+      typed: { prompt: title, hidden, step: (typed) => ({ kind: "choice", choice: { text: typed } }) },
       empty: { label: "closes", step: closed },
     };
   },
