@@ -64,17 +64,19 @@ function test(): Promise<{ ok: boolean; output: string; seconds: string }> {
   });
 }
 
-/** The reporter repeats each failed test at the end of its group, with its file and line. */
+/** The reporter repeats each failed test at the end of its group, with its file and line. An uncaught error ends a group without them. */
 function failedIn(output: string): string[] {
-  return Array.from(
-    output.matchAll(/^test at (\S+?):\d+:\d+\n✖ (.*) \([\d.]+ms\)$/gm),
-    ([, file, name]) => `${file}: ${name}`,
-  );
+  const failed = output.matchAll(/^test at (\S+?):\d+:\d+\n✖ (.*) \([\d.]+ms\)$/gm);
+  const uncaught = output.matchAll(/^An error that no test caught, from the test "(.*)":/gm);
+  return [
+    ...Array.from(failed, ([, file, name]) => `${file}: ${name}`),
+    ...Array.from(uncaught, ([, name]) => `an error that no test caught: ${name}`),
+  ];
 }
 
 function detailsOf(output: string): string {
   return output
-    .split("✖ failing tests:")
+    .split(/✖ failing tests:|^(?=An error that no test caught,)/m)
     .slice(1)
     .map((part) => part.trim())
     .join("\n\n");

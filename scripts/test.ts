@@ -7,7 +7,7 @@
  */
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, globSync, mkdtempSync, rmSync } from "node:fs";
+import { chmodSync, globSync, mkdtempSync, rmSync, statSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import process from "node:process";
@@ -15,6 +15,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 const ALL = ["{packages,apps}/*/test/**/*.test.ts", "test/**/*.test.ts"];
 const GROUP = 16;
+/** The tests of these packages start many processes, which takes longer the more memory the process of the group has. */
+const STARTING = ["packages/workspace", "packages/sqlite"];
+const STARTING_GROUP = 6;
 const MAX_PROCESSES = 4;
 /** These folders take longest, so they start first. */
 const SLOW = [
@@ -26,6 +29,7 @@ const SLOW = [
 ];
 /** Tests start many processes. Without a cache, most of the time would be spent stripping the same types. */
 const COMPILE_CACHE = join(process.cwd(), "node_modules/.cache/compile");
+const CACHE_MS = 24 * 60 * 60_000;
 /** Files that tests leave behind, for example because a process was killed, are removed with this folder. */
 const TEMPORARY = mkdtempSync(join(tmpdir(), "cinch-test-"));
 // The mode of /tmp, because some tests run as another user.
@@ -49,6 +53,7 @@ const running = new Set<ChildProcess>();
 const failed: string[] = [];
 const started = performance.now();
 
+removeOld(COMPILE_CACHE);
 process.once("exit", () => rmSync(TEMPORARY, { recursive: true, force: true, maxRetries: 3 }));
 for (const signal of ["SIGINT", "SIGTERM"] as const)
   process.once(signal, () => {
@@ -61,6 +66,15 @@ const seconds = ((performance.now() - started) / 1000).toFixed(0);
 console.log(`${files.length} files in ${groups.length} groups, ${failed.length} of them failed, ${seconds} s`);
 process.exit(failed.length > 0 ? 1 : 0);
 
+/** Each run adds what it bundles, which has another path in the next one. */
+function removeOld(folder: string): void {
+  for (const file of globSync("**/*", { cwd: folder, withFileTypes: true })) {
+    const path = join(file.parentPath, file.name);
+    const written = file.isFile() && statSync(path, { throwIfNoEntry: false })?.mtimeMs;
+    if (written && written < Date.now() - CACHE_MS) rmSync(path, { force: true });
+  }
+}
+
 async function work(): Promise<void> {
   for (let group = waiting.shift(); group; group = waiting.shift()) {
     const { ok, output } = await run(group);
@@ -72,12 +86,17 @@ async function work(): Promise<void> {
 function groupsOf(all: readonly string[]): string[][] {
   const together = Map.groupBy(
     all.filter((file) => !ALONE.test(file)).toSorted((a, b) => rank(a) - rank(b)),
-    dirname,
+    (file) => (SLOW.includes(dirname(file)) ? dirname(file) : packageOf(file)),
   );
-  const shared = [...together.values()].flatMap((some) =>
-    Array.from({ length: Math.ceil(some.length / GROUP) }, (_, at) => some.slice(at * GROUP, (at + 1) * GROUP)),
-  );
+  const shared = [...together].flatMap(([folder, some]) => {
+    const size = STARTING.includes(folder) ? STARTING_GROUP : GROUP;
+    return Array.from({ length: Math.ceil(some.length / size) }, (_, at) => some.slice(at * size, (at + 1) * size));
+  });
   return [...shared, ...all.filter((file) => ALONE.test(file)).map((file) => [file])];
+}
+
+function packageOf(file: string): string {
+  return file.split("/").slice(0, 2).join("/");
 }
 
 function rank(file: string): number {
@@ -86,8 +105,8 @@ function rank(file: string): number {
 }
 
 function run(group: readonly string[]): Promise<Outcome> {
-  const flags = ["-C", "@cinch/source", "--test", "--test-isolation=none", "--test-force-exit"];
-  const child = spawn(process.execPath, [...flags, ...options, ...group], {
+  const flags = ["-C", "@cinch/source", "--test-force-exit", ...options];
+  const child = spawn(process.execPath, [...flags, join(import.meta.dirname, "test-group.ts"), ...group], {
     stdio: ["ignore", "pipe", "pipe"],
     env: { ...process.env, NODE_COMPILE_CACHE: COMPILE_CACHE, TMPDIR: TEMPORARY },
   });

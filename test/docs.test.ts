@@ -3,9 +3,10 @@ import { execFile } from "node:child_process";
 import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import process from "node:process";
-import { after, test } from "node:test";
+import { after, before, test } from "node:test";
 import { promisify } from "node:util";
 import { LLMock } from "@copilotkit/aimock";
+import { bundleAll } from "../packages/testkit/test/bundle.ts";
 
 /** Runs the programs in the documents unchanged. Their provider is a local server. */
 const root = join(import.meta.dirname, "..");
@@ -13,25 +14,36 @@ const pages = ["README.md", ...globSync("docs/*.md", { cwd: root })];
 const folder = mkdtempSync(join(root, "test", ".docs-"));
 after(() => rmSync(folder, { recursive: true, force: true }));
 
-for (const page of pages) {
+interface Program {
+  title: string;
+  source: string;
+}
+
+/** The programs in the documents. Most of their time is the start, so they are bundled. */
+const programs: Program[] = pages.flatMap((page) => {
   const text = readFileSync(join(root, page), "utf8");
-  for (const [at, [, code = ""]] of [...text.matchAll(/^```ts\n(.*?)^```$/gms)].entries()) {
-    test(`program ${at + 1} of ${page} runs without an error`, { timeout: 60_000 }, async () => {
-      const file = join(folder, `${page.replaceAll("/", "-")}-${at + 1}.ts`);
-      writeFileSync(file, code);
-      const provider = new LLMock({ port: 0 });
-      provider.onMessage(/.*/, { content: "2 + 3 is 5." });
-      await provider.start();
-      try {
-        const env = { ...process.env, ANTHROPIC_API_KEY: "none", ANTHROPIC_BASE_URL: `${provider.url}/v1` };
-        const args = ["-C", "@cinch/source", file];
-        const { stderr } = await promisify(execFile)(process.execPath, args, { cwd: folder, env });
-        assert.equal(stderr, "");
-      } finally {
-        await provider.stop();
-      }
-    });
-  }
+  return [...text.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code = ""], at) => {
+    const source = join(folder, `${page.replaceAll("/", "-")}-${at + 1}.ts`);
+    writeFileSync(source, code);
+    return { title: `program ${at + 1} of ${page}`, source };
+  });
+});
+let bundled: string[] = [];
+before(async () => (bundled = await bundleAll(programs.map(({ source }) => source))));
+
+for (const [at, { title }] of programs.entries()) {
+  test(`${title} runs without an error`, { timeout: 60_000 }, async () => {
+    const provider = new LLMock({ port: 0 });
+    provider.onMessage(/.*/, { content: "2 + 3 is 5." });
+    await provider.start();
+    try {
+      const env = { ...process.env, ANTHROPIC_API_KEY: "none", ANTHROPIC_BASE_URL: `${provider.url}/v1` };
+      const { stderr } = await promisify(execFile)(process.execPath, [bundled[at]!], { cwd: folder, env });
+      assert.equal(stderr, "");
+    } finally {
+      await provider.stop();
+    }
+  });
 }
 
 /** The anchors of the headings of a page. */
@@ -57,7 +69,9 @@ for (const page of [...pages, "SECURITY.md"]) {
 }
 
 test("every test that the README names for a promise exists", () => {
-  const rows = readFileSync(join(root, "README.md"), "utf8")
+  const [, promises = ""] = readFileSync(join(root, "README.md"), "utf8").split("## What it promises\n");
+  const rows = promises
+    .split("\n## ")[0]!
     .split("\n")
     .filter((line) => line.startsWith("| "));
   const named = rows.slice(1).map((row) => {

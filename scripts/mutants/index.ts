@@ -1,4 +1,5 @@
 import { agentPaths } from "./agent-paths.ts";
+import { commandLine } from "./command-line.ts";
 import { conversation } from "./conversation.ts";
 import { delegation } from "./delegation.ts";
 import { files } from "./files.ts";
@@ -16,6 +17,7 @@ import { setup } from "./setup.ts";
 import { skills } from "./skills.ts";
 import { store } from "./store.ts";
 import { subagents } from "./subagents.ts";
+import { terminalApp } from "./terminal-app.ts";
 import { terminalText } from "./terminal-text.ts";
 import { terminalThread } from "./terminal-thread.ts";
 import { terminal } from "./terminal.ts";
@@ -48,4 +50,6 @@ export const mutants: readonly Mutant[] = [
   ...terminal,
   ...setup,
   ...panels,
+  ...commandLine,
+  ...terminalApp,
 ];

@@ -306,8 +306,15 @@ export const seats = inPackage("packages/core", [
   {
     attacks: "shared commits: what the store refuses takes the others with it",
     file: "thread/append-queue.ts",
-    find: "if (most > 1 && this.#waiting.length > 1) return this.#commit(1);\n",
-    replace: "for (const one of this.#waiting.slice(1)) one.outcome.reject(error);\n",
+    find: "if (group && !isWithoutEffect(error))",
+    replace: "if (group)",
+    tests: ["thread/shared-commits"],
+  },
+  {
+    attacks: "shared commits: what may have been written is appended again",
+    file: "thread/append-queue.ts",
+    find: "if (group && !isWithoutEffect(error)) return this.#reject(group.decided.length, error);",
+    replace: "",
     tests: ["thread/shared-commits"],
   },
   {

@@ -66,13 +66,11 @@ export class Tree {
     const flags = [
       "-C",
       "@cinch/source",
-      "--test",
-      "--test-isolation=none",
       "--test-force-exit",
       "--test-reporter=tap",
       `--test-timeout=${Math.ceil(testLimitMs)}`,
     ];
-    const child = spawn(process.execPath, [...flags, ...tests], {
+    const child = spawn(process.execPath, [...flags, "scripts/test-group.ts", ...tests], {
       cwd: this.#folder,
       detached: true,
       stdio: ["ignore", "pipe", "ignore"],

@@ -80,13 +80,17 @@ function frame(
 function drawRun({ text, column, width, color, bold, dim, inverse, italic }: Run): string {
   const x = rounded(column * CELL.width);
   const length = rounded(width * CELL.width);
+  const drawn = text.trim();
+  // Not every program that draws SVG keeps spaces at the start of a text.
+  const textX = rounded((column + text.indexOf(drawn)) * CELL.width);
+  const textLength = rounded((width - text.length + drawn.length) * CELL.width);
   const classes = [color === null ? "" : `c${color}`, bold ? "b" : "", dim ? "d" : "", italic ? "i" : ""];
   const named = classes.filter(Boolean).join(" ");
   const back = inverse
     ? `<rect x="${x}" y="1" width="${length}" height="${CELL.height}" fill="${color === null ? FOREGROUND : PALETTE[color]}"/>`
     : "";
   const fill = inverse ? ` style="fill:${BACKGROUND}"` : "";
-  return `${back}<text x="${x}" y="14" textLength="${length}"${named ? ` class="${named}"` : ""}${fill}>${escaped(text)}</text>`;
+  return `${back}<text x="${textX}" y="14" textLength="${textLength}"${named ? ` class="${named}"` : ""}${fill}>${escaped(drawn)}</text>`;
 }
 
 const rounded = (value: number): number => Math.round(value * 10) / 10;

@@ -5,17 +5,13 @@ import type { CliCommand } from "./cli-command.ts";
 import { messageOf } from "./error-message.ts";
 import { ExitCode, UsageError } from "./exit.ts";
 import { cinch } from "./invocation.ts";
-import { isForLines } from "./terminal/features.ts";
 import { plain } from "./terminal/sanitise.ts";
 
 // Each command imports its own modules, so that the others start quickly.
 async function perform(command: CliCommand): Promise<number> {
   switch (command.kind) {
     case "app":
-      if (command.options.plain || (isTerminal() && isForLines(process.env)))
-        return (await import("./line/open-line-app.ts")).openLineApp(command.options);
-      if (isTerminal()) return (await import("./app/open-terminal-app.ts")).openTerminalApp(command.options);
-      return (await import("./demo/demo.ts")).demo();
+      return (await import("./start-app.ts")).startApp(command.options);
     case "run":
       return (await import("./run/run.ts")).run(command.options);
     case "threads list":
@@ -46,8 +42,6 @@ async function perform(command: CliCommand): Promise<number> {
       return print(`${(await import("./version.ts")).version()}\n`);
   }
 }
-
-const isTerminal = (): boolean => process.stdin.isTTY && process.stdout.isTTY;
 
 function print(text: string): number {
   process.stdout.write(text);

@@ -4,10 +4,10 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Readable, Writable } from "node:stream";
-import { fileURLToPath } from "node:url";
+import { bundle } from "../../../packages/testkit/test/bundle.ts";
 import { trustFolder } from "../src/setup/trust.ts";
 
-export const MAIN = fileURLToPath(new URL("../src/main.ts", import.meta.url));
+export const MAIN = await bundle(new URL("../src/main.ts", import.meta.url));
 
 export interface Finished {
   code: number | null;
@@ -30,7 +30,7 @@ export interface LedgerEntry {
   args: Record<string, unknown>;
 }
 
-/** Without the compile cache, each process would strip the types of all sources again. */
+/** Without the compile cache, each process would compile everything again. */
 export function inherited(): Record<string, string> {
   const { PATH = "", NODE_COMPILE_CACHE = "" } = process.env;
   return { PATH, NODE_COMPILE_CACHE };
@@ -50,7 +50,7 @@ export class Place {
 
   /** The environment has only what is `inherited` and `env`, so that no key of this machine is used. */
   start(args: readonly string[], { env = {} }: { env?: Record<string, string> } = {}): Running {
-    const child = spawn(process.execPath, ["-C", "@cinch/source", MAIN, ...args], {
+    const child = spawn(process.execPath, [MAIN, ...args], {
       cwd: this.folder,
       env: { ...inherited(), HOME: this.home, CINCH_OFFLINE_DELAY_MS: "0", CINCH_LEDGER: this.ledger, ...env },
       stdio: ["pipe", "pipe", "pipe"],
@@ -104,7 +104,8 @@ class Running {
   async prints(pattern: RegExp, from: "stdout" | "stderr" = "stderr"): Promise<void> {
     const isPrinted = () => pattern.test(from === "stdout" ? this.#stdout : this.#stderr);
     while (!isPrinted()) {
-      if (this.child.exitCode !== null) throw new Error(`It ended without printing ${pattern}: ${this.#stderr}`);
+      if (this.child.exitCode !== null || this.child.signalCode !== null)
+        throw new Error(`It ended without printing ${pattern}: ${this.#stderr}`);
       await Promise.race([once(this.child[from], "data"), this.finished]);
     }
   }

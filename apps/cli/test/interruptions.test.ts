@@ -1,6 +1,4 @@
 import assert from "node:assert/strict";
-import { readdirSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, test } from "node:test";
 import { eventsOf, Place, type LedgerEntry } from "./cli.ts";
@@ -17,23 +15,6 @@ function counted(entries: readonly LedgerEntry[]): Record<string, [begun: number
 }
 
 describe("interruptions of a run", { concurrency: 4 }, () => {
-  test("the demonstration shows a turn that survives kill -9, checks itself, and cleans up", async () => {
-    await using place = new Place();
-    const running = place.start([]);
-    running.child.stdin.end();
-    const { code, stdout, stderr } = await running.finished;
-    assert.deepEqual([code, stderr], [0, ""]);
-    assert.match(stdout, /kill -9 \d+, while counter 4 runs/);
-    assert.match(stdout, /8 messages and 5 tool results/);
-    assert.match(stdout, /counter 4 .*did not end: reported to the model as unknown/);
-    assert.match(stdout, /9 calls began, each once; 8 ended, none of them ran again; 1 is unknown/);
-    assert.match(stdout, /^ +cinch run --continue$/m);
-    assert.deepEqual(
-      readdirSync(tmpdir()).filter((name) => name.startsWith("cinch-demo-")),
-      [],
-    );
-  });
-
   test("Ctrl-C aborts the turn and exits with 130, and the thread can be continued", async () => {
     await using place = new Place();
     const running = place.start(["run", "wait 30 seconds"]);

@@ -78,7 +78,7 @@ describe("cinch run", { concurrency: 4 }, () => {
   test("what a shell pipes in is added to the prompt, and a dash reads what a program gives", async () => {
     await using place = new Place();
     const said = (stdout: string) => eventsOf(stdout).find(({ type }) => type === "input_accepted")?.["content"];
-    const command = `echo "a diff" | '${process.execPath}' -C @cinch/source '${MAIN}' run --json "review this"`;
+    const command = `echo "a diff" | '${process.execPath}' '${MAIN}' run --json "review this"`;
     const { stdout } = await promisify(execFile)("bash", ["-c", command], {
       cwd: place.folder,
       env: { ...inherited(), HOME: place.home },

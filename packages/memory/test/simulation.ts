@@ -16,8 +16,17 @@ import type { LanguageModelV4CallOptions, LanguageModelV4Prompt } from "@ai-sdk/
 /** By message, its parts as text. A message that did not change since the last request is the same object. */
 const texts = new WeakMap<object, readonly string[]>();
 
+/** By prompt, what `partsOf` returns: each prompt of a long thread is looked at several times. */
+const parted = new WeakMap<LanguageModelV4Prompt, readonly string[]>();
+
 /** The parts of a prompt as text, without the tail. */
-function partsOf(prompt: LanguageModelV4Prompt): string[] {
+function partsOf(prompt: LanguageModelV4Prompt): readonly string[] {
+  const known = parted.get(prompt) ?? newPartsOf(prompt);
+  parted.set(prompt, known);
+  return known;
+}
+
+function newPartsOf(prompt: LanguageModelV4Prompt): readonly string[] {
   const parts = prompt.flatMap((message) => {
     const known = texts.get(message) ?? [message.content].flat().map((part) => JSON.stringify([message.role, part]));
     texts.set(message, known);

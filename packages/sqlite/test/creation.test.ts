@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, test } from "node:test";
 import { migrate, schemaVersionOf } from "../src/schema.ts";
+import { bundle } from "../../testkit/test/bundle.ts";
 import { Place } from "./place.ts";
 
 const PROCESSES = 6;
@@ -14,8 +15,8 @@ const ROUNDS = Number(process.env["ROUNDS"] ?? 5);
 describe("the creation of a store", { timeout: 300_000 + ROUNDS * 5_000 }, () => {
   test("six processes open a new store at once", async () => {
     await using place = new Place();
-    const program = join(import.meta.dirname, "programs/opener.ts");
-    const openers = Array.from({ length: PROCESSES }, () => fork(program, { execArgv: ["-C", "@cinch/source"] }));
+    const program = await bundle(new URL("./programs/opener.ts", import.meta.url));
+    const openers = Array.from({ length: PROCESSES }, () => fork(program, { execArgv: [] }));
     try {
       await Promise.all(openers.map((opener) => once(opener, "spawn")));
       for (let round = 0; round < ROUNDS; round++) {

@@ -1,8 +1,10 @@
 import { fork } from "node:child_process";
 import { once } from "node:events";
-import { join } from "node:path";
 import type { Store } from "@cinch/core";
 import type { SqliteOptions } from "@cinch/sqlite";
+import { bundle } from "../../testkit/test/bundle.ts";
+
+const program = await bundle(new URL("./programs/store-process.ts", import.meta.url));
 
 export interface ProcessOptions {
   env?: Record<string, string>;
@@ -20,9 +22,8 @@ export class StoreProcess {
   #nextId = 1;
 
   constructor(options: SqliteOptions, { env, uid }: ProcessOptions) {
-    const program = join(import.meta.dirname, "programs", "store-process.ts");
     this.#process = fork(program, [JSON.stringify(options)], {
-      execArgv: ["-C", "@cinch/source"],
+      execArgv: [],
       uid,
       env: { ...process.env, ...env },
       serialization: "advanced",

@@ -1,25 +1,69 @@
-import { join } from "node:path";
+import { chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, dirname, join } from "node:path";
+import process from "node:process";
 import { fileURLToPath } from "node:url";
-import { build } from "esbuild";
+import { build, type BuildOptions } from "esbuild";
 
-/** Bundles a program, and the worker of the store beside it: one file starts in two thirds of the time that the sources take. */
-export async function bundle(program: URL, folder: string): Promise<string> {
-  const outfile = join(folder, "program.mjs");
-  const worker = new URL("../../sqlite/src/worker.ts", import.meta.url);
-  const bundles = [
-    { from: program, to: outfile, format: "esm" },
-    { from: worker, to: join(folder, "worker.cjs"), format: "cjs" },
-  ] as const;
-  for (const { from, to, format } of bundles)
-    await build({
-      entryPoints: [fileURLToPath(from)],
-      outfile: to,
-      bundle: true,
-      format,
-      platform: "node",
-      target: "node24",
-      conditions: ["@cinch/source"],
-      logLevel: "error",
-    });
-  return outfile;
+const root = join(import.meta.dirname, "../../..");
+const packages = join(root, "packages");
+const worker = join(packages, "sqlite/src/worker.ts");
+/** What a workspace starts in a thread and in a process. */
+const hosts = ["virtual/worker.ts", "sandboxes/srt-host.ts"].map((file) => join(packages, "workspace/src", file));
+
+/** Bundles one program: see `bundleAll`. */
+export async function bundle(program: URL): Promise<string> {
+  const [file = ""] = await bundleAll([fileURLToPath(program)]);
+  return file;
 }
+
+/**
+ * Bundles programs of a package for the tests of this process. They start in two thirds of the CPU time that the sources take, and need no
+ * flags. They lie in a copy of their package without sources, so they find the files and the third-party packages that the package has.
+ */
+export async function bundleAll(programs: readonly string[]): Promise<string[]> {
+  const home = mkdtempSync(join(tmpdir(), "cinch-bundle-"));
+  process.once("exit", () => rmSync(home, { recursive: true, force: true, maxRetries: 3 }));
+  // Some tests run a program as another user.
+  chmodSync(home, 0o755);
+  const place = join(home, "package");
+  const source = packageOf(programs[0]!);
+  mkdirSync(place);
+  copyFileSync(join(source, "package.json"), join(place, "package.json"));
+  symlinkSync(join(root, "node_modules"), join(home, "node_modules"));
+  if (existsSync(join(source, "node_modules"))) symlinkSync(join(source, "node_modules"), join(place, "node_modules"));
+  const out = join(place, "dist");
+  await Promise.all([
+    build({
+      ...OPTIONS,
+      entryPoints: [...programs, ...hosts],
+      entryNames: "[name]",
+      outdir: out,
+      format: "esm",
+      // What a program imports late, and what programs share, stays in files of its own.
+      splitting: true,
+      banner: { js: REQUIRE },
+      external: WITH_FILES,
+    }),
+    build({ ...OPTIONS, entryPoints: [worker], outfile: join(out, "worker.cjs"), format: "cjs" }),
+  ]);
+  return programs.map((program) => join(out, `${basename(program, ".ts")}.js`));
+}
+
+const OPTIONS: BuildOptions = {
+  bundle: true,
+  platform: "node",
+  target: "node24",
+  conditions: ["@cinch/source"],
+  logLevel: "error",
+};
+
+/** Third-party packages that read files of their own. */
+const WITH_FILES = ["@anthropic-ai/sandbox-runtime", "@vscode/ripgrep", "just-bash", "web-tree-sitter"];
+
+/** Some third-party packages are CommonJS. Its name must not be one that a bundled file imports. */
+const REQUIRE =
+  'import { createRequire as bundleRequire } from "node:module"; const require = bundleRequire(import.meta.url);';
+
+const packageOf = (file: string): string =>
+  existsSync(join(dirname(file), "package.json")) ? dirname(file) : packageOf(dirname(file));

@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { spawn, type ChildProcess } from "node:child_process";
 import process from "node:process";
 import { test } from "node:test";
-import { fileURLToPath } from "node:url";
+import { bundle } from "./bundle.ts";
 import { ofType, place } from "./place.ts";
 
-const program = fileURLToPath(new URL("./programs/sender.ts", import.meta.url));
+const program = await bundle(new URL("./programs/sender.ts", import.meta.url));
 
 interface Sender {
   process: ChildProcess;
@@ -15,9 +15,7 @@ interface Sender {
 }
 
 function startSender(folder: string, ...args: string[]): Sender {
-  const child = spawn(process.execPath, ["-C", "@cinch/source", program, folder, ...args], {
-    stdio: ["ignore", "pipe", "pipe"],
-  });
+  const child = spawn(process.execPath, [program, folder, ...args], { stdio: ["ignore", "pipe", "pipe"] });
   const lines: Record<string, unknown>[] = [];
   const waiting: { key: string; resolve(line: Record<string, unknown>): void }[] = [];
   let rest = "";

@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import process from "node:process";
 import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
 import type { HarnessDisplayState, ThreadApproval } from "@cinch/core";
+import { bundle } from "./bundle.ts";
 
-const program = fileURLToPath(new URL("./programs/remote-harness.ts", import.meta.url));
+const program = await bundle(new URL("./programs/remote-harness.ts", import.meta.url));
 
 interface Reply {
   result?: unknown;
@@ -22,9 +22,7 @@ export class RemoteHarness implements AsyncDisposable {
   #calls = 0;
 
   constructor(folder: string) {
-    const child = spawn(process.execPath, ["-C", "@cinch/source", program, folder], {
-      stdio: ["pipe", "pipe", "inherit"],
-    });
+    const child = spawn(process.execPath, [program, folder], { stdio: ["pipe", "pipe", "inherit"] });
     this.#child = child;
     this.#ended = new Promise((resolve) => child.on("close", resolve));
     createInterface({ input: child.stdout }).on("line", (text) => {

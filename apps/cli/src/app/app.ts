@@ -5,10 +5,10 @@ import type { Env } from "../models/providers.ts";
 import type { Project } from "../setup/project.ts";
 import { Bell } from "../terminal/bell.ts";
 import type { Features } from "../terminal/features.ts";
-import type { Frame } from "../terminal/frame.ts";
 import type { KeyEvent } from "../terminal/keys.ts";
 import { line, type Line } from "../terminal/line.ts";
 import type { Size } from "../terminal/terminal-port.ts";
+import { AppView } from "./app-view.ts";
 import { Answers } from "./answers.ts";
 import { AskedPanels } from "./asked-panels.ts";
 import { commandContext } from "./command-context.ts";
@@ -17,28 +17,24 @@ import { ComposerFiles } from "./composer-files.ts";
 import { ComposerActions } from "./composer-actions.ts";
 import { composerWidth } from "./composer-view.ts";
 import { Dialogs } from "./dialogs.ts";
-import { errorLine } from "./error-line.ts";
+import { messageOf } from "../error-message.ts";
 import { FileList } from "./file-list.ts";
-import { composeFrame } from "./frame.ts";
+import type { Guide } from "./guide.ts";
 import { lastCallSource } from "./last-call.ts";
-import { gitBranch } from "./git-branch.ts";
-import { keymapOf, type Keymap } from "./keymap.ts";
-import { guardedThread, screenParts } from "./screen-parts.ts";
+import { keymapNotes, keymapOf, type Keymap } from "./keymap.ts";
 import { SessionCommands } from "./session-commands.ts";
 import { Surface, type TerminalPort } from "./surface.ts";
 import { threadSource } from "./thread-pages.ts";
 import { ThreadFeed } from "./thread-feed.ts";
-import type { ComposerContents } from "./panel-focus.ts";
 import { rewindByList } from "./rewind.ts";
-import { openList, press, type UiFacts, type UiIntent } from "./ui-keys.ts";
+import { press, type UiFacts, type UiIntent } from "./ui-keys.ts";
 import { withEditor } from "./ui-state.ts";
 import { UiStore } from "./ui-store.ts";
-
-const TICK_MS = 125;
 
 export interface RunAppOptions {
   project: Project;
   session: Session;
+  modes: readonly HarnessMode[];
   commands: readonly AppCommand[];
   terminal: TerminalPort;
   features: Features;
@@ -49,6 +45,7 @@ export interface RunAppOptions {
   greeting?: readonly Line[];
   /** A command to begin with, without the slash. It enters a thread; if it does not, there is a new one. */
   first?: string;
+  guide?: Guide;
 }
 
 /** Runs the app until the user leaves, or `signal` is aborted. The session has a thread already, unless `first` chooses one. */
@@ -75,15 +72,10 @@ export class App {
   readonly #machine: ComposerActions;
   readonly #asked = new AskedPanels();
   readonly #answers: Answers;
+  readonly #view: AppView;
   readonly #endEvents: () => void;
   #leave!: () => void;
-  #toPrint: Line[] = [];
   #threadId: string | null = null;
-  /** What already waits at the start does not ring. */
-  #isStarted = false;
-  #modes: readonly HarnessMode[] = [];
-  #branch: string | null = null;
-  #cancelTick: (() => void) | undefined;
   #completions: CompletionSource;
 
   constructor(options: RunAppOptions) {
@@ -92,12 +84,16 @@ export class App {
     this.left = new Promise((resolve) => (this.#leave = resolve));
     this.#keymap = keymapOf(project.config.keys);
     this.#completions = { files: [], commands };
-    this.#composer = new ComposerFiles({ state: options.stateFolder, project: project.folder });
+    this.#composer = new ComposerFiles({
+      state: options.stateFolder,
+      project: project.folder,
+      report: (problem) => this.say(problem),
+    });
     this.#ui = new UiStore(({ editor, edited, dialog }, before) => {
       // While a queued input is edited, the text of the composer is the one that it displaced.
       if (editor !== before.editor) this.#composer.save(edited?.before ?? editor);
       if (dialog !== before.dialog) this.#dialogs.changed(dialog);
-      if (dialog?.id !== before.dialog?.id) this.#sync();
+      if (dialog?.id !== before.dialog?.id) this.#view.syncPanels();
       this.#surface?.screen.request();
     });
     this.#dialogs = new Dialogs(this.#ui);
@@ -108,7 +104,8 @@ export class App {
       bell: this.#bell,
       say: (message) => this.say(message),
       entered: () => this.#enterThread(),
-      turnEnded: () => this.#readBranch(),
+      deleted: () => this.#own(this.#replaceDeleted()),
+      turnEnded: () => this.#own(this.#view.refresh()),
       changed,
       isHeld: () => this.#turn() === "held",
     });
@@ -125,23 +122,33 @@ export class App {
     this.#context = this.#newContext();
     const { context, asked, ui } = { context: this.#context, asked: this.#asked, ui: this.#ui };
     this.#answers = new Answers({ session, asked, ui, context, now, width: () => this.#surface.size().columns });
-    const frame = (size: Size) => this.#frame(size);
+    this.#view = new AppView({
+      ...options,
+      bell: this.#bell,
+      ui,
+      asked,
+      feed: this.#feed,
+      completions: () => this.#source(),
+      userCommand: () => this.#machine.running,
+      turn: () => this.#turn(),
+      request: changed,
+    });
+    const frame = (size: Size) => this.#view.frame(size);
     this.#surface = new Surface({ terminal, clock, features, frame, onKey: (event) => this.#onKey(event) });
     this.#endEvents = session.subscribe((event) => this.#feed.handle(event));
     process.on("exit", this.#keepText);
     this.print(options.greeting ?? []);
-    for (const note of project.notes) this.say(note);
+    for (const note of [...project.notes, ...keymapNotes(project.config.keys)]) this.say(note);
     this.#enterThread();
-    this.#readBranch();
-    this.#own(session.listModes().then((modes) => void (this.#modes = modes)));
+    this.#own(this.#view.refresh());
+    if (options.guide) this.#context.compose(options.guide.text);
     if (options.first !== undefined) this.#own(this.#begin(options.first));
     this.#surface.screen.draw();
   }
 
   /** Printed once. */
   print(lines: readonly Line[]): void {
-    this.#toPrint.push(...lines);
-    this.#surface?.screen.request();
+    this.#view.print(lines);
   }
 
   say(message: string): void {
@@ -150,7 +157,7 @@ export class App {
 
   [Symbol.dispose](): void {
     this.#endEvents();
-    this.#cancelTick?.();
+    this.#view[Symbol.dispose]();
     this.#machine.running?.stop();
     this.#files[Symbol.dispose]();
     this.#keepText();
@@ -165,25 +172,24 @@ export class App {
   #onKey(event: KeyEvent): void {
     this.#bell.see(event);
     if (event.type === "focus" || event.type === "kitty" || event.type === "attributes") return;
-    const routed = this.#asked.press(event, this.#composerContents());
+    const routed = this.#asked.press(event, this.#view.composer());
     if (routed.to === "panel") this.#own(this.#answers.carryOut(routed.panel, routed.choice));
     if (routed.to === "app") this.#press(event);
     this.#surface.screen.draw();
   }
 
   #press(event: ComposerInput): void {
+    if (this.#isLeftBy(event)) return this.#leave();
     const { state, intents } = press(this.#ui.state, event, this.#facts());
     this.#ui.update(() => state);
     for (const intent of intents) this.#perform(intent);
   }
 
-  #composerContents(): ComposerContents {
-    const ui = this.#ui.state;
-    return {
-      isEmpty: ui.editor.text === "" && ui.edited === null && ui.search === null,
-      completes: openList(ui, this.#source()) !== null,
-      now: this.#options.clock.now(),
-    };
+  /** A guide may let Esc leave, where it would close nothing. */
+  #isLeftBy(event: ComposerInput): boolean {
+    const { guide, session } = this.#options;
+    if (!guide || event.type !== "key" || event.key !== "escape" || this.#ui.state.dialog) return false;
+    return guide.escapeLeaves(session.getDisplayState());
   }
 
   #facts(): UiFacts {
@@ -228,7 +234,7 @@ export class App {
       case "remove-input":
         return this.#own(this.#session.removeInput(intent));
       case "remember":
-        return this.#composer.history.add(intent.text);
+        return this.#composer.remember(intent.text);
       case "attach":
         return this.#own(this.#machine.attachFile(intent.path, intent.pasted));
       case "chosen":
@@ -263,7 +269,7 @@ export class App {
 
   /** Every started promise ends here: a failure is one line. */
   #own(work: Promise<void>): void {
-    work.catch((error: unknown) => this.print([line(errorLine(error), { color: "red" })]));
+    work.catch((error: unknown) => this.print([line(messageOf(error), { color: "red" })]));
   }
 
   async #runCommand(name: string, argument: string): Promise<void> {
@@ -281,7 +287,6 @@ export class App {
 
   #enterThread(): void {
     const { threadId } = this.#options.session.getDisplayState();
-    if (threadId === null && this.#threadId !== null) return this.#own(this.#replaceDeleted());
     if (threadId === null || threadId === this.#threadId) return;
     const keepsText = this.#threadId === null && this.#ui.state.editor.text !== "";
     this.#threadId = threadId;
@@ -300,73 +305,6 @@ export class App {
     this.#threadId = null;
     this.say("This thread was deleted elsewhere. Here is a new one; your text is kept.");
     await this.#options.session.createThread();
-  }
-
-  #readBranch(): void {
-    const read = async () => {
-      this.#branch = await gitBranch(this.#options.project.folder);
-      this.#surface.screen.request();
-    };
-    this.#own(read());
-  }
-
-  // Frames
-
-  #frame(size: Size): Frame {
-    const { session, clock, features } = this.#options;
-    const display = session.getDisplayState();
-    const context = {
-      width: size.columns,
-      rows: size.rows,
-      now: clock.now(),
-      unicode: features.unicode,
-      wrap: this.#options.project.config.wrap,
-    };
-    const asks = this.#sync();
-    if (asks && this.#isStarted) this.#bell.waits();
-    this.#isStarted = true;
-    const transcript = guardedThread(() => this.#feed.next(display, context));
-    const { above, ...parts } = screenParts({
-      display,
-      size,
-      context,
-      activity: this.#feed.activity,
-      asked: this.#asked,
-      composer: this.#composerContents(),
-      ui: this.#ui.state,
-      completions: this.#source(),
-      userCommand: this.#machine.running,
-      status: { branch: this.#branch ?? undefined, budget: this.#options.project.config.budget.cost },
-      held: this.#turn() === "held",
-    });
-    const print = [...transcript.print, ...this.#toPrint, ...above];
-    this.#toPrint = [];
-    this.#scheduleFrame();
-    return composeFrame({ ...parts, print, transcript: transcript.live }, size);
-  }
-
-  /** Whether there is a new question. */
-  #sync(): boolean {
-    const { session, clock } = this.#options;
-    const mode = this.#modes.find(({ id }) => id === session.getCurrentModeId());
-    return this.#asked.sync({
-      display: session.getDisplayState(),
-      dialog: this.#ui.state.dialog?.id ?? null,
-      wrap: this.#options.project.config.wrap,
-      transitionsTo: mode?.transitionsTo ?? null,
-      now: clock.now(),
-    });
-  }
-
-  /** While something runs, its spinner and its seconds change. A panel gets the keys after some silence. */
-  #scheduleFrame(): void {
-    const { session, clock } = this.#options;
-    const composer = this.#composerContents();
-    const due = this.#asked.keysDueAt(composer);
-    const tick = session.getDisplayState().isRunning || this.#machine.running ? TICK_MS : Infinity;
-    const wait = Math.min(tick, due === null ? Infinity : Math.max(0, due - composer.now));
-    this.#cancelTick?.();
-    this.#cancelTick = wait === Infinity ? undefined : clock.after(wait, () => this.#surface.screen.request());
   }
 
   #newContext(): CommandContext {

@@ -1,4 +1,5 @@
 import type { Line } from "../terminal/line.ts";
+import { wrapLines } from "../text/wrap.ts";
 import { choiceRows, movedMark, takenChoice, type KeyChoice } from "../views/choices.ts";
 import { laidOut } from "../views/panel-layout.ts";
 import type { Panel } from "../views/panel.ts";
@@ -21,7 +22,10 @@ export const choicePanel = <Id extends string>(): Panel<ChoiceState<Id>, Id> => 
     const taken = takenChoice(event, choices, marked);
     return taken === undefined ? { kind: "ignored" } : { kind: "choice", choice: taken };
   },
-  view: ({ title, choices, marked }, context) => laidOut({ title, ...choiceRows(choices, marked, context) }, context),
+  view({ title, choices, marked }, context) {
+    const wrapped = title.flatMap(({ spans }) => wrapLines(spans, Math.max(1, context.width - 1)));
+    return laidOut({ title: wrapped, ...choiceRows(choices, marked, context) }, context);
+  },
   inLines: ({ title, choices }) => ({
     lines: title,
     choices: choices.map(({ id, key, label }) => ({ letter: key, label, step: { kind: "choice", choice: id } })),

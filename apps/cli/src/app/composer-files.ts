@@ -4,13 +4,24 @@ import { PromptHistory } from "../composer/history.ts";
 import { projectFolder } from "../composer/private-file.ts";
 import { UnsentText } from "../composer/unsent.ts";
 
+interface ComposerFilesOptions {
+  /** The state folder of the user. */
+  state: string;
+  project: string;
+  /** Called once for each reason why something is not kept. */
+  report: (problem: string) => void;
+}
+
 /** What the composer keeps in the state folder: the history of the project, and the unsent text of each thread. */
 export class ComposerFiles {
   readonly history: PromptHistory;
   readonly #folder: string;
+  readonly #report: (problem: string) => void;
+  readonly #reported = new Set<string>();
   #unsent: UnsentText | undefined;
 
-  constructor({ state, project }: { state: string; project: string }) {
+  constructor({ state, project, report }: ComposerFilesOptions) {
+    this.#report = report;
     this.#folder = projectFolder(state, project);
     this.history = new PromptHistory(join(this.#folder, "history.jsonl"));
   }
@@ -27,12 +38,21 @@ export class ComposerFiles {
     this.#unsent?.save(editor);
   }
 
-  flush(): void {
-    this.#unsent?.flush();
+  remember(text: string): void {
+    this.history.add(text);
+    this.#check();
   }
 
-  /** Why something is not kept. */
-  get problem(): string | null {
-    return this.history.problem ?? this.#unsent?.problem ?? null;
+  flush(): void {
+    this.#unsent?.flush();
+    this.#check();
+  }
+
+  #check(): void {
+    for (const problem of [this.history.problem, this.#unsent?.problem ?? null]) {
+      if (problem === null || this.#reported.has(problem)) continue;
+      this.#reported.add(problem);
+      this.#report(problem);
+    }
   }
 }

@@ -1,3 +1,5 @@
+import { nearestName } from "../nearest-name.ts";
+
 /** What a key of the app does. The keys of the composer's text are in `composer/editor-keys.ts`. */
 const DEFAULTS = {
   send: ["enter"],
@@ -34,6 +36,16 @@ export function keymapOf(keys: Partial<Record<string, string>> = {}): Keymap {
   for (const action of appActions) if (keys[action] !== undefined) map.set(keys[action], action);
   return map;
 }
+
+/** What the configuration has under `keys` that is no action. */
+export const keymapNotes = (keys: Readonly<Record<string, string>>): string[] =>
+  Object.keys(keys)
+    .filter((name) => !appActions.includes(name as AppAction))
+    .map((name) => {
+      const meant = nearestName(name, appActions);
+      const next = meant === undefined ? `The actions are ${appActions.join(", ")}.` : `Did you mean "${meant}"?`;
+      return `"keys" of your configuration has "${name}", which is no action. ${next}`;
+    });
 
 /** The key of an action, as a person writes it: `Ctrl-T`. */
 export function keyLabel(keymap: Keymap, action: AppAction): string {

@@ -3,14 +3,14 @@ import { systemClock } from "@cinch/core";
 import type { AppOptions } from "../cli-command.ts";
 import { ExitCode } from "../exit.ts";
 import { openProject } from "../setup/open-project.ts";
-import type { Project } from "../setup/project.ts";
 import { userFolders } from "../setup/user-folders.ts";
 import { featuresOf } from "../terminal/features.ts";
-import { line, type Line } from "../terminal/line.ts";
+import { text } from "../terminal/line.ts";
 import { ttyInput, TtyOutput } from "../terminal/tty.ts";
-import { version } from "../version.ts";
-import { addKey } from "./add-key.ts";
+import { tourInTerminal } from "../tour/tour-in-terminal.ts";
+import { bareDialog } from "./bare-dialog.ts";
 import { appCommands } from "./commands/index.ts";
+import { greetingOf } from "./greeting.ts";
 import { runInTerminal } from "./run-in-terminal.ts";
 import { showPanel, type AskPanel } from "./show-panel.ts";
 import { askTrust } from "./trust-question.ts";
@@ -32,10 +32,16 @@ export async function openTerminalApp(options: Options): Promise<number> {
   const project = await openProject({ ...place, flags, trusted });
   const greeting = greetingOf(project);
   if (project.model.fallback && thread.kind === "new") {
-    const answer = await welcome(ask, { greeting, addKey: () => addKey(bare, env), hasTour: false });
-    if (answer === "key" || answer === undefined) await project.close();
+    const answer = await welcome({
+      greeting,
+      ask,
+      dialog: bareDialog(ask, (message) => output.writeNow(`${text(message)}\r\n`)),
+      env,
+    });
+    if (answer !== "start") await project.close();
     if (answer === undefined) return ExitCode.aborted;
     if (answer === "key") return openTerminalApp(options);
+    if (answer === "tour") return takeTour(options, { ...bare, env, commands: appCommands, gone: gone.signal });
   }
   return runInTerminal({
     ...bare,
@@ -49,9 +55,8 @@ export async function openTerminalApp(options: Options): Promise<number> {
   });
 }
 
-export function greetingOf({ folder, env, model }: Project): Line {
-  const { home } = userFolders(env);
-  const shown = folder === home || folder.startsWith(`${home}/`) ? `~${folder.slice(home.length)}` : folder;
-  const offline = model.fallback ? " · no API key: the offline model answers" : "";
-  return line(`cinch ${version()} · ${shown}${offline}`, { dim: true });
+/** Afterwards the first screen is there again. */
+async function takeTour(options: Options, terminal: Parameters<typeof tourInTerminal>[0]): Promise<number> {
+  const code = await tourInTerminal(terminal);
+  return code === ExitCode.complete ? openTerminalApp(options) : code;
 }

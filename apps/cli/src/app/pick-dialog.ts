@@ -9,7 +9,7 @@ import {
 } from "../views/picker.ts";
 import type { PickList } from "./commands/command.ts";
 import type { ChangeState, Dialogs } from "./dialogs.ts";
-import { errorLine } from "./error-line.ts";
+import { messageOf } from "../error-message.ts";
 
 /** Shows a list, and loads what the list asks for as the user types and moves. */
 export async function pickFrom<T>(dialogs: Dialogs, list: PickList<T>): Promise<T | undefined> {
@@ -45,7 +45,7 @@ class PickLoader<T> {
     }
     if (preview !== null && !this.#previewing) {
       this.#previewing = true;
-      const lines = this.#list.preview!(preview.item).catch((error: unknown) => [line(errorLine(error))]);
+      const lines = this.#list.preview!(preview.item).catch((error: unknown) => [line(messageOf(error))]);
       lines
         .then((shown) => change((now) => pickerPreviewed(now, { key: preview.key, lines: shown })))
         .finally(() => this.#next(change, () => (this.#previewing = false)));

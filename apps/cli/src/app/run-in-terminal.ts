@@ -2,7 +2,7 @@ import type { AppOptions } from "../cli-command.ts";
 import { runApp, type RunAppOptions } from "./app.ts";
 import { runSession } from "./run-session.ts";
 
-export interface RunInTerminalOptions extends Omit<RunAppOptions, "session" | "first"> {
+export interface RunInTerminalOptions extends Omit<RunAppOptions, "session" | "modes" | "first"> {
   thread: AppOptions["thread"];
   /** Aborted when the terminal is gone. */
   gone?: AbortSignal;
@@ -13,5 +13,6 @@ export function runInTerminal({ thread, gone, ...options }: RunInTerminalOptions
   const { project, terminal } = options;
   const print = (lines: readonly string[]) => terminal.output.writeNow(lines.map((one) => `${one}\r\n`).join(""));
   gone?.addEventListener("abort", () => process.emit("SIGHUP"));
-  return runSession({ project, thread, print }, (started, signal) => runApp({ ...options, ...started }, signal));
+  const started = { project, thread, print: options.guide ? null : print };
+  return runSession(started, (session, signal) => runApp({ ...options, ...session }, signal));
 }

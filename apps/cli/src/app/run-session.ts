@@ -1,4 +1,4 @@
-import { systemClock, type HarnessDisplayState, type Session } from "@cinch/core";
+import { systemClock, type HarnessDisplayState, type HarnessMode, type Session } from "@cinch/core";
 import type { AppOptions } from "../cli-command.ts";
 import { ExitCode } from "../exit.ts";
 import { cinch } from "../invocation.ts";
@@ -14,12 +14,13 @@ const SIGNALS = { SIGTERM: ExitCode.terminated, SIGHUP: ExitCode.hangup } as con
 interface RunSessionOptions {
   project: Project;
   thread: AppOptions["thread"];
-  /** The last lines, when the app has ended. */
-  print: (lines: readonly string[]) => void;
+  /** For how to come back, when the app has ended. `null`: there is nothing to come back to. */
+  print: ((lines: readonly string[]) => void) | null;
 }
 
 export interface StartedSession {
   session: Session;
+  modes: readonly HarnessMode[];
   /** A command to begin with, without the slash, if it is to choose the thread. */
   first?: string;
 }
@@ -42,8 +43,9 @@ export async function runSession(
   for (const [signal, handler] of handlers) process.on(signal, handler);
   try {
     await enterAtStart(thread, { session, store: project.store, db: project.db });
-    await run({ session, ...(thread.kind === "pick" ? { first: "threads" } : {}) }, ended.signal);
-    print(await farewell(session));
+    const modes = await session.listModes();
+    await run({ session, modes, ...(thread.kind === "pick" ? { first: "threads" } : {}) }, ended.signal);
+    if (print) print(await farewell(session));
     return code;
   } finally {
     for (const [signal, handler] of handlers) process.off(signal, handler);

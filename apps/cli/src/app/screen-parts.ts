@@ -2,6 +2,7 @@ import type { HarnessDisplayState } from "@cinch/core";
 import type { CompletionSource } from "../composer/completion.ts";
 import { line, type Line } from "../terminal/line.ts";
 import type { Size } from "../terminal/terminal-port.ts";
+import { wrapLines } from "../text/wrap.ts";
 import { activityLines } from "../views/activity.ts";
 import { agentsLines } from "../views/agents.ts";
 import type { PanelView } from "../views/panel.ts";
@@ -33,6 +34,8 @@ interface Shown {
   status: StatusOptions;
   /** Queued inputs wait for the user. */
   held: boolean;
+  /** Of a guide. */
+  hint: string | null;
 }
 
 interface ScreenParts extends Omit<FrameParts, "print" | "transcript"> {
@@ -64,12 +67,13 @@ export function screenParts(shown: Shown): ScreenParts {
 const openTasks = ({ tasks, turnId }: HarnessDisplayState, context: ViewContext): Line[] =>
   turnId !== null && tasks.some(({ status }) => status !== "completed") ? tasksLines(tasks, context) : [];
 
-function notices({ ui: { notice, outputs, edited }, held }: Shown): Line[] {
+function notices({ ui: { notice, outputs, edited }, held, hint, context }: Shown): Line[] {
   const lines = outputLines(outputs);
   if (held && !edited) lines.push(line("Enter sends what is queued, Alt-Up edits it", { dim: true }));
   if (edited)
     lines.push(line("A queued input: Enter keeps it, empty removes it, Esc leaves it as it was", { dim: true }));
   if (notice !== null) lines.push(line(notice, { color: "yellow" }));
+  if (hint !== null) lines.push(...wrapLines(line(hint, { color: "cyan" }).spans, context.width - 1));
   return lines;
 }
 

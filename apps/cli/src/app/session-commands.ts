@@ -1,5 +1,5 @@
 import type { Session } from "@cinch/core";
-import { errorLine } from "./error-line.ts";
+import { messageOf } from "../error-message.ts";
 import { restored, withEditor, withNotice, withCommandOutputs, type Outgoing } from "./ui-state.ts";
 import type { UiStore } from "./ui-store.ts";
 
@@ -38,7 +38,7 @@ export class SessionCommands {
       });
     } catch (error) {
       this.#ui.update((state) => restored(state, message));
-      return this.#failed(error);
+      return this.#say(`${messageOf(error)} Your text is kept: send it again, or find it in the history.`);
     }
     // A parked turn takes nothing until it is resumed, and that is what the user wants with the message.
     if (status === "parked") await this.resume();
@@ -89,7 +89,7 @@ export class SessionCommands {
   }
 
   #failed(error: unknown): void {
-    const message = errorLine(error);
+    const message = messageOf(error);
     // One line stays until the next key; what is longer must not be lost by it.
     if (message.length < 100) this.#ui.update((state) => withNotice(state, message));
     else this.#say(message);

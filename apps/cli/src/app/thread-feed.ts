@@ -7,8 +7,10 @@ import { ThreadPrinter, type ThreadLines } from "./thread-printer.ts";
 interface ThreadFeedOptions {
   bell: Bell;
   say: (message: string) => void;
-  /** Another thread is shown from now on, or none: the one that was shown is deleted. */
+  /** Another thread is shown from now on. */
   entered: () => void;
+  /** By another process. The session has no thread then. */
+  deleted: () => void;
   turnEnded: () => void;
   changed: () => void;
   /** Whether queued inputs wait for the user. */
@@ -44,12 +46,13 @@ export class ThreadFeed {
   }
 
   handle(event: HarnessEvent): void {
-    const { bell, say, entered, turnEnded, changed, isHeld } = this.#options;
+    const { bell, say, entered, deleted, turnEnded, changed, isHeld } = this.#options;
     this.#activity = reduceActivity(this.#activity, event);
     switch (event.type) {
       case "thread_changed":
-      case "thread_deleted":
         return entered();
+      case "thread_deleted":
+        return deleted();
       case "thread_rewound":
         return this.restart();
       case "info":

@@ -51,12 +51,14 @@ export class UserCommand {
     return [line(`$ ${this.command}`, { bold: true }), ...last.map((one) => line(`  ${one}`, { dim: true }))];
   }
 
+  /** The second time, without asking. */
   stop(): void {
+    const signal = this.#stopped ? "SIGKILL" : "SIGTERM";
     this.#stopped = true;
     const { pid } = this.#child;
     if (pid === undefined) return;
     try {
-      process.kill(process.platform === "win32" ? pid : -pid, "SIGTERM");
+      process.kill(process.platform === "win32" ? pid : -pid, signal);
     } catch {
       // It has ended meanwhile.
     }

@@ -1,5 +1,6 @@
+import type { Env } from "../models/providers.ts";
+import { addKey, type KeyDialog } from "../setup/add-key.ts";
 import { line, type Line } from "../terminal/line.ts";
-import type { KeyChoice } from "../views/choices.ts";
 import { choicePanel } from "./choice-panel.ts";
 import type { AskPanel } from "./show-panel.ts";
 
@@ -8,18 +9,18 @@ export type Welcome = "tour" | "key" | "start" | undefined;
 
 interface WelcomeOptions {
   greeting: Line;
-  /** Returns whether there is a new key. */
-  addKey: () => Promise<boolean>;
-  hasTour: boolean;
+  ask: AskPanel;
+  dialog: KeyDialog;
+  env: Env;
 }
 
 /** The first screen of a user without a key. */
-export async function welcome(ask: AskPanel, { greeting, addKey, hasTour }: WelcomeOptions): Promise<Welcome> {
-  const tour: KeyChoice<"tour"> = { id: "tour", key: "t", label: "Take the two-minute tour" };
+export async function welcome(options: WelcomeOptions): Promise<Welcome> {
+  const { greeting, ask, dialog, env } = options;
   const answer = await ask(choicePanel<"tour" | "key" | "start">(), {
     title: [greeting, line("")],
     choices: [
-      ...(hasTour ? [tour] : []),
+      { id: "tour", key: "t", label: "Take the two-minute tour" },
       { id: "key", key: "k", label: "Add a key" },
       { id: "start", key: "s", label: "Start" },
     ],
@@ -27,5 +28,5 @@ export async function welcome(ask: AskPanel, { greeting, addKey, hasTour }: Welc
     marked: 0,
   });
   if (answer !== "key") return answer;
-  return (await addKey()) ? "key" : welcome(ask, { greeting, addKey, hasTour });
+  return (await addKey(dialog, env)) ? "key" : welcome(options);
 }

@@ -34,7 +34,13 @@ compdef _cinch cinch
 `;
 
 const fish = `# fish completion for cinch
-complete -c cinch -f -a '(cinch complete -- (commandline -opc)[2..-1] (commandline -ct) 2>/dev/null)'
+function __cinch_complete
+  set -l words (commandline -opc)
+  set -e words[1]
+  set -l current (commandline -ct)
+  cinch complete -- $words "$current" 2>/dev/null
+end
+complete -c cinch -f -a '(__cinch_complete)'
 complete -c cinch -l db -r -F
 complete -c cinch -s o -l output -r -F
 `;

@@ -33,12 +33,10 @@ ${sectionsOf(thread).map(sectionHtml).join("\n")}
 `;
 }
 
-const CLASSES = { You: "you", cinch: "cinch", note: "note", end: "end" } as const;
-
 function sectionHtml({ who, at, blocks }: ExportSection): string {
   const heading = who === "end" ? "" : `<h2>${who}${at === null ? "" : ` <time>${timeOf(at)}</time>`}</h2>\n`;
   const body = blocks.map((block) => blockHtml(block, who)).join("\n");
-  return `<section class="${CLASSES[who]}">\n${heading}${body}\n</section>`;
+  return `<section class="${who.toLowerCase()}">\n${heading}${body}\n</section>`;
 }
 
 function blockHtml(block: ExportBlock, who: ExportSection["who"]): string {
@@ -89,7 +87,7 @@ pre { padding: .6rem .8rem; overflow-x: auto; } code { padding: .1em .3em; } pre
 pre.prose { font: inherit; white-space: pre-wrap; overflow-wrap: anywhere; }
 pre.input { white-space: pre-wrap; overflow-wrap: anywhere; }
 .you pre.prose { border-left: 3px solid var(--faint); }
-.note, .end { color: var(--faint); } .tool { border-left: 3px solid var(--line); padding-left: .8rem; margin: .8rem 0; }
+.end { color: var(--faint); } .tool { border-left: 3px solid var(--line); padding-left: .8rem; margin: .8rem 0; }
 .failed b, .unknown b { color: var(--cut); }
 ins, del { text-decoration: none; } ins { color: var(--add); background: var(--addbg); } del { color: var(--cut); background: var(--cutbg); }
 table { border-collapse: collapse; } td, th { border: 1px solid var(--line); padding: .2rem .5rem; }

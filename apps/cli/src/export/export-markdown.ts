@@ -9,12 +9,10 @@ export function exportMarkdown(thread: ThreadExport): string {
   return `${[title, summaryOf(thread), ...sectionsOf(thread).map(sectionMarkdown)].join("\n\n")}\n`;
 }
 
-const HEADINGS = { You: "You", cinch: "cinch", note: "Note" } as const;
-
 function sectionMarkdown({ who, at, blocks }: ExportSection): string {
   const body = blocks.map(blockMarkdown).join("\n\n");
   if (who === "end") return `*${body}*`;
-  return `## ${HEADINGS[who]}${at === null ? "" : ` · ${timeOf(at)}`}\n\n${body}`;
+  return `## ${who}${at === null ? "" : ` · ${timeOf(at)}`}\n\n${body}`;
 }
 
 function blockMarkdown(block: ExportBlock): string {

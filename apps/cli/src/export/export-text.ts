@@ -1,6 +1,6 @@
 import { tokensIn } from "./token-count.ts";
 import { plain, reveal, short } from "../terminal/sanitise.ts";
-import { sectionsOf, type ExportBlock, type ExportedCall, type ExportSection } from "./sections.ts";
+import { isSaid, sectionsOf, type ExportBlock, type ExportedCall, type ExportSection } from "./sections.ts";
 import type { ThreadExport } from "./thread-export.ts";
 
 /** A thread as plain text, for a terminal: no control sequence of a model, a tool or a title is in it. */
@@ -14,7 +14,8 @@ export function exportText(thread: ThreadExport): string {
 export function summaryOf({ id, createdAt, messages, usage, cost, modelId }: ThreadExport): string {
   const spent = cost === null || cost === 0 ? [] : [`$${cost.toFixed(2)}`];
   const used = tokensIn(usage);
-  const counted = `${messages.length} ${messages.length === 1 ? "message" : "messages"}`;
+  const said = messages.filter(isSaid).length;
+  const counted = `${said} ${said === 1 ? "message" : "messages"}`;
   const parts = [id, timeOf(createdAt), counted, `${used} tokens`, ...spent, ...(modelId ? [modelId] : [])];
   return short(parts.join(" · "), 300);
 }

@@ -1,21 +1,37 @@
 import { Lexer, Parser, Renderer, type Tokens } from "marked";
-import { MAX_BLOCK } from "../text/blocks.ts";
+import { BlockSplitter, type Block } from "../text/blocks.ts";
+import { isHostile } from "../text/markdown-lines.ts";
 import { escapeHtml } from "./escape-html.ts";
 
 /**
  * Markdown of a model as HTML. Tags in it are shown as text, only web and mail addresses become links, and images are links too: the page
- * loads nothing.
+ * loads nothing. A block that `marked` could not read, or only slowly, is shown as it was written.
  */
 export function markdownHtml(source: string): string {
-  if (source.length > MAX_BLOCK) return preformatted(source);
-  try {
-    return Parser.parse(Lexer.lex(source, { gfm: true }), { gfm: true, renderer: new SafeRenderer() });
-  } catch (error) {
-    // Deep nesting overflows the stack of the parser.
-    if (error instanceof RangeError) return preformatted(source);
-    throw error;
+  const splitter = new BlockSplitter();
+  const blocks = source.split("\n").flatMap((line) => splitter.push(line));
+  return [...blocks, ...splitter.end()].map(blockHtml).join("");
+}
+
+function blockHtml(block: Block): string {
+  switch (block.kind) {
+    case "blank":
+      return "";
+    case "markdown":
+      return isHostile(block.source) ? preformatted(block.source) : parsed(block.source);
+    case "text":
+      return preformatted(block.source);
+    case "fence":
+      return "<pre><code>";
+    case "code":
+      return `${escapeHtml(block.source)}\n`;
+    case "fence-end":
+      return "</code></pre>\n";
   }
 }
+
+const parsed = (source: string): string =>
+  Parser.parse(Lexer.lex(source, { gfm: true }), { gfm: true, renderer: new SafeRenderer() });
 
 const preformatted = (text: string): string => `<pre class="prose">${escapeHtml(text)}</pre>\n`;
 

@@ -4,7 +4,7 @@ import type { ThreadExport } from "./thread-export.ts";
 
 /** What one side said, or how a turn ended. The strings are foreign: each format escapes them. */
 export interface ExportSection {
-  who: "You" | "cinch" | "note" | "end";
+  who: "You" | "cinch" | "end";
   at: number | null;
   blocks: readonly ExportBlock[];
 }
@@ -28,9 +28,9 @@ export interface ExportedCall {
   durationMs: number;
 }
 
-/** The thread in the order of the journal. */
+/** The thread in the order of the journal, without the notes of the harness for the model. */
 export function sectionsOf({ messages, ends }: Pick<ThreadExport, "messages" | "ends">): ExportSection[] {
-  const said = messages.map((message) => ({ seq: message.seq, section: sectionOf(message) }));
+  const said = messages.filter(isSaid).map((message) => ({ seq: message.seq, section: sectionOf(message) }));
   const ended = ends.map(({ seq, reason, message }) => ({
     seq,
     section: {
@@ -39,19 +39,29 @@ export function sectionsOf({ messages, ends }: Pick<ThreadExport, "messages" | "
       blocks: [{ kind: "text" as const, text: `The turn ended: ${reason}${message === null ? "" : `: ${message}`}` }],
     },
   }));
-  return [...said, ...ended]
-    .toSorted((one, other) => one.seq - other.seq)
-    .map(({ section }) => section)
-    .filter(({ blocks }) => blocks.length > 0);
+  const sections = [...said, ...ended].toSorted((one, other) => one.seq - other.seq).map(({ section }) => section);
+  return merged(sections.filter(({ blocks }) => blocks.length > 0));
 }
 
-const WHO = { user: "You", assistant: "cinch", note: "note" } as const;
+/** The answers of one turn are one section. */
+function merged(sections: readonly ExportSection[]): ExportSection[] {
+  const result: ExportSection[] = [];
+  for (const section of sections) {
+    const last = result.at(-1);
+    if (section.who !== "cinch" || last?.who !== "cinch") result.push(section);
+    else result[result.length - 1] = { ...last, blocks: [...last.blocks, ...section.blocks] };
+  }
+  return result;
+}
+
+/** Not a note of the harness. */
+export const isSaid = ({ role }: HarnessMessage): boolean => role !== "note";
 
 function sectionOf(message: HarnessMessage): ExportSection {
   const { role, at, content, interrupted } = message;
   const blocks = content.flatMap((part) => blockOf(part, message.outcomes));
   const broken: ExportBlock[] = interrupted ? [{ kind: "text", text: "(The answer broke off here.)" }] : [];
-  return { who: WHO[role], at, blocks: [...blocks, ...broken] };
+  return { who: role === "user" ? "You" : "cinch", at, blocks: [...blocks, ...broken] };
 }
 
 function blockOf(part: Part, outcomes: HarnessMessage["outcomes"]): ExportBlock[] {

@@ -1,9 +1,8 @@
 import type { Clock } from "@cinch/core";
+import { bareDialog } from "../app/bare-dialog.ts";
 import type { AskPanel } from "../app/show-panel.ts";
-import type { CommandContext, PickList } from "../app/commands/command.ts";
+import type { KeyDialog } from "../setup/add-key.ts";
 import { short } from "../terminal/sanitise.ts";
-import { pickerPanel, pickerState } from "../views/picker.ts";
-import { textFieldPanel, textFieldState } from "../views/text-field.ts";
 import { askInLines } from "./ask-in-lines.ts";
 import { LineAsker } from "./line-asker.ts";
 import { LineOutput } from "./line-output.ts";
@@ -42,11 +41,7 @@ export class BareLines {
     return askInLines(this.#asker, { panel, state }, { unicode, now: clock.now() });
   };
 
-  readonly dialog: Pick<CommandContext, "pick" | "ask" | "say"> = {
-    pick: async <T>(list: PickList<T>) => (await this.ask(pickerPanel<T>(), pickerState(list)))?.value,
-    ask: async (question) => (await this.ask(textFieldPanel, textFieldState(question)))?.text,
-    say: (message) => this.#output.say(message),
-  };
+  readonly dialog: KeyDialog = bareDialog(this.ask, (message) => this.#output.say(message));
 
   [Symbol.dispose](): void {
     process.off("SIGINT", this.#end);

@@ -27,6 +27,7 @@ const ROWS = 24;
 export interface LineAppOptions {
   project: Project;
   session: Session;
+  modes: readonly HarnessMode[];
   commands: readonly AppCommand[];
   input: LineInput;
   output: LineSink;
@@ -58,7 +59,6 @@ export class LineApp {
   #leave!: () => void;
   #activity = noActivity;
   readonly #notes: Line[] = [];
-  #modes: readonly HarnessMode[] = [];
   #working = 0;
   #shownError: unknown = null;
   #shownEnd: unknown = null;
@@ -126,7 +126,6 @@ export class LineApp {
     this.#output.print(options.greeting ?? []);
     this.#output.say("Lines of text: /help lists the commands, Ctrl-C stops, Ctrl-D leaves.");
     for (const note of project.notes) this.#output.say(note);
-    this.#own(session.listModes().then((modes) => void (this.#modes = modes)));
     if (options.first !== undefined) this.#own(this.#begin(options.first));
     this.#request();
   }
@@ -259,7 +258,7 @@ export class LineApp {
 
   /** Nothing is printed below a question but what the user asks for: it could be read as a part of the question. */
   #print(): void {
-    const { session, clock, unicode } = this.#options;
+    const { session, modes, clock, unicode } = this.#options;
     const display = session.getDisplayState();
     this.#questions.closeGone(display);
     if (this.#dialog.isOpen || this.#questions.isOpen || this.#working > 0) return;
@@ -276,7 +275,7 @@ export class LineApp {
     }
     this.#shownEnd = activity.end;
     this.#sayHeld();
-    const mode = this.#modes.find(({ id }) => id === display.modeId);
+    const mode = modes.find(({ id }) => id === display.modeId);
     this.#questions.openNext(display, { transitionsTo: mode?.transitionsTo ?? null });
     if (this.#questions.isOpen) return;
     if (!this.#messages.isBusy) this.#output.prompt(`${display.yolo ? "YOLO " : ""}${display.modeId ?? ""}>`);

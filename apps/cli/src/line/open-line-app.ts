@@ -1,15 +1,16 @@
 import { stdin, stdout } from "node:process";
 import { systemClock } from "@cinch/core";
 import { appCommands } from "../app/commands/index.ts";
-import { greetingOf } from "../app/open-terminal-app.ts";
+import { greetingOf } from "../app/greeting.ts";
 import { askTrust } from "../app/trust-question.ts";
 import { welcome, type Welcome } from "../app/welcome.ts";
 import type { AppOptions } from "../cli-command.ts";
 import { ExitCode } from "../exit.ts";
-import { addKey } from "../setup/add-key.ts";
 import { openProject } from "../setup/open-project.ts";
 import { featuresOf } from "../terminal/features.ts";
+import { tourWithoutQuestions } from "../tour/tour-without-questions.ts";
 import { BareLines } from "./bare-lines.ts";
+import { LineOutput } from "./line-output.ts";
 import { runInLines } from "./run-in-lines.ts";
 import { stdinLines } from "./stdio-lines.ts";
 
@@ -29,14 +30,14 @@ export async function openLineApp(options: Options): Promise<number> {
   const project = await openProject({ ...place, flags, trusted });
   const greeting = greetingOf(project);
   const isFirst = project.model.fallback && thread.kind === "new" && lines.input.setRaw !== undefined;
-  const answer: Welcome = !isFirst
-    ? "start"
-    : await askBefore(lines, ({ ask, dialog }) =>
-        welcome(ask, { greeting, addKey: async () => Boolean(await addKey(dialog, env)), hasTour: false }),
-      );
-  if (answer === "key" || answer === undefined) await project.close();
+  const answer: Welcome = isFirst
+    ? await askBefore(lines, ({ ask, dialog }) => welcome({ greeting, ask, dialog, env }))
+    : "start";
+  if (answer !== "start") await project.close();
   if (answer === undefined) return ExitCode.aborted;
-  if (answer === "key") return openLineApp(options);
+  if (answer === "tour")
+    await tourWithoutQuestions((one) => new LineOutput({ ...lines, sink: output, echoes: true }).say(one));
+  if (answer !== "start") return openLineApp(options);
   return runInLines({
     ...lines,
     project,

@@ -2,7 +2,7 @@ import type { AppOptions } from "../cli-command.ts";
 import { runSession } from "../app/run-session.ts";
 import { runLineApp, type LineAppOptions } from "./line-app.ts";
 
-export interface RunInLinesOptions extends Omit<LineAppOptions, "session" | "first"> {
+export interface RunInLinesOptions extends Omit<LineAppOptions, "session" | "modes" | "first"> {
   thread: AppOptions["thread"];
   /** Aborted when what reads the lines is gone. */
   gone?: AbortSignal;

@@ -7,28 +7,30 @@ import { Printer } from "../run/printer.ts";
 import { Shutdown } from "../run/shutdown.ts";
 import { short } from "../terminal/sanitise.ts";
 import { existingDatabase } from "../threads/open-store.ts";
-import { answerTo, type AnswerToCall } from "./given-answer.ts";
+import { answerTo } from "./given-answer.ts";
 import { respond } from "./respond.ts";
-import { waitingOf } from "./waiting.ts";
+import { waitingOf, type Waiting } from "./waiting.ts";
 
 /** `cinch answer`: answers what waits, and drives its turn on as `cinch run` does. */
 export async function answer(options: AnswerOptions): Promise<number> {
   using shutdown = new Shutdown();
   existingDatabase({ db: options.flags.db, trust: options.trust });
-  let given: AnswerToCall | undefined;
-  return driveThread({
+  let waiting: Waiting | undefined;
+  // Awaited, because the signals are handled until the end.
+  return await driveThread({
     printer: new Printer(),
     shutdown,
     options,
     prompt: null,
     async thread({ harness }) {
       const call = meantBy(options.id, await harness.pending());
-      given = answerTo(waitingOf(call), options);
+      waiting = waitingOf(call);
+      // Refuses a wrong answer before the thread is entered.
+      answerTo(waiting, options);
       return { kind: "id", id: call.rootThreadId };
     },
     async begin({ session, watch }) {
-      watch.untilIdle();
-      await respond(session, given!).catch(unlessLate);
+      await respond({ session, watch, waiting: waiting!, given: options }).catch(unlessLate);
       return undefined;
     },
   });

@@ -1,7 +1,20 @@
 import type { Session } from "@cinch/core";
-import type { AnswerToCall } from "./given-answer.ts";
+import type { TurnWatch } from "../run/turn-watch.ts";
+import { answerTo, type GivenAnswer } from "./given-answer.ts";
+import type { Waiting } from "./waiting.ts";
 
-export async function respond(session: Session, given: AnswerToCall): Promise<void> {
-  if (given.kind === "approval") await session.respondToToolApproval(given.answer);
-  else await session.respondToToolSuspension(given.answer);
+interface Response {
+  session: Session;
+  watch: TurnWatch;
+  waiting: Waiting;
+  given: GivenAnswer;
+}
+
+/** Answers a call, and lets the watch wait for what its turn does then. Throws `UsageError` if the call does not take this answer. */
+export async function respond({ session, watch, waiting, given }: Response): Promise<void> {
+  const response = answerTo(waiting, given);
+  watch.untilIdle({ answered: waiting });
+  if (response.kind === "approval") await session.respondToToolApproval(response.answer);
+  else await session.respondToToolSuspension(response.answer);
+  watch.checkWaiting();
 }

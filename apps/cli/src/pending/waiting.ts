@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { isSuspendedBy, type AskUserPayload, type Json, type SubmitPlanPayload } from "@cinch/core";
-import type { HarnessDisplayState, PendingApproval, PendingSuspension } from "@cinch/core";
+import type { Harness, PendingApproval, PendingSuspension } from "@cinch/core";
 
 interface WaitingCall {
   /** Of this question alone: if the same call asks again, it has another id. */
@@ -51,11 +51,11 @@ export function waitingOf(call: PendingCall): Waiting {
   return { ...waiting, kind: "data", payload: call.suspendPayload };
 }
 
-/** What waits in a thread and in those of its subagents, oldest first. */
-export const waitingIn = ({ pendingApprovals, pendingSuspensions }: HarnessDisplayState): Waiting[] =>
-  [...Object.values(pendingApprovals), ...Object.values(pendingSuspensions)]
-    .map(waitingOf)
-    .toSorted((one, other) => one.at - other.at || one.seq - other.seq);
+/** What waits in a thread and in those of its subagents, oldest first. The store knows it before the subagents are opened. */
+export async function waitingIn(harness: Harness, threadId: string): Promise<Waiting[]> {
+  const calls = await harness.pending();
+  return calls.filter((call) => call.rootThreadId === threadId || call.threadId === threadId).map(waitingOf);
+}
 
 const ID_LENGTH = 8;
 

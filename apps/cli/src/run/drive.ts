@@ -1,6 +1,7 @@
 import type { HarnessEvent, Session } from "@cinch/core";
 import type { ThreadChoice } from "../cli-command.ts";
 import { ExitCode } from "../exit.ts";
+import { waitingIn } from "../pending/waiting.ts";
 import type { Project, ProjectFlags } from "../setup/project.ts";
 import { enterThread, type EnteredThread } from "./entered-thread.ts";
 import { jsonView } from "./json-view.ts";
@@ -19,6 +20,7 @@ export interface DriveOptions {
 }
 
 export interface DriveContext {
+  project: Project;
   session: Session;
   watch: TurnWatch;
   entered: EnteredThread;
@@ -58,11 +60,12 @@ export async function driveThread({ printer, shutdown, options, thread, prompt, 
     if (entered.driven && entered.before.status === "running")
       printer.note("another process drives this thread: following");
     if (choice.kind !== "new") await applyFlags(session, flags);
-    const immediate = await begin({ session, watch, entered });
+    const immediate = await begin({ project, session, watch, entered });
     const closed = shutdown.closed.then((code) => ({ kind: "closed" as const, code }));
     const end = immediate ?? (await Promise.race([watch.end, closed]));
     printer.endLine();
-    const code = reportRunEnd(end, { printer, session, options, entered });
+    const waiting = end.kind === "waiting" ? await waitingIn(harness, entered.threadId) : [];
+    const code = reportRunEnd(end, { printer, session, options, entered, waiting });
     // This process may now drive the turn of another session's message. Aborting it would lose the outcome of its calls.
     shutdown.onInterrupt(() => shutdown.close(ExitCode.aborted));
     if (end.kind === "ended") await Promise.race([idle(session), shutdown.closed]);

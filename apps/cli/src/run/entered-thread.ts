@@ -6,6 +6,9 @@ import { short } from "../terminal/sanitise.ts";
 import { shownPath } from "../threads/open-store.ts";
 import { findThread } from "../threads/find-thread.ts";
 
+/** How many threads `--continue` looks at. */
+const RECENT = 20;
+
 /** The thread of a run, its state when the run entered it, and whether another process was driving it. */
 export interface EnteredThread {
   threadId: string;
@@ -49,7 +52,9 @@ async function openThread({ session, store, thread, path, listener }: EnterReque
 
 async function threadOf({ session, store, thread, path }: Omit<EnterRequest, "title" | "listener">) {
   if (thread.kind === "id") return (await findThread(store, { id: thread.id, path })).id;
-  const [newest] = await store.threads({ resourceId: session.resourceId, topLevel: true, limit: 1 });
+  const recent = await store.threads({ resourceId: session.resourceId, topLevel: true, limit: RECENT });
+  // The app begins a thread when it is opened, and names it when the user has said something.
+  const newest = recent.find(({ title }) => title !== "") ?? recent[0];
   if (newest) return newest.id;
   throw new UsageError(`There are no threads yet in ${shownPath(path)}. Start one: ${cinch} run "…"`);
 }

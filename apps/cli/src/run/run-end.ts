@@ -5,7 +5,7 @@ import { cinch } from "../invocation.ts";
 import { short } from "../terminal/sanitise.ts";
 import type { Printer } from "./printer.ts";
 import { dbOption } from "../threads/open-store.ts";
-import { waitingIn } from "../pending/waiting.ts";
+import type { Waiting } from "../pending/waiting.ts";
 import { waitingText } from "../pending/waiting-text.ts";
 import type { DriveOptions } from "./drive.ts";
 import type { TurnEnd } from "./turn-watch.ts";
@@ -18,10 +18,12 @@ interface RunContext {
   session: Session;
   options: DriveOptions;
   entered: EnteredThread;
+  /** What needs an answer. */
+  waiting: readonly Waiting[];
 }
 
 /** Prints how the run ended and how to continue. Returns the exit code. */
-export function reportRunEnd(end: RunEnd, { printer, session, options, entered }: RunContext): number {
+export function reportRunEnd(end: RunEnd, { printer, session, options, entered, waiting }: RunContext): number {
   const { flags, json } = options;
   const place = dbOption(flags.db);
   const command = `${cinch} run --thread ${entered.threadId}${place}`;
@@ -36,8 +38,7 @@ export function reportRunEnd(end: RunEnd, { printer, session, options, entered }
       break;
     case "waiting":
       printer.note("the turn waits for a person's answer:");
-      for (const waiting of waitingIn(session.getDisplayState()))
-        printer.show(waitingText(waiting, `${cinch} answer${place}`));
+      for (const one of waiting) printer.show(waitingText(one, `${cinch} answer${place}`));
       break;
     case "parked":
       printer.note(`the thread is parked; to resume it: ${command}`);

@@ -1,5 +1,4 @@
 import type { RunOptions } from "../cli-command.ts";
-import { answerTo } from "../pending/given-answer.ts";
 import { waitingIn } from "../pending/waiting.ts";
 import { respond } from "../pending/respond.ts";
 import { existingDatabase } from "../threads/open-store.ts";
@@ -16,7 +15,8 @@ export async function run(options: RunOptions): Promise<number> {
   const { thread, trust, flags } = options;
   if (thread.kind !== "new") existingDatabase({ db: flags.db, trust });
   const prompt = await promptOf(options, (line) => printer.note(line));
-  return driveThread({
+  // Awaited, because the signals are handled until the end.
+  return await driveThread({
     printer,
     shutdown,
     options,
@@ -28,7 +28,7 @@ export async function run(options: RunOptions): Promise<number> {
 
 /** Sends the prompt, answers a question with it, or resumes the thread. */
 async function begin(
-  { session, watch, entered }: DriveContext,
+  { project, session, watch, entered }: DriveContext,
   { prompt, printer }: { prompt: string | null; printer: Printer },
 ): Promise<RunEnd | undefined> {
   const { status, inbox } = entered.before;
@@ -39,15 +39,15 @@ async function begin(
     await session.resume();
     return undefined;
   }
-  if (status !== "waiting" && status !== "parked") {
-    watch.until(session.sendMessage({ content: prompt }));
-    return undefined;
-  }
-  const questions = waitingIn(entered.before).filter(({ kind }) => kind === "question");
+  const waiting = status === "idle" ? [] : await waitingIn(project.harness, entered.threadId);
+  const questions = waiting.filter(({ kind }) => kind === "question");
   const [question] = questions;
   if (question && questions.length === 1) {
-    watch.untilIdle();
-    await respond(session, answerTo(question, { words: [prompt] }));
+    await respond({ session, watch, waiting: question, given: { words: [prompt] } });
+    return undefined;
+  }
+  if (status !== "waiting" && status !== "parked") {
+    watch.until(session.sendMessage({ content: prompt }));
     return undefined;
   }
   if (status === "waiting") printer.note("a prompt answers a question, and nothing else: it is queued");

@@ -40,15 +40,19 @@ export class TextView implements View {
       case "message_update":
         return this.#update(event);
       case "message_end":
-        return event.message.role === "assistant" ? this.#answered(event) : this.#said(event.message);
+        return this.#ended(event);
       case "message_discarded":
         return this.#discarded(event);
       case "retry_scheduled":
         return this.#note(`retry ${event.attempt} in ${seconds(event.delayMs)}: ${short(event.message)}`);
       case "tool_start":
-        return this.#note(`→ ${event.toolName} ${short(JSON.stringify(event.args), 80)}`);
+        return this.#note(`→ ${short(event.toolName)} ${short(JSON.stringify(event.args), 80)}`);
+      case "subagent_tool_start":
+        return this.#note(`→ ${calledBy(event)} ${short(JSON.stringify(event.args), 80)}`);
       case "tool_end":
         return this.#note(result(event));
+      case "subagent_tool_end":
+        return this.#note(result({ ...event, toolName: calledBy(event) }));
       case "tool_suspended":
         return this.#note(`? ${event.toolName} waits: ${short(JSON.stringify(event.suspendPayload))}`);
       case "info":
@@ -61,6 +65,13 @@ export class TextView implements View {
   #started(event: Event<"agent_start">): void {
     if (event.resumed && !this.#isAnswered) this.#note(recovery(event, this.#display()));
     this.#isAnswered = false;
+  }
+
+  #ended(event: Event<"message_end">): void {
+    const { message } = event;
+    if (message.role === "assistant") return this.#answered(event);
+    // A note is for the model.
+    if (message.role === "user") this.#said(message);
   }
 
   #note(line: string): void {
@@ -108,14 +119,22 @@ export class TextView implements View {
   }
 }
 
-function recovery({ takeover }: Event<"agent_start">, { messages }: HarnessDisplayState): string {
+function recovery({ takeover }: Event<"agent_start">, display: HarnessDisplayState): string {
+  const messages = display.messages.filter(({ role }) => role !== "note");
   const asked = messages.findLastIndex(({ role }) => role === "user");
   const results = messages.slice(asked + 1).flatMap(({ outcomes }) => Object.keys(outcomes)).length;
   const why = takeover ? "the process of this turn died" : "this turn was left unfinished";
   return `recovered: ${why}; kept: ${counted(messages.length, "message")}, ${counted(results, "tool result")} of this turn; continuing`;
 }
 
-function result({ toolName, result: { content }, isError, unknown, durationMs }: Event<"tool_end">): string {
+const calledBy = ({ path, toolName }: { path: readonly string[]; toolName: string }): string =>
+  short([...path, toolName].join(" › "));
+
+interface CallEnd extends Pick<Event<"tool_end">, "toolName" | "result" | "isError" | "durationMs"> {
+  unknown?: boolean | undefined;
+}
+
+function result({ toolName, result: { content }, isError, unknown, durationMs }: CallEnd): string {
   if (unknown) return `? ${toolName}: outcome unknown, reported to the model as such`;
   const mark = isError ? "✗" : "←";
   return `${mark} ${toolName}: ${short(textOf(content))}${durationMs >= 1_000 ? ` (${seconds(durationMs)})` : ""}`;

@@ -10,6 +10,12 @@ export type TurnEnd =
   /** The turn has not ended, and no process drives it. */
   | { kind: "failed"; message: string };
 
+/** A question, by its place in a journal. */
+interface AskedCall {
+  threadId: string;
+  seq: number;
+}
+
 /** How long after a notice a turn may be without a driver before the run gives up. */
 const ORPHAN_MS = 500;
 
@@ -21,6 +27,8 @@ export class TurnWatch {
   #settle!: (end: TurnEnd) => void;
   /** Wait for all queued turns, not only for one. */
   #untilIdle = false;
+  /** The question that this run answers. While the display shows it, the answer has not arrived there. */
+  #answered: AskedCall | undefined;
 
   constructor(session: Session, store: Store) {
     this.#session = session;
@@ -44,15 +52,26 @@ export class TurnWatch {
       case "tool_suspended":
       case "tool_approval_required":
       case "tool_end":
-        if (this.#session.getDisplayState().status === "waiting") this.#settle({ kind: "waiting" });
-        return;
+      case "subagent_event":
+      case "subagent_tool_end":
+        return this.checkWaiting();
       case "info":
         setTimeout(() => this.#checkDriver(event.message), ORPHAN_MS).unref();
     }
   }
 
-  untilIdle(): void {
+  untilIdle({ answered }: { answered?: AskedCall } = {}): void {
     this.#untilIdle = true;
+    this.#answered = answered;
+  }
+
+  /** Ends the watch if nothing more happens without a person. */
+  checkWaiting(): void {
+    const { status, pendingApprovals, pendingSuspensions } = this.#session.getDisplayState();
+    const isAnswered = ({ threadId, seq }: AskedCall) =>
+      threadId === this.#answered?.threadId && seq === this.#answered.seq;
+    const pending = [...Object.values(pendingApprovals), ...Object.values(pendingSuspensions)];
+    if (status === "waiting" && !pending.some(isAnswered)) this.#settle({ kind: "waiting" });
   }
 
   until(turn: Promise<TurnResult>): void {

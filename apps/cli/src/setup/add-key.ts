@@ -1,15 +1,16 @@
 import type { CommandContext } from "../app/commands/command.ts";
+import { messageOf } from "../error-message.ts";
 import { envValue, type Env } from "../models/providers.ts";
 import { saveKey } from "./key-files.ts";
 import { providersForSetup, tryKey, type KeyedProvider } from "./keys.ts";
 
 /** What a terminal and lines of text can both do. */
-type KeyDialog = Pick<CommandContext, "pick" | "ask" | "say">;
+export type KeyDialog = Pick<CommandContext, "pick" | "ask" | "say">;
 
 /** Asks for a provider and its key, tries the key and saves it. Returns the model that can be used now. `undefined`: the user left. */
 export async function addKey(dialog: KeyDialog, env: Env): Promise<{ modelId: string } | undefined> {
   const provider = await dialog.pick({
-    title: "Which provider is the key of?",
+    title: "Whose key?",
     items: providersForSetup(env).map((one) => ({ value: one, label: one.name, details: [detailOf(one, env)] })),
   });
   if (!provider) return undefined;
@@ -21,13 +22,17 @@ export async function addKey(dialog: KeyDialog, env: Env): Promise<{ modelId: st
   for (;;) {
     const key = (await dialog.ask({ title: `The key of ${name}`, hidden: true }))?.trim();
     if (!key) return undefined;
-    dialog.say(`Trying the key with one small request to ${name} …`);
+    dialog.say(`Trying the key with ${name} …`);
     const trial = await tryKey(name, key, { env });
     if (trial.kind !== "works") dialog.say(trial.message);
     if (trial.kind === "refused" || (trial.kind === "unsure" && !(await isKept(dialog)))) continue;
-    const file = saveKey(variable, key, env);
-    dialog.say(`The key is saved in ${file}, which only you can read.`);
-    return { modelId: `${name}/${defaultModel}` };
+    try {
+      dialog.say(`The key is saved in ${saveKey(variable, key, env)}, which only you can read.`);
+      return { modelId: `${name}/${defaultModel}` };
+    } catch (error) {
+      dialog.say(`The key is not saved: ${messageOf(error)}. Or set ${variable}.`);
+      return undefined;
+    }
   }
 }
 

@@ -43,7 +43,8 @@ export function textLines(source: string, { width, wrap }: MarkdownOptions): Lin
   });
 }
 
-function isHostile(source: string): boolean {
+/** Whether `marked` could not read a block, or only slowly. */
+export function isHostile(source: string): boolean {
   if (count(source, DELIMITER) > MAX_DELIMITERS || count(source, /\|/g) > MAX_CELLS) return true;
   if (wordWork(source) > MAX_WORD_WORK) return true;
   return source.split("\n").some((line) => {

@@ -42,7 +42,7 @@ async function statusOf(store: Store, { id, active }: ThreadRecord): Promise<Lis
 }
 
 const line = ({ id, title, updatedAt, status }: ListedThread): string =>
-  `${id}  ${status.padEnd(10)}  ${ageOf(Date.now() - updatedAt).padStart(7)}  ${short(title, 80)}\n`;
+  `${id}  ${status.padEnd(10)}  ${ageOf(Date.now() - updatedAt).padStart(7)}  ${short(title, 80) || "(no title)"}\n`;
 
 /** Such as `5 min`. */
 export function ageOf(ms: number): string {

@@ -1,7 +1,9 @@
 import { writeFileSync } from "node:fs";
 import type { ExportOptions, ShowOptions } from "../cli-command.ts";
-import { ExitCode } from "../exit.ts";
+import { messageOf } from "../error-message.ts";
+import { ExitCode, UsageError } from "../exit.ts";
 import { exportAs, exportText, readThread, type ThreadExport } from "../export/index.ts";
+import { short } from "../terminal/sanitise.ts";
 import { findThread } from "./find-thread.ts";
 import { withDatabase } from "./open-store.ts";
 
@@ -16,9 +18,17 @@ export async function showThread(options: ShowOptions): Promise<number> {
 export async function exportThread(options: ExportOptions): Promise<number> {
   const text = exportAs(options.format, await exportOf(options));
   if (options.output === undefined) process.stdout.write(text);
-  // A thread may hold secrets, so only its owner may read the file.
-  else writeFileSync(options.output, text, { mode: 0o600 });
+  else write(options.output, text);
   return ExitCode.complete;
+}
+
+/** A thread may hold secrets, so only its owner may read the file. */
+function write(file: string, text: string): void {
+  try {
+    writeFileSync(file, text, { mode: 0o600 });
+  } catch (error) {
+    throw new UsageError(`${short(file, 300)} can't be written: ${messageOf(error)}`, { cause: error });
+  }
 }
 
 const exportOf = ({ db, id }: { db: string | undefined; id: string }): Promise<ThreadExport> =>

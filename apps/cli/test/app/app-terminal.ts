@@ -3,10 +3,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { GUARD_MS } from "../../src/app/panel-focus.ts";
+import { sqliteStore } from "@cinch/sqlite";
 import { inherited } from "../cli.ts";
 import { PseudoTerminal } from "../terminal/pseudo-terminal.ts";
 
 const PROGRAM = join(import.meta.dirname, "programs/app.ts");
+const CINCH = join(import.meta.dirname, "../../bin.js");
 
 /** A project in a temporary folder, in which the app runs in pseudo-terminals. */
 export class AppFolder {
@@ -22,18 +24,32 @@ export class AppFolder {
 
   /** A shell in the folder, with the app running in it. */
   async start(script: string, { args = "", env = {} }: { args?: string; env?: Record<string, string> } = {}) {
-    const terminal = new AppTerminal({
-      ...inherited(),
-      NODE: process.execPath,
-      PROGRAM,
-      FOLDER: this.folder,
-      STATE: this.state,
-      SCRIPT: script,
-      ...env,
-    });
+    const terminal = await this.shell({ ...this.env(script), ...env });
+    await terminal.begin(args);
+    return terminal;
+  }
+
+  env(script: string): Record<string, string> {
+    return { PROGRAM, STATE: this.state, SCRIPT: script };
+  }
+
+  /** As another process does it. */
+  async deleteThreads(): Promise<void> {
+    const store = sqliteStore({ path: join(this.state, "cinch.db") });
+    await store.open();
+    for (const { id } of await store.threads({})) await store.deleteThread(id);
+    await store.close();
+  }
+
+  /** A shell in the folder, for `cinch` itself with its built-in model. */
+  cinch(env: Record<string, string> = {}): Promise<AppTerminal> {
+    return this.shell({ PROGRAM: CINCH, HOME: this.state, CINCH_OFFLINE_DELAY_MS: "0", ...env });
+  }
+
+  async shell(env: Record<string, string>): Promise<AppTerminal> {
+    const terminal = new AppTerminal({ ...inherited(), NODE: process.execPath, FOLDER: this.folder, ...env });
     this.#terminals.push(terminal);
     await terminal.run("bind 'set enable-bracketed-paste off'; cd \"$FOLDER\"; echo se''t", /^set$/m);
-    await terminal.begin(args);
     return terminal;
   }
 
@@ -67,9 +83,9 @@ export const TAB = "\t";
 export const ctrl = (letter: string): string => String.fromCharCode(letter.toUpperCase().charCodeAt(0) - 64);
 
 export class AppTerminal extends PseudoTerminal {
-  /** Starts the app in the shell, and waits for its composer. */
-  async begin(args = ""): Promise<void> {
-    await this.run(`"$NODE" -C @cinch/source "$PROGRAM" ${args}`, COMPOSER);
+  /** Starts the app in the shell, and waits for its composer, or for what it shows before. */
+  async begin(args = "", shown = COMPOSER): Promise<void> {
+    await this.run(`"$NODE" -C @cinch/source "$PROGRAM" ${args}`, shown);
   }
 
   /** Types a text, waits until the composer has it, and sends it. */
@@ -93,8 +109,8 @@ export class AppTerminal extends PseudoTerminal {
     return `\n${this.rows().join("\n")}\n`;
   }
 
-  /** A list that the screen shows takes no Enter in its first moments, by the same clock. */
-  async untilEnterCounts(): Promise<void> {
+  /** What is asked takes no Enter in its first moments, a question before the start no key: by the same clock. */
+  async untilKeysCount(): Promise<void> {
     await sleep(GUARD_MS + 1);
   }
 

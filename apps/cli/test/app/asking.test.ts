@@ -56,6 +56,7 @@ test("two approvals come one after the other, and the key of the first does not 
   await terminal.until(/│ echo two/);
   await terminal.untilMarked("y approve");
   assert.equal(terminal.composer(), "");
+  assert.doesNotMatch(terminal.screenText(), /answered already/);
   terminal.type("y");
   await terminal.until(/Both are done\./);
   assert.equal(place.read("proof.txt"), "one\ntwo\n");

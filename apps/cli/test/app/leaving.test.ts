@@ -111,7 +111,7 @@ test("Esc Esc rewinds the conversation and the files, and the text returns to th
   await terminal.until(/› write it [^]*notes\.md deleted/);
   terminal.type("\u001b[A");
   await terminal.until(/› write it again[^]*notes\.md restored/);
-  await terminal.untilEnterCounts();
+  await terminal.untilKeysCount();
   terminal.type(ENTER);
   await terminal.until(() => terminal.composer() === "write it again");
   assert.equal(place.read("notes.md"), "first\n");

@@ -147,3 +147,46 @@ test("an unknown command is one line with the nearest one, and the text stays", 
   await terminal.until(/There is no command \/hlep/);
   assert.equal(terminal.composer(), "/hlep");
 });
+
+test("the bell rings when something waits and the window has no focus, and not otherwise", async () => {
+  using place = new AppFolder();
+  const terminal = await place.start("asks");
+  const rings = () => terminal.bytes.join("").split("\u0007").length - 1;
+  terminal.type("\u001b[I");
+  await terminal.send("go");
+  await terminal.untilMarked("y approve");
+  assert.equal(rings(), 0);
+  terminal.type("y");
+  await terminal.until(/The command is done\./);
+  await terminal.compose("once more");
+  terminal.type(`${ENTER}\u001b[O`);
+  await terminal.until(/│ echo again/);
+  await terminal.until(() => rings() === 1);
+});
+
+test("a thread that another process deletes is replaced by a new one, and the text stays", async () => {
+  using place = new AppFolder();
+  place.openGate();
+  const one = await place.start("streams");
+  await one.send("hello");
+  await one.until(/The second one is long\./);
+  await one.compose("draft");
+  await place.deleteThreads();
+  await one.until(/This thread was deleted elsewhere/);
+  assert.equal(one.composer(), "draft");
+  one.type(ENTER);
+  await one.until(/You {2}draft[^]*The first paragraph/);
+});
+
+test("a message that the store refuses returns to the composer, and one line says what to do", async () => {
+  using place = new AppFolder();
+  const terminal = await place.shell({ ...place.env("streams") });
+  // No file may grow beyond this: the store finds its disk full.
+  await terminal.run("ulimit -f 2000; echo limi''ted", /^limited$/m);
+  await terminal.begin();
+  terminal.type(`\u001b[200~${"words ".repeat(1_000_000)}\u001b[201~`);
+  await terminal.until(/> \[paste 1: 6000000 characters\]/);
+  terminal.type(ENTER);
+  await terminal.until(/Your text is kept/);
+  await terminal.until(/> \[paste 1: 6000000 characters\]/);
+});

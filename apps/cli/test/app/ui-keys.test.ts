@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { InboxItem } from "@cinch/core";
 import { emptyEditor } from "../../src/composer/editor.ts";
-import { keymapOf } from "../../src/app/keymap.ts";
+import { keymapNotes, keymapOf } from "../../src/app/keymap.ts";
 import type { UiIntent } from "../../src/app/ui-keys.ts";
 import { newUiState, restored, withCommandOutputs, type UiState } from "../../src/app/ui-state.ts";
 import { key, pressed } from "./pressing.ts";
@@ -177,6 +177,7 @@ test("Alt-Up edits the newest queued input, and then older ones; Enter keeps the
   assert.equal(texts(older), "one");
   const removed = pressed([key("ctrl-u"), ENTER], inbox, older);
   assert.deepEqual(removed.intents, [{ type: "remove-input", inputId: "1" }]);
+  assert.equal(texts(removed.state), "draft");
   assert.equal(texts(pressed([ESC], { ...inbox, turn: "working" }, state).state), "draft");
 });
 
@@ -202,6 +203,7 @@ test("a key of the configuration replaces the default one", () => {
   assert.deepEqual(pressed([key("f2")], { keymap }).intents, [{ type: "pager" }]);
   assert.deepEqual(pressed([key("ctrl-t")], { keymap }).intents, [{ type: "output" }]);
   assert.deepEqual(pressed([key("ctrl-o")], { keymap }).intents, []);
+  assert.match(keymapNotes({ pagr: "f2" })[0]!, /"pagr", which is no action\. Did you mean "pager"\?/);
 });
 
 test("a dialog has all keys; Esc and Ctrl-C close it, and the composer keeps its text", () => {

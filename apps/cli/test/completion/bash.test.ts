@@ -13,7 +13,7 @@ test("bash completes commands, models and threads with the printed script", asyn
   await using place = new Place();
   const id = threadIn(await place.run(["run", "hello"]));
   const program = join(place.folder, "cinch");
-  writeFileSync(program, `#!/bin/sh\nexec '${process.execPath}' -C @cinch/source '${MAIN}' "$@"\n`);
+  writeFileSync(program, `#!/bin/sh\nexec '${process.execPath}' '${MAIN}' "$@"\n`);
   chmodSync(program, 0o755);
   const lines = [
     "source <(cinch completion bash)",

@@ -129,6 +129,21 @@ cinch
   );
 });
 
+test("the answers of one turn are one section, and inputs are not", () => {
+  const said = (text: string, seq: number) => message("assistant", [{ type: "text", text }], { seq });
+  const asked = (text: string, seq: number) => message("user", [{ type: "text", text }], { seq });
+  const messages = [
+    asked("one", 1),
+    asked("two", 2),
+    said("three", 3),
+    said("four", 4),
+    asked("five", 5),
+    said("six", 6),
+  ];
+  const [, ...sections] = exportText({ ...emptyThread, messages }).split("\n\n");
+  assert.deepEqual(sections, ["You\n  one", "You\n  two", "cinch\n  three\n  four", "You\n  five", "cinch\n  six\n"]);
+});
+
 test("HTML shows code and diffs, links only to the web, and loads nothing", () => {
   const answer = [
     "A [link](https://example.org/?a=1&b=2), [no link](javascript:alert(1)), <b>bold</b>, ![image](https://example.org/i.png)",
@@ -139,7 +154,7 @@ test("HTML shows code and diffs, links only to the web, and loads nothing", () =
     ...thread,
     messages: [...thread.messages, message("assistant", [{ type: "text", text: answer }])],
   });
-  assert.match(html, /<pre><code>sum\(1\)<\/code><\/pre>/);
+  assert.match(html, /<pre><code>sum\(1\)\n<\/code><\/pre>/);
   assert.match(html, /<pre class="diff"><del>-a<\/del>\n<ins>\+b<\/ins><\/pre>/);
   assert.match(html, /<a href="https:\/\/example\.org\/\?a=1&amp;b=2" rel="noreferrer">link<\/a>, no link,/);
   assert.match(html, /&lt;b&gt;bold&lt;\/b&gt;, <a href="https:\/\/example\.org\/i\.png" rel="noreferrer">image<\/a>/);

@@ -86,10 +86,18 @@ test("no text of a thread becomes a tag, wherever it stands", () => {
   assert.equal(length, 0);
 });
 
-test("deeply nested and very long answers are shown as text", () => {
-  for (const source of [`${">".repeat(5_000)} <b>x`, `${"a <b> ".repeat(20_000)}`]) {
-    const html = markdownHtml(source);
-    assert.ok(isSafe(html));
-    assert.match(html, /&lt;b&gt;/);
+test("text that is slow to parse is shown as it was written, and what follows it as Markdown", () => {
+  const slow = {
+    "nested quotes": `${">".repeat(5_000)} <b>x`,
+    "a long line": "a <b> ".repeat(20_000),
+    "open brackets": `<b>${"[".repeat(60_000)}`,
+    stars: `<b>${"*a ".repeat(20_000)}`,
+    "an endless address": `<b> ${"a".repeat(60_000)}@`,
+  };
+  for (const [name, source] of Object.entries(slow)) {
+    const html = markdownHtml(`${source}\n\n*end*`);
+    assert.ok(isSafe(html), name);
+    assert.match(html, /&lt;b&gt;/, name);
+    assert.match(html, /<p><em>end<\/em><\/p>\n$/, name);
   }
 });

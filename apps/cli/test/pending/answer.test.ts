@@ -6,12 +6,15 @@ import { LLMock } from "@copilotkit/aimock";
 import { Place, threadIn, type Finished } from "../cli.ts";
 
 const mock = new LLMock({ port: 0 });
-before(() => mock.start());
-after(() => mock.stop());
+/** For the test of plans: what it answers after a change of mode would answer the others too. */
+const planner = new LLMock({ port: 0 });
+before(() => Promise.all([mock.start(), planner.start()]));
+after(() => Promise.all([mock.stop(), planner.stop()]));
 
-/** Runs `cinch` with a model that the mock serves. */
-const cinch = (place: Place, ...args: string[]): Promise<Finished> =>
-  place.run(args, { env: { CINCH_MODEL: "openai-compatible/m", CINCH_BASE_URL: mock.url } });
+/** Runs `cinch` with a model that a mock serves. */
+const cinchWith = (server: LLMock, place: Place, args: readonly string[]): Promise<Finished> =>
+  place.run(args, { env: { CINCH_MODEL: "openai-compatible/m", CINCH_BASE_URL: server.url } });
+const cinch = (place: Place, ...args: string[]): Promise<Finished> => cinchWith(mock, place, args);
 
 interface Listed {
   id: string;
@@ -83,12 +86,13 @@ describe("what waits for a person", { concurrency: 3 }, () => {
   });
 
   test("in mode plan, the plan that is submitted is approved with yes, and the turn goes on in mode build", async () => {
-    calls("plan it", "submit_plan", { plan: "1. add\n2. test" });
-    mock.onMessage(/You are in mode "build" now/, { content: "Built." });
+    const plan = JSON.stringify({ plan: "1. add\n2. test" });
+    planner.on({ userMessage: "plan it" }, { toolCalls: [{ name: "submit_plan", arguments: plan }] });
+    planner.onMessage(/You are in mode "build" now/, { content: "Built." });
     await using place = new Place();
-    const asked = await cinch(place, "run", "--mode", "plan", "plan it");
+    const asked = await cinchWith(planner, place, ["run", "--mode", "plan", "plan it"]);
     assert.match(asked.stderr, /asks whether this plan is right:\n {4}1\. add\n {4}2\. test\n/);
-    const answered = await cinch(place, "answer", threadIn(asked), "yes", "--json");
+    const answered = await cinchWith(planner, place, ["answer", threadIn(asked), "yes", "--json"]);
     assert.equal(answered.code, 0, answered.stdout);
     assert.match(answered.stdout, /"type":"mode_changed","v":1,.*"modeId":"build"/);
   });
@@ -105,7 +109,42 @@ describe("what waits for a person", { concurrency: 3 }, () => {
     assert.ok(existsSync(join(place.folder, "made.txt")));
   });
 
-  test("abort ends a turn that waits, and one that another process drives", async () => {
+  test("a turn that costs more than --budget ends with 4", async () => {
+    const usage = { prompt_tokens: 50_000, completion_tokens: 1_000, total_tokens: 51_000 };
+    mock.on({ userMessage: "spend it" }, { toolCalls: [{ name: "ls", arguments: '{"path":"/"}' }], usage });
+    await using place = new Place();
+    const env = { OPENAI_API_KEY: "a-key", OPENAI_BASE_URL: mock.url };
+    const { code, stderr } = await place.run(["run", "--model", "openai/gpt-5.4", "--budget", "0.01", "spend it"], {
+      env,
+    });
+    assert.equal(code, 4, stderr);
+    assert.match(stderr, /the budget is used up/);
+  });
+
+  test("what a subagent asks ends the run too, and is answered in the same ways", async () => {
+    const delegated = JSON.stringify({ agent: "general-purpose", prompt: "child: choose and touch" });
+    mock.on({ userMessage: "delegate", hasToolResult: true }, { content: "Delegated." });
+    mock.on({ userMessage: "delegate" }, { toolCalls: [{ name: "task", arguments: delegated }] });
+    mock.on({ userMessage: "child:", hasToolResult: true, toolResultContains: "Exit code" }, { content: "Touched." });
+    mock.on(
+      { userMessage: "child:", hasToolResult: true, toolResultContains: "here" },
+      { toolCalls: [{ name: "execute", arguments: '{"command":"touch made.txt"}' }] },
+    );
+    mock.on({ userMessage: "child:" }, { toolCalls: [{ name: "ask_user", arguments: '{"question":"Where?"}' }] });
+    await using place = new Place();
+    const asked = await cinch(place, "run", "delegate");
+    assert.deepEqual([asked.code, asked.stdout], [3, ""], asked.stderr);
+    assert.match(asked.stderr, /^\w{8} {2}general-purpose › ask_user asks:\n {4}Where\?$/m);
+    const answered = await cinch(place, "run", "--continue", "here");
+    assert.deepEqual([answered.code, answered.stdout], [3, ""], answered.stderr);
+    assert.match(answered.stderr, /^\w{8} {2}general-purpose › execute asks whether it may run:$/m);
+    const approved = await cinch(place, "answer", threadIn(asked), "yes");
+    assert.deepEqual([approved.code, approved.stdout], [0, "Delegated.\n"], approved.stderr);
+    assert.match(approved.stderr, /^→ general-purpose › execute \{"command":"touch made\.txt"\}$/m);
+    assert.ok(existsSync(join(place.folder, "made.txt")));
+  });
+
+  test("abort ends a turn that waits, one that another process drives, and one whose process died", async () => {
     calls("stop it", "execute", { command: "ls" });
     await using place = new Place();
     const asked = await cinch(place, "run", "stop it");
@@ -120,6 +159,14 @@ describe("what waits for a person", { concurrency: 3 }, () => {
     assert.equal((await driver.finished).code, 130);
     const again = await cinch(place, "abort", newest.id);
     assert.deepEqual([again.code, again.stderr], [0, `nothing to abort in ${newest.id}\n`]);
+    const killed = place.start(["run", "wait 30 seconds"]);
+    await killed.prints(/→ wait/);
+    killed.child.kill("SIGKILL");
+    await killed.finished;
+    const [left] = JSON.parse((await place.run(["threads", "--json"])).stdout) as { id: string; status: string }[];
+    assert.equal(left?.status, "unfinished");
+    const ended = await cinch(place, "abort", left.id);
+    assert.deepEqual([ended.code, ended.stderr], [0, `aborted ${left.id}\n`]);
   });
 
   test("AGENTS.md of a folder that is not trusted is not read, and --trust reads it for one run", async () => {

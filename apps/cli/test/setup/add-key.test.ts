@@ -65,6 +65,15 @@ test("a key that could not be tried is saved only if the user wants that", async
   assert.equal(readFileSync(join(user.config, "keys/ANTHROPIC_API_KEY"), "utf8"), "sk-second\n");
 });
 
+test("where no key can be saved, the user is told what else to do", async () => {
+  mock.onMessage(/.*/, { content: "OK" });
+  await using user = new UserHome(env()).write({ ".config/cinch": "this is a file" });
+  const { dialog, seen } = userOf({ picks: ["anthropic"], types: ["sk-secret"] });
+  assert.equal(await addKey(dialog, user.env), undefined);
+  assert.match(seen.at(-1)!, /^The key is not saved: .*\. Or set ANTHROPIC_API_KEY\.$/);
+  assert.doesNotMatch(seen.join("\n"), /sk-secret/);
+});
+
 test("a provider whose key is in the environment needs none", async () => {
   await using user = new UserHome({ ...env(), ANTHROPIC_API_KEY: "sk-set" });
   const { dialog, seen } = userOf({ picks: ["anthropic"] });

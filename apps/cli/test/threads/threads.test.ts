@@ -8,7 +8,11 @@ import { say, script } from "@cinch/testkit";
 import { Place } from "../cli.ts";
 
 /** Writes a thread for each title, oldest first, and returns their ids. */
-async function threadsIn(place: Place, titles: readonly string[]): Promise<string[]> {
+async function threadsIn(
+  place: Place,
+  titles: readonly string[],
+  { silent = [] }: { silent?: readonly string[] } = {},
+): Promise<string[]> {
   place.trust();
   const storage = sqliteStore({ path: join(place.folder, ".cinch", "cinch.db") });
   const agent = new Agent({ name: "a", model: script(say("noted")) });
@@ -16,7 +20,7 @@ async function threadsIn(place: Place, titles: readonly string[]): Promise<strin
   const ids: string[] = [];
   for (const title of titles) {
     ids.push((await harness.createThread({ title })).id);
-    await harness.sendMessage({ content: `tell me of ${title}` });
+    if (!silent.includes(title)) await harness.sendMessage({ content: `tell me of ${title}` });
   }
   await harness.close();
   return ids;
@@ -56,12 +60,22 @@ describe("cinch threads", { concurrency: 2 }, () => {
     const file = join(place.folder, "t.html");
     assert.match(readFileSync(file, "utf8"), /^<!doctype html>[^]*noted/);
     assert.equal(statSync(file).mode & 0o777, 0o600);
+    const nowhere = await place.run(["threads", "export", id, "-o", "no/such/folder.md"]);
+    assert.equal(nowhere.code, 2);
+    assert.match(nowhere.stderr, /no\/such\/folder\.md can't be written/);
     const json = await place.run(["threads", "export", id, "--format", "json"]);
     const { messages } = JSON.parse(json.stdout) as { messages: { role: string }[] };
     assert.deepEqual(
       messages.map(({ role }) => role),
       ["user", "assistant"],
     );
+  });
+
+  test("--continue does not mean a thread in which nothing was said yet", async () => {
+    await using place = new Place();
+    await threadsIn(place, ["sums", ""], { silent: [""] });
+    const { stdout } = await place.run(["run", "--continue", "what did I say first?"]);
+    assert.equal(stdout, 'First you said: "tell me of sums"\n');
   });
 
   test("an id that is unknown or means several threads is refused, with those that are known", async () => {

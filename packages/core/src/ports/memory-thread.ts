@@ -32,8 +32,20 @@ export const threadNotFound = (threadId: string): CinchError =>
 export const lastSeq = (thread: MemoryThread): number =>
   thread.journal.at(-1)?.seq ?? (thread.segments.at(-1)?.from ?? 1) - 1;
 
+/** A read of the newest rows looks at few others, however long the journal is. */
 export const rowsOf = ({ journal, from, to }: Segment, after = 0): StoredRow[] =>
-  journal.filter(({ seq }) => seq > after && seq >= from && seq <= to);
+  journal.slice(indexFrom(journal, Math.max(from, after + 1)), indexFrom(journal, to + 1));
+
+/** Where the rows from this `seq` on begin. They ascend. */
+function indexFrom(journal: readonly StoredRow[], seq: number): number {
+  let [low, high] = [0, journal.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (journal[middle]!.seq < seq) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
 
 /** The segments up to and including `seq`. */
 export function segmentsUpTo(segments: readonly Segment[], seq: number): Segment[] {

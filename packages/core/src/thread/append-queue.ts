@@ -1,3 +1,4 @@
+import { CinchError } from "../errors.ts";
 import { stamp, type DurableEvent, type StampedEvent } from "../events/event-map.ts";
 import { reduceThreadAll, type ThreadState } from "../folds/state.ts";
 import type { Clock } from "../ports/clock.ts";
@@ -70,20 +71,27 @@ export class AppendQueue {
   async #commit(most = Infinity): Promise<void> {
     // An earlier commit has included what this one was for.
     if (this.#waiting.length === 0) return;
-    let group: Group;
+    let group: Group | undefined;
     let stored: AppendResult | null;
     try {
       group = this.#decide(most);
       stored = await this.#store(group);
       if (stored?.kind === "newer") await this.#access.followed(stored.events);
     } catch (error) {
+      // The events may have been written: to decide again could append them twice.
+      if (group && !isWithoutEffect(error)) return this.#reject(group.decided.length, error);
+      // One of them may be the reason, and the others succeed without it.
       if (most > 1 && this.#waiting.length > 1) return this.#commit(1);
-      return this.#waiting.shift()?.outcome.reject(error);
+      return this.#reject(1, error);
     }
     if (stored?.kind === "newer") return this.#commit(most);
     // Later decisions of the group were made from a state that the thread does not reach.
     if (stored?.kind === "refused" && group.decided.length > 1) return this.#commit(1);
     await this.#answer(group, stored);
+  }
+
+  #reject(count: number, error: unknown): void {
+    for (const { outcome } of this.#waiting.splice(0, count)) outcome.reject(error);
   }
 
   /** Decides for the longest beginning of the queue that can share a commit: under one lease, up to the decision that releases it. */
@@ -135,6 +143,10 @@ function outcomeOf({ stamped: events, release: released, result }: Decided, stor
   if (stored?.kind !== "appended") return { kind: "refused" as const };
   return { kind: "appended" as const, events, epoch: stored.epoch, released, result };
 }
+
+/** Whether the store has certainly written nothing. */
+const isWithoutEffect = (error: unknown): boolean =>
+  error instanceof CinchError && ["INVALID_INPUT", "STORE_FULL", "STORE_BUSY"].includes(error.code);
 
 /** A lease is taken once. */
 function isSameLease(lease: LeaseUse | undefined, first: LeaseUse | undefined): boolean {

@@ -7,15 +7,17 @@ import { call, say, script } from "@cinch/testkit";
 import * as z from "zod";
 import { gated, harness } from "../support.ts";
 
-/** A store that needs a moment for each commit, notes it, and fails for events with a bad text. */
+/** A store that needs a moment for each commit, notes it, refuses a bad text, and fails after it has written a cursed one. */
 class SlowStore extends MemoryStore {
   readonly commits: string[][] = [];
 
   override async append(threadId: string, events: readonly StampedEvent[], how: AppendOptions): Promise<AppendResult> {
     await new Promise((resolve) => setTimeout(resolve, 5));
-    if (JSON.stringify(events).includes("bad")) throw new CinchError("STORE_FAILED", "The store fails for this text.");
+    if (JSON.stringify(events).includes("bad")) throw new CinchError("INVALID_INPUT", "The store refuses this text.");
     const result = await super.append(threadId, events, how);
-    if (result.kind === "appended") this.commits.push(events.map(({ type }) => type));
+    if (result.kind !== "appended") return result;
+    if (JSON.stringify(events).includes("cursed")) throw new CinchError("STORE_FAILED", "The connection is lost.");
+    this.commits.push(events.map(({ type }) => type));
     return result;
   }
 }
@@ -61,7 +63,7 @@ test("a decision knows what the decisions before it in its commit append", async
   assert.deepEqual(inputsIn(await end()), ["go", "0", "2"]);
 });
 
-test("a decision that the store fails for does not fail those that wait with it", async () => {
+test("a decision that the store refuses does not fail those that wait with it", async () => {
   const { sessions, end } = await running(new MemoryData(), 5);
   const steered = await Promise.allSettled(
     sessions.map((session, at) => session.steer({ content: at === 2 ? "bad" : `${at}` })),
@@ -71,6 +73,16 @@ test("a decision that the store fails for does not fail those that wait with it"
     ["fulfilled", "fulfilled", "rejected", "fulfilled", "fulfilled"],
   );
   assert.deepEqual(inputsIn(await end()), ["go", "0", "1", "3", "4"]);
+});
+
+test("decisions of a commit that failed, and may have been written, are not made again", async () => {
+  const { sessions, end } = await running(new MemoryData(), 3);
+  const steered = await Promise.allSettled(sessions.map((session) => session.steer({ content: "cursed" })));
+  assert.deepEqual(
+    steered.map(({ status }) => status),
+    ["rejected", "rejected", "rejected"],
+  );
+  assert.deepEqual(inputsIn(await end()), ["go", "cursed", "cursed", "cursed"]);
 });
 
 test("decisions that share a commit are made again if another process has appended first", async () => {

@@ -84,7 +84,7 @@ class Memory {
   }
 
   sample(): void {
-    if (++this.#samples % 64 === 0) this.#most = Math.max(this.#most, this.#held());
+    if (++this.#samples % 128 === 0) this.#most = Math.max(this.#most, this.#held());
   }
 
   #held(): number {

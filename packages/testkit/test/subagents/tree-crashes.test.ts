@@ -1,10 +1,8 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
-import { after, test } from "node:test";
+import { test } from "node:test";
 import { textOf, type DurableEvent, type ThreadRecord } from "@cinch/core";
 import { durableTypes } from "@cinch/core/journal";
 import { sqliteStore } from "@cinch/sqlite";
@@ -13,8 +11,7 @@ import { inspectStore, problemsAfterCrash } from "../../src/torture/oracle.ts";
 import { bundle } from "../bundle.ts";
 import { place } from "../place.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "cinch-tree-"));
-after(() => rmSync(folder, { recursive: true, force: true }));
+const program = await bundle(new URL("../programs/tree.ts", import.meta.url));
 
 /** A process that takes longer hangs. */
 const LIMIT_MS = 30_000;
@@ -25,7 +22,7 @@ class TreeProcess {
   readonly ended: Promise<string | null>;
   errors = "";
 
-  constructor(program: string, at: string, crashAt?: string) {
+  constructor(at: string, crashAt?: string) {
     const { CRASH_AT: _, ...env } = process.env;
     this.#child = spawn(process.execPath, [program, at], {
       stdio: ["pipe", "pipe", "pipe"],
@@ -102,11 +99,11 @@ const RACES: readonly Deaths[] = [
  * Plays the tree once. The second process watches from the beginning, and the third one starts when the second is dead. With `isRace` the
  * first two act at the same time.
  */
-async function play(program: string, { deaths, isRace }: { deaths: Deaths; isRace: boolean }): Promise<string[]> {
+async function play({ deaths, isRace }: { deaths: Deaths; isRace: boolean }): Promise<string[]> {
   const [first, second] = deaths;
   await using at = await place();
-  const one = new TreeProcess(program, at.folder, first);
-  const two = new TreeProcess(program, at.folder, second);
+  const one = new TreeProcess(at.folder, first);
+  const two = new TreeProcess(at.folder, second);
   const all = [one, two];
   try {
     await Promise.all([one.ready(), two.ready()]);
@@ -121,7 +118,7 @@ async function play(program: string, { deaths, isRace }: { deaths: Deaths; isRac
     two.signal("SIGCONT");
     let last = two;
     if ((await two.ended) === "SIGKILL") {
-      all.push((last = new TreeProcess(program, at.folder)));
+      all.push((last = new TreeProcess(at.folder)));
       const signal = await last.ended;
       if (signal) problems.push(`the last process ended with ${signal}`);
     } else if (second !== undefined && !isRace)
@@ -190,12 +187,10 @@ const notesOf = (events: readonly DurableEvent[]): string[] =>
   });
 
 async function playAll(lists: readonly Deaths[], { isRace = false } = {}): Promise<string[]> {
-  const program = await bundle(new URL("../programs/tree.ts", import.meta.url), folder);
   const queue = [...lists];
   const problems: string[] = [];
   const work = async () => {
-    for (let deaths = queue.shift(); deaths; deaths = queue.shift())
-      problems.push(...(await play(program, { deaths, isRace })));
+    for (let deaths = queue.shift(); deaths; deaths = queue.shift()) problems.push(...(await play({ deaths, isRace })));
   };
   // More than there are cores, because they wait most of the time.
   await Promise.all([work(), work(), work()]);

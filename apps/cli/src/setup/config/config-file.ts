@@ -1,5 +1,6 @@
 import { didYouMean } from "@cinch/core";
 import * as z from "zod/mini";
+import { appActions, type AppAction } from "../../app/keymap.ts";
 import { messageOf } from "../../error-message.ts";
 import { UsageError } from "../../exit.ts";
 import { readSmallFile } from "../small-file.ts";
@@ -23,6 +24,10 @@ const keyName = z
       'must be a key such as "ctrl-p", "alt-shift-up" or "f5": modifiers in the order ctrl, alt, shift; a character needs ctrl or alt.',
     ),
   );
+const byAction = Object.fromEntries(appActions.map((action) => [action, z.optional(keyName)])) as Record<
+  AppAction,
+  z.ZodMiniOptional<typeof keyName>
+>;
 const tokens = z.optional(z.int().check(z.gte(1_000)));
 const dollars = z.number().check(z.gte(0));
 const policy = z.enum(["allow", "ask", "deny"]);
@@ -88,7 +93,7 @@ const shape = {
   bell: z.optional(z.boolean()),
   wrap: z.optional(z.enum(["words", "terminal"])),
   /** By action, the key. */
-  keys: z.optional(z.record(z.string(), keyName)),
+  keys: z.optional(z.strictObject(byAction)),
 };
 
 /** What a `config.json` may say. A project's is narrowed before it counts. */

@@ -20,7 +20,7 @@ export interface Config {
   bell: boolean;
   wrap: "words" | "terminal";
   /** By action, the key. */
-  keys: Readonly<Record<string, string>>;
+  keys: NonNullable<ConfigFile["keys"]>;
 }
 
 interface ConfigParts {

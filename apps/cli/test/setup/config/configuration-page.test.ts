@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { keymapOf } from "../../../src/app/keymap.ts";
 import { readAgentFiles } from "../../../src/setup/agents/agent-files.ts";
 import { CONFIG_KEYS } from "../../../src/setup/config/config-file.ts";
 import { loadConfig } from "../../../src/setup/load-config.ts";
@@ -35,6 +36,15 @@ test("the page lists every key, and which of them a project may set", () => {
   assert.deepEqual(rows.map(([, key]) => key!.replaceAll("`", "")).toSorted(), CONFIG_KEYS.toSorted());
   const ofProjects = rows.filter(([, , , may]) => may !== "no").map(([, key]) => key!.replaceAll("`", ""));
   assert.deepEqual(ofProjects.toSorted(), KEYS_OF_PROJECTS.toSorted());
+});
+
+test("the page lists every action of the app, with its key", () => {
+  const [, section = ""] = page.split("## Keys of the app");
+  const listed = [...section.matchAll(/^\| `([a-z-]+)` \| `([a-z-]+)` \| [a-z]/gm)].map(([, action, key]) => [
+    key,
+    action,
+  ]);
+  assert.deepEqual(new Map(listed as [string, string][]), keymapOf());
 });
 
 test("mistakes are reported as the page shows it", async () => {

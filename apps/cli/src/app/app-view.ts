@@ -1,0 +1,137 @@
+import type { Clock, HarnessMode, Session } from "@cinch/core";
+import type { CompletionSource } from "../composer/completion.ts";
+import type { Project } from "../setup/project.ts";
+import type { Bell } from "../terminal/bell.ts";
+import type { Features } from "../terminal/features.ts";
+import type { Frame } from "../terminal/frame.ts";
+import type { Line } from "../terminal/line.ts";
+import type { Size } from "../terminal/terminal-port.ts";
+import type { AskedPanels } from "./asked-panels.ts";
+import { composeFrame } from "./frame.ts";
+import { gitBranch } from "./git-branch.ts";
+import type { Guide } from "./guide.ts";
+import type { ComposerContents } from "./panel-focus.ts";
+import { guardedThread, screenParts } from "./screen-parts.ts";
+import type { ThreadFeed } from "./thread-feed.ts";
+import { openList, type UiFacts } from "./ui-keys.ts";
+import type { UiStore } from "./ui-store.ts";
+import type { UserCommand } from "./user-command.ts";
+
+const TICK_MS = 125;
+
+interface AppViewOptions {
+  project: Project;
+  session: Session;
+  modes: readonly HarnessMode[];
+  clock: Clock;
+  features: Features;
+  bell: Bell;
+  ui: UiStore;
+  asked: AskedPanels;
+  feed: ThreadFeed;
+  completions: () => CompletionSource;
+  userCommand: () => UserCommand | null;
+  turn: () => UiFacts["turn"];
+  guide?: Guide;
+  /** A frame is due. */
+  request: () => void;
+}
+
+/** Makes the frames of the app: what is printed, what is live, and when the next one is due. */
+export class AppView {
+  readonly #options: AppViewOptions;
+  #toPrint: Line[] = [];
+  #branch: string | null = null;
+  /** What already waits at the start does not ring. */
+  #isStarted = false;
+  #cancelTick: (() => void) | undefined;
+
+  constructor(options: AppViewOptions) {
+    this.#options = options;
+  }
+
+  /** Printed once, with the next frame. */
+  print(lines: readonly Line[]): void {
+    this.#toPrint.push(...lines);
+    this.#options.request();
+  }
+
+  /** Reads what no event reports. */
+  async refresh(): Promise<void> {
+    const { project, request } = this.#options;
+    this.#branch = await gitBranch(project.folder);
+    request();
+  }
+
+  /** What stands in the composer, for the decision who gets a key. */
+  composer(): ComposerContents {
+    const { ui, clock, completions } = this.#options;
+    const { editor, edited, search } = ui.state;
+    return {
+      isEmpty: editor.text === "" && edited === null && search === null,
+      completes: openList(ui.state, completions()) !== null,
+      now: clock.now(),
+    };
+  }
+
+  frame(size: Size): Frame {
+    const { session, clock, features, project, feed, asked, ui, completions, userCommand, turn } = this.#options;
+    const display = session.getDisplayState();
+    const { wrap, budget } = project.config;
+    const context = { width: size.columns, rows: size.rows, now: clock.now(), unicode: features.unicode, wrap };
+    this.#ring(this.syncPanels());
+    const thread = guardedThread(() => feed.next(display, context));
+    const { above, ...parts } = screenParts({
+      display,
+      size,
+      context,
+      asked,
+      activity: feed.activity,
+      composer: this.composer(),
+      ui: ui.state,
+      completions: completions(),
+      userCommand: userCommand(),
+      status: { branch: this.#branch ?? undefined, budget: budget.cost },
+      held: turn() === "held",
+      hint: this.#options.guide?.hint(display) ?? null,
+    });
+    const print = [...thread.print, ...this.#toPrint, ...above];
+    this.#toPrint = [];
+    this.#schedule();
+    return composeFrame({ ...parts, print, transcript: thread.live }, size);
+  }
+
+  /** Whether there is a new question. */
+  syncPanels(): boolean {
+    const { session, modes, clock, project, asked, ui } = this.#options;
+    const mode = modes.find(({ id }) => id === session.getCurrentModeId());
+    return asked.sync({
+      display: session.getDisplayState(),
+      dialog: ui.state.dialog?.id ?? null,
+      wrap: project.config.wrap,
+      transitionsTo: mode?.transitionsTo ?? null,
+      now: clock.now(),
+    });
+  }
+
+  [Symbol.dispose](): void {
+    this.#cancelTick?.();
+  }
+
+  #ring(asks: boolean): void {
+    if (asks && this.#isStarted) this.#options.bell.waits();
+    this.#isStarted = true;
+  }
+
+  /** While something runs, its spinner and its seconds change. A panel gets the keys after some silence. */
+  #schedule(): void {
+    const { session, clock, asked, feed, userCommand, request } = this.#options;
+    const { isRunning } = session.getDisplayState();
+    const composer = this.composer();
+    const isMoving = isRunning || feed.activity.compacting !== null || userCommand() !== null;
+    const due = asked.keysDueAt(composer) ?? Infinity;
+    const wait = Math.min(isMoving ? TICK_MS : Infinity, Math.max(0, due - composer.now));
+    this.#cancelTick?.();
+    this.#cancelTick = wait === Infinity ? undefined : clock.after(wait, request);
+  }
+}

@@ -1,0 +1,96 @@
+import { inPackage, type Mutant } from "./mutant.ts";
+
+/** What the command line shows of a thread, writes to a file, and lets a user answer. */
+export const commandLine: Mutant[] = inPackage("apps/cli", [
+  {
+    attacks: "exports: a tag of the model becomes a tag of the page",
+    file: "export/markdown-html.ts",
+    find: "    return escapeHtml(text);\n  }",
+    replace: "    return text;\n  }",
+    tests: ["export/markdown-html"],
+  },
+  {
+    attacks: "exports: a text in a raw tag is not escaped",
+    file: "export/markdown-html.ts",
+    find: ": escapeHtml(token.text);",
+    replace: ": super.text(token);",
+    tests: ["export/markdown-html"],
+  },
+  {
+    attacks: "exports: a link runs a script",
+    file: "export/markdown-html.ts",
+    find: '["http:", "https:", "mailto:"].includes(URL.parse(href)?.protocol ?? "")',
+    replace: 'href !== ""',
+    tests: ["export/export", "export/markdown-html"],
+  },
+  {
+    attacks: "exports: an attribute ends at a quote of the text",
+    file: "export/escape-html.ts",
+    find: "/[&<>\"']/g",
+    replace: "/[&<>]/g",
+    tests: ["export/export", "export/markdown-html"],
+  },
+  {
+    attacks: "exports: a result ends its own code block",
+    file: "export/export-markdown.ts",
+    find: '"`".repeat(longest + 1)',
+    replace: '"`".repeat(3)',
+    tests: ["export/export"],
+  },
+  {
+    attacks: "exports: only the messages that a display holds",
+    file: "export/thread-export.ts",
+    find: "      messages: this.#messages,",
+    replace: "      messages: [...this.#display.messages],",
+    tests: ["export/export"],
+  },
+  {
+    attacks: "answers: an approval holds for other arguments too",
+    file: "pending/given-answer.ts",
+    find: "{ ...call, digest, decision:",
+    replace: "{ ...call, decision:",
+    tests: ["pending/given-answer"],
+  },
+  {
+    attacks: "answers: an answer meets a later question",
+    file: "pending/given-answer.ts",
+    find: "{ ...call, seq: waiting.seq, resumeData:",
+    replace: "{ ...call, resumeData:",
+    tests: ["pending/given-answer"],
+  },
+  {
+    attacks: "answers: hidden characters of a command stay hidden",
+    file: "pending/waiting-text.ts",
+    find: 'reveal(line.replaceAll("\\t", "    "))',
+    replace: "short(line, 10_000)",
+    tests: ["pending/given-answer"],
+  },
+  {
+    attacks: "answers: a value looks like another argument",
+    file: "argument-lines.ts",
+    find: "[first, ...more].map((line) => `    ${line}`)",
+    replace: "[first, ...more]",
+    tests: ["pending/given-answer"],
+  },
+  {
+    attacks: "threads: the beginning of several ids means the first",
+    file: "threads/find-thread.ts",
+    find: "if (only && others.length === 0) return only;",
+    replace: "if (only) return only;",
+    tests: ["threads/threads"],
+  },
+  {
+    attacks: "trust: a run obeys a folder that is not trusted",
+    file: "run/open-for-run.ts",
+    find: "const trusted = trust || isTrustedFolder(place);",
+    replace: "const trusted = trust || !isTrustedFolder(place);",
+    tests: ["pending/answer"],
+  },
+  {
+    attacks: "waiting: a run whose subagent asks never ends",
+    file: "run/turn-watch.ts",
+    find: '      case "subagent_event":\n',
+    replace: "",
+    tests: ["pending/answer"],
+  },
+]);

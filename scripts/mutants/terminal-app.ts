@@ -1,0 +1,103 @@
+import { inPackage } from "./mutant.ts";
+
+/** What the keys of the terminal app do, and that no text of the user is lost. */
+export const terminalApp = inPackage("apps/cli", [
+  {
+    attacks: "app: Esc closes the completion list and stops the turn",
+    file: "app/ui-keys.ts",
+    find: 'if (action === "stop") return only({ ...state, completion',
+    replace: 'if (action === "stop" && false) return only({ ...state, completion',
+    tests: ["app/ui-keys"],
+  },
+  {
+    attacks: "app: one Ctrl-C at an empty prompt leaves",
+    file: "app/ui-keys.ts",
+    find: 'if (armed === "leave") return only(state, { type: "leave" });',
+    replace: 'return only(state, { type: "leave" });',
+    tests: ["app/ui-keys"],
+  },
+  {
+    attacks: "app: another key does not disarm Esc Esc",
+    file: "app/ui-keys.ts",
+    find: "const state = { ...before, notice: null, armed: null };",
+    replace: "const state = { ...before, notice: null };",
+    tests: ["app/ui-keys"],
+  },
+  {
+    attacks: "app: Esc while a turn is being stopped arms the rewind",
+    file: "app/ui-keys.ts",
+    find: '  if (turn === "stopping") return only(state);\n',
+    replace: "",
+    tests: ["app/ui-keys"],
+  },
+  {
+    attacks: "app: an unknown command is sent to the model",
+    file: "app/ui-keys.ts",
+    find: "if (!known) return only(withNotice",
+    replace: "if (false) return only(withNotice",
+    tests: ["app/ui-keys"],
+  },
+  {
+    attacks: "app: what was found in the history is sent unseen",
+    file: "app/ui-keys.ts",
+    find: 'return action === "send" ? only(found) : press(found, event, facts);',
+    replace: "return press(found, event, facts);",
+    tests: ["app/ui-keys"],
+  },
+  {
+    attacks: "app: the text that a queued input displaced is lost",
+    file: "app/ui-keys.ts",
+    find: "before: state.edited?.before ?? state.editor",
+    replace: "before: state.editor",
+    tests: ["app/ui-keys"],
+  },
+  {
+    attacks: "app: a message that was not accepted overwrites what is typed meanwhile",
+    file: "app/ui-state.ts",
+    find: 'return state.editor.text === "" ? withEditor(kept, editor) : kept;',
+    replace: "return withEditor(kept, editor);",
+    tests: ["app/ui-keys"],
+  },
+  {
+    attacks: "app: the output of a command ends its block in the message",
+    file: "app/ui-state.ts",
+    find: 'return "`".repeat(longest + 1);',
+    replace: 'return "`".repeat(3);',
+    tests: ["app/ui-keys"],
+  },
+  {
+    attacks: "app: a long answer hides the composer",
+    file: "app/frame.ts",
+    find: "if (lines.length <= room) return lines;\n  if (room <= 0) return [];",
+    replace: "return lines;",
+    tests: ["app/frame"],
+  },
+  {
+    attacks: "app: a stopped command leaves what it started",
+    file: "app/user-command.ts",
+    find: 'process.kill(process.platform === "win32" ? pid : -pid, signal);',
+    replace: "process.kill(pid, signal);",
+    tests: ["app/machine"],
+  },
+  {
+    attacks: "app: an answer goes to the panel that comes next, not to the one that was shown",
+    file: "app/answers.ts",
+    find: "asked.answered(panel.id, now());",
+    replace: "",
+    tests: ["app/asking"],
+  },
+  {
+    attacks: "app: an editor that was suspended loses the terminal to the app",
+    file: "terminal/modes.ts",
+    find: "if (this.#entersAgain) this.enter();",
+    replace: "this.enter();",
+    tests: ["app/screens"],
+  },
+  {
+    attacks: "app: a key leaves the unsent text unsaved",
+    file: "app/app.ts",
+    find: "if (editor !== before.editor) this.#composer.save(edited?.before ?? editor);",
+    replace: "",
+    tests: ["app/leaving"],
+  },
+]);
