@@ -8,7 +8,7 @@ import { readFileSync } from "node:fs";
 import { edit, emptyEditor } from "../apps/cli/src/composer/editor.ts";
 import { diffBetween, diffLineList, inPieces } from "../apps/cli/src/text/diff.ts";
 import { Highlighter } from "../apps/cli/src/text/highlight.ts";
-import { lineChanges } from "../apps/cli/src/text/line-changes.ts";
+import { lineChanges } from "../packages/workspace/src/diffs/line-changes.ts";
 import { MarkdownStream } from "../apps/cli/src/text/markdown.ts";
 
 const RUNS = 9;

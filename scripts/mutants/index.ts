@@ -1,5 +1,6 @@
 import { agentPaths } from "./agent-paths.ts";
 import { commandLine } from "./command-line.ts";
+import { composerCommands } from "./composer-commands.ts";
 import { conversation } from "./conversation.ts";
 import { delegation } from "./delegation.ts";
 import { files } from "./files.ts";
@@ -52,4 +53,5 @@ export const mutants: readonly Mutant[] = [
   ...panels,
   ...commandLine,
   ...terminalApp,
+  ...composerCommands,
 ];

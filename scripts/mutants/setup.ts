@@ -52,8 +52,8 @@ export const setup: Mutant[] = inPackage("apps/cli", [
   {
     attacks: "trust: skills of an untrusted folder are obeyed",
     file: "setup/open-project.ts",
-    find: '...(trusted ? ["/.claude/skills"',
-    replace: '...(trusted || true ? ["/.claude/skills"',
+    find: "...(trusted ? PROJECT_SKILL_FOLDERS",
+    replace: "...(trusted || true ? PROJECT_SKILL_FOLDERS",
     tests: PROJECT,
   },
   {

@@ -1,7 +1,7 @@
 /** How many letters may be wrong. */
 const MAX_DISTANCE = 2;
 
-/** The known name that was probably meant, or `undefined`. */
+/** The known name that was probably meant, or `undefined`. It is not that of the core, because `--help` and completion must not load it. */
 export function nearestName(name: string, known: readonly string[]): string | undefined {
   const lengthened = ({ candidate }: { candidate: string }) => Math.abs(candidate.length - name.length);
   const ranked = known

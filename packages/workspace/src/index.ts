@@ -28,6 +28,7 @@ export {
   type SandboxShellOptions,
   type Shell,
 } from "./shells/index.ts";
+export type { RunningCommand } from "./tools/execute/index.ts";
 export {
   createWorkspace,
   localWorkspace,

@@ -28,7 +28,7 @@ import type { Protection, Shell } from "./shells/shell.ts";
 import { rulesBelow } from "./shells/shell-rules.ts";
 import { localShell } from "./shells/local-shell.ts";
 import { sandboxShell, type SandboxShellOptions } from "./shells/sandbox-shell.ts";
-import { Background, commandTools } from "./tools/execute/index.ts";
+import { Background, commandTools, type RunningCommand } from "./tools/execute/index.ts";
 import { chunksOf, sha256 } from "./contents/saved-contents.ts";
 import { fileTools, restrictedTools } from "./tools/index.ts";
 import { PathQueue } from "./tools/path-queue.ts";
@@ -224,6 +224,16 @@ export class FileWorkspace implements Workspace {
 
   endCommands(threadId: string): Promise<void> {
     return this.#background.end(threadId);
+  }
+
+  /** The commands that run in the background, of all threads, oldest first. */
+  backgroundCommands(): RunningCommand[] {
+    return this.#background.running();
+  }
+
+  /** Settles when the command has ended. An unknown one is ignored. */
+  stopCommand({ threadId, id }: { threadId: string; id: string }): Promise<void> {
+    return this.#background.stop({ threadId, id });
   }
 
   /** Several harnesses may share a workspace: the last one closes it. */

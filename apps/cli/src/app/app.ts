@@ -13,6 +13,7 @@ import { Answers } from "./answers.ts";
 import { AskedPanels } from "./asked-panels.ts";
 import { commandContext } from "./command-context.ts";
 import type { AppCommand, CommandContext } from "./commands/command.ts";
+import { rewindByList } from "./commands/rewind.ts";
 import { ComposerFiles } from "./composer-files.ts";
 import { ComposerActions } from "./composer-actions.ts";
 import { composerWidth } from "./composer-view.ts";
@@ -26,7 +27,6 @@ import { SessionCommands } from "./session-commands.ts";
 import { Surface, type TerminalPort } from "./surface.ts";
 import { threadSource } from "./thread-pages.ts";
 import { ThreadFeed } from "./thread-feed.ts";
-import { rewindByList } from "./rewind.ts";
 import { press, type UiFacts, type UiIntent } from "./ui-keys.ts";
 import { withEditor } from "./ui-state.ts";
 import { UiStore } from "./ui-store.ts";
@@ -48,16 +48,19 @@ export interface RunAppOptions {
   guide?: Guide;
 }
 
-/** Runs the app until the user leaves, or `signal` is aborted. The session has a thread already, unless `first` chooses one. */
+/** Runs the app until the user leaves, or `signal` is aborted. Rejects if there is no thread to begin with. */
 export async function runApp(options: RunAppOptions, signal: AbortSignal): Promise<void> {
   using app = new App(options);
   const aborted = new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
-  await Promise.race([app.left, aborted]);
+  const failed = app.begun.then(() => new Promise<never>(() => undefined));
+  await Promise.race([app.left, aborted, failed]);
 }
 
 /** Connects the session, the keys and the screen. What it shows is computed elsewhere, from the display state and the state of the UI. */
 export class App {
   readonly left: Promise<void>;
+  /** Settles when the session has a thread. */
+  readonly begun: Promise<void>;
   readonly #options: RunAppOptions;
   readonly #keymap: Keymap;
   readonly #surface: Surface;
@@ -107,7 +110,6 @@ export class App {
       deleted: () => this.#own(this.#replaceDeleted()),
       turnEnded: () => this.#own(this.#view.refresh()),
       changed,
-      isHeld: () => this.#turn() === "held",
     });
     const now = () => clock.now();
     this.#files = new FileList({ folder: project.folder, now, changed });
@@ -142,8 +144,9 @@ export class App {
     this.#enterThread();
     this.#own(this.#view.refresh());
     if (options.guide) this.#context.compose(options.guide.text);
-    if (options.first !== undefined) this.#own(this.#begin(options.first));
     this.#surface.screen.draw();
+    // After the first frame, because a thread takes longer to create than a screen to draw. What is sent meanwhile waits for it.
+    this.begun = this.#begin();
   }
 
   /** Printed once. */
@@ -292,12 +295,13 @@ export class App {
     this.#threadId = threadId;
     this.#feed.restart();
     const editor = this.#composer.enter(threadId);
-    if (!keepsText) this.#ui.update((state) => withEditor({ ...state, edited: null }, editor));
+    if (keepsText) this.#composer.save(this.#ui.state.editor);
+    else this.#ui.update((state) => withEditor({ ...state, edited: null }, editor));
   }
 
-  async #begin(command: string): Promise<void> {
-    await this.#runCommand(command, "");
-    const { session } = this.#options;
+  async #begin(): Promise<void> {
+    const { session, first } = this.#options;
+    if (first !== undefined) await this.#runCommand(first, "");
     if (session.getCurrentThreadId() === null) await session.createThread();
   }
 
@@ -308,7 +312,8 @@ export class App {
   }
 
   #newContext(): CommandContext {
-    const { project, session, env, terminal } = this.#options;
+    const { project, session, env, terminal, clock, features } = this.#options;
+    const { unicode } = features;
     return commandContext({
       project,
       session,
@@ -316,6 +321,11 @@ export class App {
       output: terminal.output,
       ui: this.#ui,
       dialogs: this.#dialogs,
+      screen: () => {
+        const { columns: width, rows } = this.#surface.size();
+        return { width, rows, now: clock.now(), unicode };
+      },
+      keymap: this.#keymap,
       print: (lines) => this.print(lines),
       edit: (text, how) => this.#machine.edit(text, how),
       page: (source) => this.#surface.page(source),

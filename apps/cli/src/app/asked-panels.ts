@@ -39,9 +39,14 @@ export class AskedPanels {
   #focus: PanelFocus = noPanels;
   #panels: ReadonlyMap<string, AskedPanel> = new Map();
   readonly #printed = new Set<string>();
+  #dialog: number | null = null;
+  /** When the user's own dialog was closed. */
+  #closedAt = -Infinity;
 
   /** With each frame: a key answers what the last frame showed. Returns whether there is a new question. */
   sync({ display, dialog, now, ...context }: Waiting): boolean {
+    if (this.#dialog !== null && dialog === null) this.#closedAt = now;
+    this.#dialog = dialog;
     const pending = pendingIn(display);
     const before = this.#panels;
     this.#panels = new Map(
@@ -57,7 +62,9 @@ export class AskedPanels {
     const { focus, to } = routedKey(this.#focus, event, composer);
     this.#focus = focus;
     const panel = this.shown;
-    if (to === "nothing") return { to };
+    // The Enter that chose in a list, when it is held: the list may have put a text into the composer.
+    const isHeld = isEnter(event) && composer.now - this.#closedAt < GUARD_MS;
+    if (to === "nothing" || isHeld) return { to: "nothing" };
     if (to === "composer" || !panel) return { to: "app" };
     const choice = panel.press(event);
     if (choice) return { to: "panel", panel, choice };
@@ -107,6 +114,8 @@ export class AskedPanels {
     this.#focus = withoutAnswer(this.#focus, id);
   }
 }
+
+const isEnter = (event: KeyEvent): boolean => event.type === "key" && event.key === "enter";
 
 export type Pending =
   | HarnessDisplayState["pendingApprovals"][string]

@@ -8,6 +8,8 @@ import type { TerminalOutput } from "../terminal/terminal-port.ts";
 import { textFieldPanel, textFieldState } from "../views/text-field.ts";
 import type { CommandContext } from "./commands/command.ts";
 import type { Dialogs } from "./dialogs.ts";
+import { keyHelp } from "./key-help.ts";
+import type { Keymap } from "./keymap.ts";
 import { linesSource, type PagerSource } from "./pager.ts";
 import { pickFrom } from "./pick-dialog.ts";
 import { withEditor } from "./ui-state.ts";
@@ -20,6 +22,8 @@ interface ContextParts {
   output: Pick<TerminalOutput, "writeNow">;
   ui: UiStore;
   dialogs: Dialogs;
+  screen: CommandContext["screen"];
+  keymap: Keymap;
   print: (lines: readonly Line[]) => void;
   edit: CommandContext["edit"];
   page: (source: PagerSource) => Promise<void>;
@@ -29,13 +33,15 @@ interface ContextParts {
 
 /** What commands can do in a terminal. */
 export function commandContext(parts: ContextParts): CommandContext {
-  const { project, session, env, output, ui, dialogs, print, edit: editText, page, restart, quit } = parts;
+  const { project, session, env, output, ui, dialogs, screen, keymap, print, edit: editText, page } = parts;
   const compose = (text: string) =>
     ui.update((state) => withEditor(state, edit(state.editor, { type: "set", text }, Infinity)));
   return {
     project,
     session,
     display: () => session.getDisplayState(),
+    screen,
+    keys: () => keyHelp(keymap),
     print,
     say: (message) => print([line(message, { dim: true })]),
     pick: (list) => pickFrom(dialogs, list),
@@ -44,7 +50,7 @@ export function commandContext(parts: ContextParts): CommandContext {
     edit: editText,
     compose,
     copy: (text) => copyToClipboard(text, { output, env }),
-    showThread: restart,
-    quit,
+    showThread: parts.restart,
+    quit: parts.quit,
   };
 }

@@ -11,12 +11,10 @@ interface Start {
   db: string;
 }
 
-/** Enters the thread that the command line names. Throws `UsageError` if there is none. With `pick`, the app asks. */
+/** Enters the thread that the command line names. Throws `UsageError` if there is none. A new one, and the one to `pick`, the app enters itself. */
 export async function enterAtStart(thread: AppOptions["thread"], { session, store, db }: Start): Promise<void> {
   switch (thread.kind) {
     case "new":
-      await session.createThread();
-      return;
     case "pick":
       return;
     case "newest":

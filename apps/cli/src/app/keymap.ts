@@ -48,8 +48,11 @@ export const keymapNotes = (keys: Readonly<Record<string, string>>): string[] =>
     });
 
 /** The key of an action, as a person writes it: `Ctrl-T`. */
-export function keyLabel(keymap: Keymap, action: AppAction): string {
-  const key = [...keymap].find(([, one]) => one === action)?.[0] ?? "";
+export const keyLabel = (keymap: Keymap, action: AppAction): string =>
+  keyName([...keymap].find(([, one]) => one === action)?.[0] ?? "");
+
+/** `Ctrl-T` for `ctrl-t`. */
+export function keyName(key: string): string {
   const names: Record<string, string> = { escape: "esc" };
   return key
     .split(/-(?=.)/)

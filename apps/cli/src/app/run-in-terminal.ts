@@ -12,7 +12,6 @@ export interface RunInTerminalOptions extends Omit<RunAppOptions, "session" | "m
 export function runInTerminal({ thread, gone, ...options }: RunInTerminalOptions): Promise<number> {
   const { project, terminal } = options;
   const print = (lines: readonly string[]) => terminal.output.writeNow(lines.map((one) => `${one}\r\n`).join(""));
-  gone?.addEventListener("abort", () => process.emit("SIGHUP"));
-  const started = { project, thread, print: options.guide ? null : print };
+  const started = { project, thread, gone, print: options.guide ? null : print };
   return runSession(started, (session, signal) => runApp({ ...options, ...session }, signal));
 }

@@ -14,6 +14,8 @@ const SIGNALS = { SIGTERM: ExitCode.terminated, SIGHUP: ExitCode.hangup } as con
 interface RunSessionOptions {
   project: Project;
   thread: AppOptions["thread"];
+  /** Aborted when the terminal is gone. */
+  gone: AbortSignal | undefined;
   /** For how to come back, when the app has ended. `null`: there is nothing to come back to. */
   print: ((lines: readonly string[]) => void) | null;
 }
@@ -27,34 +29,40 @@ export interface StartedSession {
 
 /** Runs an app on an open project until it ends or a signal comes, and closes the project. Returns the exit code. */
 export async function runSession(
-  { project, thread, print }: RunSessionOptions,
+  { project, thread, gone, print }: RunSessionOptions,
   run: (started: StartedSession, signal: AbortSignal) => Promise<void>,
 ): Promise<number> {
   const session = await project.harness.createSession();
   let code: number = ExitCode.complete;
+  let cancelExit = () => {};
   const ended = new AbortController();
-  const handlers = Object.entries(SIGNALS).map(([signal, exit]) => {
-    const handler = () => {
-      code = exit;
-      ended.abort();
-    };
-    return [signal as NodeJS.Signals, handler] as const;
-  });
+  const end = (exit: number) => {
+    code = exit;
+    ended.abort();
+  };
+  const handlers = Object.entries(SIGNALS).map(
+    ([signal, exit]) => [signal as NodeJS.Signals, () => end(exit)] as const,
+  );
   for (const [signal, handler] of handlers) process.on(signal, handler);
+  gone?.addEventListener("abort", () => end(ExitCode.hangup));
   try {
     await enterAtStart(thread, { session, store: project.store, db: project.db });
     const modes = await session.listModes();
     await run({ session, modes, ...(thread.kind === "pick" ? { first: "threads" } : {}) }, ended.signal);
+    cancelExit = systemClock.after(CLOSE_MS, () => process.exit(code));
     if (print) print(await farewell(session));
     return code;
   } finally {
     for (const [signal, handler] of handlers) process.off(signal, handler);
-    await closeSoon(project, code);
+    await project.close();
+    cancelExit();
   }
 }
 
 /** What the user needs to come back. A thread without a message is deleted. */
 async function farewell(session: Session): Promise<string[]> {
+  // Commands are executed in order: after this one, a thread that is being created is there.
+  await session.listThreads({ limit: 1 });
   const display = session.getDisplayState();
   const { threadId } = display;
   if (threadId === null) return [];
@@ -68,9 +76,3 @@ async function farewell(session: Session): Promise<string[]> {
 
 const isEmpty = ({ messages, inbox, turnId }: HarnessDisplayState): boolean =>
   messages.length === 0 && inbox.length === 0 && turnId === null;
-
-async function closeSoon(project: Project, code: number): Promise<void> {
-  const cancel = systemClock.after(CLOSE_MS, () => process.exit(code));
-  await project.close();
-  cancel();
-}

@@ -5,7 +5,7 @@ import { noActivity, reduceActivity, type Activity } from "./activity.ts";
 import { ThreadPrinter, type ThreadLines } from "./thread-printer.ts";
 
 interface ThreadFeedOptions {
-  bell: Bell;
+  bell: Pick<Bell, "turnEnded">;
   say: (message: string) => void;
   /** Another thread is shown from now on. */
   entered: () => void;
@@ -13,8 +13,6 @@ interface ThreadFeedOptions {
   deleted: () => void;
   turnEnded: () => void;
   changed: () => void;
-  /** Whether queued inputs wait for the user. */
-  isHeld: () => boolean;
 }
 
 /** Follows the thread of a session: what its events mean for the screen. */
@@ -24,6 +22,8 @@ export class ThreadFeed {
   #activity = noActivity;
   #turnStartedAt: number | null = null;
   #restart = false;
+  /** A turn has just ended with inputs that stay queued: an `info` event says so next. */
+  #endedHeld = false;
 
   constructor(options: ThreadFeedOptions) {
     this.#options = options;
@@ -46,7 +46,7 @@ export class ThreadFeed {
   }
 
   handle(event: HarnessEvent): void {
-    const { bell, say, entered, deleted, turnEnded, changed, isHeld } = this.#options;
+    const { bell, say, entered, deleted, turnEnded, changed } = this.#options;
     this.#activity = reduceActivity(this.#activity, event);
     switch (event.type) {
       case "thread_changed":
@@ -56,12 +56,15 @@ export class ThreadFeed {
       case "thread_rewound":
         return this.restart();
       case "info":
-        // Of what is held the screen says how to continue, in the words of the keys.
-        return isHeld() ? undefined : say(event.message);
+        // The screen says by which keys held inputs continue; the event names methods.
+        if (!this.#endedHeld) say(event.message);
+        this.#endedHeld = false;
+        return;
       case "agent_start":
         this.#turnStartedAt ??= event.at;
         return;
       case "agent_end":
+        this.#endedHeld = event.held === true;
         bell.turnEnded({ durationMs: event.at - (this.#turnStartedAt ?? event.at) });
         this.#turnStartedAt = null;
         return turnEnded();

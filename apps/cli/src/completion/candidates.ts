@@ -87,4 +87,5 @@ async function expanded(
   return kind.map((value) => ({ value, about: "" }));
 }
 
-const aboutOf = (name: string): string => COMMANDS.find((one) => one.name === name)?.about ?? "";
+const aboutOf = (name: string): string =>
+  COMMANDS.find((one) => one.name === name)?.about ?? subcommandsOf(name).join(", ");

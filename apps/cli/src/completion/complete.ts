@@ -1,6 +1,6 @@
+import type { Harness } from "@cinch/core";
 import { ExitCode } from "../exit.ts";
 import { providers } from "../models/providers.ts";
-import { waitingOf, type Waiting } from "../pending/waiting.ts";
 import { short } from "../terminal/sanitise.ts";
 import { candidates, type Candidate, type CandidateSource } from "./candidates.ts";
 
@@ -16,16 +16,21 @@ export async function complete(words: readonly string[]): Promise<number> {
 
 const source: CandidateSource = async (kind, db) => {
   if (kind === "models") return models();
+  // Late, because commands and options must complete at once.
   const { listFrom } = await import("../threads/open-store.ts");
   return listFrom({ db }, async ({ store, harness }) => {
-    if (kind === "pending") return (await harness.pending()).map(waitingOf).map(pendingCandidate);
+    if (kind === "pending") return pendingCandidates(harness);
     const threads = await store.threads({ topLevel: true, limit: MOST_THREADS });
     return threads.map(({ id, title }) => ({ value: id, about: title }));
     // A shell must not print an error into the line that is typed.
   }).catch(() => []);
 };
 
-const pendingCandidate = ({ id, toolName }: Waiting): Candidate => ({ value: id, about: toolName });
+async function pendingCandidates(harness: Harness): Promise<Candidate[]> {
+  const { waitingOf } = await import("../pending/waiting.ts");
+  const waiting = (await harness.pending()).map(waitingOf);
+  return waiting.map(({ id, toolName }) => ({ value: id, about: toolName }));
+}
 
 function models(): Candidate[] {
   const named = providers.map(({ name, about, defaultModel }) => ({ value: `${name}/${defaultModel ?? ""}`, about }));

@@ -6,10 +6,10 @@ export type ComposerInput =
   | { type: "text"; text: string }
   | { type: "paste"; text: string };
 
-type PlainAction = Exclude<EditorAction["type"], "insert" | "paste" | "attach" | "set">;
+export type PlainAction = Exclude<EditorAction["type"], "insert" | "paste" | "attach" | "set">;
 
 /** As in readline. The app has its own keys, such as Enter, and asks for these afterwards. */
-const BINDINGS: Record<string, PlainAction> = {
+export const editorBindings: Readonly<Record<string, PlainAction>> = {
   "shift-enter": "newline",
   "ctrl-j": "newline",
   left: "left",
@@ -48,5 +48,5 @@ const BINDINGS: Record<string, PlainAction> = {
 export function editorAction(input: ComposerInput): EditorAction | undefined {
   if (input.type === "text") return { type: "insert", text: input.text };
   if (input.type === "paste") return { type: "paste", text: input.text };
-  return Object.hasOwn(BINDINGS, input.key) ? { type: BINDINGS[input.key]! } : undefined;
+  return Object.hasOwn(editorBindings, input.key) ? { type: editorBindings[input.key]! } : undefined;
 }

@@ -1,8 +1,8 @@
-import type { Clock, HarnessEvent, HarnessMode, Session } from "@cinch/core";
+import type { Clock, HarnessMode, Session } from "@cinch/core";
 import type { AppCommand, CommandContext } from "../app/commands/command.ts";
-import { noActivity, reduceActivity } from "../app/activity.ts";
+import { helpCommand } from "../app/commands/help.ts";
 import { errorLine } from "../app/error-line.ts";
-import { ThreadPrinter } from "../app/thread-printer.ts";
+import { ThreadFeed } from "../app/thread-feed.ts";
 import { commandIn, unknownCommand } from "../app/typed-command.ts";
 import type { Env } from "../models/providers.ts";
 import { SAME_KEY_MS } from "../run/shutdown.ts";
@@ -53,11 +53,10 @@ export class LineApp {
   readonly #context: CommandContext;
   readonly #commands: readonly AppCommand[];
   readonly #messages: LineMessages;
-  readonly #printer = new ThreadPrinter();
+  readonly #feed: ThreadFeed;
   readonly #progress = new TurnProgress();
   readonly #endEvents: () => void;
   #leave!: () => void;
-  #activity = noActivity;
   readonly #notes: Line[] = [];
   #working = 0;
   #shownError: unknown = null;
@@ -74,6 +73,16 @@ export class LineApp {
     this.#options = options;
     this.left = new Promise((resolve) => (this.#leave = resolve));
     this.#output = new LineOutput({ sink: options.output, unicode, echoes: input.setRaw !== undefined });
+    const changed = () => this.#request();
+    this.#feed = new ThreadFeed({
+      // A bell is a control character.
+      bell: { turnEnded: () => undefined },
+      say: (message) => void this.#notes.push(line(message)),
+      entered: changed,
+      deleted: () => this.#own(this.#replaceDeleted()),
+      turnEnded: changed,
+      changed,
+    });
     const asking = { reader: () => this.#reader, output: this.#output, clock, canHide: input.setRaw !== undefined };
     this.#dialog = new LineAsker(asking);
     this.#asked = new LineAsker(asking);
@@ -93,19 +102,19 @@ export class LineApp {
       clock,
       unicode,
       compose: (text) => this.#messages.bringBack(text),
-      showThread: () => this.#showThread(),
+      showThread: () => this.#feed.restart(),
       quit: () => this.#leave(),
     });
     this.#commands = [
-      ...options.commands,
+      ...options.commands.filter(({ name }) => name !== "help"),
       ...lineCommands({
         queue: (text) => this.#messages.send(text, "queue"),
         stop: () => this.#messages.stop(),
         resend: () => this.#messages.resend(),
       }),
+      helpCommand(() => this.#commands),
     ];
     const own = (work: Promise<void>) => this.#own(work);
-    const closed = () => this.#request();
     this.#questions = new LineQuestions({
       session,
       asker: this.#asked,
@@ -113,7 +122,7 @@ export class LineApp {
       clock,
       unicode,
       own,
-      closed,
+      closed: changed,
     });
     this.#reader = new LineReader({
       input,
@@ -122,12 +131,14 @@ export class LineApp {
       onInterrupt: () => this.interrupt(),
       onEnd: () => this.#leave(),
     });
-    this.#endEvents = session.subscribe((event) => this.#onEvent(event));
+    this.#endEvents = session.subscribe((event) => {
+      this.#feed.handle(event);
+      this.#request();
+    });
     this.#output.print(options.greeting ?? []);
     this.#output.say("Lines of text: /help lists the commands, Ctrl-C stops, Ctrl-D leaves.");
     for (const note of project.notes) this.#output.say(note);
-    if (options.first !== undefined) this.#own(this.#begin(options.first));
-    this.#request();
+    this.#own(this.#begin(options.first));
   }
 
   /** Ctrl-C: closes what the user has opened, else stops the turn, else leaves at the second time. */
@@ -212,8 +223,8 @@ export class LineApp {
     }
   }
 
-  async #begin(name: string): Promise<void> {
-    const command = this.#commandIn(`/${name}`);
+  async #begin(name: string | undefined): Promise<void> {
+    const command = name === undefined ? undefined : this.#commandIn(`/${name}`);
     if (command) await this.#undisturbed(() => command.run("", this.#context));
     const { session } = this.#options;
     if (session.getCurrentThreadId() === null) await session.createThread();
@@ -226,25 +237,9 @@ export class LineApp {
 
   // What is printed
 
-  #onEvent(event: HarnessEvent): void {
-    this.#activity = reduceActivity(this.#activity, event);
-    if (event.type === "thread_deleted") this.#own(this.#replaceDeleted());
-    if (event.type === "thread_rewound") this.#showThread();
-    // Of what is held the app says itself how to continue.
-    if (event.type === "info" && !this.#isHeld) this.#notes.push(line(event.message));
-    this.#request();
-  }
-
   async #replaceDeleted(): Promise<void> {
-    const { session } = this.#options;
-    if (session.getCurrentThreadId() !== null) return;
-    this.#output.say("This thread was deleted elsewhere. Here is a new one.");
-    await session.createThread();
-  }
-
-  #showThread(): void {
-    this.#printer.restart(this.#options.session.getDisplayState());
-    this.#request();
+    this.#notes.push(line("This thread was deleted elsewhere. Here is a new one."));
+    await this.#options.session.createThread();
   }
 
   #request(): void {
@@ -261,10 +256,10 @@ export class LineApp {
     const { session, modes, clock, unicode } = this.#options;
     const display = session.getDisplayState();
     this.#questions.closeGone(display);
-    if (this.#dialog.isOpen || this.#questions.isOpen || this.#working > 0) return;
+    if (this.#dialog.isOpen || this.#questions.isOpen || this.#working > 0 || display.threadId === null) return;
     const context = { ...lineContext(clock.now(), unicode), wrap: "terminal" as const, rows: ROWS };
-    const activity = this.#activity;
-    this.#output.print(this.#printer.next(display, { ...context, activity }).print);
+    const { activity } = this.#feed;
+    this.#output.print(this.#feed.next(display, context).print);
     this.#output.print(this.#notes.splice(0));
     this.#output.print(this.#progress.next(display, activity, context));
     if (display.lastError !== this.#shownError) this.#output.print(errorLines(display.lastError, context));

@@ -15,7 +15,7 @@ interface LineCommandsOptions {
 export const lineCommands = ({ queue, stop, resend }: LineCommandsOptions): AppCommand[] => [
   {
     name: "queue",
-    argument: "[text]",
+    argument: "[TEXT]",
     description: "queue a message for after this turn; without a text, change what is queued",
     run: (argument, context) => (argument.trim() === "" ? changeQueued(context) : queue(argument)),
   },

@@ -1,5 +1,5 @@
 import type { Clock, Session } from "@cinch/core";
-import type { CommandContext, PickList } from "../app/commands/command.ts";
+import type { CommandContext, KeyHelp, PickList } from "../app/commands/command.ts";
 import { errorLine } from "../app/error-line.ts";
 import type { Env } from "../models/providers.ts";
 import type { Project } from "../setup/project.ts";
@@ -15,7 +15,7 @@ import {
   type PickerState,
 } from "../views/picker.ts";
 import { textFieldPanel, textFieldState } from "../views/text-field.ts";
-import { askInLines } from "./ask-in-lines.ts";
+import { askInLines, lineContext } from "./ask-in-lines.ts";
 import { PAGE } from "./line-answer.ts";
 import type { LineAsker } from "./line-asker.ts";
 import type { LineOutput } from "./line-output.ts";
@@ -33,6 +33,15 @@ interface LineContextOptions {
   quit: () => void;
 }
 
+const KEYS: readonly KeyHelp[] = [
+  { keys: "Enter", action: "sends the line; while the agent works, it steers" },
+  { keys: "\\ at the end of a line", action: "the text goes on in the next line" },
+  { keys: "a space at its beginning", action: "it is a message, whatever is asked" },
+  { keys: "an empty line", action: "sends what is queued and waits, or continues a turn that stands still" },
+  { keys: "Ctrl-C", action: "stops; twice leaves" },
+  { keys: "Ctrl-D", action: "leaves; a turn is kept" },
+];
+
 /** What commands can do in lines of text. */
 export function lineContextOf(options: LineContextOptions): CommandContext {
   const { project, session, env, asker, output, clock, unicode, compose, showThread, quit } = options;
@@ -41,6 +50,8 @@ export function lineContextOf(options: LineContextOptions): CommandContext {
     project,
     session,
     display: () => session.getDisplayState(),
+    screen: () => ({ ...lineContext(clock.now(), unicode), rows: Infinity }),
+    keys: () => KEYS,
     print: (lines) => output.print(lines),
     say: (message) => output.say(message),
     async pick<T>(list: PickList<T>) {

@@ -12,7 +12,7 @@ export interface RunInLinesOptions extends Omit<LineAppOptions, "session" | "mod
 export function runInLines({ thread, gone, ...options }: RunInLinesOptions): Promise<number> {
   const { project, output } = options;
   const print = (lines: readonly string[]) => output.write(lines.map((one) => `${one}\n`).join(""));
-  return runSession({ project, thread, print }, (started, signal) =>
-    runLineApp({ ...options, ...started }, gone ? AbortSignal.any([signal, gone]) : signal),
+  return runSession({ project, thread, gone, print }, (started, signal) =>
+    runLineApp({ ...options, ...started }, signal),
   );
 }

@@ -15,7 +15,8 @@ import type { Project, ProjectFlags } from "./project.ts";
 import { modelOf, modelResolver } from "./project-model.ts";
 import { subagentsOf } from "./agents/subagents.ts";
 import { folderWarning } from "./trust.ts";
-import { expandedHome, userFolders } from "./user-folders.ts";
+import { PROJECT_SKILL_FOLDERS, userSkillFolders } from "./skill-folders.ts";
+import { userFolders } from "./user-folders.ts";
 import { userRules } from "./user-rules.ts";
 
 interface OpenProjectOptions {
@@ -50,7 +51,8 @@ export async function openProject({
   const toys = await toysOf({ isOffline, ledger: envValue(env, "CINCH_LEDGER") });
   const tools = [...Object.keys({ ...workspace.tools, ...toys }), ...BUILT_IN_TOOLS];
   const subagents = subagentsOf({ ...place, folders: config.agents, workspaceTools: workspace.tools, tools });
-  const rules = knownRules(config.rules, tools);
+  const { known, notes: ruleNotes } = knownRules(config.rules, tools);
+  const rules = [...toyRules(toys), ...known];
   const database = databaseOf({ ...place, flag: flags.db });
   const databaseNote = database.isOwn ? makeDatabase(place) : database.note;
   const store = sqliteStore({ path: database.path });
@@ -63,7 +65,7 @@ export async function openProject({
     context: contextOf(place, config),
     // The built-in model can't observe: it would replace messages by nonsense.
     ...(isOffline ? {} : { memory: observationalMemory(config.memory) }),
-    permissions: [...toyRules(toys), ...rules.known],
+    permissions: rules,
     budget: config.budget,
     prices: { ...config.prices, offline: { input: 0, output: 0 } },
     initialState: { yolo: config.yolo },
@@ -75,15 +77,17 @@ export async function openProject({
     ...place,
     model,
     config,
+    rules,
     store,
     db: database.path,
     harness,
+    workspace,
     protection,
     notes: [
       folderWarning(place),
       ...notes,
       ...modelNotes,
-      ...rules.notes,
+      ...ruleNotes,
       ...subagents.notes,
       ...exposedKeys(env),
       databaseNote,
@@ -115,9 +119,8 @@ function contextOf({ folder, env, trusted }: Place, config: Config): ContextSour
   return [
     agentsMd({ files: [hostFolder(own), ...(isInstead ? ["/CLAUDE.md"] : [])] }),
     skills([
-      hostFolder(join(own, "skills")),
-      ...config.skills.map((path) => hostFolder(expandedHome(path, env))),
-      ...(trusted ? ["/.claude/skills", "/.agents/skills", "/.cinch/skills"] : []),
+      ...userSkillFolders(env, config).map((path) => hostFolder(path)),
+      ...(trusted ? PROJECT_SKILL_FOLDERS : []),
     ]),
   ];
 }

@@ -1,4 +1,5 @@
-import type { Harness, Store } from "@cinch/core";
+import type { Harness, Rule, Store } from "@cinch/core";
+import type { FileWorkspace } from "@cinch/workspace";
 import type { ModelChoice } from "../models/choice.ts";
 import type { Env } from "../models/providers.ts";
 import type { Config } from "./config/config.ts";
@@ -27,9 +28,12 @@ export interface Project {
   readonly model: ModelChoice;
   /** Files and flags together. Mode and YOLO are those of new threads. */
   readonly config: Config;
+  /** The permission rules that hold in all threads. */
+  readonly rules: readonly Rule[];
   readonly store: Store;
   readonly db: string;
   readonly harness: Harness;
+  readonly workspace: Pick<FileWorkspace, "tools" | "backgroundCommands" | "stopCommand">;
   /** What stands between commands and the machine: `os`, `virtual` or `none`. */
   readonly protection: { kind: string; description: string };
   /** What the user must know: a file of the configuration that is not used, a sandbox that is missing. */

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ALT_ENTER, ALT_UP, AppFolder, ENTER, ESC } from "./app-terminal.ts";
+import { setTimeout as sleep } from "node:timers/promises";
+import { ALT_ENTER, ALT_UP, AppFolder, ENTER, ESC, type AppTerminal } from "./app-terminal.ts";
 
 test("an answer streams: a finished block is printed, the rest follows, and each word is there once", async () => {
   using place = new AppFolder();
@@ -14,7 +15,19 @@ test("an answer streams: a finished block is printed, the rest follows, and each
   assert.equal(terminal.screenText().match(/The second/g)?.length, 1);
   await terminal.send("next");
   await terminal.until(/You {2}next[^]*Second answer\./);
+  await terminal.until(() => !/Esc stops/.test(terminal.screenText()));
+  await untilSilent(terminal);
 });
+
+/** An idle app writes nothing. A spinner would write eight times a second. */
+async function untilSilent(terminal: AppTerminal): Promise<void> {
+  for (let waited = 0; waited < 20_000; waited += 500) {
+    const { length } = terminal.bytes;
+    await sleep(500);
+    if (terminal.bytes.length === length) return;
+  }
+  assert.fail("the app does not become idle");
+}
 
 test("Enter steers while the agent works, Alt-Enter queues, Alt-Up edits and removes what is queued", async () => {
   using place = new AppFolder();
@@ -51,6 +64,7 @@ test("Esc stops the turn, the text stays, and Enter on an empty line sends what 
   await terminal.compose("draft");
   terminal.type(ESC);
   await terminal.until(/interrupted[^]*Enter sends what is queued/);
+  assert.doesNotMatch(terminal.screenText(), /resume\(\)/);
   assert.equal(terminal.composer(), "draft");
   place.openGate();
   terminal.type(`\u0015${ENTER}`);

@@ -83,6 +83,21 @@ test("an approval is answered after a restart", async () => {
   assert.equal(place.read("proof.txt"), "approved\n");
 });
 
+test("after a crash the shell has a sane terminal and the error, and --continue has the unsent text", async () => {
+  using place = new AppFolder();
+  const terminal = await place.start("edits");
+  await terminal.send("write it");
+  await terminal.until(/Written\./);
+  await terminal.send("/crash");
+  await terminal.compose("draft");
+  place.openGate();
+  await terminal.until(/Error: crashed on purpose[^]*shell\$ $/);
+  await terminal.run("stty -a; echo do''ne", /(?<!-)icanon[^]*^done$/m);
+  assert.equal(terminal.screen.terminal.modes.bracketedPasteMode, false);
+  terminal.type('"$NODE" -C @cinch/source "$PROGRAM" --continue\r');
+  await terminal.until(() => terminal.composer() === "draft");
+});
+
 test("leaving while a turn waits says that the turn is kept", async () => {
   using place = new AppFolder();
   const terminal = await place.start("asks");
@@ -106,13 +121,14 @@ test("Esc Esc rewinds the conversation and the files, and the text returns to th
   terminal.type(ESC);
   await terminal.until(/Esc again to rewind/);
   terminal.type(ESC);
-  await terminal.until(/Rewind to before[^]*› write it again[^]*\n {2}write it [^]*notes\.md restored/);
+  await terminal.until(/Rewind to before[^]*› write it again[^]*\n {2}write it [^]*notes\.md −1 \+1/);
   terminal.type("\u001b[B");
   await terminal.until(/› write it [^]*notes\.md deleted/);
   terminal.type("\u001b[A");
-  await terminal.until(/› write it again[^]*notes\.md restored/);
+  await terminal.until(/› write it again[^]*notes\.md −1 \+1/);
   await terminal.untilKeysCount();
-  terminal.type(ENTER);
+  // A key that is held must not send the text that the rewind returns.
+  terminal.type(ENTER + ENTER);
   await terminal.until(() => terminal.composer() === "write it again");
   assert.equal(place.read("notes.md"), "first\n");
 });

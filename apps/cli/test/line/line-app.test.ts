@@ -129,6 +129,7 @@ test("while the agent works a line steers it, /queue queues one, and /queue alon
   await app.untilQuiet();
   app.type("/queue\n");
   await app.answer(/^Queued, the next one first\n1 be quick\n2 first\n1 to 2,.*: $/m, "");
+  await app.untilQuiet();
   app.type("/stop\n");
   await app.until(/interrupted[^]*^Queued input waits: an empty line sends it, \/queue changes it\.\n/m);
   await app.until(READY);
@@ -196,7 +197,7 @@ test("a rewind shows what it would do, reverts conversation and files, and the t
   assert.equal(place.read("notes.md"), "second\n");
   await app.answer(READY, "/rewind");
   await app.answer(/^Rewind to before\n1 write it again .*\n2 write it .*\n1 to 2, or.*: $/m, "1");
-  await app.answer(/notes\.md restored\n1 both \(b\)\n2 conversation \(c\)\n3 files \(f\)\n1 to 3 .*: $/m, "b");
+  await app.answer(/notes\.md −1 \+1\n1 both \(b\)\n2 conversation \(c\)\n3 files \(f\)\n1 to 3 .*: $/m, "b");
   await app.until(/Your text came back\. \/resend sends it as it is\.\n/);
   await app.until(READY);
   assert.equal(place.read("notes.md"), "first\n");

@@ -2,6 +2,7 @@ import type { HarnessDisplayState, Session } from "@cinch/core";
 import type { Project } from "../../setup/project.ts";
 import type { Copied } from "../../terminal/clipboard.ts";
 import type { Line } from "../../terminal/line.ts";
+import type { ViewContext } from "../../views/view.ts";
 
 /** A command of the composer, such as `/threads`. A file each; `index.ts` lists them. */
 export interface AppCommand {
@@ -20,6 +21,10 @@ export interface CommandContext {
   readonly project: Project;
   readonly session: Session;
   display(): HarnessDisplayState;
+  /** For what a command prints with views. Where lines are not broken, `rows` is `Infinity`: nothing is too long to be printed. */
+  screen(): CommandScreen;
+  /** The keys in force, for `/help`. Empty where there are none. */
+  keys(): readonly KeyHelp[];
   /** Printed once, in the order of the calls. */
   print(lines: readonly Line[]): void;
   /** One line of information. */
@@ -38,6 +43,16 @@ export interface CommandContext {
   /** Prints a rule with the title and the newest messages, because another thread or another state of it is shown from now on. */
   showThread(): void;
   quit(): void;
+}
+
+export interface CommandScreen extends ViewContext {
+  rows: number;
+}
+
+/** A key, or several, as a person writes them, and what they do. */
+export interface KeyHelp {
+  keys: string;
+  action: string;
 }
 
 export interface PickList<T> {

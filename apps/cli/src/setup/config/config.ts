@@ -10,6 +10,8 @@ export interface Config {
   sandbox: "auto" | "none";
   hosts: readonly string[];
   rules: readonly Rule[];
+  /** The same rules, by where they stand. */
+  ruleSources: readonly RuleSource[];
   paths: readonly PathRule[];
   budget: Budget;
   prices: PriceTable;
@@ -23,6 +25,11 @@ export interface Config {
   keys: NonNullable<ConfigFile["keys"]>;
 }
 
+export interface RuleSource {
+  from: "your configuration" | "the project" | "the command line";
+  rules: readonly Rule[];
+}
+
 interface ConfigParts {
   user: ConfigFile;
   project: NarrowedConfig;
@@ -31,12 +38,14 @@ interface ConfigParts {
 
 /** Defaults, then the user's file, then the project's, then the flags: the later ones count. What any of them denies stays denied. */
 export function mergedConfig({ user, project, flags }: ConfigParts): Config {
+  const ruleSources = ruleSourcesOf({ user, project, flags });
   return {
     mode: flags.mode ?? project.mode ?? user.mode ?? "build",
     yolo: flags.yolo ?? user.yolo ?? false,
     sandbox: user.sandbox ?? "auto",
     hosts: user.hosts ?? [],
-    rules: rulesOf({ user, project, flags }),
+    rules: ruleSources.flatMap(({ rules }) => rules),
+    ruleSources,
     // The first path rule that matches decides, so what a project denies stands before what the user allows.
     paths: [...project.paths, ...(user.permissions?.paths ?? [])],
     budget: {
@@ -54,18 +63,21 @@ export function mergedConfig({ user, project, flags }: ConfigParts): Config {
 }
 
 /** Of rules that are equally specific, the later one counts. */
-function rulesOf({ user, project, flags }: ConfigParts): Rule[] {
+function ruleSourcesOf({ user, project, flags }: ConfigParts): RuleSource[] {
   const { allow = [], ask = [], deny = [], rules = [] } = user.permissions ?? {};
   return [
-    ...commands(allow, "allow"),
-    ...rules,
-    ...commands(ask, "ask"),
-    ...commands(deny, "deny"),
-    ...project.rules,
-    ...commands(project.ask, "ask"),
-    ...commands(project.deny, "deny"),
-    ...commands(flags.allow ?? [], "allow"),
-    ...commands(flags.deny ?? [], "deny"),
+    {
+      from: "your configuration",
+      rules: [...commands(allow, "allow"), ...rules, ...commands(ask, "ask"), ...commands(deny, "deny")],
+    },
+    {
+      from: "the project",
+      rules: [...project.rules, ...commands(project.ask, "ask"), ...commands(project.deny, "deny")],
+    },
+    {
+      from: "the command line",
+      rules: [...commands(flags.allow ?? [], "allow"), ...commands(flags.deny ?? [], "deny")],
+    },
   ];
 }
 

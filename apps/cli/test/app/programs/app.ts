@@ -2,6 +2,7 @@
  * The app on a real terminal, with the real harness, store and workspace; only the model is scripted, by SCRIPT in `scripts.ts`. The folder
  * is the current one; the database and the state of the user are in STATE. Arguments are those of `cinch`: `--continue`, `--resume ID`.
  */
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { stderr, stdin, stdout } from "node:process";
 import { Agent, Harness, systemClock } from "@cinch/core";
@@ -9,6 +10,7 @@ import { sqliteStore } from "@cinch/sqlite";
 import { script } from "@cinch/testkit";
 import { localWorkspace } from "@cinch/workspace";
 import type { AppOptions } from "../../../src/cli-command.ts";
+import { appCommands } from "../../../src/app/commands/index.ts";
 import { runInTerminal } from "../../../src/app/run-in-terminal.ts";
 import { mergedConfig } from "../../../src/setup/config/config.ts";
 import { nothingNarrowed } from "../../../src/setup/config/narrowed-config.ts";
@@ -23,6 +25,8 @@ const db = join(STATE, "cinch.db");
 const store = sqliteStore({ path: db });
 const model = script(...scripts[SCRIPT]!);
 const agent = (name: string) => new Agent({ name, instructions: "Test.", model: "scripted" });
+const workspace = localWorkspace({ root: folder, sandbox: "none" });
+const rules: Project["rules"] = [{ category: "edit", policy: "allow" }];
 const harness = new Harness({
   id: "app-test",
   storage: store,
@@ -31,9 +35,9 @@ const harness = new Harness({
     { id: "plan", agent: agent("plan"), transitionsTo: "build" },
   ],
   defaultModeId: process.env["MODE"] ?? "build",
-  permissions: [{ category: "edit", policy: "allow" }],
+  permissions: [...rules],
   resolveModel: () => model,
-  workspace: localWorkspace({ root: folder, sandbox: "none" }),
+  workspace,
 });
 const project: Project = {
   folder,
@@ -41,10 +45,12 @@ const project: Project = {
   trusted: true,
   model: { id: "scripted", fallback: false, load: async () => model },
   config: mergedConfig({ user: {}, project: nothingNarrowed, flags: {} }),
+  rules,
   protection: { kind: "none", description: "" },
   store,
   db,
   harness,
+  workspace,
   notes: [],
   close: () => harness.close(),
 };
@@ -52,7 +58,7 @@ const output = new TtyOutput(stdout, { onError: (error) => stderr.write(String(e
 process.exitCode = await runInTerminal({
   project,
   thread: threadOf(process.argv.slice(2)),
-  commands: [],
+  commands: [...appCommands, { name: "crash", description: "crashes when the gate is open", run: crashLater }],
   terminal: { input: ttyInput(stdin), output },
   features: featuresOf(process.env),
   clock: systemClock,
@@ -61,6 +67,12 @@ process.exitCode = await runInTerminal({
 });
 
 function threadOf([flag, id]: string[]): AppOptions["thread"] {
-  if (flag === "--resume" && id !== undefined) return { kind: "id", id };
+  if (flag === "--resume") return id === undefined ? { kind: "pick" } : { kind: "id", id };
   return { kind: flag === "--continue" ? "newest" : "new" };
+}
+
+function crashLater(): void {
+  setInterval(() => {
+    if (existsSync("gate")) throw new Error("crashed on purpose");
+  }, 20);
 }

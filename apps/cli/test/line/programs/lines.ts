@@ -8,7 +8,7 @@ import { Agent, Harness, systemClock } from "@cinch/core";
 import { sqliteStore } from "@cinch/sqlite";
 import { script } from "@cinch/testkit";
 import { localWorkspace } from "@cinch/workspace";
-import { rewindByList } from "../../../src/app/rewind.ts";
+import { appCommands } from "../../../src/app/commands/index.ts";
 import type { AppOptions } from "../../../src/cli-command.ts";
 import { runInLines } from "../../../src/line/run-in-lines.ts";
 import { stdinLines } from "../../../src/line/stdio-lines.ts";
@@ -23,6 +23,7 @@ const db = join(STATE, "cinch.db");
 const store = sqliteStore({ path: db });
 const model = script(...lineScripts[SCRIPT]!);
 const agent = (name: string) => new Agent({ name, instructions: "Test.", model: "scripted" });
+const workspace = localWorkspace({ root: folder, sandbox: "none" });
 const harness = new Harness({
   id: "line-test",
   storage: store,
@@ -33,7 +34,7 @@ const harness = new Harness({
   defaultModeId: process.env["MODE"] ?? "build",
   permissions: [{ category: "edit", policy: "allow" }],
   resolveModel: () => model,
-  workspace: localWorkspace({ root: folder, sandbox: "none" }),
+  workspace,
 });
 process.exitCode = await runInLines({
   project: {
@@ -43,6 +44,8 @@ process.exitCode = await runInLines({
     model: { id: "scripted", fallback: false, load: async () => model },
     config: mergedConfig({ user: {}, project: nothingNarrowed, flags: {} }),
     protection: { kind: "none", description: "" },
+    rules: [],
+    workspace,
     store,
     db,
     harness,
@@ -51,7 +54,7 @@ process.exitCode = await runInLines({
   },
   thread: threadOf(process.argv.slice(2)),
   commands: [
-    { name: "rewind", description: "revert", run: (_, context) => rewindByList(context) },
+    ...appCommands,
     {
       name: "letters",
       description: "a long list",

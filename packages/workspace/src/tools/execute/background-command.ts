@@ -11,6 +11,8 @@ const BUSY_MS = 1_000;
 const POLL_MS = 20;
 
 export interface StartedCommand {
+  /** The command line. */
+  command: string;
   output: Output;
   running: Running;
   /** Called when the command has ended. Must not reject. */
@@ -23,6 +25,8 @@ export interface StartedCommand {
 export class BackgroundCommand {
   readonly id: string;
   readonly threadId: string;
+  readonly command: string;
+  readonly startedAt = Date.now();
   readonly output: Output;
   readonly running: Running;
   readonly #pathRules: PathRuleLists;
@@ -34,9 +38,11 @@ export class BackgroundCommand {
   #known = 0;
   #unread = false;
 
-  constructor({ threadId, id }: CommandKey, { output, running, onEnd, pathRules }: StartedCommand) {
+  constructor({ threadId, id }: CommandKey, started: StartedCommand) {
+    const { command, output, running, onEnd, pathRules } = started;
     this.id = id;
     this.threadId = threadId;
+    this.command = command;
     this.output = output;
     this.running = running;
     this.#pathRules = pathRules;

@@ -7,6 +7,16 @@ export const MAX_RUNNING = 16;
 /** How many commands that have ended are remembered. The output of the others is still in its file. */
 const MAX_ENDED = 64;
 
+/** A command that runs in the background, as a UI shows it. */
+export interface RunningCommand {
+  threadId: string;
+  id: string;
+  command: string;
+  startedAt: number;
+  /** What it has printed; of long output the beginning and the end. */
+  output: string;
+}
+
 /** The commands that run in the background. Each is visible to the thread that started it. They end with the workspace. */
 export class Background {
   readonly outputs: Outputs;
@@ -44,6 +54,26 @@ export class Background {
     const all = [...this.#commands.values()].filter((one) => threadId === undefined || one.threadId === threadId);
     await Promise.all(all.map(({ running }) => running.stop()));
     await Promise.all(all.map(({ ended }) => ended));
+  }
+
+  /** Those that have not ended, oldest first. */
+  running(): RunningCommand[] {
+    return [...this.#commands.values()]
+      .filter(({ exit }) => exit === undefined)
+      .map(({ threadId, id, command, startedAt, output }) => ({
+        threadId,
+        id,
+        command,
+        startedAt,
+        output: output.since(0, { partial: true }).text,
+      }));
+  }
+
+  /** Settles when the command has ended and its output is saved. */
+  async stop(key: CommandKey): Promise<void> {
+    const command = this.find(key);
+    await command?.running.stop();
+    await command?.ended;
   }
 
   find(key: CommandKey): BackgroundCommand | undefined {

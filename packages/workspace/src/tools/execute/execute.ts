@@ -123,7 +123,8 @@ async function runInBackground(host: CommandHost, command: ShellCommand, context
   }
   const reach = { threadId, resourceId: context.files.resourceId };
   const running = shell.start({ ...command, reach }, output.sink, { combined: true, interactive: true });
-  background.add({ threadId, id }, { output, running, onEnd, pathRules: context.pathRules });
+  const { pathRules } = context;
+  background.add({ threadId, id }, { command: command.command, output, running, onEnd, pathRules });
   if (output.path !== null) await background.outputs.note({ threadId, id }, file).catch(() => {});
   const network = protection().ownNetwork
     ? "\nIt has a network of its own: no other command reaches a server in it. Use a server within the command that starts it: server & sleep 1; curl …"

@@ -3,7 +3,7 @@ import type { ToolSet } from "@cinch/core";
 import { execute, type CommandHost } from "./execute.ts";
 import { executeInput, executeOutput, executeStop } from "./background-tools.ts";
 
-export { Background } from "./background.ts";
+export { Background, type RunningCommand } from "./background.ts";
 
 export function commandTools(host: CommandHost): ToolSet {
   return {

@@ -1,0 +1,20 @@
+import { formatCount } from "../../views/format.ts";
+import type { AppCommand } from "./command.ts";
+
+export const compactCommand: AppCommand = {
+  name: "compact",
+  description: "shorten the prompt now",
+  argument: "[WHAT TO KEEP]",
+  async run(argument, context) {
+    const { project, session } = context;
+    if (project.model.id === "offline")
+      return context.say("The offline model has no memory, so there is nothing to compact.");
+    const instructions = argument.trim();
+    context.say(context.display().turnId === null ? "Compacting …" : "The prompt is compacted after this step …");
+    const { range, tokensBefore, tokensAfter } = await session.compact(instructions === "" ? {} : { instructions });
+    if (range === null) return context.say("There is nothing to leave out of the prompt yet.");
+    context.say(
+      `The prompt has shrunk from ${formatCount(tokensBefore)} to ${formatCount(tokensAfter)} tokens. No message is lost.`,
+    );
+  },
+};
