@@ -63,6 +63,7 @@ export class LineApp {
   #shownEnd: unknown = null;
   #isHeld = false;
   #isScheduled = false;
+  #problem: string | null = null;
   #isGone = false;
   #cancelTick: (() => void) | undefined;
   #interruptedAt = -Infinity;
@@ -247,8 +248,19 @@ export class LineApp {
     this.#isScheduled = true;
     setImmediate(() => {
       this.#isScheduled = false;
-      if (!this.#isGone) this.#print();
+      if (!this.#isGone) this.#attempt();
     });
+  }
+
+  /** A view that fails says so once, and the conversation goes on. */
+  #attempt(): void {
+    try {
+      this.#print();
+    } catch (error) {
+      const problem = `A part of the thread can't be shown: ${String(error)}`;
+      if (problem !== this.#problem) this.#output.say(problem);
+      this.#problem = problem;
+    }
   }
 
   /** Nothing is printed below a question but what the user asks for: it could be read as a part of the question. */

@@ -53,7 +53,9 @@ export class LineQuestions {
     const { asker, clock, unicode, closed } = this.#options;
     try {
       for (let isDone = false; !isDone;) {
-        const taken = await asker.ask(panel.inLines(lineContext(clock.now(), unicode)));
+        const shown = panel.inLines(lineContext(clock.now(), unicode));
+        // A field alone is what the user has just chosen, such as a reason: it may follow at once.
+        const taken = await asker.ask(shown, { guarded: shown.lines.length > 0 });
         isDone = taken === undefined || (await this.#carryOut(panel, taken()));
       }
     } finally {
