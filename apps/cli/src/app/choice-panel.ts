@@ -26,4 +26,8 @@ export const choicePanel = <Id extends string>(): Panel<ChoiceState<Id>, Id> => 
     const wrapped = title.flatMap(({ spans }) => wrapLines(spans, Math.max(1, context.width - 1)));
     return laidOut({ title: wrapped, ...choiceRows(choices, marked, context) }, context);
   },
+  inLines: ({ title, choices }) => ({
+    lines: title,
+    choices: choices.map(({ id, key, label }) => ({ letter: key, label, step: { kind: "choice", choice: id } })),
+  }),
 });

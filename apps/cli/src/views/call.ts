@@ -94,7 +94,7 @@ function argumentLines({ toolName, args }: ShownCall): string[] {
 
 /** What follows the first line of a command is neither cut nor indented, so that it can be copied. */
 function commandLines(rest: readonly string[], context: ViewContext): Line[] {
-  const { rows, more } = firstLines(rest, MAX_COMMAND_LINES);
+  const { rows, more } = firstLines(rest, MAX_COMMAND_LINES, context);
   const lines = rows.map((row): Line => ({ spans: [revealedSpan(row)], wrap: "terminal" }));
   return more === "" ? lines : [...lines, oneRow([span(more, dim)], context)];
 }

@@ -80,7 +80,7 @@ function edited(unified: string, context: ViewContext): ShownOutcome {
     if (left > 0 && body.length === DIFF_ROWS) break;
     body.push(line);
   }
-  if (left > 0) body.push(oneRow([span(`  ${moreLines(left)}`, dim)], context));
+  if (left > 0) body.push(oneRow([span(`  ${moreLines(left, context)}`, dim)], context));
   const marks = [span(`+${added}`, { color: "green" }), span(" "), span(`−${removed}`, { color: "red" })];
   return { sign: signs.done, marks: missing > 0 ? [...marks, mark(" and more")] : marks, body };
 }
@@ -108,13 +108,13 @@ const mark = (what: string): Span => span(what, dim);
 
 /** The first lines of a result. */
 function excerpt(content: string, context: ViewContext): Line[] {
-  const { rows, more } = firstLines(linesIn(content), EXCERPT_ROWS);
+  const { rows, more } = firstLines(linesIn(content), EXCERPT_ROWS, context);
   return indented(more === "" ? rows : [...rows, more], context);
 }
 
 /** The last lines of an output. */
 function ending(lines: readonly string[], most: number, context: ViewContext): Line[] {
-  const { rows, more } = firstLines(lines.toReversed(), most);
+  const { rows, more } = firstLines(lines.toReversed(), most, context);
   const last = rows.toReversed();
   return indented(more === "" ? last : [more, ...last], context);
 }
