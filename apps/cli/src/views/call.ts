@@ -13,8 +13,6 @@ export type RecordedOutcome = HarnessMessage["outcomes"][string];
 export interface ShownCall {
   toolName: string;
   args: Json;
-  /** By the user. */
-  declined?: boolean;
 }
 
 const MAX_COMMAND_LINES = 10;
@@ -22,7 +20,8 @@ const MAX_ARGUMENT = 2_000;
 const OUTPUT_ROWS = 3;
 
 /** A call that has ended, as it is printed: one line, and what its result shows. */
-export function endedCallLines(call: ShownCall, outcome: RecordedOutcome, context: ViewContext): Line[] {
+export function endedCallLines(asked: ShownCall, outcome: RecordedOutcome, context: ViewContext): Line[] {
+  const call = { ...asked, args: outcome.args ?? asked.args };
   const { sign, label, marks, body } = shownOutcome(call, outcome, context);
   const [first = "", ...more] = argumentLines(call);
   const title = titleSpans(sign, label ?? call.toolName, first);

@@ -31,7 +31,7 @@ export function shownOutcome(call: ShownCall, outcome: RecordedOutcome, context:
   const details = jsonFields(result.details);
   const content = textOf(result.content);
   if (unknown) return { sign: signs.unknown, marks: [mark("outcome unknown")], body: excerpt(content, context) };
-  if (isError) return failed(call, outcome, context);
+  if (isError) return failed(outcome, context);
   if (typeof details["diff"] === "string") return edited(details["diff"], context);
   switch (call.toolName) {
     case "execute":
@@ -59,12 +59,14 @@ function listed(tasks: readonly ShownTask[], context: ViewContext): ShownOutcome
 }
 
 /** A call that was not run says why in its text. */
-function failed(call: ShownCall, { result }: RecordedOutcome, context: ViewContext): ShownOutcome {
+function failed({ result }: RecordedOutcome, context: ViewContext): ShownOutcome {
   const body = excerpt(withoutTags(textOf(result.content)), context);
-  if (call.declined) return { sign: signs.failed, marks: [mark("declined")], body };
-  const isDenied = jsonFields(result.details)["code"] === "PERMISSION_DENIED";
-  return { sign: signs.failed, marks: isDenied ? [mark("denied")] : [], body };
+  const word = NOT_RUN[String(jsonFields(result.details)["code"])];
+  return { sign: signs.failed, marks: word === undefined ? [] : [mark(word)], body };
 }
+
+/** By the code of a result. */
+const NOT_RUN: Readonly<Record<string, string>> = { DECLINED: "declined", PERMISSION_DENIED: "denied" };
 
 function edited(unified: string, context: ViewContext): ShownOutcome {
   const hunks = diffHunks(unified);

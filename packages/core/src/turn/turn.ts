@@ -1,5 +1,6 @@
 import { messageOfDraft } from "../thread/draft.ts";
 import { limitsCost } from "../config/budget.ts";
+import { unknownPrice } from "../config/prices.ts";
 import { exhaustedInTree } from "./tree-budget.ts";
 import { CinchError, reasonOf } from "../errors.ts";
 import type { NewEvent } from "../events/event-map.ts";
@@ -256,11 +257,7 @@ async function endAborted(driver: Driver, partial: Message | null): Promise<void
 async function readyToAsk(driver: Driver, setup: Setup) {
   try {
     const { modelId } = setup;
-    if (limitsCost(setup.budgets) && driver.ports.costOf(noUsage, modelId) === null)
-      throw new CinchError(
-        "INVALID_CONFIG",
-        `The budget limits the cost, but the price of "${modelId}" is unknown. Add it to prices.`,
-      );
+    if (limitsCost(setup.budgets) && driver.ports.costOf(noUsage, modelId) === null) throw unknownPrice(modelId);
     const model = await setup.model();
     // The model could not be resolved before. Now its profile is known.
     if (!setup.isResolved && setupOf(driver) !== setup) return { kind: "outdated" as const };
