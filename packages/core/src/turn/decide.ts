@@ -10,7 +10,7 @@ import type { Json } from "../events/message.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { Blob } from "../ports/store.ts";
 import type { Setup } from "./setup.ts";
-import { changedSources, type ReadSource } from "./sources.ts";
+import { changedSources, type SourceTexts } from "./sources.ts";
 
 /** What a decision appends. `result` is for the caller, and holds for the state that the decision was made from. */
 export interface Proposal<Result = void> {
@@ -88,7 +88,7 @@ export function beginTurn(
 export function enterStep(
   state: ThreadState,
   setup: Setup,
-  { ids, sources, now }: { ids: Ids; sources: readonly ReadSource[]; now: number },
+  { ids, sources, now }: { ids: Ids; sources: SourceTexts; now: number },
 ): Proposal | null {
   const { turn, control } = state;
   if (!turn) return null;

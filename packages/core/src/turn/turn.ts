@@ -178,7 +178,7 @@ async function step(driver: Driver, turn: Turn): Promise<void> {
   const detail = reachedLimit();
   if (detail !== null) return overBudget(driver, detail, null);
   await orAborted(driver.sources.refresh(setup), driver.signal);
-  await driver.append((state) => enterStep(state, setup, { ids, sources: driver.sources.texts, now: clock.now() }));
+  await driver.append((state) => enterStep(state, setup, { ids, sources: driver.sources, now: clock.now() }));
   // If the mode or the model was switched meanwhile, the next iteration enters the step again.
   if (setupOf(driver) !== setup) return;
   // Notes may be among what left the prompt: the next iteration repeats them.
