@@ -1,0 +1,85 @@
+/**
+ * The process that `terminal.mjs` measures: the terminal app as `cinch` opens it, on the real harness, store and workspace; only the model
+ * is scripted. Every message is answered with DELTAS deltas of Markdown and code, 200 a second. How long each key took is written to
+ * KEYS, as one line of JSON.
+ *
+ * `app.mjs fill MESSAGES` fills the newest thread instead, without a terminal.
+ */
+import { appendFileSync } from "node:fs";
+import { argv, env, stdin, stdout } from "node:process";
+import { setTimeout as sleep } from "node:timers/promises";
+import { systemClock } from "@cinch/core";
+import { finish, say, scriptedBy } from "@cinch/testkit";
+import { runInTerminal } from "../../../apps/cli/src/app/run-in-terminal.ts";
+import { appCommands } from "../../../apps/cli/src/app/commands/index.ts";
+import { openProject } from "../../../apps/cli/src/setup/open-project.ts";
+import { userFolders } from "../../../apps/cli/src/setup/user-folders.ts";
+import { featuresOf } from "../../../apps/cli/src/terminal/features.ts";
+import { ttyInput, TtyOutput } from "../../../apps/cli/src/terminal/tty.ts";
+import { answer } from "./answer.mjs";
+import { DELTA_CHARS, DELTAS_A_SECOND } from "./stream.mjs";
+
+const [command, count] = argv.slice(2);
+const place = { folder: process.cwd(), env, flags: {}, trusted: true };
+if (command === "fill") await fill(Number(count));
+else await run();
+
+async function fill(messages) {
+  const project = await openProject({ ...place, model: modelOf(() => say(answer(400).markdown, { size: 100 })) });
+  const session = await project.harness.createSession();
+  await session.createThread();
+  for (let at = 0; at < messages / 2; at++) await session.sendMessage({ content: `Question ${at} of a long thread.` });
+  await project.close();
+}
+
+async function run() {
+  const project = await openProject({ ...place, model: modelOf(() => stream) });
+  const output = new TtyOutput(stdout, { onError: () => process.exit(1) });
+  process.exitCode = await runInTerminal({
+    project,
+    thread: { kind: "newest" },
+    commands: appCommands,
+    terminal: { input: timed(ttyInput(stdin)), output },
+    features: featuresOf(env),
+    clock: systemClock,
+    env,
+    stateFolder: userFolders(env).state,
+  });
+}
+
+/** Under the name of the built-in model, so that no observer is asked. */
+function modelOf(choose) {
+  const model = scriptedBy(choose);
+  return { id: "offline", fallback: false, load: async () => model };
+}
+
+/** Some deltas arrive together, as from a network. */
+async function* stream() {
+  const { markdown } = answer(env.DELTAS * DELTA_CHARS);
+  const from = performance.now();
+  yield { type: "stream-start", warnings: [] };
+  yield { type: "text-start", id: "t" };
+  for (let sent = 0; sent < env.DELTAS; await sleep(5)) {
+    const due = ((performance.now() - from) / 1_000) * DELTAS_A_SECOND;
+    for (; sent < Math.min(due, env.DELTAS); sent++) {
+      yield { type: "text-delta", id: "t", delta: markdown.slice(sent * DELTA_CHARS, (sent + 1) * DELTA_CHARS) };
+    }
+  }
+  yield { type: "text-end", id: "t" };
+  yield finish("stop");
+}
+
+/** From the bytes of a key to the end of the write of its frame: no other process delays that, except by the cores. */
+function timed(input) {
+  const keys = [];
+  if (env.KEYS) process.on("exit", () => appendFileSync(env.KEYS, `${JSON.stringify(keys)}\n`));
+  return {
+    setRaw: (raw) => input.setRaw(raw),
+    onBytes: (listener) =>
+      input.onBytes((bytes) => {
+        const from = performance.now();
+        listener(bytes);
+        keys.push(performance.now() - from);
+      }),
+  };
+}
