@@ -1,7 +1,7 @@
 /**
  * The process that `terminal.mjs` measures: the terminal app as `cinch` opens it, on the real harness, store and workspace; only the model
- * is scripted. Every message is answered with DELTAS deltas of Markdown and code, 200 a second. How long each key took is written to
- * KEYS, as one line of JSON.
+ * is scripted. Every message is answered with at least CHARACTERS of Markdown and code, 200 deltas a second. How long each key took since
+ * the last answer began is written to KEYS, as one line of JSON.
  *
  * `app.mjs fill MESSAGES` fills the newest thread instead, without a terminal.
  */
@@ -19,16 +19,22 @@ import { ttyInput, TtyOutput } from "../../../apps/cli/src/terminal/tty.ts";
 import { answer } from "./answer.mjs";
 import { DELTA_CHARS, DELTAS_A_SECOND } from "./stream.mjs";
 
+const keys = [];
 const [command, count] = argv.slice(2);
 const place = { folder: process.cwd(), env, flags: {}, trusted: true };
 if (command === "fill") await fill(Number(count));
 else await run();
 
 async function fill(messages) {
-  const project = await openProject({ ...place, model: modelOf(() => say(answer(400).markdown, { size: 100 })) });
+  const { markdown } = answer(400, { prefix: "old" });
+  let answers = 0;
+  const project = await openProject({
+    ...place,
+    model: modelOf(() => say(`${markdown}Answer ${++answers}.`, { size: 100 })),
+  });
   const session = await project.harness.createSession();
   await session.createThread();
-  for (let at = 0; at < messages / 2; at++) await session.sendMessage({ content: `Question ${at} of a long thread.` });
+  for (let at = 1; at <= messages / 2; at++) await session.sendMessage({ content: `Question ${at} of a long thread.` });
   await project.close();
 }
 
@@ -55,13 +61,15 @@ function modelOf(choose) {
 
 /** Some deltas arrive together, as from a network. */
 async function* stream() {
-  const { markdown } = answer(env.DELTAS * DELTA_CHARS);
+  const { markdown } = answer(Number(env.CHARACTERS));
+  const deltas = Math.ceil(markdown.length / DELTA_CHARS);
   const from = performance.now();
+  keys.length = 0;
   yield { type: "stream-start", warnings: [] };
   yield { type: "text-start", id: "t" };
-  for (let sent = 0; sent < env.DELTAS; await sleep(5)) {
+  for (let sent = 0; sent < deltas; await sleep(5)) {
     const due = ((performance.now() - from) / 1_000) * DELTAS_A_SECOND;
-    for (; sent < Math.min(due, env.DELTAS); sent++) {
+    for (; sent < Math.min(due, deltas); sent++) {
       yield { type: "text-delta", id: "t", delta: markdown.slice(sent * DELTA_CHARS, (sent + 1) * DELTA_CHARS) };
     }
   }
@@ -71,7 +79,6 @@ async function* stream() {
 
 /** From the bytes of a key to the end of the write of its frame: no other process delays that, except by the cores. */
 function timed(input) {
-  const keys = [];
   if (env.KEYS) process.on("exit", () => appendFileSync(env.KEYS, `${JSON.stringify(keys)}\n`));
   return {
     setRaw: (raw) => input.setRaw(raw),

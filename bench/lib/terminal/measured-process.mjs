@@ -1,7 +1,9 @@
 import { readFileSync } from "node:fs";
+import { stripVTControlCharacters } from "node:util";
 import pty from "@lydell/node-pty";
+import xterm from "@xterm/headless";
 
-export const SIZE = { cols: 80, rows: 24 };
+const SIZE = { cols: 80, rows: 24 };
 /** In which Linux counts the CPU time of a process. */
 const TICK_MS = 10;
 const PATIENCE_MS = 60_000;
@@ -27,6 +29,10 @@ export class MeasuredProcess {
     // The question about attributes, which every terminal answers.
     if (data.includes("\u001b[c")) this.type("\u001b[?62c");
     if (this.#waiting?.isShown(data)) this.#waiting.resolve(performance.now());
+  }
+
+  get pid() {
+    return this.#process.pid;
   }
 
   type(keys) {
@@ -55,20 +61,32 @@ export class MeasuredProcess {
 
   /** When an empty composer was shown: a prompt between two rules. */
   async composer() {
-    const shown = /─{60}[^─]*> [^─]*─{60}/;
-    const plain = () => this.output.replace(/\u001b\[[\d;?<>=]*[A-Za-z]/g, "");
-    return shown.test(plain()) ? performance.now() : this.until(() => shown.test(plain()));
+    const isShown = () => /─{60}[^─]*> [^─]*─{60}/.test(stripVTControlCharacters(this.output));
+    return isShown() ? performance.now() : this.until(isShown);
+  }
+
+  /** The lines that a terminal has after all that was written, on its screen and above. */
+  async scrollback() {
+    const terminal = new xterm.Terminal({ ...SIZE, scrollback: 100_000, allowProposedApi: true, logLevel: "off" });
+    await new Promise((resolve) => terminal.write(this.output, resolve));
+    const { active } = terminal.buffer;
+    return Array.from({ length: active.length }, (_, at) => active.getLine(at).translateToString(true));
+  }
+
+  /** Whether it has cleared the screen or the scrollback. */
+  get hasCleared() {
+    return this.output.includes("\u001b[2J") || this.output.includes("\u001b[3J");
   }
 
   /** Milliseconds, of all threads. */
   cpuMs() {
-    const fields = readFileSync(`/proc/${this.#process.pid}/stat`, "utf8").split(") ")[1].split(" ");
+    const fields = readFileSync(`/proc/${this.pid}/stat`, "utf8").split(") ")[1].split(" ");
     return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
   }
 
   /** The most that it has used so far. */
   peakMB() {
-    return Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${this.#process.pid}/status`, "utf8"))[1]) / 1_024;
+    return Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${this.pid}/status`, "utf8"))[1]) / 1_024;
   }
 
   /** Bytes and CPU time while `work` lasts. */
