@@ -1,7 +1,7 @@
 /**
  * The process that `terminal.mjs` measures: the terminal app as `cinch` opens it, on the real harness, store and workspace; only the model
- * is scripted. Every message is answered with at least CHARACTERS of Markdown and code, 200 deltas a second. How long each key took since
- * the last answer began is written to KEYS, as one line of JSON.
+ * is scripted. Every message is answered with at least CHARACTERS of Markdown and code, 200 deltas a second. What was measured since the
+ * last answer began is written to RESULTS, as one line of JSON: how long each key took, and each CPU time for which a key would have waited.
  *
  * `app.mjs fill MESSAGES` fills the newest thread instead, without a terminal.
  */
@@ -19,7 +19,7 @@ import { ttyInput, TtyOutput } from "../../../apps/cli/src/terminal/tty.ts";
 import { answer } from "./answer.mjs";
 import { DELTA_CHARS, DELTAS_A_SECOND } from "./stream.mjs";
 
-const keys = [];
+const results = { keys: [], blocks: [] };
 const [command, count] = argv.slice(2);
 const place = { folder: process.cwd(), env, flags: {}, trusted: true };
 if (command === "fill") await fill(Number(count));
@@ -64,10 +64,14 @@ async function* stream() {
   const { markdown } = answer(Number(env.CHARACTERS));
   const deltas = Math.ceil(markdown.length / DELTA_CHARS);
   const from = performance.now();
-  keys.length = 0;
+  Object.assign(results, { keys: [], blocks: [] });
+  let used = threadCpuMs();
   yield { type: "stream-start", warnings: [] };
   yield { type: "text-start", id: "t" };
   for (let sent = 0; sent < deltas; await sleep(5)) {
+    const now = threadCpuMs();
+    results.blocks.push(now - used);
+    used = now;
     const due = ((performance.now() - from) / 1_000) * DELTAS_A_SECOND;
     for (; sent < Math.min(due, deltas); sent++) {
       yield { type: "text-delta", id: "t", delta: markdown.slice(sent * DELTA_CHARS, (sent + 1) * DELTA_CHARS) };
@@ -77,16 +81,21 @@ async function* stream() {
   yield finish("stop");
 }
 
+function threadCpuMs() {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1_000;
+}
+
 /** From the bytes of a key to the end of the write of its frame: no other process delays that, except by the cores. */
 function timed(input) {
-  if (env.KEYS) process.on("exit", () => appendFileSync(env.KEYS, `${JSON.stringify(keys)}\n`));
+  if (env.RESULTS) process.on("exit", () => appendFileSync(env.RESULTS, `${JSON.stringify(results)}\n`));
   return {
     setRaw: (raw) => input.setRaw(raw),
     onBytes: (listener) =>
       input.onBytes((bytes) => {
         const from = performance.now();
         listener(bytes);
-        keys.push(performance.now() - from);
+        results.keys.push(performance.now() - from);
       }),
   };
 }
