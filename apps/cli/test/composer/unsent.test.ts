@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import process from "node:process";
 import { test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import { composed, edit, emptyEditor, type EditorState } from "../../src/composer/editor.ts";
 import { UnsentText } from "../../src/composer/unsent.ts";
 
@@ -55,19 +56,48 @@ test("a process that is killed leaves what was typed before", () => {
   assert.equal(new UnsentText(file).load()?.text, "half a thought");
 });
 
-test("many keys are saved with one write", () => {
+const saved = (file: string): string | undefined => new UnsentText(file).load()?.text;
+
+async function untilSaved(file: string, text: string): Promise<void> {
+  while (saved(file) !== text) await sleep(5);
+}
+
+test("many keys are saved with one write, and no key waits for it", async () => {
   const { schedule, elapse, due } = manual();
   const file = newFile();
   const unsent = new UnsentText(file, { schedule });
   for (const text of ["a", "ab", "abc"]) unsent.save(write(text));
   assert.equal(due.size, 1);
-  assert.ok(!existsSync(file));
   elapse();
-  assert.equal(new UnsentText(file).load()?.text, "abc");
+  assert.ok(!existsSync(file));
+  await untilSaved(file, "abc");
   unsent.save(write("abcd"));
   elapse();
-  assert.equal(new UnsentText(file).load()?.text, "abcd");
+  unsent.save(write("abcde"));
+  elapse();
+  assert.equal(saved(file), "abc");
+  await untilSaved(file, "abcde");
   assert.deepEqual(readdirSync(dirname(file)), ["unsent.json"]);
+});
+
+test("what is flushed while a copy is written takes its place at once, and for good", async () => {
+  const { schedule, elapse } = manual();
+  const file = newFile();
+  const unsent = new UnsentText(file, { schedule });
+  for (let round = 0; round < 60; round++) {
+    unsent.save(write(`old ${round}`));
+    elapse();
+    for (let tick = 0; tick < round % 12; tick++) await new Promise((resolve) => setImmediate(resolve));
+    const text = round % 3 === 0 ? "" : `new ${round}`;
+    // Of every third, nothing was typed since.
+    const expected = round % 3 === 1 ? `old ${round}` : text || undefined;
+    if (round % 3 !== 1) unsent.save(write(text));
+    unsent.flush();
+    assert.equal(saved(file), expected);
+    await sleep(2);
+    assert.equal(saved(file), expected);
+  }
+  assert.equal(unsent.problem, null);
 });
 
 test("an empty composer removes the copy, but not that of another process", () => {
@@ -96,7 +126,7 @@ test("an image is not copied, and its label does not come back as text", () => {
   assert.deepEqual([restored.text, restored.cursor], ["look: !", 7]);
 });
 
-test("a copy that is damaged, or can't be written, stops nothing", () => {
+test("a copy that is damaged, or can't be written, stops nothing", async () => {
   const file = newFile();
   assert.equal(new UnsentText(file).load(), undefined);
   mkdirSync(dirname(file), { recursive: true });
@@ -115,4 +145,10 @@ test("a copy that is damaged, or can't be written, stops nothing", () => {
   blocked.save(write("text"));
   blocked.flush();
   assert.match(blocked.problem!, /^Unsent text is not saved in /);
+  const { schedule, elapse } = manual();
+  const late = new UnsentText(join(file, "below", "a file"), { schedule });
+  late.save(write("text"));
+  elapse();
+  while (late.problem === null) await sleep(5);
+  assert.match(late.problem, /^Unsent text is not saved in /);
 });
