@@ -47,8 +47,15 @@ export const panels = inPackage("apps/cli", [
   {
     attacks: "panels: Enter is repeated until it answers",
     file: "app/panel-focus.ts",
-    find: 'return { focus: { ...typed, answerKey: focus.answerKey }, to: "nothing" };',
-    replace: 'return { focus, to: "nothing" };',
+    find: "  return { focus: typed, to: isStray",
+    replace: "  return { focus: isStray ? focus : typed, to: isStray",
+    tests: ["app/panel-focus"],
+  },
+  {
+    attacks: "panels: a key that is held answers the panels that follow",
+    file: "app/panel-focus.ts",
+    find: "if (isHeld(focus) && shown",
+    replace: "if (focus.given && isHeld(focus) && shown",
     tests: ["app/panel-focus"],
   },
   {
