@@ -59,6 +59,20 @@ export const panels = inPackage("apps/cli", [
     tests: ["app/panel-focus"],
   },
   {
+    attacks: "panels: a hint pushes the first rows of a command off a small screen",
+    file: "app/screen-parts.ts",
+    find: "Math.max(1, room - below.length)",
+    replace: "Math.max(1, room)",
+    tests: ["app/panel-room"],
+  },
+  {
+    attacks: "panels: other lines come between a question and its text",
+    file: "app/asked-panels.ts",
+    find: "    this.#printedFor = null;",
+    replace: "",
+    tests: ["app/panel-room"],
+  },
+  {
     attacks: "panels: a call with other arguments is answered by what was shown before",
     file: "app/panel-focus.ts",
     find: "asked.seq, asked.digest ?? null]",

@@ -81,6 +81,8 @@ export class AppView {
     const context = { width: size.columns, rows: size.rows, now: clock.now(), unicode: features.unicode, wrap };
     this.#ring(this.syncPanels());
     const thread = guardedThread(() => feed.next(display, context));
+    const others = [...thread.print, ...this.#toPrint];
+    if (others.length > 0) asked.othersPrinted();
     const { above, ...parts } = screenParts({
       display,
       size,
@@ -95,7 +97,7 @@ export class AppView {
       held: turn() === "held",
       hint: this.#options.guide?.hint(display) ?? null,
     });
-    const print = [...thread.print, ...this.#toPrint, ...above];
+    const print = [...others, ...above];
     this.#toPrint = [];
     this.#schedule();
     return composeFrame({ ...parts, print, transcript: thread.live }, size);
