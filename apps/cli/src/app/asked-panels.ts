@@ -38,7 +38,8 @@ interface Waiting {
 export class AskedPanels {
   #focus: PanelFocus = noPanels;
   #panels: ReadonlyMap<string, AskedPanel> = new Map();
-  readonly #printed = new Set<string>();
+  /** The panel whose text is the last that was printed. */
+  #printedFor: string | null = null;
   #dialog: number | null = null;
   /** When the user's own dialog was closed. */
   #closedAt = -Infinity;
@@ -99,13 +100,18 @@ export class AskedPanels {
     return this.#focus.shownAt + GUARD_MS;
   }
 
-  /** What the shown panel needs printed above it, once. */
+  /** What the shown panel needs printed right above it. */
   above(context: PanelContext): readonly Line[] {
     const { shown } = this;
-    if (!shown || this.#printed.has(shown.id)) return [];
+    if (!shown || this.#printedFor === shown.id) return [];
     const lines = shown.above(context);
-    if (lines.length > 0) this.#printed.add(shown.id);
+    if (lines.length > 0) this.#printedFor = shown.id;
     return lines;
+  }
+
+  /** Other lines are printed. They must not stand between a question and its text, and look like a part of it. */
+  othersPrinted(): void {
+    this.#printedFor = null;
   }
 
   answered(id: string, now: number): void {

@@ -1,4 +1,4 @@
-import { line } from "../terminal/line.ts";
+import { line, text } from "../terminal/line.ts";
 import { isTrustedFolder, trustFolder, whatNeedsTrust, type FolderOfUser } from "../setup/trust.ts";
 import { choicePanel } from "./choice-panel.ts";
 import type { AskPanel } from "./show-panel.ts";
@@ -12,7 +12,7 @@ export async function askTrust(place: FolderOfUser, ask: AskPanel): Promise<bool
   if (found.length === 0) return false;
   const answer = await ask(choicePanel<"yes" | "no">(), {
     title: [
-      line(`${place.folder} has ${listed(found)}.`),
+      line(`${text(place.folder, { reveal: true })} has ${listed(found)}.`),
       line("Cinch obeys them if you trust this folder. Do you?", { bold: true }),
     ],
     choices: [

@@ -14,6 +14,11 @@ const systemSchedule: Schedule = (callback, ms) => {
   return () => clearTimeout(timer);
 };
 
+interface UnsentOptions {
+  schedule?: Schedule;
+  onProblem?: () => void;
+}
+
 /**
  * A copy of the unsent text in a file, so that it survives a crash. Images are not copied. A file that can't be written costs nothing but
  * the copy, and leaves the reason in `problem`.
@@ -21,15 +26,18 @@ const systemSchedule: Schedule = (callback, ms) => {
 export class UnsentText {
   readonly #file: string;
   readonly #schedule: Schedule;
+  readonly #onProblem: () => void;
   #saved = "";
   #waiting: EditorState | undefined;
   #writing: (BackgroundWrite & { contents: string }) | undefined;
   #cancel: (() => void) | undefined;
   #problem: string | null = null;
 
-  constructor(file: string, { schedule = systemSchedule }: { schedule?: Schedule } = {}) {
+  /** `onProblem`: called whenever the text can't be saved, which may be long after `save`. */
+  constructor(file: string, { schedule = systemSchedule, onProblem = () => undefined }: UnsentOptions = {}) {
     this.#file = file;
     this.#schedule = schedule;
+    this.#onProblem = onProblem;
   }
 
   get problem(): string | null {
@@ -107,6 +115,7 @@ export class UnsentText {
 
   #fail(error: unknown): void {
     this.#problem = `Unsent text is not saved in ${this.#file}: ${(error as Error).message}`;
+    this.#onProblem();
   }
 
   #read(): string | undefined {
