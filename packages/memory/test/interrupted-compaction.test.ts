@@ -122,6 +122,29 @@ test("a compaction that a process did not finish is done by the next one, once",
   assert.deepEqual([done.length, summariesAsked(later)], [1, 1]);
 });
 
+test("compact() of a parked thread says that it is done after resume()", async () => {
+  const data = new MemoryData();
+  const dying = new MemoryStore(data);
+  const first = await simulated(worker(4_000), { memory: summaries(), storage: dying });
+  const turn = first.harness.sendMessage({ content: "Look." }).catch(() => undefined);
+  while (first.seen.filter(({ type }) => type === "tool_end").length < 5) await wait(1);
+  const threadId = first.harness.getCurrentThreadId()!;
+  dying.die();
+  await first.harness.close().catch(() => undefined);
+  await turn;
+  const storage = new MemoryStore(data);
+  await using second = await simulated(worker(0), { memory: summaries(), storage, onRecover: "pause" });
+  const { harness } = second;
+  await harness.switchThread({ threadId });
+  assert.equal((await harness.settled()).status, "parked");
+  const { code, message } = await refused(harness.compact());
+  assert.equal(code, "INVALID_INPUT");
+  assert.match(message, /parked.*resume\(\)/);
+  await harness.resume();
+  await harness.settled();
+  assert.equal(second.seen.filter(({ type }) => type === "context_summarised").length, 1);
+});
+
 for (const task of ["observe", "summarise"] as const)
   test(`close() leaves no timer behind if a memory ignores the signal of ${task}`, async () => {
     const timers = new Set<NodeJS.Timeout>();
