@@ -101,8 +101,11 @@ export function reduceContext(before: ContextState, event: DurableEvent): Contex
     }
     case "thread_cloned":
       return { ...context, cutSeq: event.seq, requested: null, failures: 0, used: newContext.used };
-    case "thread_rewound":
-      return { ...context, cutSeq: event.seq, requested: null, failures: 0 };
+    // An older release did not record what the memory has used.
+    case "thread_rewound": {
+      const { seq, memoryUsed = context.used } = event;
+      return { ...context, cutSeq: seq, requested: null, failures: 0, used: memoryUsed };
+    }
     default:
       return context;
   }
