@@ -3,9 +3,9 @@ import { setTimeout as wait } from "node:timers/promises";
 import { test } from "node:test";
 import type { Harness, HarnessEvent, Memory } from "@cinch/core";
 import { MemoryData, MemoryStore } from "@cinch/core/store";
-import { call, hang, type ScriptedModel } from "@cinch/testkit";
+import { call, hang, type ScriptedModel, type Step } from "@cinch/testkit";
 import { observationalMemory, summaries } from "@cinch/memory";
-import { isSummariser, simulated, worker } from "./simulation.ts";
+import { answer, isSummariser, simulated, worker } from "./simulation.ts";
 
 const summariesAsked = (model: ScriptedModel): number => model.requests.filter(isSummariser).length;
 
@@ -120,6 +120,30 @@ test("a compaction that a process did not finish is done by the next one, once",
   while (!second.seen.some(({ type }) => type === "context_summarised")) await wait(1);
   const done = (await store.read(threadId)).filter(({ type }) => type === "context_summarised");
   assert.deepEqual([done.length, summariesAsked(later)], [1, 1]);
+});
+
+test("settled() waits until an idle thread is compacted", async () => {
+  const opened = Promise.withResolvers<void>();
+  const summary: Step = async function* (options) {
+    await opened.promise;
+    yield* answer("Goal: look at files.")(options);
+  };
+  const model = worker(5, { summariser: () => summary });
+  await using simulation = await simulated(model, { memory: summaries() });
+  const { harness } = simulation;
+  await harness.sendMessage({ content: "Look." });
+  const compacted = harness.compact();
+  await isCompacting(model);
+  let isSettled = false;
+  const settled = harness.settled().then(({ status }) => {
+    isSettled = true;
+    return status;
+  });
+  await wait(50);
+  assert.equal(isSettled, false);
+  opened.resolve();
+  assert.equal(await settled, "idle");
+  assert.ok((await compacted).range);
 });
 
 test("compact() of a parked thread says that it is done after resume()", async () => {
