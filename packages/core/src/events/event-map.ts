@@ -99,6 +99,7 @@ export const eventMap = {
     usage: Usage,
     title: z.optional(z.string()),
     spent: z.optional(Spent),
+    memoryUsed: z.optional(z.object({ usage: Usage, cost: z.number() })),
     state: z.optional(state),
     pathRules: z.optional(PathRuleLists),
     agent: z.optional(AgentRecord),

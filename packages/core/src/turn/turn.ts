@@ -17,6 +17,7 @@ import { toPrompt } from "../model/prompt.ts";
 import { noUsage } from "../events/usage.ts";
 import type { Message, Usage } from "../events/message.ts";
 import { hashOf } from "../ports/hash.ts";
+import { withoutFocus } from "../folds/transcript.ts";
 import { hasCancelledRuns } from "../folds/runs.ts";
 import { orAborted, withTimeout } from "../ports/clock.ts";
 import type { Blob } from "../ports/store.ts";
@@ -190,7 +191,9 @@ async function step(driver: Driver, turn: Turn): Promise<void> {
   if (ready.kind === "outdated") return;
   if (ready.kind === "failed") return fail(driver, ready.failure, null);
   const { model, head } = ready;
-  const transcript = await driver.journal.transcript();
+  const recorded = await driver.journal.transcript();
+  // Without an observer, the focus would never change again.
+  const transcript = driver.ports.memory?.observe ? recorded : withoutFocus(recorded);
   const prompt = await toPrompt(head, transcript, (hash) => store.blob(hash));
   const cached = { model, settings: setup.settings, memoryParts: memoryParts(transcript.memory) };
   const outcome = await ask({
