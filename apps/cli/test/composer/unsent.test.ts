@@ -1,11 +1,14 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
+import { pbkdf2 } from "node:crypto";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import process from "node:process";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
+import { promisify } from "node:util";
 import { composed, edit, emptyEditor, type EditorState } from "../../src/composer/editor.ts";
 import { UnsentText } from "../../src/composer/unsent.ts";
 
@@ -80,23 +83,37 @@ test("many keys are saved with one write, and no key waits for it", async () => 
   assert.deepEqual(readdirSync(dirname(file)), ["unsent.json"]);
 });
 
+/** Keeps the threads that write files busy, so that each step of a write in the background waits for its turn. */
+async function withBusyThreads(work: () => Promise<void>): Promise<void> {
+  let isOver = false;
+  const task = promisify(pbkdf2);
+  const busy = Array.from({ length: 6 }, async () => {
+    while (!isOver) await task("password", "salt", 1_000, 32, "sha256");
+  });
+  await work().finally(() => (isOver = true));
+  await Promise.all(busy);
+}
+
 test("what is flushed while a copy is written takes its place at once, and for good", async () => {
   const { schedule, elapse } = manual();
   const file = newFile();
   const unsent = new UnsentText(file, { schedule });
-  for (let round = 0; round < 60; round++) {
-    unsent.save(write(`old ${round}`));
-    elapse();
-    for (let tick = 0; tick < round % 12; tick++) await new Promise((resolve) => setImmediate(resolve));
-    const text = round % 3 === 0 ? "" : `new ${round}`;
-    // Of every third, nothing was typed since.
-    const expected = round % 3 === 1 ? `old ${round}` : text || undefined;
-    if (round % 3 !== 1) unsent.save(write(text));
-    unsent.flush();
-    assert.equal(saved(file), expected);
-    await sleep(2);
-    assert.equal(saved(file), expected);
-  }
+  mkdirSync(dirname(file));
+  await withBusyThreads(async () => {
+    for (let round = 0; round < 60; round++) {
+      unsent.save(write(`old ${round}`));
+      elapse();
+      // The threads take work in order: after each turn of ours, the next step of the write waits.
+      for (let step = 0; step < round % 10; step++) await stat(dirname(file));
+      // Of every third, nothing was typed since.
+      const text = ["", `old ${round}`, `new ${round}`][round % 3]!;
+      if (round % 3 !== 1) unsent.save(write(text));
+      unsent.flush();
+      assert.equal(saved(file), text || undefined);
+      for (let step = 0; step < 4; step++) await stat(dirname(file));
+      assert.equal(saved(file), text || undefined);
+    }
+  });
   assert.equal(unsent.problem, null);
 });
 
