@@ -88,6 +88,7 @@ async function withBusyThreads(work: () => Promise<void>): Promise<void> {
   let isOver = false;
   const task = promisify(pbkdf2);
   const busy = Array.from({ length: 6 }, async () => {
+    // oxlint-disable-next-line no-unmodified-loop-condition -- set below
     while (!isOver) await task("password", "salt", 1_000, 32, "sha256");
   });
   await work().finally(() => (isOver = true));
