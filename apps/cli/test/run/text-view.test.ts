@@ -9,7 +9,11 @@ import { hostile } from "../terminal/hostile.ts";
 function printed(...events: Partial<HarnessEvent>[]): string {
   let out = "";
   const add = (text: string) => void (out += text);
-  const printer = { say: add, note: (line: string) => add(`${line}\n`), endLine: () => undefined } as unknown as Printer;
+  const printer = {
+    say: add,
+    note: (line: string) => add(`${line}\n`),
+    endLine: () => undefined,
+  } as unknown as Printer;
   const view = new TextView(printer, { prompt: null, display: () => newDisplayState("t") });
   for (const event of events) view.show(event as HarnessEvent);
   return out;
