@@ -24,7 +24,8 @@ const OUTPUT_ROWS = 3;
 /** A call that has ended, as it is printed: one line, and what its result shows. */
 export function endedCallLines(call: ShownCall, outcome: RecordedOutcome, context: ViewContext): Line[] {
   const { sign, label, marks, body } = shownOutcome(call, outcome, context);
-  const [first = "", ...more] = argumentLines(call);
+  const isCommand = call.toolName === "execute";
+  const [first = "", ...more] = isCommand ? argumentLines(call) : [firstOf(call.args, call.toolName)];
   const title = titleSpans(sign, label ?? call.toolName, first);
   const time = outcome.durationMs > 0 ? [span(formatDuration(outcome.durationMs), dim)] : [];
   const head = marks.length === 0 ? title : [...title, span("  "), ...marks];
