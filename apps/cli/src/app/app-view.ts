@@ -6,6 +6,7 @@ import type { Features } from "../terminal/features.ts";
 import type { Frame } from "../terminal/frame.ts";
 import type { Line } from "../terminal/line.ts";
 import type { Size } from "../terminal/terminal-port.ts";
+import { wrapLines } from "../text/wrap.ts";
 import { endLines, errorLines } from "../views/failure.ts";
 import type { ViewContext } from "../views/view.ts";
 import type { Activity } from "./activity.ts";
@@ -21,6 +22,10 @@ import type { UiStore } from "./ui-store.ts";
 import type { UserCommand } from "./user-command.ts";
 
 const TICK_MS = 125;
+
+/** A sentence of the app, broken at words. A line that says itself how it is broken stays as it is. */
+const wrappedLine = (one: Line, { width, wrap }: { width: number; wrap: "words" | "terminal" }): Line[] =>
+  one.wrap !== undefined || wrap === "terminal" ? [one] : wrapLines(one.spans, Math.max(1, width - 1));
 
 interface AppViewOptions {
   project: Project;
@@ -86,7 +91,8 @@ export class AppView {
     const context = { width: size.columns, rows: size.rows, now: clock.now(), unicode: features.unicode, wrap };
     this.#ring(this.syncPanels());
     const thread = guardedThread(() => feed.next(display, context));
-    const others = [...thread.print, ...this.#failure(display, context), ...this.#toPrint];
+    const printed = this.#toPrint.flatMap((one) => wrappedLine(one, context));
+    const others = [...thread.print, ...this.#failure(display, context), ...printed];
     if (others.length > 0) asked.othersPrinted();
     const { above, ...parts } = screenParts({
       display,

@@ -22,9 +22,11 @@ export function realPathOrSame(path: string): string {
   }
 }
 
-export function makeParent(file: string): void {
-  mkdirSync(dirname(file), { recursive: true, mode: PRIVATE_FOLDER });
+export function makePrivateFolder(folder: string): void {
+  mkdirSync(folder, { recursive: true, mode: PRIVATE_FOLDER });
 }
+
+export const makeParent = (file: string): void => makePrivateFolder(dirname(file));
 
 /** Replaces a file as a whole: after a crash it has the old or the new contents. Only its user can read it. */
 export function replacePrivateFile(file: string, contents: string): void {

@@ -23,7 +23,8 @@ const OUTPUT_ROWS = 3;
 export function endedCallLines(asked: ShownCall, outcome: RecordedOutcome, context: ViewContext): Line[] {
   const call = { ...asked, args: outcome.args ?? asked.args };
   const { sign, label, marks, body } = shownOutcome(call, outcome, context);
-  const [first = "", ...more] = argumentLines(call);
+  const isCommand = call.toolName === "execute";
+  const [first = "", ...more] = isCommand ? argumentLines(call) : [firstOf(call.args, call.toolName)];
   const title = titleSpans(sign, label ?? call.toolName, first);
   const time = outcome.durationMs > 0 ? [span(formatDuration(outcome.durationMs), dim)] : [];
   const head = marks.length === 0 ? title : [...title, span("  "), ...marks];
