@@ -228,6 +228,7 @@ class ScheduledStore implements Store {
 
   read: Store["read"] = (...args) => this.#operation("read", () => this.#memory.read(...args));
   findInput: Store["findInput"] = (...args) => this.#operation("findInput", () => this.#memory.findInput(...args));
+  findBlob: Store["findBlob"] = (...args) => this.#operation("findBlob", () => this.#memory.findBlob(...args));
   findEvents: Store["findEvents"] = (...args) => this.#operation("findEvents", () => this.#memory.findEvents(...args));
   thread: Store["thread"] = (...args) => this.#operation("thread", () => this.#memory.thread(...args));
   threads: Store["threads"] = (...args) => this.#operation("threads", () => this.#memory.threads(...args));
@@ -239,6 +240,8 @@ class ScheduledStore implements Store {
   blob: Store["blob"] = (...args) => this.#operation("blob", () => this.#memory.blob(...args));
   saveDraft: Store["saveDraft"] = (...args) => this.#operation("saveDraft", () => this.#memory.saveDraft(...args));
   draft: Store["draft"] = (...args) => this.#operation("draft", () => this.#memory.draft(...args));
+
+  followThreads: Store["followThreads"] = (resourceId) => this.#memory.followThreads(resourceId);
 
   /** Notifications are scheduled, and changes in between cause only one. */
   follow(threadId: string, changed: (seq?: number) => void): () => void {

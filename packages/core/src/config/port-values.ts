@@ -29,6 +29,7 @@ export const StoreValue = withMethods<Store>(
     "append",
     "read",
     "findInput",
+    "findBlob",
     "findEvents",
     "thread",
     "threads",
@@ -40,6 +41,7 @@ export const StoreValue = withMethods<Store>(
     "saveDraft",
     "draft",
     "follow",
+    "followThreads",
   ],
 );
 

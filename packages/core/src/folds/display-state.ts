@@ -9,6 +9,8 @@ export interface HarnessMessage extends Message {
   at: number;
   seq: number;
   interrupted: boolean;
+  /** Of a user message: the person who wrote it. `null`: not recorded. */
+  by: string | null;
   /** `args`: those that a person gave the call, if they are not the model's. */
   outcomes: Record<string, { result: ToolResult; isError: boolean; unknown: boolean; durationMs: number; args?: Json }>;
 }

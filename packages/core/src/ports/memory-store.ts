@@ -1,5 +1,6 @@
 import { CinchError } from "../errors.ts";
 import { needsLease, type DurableEvent, type StampedEvent } from "../events/event-map.ts";
+import { questionChange, ThreadChanges } from "./thread-changes.ts";
 import { MemorySearch } from "./memory-search.ts";
 import {
   blobsIn,
@@ -22,9 +23,12 @@ import type {
   Lease,
   SavedFold,
   Store,
+  ThreadListChange,
   ThreadQuery,
   ThreadRecord,
 } from "./store.ts";
+
+const isCreation = ({ type }: StampedEvent): boolean => type === "thread_created" || type === "thread_cloned";
 
 /** Data that several memory stores can share, as processes share a file. */
 export class MemoryData {
@@ -35,6 +39,8 @@ export class MemoryData {
   readonly tombstones = new Map<string, number>();
   readonly blobs = new Map<string, Uint8Array>();
   readonly followers = new Map<string, Set<() => void>>();
+  /** By resource. */
+  readonly listFollowers = new Map<string, Set<ThreadChanges>>();
   clock = 0;
 }
 
@@ -51,6 +57,8 @@ export function memoryStore(data: MemoryData = new MemoryData()): MemoryStore {
 export class MemoryStore implements Store {
   readonly #data: MemoryData;
   readonly #search: MemorySearch;
+  /** Of this store object. */
+  readonly #lists = new Set<ThreadChanges>();
   #isClosed = false;
   #isDead = false;
 
@@ -65,6 +73,7 @@ export class MemoryStore implements Store {
 
   async close(): Promise<void> {
     this.#isClosed = true;
+    for (const list of this.#lists) list.end();
     if (this.#isDead) return;
     for (const lease of this.#data.leases.values()) if (lease.holder === this) lease.holder = null;
   }
@@ -77,14 +86,15 @@ export class MemoryStore implements Store {
 
   async append(threadId: string, events: readonly StampedEvent[], options: AppendOptions): Promise<AppendResult> {
     this.#assertOpen();
-    const first = events[0];
-    const isNew = first?.type === "thread_created" || first?.type === "thread_cloned";
-    if (isNew && !this.#data.leases.has(threadId)) this.#create(threadId, first);
+    const [first] = events;
+    const isNew = first !== undefined && isCreation(first) && !this.#data.leases.has(threadId);
+    if (isNew) this.#create(threadId, first);
     else {
       const rejected = this.#whyRejected(threadId, events, options);
       if (rejected) return rejected;
     }
     const thread = this.#thread(threadId);
+    const { record } = thread;
     const lease = this.#leaseOf(threadId);
     if (options.take !== undefined) {
       lease.epoch += 1;
@@ -94,9 +104,13 @@ export class MemoryStore implements Store {
     let seq = options.afterSeq;
     for (const event of events) this.#write(thread, event, ++seq);
     if (options.release) lease.holder = null;
-    if (options.active !== undefined) thread.record = { ...thread.record, active: options.active };
+    if (options.active !== undefined && options.active !== thread.record.active)
+      thread.record = { ...thread.record, active: options.active };
     if (options.take !== undefined) thread.draft = [];
     this.#changed(threadId);
+    if (isNew) this.#announce(thread, { kind: "created", thread: thread.record });
+    else if (thread.record !== record) this.#announce(thread, { kind: "changed", thread: thread.record });
+    if (changesQuestions(thread, events)) this.#announce(thread, { kind: "pending", threadId });
     return { kind: "appended", seq, epoch: lease.epoch };
   }
 
@@ -107,6 +121,8 @@ export class MemoryStore implements Store {
     const refused: AppendResult = { kind: "refused", lease: this.#status(threadId) };
     if (options.epoch !== undefined && (lease.epoch !== options.epoch || lease.holder !== this)) return refused;
     if (lastSeq(thread) > options.afterSeq) return { kind: "newer", events: this.#read(thread, options.afterSeq) };
+    // A clone that is to begin later than this thread ends: there is nothing newer, and the thread exists all the same.
+    if (events.some(isCreation)) return { kind: "newer", events: this.#read(thread, 0) };
     const isFree = lease.holder === null || lease.holder.#isDead;
     if (options.take !== undefined && (lease.epoch !== options.take || !isFree)) return refused;
     if (options.epoch === undefined && options.take === undefined && events.some(needsLease)) return refused;
@@ -117,7 +133,7 @@ export class MemoryStore implements Store {
     const journal: StoredRow[] = [];
     const own = { journal, from: 1, to: Infinity };
     const record = { id: threadId, createdAt: event.at, updatedAt: event.at, active: false };
-    const rest = { journal, first: event, touched: ++this.#data.clock, draft: [], fold: undefined };
+    const rest = { journal, first: event, touched: ++this.#data.clock, asking: false, draft: [], fold: undefined };
     if (event.type === "thread_created") {
       const { title, resourceId, metadata = {} } = event;
       const parentId = event.agent?.owner ?? event.parent?.threadId ?? null;
@@ -191,13 +207,27 @@ export class MemoryStore implements Store {
     );
   }
 
-  async findInput(threadId: string, inputId: string): Promise<number | undefined> {
+  async findInput(threadId: string, inputId: string, { all = false } = {}): Promise<number | undefined> {
+    this.#assertOpen();
     const { journal, segments } = this.#thread(threadId);
     const own = segments.filter((segment) => segment.journal === journal).flatMap((segment) => rowsOf(segment));
-    const isIt = (event: StampedEvent) => event.type === "input_accepted" && event.named && event.inputId === inputId;
+    const isIt = (event: StampedEvent) =>
+      event.type === "input_accepted" && (all || event.named) && event.inputId === inputId;
     const text = JSON.stringify(inputId);
     // Most rows can be skipped without parsing them.
-    return own.findLast(({ json }) => json.includes(text) && isIt(JSON.parse(json) as StampedEvent))?.seq;
+    const isFound = ({ json }: StoredRow) => json.includes(text) && isIt(JSON.parse(json) as StampedEvent);
+    return (own.findLast(isFound) ?? (all ? journal.findLast(isFound) : undefined))?.seq;
+  }
+
+  async findBlob(threadId: string, hash: string): Promise<number[]> {
+    this.#assertOpen();
+    const rows = this.#thread(threadId).segments.flatMap((segment) => rowsOf(segment));
+    const refers = ({ json }: StoredRow) =>
+      json.includes(hash) && Array.from(blobsIn(JSON.parse(json) as StampedEvent)).includes(hash);
+    return rows
+      .filter(refers)
+      .map(({ seq }) => seq)
+      .toReversed();
   }
 
   async thread(threadId: string): Promise<ThreadRecord | undefined> {
@@ -236,6 +266,7 @@ export class MemoryStore implements Store {
       this.#data.leases.set(record.id, { epoch: this.#leaseOf(record.id).epoch + 1, holder: null });
       this.#changed(record.id);
     }
+    for (const thread of family) this.#announce(thread, { kind: "deleted", threadId: thread.record.id });
     const freed = new Set(family.flatMap(keptBlobs));
     if (freed.size === 0) return;
     const kept = new Set([...this.#data.threads.values()].flatMap(keptBlobs));
@@ -301,6 +332,23 @@ export class MemoryStore implements Store {
     return () => void followers.delete(follower);
   }
 
+  followThreads(resourceId: string): ThreadChanges {
+    this.#assertOpen();
+    const followers = this.#data.listFollowers.get(resourceId) ?? new Set();
+    const changes = new ThreadChanges(() => {
+      followers.delete(changes);
+      this.#lists.delete(changes);
+    });
+    this.#data.listFollowers.set(resourceId, followers.add(changes));
+    this.#lists.add(changes);
+    return changes;
+  }
+
+  #announce({ record, first }: MemoryThread, change: ThreadListChange): void {
+    if (change.kind !== "pending" && isSubagent(first)) return;
+    for (const follower of this.#data.listFollowers.get(record.resourceId) ?? []) follower.push(change);
+  }
+
   #changed(threadId: string): void {
     for (const follower of this.#data.followers.get(threadId) ?? []) queueMicrotask(follower);
   }
@@ -325,4 +373,15 @@ export class MemoryStore implements Store {
   #assertOpen(): void {
     if (this.#isClosed) throw new CinchError("CLOSED", "The store is not open. Call its open() first.");
   }
+}
+
+/** Whether the events ask, answer or end questions to a person. */
+function changesQuestions(thread: MemoryThread, events: readonly StampedEvent[]): boolean {
+  let isChanged = false;
+  for (const change of events.map(questionChange)) {
+    if (change === undefined || (change === "ended" && !thread.asking)) continue;
+    thread.asking = change !== "ended";
+    isChanged = true;
+  }
+  return isChanged;
 }

@@ -25,8 +25,8 @@ export async function messagesOf(
   for (const event of events) {
     if (event.type === "tool_end") messages = draft.ended(messages, event);
     if (!isMessage(event)) continue;
-    const { message, at, seq, interrupted = false } = event;
-    messages = draft.added(messages, { ...message, at, seq, interrupted, outcomes: {} });
+    const { message, at, seq, interrupted = false, by = null } = event;
+    messages = draft.added(messages, { ...message, at, seq, interrupted, by, outcomes: {} });
   }
   return messages.slice(-limit);
 }
@@ -40,7 +40,8 @@ export async function outcomeOf(thread: Thread, inputId: string, seq: number): P
   if (inbox.some((item) => item.inputId === inputId) || (turn && trieGet(turn.inputIds, inputId))) return undefined;
   let turnId: string | undefined;
   let result: TurnResult = { reason: "aborted", message: null };
-  for await (const event of eventsAfter(thread, seq)) {
+  for await (const event of eventsAfter(thread, seq - 1)) {
+    if (event.type === "input_accepted" && event.inputId === inputId && event.retry) turnId = event.turnId;
     if (event.type === "input_taken" && event.inputId === inputId) turnId = event.turnId;
     if (event.type === "input_removed" && event.inputId === inputId) return result;
     if (turnId === undefined || event.turnId !== turnId) continue;
