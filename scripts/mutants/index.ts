@@ -12,6 +12,7 @@ import { panels } from "./panels.ts";
 import { patterns } from "./patterns.ts";
 import { permissions } from "./permissions.ts";
 import { profiles } from "./profiles.ts";
+import { remotePeople } from "./remote-people.ts";
 import { search } from "./search.ts";
 import { seats } from "./seats.ts";
 import { setup } from "./setup.ts";
@@ -36,6 +37,7 @@ export const mutants: readonly Mutant[] = [
   ...turns,
   ...subagents,
   ...seats,
+  ...remotePeople,
   ...limits,
   ...conversation,
   ...memory,

@@ -5,6 +5,7 @@ export type ErrorCode =
   | "NOT_PENDING"
   | "ALREADY_ANSWERED"
   | "THREAD_NOT_FOUND"
+  | "THREAD_EXISTS"
   | "UNKNOWN_MODE"
   | "STORE_FULL"
   | "STORE_BUSY"

@@ -20,6 +20,7 @@ import type { Usage } from "./events/message.ts";
 import { randomIds, type Ids } from "./ports/ids.ts";
 import { systemClock, type Clock } from "./ports/clock.ts";
 import { ClockValue, ContextSources, MemoryValue, StoreValue, WorkspaceValue } from "./config/port-values.ts";
+import { ReachableThreads } from "./thread/reachable-threads.ts";
 import { ThreadRegistry } from "./thread/thread-registry.ts";
 import { Session } from "./session.ts";
 import { isStandard } from "./tools/schema.ts";
@@ -33,6 +34,18 @@ import { printAtExit } from "./thread/unanswered.ts";
 import { onThreadDeleted, type Workspace } from "./ports/workspace.ts";
 
 /** `Values`: the type of the state of a thread, from the `stateSchema`. */
+/** What `createSession` takes. */
+export interface SessionOptions {
+  /** The thread that the session enters. */
+  threadId?: string;
+  /** Whose threads the session creates and lists; default: that of the harness. */
+  resourceId?: string;
+  /** The session reaches threads of its resource only. Others do not exist for it. */
+  confined?: boolean;
+  /** The person whom the session acts for. Every event of its commands says so. */
+  by?: string;
+}
+
 export interface HarnessConfig<Values = StateValues> {
   id: string;
   /** Default: in memory, and lost with the process. */
@@ -166,7 +179,7 @@ export class Harness<Values = StateValues> {
     const ports = { store, clock, ids, modes: this.#modes, shape: this.#shape, workspace, memory, sources };
     const cost = (usage: Usage, modelId: string) => costOf(usage, modelId, prices);
     this.#registry = new ThreadRegistry({ ...ports, costOf: cost }, this.#agentModes, onRecover);
-    this.#session = this.#newSession(resourceId);
+    this.#session = this.#newSession({});
     this.#heartbeats = new Heartbeats({ clock, report: (message) => this.#inform(message) }, valid.heartbeats);
   }
 
@@ -233,10 +246,10 @@ export class Harness<Values = StateValues> {
   }
 
   /** Opens another session, for another person or program. */
-  async createSession(options: { threadId?: string; resourceId?: string } = {}): Promise<Session<Values>> {
-    const { threadId, resourceId = this.#config.resourceId } = optionsOf("createSession", options);
+  async createSession(options: SessionOptions = {}): Promise<Session<Values>> {
+    const { threadId, ...seat } = optionsOf("createSession", options);
     await this.init();
-    const session = this.#newSession(resourceId);
+    const session = this.#newSession(seat);
     try {
       if (threadId !== undefined) await session.switchThread({ threadId });
     } catch (error) {
@@ -246,12 +259,12 @@ export class Harness<Values = StateValues> {
     return session;
   }
 
-  #newSession(resourceId: string): Session<Values> {
+  #newSession(options: Omit<SessionOptions, "threadId">): Session<Values> {
     const { ids, clock } = this.#config;
+    const { resourceId = this.#config.resourceId, confined = false, by } = options;
     const session = new Session<Values>(
       {
-        store: this.#store,
-        registry: this.#registry,
+        threads: new ReachableThreads(this.#store, this.#registry, confined ? resourceId : null),
         modes: this.#modes,
         shape: this.#shape,
         rules: this.#rules,
@@ -260,7 +273,7 @@ export class Harness<Values = StateValues> {
         ready: () => this.init(),
         left: () => void this.#sessions.delete(session),
       },
-      resourceId,
+      { resourceId, by },
     );
     this.#sessions.add(session);
     return session;

@@ -20,7 +20,9 @@ export type { Settings } from "./config/settings.ts";
 export type { SubagentBackground, SubagentSessions } from "./config/subagent-options.ts";
 export type { StateUpdates, StateValues, WholeState } from "./config/state-shape.ts";
 export type { ApprovalAnswer, SuspensionAnswer } from "./commands/answers.ts";
+export type { CloneOptions } from "./commands/clone.ts";
 export type { Compacted } from "./commands/compact.ts";
+export type { CreateOptions } from "./commands/create-thread.ts";
 export type { Input, InputFile } from "./commands/input.ts";
 export type { RewindOptions, RewindResult } from "./commands/rewind.ts";
 export { CinchError, type ErrorCode } from "./errors.ts";
@@ -69,7 +71,7 @@ export type {
 } from "./folds/display-state.ts";
 export type { InboxItem } from "./folds/inbox.ts";
 export type { ModifiedFile } from "./folds/modified.ts";
-export { Harness, type HarnessConfig } from "./harness.ts";
+export { Harness, type HarnessConfig, type SessionOptions } from "./harness.ts";
 export type { LanguageModel } from "./model/compat.ts";
 export type { InterruptOn } from "./permissions/gate.ts";
 export type { Fit } from "./permissions/judge.ts";

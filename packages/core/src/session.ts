@@ -1,18 +1,16 @@
 import { answerApproval, answerSuspension, type ApprovalAnswer, type SuspensionAnswer } from "./commands/answers.ts";
 import { AnswerTargets } from "./commands/answer-target.ts";
-import { Subscribers } from "./thread/subscribers.ts";
 import { controlInForce } from "./commands/control-in-force.ts";
 import { cloneThread, type CloneOptions } from "./commands/clone.ts";
 import { requestCompaction, type Compacted } from "./commands/compact.ts";
 import { explainContext, type ContextExplanation } from "./queries/explain-context.ts";
-import { createThread } from "./commands/create-thread.ts";
+import { createThread, type CreateOptions } from "./commands/create-thread.ts";
 import { addGrant, rename, setRule, setState, switchMode, switchModel } from "./commands/thread-settings.ts";
 import type { ModelSwitch } from "./commands/thread-settings.ts";
 import { closedError } from "./errors.ts";
 import type { Delivery, HarnessEvent } from "./events/event-map.ts";
 import type { FileDiff } from "./events/files.ts";
 import { newControl, type Control } from "./folds/control.ts";
-import type { Folds } from "./folds/folds.ts";
 import { trieRecord } from "./folds/trie.ts";
 import { newDisplayState } from "./folds/display.ts";
 import type { HarnessDisplayState, HarnessMessage } from "./folds/display-state.ts";
@@ -24,23 +22,23 @@ import { prepareInput, editQueued, post, removeQueued, send, type Input } from "
 import { resume } from "./commands/resume.ts";
 import type { Usage } from "./events/message.ts";
 import type { HarnessMode, Modes } from "./config/modes.ts";
-import { optionsOf } from "./commands/options.ts";
+import { optionsOf, type CheckedOptions } from "./commands/options.ts";
 import { plainRule, type Policy, type Rule, type ToolCategory } from "./permissions/rule.ts";
 import type { Ids } from "./ports/ids.ts";
-import type { ThreadRegistry } from "./thread/thread-registry.ts";
+import type { ReachableThreads } from "./thread/reachable-threads.ts";
+import { Seat } from "./thread/seat.ts";
+import { SignedThread } from "./thread/signed-thread.ts";
 import { retry } from "./commands/retry.ts";
 import { diffSince, rewindThread, type RewindOptions, type RewindResult } from "./commands/rewind.ts";
 import type { StateShape, StateUpdates, StateValues, WholeState } from "./config/state-shape.ts";
-import type { Store, ThreadQuery, ThreadRecord } from "./ports/store.ts";
-import { arriveAt } from "./thread/arrive-at.ts";
+import type { ThreadQuery, ThreadRecord } from "./ports/store.ts";
 import type { Listener } from "./thread/subscriber.ts";
 import { settled, type Settled } from "./queries/settled.ts";
 import type { Thread } from "./thread/thread.ts";
 import type { TurnResult } from "./thread/turn-results.ts";
 
 export interface SessionPorts {
-  store: Store;
-  registry: ThreadRegistry;
+  threads: ReachableThreads;
   modes: Modes;
   shape: StateShape;
   /** The rules of the configuration. */
@@ -58,32 +56,33 @@ export interface SessionPorts {
  */
 export class Session<Values = StateValues> {
   readonly resourceId: string;
+  /** The person whom this session acts for: the `by` of its commands. */
+  readonly by: string | undefined;
   readonly #ports: SessionPorts;
   readonly #noThread: HarnessDisplayState;
-  readonly #subscribers: Subscribers;
+  readonly #seat: Seat;
   readonly #answerTargets = new AnswerTargets();
-  #thread: Thread | null = null;
-  #offDeleted: (() => void) | undefined;
   #commands: Promise<unknown> = Promise.resolve();
   #closed = false;
 
-  constructor(ports: SessionPorts, resourceId: string) {
+  constructor(ports: SessionPorts, { resourceId, by }: { resourceId: string; by: string | undefined }) {
     this.#ports = ports;
     this.#noThread = { ...newDisplayState(null), yolo: ports.shape.yolo };
-    this.#subscribers = new Subscribers(ports.now);
+    this.#seat = new Seat(ports.threads, ports.now);
     this.resourceId = resourceId;
+    this.by = by;
   }
 
   // Events
 
   /** Calls back for every event of the session's current thread. `since`: first replays the events after this one. */
   subscribe(listener: Listener, options: { since?: number } = {}): () => void {
-    return this.#subscribers.subscribe(listener, optionsOf("subscribe", options).since);
+    return this.#seat.subscribers.subscribe(listener, optionsOf("subscribe", options).since);
   }
 
   /** The same as an async iterable, for a reader with its own pace. Ends with the session, or when the signal is aborted. */
   events(options: { since?: number; signal?: AbortSignal } = {}): AsyncGenerator<HarnessEvent, void, undefined> {
-    return this.#subscribers.events(optionsOf("events", options));
+    return this.#seat.subscribers.events(optionsOf("events", options));
   }
 
   /** Immutable, and the same object until something changes. */
@@ -101,7 +100,7 @@ export class Session<Values = StateValues> {
 
   /** For the harness: delivers an event that is not about a thread. */
   push(event: NewLive): void {
-    this.#subscribers.push({ ...event, threadId: this.#thread?.id ?? "", at: this.#ports.now() } as HarnessEvent);
+    this.#seat.subscribers.push({ ...event, threadId: this.#thread?.id ?? "", at: this.#ports.now() } as HarnessEvent);
   }
 
   // Input
@@ -110,12 +109,12 @@ export class Session<Values = StateValues> {
   async sendMessage(input: Input): Promise<TurnResult> {
     // The turn is not awaited in the queue of commands, so that the session accepts other commands meanwhile.
     const accepted = () => prepareInput(optionsOf("sendMessage", input), "send", this.#ports.ids);
-    return (await this.#command(async (thread) => send(thread, await accepted()))).turn;
+    return (await this.#command(async (signed) => send(signed, await accepted()))).turn;
   }
 
   async post(options: Input & { delivery: Delivery }): Promise<{ inputId: string }> {
     const { delivery, ...input } = optionsOf("post", options);
-    return this.#command(async (thread) => post(thread, await prepareInput(input, delivery, this.#ports.ids)));
+    return this.#command(async (signed) => post(signed, await prepareInput(input, delivery, this.#ports.ids)));
   }
 
   /** Adds a message to the running turn, after the calls of its step. */
@@ -129,15 +128,15 @@ export class Session<Values = StateValues> {
   }
 
   listInbox(): Promise<readonly InboxItem[]> {
-    return this.#command(async (thread) => thread.state.inbox);
+    return this.#query(async (thread) => thread.state.inbox);
   }
 
   editInput(edit: { inputId: string; content: string }): Promise<void> {
-    return this.#command((thread) => editQueued(thread, optionsOf("editInput", edit)));
+    return this.#command((signed) => editQueued(signed, optionsOf("editInput", edit)));
   }
 
   removeInput(input: { inputId: string }): Promise<void> {
-    return this.#command((thread) => removeQueued(thread, optionsOf("removeInput", input)));
+    return this.#command((signed) => removeQueued(signed, optionsOf("removeInput", input)));
   }
 
   /** Ends the turn. Queued inputs wait for the next input or for `resume()`; with `inbox` they are dropped. */
@@ -148,7 +147,7 @@ export class Session<Values = StateValues> {
 
   /** Continues a parked turn, or takes the inputs that an abort held back. Otherwise does nothing. */
   resume(): Promise<void> {
-    return this.#command(resume);
+    return this.#query(resume);
   }
 
   /** Continues after a turn that ended with an error, a limit or an abort, without a new message. Settles when the new turn has ended. */
@@ -158,17 +157,17 @@ export class Session<Values = StateValues> {
 
   /** Settles when nothing more happens in the current thread without a person. */
   async settled(): Promise<Settled> {
-    return (await this.#command(async (thread) => ({ rest: settled(thread) }))).rest;
+    return (await this.#query(async (thread) => ({ rest: settled(thread) }))).rest;
   }
 
   /** Where the tokens of the next prompt go, and what it leaves out. */
   explainContext(): Promise<ContextExplanation> {
-    return this.#command(explainContext);
+    return this.#query(explainContext);
   }
 
   /** Lets the memory shorten the prompt now. Settles when that is done. `instructions`: what the summary must not lose. */
   async compact(options: { instructions?: string } = {}): Promise<Compacted> {
-    return (await this.#command((thread) => requestCompaction(thread, optionsOf("compact", options)))).compacted;
+    return (await this.#command((signed) => requestCompaction(signed, optionsOf("compact", options)))).compacted;
   }
 
   /** Answers a suspended call. */
@@ -176,7 +175,7 @@ export class Session<Values = StateValues> {
     const answer = optionsOf("respondToToolSuspension", options);
     if (this.#thread?.children.isOpening) await this.#thread.children.opened();
     const bound = this.#answerTargets.bind(this.#thread, "suspended", answer);
-    return bound.until(this.#command((thread) => answerSuspension(thread, answer, bound.find), bound.threadId));
+    return bound.until(this.#command((signed) => answerSuspension(signed, answer, bound.find), bound.threadId));
   }
 
   /** Answers a call that waits for an approval. */
@@ -184,7 +183,7 @@ export class Session<Values = StateValues> {
     const answer = optionsOf("respondToToolApproval", options);
     if (this.#thread?.children.isOpening) await this.#thread.children.opened();
     const bound = this.#answerTargets.bind(this.#thread, "asking", answer);
-    return bound.until(this.#command((thread) => answerApproval(thread, answer, bound.find), bound.threadId));
+    return bound.until(this.#command((signed) => answerApproval(signed, answer, bound.find), bound.threadId));
   }
 
   // Modes, permissions, state
@@ -195,7 +194,7 @@ export class Session<Values = StateValues> {
 
   /** Takes effect with the next step. The conversation stays, and a running turn continues. */
   switchMode(mode: { modeId: string }): Promise<void> {
-    return this.#command((thread) => switchMode(thread, optionsOf("switchMode", mode).modeId));
+    return this.#command((signed) => switchMode(signed, optionsOf("switchMode", mode).modeId));
   }
 
   getCurrentModeId(): string {
@@ -203,7 +202,7 @@ export class Session<Values = StateValues> {
   }
 
   switchModel(model: ModelSwitch): Promise<void> {
-    return this.#command((thread) => switchModel(thread, optionsOf("switchModel", model)));
+    return this.#command((signed) => switchModel(signed, optionsOf("switchModel", model)));
   }
 
   getCurrentModelId(): string {
@@ -212,20 +211,20 @@ export class Session<Values = StateValues> {
   }
 
   setPermissionForTool(rule: { toolName: string; policy: Policy; match?: string }): Promise<void> {
-    return this.#command((thread) => setRule(thread, optionsOf("setPermissionForTool", rule)));
+    return this.#command((signed) => setRule(signed, optionsOf("setPermissionForTool", rule)));
   }
 
   setPermissionForCategory(rule: { category: ToolCategory; policy: Policy }): Promise<void> {
-    return this.#command((thread) => setRule(thread, optionsOf("setPermissionForCategory", rule)));
+    return this.#command((signed) => setRule(signed, optionsOf("setPermissionForCategory", rule)));
   }
 
   /** Has the effect of the answer `always_allow_tool`. */
   grantSessionTool(target: { toolName: string; match?: string }): Promise<void> {
-    return this.#command((thread) => addGrant(thread, optionsOf("grantSessionTool", target)));
+    return this.#command((signed) => addGrant(signed, optionsOf("grantSessionTool", target)));
   }
 
   grantSessionCategory(target: { category: ToolCategory }): Promise<void> {
-    return this.#command((thread) => addGrant(thread, optionsOf("grantSessionCategory", target)));
+    return this.#command((signed) => addGrant(signed, optionsOf("grantSessionCategory", target)));
   }
 
   getSessionGrants(): Rule[] {
@@ -243,12 +242,16 @@ export class Session<Values = StateValues> {
 
   /** Changes the given keys and no others. */
   setState(updates: StateUpdates<Values>): Promise<void> {
-    return this.#command((thread) => setState(thread, this.#ports.shape, updates));
+    return this.#command((signed) => setState(signed, this.#ports.shape, updates));
   }
 
   /** `undefined`: the configuration no longer has it. */
   get #mode(): HarnessMode | undefined {
     return this.#ports.modes.all.find(({ id }) => id === this.getCurrentModeId());
+  }
+
+  get #thread(): Thread | null {
+    return this.#seat.thread;
   }
 
   get #control(): Control {
@@ -257,8 +260,8 @@ export class Session<Values = StateValues> {
 
   // Threads
 
-  createThread(options: { title?: string } = {}): Promise<ThreadRecord> {
-    return this.#ordered(async () => this.#create(optionsOf("createThread", options).title ?? ""));
+  createThread(options: CreateOptions = {}): Promise<ThreadRecord> {
+    return this.#ordered(async () => this.#create(optionsOf("createThread", options)));
   }
 
   /** The newest thread of the resource that is not a subagent's, or a new one. */
@@ -269,54 +272,60 @@ export class Session<Values = StateValues> {
   switchThread(thread: { threadId: string }): Promise<ThreadRecord> {
     return this.#ordered(async () => {
       const { threadId } = optionsOf("switchThread", thread);
-      await this.#enter(threadId);
-      return this.#record(threadId);
+      await this.#seat.enter(threadId);
+      return this.#ports.threads.record(threadId);
     });
   }
 
   renameThread(options: { title: string }): Promise<void> {
-    return this.#command((thread) => rename(thread, optionsOf("renameThread", options).title));
+    return this.#command((signed) => rename(signed, optionsOf("renameThread", options).title));
   }
 
   deleteThread(thread: { threadId: string }): Promise<void> {
     return this.#ordered(async () => {
       const { threadId } = optionsOf("deleteThread", thread);
-      await this.#ports.store.deleteThread(threadId);
+      await this.#ports.threads.delete(threadId);
       if (this.#thread?.id === threadId) await this.#thread.refresh();
     });
   }
 
   /** Creates a thread that begins as this one was at `atSeq`, and makes it the current thread. */
   async cloneThread(options: CloneOptions = {}): Promise<ThreadRecord> {
-    const { sourceThreadId, ...cut } = optionsOf("cloneThread", options);
-    const cloneAndEnter = async (source: Thread) => {
-      const { id, folds } = await cloneThread(source, cut);
-      await this.#enter(id, folds);
-      return this.#record(id);
-    };
-    return this.#command(cloneAndEnter, sourceThreadId);
+    const { sourceThreadId = this.#thread?.id, ...cut } = optionsOf("cloneThread", options);
+    const { threads } = this.#ports;
+    return this.#ordered(async () => {
+      const existing = cut.id === undefined ? undefined : await threads.find(cut.id);
+      const cloneAndEnter = async (source: SignedThread) => {
+        const { id, folds } = await cloneThread(source, threads, cut);
+        await this.#seat.enter(id, folds);
+        return threads.record(id);
+      };
+      if (existing?.resourceId !== this.resourceId) return this.#at(sourceThreadId, cloneAndEnter);
+      await this.#seat.enter(existing.id);
+      return existing;
+    });
   }
 
   /** Newest first. Threads of subagents are listed only with `parentId`. */
   listThreads(query: Omit<ThreadQuery, "active" | "topLevel"> = {}): Promise<ThreadRecord[]> {
     const list = ({ resourceId = this.resourceId, limit = 50, ...rest }: ThreadQuery) =>
-      this.#ports.store.threads({ ...rest, limit, resourceId, topLevel: rest.parentId === undefined });
+      this.#ports.threads.list({ ...rest, limit, resourceId, topLevel: rest.parentId === undefined });
     return this.#ordered(async () => list(optionsOf("listThreads", query)));
   }
 
   /** Reverts conversation, files, or both to `toSeq`. Events up to `toSeq` stay in force. The journal keeps the others. */
   rewind(options: RewindOptions): Promise<RewindResult> {
-    return this.#command((thread) => rewindThread(thread, optionsOf("rewind", options)));
+    return this.#command((signed) => rewindThread(signed, optionsOf("rewind", options)));
   }
 
   /** The changes of the thread to files after the event `since`; default: all. */
   diff(options: { since?: number } = {}): Promise<FileDiff[]> {
-    return this.#command(async (thread) => diffSince(thread, optionsOf("diff", options).since ?? 0));
+    return this.#query(async (thread) => diffSince(thread, optionsOf("diff", options).since ?? 0));
   }
 
   /** The newest messages before the event `before`, oldest first; default: the newest of all. */
   listMessages(page: { limit?: number; before?: number } = {}): Promise<HarnessMessage[]> {
-    return this.#command((thread) => messagesOf(thread, optionsOf("listMessages", page)));
+    return this.#query((thread) => messagesOf(thread, optionsOf("listMessages", page)));
   }
 
   // Seat
@@ -326,27 +335,27 @@ export class Session<Values = StateValues> {
     if (this.#closed) return;
     this.#closed = true;
     await this.#commands;
-    this.#subscribers.close();
-    const thread = this.#thread;
-    this.#offDeleted?.();
-    this.#thread = null;
+    this.#seat.leave();
     this.#ports.left();
-    // Not awaited: the thread stays open as long as this process drives it.
-    if (thread) this.#ports.registry.release(thread).catch(() => undefined);
   }
 
   /** For the harness, which closes its threads itself, without waiting for their turns. */
   abandon(): void {
     this.#closed = true;
-    this.#subscribers.close();
+    this.#seat.subscribers.close();
   }
 
-  #command<T>(work: (thread: Thread) => Promise<T>, threadId = this.#thread?.id): Promise<T> {
-    return this.#ordered(async () => {
-      const id = threadId ?? this.#thread?.id ?? (await this.#select()).id;
-      if (this.#thread?.id === id) return work(this.#thread);
-      return this.#ports.registry.visit(id, work);
-    });
+  #command<T>(work: (signed: SignedThread) => Promise<T>, threadId = this.#thread?.id): Promise<T> {
+    return this.#ordered(() => this.#at(threadId, work));
+  }
+
+  async #at<T>(threadId: string | undefined, work: (signed: SignedThread) => Promise<T>): Promise<T> {
+    const id = threadId ?? this.#thread?.id ?? (await this.#select()).id;
+    return this.#seat.visit(id, (thread) => work(new SignedThread(thread, this.by)));
+  }
+
+  #query<T>(work: (thread: Thread) => Promise<T>): Promise<T> {
+    return this.#command(({ thread }) => work(thread));
   }
 
   #ordered<T>(work: () => Promise<T>): Promise<T> {
@@ -360,40 +369,19 @@ export class Session<Values = StateValues> {
   }
 
   async #select(): Promise<ThreadRecord> {
-    const [newest] = await this.#ports.store.threads({ resourceId: this.resourceId, topLevel: true, limit: 1 });
-    if (!newest) return this.#create("");
-    if (this.#thread?.id !== newest.id) await this.#enter(newest.id);
+    const [newest] = await this.#ports.threads.list({ resourceId: this.resourceId, topLevel: true, limit: 1 });
+    if (!newest) return this.#create({});
+    await this.#seat.enter(newest.id);
     return newest;
   }
 
-  async #create(title: string): Promise<ThreadRecord> {
+  async #create(options: CheckedOptions<"createThread">): Promise<ThreadRecord> {
     await this.#thread?.refresh();
     const shown = { modeId: this.getCurrentModeId(), modelId: this.getCurrentModelId() };
-    const { resourceId } = this;
+    const { resourceId, by } = this;
     const control = this.#thread ? await controlInForce(this.#thread) : newControl;
-    const id = await createThread(this.#ports, { title, resourceId, ...shown, control });
-    await this.#enter(id);
-    return this.#record(id);
-  }
-
-  async #record(threadId: string): Promise<ThreadRecord> {
-    return (await this.#ports.store.thread(threadId))!;
-  }
-
-  async #enter(threadId: string, from?: Folds): Promise<void> {
-    if (this.#thread?.id === threadId) return;
-    const next = await this.#ports.registry.acquire(threadId, from);
-    this.#sit(next);
-  }
-
-  /** Switches to another thread, and brings the subscribers up to date with it. */
-  #sit(next: Thread | null): void {
-    const previous = this.#thread;
-    this.#offDeleted?.();
-    this.#thread = next;
-    this.#subscribers.attach(next);
-    this.#offDeleted = next?.onDeleted(() => this.#sit(null));
-    if (previous) this.#ports.registry.release(previous).catch(() => undefined);
-    if (next) arriveAt(next, { previous, subscribers: this.#subscribers, at: this.#ports.now() });
+    const id = await createThread(this.#ports, { ...options, resourceId, by, ...shown, control });
+    await this.#seat.enter(id);
+    return this.#ports.threads.record(id);
   }
 }

@@ -57,8 +57,8 @@ class ExportFold {
     }
   }
 
-  #said({ message, at, seq, interrupted = false }: DurableEvent<"message_end">): void {
-    const shown: HarnessMessage = { ...message, at, seq, interrupted, outcomes: {} };
+  #said({ message, at, seq, by, interrupted = false }: DurableEvent<"message_end">): void {
+    const shown: HarnessMessage = { ...message, at, seq, interrupted, by: by ?? null, outcomes: {} };
     this.#messages.push(shown);
     if (interrupted) return;
     for (const part of message.content) if (part.type === "tool-call") this.#callers.set(part.toolCallId, shown);

@@ -80,7 +80,7 @@ test("changes of files are shown with their diffs, or with the reason why there 
 test("no text of a thread reaches the pager as a control or changes its direction", () => {
   for (const [name, attack] of Object.entries(hostile)) {
     const outcome = { result: { content: attack, details: { diff: `@@ -1 +1 @@\n-${attack}\n+b\n` } }, isError: false };
-    const base = { id: "m", at: 0, seq: 1, interrupted: true };
+    const base = { id: "m", at: 0, seq: 1, interrupted: true, by: null };
     const messages: HarnessMessage[] = [
       { ...base, role: "user", content: [{ type: "text", text: attack }], outcomes: {} },
       { ...base, role: "note", content: [{ type: "text", text: attack }], outcomes: {} },

@@ -17,6 +17,7 @@ const queued = (inputId: string, content: string): InboxItem => ({
   delivery: "follow_up",
   files: [],
   note: false,
+  by: null,
   at: 0,
 });
 const texts = ({ editor }: UiState) => editor.text;

@@ -21,7 +21,7 @@ export function message(
   rest: Partial<HarnessMessage> = {},
 ): HarnessMessage {
   const { createdAt: at } = emptyThread;
-  return { id: "m", role, content, at, seq: 1, interrupted: false, outcomes: {}, ...rest };
+  return { id: "m", role, content, at, seq: 1, interrupted: false, by: null, outcomes: {}, ...rest };
 }
 
 /** A thread in which this text stands wherever a text from outside can stand. */

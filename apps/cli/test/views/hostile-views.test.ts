@@ -69,7 +69,9 @@ function subagent(foreign: string): ActiveSubagent {
 
 /** Rows of the app in which a foreign text has its place. */
 function appLines(foreign: string): Line[] {
-  const inbox = [{ inputId: "i", delivery: "steer" as const, content: foreign, files: [], note: false, at: 0 }];
+  const inbox = [
+    { inputId: "i", delivery: "steer" as const, content: foreign, files: [], note: false, by: null, at: 0 },
+  ];
   const activeSubagents = { c: subagent(foreign) };
   const tools = FOREIGN_TOOLS.map((toolName) => ({ toolName, args: argsWith(foreign) }));
   const running = { ...display, status: "running", modelId: foreign } as HarnessDisplayState;

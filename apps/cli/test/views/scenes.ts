@@ -94,6 +94,7 @@ const inbox = (content: string, delivery: "send" | "steer" | "follow_up") => ({
   content,
   files: [],
   note: false,
+  by: null,
   at: 0,
 });
 
@@ -133,6 +134,7 @@ export const scenes: Record<string, Scene> = {
         seq: 1,
         at: 0,
         interrupted: false,
+        by: null,
         outcomes: {},
         content: [
           { type: "reasoning", text: "Hm." },

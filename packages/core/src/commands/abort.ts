@@ -1,5 +1,6 @@
 import { hasCancelledRuns, isOpenIn } from "../folds/runs.ts";
 import { withTimeout } from "../ports/clock.ts";
+import type { SignedThread } from "../thread/signed-thread.ts";
 import type { Thread } from "../thread/thread.ts";
 import { isCompactionDue, needsDriving, type Decide } from "../turn/decide.ts";
 import { refuseForeign } from "./refuse-foreign.ts";
@@ -18,10 +19,11 @@ interface AbortOptions {
  * Asks the driver to end the turn, or the one that a queued input is about to begin, and cancels all unfinished runs and a requested
  * compaction.
  */
-export async function abort(thread: Thread, options: AbortOptions): Promise<Thread> {
+export async function abort(signed: SignedThread, options: AbortOptions): Promise<Thread> {
+  const { thread } = signed;
   refuseForeign(thread.state.foreign);
   await begun(thread);
-  await thread.command(abortRequest(options));
+  await signed.command(abortRequest(options));
   return thread;
 }
 

@@ -10,6 +10,7 @@ import { policyCommand } from "./policy-command.ts";
 import { checkDecision, digestOf } from "../permissions/gate.ts";
 import { withTimeout } from "../ports/clock.ts";
 import type { ValueCheck } from "../tools/schema.ts";
+import { SignedThread } from "../thread/signed-thread.ts";
 import type { Thread } from "../thread/thread.ts";
 import type { NamedTool } from "../tools/tool.ts";
 
@@ -18,7 +19,7 @@ export interface SuspensionAnswer {
   toolCallId?: string;
   threadId?: string;
   resumeData: unknown;
-  /** The name of the responder. */
+  /** The name of the responder. That of the session takes its place, if the session has one. */
   by?: string;
   /** The `seq` of the `tool_suspended` event that the responder saw. If another question waits by now, the answer is refused. */
   seq?: number;
@@ -41,8 +42,10 @@ export interface ApprovalAnswer {
 const MESSAGE_CHARS = 100_000;
 
 /** Answers a suspended call. The first answer stands. */
-export async function answerSuspension(thread: Thread, answer: SuspensionAnswer, find: FindCall): Promise<void> {
-  const { toolCallId, by, seq } = answer;
+export async function answerSuspension(signed: SignedThread, answer: SuspensionAnswer, find: FindCall): Promise<void> {
+  const { thread } = signed;
+  const { toolCallId, seq } = answer;
+  const by = signed.by ?? answer.by;
   const resumeData = jsonOf("resumeData", answer.resumeData);
   const isSeen = (one: Call) => seq === undefined || questionSeq(one) === seq;
   const call = await findWaiting(thread, "suspended", { toolCallId, find, isSeen });
@@ -50,7 +53,7 @@ export async function answerSuspension(thread: Thread, answer: SuspensionAnswer,
   const problem = await problemOf(thread, tool?.checkAnswer, resumeData);
   if (problem !== null)
     throw new CinchError("INVALID_INPUT", `${call.toolName} does not accept this resumeData:\n${problem}`);
-  const isAnswered = await thread.command(({ turn, ...state }) => {
+  const isAnswered = await signed.command(({ turn, ...state }) => {
     if (!turn || !isStillWaiting({ turn, ...state }, call)) return null;
     const { toolCallId: id, toolName } = call;
     const resumed = {
@@ -67,8 +70,10 @@ export async function answerSuspension(thread: Thread, answer: SuspensionAnswer,
 }
 
 /** Answers a call that waits for an approval. The answer is bound to the digest of the call, and rules are checked again when it runs. */
-export async function answerApproval(thread: Thread, answer: ApprovalAnswer, find: FindCall): Promise<void> {
-  const { toolCallId, decision, digest, by } = answer;
+export async function answerApproval(signed: SignedThread, answer: ApprovalAnswer, find: FindCall): Promise<void> {
+  const { thread } = signed;
+  const { toolCallId, decision, digest } = answer;
+  const by = signed.by ?? answer.by;
   const message = checkedMessage(answer);
   if (by === BY_RULES)
     throw new CinchError("INVALID_INPUT", `by is "${BY_RULES}" only where a rule answers. Give another name.`);
@@ -79,7 +84,7 @@ export async function answerApproval(thread: Thread, answer: ApprovalAnswer, fin
   checkDecision(decision, approval.decisions);
   const edit = decision === "edit" ? await editOf(thread, call, answer.args) : { digest: approval.digest };
   const grants = grantOf(decision, call);
-  await policyCommand(thread, async (state) => {
+  await policyCommand(signed, async (state) => {
     const { turn } = state;
     if (!turn || !isStillWaiting(state, call)) throw await notPending(thread, "asking", call.toolCallId);
     const resolved: NewEvent = {
@@ -96,7 +101,9 @@ export async function answerApproval(thread: Thread, answer: ApprovalAnswer, fin
   });
   // After the answer: if the process ends in between, the next such call asks again.
   if (grantTo !== null && grants.length > 0)
-    await thread.ports.threads.visit(grantTo, (above) => policyCommand(above, async () => grants));
+    await thread.ports.threads.visit(grantTo, (above) =>
+      policyCommand(new SignedThread(above, signed.by), async () => grants),
+    );
 }
 
 function jsonOf(name: string, value: unknown): Json {

@@ -2,6 +2,7 @@ import { CinchError, type ErrorCode } from "../errors.ts";
 import type { SeqRange } from "../events/context-events.ts";
 import type { DurableEvent } from "../events/event-map.ts";
 import { estimateOf } from "../folds/context.ts";
+import type { SignedThread } from "../thread/signed-thread.ts";
 import type { Thread } from "../thread/thread.ts";
 
 export interface Compacted {
@@ -14,16 +15,17 @@ export interface Compacted {
 
 /** Asks the driver to compact the prompt. The result settles when that is done. */
 export async function requestCompaction(
-  thread: Thread,
+  signed: SignedThread,
   { instructions }: { instructions?: string | undefined },
 ): Promise<{ compacted: Promise<Compacted> }> {
+  const { thread } = signed;
   if (!thread.ports.memory)
     throw new CinchError(
       "INVALID_CONFIG",
       "compact() needs a memory, and this harness has none. Give it one, such as summaries() of @cinch/memory.",
     );
   const tokensBefore = tokensOfPrompt(thread);
-  const seq = await thread.command((state) => ({
+  const seq = await signed.command((state) => ({
     events: [{ type: "compaction_requested", ...(instructions ? { instructions } : {}) }],
     result: state.seq + 1,
   }));

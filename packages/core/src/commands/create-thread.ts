@@ -3,21 +3,32 @@ import type { StateShape } from "../config/state-shape.ts";
 import { stamp, type NewEvent } from "../events/event-map.ts";
 import { pathRulesField, yoloUpdate, type Control } from "../folds/control.ts";
 import { trieRecord } from "../folds/trie.ts";
+import type { Json } from "../events/message.ts";
 import { plainRule } from "../permissions/rule.ts";
 import type { Ids } from "../ports/ids.ts";
-import type { Store } from "../ports/store.ts";
+import type { ReachableThreads } from "../thread/reachable-threads.ts";
+import { signedBy } from "../thread/signed-thread.ts";
 
 interface CreatePorts {
-  store: Store;
+  threads: ReachableThreads;
   modes: Modes;
   shape: StateShape;
   ids: Ids;
   now(): number;
 }
 
-interface NewThread {
-  title: string;
+export interface CreateOptions {
+  /** If the resource has a thread with this id, that thread is entered, and none is created. Default: a new id. */
+  id?: string;
+  title?: string;
+  /** Free for the caller: a JSON object of at most 16,000 characters. Lists return it. */
+  metadata?: Record<string, unknown>;
+}
+
+interface NewThread extends Omit<CreateOptions, "metadata"> {
+  metadata?: Record<string, Json>;
   resourceId: string;
+  by: string | undefined;
   /** Of the session's current thread: the new thread begins with its settings. */
   control: Control;
   /** For display. */
@@ -25,15 +36,16 @@ interface NewThread {
   modelId: string;
 }
 
-/** Returns the id of the new thread. */
-export async function createThread(ports: CreatePorts, { control, ...fields }: NewThread): Promise<string> {
-  const { store, modes, shape, ids, now } = ports;
-  const id = ids("thread");
+/** Returns the id of the thread. */
+export async function createThread(ports: CreatePorts, options: NewThread): Promise<string> {
+  const { threads, modes, shape, ids, now } = ports;
+  const { id = ids("thread"), title = "", by, control, ...fields } = options;
+  const { resourceId } = fields;
   const yolo = shape.yolo ? { yolo: true } : {};
-  const shown = { ...fields, ...yolo };
+  const shown = { ...fields, title, ...yolo };
   const created: NewEvent = { type: "thread_created", ...shown, ...pathRulesField(control.policies.pathRules) };
-  const events = [created, ...inherited(control, modes)].map((event) => stamp(event, now()));
-  await store.append(id, events, { afterSeq: 0 });
+  const events = [created, ...inherited(control, modes)].map((event) => stamp(signedBy(by, event), now()));
+  await threads.create({ threadId: id, resourceId, events, afterSeq: 0 });
   return id;
 }
 

@@ -8,7 +8,7 @@ import { fromBase64 } from "../events/base64.ts";
 import { hashOf } from "../ports/hash.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { Blob } from "../ports/store.ts";
-import type { Thread } from "../thread/thread.ts";
+import type { SignedThread } from "../thread/signed-thread.ts";
 import type { TurnResult } from "../thread/turn-results.ts";
 
 /** A file that goes with a message: bytes, base64 text, or a URL that the provider fetches. */
@@ -74,11 +74,12 @@ interface PreparedInput {
 }
 
 /** `undefined`: the input is accepted now. Otherwise nothing is done, because an input with its id was accepted at this `seq`. */
-async function acceptInput(thread: Thread, { event, blobs }: PreparedInput): Promise<number | undefined> {
+async function acceptInput(signed: SignedThread, { event, blobs }: PreparedInput): Promise<number | undefined> {
+  const { thread } = signed;
   const { id, ports } = thread;
   const seqAtLookup = thread.state.seq;
   const known = event.named ? await ports.store.findInput(id, event.inputId) : undefined;
-  const isAccepted = await thread.command(({ seq, foreign, inbox, named, title, control }) => {
+  const isAccepted = await signed.command(({ seq, foreign, inbox, named, title, control }) => {
     refuseForeign(foreign);
     // Throws for an unknown mode: no process with this configuration could take the input.
     ports.modes.current(control);
@@ -92,20 +93,21 @@ async function acceptInput(thread: Thread, { event, blobs }: PreparedInput): Pro
     return { events: [event, ...rename], blobs, result: true };
   });
   if (isAccepted) return undefined;
-  return known ?? acceptInput(thread, { event, blobs });
+  return known ?? acceptInput(signed, { event, blobs });
 }
 
-export async function post(thread: Thread, input: PreparedInput): Promise<{ inputId: string }> {
-  await acceptInput(thread, input);
+export async function post(signed: SignedThread, input: PreparedInput): Promise<{ inputId: string }> {
+  await acceptInput(signed, input);
   return { inputId: input.event.inputId };
 }
 
 /** Accepts an input. The inner promise settles when its turn ends, so that the session accepts other commands meanwhile. */
-export async function send(thread: Thread, input: PreparedInput): Promise<{ turn: Promise<TurnResult> }> {
+export async function send(signed: SignedThread, input: PreparedInput): Promise<{ turn: Promise<TurnResult> }> {
+  const { thread } = signed;
   const { inputId } = input.event;
   const waiter = thread.results.add(inputId);
   try {
-    const known = await acceptInput(thread, input);
+    const known = await acceptInput(signed, input);
     if (known !== undefined) thread.results.accepted(inputId);
     const settled = known === undefined ? undefined : await outcomeOf(thread, inputId, known);
     if (settled) waiter.cancel();
@@ -117,19 +119,19 @@ export async function send(thread: Thread, input: PreparedInput): Promise<{ turn
 }
 
 export async function editQueued(
-  thread: Thread,
+  signed: SignedThread,
   { inputId, content }: { inputId: string; content: string },
 ): Promise<void> {
   checkContent(content);
-  await changeQueued(thread, { type: "input_edited", inputId, content: content.toWellFormed() });
+  await changeQueued(signed, { type: "input_edited", inputId, content: content.toWellFormed() });
 }
 
-export const removeQueued = (thread: Thread, { inputId }: { inputId: string }): Promise<void> =>
-  changeQueued(thread, { type: "input_removed", inputId });
+export const removeQueued = (signed: SignedThread, { inputId }: { inputId: string }): Promise<void> =>
+  changeQueued(signed, { type: "input_removed", inputId });
 
 /** Edits or removes an input that has not been taken yet. */
-function changeQueued(thread: Thread, event: NewEvent<"input_edited" | "input_removed">): Promise<void> {
-  return thread.command<void>(({ inbox }) => {
+function changeQueued(signed: SignedThread, event: NewEvent<"input_edited" | "input_removed">): Promise<void> {
+  return signed.command<void>(({ inbox }) => {
     if (inbox.some((item) => item.inputId === event.inputId)) return { events: [event] };
     throw new CinchError(
       "NOT_PENDING",

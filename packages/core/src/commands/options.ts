@@ -1,6 +1,9 @@
 import * as z from "zod/mini";
 import { checked } from "../config/check.ts";
 import { Decision, Delivery } from "../events/event-map.ts";
+import { hasJsonObject } from "../events/json.ts";
+import type { Json } from "../events/message.ts";
+import { BY_RULES } from "../folds/call.ts";
 import { Policy, ToolCategory } from "../permissions/rule.ts";
 
 const id = z.string().check(z.minLength(1));
@@ -26,6 +29,22 @@ const input = {
   files: z.optional(z.array(File)),
   id: z.optional(z.string().check(z.refine(isInputId, "must be well-formed text of 1 to 200 characters, without NUL"))),
 };
+/** The same in every store and in every URL. */
+const chosenThreadId = z.optional(
+  z.string().check(z.regex(/^[A-Za-z0-9_-]{1,128}$/, 'must be 1 to 128 letters, digits, "_" or "-"')),
+);
+const METADATA_CHARS = 16_000;
+const isMetadata = (value: unknown): boolean => hasJsonObject(value) && JSON.stringify(value).length <= METADATA_CHARS;
+const metadata = z.optional(
+  z.custom<Record<string, Json>>(isMetadata, `must be a JSON object of at most ${METADATA_CHARS} characters`),
+);
+const MAX_NAME = 200;
+const personName = z.optional(
+  z
+    .string()
+    .check(z.minLength(1), z.maxLength(MAX_NAME))
+    .check(z.refine((name) => name !== BY_RULES, `is "${BY_RULES}" only where a rule answers. Give another name`)),
+);
 const answer = { toolCallId: text, threadId: text, by: text };
 const given = z.custom<unknown>((value) => value !== undefined, "is missing: give the answer, or null");
 const Signal = z.custom<AbortSignal>((value) => value instanceof AbortSignal, "must be an AbortSignal");
@@ -60,11 +79,11 @@ const SCHEMAS = {
   setPermissionForCategory: () => z.strictObject({ category: ToolCategory, policy: Policy }),
   grantSessionTool: () => z.strictObject({ toolName: id, match: text }),
   grantSessionCategory: () => z.strictObject({ category: ToolCategory }),
-  createThread: () => z.strictObject({ title: text }),
+  createThread: () => z.strictObject({ id: chosenThreadId, title: text, metadata }),
   switchThread: () => z.strictObject({ threadId: id }),
   renameThread: () => z.strictObject({ title: z.string() }),
   deleteThread: () => z.strictObject({ threadId: id }),
-  cloneThread: () => z.strictObject({ sourceThreadId: z.optional(id), atSeq: seq, title: text }),
+  cloneThread: () => z.strictObject({ id: chosenThreadId, sourceThreadId: z.optional(id), atSeq: seq, title: text }),
   listThreads: () => z.strictObject({ resourceId: text, query: text, limit: count, before: text, parentId: text }),
   listMessages: () => z.strictObject({ limit: count, before: seq }),
   rewind: () =>
@@ -76,21 +95,22 @@ const SCHEMAS = {
       dryRun: flag,
     }),
   diff: () => z.strictObject({ since: seq }),
-  createSession: () => z.strictObject({ threadId: z.optional(id), resourceId: z.optional(id) }),
+  createSession: () =>
+    z.strictObject({ threadId: z.optional(id), resourceId: z.optional(id), confined: flag, by: personName }),
   pending: () => z.strictObject({ resourceId: z.optional(id) }),
   removeHeartbeat: () => z.strictObject({ id }),
 };
 
 type Schemas = typeof SCHEMAS;
-type Options<M extends keyof Schemas> = z.infer<ReturnType<Schemas[M]>>;
+export type CheckedOptions<M extends keyof Schemas> = z.infer<ReturnType<Schemas[M]>>;
 
 const built = new Map<keyof Schemas, z.ZodMiniType>();
 
 /** The options of a method, checked. Throws `INVALID_INPUT`. */
-export function optionsOf<M extends keyof Schemas>(method: M, options: unknown): Options<M> {
+export function optionsOf<M extends keyof Schemas>(method: M, options: unknown): CheckedOptions<M> {
   const schema = built.get(method) ?? SCHEMAS[method]();
   built.set(method, schema);
-  return checked(schema, options, "INVALID_INPUT", `${method}()`) as Options<M>;
+  return checked(schema, options, "INVALID_INPUT", `${method}()`) as CheckedOptions<M>;
 }
 
 /** The schema of a method's options. */

@@ -4,6 +4,7 @@ import type { NewEvent } from "../events/event-map.ts";
 import { BY_RULES, type Call } from "../folds/call.ts";
 import type { ThreadState } from "../folds/state.ts";
 import { withTimeout } from "../ports/clock.ts";
+import { SignedThread } from "../thread/signed-thread.ts";
 import type { Thread } from "../thread/thread.ts";
 import { preview } from "../turn/decide.ts";
 import { denialBy } from "../turn/setup.ts";
@@ -18,10 +19,11 @@ const MAX_RULES = 1_000;
  * again. `mustJudge`: the rules of a thread above have changed.
  */
 export async function policyCommand(
-  thread: Thread,
+  signed: SignedThread,
   change: (state: ThreadState) => Promise<NewEvent[]>,
   mustJudge = false,
 ): Promise<void> {
+  const { thread } = signed;
   let mayJudge = true;
   for (;;) {
     const before = thread.state;
@@ -41,7 +43,7 @@ export async function policyCommand(
       isChanged && mayJudge ? await withTimeout(thread.ports.clock, answersByRules(after, thread)) : [];
     if (!answers) mayJudge = false;
     const hasValues = events.some(({ type }) => type === "state_changed");
-    const isDone = await thread.command((state) => {
+    const isDone = await signed.command((state) => {
       const isCurrent = isSame(state, before) && (!hasValues || state.control.values === before.control.values);
       return { events: isCurrent ? [...events, ...(answers ?? [])] : [], result: isCurrent };
     });
@@ -54,7 +56,7 @@ export async function policyCommand(
 /** Answers the waiting calls of subagents that the rules allow or deny now. If that fails, a person answers them. */
 async function judgeChildren({ children }: Thread): Promise<void> {
   if (children.isOpening) await children.opened();
-  await Promise.allSettled(children.open.map((child) => policyCommand(child, async () => [], true)));
+  await Promise.allSettled(children.open.map((child) => policyCommand(new SignedThread(child), async () => [], true)));
 }
 
 const askingCalls = ({ turn }: ThreadState): readonly Call[] =>

@@ -3,6 +3,7 @@ import type { EndReason } from "../events/event-map.ts";
 import type { ThreadState } from "../folds/state.ts";
 import { trieEntries, trieGet } from "../folds/trie.ts";
 import { refuseForeign } from "./refuse-foreign.ts";
+import type { SignedThread } from "../thread/signed-thread.ts";
 import type { Thread } from "../thread/thread.ts";
 import type { TurnResult } from "../thread/turn-results.ts";
 
@@ -12,14 +13,15 @@ const RETRYABLE: ReadonlySet<EndReason> = new Set(["error", "max_steps", "budget
  * Continues after the last turn, in a new turn without a message. Callers that retry the same turn share one new turn. The inner promise
  * settles when that turn ends, so that the session accepts other commands meanwhile.
  */
-export async function retry(thread: Thread): Promise<{ turn: Promise<TurnResult> }> {
+export async function retry(signed: SignedThread): Promise<{ turn: Promise<TurnResult> }> {
+  const { thread } = signed;
   await thread.refresh();
   const retried = lastTurn(thread.state);
   const { modes, ids } = thread.ports;
   const [turnId, inputId] = [ids("turn"), ids("input")];
   const waiter = thread.results.add(inputId);
   try {
-    const sharedInputId = await thread.command((state) => {
+    const sharedInputId = await signed.command((state) => {
       refuseForeign(state.foreign);
       const { turn, control } = state;
       if (turn && turn.retries !== null && turn.retries === retried)

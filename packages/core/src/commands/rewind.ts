@@ -10,6 +10,7 @@ import type { ThreadState } from "../folds/state.ts";
 import { trieEntries, trieGet, trieRecord } from "../folds/trie.ts";
 import type { FileDiff, HeldFiles, RewoundFile, ThreadFiles } from "../events/files.ts";
 import { hasUnrecordedChanges } from "../turn/decide.ts";
+import type { SignedThread } from "../thread/signed-thread.ts";
 import type { Thread } from "../thread/thread.ts";
 import { withDescendants } from "./tree-history.ts";
 import { asConflict, historiesOf, planRevert, type FileHistory, type FileRevert } from "./file-history.ts";
@@ -39,7 +40,8 @@ export interface RewindResult {
 }
 
 /** Reverts conversation, files, or both. A running turn is aborted first. The journal keeps what was reverted. */
-export async function rewindThread(thread: Thread, options: RewindOptions): Promise<RewindResult> {
+export async function rewindThread(signed: SignedThread, options: RewindOptions): Promise<RewindResult> {
+  const { thread } = signed;
   const { toSeq, conversation = true, files = false, dryRun = false } = options;
   if (!conversation && !files)
     throw new CinchError("INVALID_INPUT", "There is nothing to revert: give files: true, or leave out conversation.");
@@ -49,11 +51,11 @@ export async function rewindThread(thread: Thread, options: RewindOptions): Prom
   if (dryRun) return (await planRewind(thread, options)).result;
   refuseForeign(thread.state.foreign);
   for (;;) {
-    await settleWork(thread);
+    await settleWork(signed);
     const { seq } = thread.state;
     const { result, reverts, events, cutEnds } = await planRewind(thread, options);
     // The plan holds only for the state that it was made from.
-    const isAppended = await thread.appendAlone((state) => {
+    const isAppended = await signed.appendAlone((state) => {
       if (state.seq !== seq || state.turn) return null;
       return { events: conversation ? [rewound(state, { toSeq, files }, cutEnds), ...events] : events };
     });
@@ -141,13 +143,14 @@ function undoOf({ ports: { workspace } }: Thread): Undo {
 }
 
 /** Aborts the turn, and waits until it has ended, files are restored, and the changes of interrupted commands are recorded. */
-async function settleWork(thread: Thread): Promise<void> {
+async function settleWork(signed: SignedThread): Promise<void> {
+  const { thread } = signed;
   if (thread.state.files.restoring) undoOf(thread);
   const isBusy = (state: ThreadState) =>
     state.turn !== null || state.files.restoring !== null || hasUnrecordedChanges(state);
   const isSettled = (state: ThreadState) => (thread.ports.workspace?.undo ? !isBusy(state) : state.turn === null);
   do {
-    await thread.command(({ turn }) => {
+    await signed.command(({ turn }) => {
       if (!turn || turn.aborting) return null;
       return { events: [{ type: "abort_requested", turnId: turn.turnId, keepsBackground: true }] };
     });

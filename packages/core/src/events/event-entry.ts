@@ -14,6 +14,9 @@ export interface EventEntry<By extends string = string, S extends Shape = Shape>
   lifts: readonly Lift[];
 }
 
+/** Of an event that a person caused: who that was. */
+export const signature = { by: z.optional(z.string()) };
+
 /** The schema is built when the first event of its type is stamped or read, because importing the library must stay cheap. */
 function entry<By extends "command" | "driver" | "live", S extends Shape>(
   by: By,

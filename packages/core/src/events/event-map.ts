@@ -2,13 +2,18 @@ import * as z from "zod/mini";
 import { checked } from "../config/check.ts";
 import { CinchError } from "../errors.ts";
 import { contextEvents } from "./context-events.ts";
-import { command, driver, live, type EventEntry } from "./event-entry.ts";
+import { EndReason } from "./end-reason.ts";
+import { command, driver, live, signature, type EventEntry } from "./event-entry.ts";
 import { offloadedFields } from "./offloaded.ts";
 import { FilePart, Json, Message, Role, ToolResult, Usage } from "./message.ts";
 import type { HarnessDisplayState } from "../folds/display-state.ts";
 import { PathRuleLists } from "../permissions/path-rule.ts";
+import { RevertedRun, subagentEvents } from "./subagent-events.ts";
 import { workspaceEvents } from "./workspace-events.ts";
 import { HeldRule, Rule, ToolCategory } from "../permissions/rule.ts";
+
+export { EndReason, RunStatus } from "./end-reason.ts";
+export type { ThreadStatus } from "./subagent-events.ts";
 
 const Parent = z.object({ threadId: z.string(), seq: z.number(), toolCallId: z.optional(z.string()) });
 /** Makes a thread a subagent's, and names its agent for every process. */
@@ -30,30 +35,12 @@ export type SourceVersion = z.infer<typeof SourceVersion>;
 export const Delivery = z.enum(["send", "steer", "follow_up"]);
 const tool = { toolCallId: z.string(), toolName: z.string() };
 const state = z.record(z.string(), Json);
-/** Of one thread, without its subagents. `delegating`: it waits for them. */
-const ThreadStatus = z.enum(["running", "waiting", "delegating", "parked", "idle"]);
-export type ThreadStatus = z.infer<typeof ThreadStatus>;
 /** A subagent as the `task` tool lists it. */
 const ListedAgent = z.object({ name: z.string(), description: z.string() });
 export type ListedAgent = z.infer<typeof ListedAgent>;
-/** The work of one `task` call. `runId` is the key of the call, and the id of the child's input. */
-const run = { ...tool, runId: z.string(), agentName: z.string(), childThreadId: z.string(), path: z.array(z.string()) };
-/** A run that a rewind has cancelled, although its start is reverted: it must still be ended. */
-const RevertedRun = z.omit(z.object({ ...run, turnId: z.string() }), { toolName: true });
-const ofChild = {
-  childThreadId: z.string(),
-  path: z.array(z.string()),
-  status: ThreadStatus,
-};
-
 export const Effect = z.enum(["pure", "idempotent", "once"]);
 export type Effect = z.infer<typeof Effect>;
 export type Delivery = z.infer<typeof Delivery>;
-export const EndReason = z.enum(["complete", "aborted", "declined", "error", "max_steps", "budget"]);
-export type EndReason = z.infer<typeof EndReason>;
-/** How a run ended. `failed`: its child could not run it, for example because the child was deleted. */
-export const RunStatus = z.enum([...EndReason.options, "cancelled", "timeout", "failed"]);
-export type RunStatus = z.infer<typeof RunStatus>;
 export const Decision = z.enum(["approve", "decline", "edit", "always_allow_tool", "always_allow_category"]);
 export type Decision = z.infer<typeof Decision>;
 export const Task = z.object({
@@ -73,6 +60,7 @@ export type Spent = z.infer<typeof Spent>;
  */
 export const eventMap = {
   thread_created: driver(() => ({
+    ...signature,
     title: z.string(),
     resourceId: z.string(),
     parent: z.optional(Parent),
@@ -84,9 +72,10 @@ export const eventMap = {
     modelId: z.optional(z.string()),
     yolo: z.optional(z.boolean()),
   })),
-  thread_renamed: command(() => ({ title: z.string() })),
+  thread_renamed: command(() => ({ ...signature, title: z.string() })),
   /** `rules` and `state` (YOLO) are the source's when the clone is created, not those at `parent.seq`. */
   thread_cloned: driver(() => ({
+    ...signature,
     title: z.string(),
     parent: Parent,
     agent: z.optional(AgentRecord),
@@ -95,6 +84,7 @@ export const eventMap = {
     pathRules: z.optional(PathRuleLists),
   })),
   thread_rewound: driver(() => ({
+    ...signature,
     toSeq: z.number(),
     files: z.boolean(),
     rules: z.array(HeldRule),
@@ -113,6 +103,7 @@ export const eventMap = {
   resync: live(() => ({ seq: z.number(), displayState: z.custom<unknown>() })),
 
   input_accepted: command(() => ({
+    ...signature,
     inputId: z.string(),
     delivery: Delivery,
     content: z.string(),
@@ -127,9 +118,10 @@ export const eventMap = {
      */
     retry: z.optional(z.object({ turnId: z.string(), modeId: z.string(), modelId: z.string() })),
   })),
-  input_edited: command(() => ({ inputId: z.string(), content: z.string() })),
-  input_removed: command(() => ({ inputId: z.string() })),
+  input_edited: command(() => ({ ...signature, inputId: z.string(), content: z.string() })),
+  input_removed: command(() => ({ ...signature, inputId: z.string() })),
   abort_requested: command(() => ({
+    ...signature,
     turnId: z.optional(z.string()),
     inbox: z.optional(z.boolean()),
     /** By a rewind: runs in the background go on, unless their start is reverted. */
@@ -193,6 +185,8 @@ export const eventMap = {
   })),
   message_discarded: live(() => ({ messageId: z.string(), role: Role, reason: z.string() })),
   message_end: driver(() => ({
+    /** Of a user message: the person who wrote it. */
+    ...signature,
     message: Message,
     interrupted: z.optional(z.boolean()),
     finishReason: z.optional(z.string()),
@@ -236,12 +230,12 @@ export const eventMap = {
     grantTo: z.optional(z.string()),
   })),
   tool_approval_resolved: command(() => ({
+    ...signature,
     ...tool,
     decision: Decision,
     digest: z.string(),
     args: z.optional(Json),
     message: z.optional(z.string()),
-    by: z.optional(z.string()),
   })),
   tool_suspended: driver(() => ({
     ...tool,
@@ -250,18 +244,25 @@ export const eventMap = {
     /** It waits for background children, and no person can answer it. */
     forChildren: z.optional(z.boolean()),
   })),
-  tool_resumed: command(() => ({ ...tool, resumeData: Json, by: z.optional(z.string()) })),
+  tool_resumed: command(() => ({ ...signature, ...tool, resumeData: Json })),
 
   mode_changed: command(() => ({
+    ...signature,
     modeId: z.string(),
     previousModeId: z.string(),
     /** For display: the model of that mode. */
     modelId: z.optional(z.string()),
   })),
-  model_changed: command(() => ({ modelId: z.string(), scope: z.enum(["mode", "thread"]), modeId: z.string() })),
-  state_changed: command(() => ({ updates: state })),
-  permission_changed: command(() => ({ rule: Rule })),
+  model_changed: command(() => ({
+    ...signature,
+    modelId: z.string(),
+    scope: z.enum(["mode", "thread"]),
+    modeId: z.string(),
+  })),
+  state_changed: command(() => ({ ...signature, updates: state })),
+  permission_changed: command(() => ({ ...signature, rule: Rule })),
   grant_added: command(() => ({
+    ...signature,
     rule: Rule,
     /** The id of the call whose approval added the grant, or "session". */
     from: z.string(),
@@ -279,62 +280,7 @@ export const eventMap = {
     /** The part of the harness that asked the model. Left out: a step of the turn. */
     source: z.optional(z.string()),
   })),
-  /** Has everything that starting the run takes, so that any process can start it. */
-  subagent_start: driver(() => ({
-    ...run,
-    task: z.string(),
-    /** The child's input, if it is more than the task. */
-    input: z.optional(z.string()),
-    forked: z.boolean(),
-    session: z.enum(["stateless", "new", "resume", "fork"]),
-    /** The child begins as a clone of this thread at this event. */
-    source: z.optional(z.object({ threadId: z.string(), seq: z.number() })),
-    modeId: z.string(),
-    /** The model of the caller, for an agent that has none of its own. */
-    modelId: z.optional(z.string()),
-    depth: z.number(),
-    background: z.optional(
-      z.object({
-        agentId: z.string(),
-        /** It is queued while this many earlier ones have not ended. */
-        maxConcurrent: z.optional(z.number()),
-        timeoutMs: z.optional(z.number()),
-        wake: z.boolean(),
-      }),
-    ),
-  })),
-  subagent_end: command(() => ({
-    ...run,
-    result: ToolResult,
-    isError: z.boolean(),
-    status: RunStatus,
-    durationMs: z.number(),
-    usage: Usage,
-    cost: z.nullable(z.number()),
-  })),
-  subagent_text_delta: live(() => ({ ...ofChild, delta: z.string() })),
-  subagent_tool_start: live(() => ({ ...ofChild, ...tool, args: Json })),
-  subagent_tool_end: live(() => ({
-    ...ofChild,
-    ...tool,
-    result: ToolResult,
-    isError: z.boolean(),
-    durationMs: z.number(),
-  })),
-  /** Any other event of a descendant. Its `seq` is the descendant's. */
-  subagent_event: live(() => ({ ...ofChild, event: z.custom<unknown>() })),
-  background_started: driver(() => ({
-    agentId: z.string(),
-    runId: z.string(),
-    childThreadId: z.string(),
-    status: z.enum(["queued", "running"]),
-  })),
-  background_settled: command(() => ({
-    agentId: z.string(),
-    runId: z.string(),
-    childThreadId: z.string(),
-    status: RunStatus,
-  })),
+  ...subagentEvents,
   ...contextEvents,
   display_state_changed: live(() => ({})),
 } satisfies Record<string, EventEntry>;

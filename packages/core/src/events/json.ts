@@ -21,6 +21,16 @@ export function toJson(value: unknown): Json {
   }
 }
 
+export function hasJsonObject(value: unknown): boolean {
+  try {
+    const json = toJson(value);
+    return typeof json === "object" && json !== null && !Array.isArray(json);
+  } catch (error) {
+    if (error instanceof NoJson) return false;
+    throw error;
+  }
+}
+
 /** Converts a value that is not content to text for the model. Throws `NoJson`. */
 export function dataText(value: unknown): string {
   if (typeof value === "string") return value;

@@ -127,9 +127,9 @@ function changedParts(parts: DisplayParts, event: HarnessEvent, fold: MessagesFo
     case "file_changed":
       return { modifiedFiles: reduceModified(parts.modifiedFiles, event) };
     case "message_end": {
-      const { message, interrupted = false, at, seq } = event;
+      const { message, interrupted = false, by = null, at, seq } = event;
       const { id, role, content } = message;
-      const messages = fold.added(parts.messages, { id, role, content, at, seq, interrupted, outcomes: {} });
+      const messages = fold.added(parts.messages, { id, role, content, at, seq, interrupted, by, outcomes: {} });
       return role === "assistant" ? { ...noLive, messages } : { messages };
     }
     case "tool_start":

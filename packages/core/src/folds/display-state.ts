@@ -9,6 +9,8 @@ export interface HarnessMessage extends Message {
   at: number;
   seq: number;
   interrupted: boolean;
+  /** Of a user message: the person who wrote it. `null`: not recorded. */
+  by: string | null;
   outcomes: Record<string, { result: ToolResult; isError: boolean; unknown: boolean; durationMs: number }>;
 }
 

@@ -9,6 +9,8 @@ export interface InboxItem {
   files: FilePart[];
   /** The harness wrote it, not a person. */
   note: boolean;
+  /** The person who wrote its present text. `null`: not recorded. */
+  by: string | null;
   at: number;
 }
 
@@ -16,12 +18,12 @@ export interface InboxItem {
 export function reduceInbox(inbox: readonly InboxItem[], event: DurableEvent): readonly InboxItem[] {
   switch (event.type) {
     case "input_accepted": {
-      const { inputId, delivery, content, files = [], note = false, at } = event;
+      const { inputId, delivery, content, files = [], note = false, by = null, at } = event;
       if (event.retry) return inbox;
-      return [...inbox, { inputId, delivery, content, files, note, at }];
+      return [...inbox, { inputId, delivery, content, files, note, by, at }];
     }
     case "input_edited":
-      return inbox.map((item) => (item.inputId === event.inputId ? { ...item, content: event.content } : item));
+      return inbox.map((item) => (item.inputId === event.inputId ? edited(item, event) : item));
     case "input_removed":
     case "input_taken":
       return inbox.filter((item) => item.inputId !== event.inputId);
@@ -34,3 +36,9 @@ export function reduceInbox(inbox: readonly InboxItem[], event: DurableEvent): r
       return inbox;
   }
 }
+
+const edited = (item: InboxItem, { content, by }: DurableEvent<"input_edited">): InboxItem => ({
+  ...item,
+  content,
+  by: by ?? null,
+});

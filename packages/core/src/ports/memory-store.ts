@@ -26,6 +26,8 @@ import type {
   ThreadRecord,
 } from "./store.ts";
 
+const isCreation = ({ type }: StampedEvent): boolean => type === "thread_created" || type === "thread_cloned";
+
 /** Data that several memory stores can share, as processes share a file. */
 export class MemoryData {
   readonly threads = new Map<string, MemoryThread>();
@@ -77,9 +79,8 @@ export class MemoryStore implements Store {
 
   async append(threadId: string, events: readonly StampedEvent[], options: AppendOptions): Promise<AppendResult> {
     this.#assertOpen();
-    const first = events[0];
-    const isNew = first?.type === "thread_created" || first?.type === "thread_cloned";
-    if (isNew && !this.#data.leases.has(threadId)) this.#create(threadId, first);
+    const [first] = events;
+    if (first && isCreation(first) && !this.#data.leases.has(threadId)) this.#create(threadId, first);
     else {
       const rejected = this.#whyRejected(threadId, events, options);
       if (rejected) return rejected;
@@ -107,6 +108,8 @@ export class MemoryStore implements Store {
     const refused: AppendResult = { kind: "refused", lease: this.#status(threadId) };
     if (options.epoch !== undefined && (lease.epoch !== options.epoch || lease.holder !== this)) return refused;
     if (lastSeq(thread) > options.afterSeq) return { kind: "newer", events: this.#read(thread, options.afterSeq) };
+    // A clone that is to begin later than this thread ends: there is nothing newer, and the thread exists all the same.
+    if (events.some(isCreation)) return { kind: "newer", events: this.#read(thread, 0) };
     const isFree = lease.holder === null || lease.holder.#isDead;
     if (options.take !== undefined && (lease.epoch !== options.take || !isFree)) return refused;
     if (options.epoch === undefined && options.take === undefined && events.some(needsLease)) return refused;

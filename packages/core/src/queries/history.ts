@@ -25,8 +25,8 @@ export async function messagesOf(
   for (const event of events) {
     if (event.type === "tool_end") messages = draft.ended(messages, event);
     if (!isMessage(event)) continue;
-    const { message, at, seq, interrupted = false } = event;
-    messages = draft.added(messages, { ...message, at, seq, interrupted, outcomes: {} });
+    const { message, at, seq, interrupted = false, by = null } = event;
+    messages = draft.added(messages, { ...message, at, seq, interrupted, by, outcomes: {} });
   }
   return messages.slice(-limit);
 }

@@ -1,6 +1,7 @@
 import { CinchError } from "../errors.ts";
 import { noteId } from "../config/run-id.ts";
 import { abort, abortEnded } from "../commands/abort.ts";
+import { SignedThread } from "./signed-thread.ts";
 import { stamp, type NewEvent } from "../events/event-map.ts";
 import { textOf } from "../events/message.ts";
 import { hasCancelledRuns, isCancelled, isOpenIn, type Run } from "../folds/runs.ts";
@@ -160,7 +161,7 @@ export class ChildRun {
       if (!isAborted && (msLeft <= 0 || this.#isCancelled)) {
         isAborted = true;
         this.#hasTimedOut = msLeft <= 0;
-        await abort(child, { inbox: true, runId: this.#run.runId });
+        await abort(new SignedThread(child), { inbox: true, runId: this.#run.runId });
         continue;
       }
       await this.#changedOrLate(changed, isAborted ? Infinity : msLeft);
@@ -170,7 +171,7 @@ export class ChildRun {
   async #endUnlessEnded(child: Thread): Promise<void> {
     if (child.isDeleted) return;
     const end = await endOfRun(child, this.#run.runId);
-    if (!end) await abort(child, { inbox: true, runId: this.#run.runId });
+    if (!end) await abort(new SignedThread(child), { inbox: true, runId: this.#run.runId });
     await this.#endCommands(end);
   }
 
@@ -234,7 +235,7 @@ export class ChildRun {
   async cancelIfDriven(): Promise<void> {
     const child = this.#child;
     if (!this.#run.background || !child?.supervisor.isAtWork) return;
-    await abortEnded(await abort(child, { inbox: true }));
+    await abortEnded(await abort(new SignedThread(child), { inbox: true }));
   }
 
   /** Must be called after each change of the owner. Events that mean nothing for the run do not wake it. */

@@ -136,11 +136,12 @@ export function takeSteers(state: ThreadState, ids: Ids): Proposal | null {
   return { events: steers.flatMap((item) => takeInput(item, turn.turnId, ids)) };
 }
 
-function takeInput({ inputId, content, files, note }: InboxItem, turnId: string, ids: Ids): NewEvent[] {
+function takeInput({ inputId, content, files, note, by }: InboxItem, turnId: string, ids: Ids): NewEvent[] {
   const taken: NewEvent = { type: "input_taken", turnId, inputId };
   if (note) return [taken, noteMessage({ turnId, text: content }, ids)];
   const parts = [...(content === "" ? [] : [{ type: "text" as const, text: content }]), ...files];
-  return [taken, { type: "message_end", turnId, message: { id: ids("message"), role: "user", content: parts } }];
+  const message = { id: ids("message"), role: "user" as const, content: parts };
+  return [taken, { type: "message_end", turnId, message, ...(by === null ? {} : { by }) }];
 }
 
 /** Ends the turn in any phase. Releases the lease in the same append, unless there is more for the driver to do. */

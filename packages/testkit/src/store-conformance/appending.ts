@@ -51,6 +51,8 @@ export function appending(check: StoreCheck): void {
     await make(store, "t", input("mine"));
     const result = await store.append("t", [created({ title: "Another" })], { afterSeq: 0 });
     assert.deepEqual(result, { kind: "newer", events: await store.read("t") });
+    await make(store, "longer", input("a"), input("b"), input("c"));
+    assert.deepEqual(await clone(store, "t", { parent: "longer", seq: 4 }), result);
   });
 
   check("a thread that does not exist cannot be written, read, leased or deleted", async (store) => {

@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import { abort } from "../../commands/abort.ts";
+import { SignedThread } from "../../thread/signed-thread.ts";
 import type { AwaitMode, BackgroundOptions } from "../../config/subagent-options.ts";
 import { noteId } from "../../config/run-id.ts";
 import type { NewEvent } from "../../events/event-map.ts";
@@ -86,7 +87,7 @@ const agentCancel = defineTool({
     const queued = runs.filter((_, at) => !started[at]);
     const running = runs.filter((_, at) => started[at]);
     const asked = Promise.all(
-      running.map((run) => host.visit(run.childThreadId, (child) => abort(child, { inbox: true }))),
+      running.map((run) => host.visit(run.childThreadId, (child) => abort(new SignedThread(child), { inbox: true }))),
     );
     const stopped = host.until(({ runs: { unfinished } }) => running.every(({ runId }) => !trieGet(unfinished, runId)));
     // Rejects if a subagent could not be asked to stop. One that does not stop in time is reported as such.

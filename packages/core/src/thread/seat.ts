@@ -1,0 +1,55 @@
+import type { Folds } from "../folds/folds.ts";
+import { arriveAt } from "./arrive-at.ts";
+import type { ReachableThreads } from "./reachable-threads.ts";
+import { Subscribers } from "./subscribers.ts";
+import type { Thread } from "./thread.ts";
+
+/** Where a session is: its current thread, and its subscribers, which move with it. */
+export class Seat {
+  readonly subscribers: Subscribers;
+  readonly #threads: ReachableThreads;
+  readonly #now: () => number;
+  #thread: Thread | null = null;
+  #offDeleted: (() => void) | undefined;
+
+  constructor(threads: ReachableThreads, now: () => number) {
+    this.#threads = threads;
+    this.#now = now;
+    this.subscribers = new Subscribers(now);
+  }
+
+  get thread(): Thread | null {
+    return this.#thread;
+  }
+
+  /** `from`: what a clone inherits, if its source is open here. */
+  async enter(threadId: string, from?: Folds): Promise<void> {
+    if (this.#thread?.id === threadId) return;
+    this.#move(await this.#threads.acquire(threadId, from));
+  }
+
+  /** Runs `work` with the thread, which is opened for it if it is not the current one. */
+  visit<T>(threadId: string, work: (thread: Thread) => Promise<T>): Promise<T> {
+    if (this.#thread?.id === threadId) return work(this.#thread);
+    return this.#threads.visit(threadId, work);
+  }
+
+  leave(): void {
+    this.subscribers.close();
+    const thread = this.#thread;
+    this.#offDeleted?.();
+    this.#thread = null;
+    if (thread) this.#threads.release(thread);
+  }
+
+  /** Brings the subscribers up to date with the next thread. */
+  #move(next: Thread | null): void {
+    const previous = this.#thread;
+    this.#offDeleted?.();
+    this.#thread = next;
+    this.subscribers.attach(next);
+    this.#offDeleted = next?.onDeleted(() => this.#move(null));
+    if (previous) this.#threads.release(previous);
+    if (next) arriveAt(next, { previous, subscribers: this.subscribers, at: this.#now() });
+  }
+}
