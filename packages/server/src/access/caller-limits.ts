@@ -62,4 +62,5 @@ export class CallerLimits {
   }
 }
 
-const tooMany = (message: string): HttpError => new HttpError(429, "TOO_MANY", message, { headers: { "retry-after": "1" } });
+const tooMany = (message: string): HttpError =>
+  new HttpError(429, "TOO_MANY", message, { headers: { "retry-after": "1" } });

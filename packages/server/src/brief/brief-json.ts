@@ -9,7 +9,10 @@ const STRING_HEAD = 300;
 const STRING_TAIL = 150;
 
 /** The beginning and the end of a text. Cuts no surrogate pair in two. */
-export function headAndTail(text: string, { head, tail }: { head: number; tail: number } = { head: HEAD, tail: TAIL }): string {
+export function headAndTail(
+  text: string,
+  { head, tail }: { head: number; tail: number } = { head: HEAD, tail: TAIL },
+): string {
   const start = text.slice(0, head).replace(/[\uD800-\uDBFF]$/, "");
   const end = text.slice(text.length - tail).replace(/^[\uDC00-\uDFFF]/, "");
   return `${start}\n… ${text.length - start.length - end.length} characters cut …\n${end}`;
@@ -20,13 +23,13 @@ export const briefText = (text: string): string => (text.length > BRIEF_CHARS ? 
 /** A value with long texts cut, so that short fields such as a path stay. If that is not enough, the beginning and end of its JSON. */
 export function briefJson(value: Json): Json {
   if (typeof value === "string") return briefText(value);
-  const size = sizeOf(value);
+  const size = jsonChars(value);
   if (size <= BRIEF_CHARS) return value;
   const shortened = withShortStrings(value);
-  return sizeOf(shortened) <= BRIEF_CHARS ? shortened : headAndTail(JSON.stringify(value));
+  return jsonChars(shortened) <= BRIEF_CHARS ? shortened : headAndTail(JSON.stringify(value));
 }
 
-export const sizeOf = (value: unknown): number => JSON.stringify(value)?.length ?? 0;
+export const jsonChars = (value: unknown): number => JSON.stringify(value)?.length ?? 0;
 
 function withShortStrings(value: Json): Json {
   if (typeof value === "string")

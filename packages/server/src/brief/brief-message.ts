@@ -1,5 +1,5 @@
 import { textOf, type Json, type Message, type Part, type ToolResult } from "@cinch/core";
-import { briefJson, briefText, BRIEF_CHARS, sizeOf } from "./brief-json.ts";
+import { briefJson, briefText, BRIEF_CHARS, jsonChars } from "./brief-json.ts";
 
 const FILES_SHOWN = 8;
 
@@ -10,8 +10,8 @@ export function briefMessage<M extends Pick<Message, "content">>(message: M): M 
 }
 
 const isLong = (part: Part): boolean =>
-  (part.type === "tool-call" && sizeOf(part.input) > BRIEF_CHARS) ||
-  (part.type === "tool-result" && sizeOf(part.result) > BRIEF_CHARS);
+  (part.type === "tool-call" && jsonChars(part.input) > BRIEF_CHARS) ||
+  (part.type === "tool-result" && jsonChars(part.result) > BRIEF_CHARS);
 
 function briefPart(part: Part): Part {
   if (!isLong(part)) return part;
@@ -22,20 +22,20 @@ function briefPart(part: Part): Part {
 
 /** A result with long contents and details cut. */
 export function briefResult(result: ToolResult): ToolResult {
-  if (sizeOf(result) <= BRIEF_CHARS) return result;
+  if (jsonChars(result) <= BRIEF_CHARS) return result;
   const details = result.details === undefined ? {} : { details: briefJson(result.details as Json) };
   return withCut(result, { ...result, content: briefContent(result.content), ...details });
 }
 
 function briefContent(content: ToolResult["content"]): ToolResult["content"] {
   if (typeof content === "string") return briefText(content);
-  if (sizeOf(content) <= BRIEF_CHARS) return content;
+  if (jsonChars(content) <= BRIEF_CHARS) return content;
   const files = content.filter((part) => part.type === "file").slice(0, FILES_SHOWN);
   return [{ type: "text", text: briefText(textOf(content)) }, ...files];
 }
 
 /** `cut`: how many characters of JSON are missing. */
 function withCut<T extends object>(whole: T, brief: T): T {
-  const cut = sizeOf(whole) - sizeOf(brief);
+  const cut = jsonChars(whole) - jsonChars(brief);
   return cut > 0 ? { ...brief, cut } : whole;
 }

@@ -10,9 +10,9 @@ const COLLECT_MANY_MS = 50;
 const MANY_WATCHERS = 20;
 const MOST_COLLECTED = 500;
 
-/** What a thread says from an event on, and the chunk of the feed that comes after it. */
-interface Joined {
-  events: HarnessEvent[];
+/** What a watcher gets first, and the chunk of the feed that comes after it. */
+interface Start {
+  first: Uint8Array;
   next: number;
 }
 
@@ -26,16 +26,12 @@ export class Feed {
   readonly #watchers = new Set<Watcher>();
   readonly #unsubscribe: () => void;
   readonly #ended = Promise.withResolvers<void>();
-  readonly #onEmpty: () => void;
-  #joining = 0;
   #collected: HarnessEvent[] = [];
   #timer: NodeJS.Timeout | undefined;
-  #resync: { at: number; bytes: Uint8Array } | undefined;
+  #resync: Start | undefined;
 
-  /** `onEmpty`: the last watcher has left. */
-  constructor(session: Session, onEmpty: () => void) {
+  constructor(session: Session) {
     this.#session = session;
-    this.#onEmpty = onEmpty;
     this.#unsubscribe = session.subscribe((event) => this.#add(event));
   }
 
@@ -47,27 +43,22 @@ export class Feed {
     return this.#ring.at(number);
   }
 
-  /** The whole display, encoded. It stands for every chunk so far. */
-  resync(): Uint8Array {
-    if (this.#resync?.at !== this.end) this.#resync = { at: this.end, bytes: encodeFrames([this.#resyncEvent()]) };
-    return this.#resync.bytes;
+  /** The whole display, and the chunk that comes after it. Not to be called while events are delivered: the display is ahead of them. */
+  resync(): Start {
+    this.#seal();
+    if (this.#resync?.next !== this.end) this.#resync = { first: encodeFrames([this.#resyncEvent()]), next: this.end };
+    return this.#resync;
   }
 
   /** A stream of the events after `since`; without it, of the display and then the events after it. */
   async watch({ since, left }: { since: number | undefined; left: () => void }): Promise<Watcher> {
-    const { events, next } = await this.#joined(since);
-    const watcher = new Watcher(this, {
-      first: this.#encoded(events),
-      next,
-      left: () => {
-        this.#watchers.delete(watcher);
-        left();
-        this.#closeIfEmpty();
-      },
-    });
+    const start = since === undefined ? this.resync() : await this.#replayed(since, (events) => this.#startOf(events));
+    const leave = () => {
+      this.#watchers.delete(watcher);
+      left();
+    };
+    const watcher = new Watcher(this, { ...start, left: leave });
     this.#watchers.add(watcher);
-    // The watcher was not counted while it joined.
-    watcher.send();
     return watcher;
   }
 
@@ -75,16 +66,14 @@ export class Feed {
   async poll({ since, waitMs }: { since: number | undefined; waitMs: number }): Promise<HarnessEvent[]> {
     const durable = Promise.withResolvers<void>();
     const timer = setTimeout(() => durable.resolve(), waitMs);
-    this.#joining += 1;
     const unsubscribe = this.#session.subscribe((event) => isDurable(event) && durable.resolve());
     try {
       if (since === this.#session.getDisplayState().seq) await Promise.race([durable.promise, this.#ended.promise]);
-      return (await this.#joined(since)).events;
+      if (since === undefined) return [this.#resyncEvent()];
+      return await this.#replayed(since, (events) => (isTooLong(events) ? [this.#resyncEvent()] : events));
     } finally {
       clearTimeout(timer);
       unsubscribe();
-      this.#joining -= 1;
-      this.#closeIfEmpty();
     }
   }
 
@@ -100,10 +89,6 @@ export class Feed {
     await this.#session.close();
   }
 
-  #closeIfEmpty(): void {
-    if (this.#watchers.size === 0 && this.#joining === 0) this.#onEmpty();
-  }
-
   #add(event: HarnessEvent): void {
     if (!isSent(event)) return;
     addMerged(this.#collected, event);
@@ -115,12 +100,17 @@ export class Feed {
   #flush(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    if (this.#collected.length === 0) return;
     const isDeleted = this.#collected.some(({ type }) => type === "thread_deleted");
-    this.#ring.push(encodeFrames(this.#collected));
-    this.#collected = [];
+    this.#seal();
     for (const watcher of this.#watchers) watcher.send();
     if (isDeleted) for (const watcher of this.#watchers) watcher.end();
+  }
+
+  /** Ends the chunk of what is collected. The timer that sends it stays. */
+  #seal(): void {
+    if (this.#collected.length === 0) return;
+    this.#ring.push(encodeFrames(this.#collected));
+    this.#collected = [];
   }
 
   #resyncEvent(): HarnessEvent {
@@ -129,45 +119,34 @@ export class Feed {
     return { type: "resync", threadId, at: Date.now(), seq: displayState.seq, displayState };
   }
 
-  #encoded(events: readonly HarnessEvent[]): Uint8Array {
-    const bytes = encodeFrames(events);
-    return bytes.length > REPLAY_BYTES ? this.resync() : bytes;
+  #startOf(events: readonly HarnessEvent[]): Start {
+    if (isTooLong(events)) return this.resync();
+    this.#seal();
+    return { first: encodeFrames(events), next: this.end };
   }
 
   /**
    * Reads the past for one watcher until it has caught up with the feed. The thread gives each event to all its subscribers before
-   * anything else runs, so between two events the replay and the feed are at the same place: there the watcher changes over.
+   * anything else runs, so between two events the replay and the feed are at the same place: `changeOver` is called there.
    */
-  async #joined(since: number | undefined): Promise<Joined> {
+  async #replayed<T>(since: number, changeOver: (events: HarnessEvent[]) => T): Promise<T> {
     const events: HarnessEvent[] = [];
-    this.#joining += 1;
-    try {
-      if (since !== undefined) return await this.#replayed(since, events);
-      this.#flush();
-      return { events: [this.#resyncEvent()], next: this.end };
-    } finally {
-      this.#joining -= 1;
-    }
-  }
-
-  async #replayed(since: number, events: HarnessEvent[]): Promise<Joined> {
     const first = Promise.withResolvers<void>();
+    const add = (event: HarnessEvent) => {
+      if (isSent(event)) addMerged(events, event);
+      first.resolve();
+    };
     const current = this.#session.getDisplayState().seq;
-    const unsubscribe = this.#session.subscribe(
-      (event) => {
-        if (isSent(event)) addMerged(events, event);
-        first.resolve();
-      },
-      { since },
-    );
+    const unsubscribe = this.#session.subscribe(add, { since });
     try {
       // With nothing to replay, no event may come. Otherwise the whole replay comes with the first one.
       if (since !== current) await Promise.race([first.promise, this.#ended.promise]);
       await nextTick();
-      this.#flush();
-      return { events, next: this.end };
+      return changeOver(events);
     } finally {
       unsubscribe();
     }
   }
 }
+
+const isTooLong = (events: readonly HarnessEvent[]): boolean => encodeFrames(events).length > REPLAY_BYTES;

@@ -1,10 +1,15 @@
 import type { Harness } from "@cinch/core";
 import { Feed } from "./feed.ts";
 
-/** The feeds of the threads that are watched. */
+interface OpenFeed {
+  feed: Promise<Feed>;
+  uses: number;
+}
+
+/** The feeds of the threads that are watched. Each is open as long as a caller uses it. */
 export class Feeds {
   readonly #harness: Harness;
-  readonly #feeds = new Map<string, Promise<Feed>>();
+  readonly #feeds = new Map<string, OpenFeed>();
   readonly #heartbeat: NodeJS.Timeout;
 
   constructor(harness: Harness, heartbeatMs: number) {
@@ -13,33 +18,40 @@ export class Feeds {
     this.#heartbeat.unref();
   }
 
-  /** The feed of a thread. The caller's access to the thread is checked before. */
-  of(threadId: string): Promise<Feed> {
-    const known = this.#feeds.get(threadId);
-    if (known) return known;
-    const opened = this.#open(threadId);
-    this.#feeds.set(threadId, opened);
-    opened.catch(() => this.#feeds.delete(threadId));
-    return opened;
+  /** The feed of a thread, until `leave` is called. The caller's access to the thread is checked before. */
+  async take(threadId: string): Promise<{ feed: Feed; leave: () => void }> {
+    const open = this.#feeds.get(threadId) ?? { feed: this.#open(threadId), uses: 0 };
+    this.#feeds.set(threadId, open);
+    open.uses += 1;
+    const leave = () => this.#leave(threadId, open);
+    try {
+      return { feed: await open.feed, leave };
+    } catch (error) {
+      leave();
+      throw error;
+    }
   }
 
   async close(): Promise<void> {
     clearInterval(this.#heartbeat);
     const open = [...this.#feeds.values()];
     this.#feeds.clear();
-    await Promise.allSettled(open.map(async (feed) => (await feed).close()));
+    await Promise.allSettled(open.map(async ({ feed }) => (await feed).close()));
   }
 
   async #open(threadId: string): Promise<Feed> {
-    const session = await this.#harness.createSession({ threadId });
-    const feed: Feed = new Feed(session, () => {
-      this.#feeds.delete(threadId);
-      feed.close().catch(() => undefined);
-    });
-    return feed;
+    return new Feed(await this.#harness.createSession({ threadId }));
+  }
+
+  #leave(threadId: string, open: OpenFeed): void {
+    open.uses -= 1;
+    if (open.uses > 0 || this.#feeds.get(threadId) !== open) return;
+    this.#feeds.delete(threadId);
+    // A feed that could not be opened has reported that to its callers.
+    open.feed.then((feed) => feed.close()).catch(() => undefined);
   }
 
   #beat(): void {
-    for (const feed of this.#feeds.values()) feed.then((one) => one.beat()).catch(() => undefined);
+    for (const { feed } of this.#feeds.values()) feed.then((one) => one.beat()).catch(() => undefined);
   }
 }

@@ -17,7 +17,8 @@ export const encodeFrames = (events: readonly HarnessEvent[]): Uint8Array =>
 export const encodeText = (text: string): Uint8Array => encoder.encode(text);
 
 /** A client computes its display itself, and knows at which thread it is. */
-export const isSent = ({ type }: HarnessEvent): boolean => type !== "display_state_changed" && type !== "thread_changed";
+export const isSent = ({ type }: HarnessEvent): boolean =>
+  type !== "display_state_changed" && type !== "thread_changed";
 
 /** Adds an event to a list. Two deltas of one text in a row become one event. */
 export function addMerged(events: HarnessEvent[], event: HarnessEvent): void {

@@ -34,7 +34,7 @@ export class Watcher {
         this.#controller = controller;
         if (first.length > 0) this.#write(first);
       },
-      pull: () => this.send(),
+      pull: () => this.#catchUp(),
       cancel: () => this.#leave(),
     };
     this.stream = new ReadableStream(source, new ByteLengthQueuingStrategy({ highWaterMark: SOCKET_BYTES }));
@@ -44,10 +44,19 @@ export class Watcher {
   send(): void {
     while (!this.#isOver && this.#hasRoom && this.#next < this.#feed.end) {
       const chunk = this.#feed.chunkAt(this.#next);
-      if (chunk) this.#next += 1;
-      else this.#next = this.#feed.end;
-      this.#write(chunk ?? this.#feed.resync());
+      if (!chunk) return;
+      this.#next += 1;
+      this.#write(chunk);
     }
+  }
+
+  /** The connection has room again. If what it misses is no longer in the feed, it gets the display instead. */
+  #catchUp(): void {
+    this.send();
+    if (this.#isOver || !this.#hasRoom || this.#next === this.#feed.end) return;
+    const { first, next } = this.#feed.resync();
+    this.#next = next;
+    this.#write(first);
   }
 
   /** Called at an interval: a stream that was silent since gets a comment. */

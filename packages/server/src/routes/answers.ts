@@ -1,7 +1,7 @@
 import type { ApprovalAnswer, PendingApproval, PendingSuspension, Session, SuspensionAnswer } from "@cinch/core";
 import { HttpError } from "../http/http-error.ts";
 import { checkRole } from "./role.ts";
-import type { Call } from "./route.ts";
+import type { RouteCall } from "./route.ts";
 
 type Pending = PendingApproval | PendingSuspension;
 type Target = { toolCallId?: string | undefined; threadId?: string | undefined };
@@ -13,7 +13,7 @@ const NO_SEQ = 0;
  * Answers an approval. If `mayAnswer` decides, the answer is bound to the approval that it saw: a call that asks only afterwards is not
  * answered.
  */
-export async function answerApproval(session: Session, { body, who, parts }: Call): Promise<void> {
+export async function checkedApproval(session: Session, { body, who, parts }: RouteCall): Promise<void> {
   const answer = body as ApprovalAnswer;
   const { mayAnswer, harness } = parts;
   if (answer.decision.startsWith("always_")) checkRole(who, "manage");
@@ -34,7 +34,7 @@ export async function answerApproval(session: Session, { body, who, parts }: Cal
 }
 
 /** Answers a question. An answer to a plan approves it, and may lead to another mode, so it needs the role for that. */
-export async function answerSuspension(session: Session, { body, who }: Call): Promise<void> {
+export async function checkedSuspension(session: Session, { body, who }: RouteCall): Promise<void> {
   const answer = body as SuspensionAnswer;
   if (who.may.includes("approve")) return session.respondToToolSuspension(answer);
   const question = oldestOf(Object.values(session.getDisplayState().pendingSuspensions), answer);
@@ -47,7 +47,8 @@ export async function answerSuspension(session: Session, { body, who }: Call): P
 /** The call that an answer is for: the oldest, if it names none. */
 function oldestOf<T extends Pending>(pending: readonly T[], { toolCallId, threadId }: Target): T | undefined {
   const matches = (one: T) =>
-    (toolCallId === undefined || one.toolCallId === toolCallId) && (threadId === undefined || one.threadId === threadId);
+    (toolCallId === undefined || one.toolCallId === toolCallId) &&
+    (threadId === undefined || one.threadId === threadId);
   return pending.filter(matches).toSorted((a, b) => a.at - b.at || a.seq - b.seq)[0];
 }
 

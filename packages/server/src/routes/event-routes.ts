@@ -2,10 +2,11 @@ import * as z from "zod/mini";
 import { briefEvent } from "../brief/brief-event.ts";
 import { HttpError } from "../http/http-error.ts";
 import { jsonResponse } from "../http/compressed.ts";
-import type { Call, Route } from "./route.ts";
-import { MAX_WAIT, seqOf, waitOf } from "./wire-schemas.ts";
+import type { Watcher } from "../feeds/watcher.ts";
+import type { RouteCall, Route } from "./route.ts";
+import { MAX_WAIT, QuerySeq, QueryWait } from "./wire-schemas.ts";
 
-const EventsQuery = z.strictObject({ since: seqOf, wait: waitOf });
+const EventsQuery = z.strictObject({ since: QuerySeq, wait: QueryWait });
 
 export const eventRoutes: readonly Route[] = [
   {
@@ -22,55 +23,60 @@ export const eventRoutes: readonly Route[] = [
 
 const asksForJson = (request: Request): boolean => /^application\/json\b/i.test(request.headers.get("accept") ?? "");
 
-async function streamed(call: Call): Promise<Response> {
+async function streamed(call: RouteCall): Promise<Response> {
   const { request, who, parts } = call;
   const threadId = call.params["threadId"]!;
   const since = sinceOf(call);
-  const leaveStream = parts.callers.stream(who);
-  const ended = new AbortController();
+  const held = new DisposableStack();
   try {
-    const { leave } = await parts.seats.take(threadId, who);
-    const left = () => {
-      ended.abort();
-      leaveStream();
-      leave();
-    };
-    const feed = await parts.feeds.of(threadId).catch((error: unknown) => {
-      leave();
-      throw error;
-    });
-    const watcher = await feed.watch({ since, left });
-    for (const signal of [request.signal, who.signal]) {
-      signal?.addEventListener("abort", () => watcher.end(), { signal: ended.signal });
-      if (signal?.aborted) watcher.end();
-    }
-    const headers = {
-      "content-type": "text/event-stream",
-      "cache-control": "no-store, no-transform",
-      // nginx would collect the events.
-      "x-accel-buffering": "no",
-    };
-    return new Response(watcher.stream, { headers });
+    held.defer(parts.callers.stream(who));
+    held.defer((await parts.seats.take(threadId, who)).leave);
+    const { feed, leave } = await parts.feeds.take(threadId);
+    held.defer(leave);
+    const watcher = await feed.watch({ since, left: () => held.dispose() });
+    endWith(watcher, [request.signal, who.signal], held);
+    return new Response(watcher.stream, { headers: STREAM_HEADERS });
   } catch (error) {
-    leaveStream();
+    held.dispose();
     throw error;
   }
 }
 
-async function polled(call: Call): Promise<Response> {
+const STREAM_HEADERS = {
+  "content-type": "text/event-stream",
+  "cache-control": "no-store, no-transform",
+  // nginx would collect the events.
+  "x-accel-buffering": "no",
+};
+
+/** Ends the watcher when one of the signals is aborted. */
+function endWith(watcher: Watcher, signals: readonly (AbortSignal | undefined)[], held: DisposableStack): void {
+  const end = () => watcher.end();
+  for (const signal of signals) {
+    signal?.addEventListener("abort", end);
+    if (signal && !held.disposed) held.defer(() => signal.removeEventListener("abort", end));
+    if (signal?.aborted) end();
+  }
+}
+
+async function polled(call: RouteCall): Promise<Response> {
   const { request, who, parts } = call;
   const threadId = call.params["threadId"]!;
   const { wait = MAX_WAIT } = call.query as z.infer<typeof EventsQuery>;
   const since = sinceOf(call);
   return parts.seats.use(threadId, who, async () => {
-    const feed = await parts.feeds.of(threadId);
-    const events = await feed.poll({ since, waitMs: wait * 1_000 });
-    return jsonResponse(request, events.map(briefEvent));
+    const { feed, leave } = await parts.feeds.take(threadId);
+    try {
+      const events = await feed.poll({ since, waitMs: wait * 1_000 });
+      return await jsonResponse(request, events.map(briefEvent));
+    } finally {
+      leave();
+    }
   });
 }
 
 /** A client that reconnects by itself repeats its URL, so the header is newer. */
-function sinceOf({ request, query }: Call): number | undefined {
+function sinceOf({ request, query }: RouteCall): number | undefined {
   const last = request.headers.get("last-event-id");
   if (last === null) return query["since"] as number | undefined;
   if (!/^\d{1,15}$/.test(last))

@@ -55,7 +55,10 @@ function operationOf({ method, path, summary, may, query, body }: Route): JsonOb
     schema: schemaOf(schema as z.ZodMiniType),
   }));
   const content = body && { "application/json": { schema: schemaOf(body) } };
-  const failure = { description: "Failed", content: { "application/json": { schema: { $ref: "#/components/schemas/Error" } } } };
+  const failure = {
+    description: "Failed",
+    content: { "application/json": { schema: { $ref: "#/components/schemas/Error" } } },
+  };
   return {
     operationId: `${method.toLowerCase()}_${name}`,
     summary,

@@ -26,7 +26,7 @@ export interface ServerParts {
 }
 
 /** A request whose access and whose values are checked. */
-export interface Call {
+export interface RouteCall {
   request: Request;
   params: Readonly<Record<string, string>>;
   query: Readonly<Record<string, unknown>>;
@@ -50,5 +50,5 @@ export interface Route {
   may: MayRole | null;
   query?: z.ZodMiniObject;
   body?: z.ZodMiniType;
-  handle(call: Call): unknown;
+  handle(call: RouteCall): unknown;
 }

@@ -1,16 +1,16 @@
 import { optionsSchema } from "@cinch/core/options";
 import * as z from "zod/mini";
 import type { Route } from "./route.ts";
-import { limitOf, PathId } from "./wire-schemas.ts";
+import { queryLimit, PathId } from "./wire-schemas.ts";
 
 const ListQuery = z.strictObject({
   query: z.optional(z.string()),
-  limit: limitOf(500),
+  limit: queryLimit(500),
   before: z.optional(PathId),
   parentId: z.optional(PathId),
 });
 
-export const threadList: readonly Route[] = [
+export const threadListRoutes: readonly Route[] = [
   {
     method: "GET",
     path: "/v1/threads",
@@ -46,7 +46,6 @@ export const threadList: readonly Route[] = [
     path: "/v1/pending",
     may: "read",
     summary: "What waits for a person, over all threads of the caller's resource, oldest first.",
-    handle: ({ who, parts }) =>
-      parts.seats.visit(who, ({ resourceId }) => parts.harness.pending({ resourceId })),
+    handle: ({ who, parts }) => parts.seats.visit(who, ({ resourceId }) => parts.harness.pending({ resourceId })),
   },
 ];

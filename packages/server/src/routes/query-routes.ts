@@ -2,14 +2,14 @@ import type { Session } from "@cinch/core";
 import * as z from "zod/mini";
 import { briefDisplay, briefHarnessMessage } from "../brief/brief-display.ts";
 import { jsonResponse } from "../http/compressed.ts";
-import type { Call, Route, SessionMethod } from "./route.ts";
+import type { RouteCall, Route, SessionMethod } from "./route.ts";
 import { waited } from "./waited.ts";
-import { limitOf, seqOf, waitOf } from "./wire-schemas.ts";
+import { queryLimit, QuerySeq, QueryWait } from "./wire-schemas.ts";
 
 interface Query {
   summary: string;
   query?: z.ZodMiniObject;
-  run(session: Session, call: Call): Promise<unknown>;
+  run(session: Session, call: RouteCall): Promise<unknown>;
 }
 
 const onThread = (name: SessionMethod, { run, ...row }: Query): Route => ({
@@ -25,9 +25,9 @@ const onThread = (name: SessionMethod, { run, ...row }: Query): Route => ({
   },
 });
 
-const options = <T>({ query }: Call): T => query as T;
+const options = <T>({ query }: RouteCall): T => query as T;
 
-export const threadQueries: readonly Route[] = [
+export const queryRoutes: readonly Route[] = [
   {
     method: "GET",
     path: "/v1/threads/:threadId",
@@ -39,7 +39,8 @@ export const threadQueries: readonly Route[] = [
       return parts.seats.use(threadId, who, (session) => {
         const display = session.getDisplayState();
         const etag = `W/"${display.seq}"`;
-        if (request.headers.get("if-none-match") === etag) return new Response(null, { status: 304, headers: { etag } });
+        if (request.headers.get("if-none-match") === etag)
+          return new Response(null, { status: 304, headers: { etag } });
         const snapshot = {
           seq: display.seq,
           display: briefDisplay(display),
@@ -52,13 +53,13 @@ export const threadQueries: readonly Route[] = [
   },
   onThread("listMessages", {
     summary: "The newest messages before the event `before`, oldest first, long results cut.",
-    query: z.strictObject({ limit: limitOf(500), before: seqOf }),
+    query: z.strictObject({ limit: queryLimit(500), before: QuerySeq }),
     run: async (session, call) => (await session.listMessages(options(call))).map(briefHarnessMessage),
   }),
   onThread("listInbox", { summary: "The queued messages.", run: (session) => session.listInbox() }),
   onThread("diff", {
     summary: "The changes of the thread to files after the event `since`.",
-    query: z.strictObject({ since: seqOf }),
+    query: z.strictObject({ since: QuerySeq }),
     run: (session, call) => session.diff(options(call)),
   }),
   onThread("explainContext", {
@@ -67,7 +68,7 @@ export const threadQueries: readonly Route[] = [
   }),
   onThread("settled", {
     summary: "Answers when nothing more happens without a person. 202: not after `wait` seconds.",
-    query: z.strictObject({ wait: waitOf }),
+    query: z.strictObject({ wait: QueryWait }),
     run: (session, call) => waited(session.settled(), options<{ wait?: number }>(call).wait),
   }),
 ];

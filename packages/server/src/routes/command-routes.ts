@@ -2,16 +2,25 @@ import type { Input, InputFile, Session } from "@cinch/core";
 import { optionsSchema } from "@cinch/core/options";
 import * as z from "zod/mini";
 import type { MayRole } from "../access/who.ts";
-import { answerApproval, answerSuspension } from "./answers.ts";
-import type { Call, Route, SessionMethod } from "./route.ts";
+import { checkedApproval, checkedSuspension } from "./answers.ts";
+import type { RouteCall, Route, SessionMethod } from "./route.ts";
 import { waited } from "./waited.ts";
-import { NoBody, waitOf, WireApproval, WireClone, WireInput, WirePost, WireSuspension, type WireFile } from "./wire-schemas.ts";
+import {
+  NoBody,
+  QueryWait,
+  WireApproval,
+  WireClone,
+  WireInput,
+  WirePost,
+  WireSuspension,
+  type WireFile,
+} from "./wire-schemas.ts";
 
 interface Command {
   may: MayRole;
   summary: string;
   body: z.ZodMiniType;
-  run(session: Session, call: Call): Promise<unknown>;
+  run(session: Session, call: RouteCall): Promise<unknown>;
   query?: z.ZodMiniObject;
 }
 
@@ -35,8 +44,8 @@ const plain = (name: Plain, may: MayRole, summary: string): Route =>
     run: (session, { body }) => (session[name] as (options: unknown) => Promise<unknown>).call(session, body),
   });
 
-const WAIT = z.strictObject({ wait: waitOf });
-const secondsOf = ({ query }: Call) => query["wait"] as number | undefined;
+const WAIT = z.strictObject({ wait: QueryWait });
+const secondsOf = ({ query }: RouteCall) => query["wait"] as number | undefined;
 
 const fileOf = ({ mediaType, filename, ...file }: WireFile): InputFile => ({
   mediaType,
@@ -48,7 +57,7 @@ const inputOf = <T extends WireInput>({ files, ...input }: T): Omit<T, "files"> 
   ...(files ? { files: files.map(fileOf) } : {}),
 });
 
-export const threadCommands: readonly Route[] = [
+export const commandRoutes: readonly Route[] = [
   onThread("post", {
     may: "talk",
     summary: "Accepts a message. Sent twice with the same id, it is accepted once.",
@@ -100,13 +109,13 @@ export const threadCommands: readonly Route[] = [
     may: "approve",
     summary: "Answers a call that waits for an approval. `always_allow_…` needs the role `manage`.",
     body: WireApproval,
-    run: answerApproval,
+    run: checkedApproval,
   }),
   onThread("respondToToolSuspension", {
     may: "talk",
     summary: "Answers a question. An answer to a plan needs the role `approve`.",
     body: WireSuspension,
-    run: answerSuspension,
+    run: checkedSuspension,
   }),
   plain("switchMode", "manage", "Switches to another mode with the next step."),
   plain("switchModel", "manage", "Switches to another model with the next step."),
