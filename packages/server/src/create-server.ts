@@ -82,14 +82,12 @@ export function createServer(options: ServerOptions): CinchServer {
   }
 
   async function drain(drainMs: number): Promise<void> {
+    const late = delay(drainMs, undefined, { ref: false });
     await feeds.close();
-    await Promise.race([Promise.allSettled(running), delay(drainMs, undefined, { ref: false })]);
-    for (const server of servers) {
-      server.close();
-      server.closeIdleConnections();
-    }
-    await seats.close();
+    await Promise.race([Promise.allSettled(running), late]);
+    await Promise.all([...servers].map((server) => Promise.race([ended(server), late])));
     for (const server of servers) server.closeAllConnections();
+    await seats.close();
   }
 
   function close({ drainMs = DRAIN_MS }: { drainMs?: number } = {}): Promise<void> {
@@ -98,6 +96,13 @@ export function createServer(options: ServerOptions): CinchServer {
   }
 
   return { fetch, node, listen, close };
+}
+
+/** Settles when the server has sent its last answer. Connections that clients keep for later are closed. */
+async function ended(server: Server): Promise<void> {
+  const idle = setInterval(() => server.closeIdleConnections(), 20);
+  await new Promise<unknown>((resolve) => server.close(resolve));
+  clearInterval(idle);
 }
 
 const everyCaller: Authenticate = () => ({ may: ROLES });

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { ThreadRecord } from "@cinch/core";
 import { say, script } from "@cinch/testkit";
-import { createServer, routeTable } from "@cinch/server";
+import { createServer } from "@cinch/server";
+import { routeTable } from "../../src/routes/table.ts";
 import { authenticate, errorOf, people, serving } from "../serving.ts";
 
 const model = () => script(say("hi"));

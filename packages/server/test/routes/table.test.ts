@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { say, script } from "@cinch/testkit";
-import { openApiOf, routeTable, type SessionMethod } from "@cinch/server";
+import { openApiOf } from "../../src/routes/openapi.ts";
+import type { SessionMethod } from "../../src/routes/route.ts";
+import { routeTable } from "../../src/routes/table.ts";
 import { serving } from "../serving.ts";
 
 /** Methods without a route, and why. */
