@@ -27,7 +27,7 @@ import { isStandard } from "./tools/schema.ts";
 import { StateShape, type StateUpdates, type StateValues } from "./config/state-shape.ts";
 import type { ContextSource } from "./ports/context-source.ts";
 import type { Memory } from "./ports/memory.ts";
-import type { Store } from "./ports/store.ts";
+import type { Store, ThreadListChange } from "./ports/store.ts";
 import type { NewLive } from "./events/live-events.ts";
 import type { ToolSet } from "./tools/tool.ts";
 import { printAtExit } from "./thread/unanswered.ts";
@@ -297,6 +297,13 @@ export class Harness<Values = StateValues> {
     const query = optionsOf("pending", options);
     await this.init();
     return pendingCalls(this.#store, query);
+  }
+
+  /** The changes of the list of threads of a resource, from now on, by any process; default: the resource of the harness. */
+  async followThreads(options: { resourceId?: string } = {}): Promise<AsyncIterableIterator<ThreadListChange>> {
+    const { resourceId = this.#config.resourceId } = optionsOf("followThreads", options);
+    await this.init();
+    return this.#store.followThreads(resourceId);
   }
 
   /** The calls that wait for an approval, of all threads, oldest first. */

@@ -94,7 +94,7 @@ export type {
 export type { ContextSource, SourceReach, SourceText } from "./ports/context-source.ts";
 export { memoryStore } from "./ports/memory-store.ts";
 export type { Workspace, WorkspaceReader, WorkspaceStatus } from "./ports/workspace.ts";
-export type { EventQuery, FoundEvent, Store, ThreadQuery, ThreadRecord } from "./ports/store.ts";
+export type { EventQuery, FoundEvent, Store, ThreadListChange, ThreadQuery, ThreadRecord } from "./ports/store.ts";
 export type { ThreadApproval, ThreadSuspension } from "./queries/pending.ts";
 export type { ContextExplanation } from "./queries/explain-context.ts";
 export type { HistoryQuote, ThreadHistory } from "./queries/thread-history.ts";

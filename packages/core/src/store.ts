@@ -3,6 +3,7 @@ export { needsLease, type DurableEvent, type StampedEvent } from "./events/event
 export { eventText, offloadedBlob } from "./ports/event-text.ts";
 export { MemoryData, MemoryStore } from "./ports/memory-store.ts";
 export { threadNotFound } from "./ports/memory-thread.ts";
+export { questionChange, ThreadChanges } from "./ports/thread-changes.ts";
 export { queryWords, wordsOf } from "./ports/words.ts";
 export type {
   AppendOptions,
@@ -14,6 +15,7 @@ export type {
   Lease,
   SavedFold,
   Store,
+  ThreadListChange,
   ThreadQuery,
   ThreadRecord,
 } from "./ports/store.ts";

@@ -240,6 +240,8 @@ class ScheduledStore implements Store {
   saveDraft: Store["saveDraft"] = (...args) => this.#operation("saveDraft", () => this.#memory.saveDraft(...args));
   draft: Store["draft"] = (...args) => this.#operation("draft", () => this.#memory.draft(...args));
 
+  followThreads: Store["followThreads"] = (resourceId) => this.#memory.followThreads(resourceId);
+
   /** Notifications are scheduled, and changes in between cause only one. */
   follow(threadId: string, changed: (seq?: number) => void): () => void {
     let underWay = false;

@@ -1,5 +1,7 @@
+import type { ThreadChanges } from "@cinch/core/store";
 import type { Connection } from "./connection.ts";
 import { isBusy, sqliteCode } from "./failure.ts";
+import { ListChanges } from "./list-changes.ts";
 import type { ChangeMarker, Reader } from "./reader.ts";
 import { SEQS } from "./protocol.ts";
 
@@ -15,6 +17,7 @@ export class Followers {
   readonly #connection: Connection;
   readonly #reader: Reader;
   readonly #holder: string;
+  readonly #lists: ListChanges;
   readonly #followed = new Map<string, FollowedThread>();
   #dataVersion = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -24,6 +27,7 @@ export class Followers {
     this.#connection = connection;
     this.#reader = reader;
     this.#holder = holder;
+    this.#lists = new ListChanges(connection);
   }
 
   follow(threadId: string, changed: (seq?: number) => void): () => void {
@@ -34,12 +38,26 @@ export class Followers {
     const follower = { changed };
     this.#followed.set(threadId, followed);
     followed.callbacks.add(follower);
-    this.#timer ??= setInterval(() => this.#poll(), POLL_MS).unref();
+    this.#start();
     return () => {
       followed.callbacks.delete(follower);
       if (followed.callbacks.size === 0 && this.#followed.get(threadId) === followed) this.#followed.delete(threadId);
-      if (this.#followed.size === 0) this.stop();
+      this.#stopIfUnneeded();
     };
+  }
+
+  followThreads(resourceId: string): ThreadChanges {
+    const changes = this.#lists.follow(resourceId, () => this.#stopIfUnneeded());
+    this.#start();
+    return changes;
+  }
+
+  #start(): void {
+    this.#timer ??= setInterval(() => this.#poll(), POLL_MS).unref();
+  }
+
+  #stopIfUnneeded(): void {
+    if (this.#followed.size === 0 && !this.#lists.isFollowed) this.#stopPolling();
   }
 
   /** With `seq`, the only change is that the journal now ends at `seq`. */
@@ -48,6 +66,11 @@ export class Followers {
   }
 
   stop(): void {
+    this.#lists.end();
+    this.#stopPolling();
+  }
+
+  #stopPolling(): void {
     clearInterval(this.#timer);
     this.#timer = undefined;
   }
@@ -61,12 +84,23 @@ export class Followers {
       // A lock is temporary. After any other failure the followers are notified, and their next read reports it.
       if (isBusy(error)) return;
     }
+    this.#pollLists();
     for (const [threadId, followed] of this.#followed) {
       const { changeMarker: before } = followed;
       const now = this.#changeMarker(threadId);
       followed.changeMarker = now;
       if (!now || !before || before.other !== now.other) this.notify(threadId);
       else if (before.event !== now.event) this.notify(threadId, (now.event ?? 0) % SEQS);
+    }
+  }
+
+  /** If the list can't be read now, the next poll reads it. */
+  #pollLists(): void {
+    try {
+      this.#lists.poll();
+    } catch (error) {
+      if (sqliteCode(error) === undefined) throw error;
+      this.#dataVersion = 0;
     }
   }
 

@@ -6,7 +6,7 @@ import { SEQS } from "./protocol.ts";
 import { sql } from "./sql.ts";
 import { normalizeText, searchTerms } from "./words.ts";
 
-interface ListRow {
+export interface ListRow {
   no: number;
   id: string;
   title: string;
@@ -19,7 +19,7 @@ interface ListRow {
   metadata: string;
 }
 
-const COLUMNS = "no, id, title, resource, parent, active, created_at, updated_at, touched, metadata";
+export const LIST_COLUMNS = "no, id, title, resource, parent, active, created_at, updated_at, touched, metadata";
 const ROWS_AT_ONCE = 1000;
 /** How long a search may block the event loop before it yields. */
 const YIELD_AFTER_MS = 5;
@@ -36,12 +36,12 @@ export class Listing {
   constructor(connection: Connection) {
     this.#connection = connection;
     const { db } = connection;
-    this.#one = sql<ListRow>(db, `SELECT ${COLUMNS} FROM threads WHERE id = ? AND deleted = 0`);
+    this.#one = sql<ListRow>(db, `SELECT ${LIST_COLUMNS} FROM threads WHERE id = ? AND deleted = 0`);
     // A page may start after a thread that was deleted meanwhile: its tombstone keeps the position.
     this.#position = sql<{ touched: number }>(db, "SELECT touched FROM threads WHERE id = ?");
     this.#page = sql<ListRow>(
       db,
-      `SELECT ${COLUMNS} FROM threads
+      `SELECT ${LIST_COLUMNS} FROM threads
        WHERE deleted = 0 AND touched < ?1 AND (?2 IS NULL OR resource = ?2) AND active >= ?3 AND subagent <= ?4
        AND (?6 IS NULL OR parent = ?6)
        ORDER BY touched DESC LIMIT ?5`,
@@ -51,7 +51,7 @@ export class Listing {
   async thread(threadId: string): Promise<ThreadRecord | undefined> {
     return this.#connection.read(() => {
       const row = this.#one.get(threadId);
-      return row && recordOf(row);
+      return row && threadRecordOf(row);
     });
   }
 
@@ -71,7 +71,7 @@ export class Listing {
           most,
           query.parentId ?? null,
         );
-        found.push(...page.filter(matches).map(recordOf));
+        found.push(...page.filter(matches).map(threadRecordOf));
         return page;
       });
       if (rows.length < most) break;
@@ -122,7 +122,7 @@ async function collectThreads(connection: Connection, word: string, threads: Set
   }
 }
 
-const recordOf = (row: ListRow): ThreadRecord => ({
+export const threadRecordOf = (row: ListRow): ThreadRecord => ({
   id: row.id,
   title: row.title,
   resourceId: row.resource,

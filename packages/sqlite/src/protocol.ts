@@ -1,5 +1,7 @@
-import type { Blob, Lease, SavedFold } from "@cinch/core/store";
+import type { Blob, Lease, questionChange, SavedFold } from "@cinch/core/store";
 import type { ErrorCode } from "@cinch/core";
+
+export type QuestionChange = NonNullable<ReturnType<typeof questionChange>>;
 
 /** An event for the writer. It is already JSON, so that the writer parses only the few events whose fields it needs. */
 export interface SerializedEvent {
@@ -8,6 +10,8 @@ export interface SerializedEvent {
   body: string;
   /** Every string in a `blob` field. Not each of them is a hash. */
   hashes: string[];
+  /** What it does to the questions of the thread to a person. */
+  question?: QuestionChange;
 }
 
 export interface AppendWork {

@@ -80,6 +80,13 @@ const migrations: readonly string[] = [
   INSERT INTO search (search) VALUES ('delete-all');
   INSERT OR REPLACE INTO dirty (journal, from_seq) SELECT DISTINCT journal, 1 FROM segments;
   `,
+  // `changed` numbers the changes of the list of threads, and `asked` is the newest of them that was about questions to a person.
+  `
+  ALTER TABLE threads ADD COLUMN changed INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE threads ADD COLUMN asked INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE threads ADD COLUMN asking INTEGER NOT NULL DEFAULT 0;
+  CREATE INDEX threads_changed ON threads (changed);
+  `,
 ];
 
 export const SCHEMA_VERSION = migrations.length;

@@ -11,12 +11,14 @@ import {
 } from "@cinch/core";
 import {
   needsLease,
+  questionChange,
   type AppendOptions,
   type AppendResult,
   type DraftPiece,
   type Lease,
   type SavedFold,
   type StampedEvent,
+  type ThreadChanges,
 } from "@cinch/core/store";
 import { checkAppend } from "./append-check.ts";
 import { Connection } from "./connection.ts";
@@ -29,7 +31,7 @@ import { storeClosed, threadNotFoundError, toCinchError } from "./store-error.ts
 import { WriterClient } from "./writer-client.ts";
 import { Listing } from "./listing.ts";
 import { restrictToOwner } from "./private-file.ts";
-import type { WorkOutcome, Work } from "./protocol.ts";
+import type { SerializedEvent, WorkOutcome, Work } from "./protocol.ts";
 import { withDefaults, type SqliteOptions } from "./options.ts";
 import { Reader, type EventRange } from "./reader.ts";
 import { SCHEMA_VERSION } from "./schema.ts";
@@ -118,7 +120,7 @@ class SqliteStore implements Store {
     checkAppend(threadId, events, options);
     const driver = events.some((event, at) => needsLease(event) && !(at === 0 && createsThread(event)));
     const lease = { epoch, take, release, active, driver };
-    const content = { events: events.map(serializeEvent), blobs: [...blobs] };
+    const content = { events: events.map(forWriter), blobs: [...blobs] };
     const outcome = await this.#request(threadId, { kind: "append", threadId, afterSeq, ...lease, ...content });
     switch (outcome.kind) {
       case "appended":
@@ -205,6 +207,10 @@ class SqliteStore implements Store {
     return this.#assertOpen().followers.follow(threadId, changed);
   }
 
+  followThreads(resourceId: string): ThreadChanges {
+    return this.#assertOpen().followers.followThreads(resourceId);
+  }
+
   /** Followers are notified after the caller has its result. */
   async #request(threadId: string, work: Work): Promise<WorkOutcome> {
     const outcome = await this.#assertOpen().writer.request(work);
@@ -235,6 +241,12 @@ function openWith(writer: WriterClient, connection: Connection, holder: string):
     const followers = new Followers(connection, reader, holder);
     return { writer, connection, reader, listing: new Listing(connection), followers };
   });
+}
+
+/** The worker loads nothing of core but the text of events, so questions are found here. */
+function forWriter(event: StampedEvent): SerializedEvent {
+  const question = questionChange(event);
+  return question ? { ...serializeEvent(event), question } : serializeEvent(event);
 }
 
 /** If an append was to create a thread that exists, there may be no event after `after`: then all of them. */

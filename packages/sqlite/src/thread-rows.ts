@@ -1,7 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { StampedEvent } from "@cinch/core/store";
 import { StoreFailure, threadNotFoundMessage } from "./failure.ts";
-import type { AppendWork, SerializedEvent } from "./protocol.ts";
+import type { AppendWork, QuestionChange, SerializedEvent } from "./protocol.ts";
 import { sql } from "./sql.ts";
 
 export interface ThreadRow {
@@ -9,6 +9,8 @@ export interface ThreadRow {
   resource: string;
   metadata: string;
   active: number;
+  /** 1 from a question to a person until its turn ends. */
+  asking: number;
   deleted: number;
 }
 
@@ -28,6 +30,7 @@ interface ThreadChange {
   title?: string;
   updatedAt?: number;
   active?: boolean;
+  questions: QuestionChange[];
 }
 
 /** Threads and the journal segments they read. The journal of a thread has the number of the thread. */
@@ -36,6 +39,7 @@ export class ThreadRows {
   readonly #insert;
   readonly #touch;
   readonly #activate;
+  readonly #ask;
   readonly #setTombstone;
   readonly #segments;
   readonly #addSegment;
@@ -47,20 +51,23 @@ export class ThreadRows {
 
   constructor(db: DatabaseSync) {
     const nextTouch = "(SELECT coalesce(max(touched), 0) + 1 FROM threads WHERE deleted = 0)";
-    this.#find = sql<ThreadRow>(db, "SELECT no, resource, metadata, active, deleted FROM threads WHERE id = ?");
+    const nextChange = "(SELECT max(changed) + 1 FROM threads)";
+    this.#find = sql<ThreadRow>(db, "SELECT no, resource, metadata, active, asking, deleted FROM threads WHERE id = ?");
     this.#insert = sql<{ no: number }>(
       db,
-      `INSERT INTO threads (id, title, resource, parent, subagent, created_at, updated_at, touched, metadata, active, deleted)
-       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6, ${nextTouch}, ?7, 0, 0) RETURNING no`,
+      `INSERT INTO threads (id, title, resource, parent, subagent, created_at, updated_at, touched, metadata, active, deleted, changed)
+       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6, ${nextTouch}, ?7, 0, 0, coalesce(${nextChange}, 1)) RETURNING no`,
     );
     this.#touch = sql(
       db,
-      `UPDATE threads SET title = coalesce(?2, title), updated_at = ?3, touched = ${nextTouch}, active = ?4, last = ?5 WHERE no = ?1`,
+      `UPDATE threads SET title = coalesce(?2, title), updated_at = ?3, touched = ${nextTouch}, active = ?4, last = ?5,
+         changed = ${nextChange} WHERE no = ?1`,
     );
-    this.#activate = sql(db, "UPDATE threads SET active = ?2 WHERE no = ?1");
+    this.#activate = sql(db, `UPDATE threads SET active = ?2, changed = ${nextChange} WHERE no = ?1`);
+    this.#ask = sql(db, `UPDATE threads SET asking = ?2, changed = ${nextChange}, asked = ${nextChange} WHERE no = ?1`);
     this.#setTombstone = sql(
       db,
-      "UPDATE threads SET title = '', resource = '', parent = NULL, metadata = '{}', active = 0, deleted = 1 WHERE no = ?",
+      `UPDATE threads SET title = '', resource = '', parent = NULL, metadata = '{}', active = 0, deleted = 1, changed = ${nextChange} WHERE no = ?`,
     );
     this.#segments = sql<Segment>(db, "SELECT journal, from_seq, to_seq FROM segments WHERE thread = ? ORDER BY idx");
     this.#addSegment = sql(
@@ -138,10 +145,16 @@ export class ThreadRows {
   }
 
   /** `last`: the newest event. Written only when the row changes anyway, to save an append the write of another page. */
-  update({ no, active }: ThreadRow, change: ThreadChange, last: number): void {
+  update({ no, active, asking }: ThreadRow, change: ThreadChange, last: number): void {
     const next = Number(change.active ?? active);
     if (change.updatedAt !== undefined) this.#touch.run(no, change.title ?? null, change.updatedAt, next, last);
     else if (next !== active) this.#activate.run(no, next);
+    let isAsking = asking === 1;
+    for (const question of change.questions) {
+      if (question === "ended" && !isAsking) continue;
+      isAsking = question !== "ended";
+      this.#ask.run(no, Number(isAsking));
+    }
   }
 
   /** Returns the journals that no thread reads any more. */
@@ -178,8 +191,9 @@ export class ThreadRows {
 }
 
 export function threadChange({ events, active }: Pick<AppendWork, "events" | "active">): ThreadChange {
-  const change: ThreadChange = active === undefined ? {} : { active };
-  for (const { type, at, body } of events) {
+  const change: ThreadChange = { questions: [], ...(active === undefined ? {} : { active }) };
+  for (const { type, at, body, question } of events) {
+    if (question) change.questions.push(question);
     switch (type) {
       case "thread_renamed":
         change.title = (JSON.parse(body) as { title: string }).title;

@@ -10,6 +10,7 @@ import { listingThreads } from "./store-conformance/lists.ts";
 import type { StoreCheck } from "./store-conformance/samples.ts";
 import { savedFolds } from "./store-conformance/saved-folds.ts";
 import { searching } from "./store-conformance/searches.ts";
+import { followingLists } from "./store-conformance/list-changes.ts";
 import { drafting, following } from "./store-conformance/watching.ts";
 
 /** A store under test, open and empty. `another` opens a second store on the same data, as another process would. */
@@ -46,6 +47,7 @@ export function storeConformance(name: string, make: () => Promise<StoreUnderTes
       drafting,
       savedFolds,
       following,
+      followingLists,
       listingThreads,
       searching,
       findingEvents,

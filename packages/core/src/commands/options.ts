@@ -97,6 +97,7 @@ const SCHEMAS = {
   diff: () => z.strictObject({ since: seq }),
   createSession: () =>
     z.strictObject({ threadId: z.optional(id), resourceId: z.optional(id), confined: flag, by: personName }),
+  followThreads: () => z.strictObject({ resourceId: z.optional(id) }),
   pending: () => z.strictObject({ resourceId: z.optional(id) }),
   removeHeartbeat: () => z.strictObject({ id }),
 };

@@ -40,6 +40,7 @@ export const StoreValue = withMethods<Store>(
     "saveDraft",
     "draft",
     "follow",
+    "followThreads",
   ],
 );
 

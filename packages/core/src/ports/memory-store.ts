@@ -1,5 +1,6 @@
 import { CinchError } from "../errors.ts";
 import { needsLease, type DurableEvent, type StampedEvent } from "../events/event-map.ts";
+import { questionChange, ThreadChanges } from "./thread-changes.ts";
 import { MemorySearch } from "./memory-search.ts";
 import {
   blobsIn,
@@ -22,6 +23,7 @@ import type {
   Lease,
   SavedFold,
   Store,
+  ThreadListChange,
   ThreadQuery,
   ThreadRecord,
 } from "./store.ts";
@@ -37,6 +39,8 @@ export class MemoryData {
   readonly tombstones = new Map<string, number>();
   readonly blobs = new Map<string, Uint8Array>();
   readonly followers = new Map<string, Set<() => void>>();
+  /** By resource. */
+  readonly listFollowers = new Map<string, Set<ThreadChanges>>();
   clock = 0;
 }
 
@@ -53,6 +57,8 @@ export function memoryStore(data: MemoryData = new MemoryData()): MemoryStore {
 export class MemoryStore implements Store {
   readonly #data: MemoryData;
   readonly #search: MemorySearch;
+  /** Of this store object. */
+  readonly #lists = new Set<ThreadChanges>();
   #isClosed = false;
   #isDead = false;
 
@@ -67,6 +73,7 @@ export class MemoryStore implements Store {
 
   async close(): Promise<void> {
     this.#isClosed = true;
+    for (const list of this.#lists) list.end();
     if (this.#isDead) return;
     for (const lease of this.#data.leases.values()) if (lease.holder === this) lease.holder = null;
   }
@@ -80,12 +87,14 @@ export class MemoryStore implements Store {
   async append(threadId: string, events: readonly StampedEvent[], options: AppendOptions): Promise<AppendResult> {
     this.#assertOpen();
     const [first] = events;
-    if (first && isCreation(first) && !this.#data.leases.has(threadId)) this.#create(threadId, first);
+    const isNew = first !== undefined && isCreation(first) && !this.#data.leases.has(threadId);
+    if (isNew) this.#create(threadId, first);
     else {
       const rejected = this.#whyRejected(threadId, events, options);
       if (rejected) return rejected;
     }
     const thread = this.#thread(threadId);
+    const { record } = thread;
     const lease = this.#leaseOf(threadId);
     if (options.take !== undefined) {
       lease.epoch += 1;
@@ -95,9 +104,13 @@ export class MemoryStore implements Store {
     let seq = options.afterSeq;
     for (const event of events) this.#write(thread, event, ++seq);
     if (options.release) lease.holder = null;
-    if (options.active !== undefined) thread.record = { ...thread.record, active: options.active };
+    if (options.active !== undefined && options.active !== thread.record.active)
+      thread.record = { ...thread.record, active: options.active };
     if (options.take !== undefined) thread.draft = [];
     this.#changed(threadId);
+    if (isNew) this.#announce(thread, { kind: "created", thread: thread.record });
+    else if (thread.record !== record) this.#announce(thread, { kind: "changed", thread: thread.record });
+    if (changesQuestions(thread, events)) this.#announce(thread, { kind: "pending", threadId });
     return { kind: "appended", seq, epoch: lease.epoch };
   }
 
@@ -120,7 +133,7 @@ export class MemoryStore implements Store {
     const journal: StoredRow[] = [];
     const own = { journal, from: 1, to: Infinity };
     const record = { id: threadId, createdAt: event.at, updatedAt: event.at, active: false };
-    const rest = { journal, first: event, touched: ++this.#data.clock, draft: [], fold: undefined };
+    const rest = { journal, first: event, touched: ++this.#data.clock, asking: false, draft: [], fold: undefined };
     if (event.type === "thread_created") {
       const { title, resourceId, metadata = {} } = event;
       const parentId = event.agent?.owner ?? event.parent?.threadId ?? null;
@@ -239,6 +252,7 @@ export class MemoryStore implements Store {
       this.#data.leases.set(record.id, { epoch: this.#leaseOf(record.id).epoch + 1, holder: null });
       this.#changed(record.id);
     }
+    for (const thread of family) this.#announce(thread, { kind: "deleted", threadId: thread.record.id });
     const freed = new Set(family.flatMap(keptBlobs));
     if (freed.size === 0) return;
     const kept = new Set([...this.#data.threads.values()].flatMap(keptBlobs));
@@ -304,6 +318,23 @@ export class MemoryStore implements Store {
     return () => void followers.delete(follower);
   }
 
+  followThreads(resourceId: string): ThreadChanges {
+    this.#assertOpen();
+    const followers = this.#data.listFollowers.get(resourceId) ?? new Set();
+    const changes = new ThreadChanges(() => {
+      followers.delete(changes);
+      this.#lists.delete(changes);
+    });
+    this.#data.listFollowers.set(resourceId, followers.add(changes));
+    this.#lists.add(changes);
+    return changes;
+  }
+
+  #announce({ record, first }: MemoryThread, change: ThreadListChange): void {
+    if (change.kind !== "pending" && isSubagent(first)) return;
+    for (const follower of this.#data.listFollowers.get(record.resourceId) ?? []) follower.push(change);
+  }
+
   #changed(threadId: string): void {
     for (const follower of this.#data.followers.get(threadId) ?? []) queueMicrotask(follower);
   }
@@ -328,4 +359,15 @@ export class MemoryStore implements Store {
   #assertOpen(): void {
     if (this.#isClosed) throw new CinchError("CLOSED", "The store is not open. Call its open() first.");
   }
+}
+
+/** Whether the events ask, answer or end questions to a person. */
+function changesQuestions(thread: MemoryThread, events: readonly StampedEvent[]): boolean {
+  let isChanged = false;
+  for (const change of events.map(questionChange)) {
+    if (change === undefined || (change === "ended" && !thread.asking)) continue;
+    thread.asking = change !== "ended";
+    isChanged = true;
+  }
+  return isChanged;
 }

@@ -22,6 +22,8 @@ export interface MemoryThread {
   first: StampedEvent;
   /** Order of last activity: `updatedAt` alone ties within a millisecond. */
   touched: number;
+  /** A question of its turn was asked, and the turn has not ended. */
+  asking: boolean;
   draft: DraftPiece[];
   fold: SavedFold | undefined;
 }

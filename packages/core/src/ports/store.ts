@@ -100,6 +100,14 @@ export interface FoundEvent {
   seq: number;
 }
 
+/** A change of the list of threads. A record is that of the moment of the change, or a newer one. */
+export type ThreadListChange =
+  /** `changed`: title, last activity, or whether it has work left. Of threads that are not those of subagents. */
+  | { kind: "created" | "changed"; thread: ThreadRecord }
+  | { kind: "deleted"; threadId: string }
+  /** A question to a person was asked, was answered, or ended with its turn: in this thread, which may be a subagent's. */
+  | { kind: "pending"; threadId: string };
+
 /** A piece of a streaming message. Only the pieces of the newest message are valid. */
 export interface DraftPiece {
   messageId: string;
@@ -223,4 +231,11 @@ export interface Store {
    * much can ignore it. Returns a function that unsubscribes; there is no call after that.
    */
   follow(threadId: string, changed: (seq?: number) => void): () => void;
+
+  /**
+   * The changes of the list of threads of a resource, from the call on, by any process, within about 50 ms each. Changes of one thread
+   * that the reader has not taken yet may come as one. Ends when the reader stops (`return`) or the store is closed. `ThreadChanges`
+   * implements the iterator, and `questionChange` says which events make a thread `pending`.
+   */
+  followThreads(resourceId: string): AsyncIterableIterator<ThreadListChange>;
 }
