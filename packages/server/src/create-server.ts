@@ -30,13 +30,15 @@ export function createServer(options: ServerOptions): CinchServer {
   const limits = limitsOf(options.limits);
   const hosts = new Set<string>((options.hosts ?? LOOPBACK).map((host) => host.toLowerCase()));
   const sites = { hosts, origins: new Set(options.origins) };
-  const seats = new Seats(options.harness, limits.seatMs);
-  const feeds = new Feeds(options.harness, limits.heartbeatMs);
+  const { harness } = options;
+  const feeds = new Feeds(harness, limits.heartbeatMs);
+  const changed = (threadId: string) => feeds.announce(threadId, seats.people(threadId));
+  const seats: Seats = new Seats({ harness, idleMs: limits.seatMs, changed });
   const running = new Set<Promise<unknown>>();
   const servers = new Set<Server>();
   let draining: Promise<void> | undefined;
   const parts: ServerParts = {
-    harness: options.harness,
+    harness,
     seats,
     feeds,
     callers: new CallerLimits(limits),

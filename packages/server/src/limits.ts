@@ -3,6 +3,8 @@ import { CinchError } from "@cinch/core";
 export interface ServerLimits {
   /** Of a JSON body. */
   bodyBytes: number;
+  /** Of a message with its files. */
+  fileBytes: number;
   /** In how many milliseconds the headers, and then the body of a request must have arrived. */
   requestMs: number;
   /** Open streams of one caller. */
@@ -17,6 +19,7 @@ export interface ServerLimits {
 
 export const DEFAULT_LIMITS: ServerLimits = {
   bodyBytes: 1_000_000,
+  fileBytes: 25_000_000,
   requestMs: 30_000,
   streams: 64,
   requestsPerSecond: 100,

@@ -1,12 +1,15 @@
 import { randomUUID } from "node:crypto";
 import { PatternRouter } from "hono/router/pattern-router";
-import type * as z from "zod/mini";
+import * as z from "zod/mini";
 import { checkSite, type SiteRules } from "./access/site-check.ts";
-import type { Authenticate, Who } from "./access/who.ts";
+import { callerKey, type Authenticate, type Who } from "./access/who.ts";
 import { corsHeaders, preflight } from "./http/cors.ts";
 import { errorResponse, HttpError, knownFailure, RETRY_AFTER } from "./http/http-error.ts";
+import { IdempotentAnswers } from "./http/idempotent-answers.ts";
+import { isMultipart, multipartBody } from "./http/multipart-body.ts";
 import { jsonBody } from "./http/read-body.ts";
 import { valid } from "./http/valid.ts";
+import type { ServerLimits } from "./limits.ts";
 import { PROTOCOL } from "./protocol.ts";
 import { checkRole } from "./routes/role.ts";
 import type { Route, ServerParts } from "./routes/route.ts";
@@ -27,6 +30,7 @@ interface Match {
 /** Answers requests by the route table. Access is checked first, and a body is read last. */
 export class RequestHandler {
   readonly #ports: HandlerPorts;
+  readonly #answers = new IdempotentAnswers();
   readonly #router = new PatternRouter<Route>();
 
   constructor(ports: HandlerPorts) {
@@ -65,11 +69,12 @@ export class RequestHandler {
     const { parts } = this.#ports;
     for (const [name, value] of Object.entries(params)) checkParam(name, value);
     const query = queryOf(route, new URL(request.url).searchParams);
-    const { bodyBytes: bytes, requestMs: ms } = parts.limits;
-    const body = route.body ? valid(route.body, await jsonBody(request, { bytes, ms })) : undefined;
-    const answer = await route.handle({ request, params, query, body, who, parts });
-    if (answer instanceof Response) return answer;
-    return answer === undefined ? new Response(null, { status: 204 }) : Response.json(answer);
+    const body = route.body && valid(route.body, await bodyOf(request, route, parts.limits));
+    const work = async () => responseOf(await route.handle({ request, params, query, body, who, parts }));
+    const key = request.headers.get("idempotency-key");
+    if (key === null || route.method === "GET") return work();
+    const own = JSON.stringify([callerKey(who), route.method, pathOf(request), valid(IdempotencyKey, key)]);
+    return this.#answers.of(own, JSON.stringify([query, body]), work);
   }
 
   async #caller(request: Request): Promise<Who> {
@@ -107,6 +112,22 @@ export class RequestHandler {
     );
     return errorResponse(new HttpError(500, "INTERNAL", `The server failed. The log has more under ${id}.`));
   }
+}
+
+const IdempotencyKey = z
+  .string()
+  .check(z.regex(/^[\x21-\x7e]{1,200}$/, "Idempotency-Key must be 1 to 200 visible ASCII characters"));
+
+function bodyOf(request: Request, { takesFiles = false }: Route, limits: ServerLimits): Promise<unknown> {
+  const { bodyBytes: bytes, fileBytes, requestMs: ms } = limits;
+  return takesFiles && isMultipart(request)
+    ? multipartBody(request, { bytes: fileBytes, ms })
+    : jsonBody(request, { bytes, ms });
+}
+
+function responseOf(answer: unknown): Response {
+  if (answer instanceof Response) return answer;
+  return answer === undefined ? new Response(null, { status: 204 }) : Response.json(answer);
 }
 
 /** The path below a prefix under which the server may be mounted. */

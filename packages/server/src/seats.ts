@@ -1,10 +1,20 @@
 import type { Harness, Session } from "@cinch/core";
 import { callerKey, type Who } from "./access/who.ts";
 
+interface SeatPorts {
+  harness: Harness;
+  /** How long a seat stays open after its last use. */
+  idleMs: number;
+  /** The people at a thread may be others now. */
+  changed(threadId: string): void;
+}
+
 interface Seat {
   threadId: string;
   by: string | undefined;
   session: Promise<Session>;
+  /** The caller has access to the thread. */
+  isOpen: boolean;
   uses: number;
   closing: NodeJS.Timeout | undefined;
 }
@@ -14,13 +24,11 @@ interface Seat {
  * several commands does not open the thread for each.
  */
 export class Seats {
-  readonly #harness: Harness;
-  readonly #idleMs: number;
+  readonly #ports: SeatPorts;
   readonly #seats = new Map<string, Seat>();
 
-  constructor(harness: Harness, idleMs: number) {
-    this.#harness = harness;
-    this.#idleMs = idleMs;
+  constructor(ports: SeatPorts) {
+    this.#ports = ports;
   }
 
   /** Runs `work` with the caller's session at the thread. Throws `THREAD_NOT_FOUND` also for a thread of another resource. */
@@ -42,6 +50,7 @@ export class Seats {
       const leave = this.#enter(key, seat);
       try {
         const session = await seat.session;
+        this.#opened(seat);
         // A session leaves a thread that is deleted, and would choose another one for its next command.
         if (session.getCurrentThreadId() === threadId) return { session, leave };
       } catch (error) {
@@ -54,7 +63,7 @@ export class Seats {
 
   /** Runs `work` with a session of its own, for what concerns no thread, or moves the session to another one. */
   async visit<T>(who: Who, work: (session: Session) => Promise<T>): Promise<T> {
-    const session = await this.#harness.createSession(seatOf(who));
+    const session = await this.#ports.harness.createSession(seatOf(who));
     try {
       return await work(session);
     } finally {
@@ -64,7 +73,9 @@ export class Seats {
 
   /** The callers at a thread, each once. */
   people(threadId: string): string[] {
-    const names = [...this.#seats.values()].filter((seat) => seat.threadId === threadId).map(({ by }) => by);
+    const names = [...this.#seats.values()]
+      .filter((seat) => seat.isOpen && seat.threadId === threadId)
+      .map(({ by }) => by);
     return [...new Set(names.filter((by) => by !== undefined))].toSorted();
   }
 
@@ -75,10 +86,16 @@ export class Seats {
   }
 
   #open(key: string, threadId: string, who: Who): Seat {
-    const session = this.#harness.createSession({ threadId, ...seatOf(who) });
-    const seat: Seat = { threadId, by: who.by, session, uses: 0, closing: undefined };
+    const session = this.#ports.harness.createSession({ threadId, ...seatOf(who) });
+    const seat: Seat = { threadId, by: who.by, session, isOpen: false, uses: 0, closing: undefined };
     this.#seats.set(key, seat);
     return seat;
+  }
+
+  #opened(seat: Seat): void {
+    if (seat.isOpen) return;
+    seat.isOpen = true;
+    this.#ports.changed(seat.threadId);
   }
 
   #enter(key: string, seat: Seat): () => void {
@@ -90,14 +107,16 @@ export class Seats {
       isTaken = false;
       seat.uses -= 1;
       if (seat.uses > 0 || this.#seats.get(key) !== seat) return;
-      seat.closing = setTimeout(() => this.#close(key, seat), this.#idleMs);
+      seat.closing = setTimeout(() => this.#close(key, seat), this.#ports.idleMs);
       seat.closing.unref();
     };
   }
 
   #close(key: string, seat: Seat): void {
     clearTimeout(seat.closing);
-    if (this.#seats.get(key) === seat) this.#seats.delete(key);
+    if (this.#seats.get(key) !== seat) return;
+    this.#seats.delete(key);
+    this.#ports.changed(seat.threadId);
     // A session that could not be opened has reported that to its caller.
     seat.session.then((session) => session.close()).catch(() => undefined);
   }

@@ -27,6 +27,7 @@ export class Feed {
   readonly #unsubscribe: () => void;
   readonly #ended = Promise.withResolvers<void>();
   #collected: HarnessEvent[] = [];
+  #people = "";
   #timer: NodeJS.Timeout | undefined;
   #resync: Start | undefined;
 
@@ -75,6 +76,14 @@ export class Feed {
       clearTimeout(timer);
       unsubscribe();
     }
+  }
+
+  /** Sends the names of the people at the thread, if they are others than before. */
+  announce(people: readonly string[]): void {
+    const threadId = this.#session.getCurrentThreadId();
+    if (threadId === null || people.join("\n") === this.#people) return;
+    this.#people = people.join("\n");
+    this.#add({ type: "presence", threadId, at: Date.now(), people } as unknown as HarnessEvent);
   }
 
   beat(): void {

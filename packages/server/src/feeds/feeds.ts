@@ -1,15 +1,17 @@
 import type { Harness } from "@cinch/core";
 import { Feed } from "./feed.ts";
+import { ListStream } from "./list-stream.ts";
 
 interface OpenFeed {
   feed: Promise<Feed>;
   uses: number;
 }
 
-/** The feeds of the threads that are watched. Each is open as long as a caller uses it. */
+/** The feeds of the threads that are watched, and the streams of lists. A feed is open as long as a caller uses it. */
 export class Feeds {
   readonly #harness: Harness;
   readonly #feeds = new Map<string, OpenFeed>();
+  readonly #lists = new Set<ListStream>();
   readonly #heartbeat: NodeJS.Timeout;
 
   constructor(harness: Harness, heartbeatMs: number) {
@@ -32,8 +34,29 @@ export class Feeds {
     }
   }
 
+  /** The changes of the threads of a resource. */
+  async list({ resourceId, left }: { resourceId: string; left: () => void }): Promise<ListStream> {
+    const changes = await this.#harness.followThreads({ resourceId });
+    const leave = () => {
+      this.#lists.delete(list);
+      left();
+    };
+    const list = new ListStream({ changes, left: leave });
+    this.#lists.add(list);
+    return list;
+  }
+
+  /** Tells the watchers of a thread who is at it. */
+  announce(threadId: string, people: readonly string[]): void {
+    this.#feeds
+      .get(threadId)
+      ?.feed.then((feed) => feed.announce(people))
+      .catch(() => undefined);
+  }
+
   async close(): Promise<void> {
     clearInterval(this.#heartbeat);
+    for (const list of this.#lists) list.end();
     const open = [...this.#feeds.values()];
     this.#feeds.clear();
     await Promise.allSettled(open.map(async ({ feed }) => (await feed).close()));
@@ -53,5 +76,6 @@ export class Feeds {
 
   #beat(): void {
     for (const { feed } of this.#feeds.values()) feed.then((one) => one.beat()).catch(() => undefined);
+    for (const list of this.#lists) list.beat();
   }
 }

@@ -1,11 +1,8 @@
 import type { Feed } from "./feed.ts";
-import { encodeText } from "./frames.ts";
+import { GOODBYE, HEARTBEAT } from "./stream-comments.ts";
 
 /** What a connection may hold unsent. While it does, the watcher is passed over. */
 const SOCKET_BYTES = 64_000;
-const HEARTBEAT = encodeText(": \n\n");
-/** A client reconnects after a second. */
-const GOODBYE = encodeText("retry: 1000\n\n");
 
 interface WatcherStart {
   /** What it gets first. */

@@ -14,18 +14,33 @@ export async function jsonBody(request: Request, limits: BodyLimits): Promise<un
     throw new HttpError(415, "UNSUPPORTED_MEDIA_TYPE", "Send the body as JSON, with `content-type: application/json`.");
   const bytes = await bodyBytes(request, limits);
   if (bytes.length === 0) return {};
-  const value = parsed(bytes);
+  return parsedJson(decoded(bytes));
+}
+
+function decoded(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    throw notJson();
+  }
+}
+
+const notJson = (): HttpError => new HttpError(400, "INVALID_INPUT", "The body is not valid JSON in UTF-8.");
+
+/** Throws 400 for what is not JSON, or is nested too deeply. */
+export function parsedJson(text: string): unknown {
+  const value = parsed(text);
   checkShape(value);
   return value;
 }
 
 const isJson = (type: string | null): boolean => /^application\/json\s*(;|$)/i.test(type ?? "");
 
-function parsed(bytes: Uint8Array): unknown {
+function parsed(text: string): unknown {
   try {
-    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+    return JSON.parse(text);
   } catch {
-    throw new HttpError(400, "INVALID_INPUT", "The body is not valid JSON in UTF-8.");
+    throw notJson();
   }
 }
 

@@ -22,6 +22,7 @@ interface Command {
   body: z.ZodMiniType;
   run(session: Session, call: RouteCall): Promise<unknown>;
   query?: z.ZodMiniObject;
+  takesFiles?: boolean;
 }
 
 /** The session of a call is at the thread of its path when `run` is called. */
@@ -62,18 +63,21 @@ export const commandRoutes: readonly Route[] = [
     may: "talk",
     summary: "Accepts a message. Sent twice with the same id, it is accepted once.",
     body: WirePost,
+    takesFiles: true,
     run: (session, { body }) => session.post(inputOf(body as z.infer<typeof WirePost>)),
   }),
   onThread("steer", {
     may: "talk",
     summary: "Adds a message to the running turn.",
     body: WireInput,
+    takesFiles: true,
     run: (session, { body }) => session.steer(inputOf(body as WireInput)),
   }),
   onThread("followUp", {
     may: "talk",
     summary: "Queues a message that begins a turn of its own.",
     body: WireInput,
+    takesFiles: true,
     run: (session, { body }) => session.followUp(inputOf(body as WireInput)),
   }),
   plain("editInput", "talk", "Changes a queued message."),

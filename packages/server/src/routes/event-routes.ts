@@ -19,6 +19,13 @@ export const eventRoutes: readonly Route[] = [
     query: EventsQuery,
     handle: (call) => (asksForJson(call.request) ? polled(call) : streamed(call)),
   },
+  {
+    method: "GET",
+    path: "/v1/events",
+    may: "read",
+    summary: "The changes of the list of threads, as a stream. Ask for the list after it is open.",
+    handle: listed,
+  },
 ];
 
 const asksForJson = (request: Request): boolean => /^application\/json\b/i.test(request.headers.get("accept") ?? "");
@@ -35,7 +42,22 @@ async function streamed(call: RouteCall): Promise<Response> {
     held.defer(leave);
     const watcher = await feed.watch({ since, left: () => held.dispose() });
     endWith(watcher, [request.signal, who.signal], held);
+    feed.announce(parts.seats.people(threadId));
     return new Response(watcher.stream, { headers: STREAM_HEADERS });
+  } catch (error) {
+    held.dispose();
+    throw error;
+  }
+}
+
+async function listed({ request, who, parts }: RouteCall): Promise<Response> {
+  const held = new DisposableStack();
+  try {
+    held.defer(parts.callers.stream(who));
+    const { resourceId } = await parts.seats.visit(who, async (session) => session);
+    const list = await parts.feeds.list({ resourceId, left: () => held.dispose() });
+    endWith(list, [request.signal, who.signal], held);
+    return new Response(list.stream, { headers: STREAM_HEADERS });
   } catch (error) {
     held.dispose();
     throw error;
@@ -49,8 +71,12 @@ const STREAM_HEADERS = {
   "x-accel-buffering": "no",
 };
 
-/** Ends the watcher when one of the signals is aborted. */
-function endWith(watcher: Watcher, signals: readonly (AbortSignal | undefined)[], held: DisposableStack): void {
+/** Ends a stream when one of the signals is aborted. */
+function endWith(
+  watcher: Pick<Watcher, "end">,
+  signals: readonly (AbortSignal | undefined)[],
+  held: DisposableStack,
+): void {
   const end = () => watcher.end();
   for (const signal of signals) {
     signal?.addEventListener("abort", end);

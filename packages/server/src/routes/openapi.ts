@@ -23,6 +23,15 @@ const ErrorSchema = {
   },
 };
 
+const FormSchema = {
+  type: "object",
+  required: ["body"],
+  properties: {
+    body: { type: "string", contentMediaType: "application/json" },
+    files: { type: "array", items: { type: "string", contentMediaType: "application/octet-stream" } },
+  },
+};
+
 /** The OpenAPI 3.1 document of the table. */
 export function openApiOf(table: readonly Route[]): JsonObject {
   const paths: Record<string, JsonObject> = {};
@@ -41,8 +50,8 @@ export function openApiOf(table: readonly Route[]): JsonObject {
   };
 }
 
-function operationOf({ method, path, summary, may, query, body }: Route): JsonObject {
-  const name = path.split("/").at(-1)!.replace(/\W/g, "");
+function operationOf({ method, path, summary, may, query, body, takesFiles }: Route): JsonObject {
+  const name = path.replace("/v1", "").replaceAll("/:threadId", "_thread").replaceAll(/\W+/g, "_");
   const inPath = [...path.matchAll(/:(\w+)/g)].map(([, param]) => ({
     name: param,
     in: "path",
@@ -54,13 +63,14 @@ function operationOf({ method, path, summary, may, query, body }: Route): JsonOb
     in: "query",
     schema: schemaOf(schema as z.ZodMiniType),
   }));
-  const content = body && { "application/json": { schema: schemaOf(body) } };
+  const form = takesFiles ? { "multipart/form-data": { schema: FormSchema } } : {};
+  const content = body && { "application/json": { schema: schemaOf(body) }, ...form };
   const failure = {
     description: "Failed",
     content: { "application/json": { schema: { $ref: "#/components/schemas/Error" } } },
   };
   return {
-    operationId: `${method.toLowerCase()}_${name}`,
+    operationId: `${method.toLowerCase()}${name}`,
     summary,
     ...(may === null ? { security: [] } : { security: [{ bearer: [] }], "x-may": may }),
     parameters: [...inPath, ...inQuery],

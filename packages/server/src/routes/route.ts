@@ -50,5 +50,7 @@ export interface Route {
   may: MayRole | null;
   query?: z.ZodMiniObject;
   body?: z.ZodMiniType;
+  /** The body may be a form with files. */
+  takesFiles?: boolean;
   handle(call: RouteCall): unknown;
 }

@@ -1,0 +1,87 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { FilePart, HarnessDisplayState, HarnessEvent, ThreadListChange, ThreadRecord } from "@cinch/core";
+import { say, script } from "@cinch/testkit";
+import { authenticate, errorOf, serving } from "../serving.ts";
+import { Watching } from "../feeds/watching.ts";
+
+test("a command that is sent again with its Idempotency-Key happens once, and has the same answer", async () => {
+  await using at = await serving({ model: script(say("hi")), authenticate });
+  const ann = at.at.as("ann-token").with({ "idempotency-key": "key-1" });
+  const answers = await Promise.all([ann.post("/v1/threads", { title: "a" }), ann.post("/v1/threads", { title: "a" })]);
+  const again = await ann.post("/v1/threads", { title: "a" });
+  assert.deepEqual(
+    [...answers, again].map(({ status, text }) => [status, text]),
+    Array(3).fill([201, again.text]),
+  );
+  assert.equal((await ann.json<ThreadRecord[]>("/v1/threads")).length, 1);
+  const other = await ann.post("/v1/threads", { title: "b" });
+  assert.deepEqual([other.status, errorOf(other).field], [400, "Idempotency-Key"]);
+  const cats = await at.at.as("cat-token").with({ "idempotency-key": "key-1" }).thread({ title: "a" });
+  assert.equal(cats.resourceId, "cats");
+});
+
+test("a command that failed can be sent again with the same key", async () => {
+  await using at = await serving({ model: script(say("hi")) });
+  const keyed = at.at.with({ "idempotency-key": "key-1" });
+  assert.equal((await keyed.post("/v1/threads/later/renameThread", { title: "x" })).status, 404);
+  await at.at.thread({ id: "later" });
+  assert.equal((await keyed.post("/v1/threads/later/renameThread", { title: "x" })).status, 204);
+});
+
+test("a message comes with its files in one form", async () => {
+  await using at = await serving({ model: script(say("seen")) });
+  const { id } = await at.at.thread();
+  const form = new FormData();
+  form.set("body", JSON.stringify({ content: "look", delivery: "send" }));
+  form.append("files", new File([new Uint8Array([1, 2, 3])], "a.png", { type: "image/png" }));
+  const posted = await fetch(`${at.url}/v1/threads/${id}/post`, { method: "POST", body: form });
+  assert.equal(posted.status, 200, await posted.text());
+  await at.at.get(`/v1/threads/${id}/settled`);
+  const { display } = await at.at.json<{ display: HarnessDisplayState }>(`/v1/threads/${id}`);
+  const file = display.messages[0]!.content.find((part) => part.type === "file") as FilePart;
+  assert.deepEqual([file.mediaType, file.filename], ["image/png", "a.png"]);
+  form.append("other", "x");
+  const refused = await fetch(`${at.url}/v1/threads/${id}/post`, { method: "POST", body: form });
+  assert.deepEqual(
+    [refused.status, ((await refused.json()) as { error: { field: string } }).error.field],
+    [400, "other"],
+  );
+  const elsewhere = await fetch(`${at.url}/v1/threads/${id}/renameThread`, { method: "POST", body: form });
+  assert.equal(elsewhere.status, 415);
+});
+
+test("the list of threads can be followed, by those of its resource alone", async () => {
+  await using at = await serving({ model: script(say("hi")), authenticate });
+  const open = (token: string) =>
+    Watching.open(`${at.url}/v1/events`, { headers: { authorization: `Bearer ${token}` } });
+  const [ann, cat] = [await open("ann-token"), await open("cat-token")];
+  const { id } = await at.at.as("ann-token").thread({ title: "first" });
+  const changes = (watching: Watching) => watching.events as unknown as ThreadListChange[];
+  const isListed = (one: ThreadListChange, threadId: string) => "thread" in one && one.thread.id === threadId;
+  await ann.until((one) => changes(one).some((change) => isListed(change, id)));
+  const hers = await at.at.as("cat-token").thread({ title: "hers" });
+  await cat.until((one) => changes(one).some((change) => isListed(change, hers.id)));
+  assert.ok(!changes(cat).some((change) => isListed(change, id)));
+  await at.server.close({ drainMs: 100 });
+  await Promise.all([ann.ended, cat.ended]);
+  assert.equal(ann.frames.at(-1)!.text, "retry: 1000");
+});
+
+test("watchers see who else is at the thread, and never the name of a caller without access", async () => {
+  await using at = await serving({ model: script(say("hi")), authenticate, limits: { seatMs: 50 } });
+  const { id } = await at.at.as("ann-token").thread();
+  const open = (token: string) =>
+    Watching.open(`${at.url}/v1/threads/${id}/events`, { headers: { authorization: `Bearer ${token}` } });
+  const people = ({ events }: Watching): string =>
+    (events as (HarnessEvent | { type: "presence"; people: string[] })[])
+      .flatMap((event) => (event.type === "presence" ? [event.people.join(" ")] : []))
+      .join(", ");
+  const ann = await open("ann-token");
+  assert.equal((await at.at.as("cat-token").get(`/v1/threads/${id}`)).status, 404);
+  const bob = await open("bob-token");
+  await ann.until((one) => people(one) === "ann, ann bob");
+  bob.close();
+  await ann.until((one) => people(one) === "ann, ann bob, ann");
+  ann.close();
+});
