@@ -13,9 +13,10 @@ function dictated() {
   let isOver = false;
   const step: Step = async function* () {
     yield { type: "text-start", id: "t" };
-    while (!isOver || lines.length > 0) {
+    for (;;) {
       const delta = lines.shift();
       if (delta !== undefined) yield { type: "text-delta", id: "t", delta };
+      else if (isOver) break;
       else await wake.promise;
     }
     yield { type: "text-end", id: "t" };

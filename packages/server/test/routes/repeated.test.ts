@@ -10,10 +10,7 @@ test("a command that is sent again with its Idempotency-Key happens once, and ha
   const ann = at.at.as("ann-token").with({ "idempotency-key": "key-1" });
   const answers = await Promise.all([ann.post("/v1/threads", { title: "a" }), ann.post("/v1/threads", { title: "a" })]);
   const again = await ann.post("/v1/threads", { title: "a" });
-  assert.deepEqual(
-    [...answers, again].map(({ status, text }) => [status, text]),
-    Array(3).fill([201, again.text]),
-  );
+  for (const { status, text } of [...answers, again]) assert.deepEqual([status, text], [201, again.text]);
   assert.equal((await ann.json<ThreadRecord[]>("/v1/threads")).length, 1);
   const other = await ann.post("/v1/threads", { title: "b" });
   assert.deepEqual([other.status, errorOf(other).field], [400, "Idempotency-Key"]);
