@@ -54,9 +54,23 @@ export const conversation = inPackage("packages/core", [
   {
     attacks: "P7/P8: a reader that never reads has no limit",
     file: "thread/event-queue.ts",
-    find: "if (this.#events.length >= QUEUE_LIMIT) {",
-    replace: "if (false) {",
+    find: "this.#events.length > QUEUE_LIMIT || ",
+    replace: "",
     tests: ["thread/robust", "thread/reconnect", "turn/hostile", "thread/reconnect-live"],
+  },
+  {
+    attacks: "P7/P8: a reader that never reads may keep large events for ever",
+    file: "thread/event-queue.ts",
+    find: " || this.#bytes > QUEUE_BYTES",
+    replace: "",
+    tests: ["thread/slow-readers"],
+  },
+  {
+    attacks: "P7/P8: a replay loads large events without a limit",
+    file: "thread/subscriber.ts",
+    find: "if (bytes > REPLAY_BYTES) return null;",
+    replace: "",
+    tests: ["thread/slow-readers"],
   },
   {
     attacks: "P8: an overflow is not told",

@@ -86,4 +86,32 @@ export const remotePeople = inPackage("packages/core", [
     replace: "",
     tests: ["commands/by"],
   },
+  {
+    attacks: "files of a thread: the head of a prompt can be read",
+    file: "queries/thread-file.ts",
+    find: "default:\n      return [];",
+    replace: 'default:\n      return "blob" in event ? [{ type: "file", mediaType: "", blob: event.blob }] : [];',
+    tests: ["queries/inputs-events-files"],
+  },
+  {
+    attacks: "files of a thread: those of other threads can be read",
+    file: "ports/memory-store.ts",
+    find: "const rows = this.#thread(threadId).segments.flatMap((segment) => rowsOf(segment));",
+    replace: "const rows = [...this.#data.threads.values()].flatMap(({ journal }) => journal);",
+    tests: ["ports/conformance"],
+  },
+  {
+    attacks: "results: an input that a rewind reverted is unknown",
+    file: "ports/memory-store.ts",
+    find: "(all ? journal.findLast(isFound) : undefined)",
+    replace: "undefined",
+    tests: ["queries/inputs-events-files"],
+  },
+  {
+    attacks: "pages of events: a page is not bounded in bytes",
+    file: "queries/thread-events.ts",
+    find: "if (chars > PAGE_CHARS && page.length > 0) return page;",
+    replace: "",
+    tests: ["queries/inputs-events-files"],
+  },
 ]);

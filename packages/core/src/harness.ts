@@ -356,6 +356,9 @@ export class Harness<Values = StateValues> {
   readonly listThreads: Session["listThreads"] = (query) => this.#session.listThreads(query);
   readonly rewind: Session["rewind"] = (options) => this.#session.rewind(options);
   readonly diff: Session["diff"] = (options) => this.#session.diff(options);
+  readonly resultOf: Session["resultOf"] = (input) => this.#session.resultOf(input);
+  readonly listEvents: Session["listEvents"] = (page) => this.#session.listEvents(page);
+  readonly readBlob: Session["readBlob"] = (blob) => this.#session.readBlob(blob);
   readonly listMessages: Session["listMessages"] = (page) => this.#session.listMessages(page);
 }
 

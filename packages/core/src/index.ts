@@ -98,6 +98,7 @@ export type { EventQuery, FoundEvent, Store, ThreadListChange, ThreadQuery, Thre
 export type { ThreadApproval, ThreadSuspension } from "./queries/pending.ts";
 export type { ContextExplanation } from "./queries/explain-context.ts";
 export type { HistoryQuote, ThreadHistory } from "./queries/thread-history.ts";
+export type { ThreadFile } from "./queries/thread-file.ts";
 export type { Settled } from "./queries/settled.ts";
 export type { Session } from "./session.ts";
 export type { TurnResult } from "./thread/turn-results.ts";

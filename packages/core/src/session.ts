@@ -1,14 +1,12 @@
 import { answerApproval, answerSuspension, type ApprovalAnswer, type SuspensionAnswer } from "./commands/answers.ts";
 import { AnswerTargets } from "./commands/answer-target.ts";
-import { controlInForce } from "./commands/control-in-force.ts";
 import { cloneThread, type CloneOptions } from "./commands/clone.ts";
 import { requestCompaction, type Compacted } from "./commands/compact.ts";
 import { explainContext, type ContextExplanation } from "./queries/explain-context.ts";
 import { createThread, type CreateOptions } from "./commands/create-thread.ts";
-import { addGrant, rename, setRule, setState, switchMode, switchModel } from "./commands/thread-settings.ts";
-import type { ModelSwitch } from "./commands/thread-settings.ts";
-import { closedError } from "./errors.ts";
-import type { Delivery, HarnessEvent } from "./events/event-map.ts";
+import { addGrant, rename, setRule, setState, switchMode } from "./commands/thread-settings.ts";
+import { switchModel, type ModelSwitch } from "./commands/thread-settings.ts";
+import type { Delivery, DurableEvent, HarnessEvent } from "./events/event-map.ts";
 import type { FileDiff } from "./events/files.ts";
 import { newControl, type Control } from "./folds/control.ts";
 import { trieRecord } from "./folds/trie.ts";
@@ -17,6 +15,9 @@ import type { HarnessDisplayState, HarnessMessage } from "./folds/display-state.
 import type { NewLive } from "./events/live-events.ts";
 import type { InboxItem } from "./folds/inbox.ts";
 import { messagesOf } from "./queries/history.ts";
+import { resultOfInput } from "./queries/input-result.ts";
+import { eventsOf } from "./queries/thread-events.ts";
+import { fileOf, type ThreadFile } from "./queries/thread-file.ts";
 import { abort, abortEnded } from "./commands/abort.ts";
 import { prepareInput, editQueued, post, removeQueued, send, type Input } from "./commands/input.ts";
 import { resume } from "./commands/resume.ts";
@@ -25,6 +26,7 @@ import type { HarnessMode, Modes } from "./config/modes.ts";
 import { optionsOf, type CheckedOptions } from "./commands/options.ts";
 import { plainRule, type Policy, type Rule, type ToolCategory } from "./permissions/rule.ts";
 import type { Ids } from "./ports/ids.ts";
+import { CommandQueue } from "./thread/command-queue.ts";
 import type { ReachableThreads } from "./thread/reachable-threads.ts";
 import { Seat } from "./thread/seat.ts";
 import { SignedThread } from "./thread/signed-thread.ts";
@@ -62,12 +64,12 @@ export class Session<Values = StateValues> {
   readonly #noThread: HarnessDisplayState;
   readonly #seat: Seat;
   readonly #answerTargets = new AnswerTargets();
-  #commands: Promise<unknown> = Promise.resolve();
-  #closed = false;
+  readonly #queue: CommandQueue;
 
   constructor(ports: SessionPorts, { resourceId, by }: { resourceId: string; by: string | undefined }) {
     this.#ports = ports;
     this.#noThread = { ...newDisplayState(null), yolo: ports.shape.yolo };
+    this.#queue = new CommandQueue(() => ports.ready());
     this.#seat = new Seat(ports.threads, ports.now);
     this.resourceId = resourceId;
     this.by = by;
@@ -100,7 +102,7 @@ export class Session<Values = StateValues> {
 
   /** For the harness: delivers an event that is not about a thread. */
   push(event: NewLive): void {
-    this.#seat.subscribers.push({ ...event, threadId: this.#thread?.id ?? "", at: this.#ports.now() } as HarnessEvent);
+    this.#seat.push(event);
   }
 
   // Input
@@ -158,6 +160,12 @@ export class Session<Values = StateValues> {
   /** Settles when nothing more happens in the current thread without a person. */
   async settled(): Promise<Settled> {
     return (await this.#query(async (thread) => ({ rest: settled(thread) }))).rest;
+  }
+
+  /** What became of an input: settles as `sendMessage` does, also after a restart and in another process. */
+  async resultOf(input: { inputId: string }): Promise<TurnResult> {
+    const { inputId } = optionsOf("resultOf", input);
+    return (await this.#query((thread) => resultOfInput(thread, inputId))).turn;
   }
 
   /** Where the tokens of the next prompt go, and what it leaves out. */
@@ -261,16 +269,16 @@ export class Session<Values = StateValues> {
   // Threads
 
   createThread(options: CreateOptions = {}): Promise<ThreadRecord> {
-    return this.#ordered(async () => this.#create(optionsOf("createThread", options)));
+    return this.#queue.run(async () => this.#create(optionsOf("createThread", options)));
   }
 
   /** The newest thread of the resource that is not a subagent's, or a new one. */
   selectOrCreateThread(): Promise<ThreadRecord> {
-    return this.#ordered(() => this.#select());
+    return this.#queue.run(() => this.#select());
   }
 
   switchThread(thread: { threadId: string }): Promise<ThreadRecord> {
-    return this.#ordered(async () => {
+    return this.#queue.run(async () => {
       const { threadId } = optionsOf("switchThread", thread);
       await this.#seat.enter(threadId);
       return this.#ports.threads.record(threadId);
@@ -282,7 +290,7 @@ export class Session<Values = StateValues> {
   }
 
   deleteThread(thread: { threadId: string }): Promise<void> {
-    return this.#ordered(async () => {
+    return this.#queue.run(async () => {
       const { threadId } = optionsOf("deleteThread", thread);
       await this.#ports.threads.delete(threadId);
       if (this.#thread?.id === threadId) await this.#thread.refresh();
@@ -293,7 +301,7 @@ export class Session<Values = StateValues> {
   async cloneThread(options: CloneOptions = {}): Promise<ThreadRecord> {
     const { sourceThreadId = this.#thread?.id, ...cut } = optionsOf("cloneThread", options);
     const { threads } = this.#ports;
-    return this.#ordered(async () => {
+    return this.#queue.run(async () => {
       const existing = cut.id === undefined ? undefined : await threads.find(cut.id);
       const cloneAndEnter = async (source: SignedThread) => {
         const { id, folds } = await cloneThread(source, threads, cut);
@@ -310,7 +318,7 @@ export class Session<Values = StateValues> {
   listThreads(query: Omit<ThreadQuery, "active" | "topLevel"> = {}): Promise<ThreadRecord[]> {
     const list = ({ resourceId = this.resourceId, limit = 50, ...rest }: ThreadQuery) =>
       this.#ports.threads.list({ ...rest, limit, resourceId, topLevel: rest.parentId === undefined });
-    return this.#ordered(async () => list(optionsOf("listThreads", query)));
+    return this.#queue.run(async () => list(optionsOf("listThreads", query)));
   }
 
   /** Reverts conversation, files, or both to `toSeq`. Events up to `toSeq` stay in force. The journal keeps the others. */
@@ -328,25 +336,34 @@ export class Session<Values = StateValues> {
     return this.#query((thread) => messagesOf(thread, optionsOf("listMessages", page)));
   }
 
+  /** A page of the durable events after the event `after`, in order. Bounded in bytes: only an empty page is the end. */
+  listEvents(page: { after?: number; limit?: number } = {}): Promise<DurableEvent[]> {
+    return this.#query((thread) => eventsOf(thread, optionsOf("listEvents", page)));
+  }
+
+  /** The file that a file part of this thread names by its hash. `null`: no file part of it does. */
+  readBlob(blob: { hash: string }): Promise<ThreadFile | null> {
+    return this.#query((thread) => fileOf(thread, optionsOf("readBlob", blob).hash));
+  }
+
   // Seat
 
   /** Leaves the thread. Pending calls stay pending. If this process drives the turn, the turn continues. */
   async close(): Promise<void> {
-    if (this.#closed) return;
-    this.#closed = true;
-    await this.#commands;
+    if (this.#queue.isClosed) return;
+    await this.#queue.close();
     this.#seat.leave();
     this.#ports.left();
   }
 
   /** For the harness, which closes its threads itself, without waiting for their turns. */
   abandon(): void {
-    this.#closed = true;
+    this.#queue.abandon();
     this.#seat.subscribers.close();
   }
 
   #command<T>(work: (signed: SignedThread) => Promise<T>, threadId = this.#thread?.id): Promise<T> {
-    return this.#ordered(() => this.#at(threadId, work));
+    return this.#queue.run(() => this.#at(threadId, work));
   }
 
   async #at<T>(threadId: string | undefined, work: (signed: SignedThread) => Promise<T>): Promise<T> {
@@ -358,16 +375,6 @@ export class Session<Values = StateValues> {
     return this.#command(({ thread }) => work(thread));
   }
 
-  #ordered<T>(work: () => Promise<T>): Promise<T> {
-    const result = this.#commands.then(async () => {
-      if (this.#closed) throw closedError();
-      await this.#ports.ready();
-      return work();
-    });
-    this.#commands = result.catch(() => undefined);
-    return result;
-  }
-
   async #select(): Promise<ThreadRecord> {
     const [newest] = await this.#ports.threads.list({ resourceId: this.resourceId, topLevel: true, limit: 1 });
     if (!newest) return this.#create({});
@@ -376,11 +383,11 @@ export class Session<Values = StateValues> {
   }
 
   async #create(options: CheckedOptions<"createThread">): Promise<ThreadRecord> {
-    await this.#thread?.refresh();
+    const current = this.#thread;
+    await current?.refresh();
     const shown = { modeId: this.getCurrentModeId(), modelId: this.getCurrentModelId() };
     const { resourceId, by } = this;
-    const control = this.#thread ? await controlInForce(this.#thread) : newControl;
-    const id = await createThread(this.#ports, { ...options, resourceId, by, ...shown, control });
+    const id = await createThread(this.#ports, { ...options, resourceId, by, ...shown, current });
     await this.#seat.enter(id);
     return this.#ports.threads.record(id);
   }

@@ -228,6 +228,7 @@ class ScheduledStore implements Store {
 
   read: Store["read"] = (...args) => this.#operation("read", () => this.#memory.read(...args));
   findInput: Store["findInput"] = (...args) => this.#operation("findInput", () => this.#memory.findInput(...args));
+  findBlob: Store["findBlob"] = (...args) => this.#operation("findBlob", () => this.#memory.findBlob(...args));
   findEvents: Store["findEvents"] = (...args) => this.#operation("findEvents", () => this.#memory.findEvents(...args));
   thread: Store["thread"] = (...args) => this.#operation("thread", () => this.#memory.thread(...args));
   threads: Store["threads"] = (...args) => this.#operation("threads", () => this.#memory.threads(...args));

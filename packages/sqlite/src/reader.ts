@@ -65,6 +65,7 @@ export class Reader {
   readonly #draft;
   readonly #fold;
   readonly #inputs;
+  readonly #blobRefs;
   readonly #lease;
   readonly #changeMarker;
 
@@ -88,11 +89,12 @@ export class Reader {
       db,
       "SELECT seq, fingerprint, crc, body FROM threads JOIN folds ON thread = no WHERE id = ? AND deleted = 0",
     );
-    this.#inputs = sql<{ key: number }>(
+    this.#inputs = sql<{ key: number; named: number | null }>(
       db,
-      `SELECT key FROM events WHERE ${IS_INPUT} AND ${INPUT_ID} = ? AND key BETWEEN ? AND ?
-       AND json_extract(body, '$.named') ORDER BY key DESC LIMIT 1`,
+      `SELECT key, json_extract(body, '$.named') AS named FROM events WHERE ${IS_INPUT} AND ${INPUT_ID} = ?
+       AND key BETWEEN ? AND ? ORDER BY key DESC`,
     );
+    this.#blobRefs = sql<{ key: number }>(db, "SELECT key FROM blob_refs WHERE hash = ?");
     this.#lease = sql<LeaseState>(
       db,
       `SELECT coalesce(epoch, 0) AS epoch, holder, boot, pidns, pid, start, counter
@@ -138,14 +140,22 @@ export class Reader {
     return last ? events.toReversed() : events;
   }
 
-  async input(threadId: string, inputId: string): Promise<number | undefined> {
+  async input(threadId: string, inputId: string, { all = false } = {}): Promise<number | undefined> {
     const spans = await this.#spans(threadId, {});
     return this.#connection.read(() => {
       const no = this.#no.get(threadId)?.no;
-      const own = spans.filter(({ from }) => Math.floor(from / SEQS) === no).toReversed();
-      const found = own.flatMap(({ from, to }) => this.#inputs.get(inputId, from, to) ?? [])[0];
+      if (no === undefined) return undefined;
+      const inputs = this.#inputs.all(inputId, ...rangeOf(no)).filter(({ named }) => all || named);
+      const found = inputs.find(({ key }) => isIn(spans, key)) ?? (all ? inputs[0] : undefined);
       return found && found.key % SEQS;
     });
+  }
+
+  async eventsWithBlob(threadId: string, hash: string): Promise<number[]> {
+    const spans = await this.#spans(threadId, {});
+    const refs = await this.#connection.read(() => this.#blobRefs.all(hash));
+    const seqs = refs.filter(({ key }) => isIn(spans, key)).map(({ key }) => key % SEQS);
+    return seqs.toSorted((a, b) => b - a);
   }
 
   /** If SQLite finds a damaged page, the error names the thread and the event. */
@@ -238,6 +248,8 @@ function collect(
   const isShort = isEnd && (last ? next >= from : next <= known);
   return isShort ? next : undefined;
 }
+
+const isIn = (spans: readonly Span[], key: number): boolean => spans.some(({ from, to }) => from <= key && key <= to);
 
 const placesOf = (spans: readonly Span[]): string => JSON.stringify(spans.map(({ from, to }) => [from, to]));
 

@@ -138,8 +138,12 @@ class SqliteStore implements Store {
     return this.#assertOpen().reader.events(threadId, range);
   }
 
-  async findInput(threadId: string, inputId: string): Promise<number | undefined> {
-    return this.#assertOpen().reader.input(threadId, inputId);
+  async findInput(threadId: string, inputId: string, options?: { all?: boolean }): Promise<number | undefined> {
+    return this.#assertOpen().reader.input(threadId, inputId, options);
+  }
+
+  async findBlob(threadId: string, hash: string): Promise<number[]> {
+    return this.#assertOpen().reader.eventsWithBlob(threadId, hash);
   }
 
   async findEvents(query: EventQuery): Promise<FoundEvent[]> {

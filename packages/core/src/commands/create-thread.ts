@@ -1,12 +1,14 @@
 import type { Modes } from "../config/modes.ts";
 import type { StateShape } from "../config/state-shape.ts";
 import { stamp, type NewEvent } from "../events/event-map.ts";
-import { pathRulesField, yoloUpdate, type Control } from "../folds/control.ts";
+import { newControl, pathRulesField, yoloUpdate, type Control } from "../folds/control.ts";
 import { trieRecord } from "../folds/trie.ts";
 import type { Json } from "../events/message.ts";
 import { plainRule } from "../permissions/rule.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { ReachableThreads } from "../thread/reachable-threads.ts";
+import type { Thread } from "../thread/thread.ts";
+import { controlInForce } from "./control-in-force.ts";
 import { signedBy } from "../thread/signed-thread.ts";
 
 interface CreatePorts {
@@ -29,8 +31,8 @@ interface NewThread extends Omit<CreateOptions, "metadata"> {
   metadata?: Record<string, Json>;
   resourceId: string;
   by: string | undefined;
-  /** Of the session's current thread: the new thread begins with its settings. */
-  control: Control;
+  /** The current thread of the session: the new one begins with its settings. */
+  current: Thread | null;
   /** For display. */
   modeId: string;
   modelId: string;
@@ -39,7 +41,8 @@ interface NewThread extends Omit<CreateOptions, "metadata"> {
 /** Returns the id of the thread. */
 export async function createThread(ports: CreatePorts, options: NewThread): Promise<string> {
   const { threads, modes, shape, ids, now } = ports;
-  const { id = ids("thread"), title = "", by, control, ...fields } = options;
+  const { id = ids("thread"), title = "", by, current, ...fields } = options;
+  const control = current ? await controlInForce(current) : newControl;
   const { resourceId } = fields;
   const yolo = shape.yolo ? { yolo: true } : {};
   const shown = { ...fields, title, ...yolo };

@@ -2,7 +2,7 @@ import { CinchError } from "../errors.ts";
 import { refuseForeign } from "./refuse-foreign.ts";
 import type { Delivery, NewEvent } from "../events/event-map.ts";
 import { NAMED_KEPT } from "../folds/state.ts";
-import { outcomeOf } from "../queries/history.ts";
+import { resultOfAccepted } from "../queries/input-result.ts";
 import type { FilePart } from "../events/message.ts";
 import { fromBase64 } from "../events/base64.ts";
 import { hashOf } from "../ports/hash.ts";
@@ -108,10 +108,9 @@ export async function send(signed: SignedThread, input: PreparedInput): Promise<
   const waiter = thread.results.add(inputId);
   try {
     const known = await acceptInput(signed, input);
-    if (known !== undefined) thread.results.accepted(inputId);
-    const settled = known === undefined ? undefined : await outcomeOf(thread, inputId, known);
-    if (settled) waiter.cancel();
-    return { turn: settled ? Promise.resolve(settled) : waiter.result };
+    if (known === undefined) return { turn: waiter.result };
+    waiter.cancel();
+    return await resultOfAccepted(thread, inputId, known);
   } catch (error) {
     waiter.cancel();
     throw error;

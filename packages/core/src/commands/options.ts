@@ -85,6 +85,9 @@ const SCHEMAS = {
   deleteThread: () => z.strictObject({ threadId: id }),
   cloneThread: () => z.strictObject({ id: chosenThreadId, sourceThreadId: z.optional(id), atSeq: seq, title: text }),
   listThreads: () => z.strictObject({ resourceId: text, query: text, limit: count, before: text, parentId: text }),
+  resultOf: () => z.strictObject({ inputId: id }),
+  listEvents: () => z.strictObject({ after: seq, limit: count }),
+  readBlob: () => z.strictObject({ hash: id }),
   listMessages: () => z.strictObject({ limit: count, before: seq }),
   rewind: () =>
     z.strictObject({

@@ -29,6 +29,7 @@ export const StoreValue = withMethods<Store>(
     "append",
     "read",
     "findInput",
+    "findBlob",
     "findEvents",
     "thread",
     "threads",

@@ -207,13 +207,27 @@ export class MemoryStore implements Store {
     );
   }
 
-  async findInput(threadId: string, inputId: string): Promise<number | undefined> {
+  async findInput(threadId: string, inputId: string, { all = false } = {}): Promise<number | undefined> {
+    this.#assertOpen();
     const { journal, segments } = this.#thread(threadId);
     const own = segments.filter((segment) => segment.journal === journal).flatMap((segment) => rowsOf(segment));
-    const isIt = (event: StampedEvent) => event.type === "input_accepted" && event.named && event.inputId === inputId;
+    const isIt = (event: StampedEvent) =>
+      event.type === "input_accepted" && (all || event.named) && event.inputId === inputId;
     const text = JSON.stringify(inputId);
     // Most rows can be skipped without parsing them.
-    return own.findLast(({ json }) => json.includes(text) && isIt(JSON.parse(json) as StampedEvent))?.seq;
+    const isFound = ({ json }: StoredRow) => json.includes(text) && isIt(JSON.parse(json) as StampedEvent);
+    return (own.findLast(isFound) ?? (all ? journal.findLast(isFound) : undefined))?.seq;
+  }
+
+  async findBlob(threadId: string, hash: string): Promise<number[]> {
+    this.#assertOpen();
+    const rows = this.#thread(threadId).segments.flatMap((segment) => rowsOf(segment));
+    const refers = ({ json }: StoredRow) =>
+      json.includes(hash) && Array.from(blobsIn(JSON.parse(json) as StampedEvent)).includes(hash);
+    return rows
+      .filter(refers)
+      .map(({ seq }) => seq)
+      .toReversed();
   }
 
   async thread(threadId: string): Promise<ThreadRecord | undefined> {

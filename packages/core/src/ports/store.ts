@@ -176,8 +176,14 @@ export interface Store {
     range?: { after?: number; upTo?: number; limit?: number; last?: boolean },
   ): Promise<DurableEvent[]>;
 
-  /** The `seq` at which the thread itself, not one that it was cloned from, accepted an input with this id of the caller (`named`). */
-  findInput(threadId: string, inputId: string): Promise<number | undefined>;
+  /**
+   * The `seq` at which the thread itself, not one that it was cloned from, accepted an input with this id of the caller (`named`). `all`:
+   * also an input whose id the caller did not choose, and, if there is no other, the newest one that a rewind has reverted.
+   */
+  findInput(threadId: string, inputId: string, options?: { all?: boolean }): Promise<number | undefined>;
+
+  /** The `seq` of each event that `read` returns for the thread and that refers to this blob, newest first. */
+  findBlob(threadId: string, hash: string): Promise<number[]>;
 
   /**
    * The events that match the query, newest first. Every event that was appended before the call is found: an index that lags behind is

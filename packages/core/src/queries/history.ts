@@ -40,7 +40,8 @@ export async function outcomeOf(thread: Thread, inputId: string, seq: number): P
   if (inbox.some((item) => item.inputId === inputId) || (turn && trieGet(turn.inputIds, inputId))) return undefined;
   let turnId: string | undefined;
   let result: TurnResult = { reason: "aborted", message: null };
-  for await (const event of eventsAfter(thread, seq)) {
+  for await (const event of eventsAfter(thread, seq - 1)) {
+    if (event.type === "input_accepted" && event.inputId === inputId && event.retry) turnId = event.turnId;
     if (event.type === "input_taken" && event.inputId === inputId) turnId = event.turnId;
     if (event.type === "input_removed" && event.inputId === inputId) return result;
     if (turnId === undefined || event.turnId !== turnId) continue;

@@ -1,12 +1,17 @@
 import type { HarnessEvent } from "../events/event-map.ts";
+import { weightOf } from "./event-weight.ts";
 
 /** How many events a slow reader may leave unread before it gets a `resync` instead. */
 const QUEUE_LIMIT = 10_000;
+/** About how much memory they may take. */
+const QUEUE_BYTES = 8_000_000;
 
 /** Events for a reader with its own pace. Bounded: a reader that falls too far behind gets a `resync`. */
 export class EventQueue {
   readonly #resync: () => HarnessEvent | null;
   #events: HarnessEvent[] = [];
+  /** Of the events. */
+  #bytes = 0;
   #overflowed = false;
   #ended = false;
   #wake: (() => void) | undefined;
@@ -16,13 +21,24 @@ export class EventQueue {
   }
 
   push(event: HarnessEvent): void {
-    if (this.#events.length >= QUEUE_LIMIT) {
-      this.#events = [];
-      this.#overflowed = true;
-    }
     // The `resync` that the reader gets next covers what is dropped until then.
-    if (!this.#overflowed) this.#events.push(event);
+    if (!this.#overflowed) this.#add(event);
     this.#wake?.();
+  }
+
+  #add(event: HarnessEvent): void {
+    this.#bytes += weightOf(event);
+    this.#events.push(event);
+    this.#overflowed = this.#events.length > QUEUE_LIMIT || this.#bytes > QUEUE_BYTES;
+    if (this.#overflowed) this.#take();
+  }
+
+  /** Returns the events, and leaves the queue empty. */
+  #take(): HarnessEvent[] {
+    const events = this.#events;
+    this.#events = [];
+    this.#bytes = 0;
+    return events;
   }
 
   end(): void {
@@ -37,9 +53,7 @@ export class EventQueue {
         const resync = this.#resync();
         if (resync) yield resync;
       }
-      const batch = this.#events;
-      this.#events = [];
-      yield* batch;
+      yield* this.#take();
       if (this.#events.length > 0 || this.#overflowed) continue;
       if (this.#ended) return;
       await new Promise<void>((resolve) => (this.#wake = resolve));

@@ -1,3 +1,5 @@
+import type { HarnessEvent } from "../events/event-map.ts";
+import type { NewLive } from "../events/live-events.ts";
 import type { Folds } from "../folds/folds.ts";
 import { arriveAt } from "./arrive-at.ts";
 import type { ReachableThreads } from "./reachable-threads.ts";
@@ -32,6 +34,11 @@ export class Seat {
   visit<T>(threadId: string, work: (thread: Thread) => Promise<T>): Promise<T> {
     if (this.#thread?.id === threadId) return work(this.#thread);
     return this.#threads.visit(threadId, work);
+  }
+
+  /** Delivers an event that is not about a thread. */
+  push(event: NewLive): void {
+    this.subscribers.push({ ...event, threadId: this.#thread?.id ?? "", at: this.#now() } as HarnessEvent);
   }
 
   leave(): void {

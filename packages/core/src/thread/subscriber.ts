@@ -1,9 +1,12 @@
 import type { HarnessEvent } from "../events/event-map.ts";
+import { weightOf } from "./event-weight.ts";
 import type { Thread } from "./thread.ts";
 
 /** A subscriber that is further behind gets the display state instead of the events. */
 const REPLAY_LIMIT = 10_000;
-const CHUNK = 1_000;
+/** About how much memory the events that are replayed may take. */
+const REPLAY_BYTES = 8_000_000;
+const CHUNK = 250;
 
 export type Listener = (event: HarnessEvent) => void;
 
@@ -77,14 +80,17 @@ export function deliver(event: HarnessEvent, subscribers: Iterable<Subscriber>):
   for (const subscriber of Array.from(subscribers)) subscriber.push(event);
 }
 
-/** `null` if there are too many events, or a rewind has reverted `since`. */
+/** `null` if there are too many events, they are too large, or a rewind has reverted `since`. */
 async function eventsSince(thread: Thread, since: number, upTo: number): Promise<HarnessEvent[] | null> {
   if (since > upTo || upTo - since > REPLAY_LIMIT) return null;
   const past: HarnessEvent[] = [];
+  let bytes = 0;
   for (let after = since; after < upTo;) {
     const events = await thread.read({ after, upTo, limit: CHUNK });
     if (events.some((event) => event.type === "thread_rewound" && event.toSeq < since)) return null;
     past.push(...(events as HarnessEvent[]));
+    bytes += events.reduce((sum, event) => sum + weightOf(event), 0);
+    if (bytes > REPLAY_BYTES) return null;
     if (events.length < CHUNK) break;
     after = events.at(-1)!.seq;
   }

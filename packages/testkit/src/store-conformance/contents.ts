@@ -11,6 +11,7 @@ import {
   ids,
   input,
   make,
+  rewind,
   seqs,
   shows,
   stored,
@@ -51,6 +52,20 @@ export function deletingThreads(check: StoreCheck): void {
 }
 
 export function blobLifetime(check: StoreCheck): void {
+  check("the events of a thread that refer to a blob are found, and no others", async (store) => {
+    const blobs = [{ hash: "shared", bytes: bytes("x") }];
+    await store.append("t", [created(), shows("shared")], { afterSeq: 0, blobs });
+    await store.append("other", [created(), input("x"), shows("shared")], { afterSeq: 0, blobs });
+    await clone(store, "c", { parent: "t", seq: 2 });
+    await store.append("c", [shows("shared"), input("shared")], { afterSeq: 3, blobs });
+    const found = await Promise.all(["t", "other", "c"].map((id) => store.findBlob(id, "shared")));
+    assert.deepEqual(found, [[2], [3], [4, 2]]);
+    await rewind(store, "c", { afterSeq: 5, toSeq: 3 });
+    assert.deepEqual(await store.findBlob("c", "shared"), [2]);
+    assert.deepEqual(await store.findBlob("t", "none"), []);
+    await assert.rejects(store.findBlob("nowhere", "shared"), code("THREAD_NOT_FOUND"));
+  });
+
   check("a blob is kept while any field of an event refers to it", async (store) => {
     const message = { id: "m", role: "user", content: [file("in-message")] };
     const result = { content: [file("in-result")] };

@@ -54,6 +54,19 @@ export function inputIds(check: StoreCheck): void {
     await store.append("t", [named("late")], { afterSeq: 4 });
     assert.equal(await store.findInput("t", "late"), 5);
   });
+
+  check("with `all`, also inputs that were not named or that a rewind has reverted are found", async (store) => {
+    const any = (id: string, inputId: string) => store.findInput(id, inputId, { all: true });
+    await make(store, "t", input("not named"), named("late"));
+    await clone(store, "c", { parent: "t", seq: 3 });
+    assert.deepEqual([await any("t", "i"), await any("t", "late"), await any("t", "none")], [2, 3, undefined]);
+    assert.deepEqual([await any("c", "i"), await any("c", "late")], [undefined, undefined]);
+    await rewind(store, "t", { afterSeq: 3, toSeq: 2 });
+    assert.deepEqual([await any("t", "i"), await any("t", "late")], [2, 3]);
+    await store.append("t", [named("late")], { afterSeq: 4 });
+    assert.equal(await any("t", "late"), 5);
+    await assert.rejects(any("nowhere", "i"), { code: "THREAD_NOT_FOUND" });
+  });
 }
 
 export function clonesAndRewinds(check: StoreCheck): void {

@@ -1,0 +1,38 @@
+import { closedError } from "../errors.ts";
+
+/** The commands of a session, which run one after the other, in the order of the calls. */
+export class CommandQueue {
+  readonly #ready: () => Promise<void>;
+  #last: Promise<unknown> = Promise.resolve();
+  #closed = false;
+
+  /** `ready` settles when commands can run. */
+  constructor(ready: () => Promise<void>) {
+    this.#ready = ready;
+  }
+
+  get isClosed(): boolean {
+    return this.#closed;
+  }
+
+  run<T>(work: () => Promise<T>): Promise<T> {
+    const result = this.#last.then(async () => {
+      if (this.#closed) throw closedError();
+      await this.#ready();
+      return work();
+    });
+    this.#last = result.catch(() => undefined);
+    return result;
+  }
+
+  /** From now on, commands that have not begun reject with `CLOSED`. */
+  abandon(): void {
+    this.#closed = true;
+  }
+
+  /** The same, and settles when the command that runs has ended. */
+  async close(): Promise<void> {
+    this.abandon();
+    await this.#last;
+  }
+}
