@@ -77,7 +77,7 @@ export const serving = inPackage("packages/server", [
     file: "seats.ts",
     find: "seat.isOpen && seat.threadId",
     replace: "seat.threadId",
-    tests: ["routes/repeated"],
+    tests: ["seats"],
   },
   {
     attacks: "streams: a watcher that joins gets again what is collected for the others",

@@ -97,7 +97,10 @@ test("a thread of another resource is, byte for byte, a thread that is not there
   for (const { method, path } of routes) {
     const answers = [];
     for (const id of [hers.id, "no--thread"]) {
-      const url = path.replace(":threadId", id);
+      const url = path
+        .replace(":threadId", id)
+        .replace(":hash", "0".repeat(64))
+        .replace(/resultOf$/, "resultOf?inputId=x");
       const { status, text, headers } = await (method === "POST"
         ? ann.post(url, exampleBody(path))
         : ann.send(method, url));

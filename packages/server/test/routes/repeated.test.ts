@@ -1,6 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { FilePart, HarnessDisplayState, HarnessEvent, ThreadListChange, ThreadRecord } from "@cinch/core";
+import type {
+  DurableEvent,
+  FilePart,
+  HarnessDisplayState,
+  HarnessEvent,
+  ThreadListChange,
+  ThreadRecord,
+  TurnResult,
+} from "@cinch/core";
 import { say, script } from "@cinch/testkit";
 import { authenticate, errorOf, serving } from "../serving.ts";
 import { Watching } from "../feeds/watching.ts";
@@ -38,6 +46,15 @@ test("a message comes with its files in one form", async () => {
   const { display } = await at.at.json<{ display: HarnessDisplayState }>(`/v1/threads/${id}`);
   const file = display.messages[0]!.content.find((part) => part.type === "file") as FilePart;
   assert.deepEqual([file.mediaType, file.filename], ["image/png", "a.png"]);
+  const blob = await fetch(`${at.url}/v1/threads/${id}/blobs/${file.blob}`);
+  assert.deepEqual([...new Uint8Array(await blob.arrayBuffer())], [1, 2, 3]);
+  assert.deepEqual(
+    ["content-type", "content-disposition", "content-security-policy", "x-content-type-options"].map((name) =>
+      blob.headers.get(name),
+    ),
+    ["image/png", "attachment", "default-src 'none'; sandbox", "nosniff"],
+  );
+  assert.equal((await at.at.get(`/v1/threads/${id}/blobs/${"0".repeat(64)}`)).status, 404);
   form.append("other", "x");
   const refused = await fetch(`${at.url}/v1/threads/${id}/post`, { method: "POST", body: form });
   assert.deepEqual(
@@ -46,6 +63,23 @@ test("a message comes with its files in one form", async () => {
   );
   const elsewhere = await fetch(`${at.url}/v1/threads/${id}/renameThread`, { method: "POST", body: form });
   assert.equal(elsewhere.status, 415);
+});
+
+test("what became of an input can be asked again, and its events can be paged through whole", async () => {
+  await using at = await serving({ model: script(say("x".repeat(50))) });
+  const { id } = await at.at.thread();
+  await at.at.post(`/v1/threads/${id}/post`, { content: "go", delivery: "send", id: "in-1" });
+  const result = await at.at.json<TurnResult>(`/v1/threads/${id}/resultOf?inputId=in-1`);
+  assert.equal(result.reason, "complete");
+  assert.deepEqual(await at.at.json(`/v1/threads/${id}/resultOf?inputId=in-1`), result);
+  const events: DurableEvent[] = [];
+  for (;;) {
+    const after = events.at(-1)?.seq ?? 0;
+    const page = await at.at.json<DurableEvent[]>(`/v1/threads/${id}/listEvents?after=${after}&limit=3`);
+    if (page.length === 0) break;
+    events.push(...page);
+  }
+  assert.deepEqual([events[0]!.type, events.at(-1)!.type], ["thread_created", "agent_end"]);
 });
 
 test("the list of threads can be followed, by those of its resource alone", async () => {

@@ -8,7 +8,7 @@ import { serving } from "../serving.ts";
 
 /** Methods without a route, and why. */
 const LOCAL: Partial<Record<SessionMethod, string>> = {
-  sendMessage: "post, and then the events",
+  sendMessage: "post and resultOf",
   subscribe: "events",
   getTokenUsage: "the display",
   getCurrentThreadId: "the path names the thread",
