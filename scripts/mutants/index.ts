@@ -16,6 +16,7 @@ import { profiles } from "./profiles.ts";
 import { remotePeople } from "./remote-people.ts";
 import { search } from "./search.ts";
 import { seats } from "./seats.ts";
+import { serving } from "./serving.ts";
 import { setup } from "./setup.ts";
 import { skills } from "./skills.ts";
 import { store } from "./store.ts";
@@ -39,6 +40,7 @@ export const mutants: readonly Mutant[] = [
   ...subagents,
   ...seats,
   ...remotePeople,
+  ...serving,
   ...limits,
   ...conversation,
   ...memory,
