@@ -85,13 +85,12 @@ test("many keys are saved with one write, and no key waits for it", async () => 
 
 /** Keeps the threads that write files busy, so that each step of a write in the background waits for its turn. */
 async function withBusyThreads(work: () => Promise<void>): Promise<void> {
-  let isOver = false;
+  const over = new AbortController();
   const task = promisify(pbkdf2);
   const busy = Array.from({ length: 6 }, async () => {
-    // oxlint-disable-next-line no-unmodified-loop-condition -- set below
-    while (!isOver) await task("password", "salt", 1_000, 32, "sha256");
+    while (!over.signal.aborted) await task("password", "salt", 1_000, 32, "sha256");
   });
-  await work().finally(() => (isOver = true));
+  await work().finally(() => over.abort());
   await Promise.all(busy);
 }
 
