@@ -11,6 +11,7 @@ export const folders = [
   "packages/sqlite",
   "packages/workspace",
   "packages/memory",
+  "packages/server",
   "packages/testkit",
   "apps/cli",
 ];

@@ -7,6 +7,7 @@ import { files } from "./files.ts";
 import { folded } from "./folded.ts";
 import { memory } from "./memory.ts";
 import { limits } from "./limits.ts";
+import { lines } from "./lines.ts";
 import type { Mutant } from "./mutant.ts";
 import { panels } from "./panels.ts";
 import { patterns } from "./patterns.ts";
@@ -15,6 +16,7 @@ import { profiles } from "./profiles.ts";
 import { remotePeople } from "./remote-people.ts";
 import { search } from "./search.ts";
 import { seats } from "./seats.ts";
+import { serving } from "./serving.ts";
 import { setup } from "./setup.ts";
 import { skills } from "./skills.ts";
 import { store } from "./store.ts";
@@ -38,6 +40,7 @@ export const mutants: readonly Mutant[] = [
   ...subagents,
   ...seats,
   ...remotePeople,
+  ...serving,
   ...limits,
   ...conversation,
   ...memory,
@@ -56,4 +59,5 @@ export const mutants: readonly Mutant[] = [
   ...commandLine,
   ...terminalApp,
   ...composerCommands,
+  ...lines,
 ];

@@ -52,8 +52,8 @@ export const setup: Mutant[] = inPackage("apps/cli", [
   {
     attacks: "trust: skills of an untrusted folder are obeyed",
     file: "setup/open-project.ts",
-    find: '...(trusted ? ["/.claude/skills"',
-    replace: '...(trusted || true ? ["/.claude/skills"',
+    find: "...(trusted ? PROJECT_SKILL_FOLDERS",
+    replace: "...(trusted || true ? PROJECT_SKILL_FOLDERS",
     tests: PROJECT,
   },
   {
@@ -136,8 +136,8 @@ export const setup: Mutant[] = inPackage("apps/cli", [
   {
     attacks: "keys: others can read a saved key for a moment",
     file: "composer/private-file.ts",
-    find: '{ mode: PRIVATE_FILE, flag: "wx" }',
-    replace: '{ flag: "wx" }',
+    find: 'writeFileSync(temporary, contents, { mode: PRIVATE_FILE, flag: "wx" });',
+    replace: 'writeFileSync(temporary, contents, { flag: "wx" });',
     tests: KEYS,
   },
 ]);

@@ -52,7 +52,7 @@ function inLists(points: readonly string[], types: readonly string[]): string[][
 
 test(
   "after a kill at any point, no accepted command is lost, no finished call runs twice, and the next process continues",
-  { timeout: 300_000 },
+  { timeout: 600_000 },
   async () => {
     const points = crashPoints();
     const lists = inLists(points, await playedTypes());

@@ -81,7 +81,8 @@ export class UserCommand {
 export function userCommandLines({ command, output, ending }: CommandOutput): Line[] {
   const lines = output.trimEnd() === "" ? [] : output.trimEnd().split("\n");
   return [
-    line(`$ ${command}`, { bold: true }),
+    line(""),
+    { ...line(`$ ${command}`, { bold: true }), wrap: "terminal" },
     ...lines.map((one): Line => ({ ...line(one), wrap: "terminal" })),
     ...(ending === null ? [] : [line(ending, { color: "red" })]),
   ];

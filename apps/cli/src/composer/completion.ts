@@ -72,6 +72,8 @@ function fileReference(path: string): string {
 
 function best<T>(query: string, candidates: readonly T[], nameOf: (candidate: T) => string): T[] {
   const wanted = query.toLowerCase();
+  // Nothing is better than another: they stand in their own order.
+  if (wanted === "") return candidates.slice(0, MAX_CHOICES);
   return candidates
     .flatMap((candidate) => {
       const score = matchScore(wanted, nameOf(candidate));

@@ -1,5 +1,5 @@
 import { test } from "node:test";
-import { AppFolder, COMPOSER, ENTER, TAB } from "./app-terminal.ts";
+import { AppFolder, COMPOSER, ENTER, ESC, TAB } from "./app-terminal.ts";
 
 test("commands change threads and settings, from lists that are searched by typing", async () => {
   using place = new AppFolder();
@@ -46,4 +46,32 @@ test("/help opens in the pager with the commands and the keys in force, and a wr
   await terminal.compose("/quit");
   terminal.type(ENTER);
   await terminal.until(() => terminal.screenText().trimEnd().endsWith("shell$"));
+});
+
+test("what a command says is broken at words", async () => {
+  using place = new AppFolder();
+  const terminal = await place.start("edits");
+  await terminal.send("/tasks");
+  await terminal.until(
+    /\nThere are no tasks\. The agent writes a list for work of several steps; you can\nask for one\.\n/,
+  );
+});
+
+test("--resume without an id asks which thread, and Esc starts a new one", async () => {
+  using place = new AppFolder();
+  const empty = await place.start("edits", { args: "--resume" });
+  await empty.until(/There are no threads yet\./);
+  await empty.send("write it");
+  await empty.until(/Written\./);
+  const chooses = await place.start("edits", { args: "--resume" });
+  await chooses.until(/› write it +now +3 messages/);
+  await chooses.untilKeysCount();
+  chooses.type(ENTER);
+  await chooses.until(/── write it ─+[^]*Written\./);
+  const declines = await place.start("edits", { args: "--resume" });
+  await declines.until(/› write it +now +3 messages/);
+  declines.type(ESC);
+  await declines.until(() => !/› write it/.test(declines.screenText()));
+  await declines.send("write it anew");
+  await declines.until(/You {2}write it anew[^]*Written\./);
 });

@@ -83,6 +83,21 @@ test("an approval is answered after a restart", async () => {
   assert.equal(place.read("proof.txt"), "approved\n");
 });
 
+test("after a crash the shell has a sane terminal and the error, and --continue has the unsent text", async () => {
+  using place = new AppFolder();
+  const terminal = await place.start("edits");
+  await terminal.send("write it");
+  await terminal.until(/Written\./);
+  await terminal.send("/crash");
+  await terminal.compose("draft");
+  place.openGate();
+  await terminal.until(/Error: crashed on purpose[^]*shell\$ $/);
+  await terminal.run("stty -a; echo do''ne", /(?<!-)icanon[^]*^done$/m);
+  assert.equal(terminal.screen.terminal.modes.bracketedPasteMode, false);
+  terminal.type('"$NODE" -C @cinch/source "$PROGRAM" --continue\r');
+  await terminal.until(() => terminal.composer() === "draft");
+});
+
 test("leaving while a turn waits says that the turn is kept", async () => {
   using place = new AppFolder();
   const terminal = await place.start("asks");

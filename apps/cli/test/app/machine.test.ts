@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { test } from "node:test";
@@ -90,6 +91,21 @@ test("the branch is read of a repository, of a worktree, and of a commit", async
   assert.equal(await gitBranch(join(place.folder, "tree")), "0123456");
 });
 
+test("no pipe, device or huge file in the place of a branch is waited for, or read whole", async () => {
+  using place = temporary();
+  const repository = (name: string) => {
+    place.write(`${name}/.git/index`, "");
+    return { folder: join(place.folder, name), head: join(place.folder, name, ".git/HEAD") };
+  };
+  const [pipe, device, huge] = [repository("pipe"), repository("device"), repository("huge")];
+  execFileSync("mkfifo", [pipe.head]);
+  symlinkSync("/dev/zero", device.head);
+  place.write("huge/.git/HEAD", "ref: refs/heads/main\n");
+  truncateSync(huge.head, 8 * 1024 ** 3);
+  const branches = await Promise.all([pipe, device, huge].map(({ folder }) => gitBranch(folder)));
+  assert.deepEqual(branches, [null, null, "main"]);
+});
+
 test("a command of the user runs in the folder; its output is kept by its end, and how it ended", async () => {
   using place = temporary();
   const run = (command: string) =>
@@ -100,6 +116,7 @@ test("a command of the user runs in the folder; its output is kept by its end, a
   const long = await run("seq 100000").ended;
   assert.ok(long.output.length <= 30_001 && long.output.startsWith("…") && long.output.endsWith("\n100000\n"));
   assert.deepEqual(userCommandLines({ command: "x", output: "a\u001b[2Jb\n", ending: "exit 1" }).map(plainText), [
+    "",
     "$ x",
     "ab",
     "exit 1",

@@ -52,6 +52,22 @@ test("without a key the first screen says so, and the built-in model answers", a
   await terminal.begin("--continue", /You {2}what is 3\*7\?[^]*You {2}what is 3\*7\?[^]*─\n> ?\n─/);
 });
 
+test("--resume lists the threads, and Enter opens one", async () => {
+  using place = new AppFolder();
+  const terminal = await place.cinch({ CINCH_MODEL: "offline" });
+  await terminal.begin("", /^build · offline/m);
+  assert.match(terminal.screenText(), /\ncinch \d.*\n─+\n> ?\n─+\nbuild/, "a new thread prints nothing");
+  await terminal.send("say good morning");
+  await terminal.until(/You {2}say good morning/);
+  await terminal.until(() => !/Esc stops/.test(terminal.screenText()));
+  await leave(terminal);
+  await terminal.run("clear", /^shell\$ $/);
+  await terminal.begin("--resume", /› say good morning/);
+  await terminal.untilKeysCount();
+  terminal.type(ENTER);
+  await terminal.until(/You {2}say good morning[^]*─\n> ?\n─/);
+});
+
 test("a key is typed hidden; what is no key is refused and not saved", async () => {
   using place = new AppFolder();
   const terminal = await place.cinch();

@@ -117,3 +117,7 @@ export function optionsOf<M extends keyof Schemas>(method: M, options: unknown):
   built.set(method, schema);
   return checked(schema, options, "INVALID_INPUT", `${method}()`) as CheckedOptions<M>;
 }
+
+/** The schema of a method's options. */
+export const optionsSchema = <M extends keyof Schemas>(method: M): ReturnType<Schemas[M]> =>
+  SCHEMAS[method]() as ReturnType<Schemas[M]>;

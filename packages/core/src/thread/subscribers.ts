@@ -17,6 +17,10 @@ export class Subscribers {
     this.#now = now;
   }
 
+  get isEmpty(): boolean {
+    return this.#all.size === 0;
+  }
+
   /** From now on the thread delivers its events to each of them. */
   attach(thread: Thread | null): void {
     for (const subscriber of this.#all) {

@@ -6,7 +6,9 @@ export const threadsCommand: AppCommand = {
   name: "threads",
   description: "go to another thread, found by its title or text",
   async run(_argument, context) {
-    const threadId = await context.pick(await threadList(context, { title: "Threads" }));
+    const list = await threadList(context, { title: "Threads" });
+    if (list.items.length === 0) return context.say("There are no threads yet.");
+    const threadId = await context.pick(list);
     if (threadId === undefined) return;
     if (threadId === context.session.getCurrentThreadId()) return context.say("You are in this thread already.");
     await goToThread(context, () => context.session.switchThread({ threadId }));

@@ -121,3 +121,12 @@ test("/budget shows the limits and how to change them", async () => {
   );
   assert.match((await stage.run("/budget much"))[1]!, /^"much" is no amount of dollars\./);
 });
+
+test("/yolo lets run what waits, and says so", async () => {
+  await using stage = await commandStage([call("write_file", { file_path: "/a.txt", content: "a" }), say("Done.")]);
+  const turn = stage.session.sendMessage({ content: "write it" });
+  await stage.until(({ pendingApproval }) => pendingApproval !== null);
+  const [on] = await stage.run("/yolo on");
+  assert.match(on!, / What waited for your approval runs now\. \/yolo turns it off\.$/);
+  assert.equal((await turn).reason, "complete");
+});

@@ -2,6 +2,7 @@
  * The app on a real terminal, with the real harness, store and workspace; only the model is scripted, by SCRIPT in `scripts.ts`. The folder
  * is the current one; the database and the state of the user are in STATE. Arguments are those of `cinch`: `--continue`, `--resume ID`.
  */
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { stderr, stdin, stdout } from "node:process";
 import { Agent, Harness, systemClock } from "@cinch/core";
@@ -57,7 +58,7 @@ const output = new TtyOutput(stdout, { onError: (error) => stderr.write(String(e
 process.exitCode = await runInTerminal({
   project,
   thread: threadOf(process.argv.slice(2)),
-  commands: appCommands,
+  commands: [...appCommands, { name: "crash", description: "crashes when the gate is open", run: crashLater }],
   terminal: { input: ttyInput(stdin), output },
   features: featuresOf(process.env),
   clock: systemClock,
@@ -66,6 +67,12 @@ process.exitCode = await runInTerminal({
 });
 
 function threadOf([flag, id]: string[]): AppOptions["thread"] {
-  if (flag === "--resume" && id !== undefined) return { kind: "id", id };
+  if (flag === "--resume") return id === undefined ? { kind: "pick" } : { kind: "id", id };
   return { kind: flag === "--continue" ? "newest" : "new" };
+}
+
+function crashLater(): void {
+  setInterval(() => {
+    if (existsSync("gate")) throw new Error("crashed on purpose");
+  }, 20);
 }

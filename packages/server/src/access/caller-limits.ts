@@ -1,0 +1,66 @@
+import { HttpError } from "../http/http-error.ts";
+import type { ServerLimits } from "../limits.ts";
+import { callerKey, type Who } from "./who.ts";
+
+interface Use {
+  /** How many requests the caller may still make now. */
+  left: number;
+  at: number;
+  streams: number;
+}
+
+const CALLERS_REMEMBERED = 10_000;
+
+/** How much of the server each caller uses. */
+export class CallerLimits {
+  readonly #limits: ServerLimits;
+  readonly #uses = new Map<string, Use>();
+
+  constructor(limits: ServerLimits) {
+    this.#limits = limits;
+  }
+
+  /** Counts a request. Throws 429. */
+  request(who: Who, now = Date.now()): void {
+    const { requestsPerSecond } = this.#limits;
+    const burst = 2 * requestsPerSecond;
+    const use = this.#use(who, now);
+    use.left = Math.min(burst, use.left + ((now - use.at) / 1_000) * requestsPerSecond);
+    use.at = now;
+    if (use.left < 1) throw tooMany("Too many requests. Wait a second.");
+    use.left -= 1;
+  }
+
+  /** Counts a stream until the returned function is called. Throws 429. */
+  stream(who: Who): () => void {
+    const use = this.#use(who, Date.now());
+    if (use.streams >= this.#limits.streams)
+      throw tooMany(`This caller has ${use.streams} open streams. Close one of them first.`);
+    use.streams += 1;
+    let isOpen = true;
+    return () => {
+      if (isOpen) use.streams -= 1;
+      isOpen = false;
+    };
+  }
+
+  #use(who: Who, now: number): Use {
+    const key = callerKey(who);
+    const use = this.#uses.get(key) ?? { left: 2 * this.#limits.requestsPerSecond, at: now, streams: 0 };
+    // The least recently seen are forgotten first.
+    this.#uses.delete(key);
+    this.#uses.set(key, use);
+    if (this.#uses.size > CALLERS_REMEMBERED) this.#forgetIdle();
+    return use;
+  }
+
+  #forgetIdle(): void {
+    for (const [key, { streams }] of this.#uses) {
+      if (this.#uses.size <= CALLERS_REMEMBERED) return;
+      if (streams === 0) this.#uses.delete(key);
+    }
+  }
+}
+
+const tooMany = (message: string): HttpError =>
+  new HttpError(429, "TOO_MANY", message, { headers: { "retry-after": "1" } });

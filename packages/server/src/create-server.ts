@@ -1,0 +1,110 @@
+import { createServer as createHttpServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { setTimeout as delay } from "node:timers/promises";
+import { getRequestListener } from "@hono/node-server";
+import { CinchError } from "@cinch/core";
+import { CallerLimits } from "./access/caller-limits.ts";
+import { LOOPBACK } from "./access/site-check.ts";
+import { ROLES, type Authenticate } from "./access/who.ts";
+import { Feeds } from "./feeds/feeds.ts";
+import { limitsOf } from "./limits.ts";
+import { RequestHandler } from "./request-handler.ts";
+import type { ServerParts } from "./routes/route.ts";
+import { Seats } from "./seats.ts";
+import { checkOptions, type ServerOptions } from "./server-options.ts";
+
+export interface CinchServer {
+  /** For servers that speak Fetch: Hono, Next, Deno. Below a prefix it finds its own paths. */
+  fetch(request: Request): Promise<Response>;
+  /** For `node:http` and Express. */
+  node(request: IncomingMessage, response: ServerResponse): Promise<void>;
+  listen(options?: { port?: number; host?: string }): Promise<{ url: string; port: number }>;
+  /** Ends the streams, refuses new commands, and finishes those that it has accepted. The harness stays open. */
+  close(options?: { drainMs?: number }): Promise<void>;
+}
+
+const DRAIN_MS = 5_000;
+
+/** Puts a harness on HTTP. */
+export function createServer(options: ServerOptions): CinchServer {
+  checkOptions(options);
+  const limits = limitsOf(options.limits);
+  const hosts = new Set<string>((options.hosts ?? LOOPBACK).map((host) => host.toLowerCase()));
+  const sites = { hosts, origins: new Set(options.origins) };
+  const { harness } = options;
+  const feeds = new Feeds(harness, limits.heartbeatMs);
+  const changed = (threadId: string) => feeds.announce(threadId, seats.people(threadId));
+  const seats: Seats = new Seats({ harness, idleMs: limits.seatMs, changed });
+  const running = new Set<Promise<unknown>>();
+  const servers = new Set<Server>();
+  let draining: Promise<void> | undefined;
+  const parts: ServerParts = {
+    harness,
+    seats,
+    feeds,
+    callers: new CallerLimits(limits),
+    limits,
+    models: options.models ?? [],
+    mayAnswer: options.mayAnswer,
+    isDraining: () => draining !== undefined,
+  };
+  const handler = new RequestHandler({ parts, sites, authenticate: options.authenticate ?? everyCaller });
+
+  async function fetch(request: Request): Promise<Response> {
+    const answer = handler.handle(request);
+    running.add(answer);
+    try {
+      return await answer;
+    } finally {
+      running.delete(answer);
+    }
+  }
+
+  const node = getRequestListener(fetch, { overrideGlobalObjects: false });
+
+  async function listen({ port = 0, host = "127.0.0.1" }: { port?: number; host?: string } = {}) {
+    const name = host.includes(":") ? `[${host}]` : host;
+    if (!options.authenticate && !(LOOPBACK as readonly string[]).includes(name.toLowerCase()))
+      throw new CinchError(
+        "INVALID_CONFIG",
+        `listen: ${host} can be reached from other machines, and every caller may do everything. Give createServer an authenticate, or listen on 127.0.0.1.`,
+      );
+    const { requestMs } = limits;
+    const server = createHttpServer(
+      { headersTimeout: requestMs, requestTimeout: requestMs, connectionsCheckingInterval: Math.min(1_000, requestMs) },
+      node,
+    );
+    await new Promise<void>((resolve, reject) => {
+      server.once("error", reject);
+      server.listen(port, host, resolve);
+    });
+    servers.add(server);
+    if (!options.hosts) hosts.add(name.toLowerCase());
+    const bound = server.address() as { port: number };
+    return { url: `http://${name}:${bound.port}`, port: bound.port };
+  }
+
+  async function drain(drainMs: number): Promise<void> {
+    const late = delay(drainMs, undefined, { ref: false });
+    await feeds.close();
+    await Promise.race([Promise.allSettled(running), late]);
+    await Promise.all([...servers].map((server) => Promise.race([ended(server), late])));
+    for (const server of servers) server.closeAllConnections();
+    await seats.close();
+  }
+
+  function close({ drainMs = DRAIN_MS }: { drainMs?: number } = {}): Promise<void> {
+    draining ??= drain(drainMs);
+    return draining;
+  }
+
+  return { fetch, node, listen, close };
+}
+
+/** Settles when the server has sent its last answer. Connections that clients keep for later are closed. */
+async function ended(server: Server): Promise<void> {
+  const idle = setInterval(() => server.closeIdleConnections(), 20);
+  await new Promise<unknown>((resolve) => server.close(resolve));
+  clearInterval(idle);
+}
+
+const everyCaller: Authenticate = () => ({ may: ROLES });

@@ -1,0 +1,81 @@
+import type { Harness } from "@cinch/core";
+import { Feed } from "./feed.ts";
+import { ListStream } from "./list-stream.ts";
+
+interface OpenFeed {
+  feed: Promise<Feed>;
+  uses: number;
+}
+
+/** The feeds of the threads that are watched, and the streams of lists. A feed is open as long as a caller uses it. */
+export class Feeds {
+  readonly #harness: Harness;
+  readonly #feeds = new Map<string, OpenFeed>();
+  readonly #lists = new Set<ListStream>();
+  readonly #heartbeat: NodeJS.Timeout;
+
+  constructor(harness: Harness, heartbeatMs: number) {
+    this.#harness = harness;
+    this.#heartbeat = setInterval(() => this.#beat(), heartbeatMs);
+    this.#heartbeat.unref();
+  }
+
+  /** The feed of a thread, until `leave` is called. The caller's access to the thread is checked before. */
+  async take(threadId: string): Promise<{ feed: Feed; leave: () => void }> {
+    const open = this.#feeds.get(threadId) ?? { feed: this.#open(threadId), uses: 0 };
+    this.#feeds.set(threadId, open);
+    open.uses += 1;
+    const leave = () => this.#leave(threadId, open);
+    try {
+      return { feed: await open.feed, leave };
+    } catch (error) {
+      leave();
+      throw error;
+    }
+  }
+
+  /** The changes of the threads of a resource. */
+  async list({ resourceId, left }: { resourceId: string; left: () => void }): Promise<ListStream> {
+    const changes = await this.#harness.followThreads({ resourceId });
+    const leave = () => {
+      this.#lists.delete(list);
+      left();
+    };
+    const list = new ListStream({ changes, left: leave });
+    this.#lists.add(list);
+    return list;
+  }
+
+  /** Tells the watchers of a thread who is at it. */
+  announce(threadId: string, people: readonly string[]): void {
+    this.#feeds
+      .get(threadId)
+      ?.feed.then((feed) => feed.announce(people))
+      .catch(() => undefined);
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#heartbeat);
+    for (const list of this.#lists) list.end();
+    const open = [...this.#feeds.values()];
+    this.#feeds.clear();
+    await Promise.allSettled(open.map(async ({ feed }) => (await feed).close()));
+  }
+
+  async #open(threadId: string): Promise<Feed> {
+    return new Feed(await this.#harness.createSession({ threadId }));
+  }
+
+  #leave(threadId: string, open: OpenFeed): void {
+    open.uses -= 1;
+    if (open.uses > 0 || this.#feeds.get(threadId) !== open) return;
+    this.#feeds.delete(threadId);
+    // A feed that could not be opened has reported that to its callers.
+    open.feed.then((feed) => feed.close()).catch(() => undefined);
+  }
+
+  #beat(): void {
+    for (const { feed } of this.#feeds.values()) feed.then((one) => one.beat()).catch(() => undefined);
+    for (const list of this.#lists) list.beat();
+  }
+}

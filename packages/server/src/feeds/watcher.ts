@@ -1,0 +1,87 @@
+import type { Feed } from "./feed.ts";
+import { GOODBYE, HEARTBEAT } from "./stream-comments.ts";
+
+/** What a connection may hold unsent. While it does, the watcher is passed over. */
+const SOCKET_BYTES = 64_000;
+
+interface WatcherStart {
+  /** What it gets first. */
+  first: Uint8Array;
+  /** The chunk of the feed that it gets next. */
+  next: number;
+  left(): void;
+}
+
+/** One stream of a feed: a cursor. Nothing is queued for it but what its connection holds. */
+export class Watcher {
+  readonly stream: ReadableStream<Uint8Array>;
+  readonly #feed: Feed;
+  readonly #left: () => void;
+  #next: number;
+  #controller!: ReadableStreamDefaultController<Uint8Array>;
+  #wasQuiet = false;
+  #isOver = false;
+
+  constructor(feed: Feed, { first, next, left }: WatcherStart) {
+    this.#feed = feed;
+    this.#next = next;
+    this.#left = left;
+    const source: UnderlyingDefaultSource<Uint8Array> = {
+      start: (controller) => {
+        this.#controller = controller;
+        if (first.length > 0) this.#write(first);
+      },
+      pull: () => this.#catchUp(),
+      cancel: () => this.#leave(),
+    };
+    this.stream = new ReadableStream(source, new ByteLengthQueuingStrategy({ highWaterMark: SOCKET_BYTES }));
+  }
+
+  /** Sends what is new, as far as the connection takes it. */
+  send(): void {
+    while (!this.#isOver && this.#hasRoom && this.#next < this.#feed.end) {
+      const chunk = this.#feed.chunkAt(this.#next);
+      if (!chunk) return;
+      this.#next += 1;
+      this.#write(chunk);
+    }
+  }
+
+  /** The connection has room again. If what it misses is no longer in the feed, it gets the display instead. */
+  #catchUp(): void {
+    this.send();
+    if (this.#isOver || !this.#hasRoom || this.#next === this.#feed.end) return;
+    const { first, next } = this.#feed.resync();
+    this.#next = next;
+    this.#write(first);
+  }
+
+  /** Called at an interval: a stream that was silent since gets a comment. */
+  beat(): void {
+    if (this.#wasQuiet && !this.#isOver && this.#hasRoom) this.#controller.enqueue(HEARTBEAT);
+    this.#wasQuiet = true;
+  }
+
+  /** Ends the stream, after what its connection already holds. */
+  end(): void {
+    if (this.#isOver) return;
+    this.#controller.enqueue(GOODBYE);
+    this.#controller.close();
+    this.#leave();
+  }
+
+  get #hasRoom(): boolean {
+    return (this.#controller.desiredSize ?? 0) > 0;
+  }
+
+  #write(chunk: Uint8Array): void {
+    this.#wasQuiet = false;
+    this.#controller.enqueue(chunk);
+  }
+
+  #leave(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#left();
+  }
+}

@@ -1,0 +1,63 @@
+import { CinchError, type ErrorCode } from "@cinch/core";
+
+/** The codes of errors that only a server has. */
+export type HttpErrorCode =
+  | ErrorCode
+  | "UNAUTHENTICATED"
+  | "NOT_FOUND"
+  | "METHOD_NOT_ALLOWED"
+  | "TOO_LARGE"
+  | "UNSUPPORTED_MEDIA_TYPE"
+  | "TOO_MANY"
+  | "TIMEOUT"
+  | "DRAINING";
+
+interface Details {
+  /** The field of the query or the body that is wrong. */
+  field?: string | undefined;
+  headers?: Record<string, string>;
+}
+
+/** A failure with its answer. */
+export class HttpError extends Error {
+  readonly status: number;
+  readonly code: HttpErrorCode;
+  readonly details: Details;
+
+  constructor(status: number, code: HttpErrorCode, message: string, details: Details = {}) {
+    super(message);
+    this.status = status;
+    this.code = code;
+    this.details = details;
+  }
+}
+
+const STATUS: Partial<Record<ErrorCode, number>> = {
+  INVALID_INPUT: 400,
+  UNKNOWN_MODE: 400,
+  PERMISSION_DENIED: 403,
+  THREAD_NOT_FOUND: 404,
+  NOT_PENDING: 409,
+  ALREADY_ANSWERED: 409,
+  THREAD_EXISTS: 409,
+  STORE_FULL: 507,
+  STORE_BUSY: 503,
+  CLOSED: 503,
+};
+
+export const RETRY_AFTER = { "retry-after": "1" } as const;
+
+/** The answer to a failure. `undefined`: the failure is a defect, whose message may hold anything, so a caller must not see it. */
+export function knownFailure(error: unknown): HttpError | undefined {
+  if (error instanceof HttpError) return error;
+  if (!(error instanceof CinchError)) return undefined;
+  const status = STATUS[error.code];
+  if (status === undefined) return undefined;
+  return new HttpError(status, error.code, error.message, status === 503 ? { headers: RETRY_AFTER } : {});
+}
+
+export function errorResponse({ status, code, message, details }: HttpError): Response {
+  const { field, headers = {} } = details;
+  const error = { code, message, ...(field === undefined ? {} : { field }) };
+  return Response.json({ error }, { status, headers });
+}

@@ -1,0 +1,95 @@
+import { HttpError } from "./http-error.ts";
+import { fieldName } from "./valid.ts";
+
+export interface BodyLimits {
+  bytes: number;
+  ms: number;
+}
+
+const DEPTH = 64;
+
+/** The JSON body of a request. Nothing of it is read before its type and length are checked. */
+export async function jsonBody(request: Request, limits: BodyLimits): Promise<unknown> {
+  if (!isJson(request.headers.get("content-type")))
+    throw new HttpError(415, "UNSUPPORTED_MEDIA_TYPE", "Send the body as JSON, with `content-type: application/json`.");
+  const bytes = await bodyBytes(request, limits);
+  if (bytes.length === 0) return {};
+  return parsedJson(decoded(bytes));
+}
+
+function decoded(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    throw notJson();
+  }
+}
+
+const notJson = (): HttpError => new HttpError(400, "INVALID_INPUT", "The body is not valid JSON in UTF-8.");
+
+/** Throws 400 for what is not JSON, or is nested too deeply. */
+export function parsedJson(text: string): unknown {
+  const value = parsed(text);
+  checkShape(value);
+  return value;
+}
+
+const isJson = (type: string | null): boolean => /^application\/json\s*(;|$)/i.test(type ?? "");
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw notJson();
+  }
+}
+
+/** Refuses what code that recurses, or that copies keys, can't take. */
+function checkShape(body: unknown): void {
+  const left: { value: unknown; path: readonly string[] }[] = [{ value: body, path: [] }];
+  for (let next = left.pop(); next; next = left.pop()) {
+    const { value, path } = next;
+    if (typeof value !== "object" || value === null) continue;
+    if (path.length >= DEPTH)
+      throw new HttpError(400, "INVALID_INPUT", `The body is nested deeper than ${DEPTH} levels.`, {
+        field: path[0],
+      });
+    for (const [key, inner] of Object.entries(value)) {
+      if (key === "__proto__")
+        throw new HttpError(400, "INVALID_INPUT", 'The key "__proto__" is not accepted. Use another name.', {
+          field: fieldName([...path, key]),
+        });
+      left.push({ value: inner, path: [...path, key] });
+    }
+  }
+}
+
+/** The body, up to a size and within a time. */
+export async function bodyBytes(request: Request, { bytes: most, ms }: BodyLimits): Promise<Uint8Array> {
+  const tooLarge = new HttpError(413, "TOO_LARGE", `The body has more than ${most} bytes.`, {
+    headers: { connection: "close" },
+  });
+  if (Number(request.headers.get("content-length") ?? 0) > most) throw tooLarge;
+  if (!request.body) return new Uint8Array();
+  const reader = request.body.getReader();
+  const slow = Promise.withResolvers<never>();
+  const timer = setTimeout(() => slow.reject(new HttpError(408, "TIMEOUT", "The body took too long.")), ms);
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  try {
+    for (;;) {
+      const { done, value } = await Promise.race([reader.read(), slow.promise]);
+      if (done) return Buffer.concat(chunks);
+      length += value.length;
+      if (length > most) throw tooLarge;
+      chunks.push(value);
+    }
+  } catch (error) {
+    if (error instanceof HttpError) throw error;
+    throw new HttpError(400, "INVALID_INPUT", "The body could not be read to its end.");
+  } finally {
+    clearTimeout(timer);
+    slow.promise.catch(() => undefined);
+    reader.cancel().catch(() => undefined);
+  }
+}

@@ -1,0 +1,9 @@
+/** A harness on HTTP: one table of routes, access by host, origin, token and role, and event streams without gaps. */
+export { bearerTokens, tokenHash, type TokenHolder } from "./access/bearer-tokens.ts";
+export { ROLES, type Authenticate, type MayRole, type Who } from "./access/who.ts";
+export { createServer, type CinchServer } from "./create-server.ts";
+export type { HttpErrorCode } from "./http/http-error.ts";
+export type { ServerLimits } from "./limits.ts";
+export { PROTOCOL } from "./protocol.ts";
+export type { MayAnswer } from "./routes/route.ts";
+export type { ServerOptions } from "./server-options.ts";

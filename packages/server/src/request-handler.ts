@@ -1,0 +1,160 @@
+import { randomUUID } from "node:crypto";
+import { PatternRouter } from "hono/router/pattern-router";
+import * as z from "zod/mini";
+import { checkSite, type SiteRules } from "./access/site-check.ts";
+import { callerKey, type Authenticate, type Who } from "./access/who.ts";
+import { corsHeaders, preflight } from "./http/cors.ts";
+import { errorResponse, HttpError, knownFailure, RETRY_AFTER } from "./http/http-error.ts";
+import { IdempotentAnswers } from "./http/idempotent-answers.ts";
+import { isMultipart, multipartBody } from "./http/multipart-body.ts";
+import { jsonBody } from "./http/read-body.ts";
+import { valid } from "./http/valid.ts";
+import type { ServerLimits } from "./limits.ts";
+import { PROTOCOL } from "./protocol.ts";
+import { checkRole } from "./routes/role.ts";
+import type { Route, ServerParts } from "./routes/route.ts";
+import { routeTable } from "./routes/table.ts";
+import { PathId } from "./routes/wire-schemas.ts";
+
+interface HandlerPorts {
+  parts: ServerParts;
+  sites: SiteRules;
+  authenticate: Authenticate;
+}
+
+interface Match {
+  route: Route;
+  params: Record<string, string>;
+}
+
+/** Answers requests by the route table. Access is checked first, and a body is read last. */
+export class RequestHandler {
+  readonly #ports: HandlerPorts;
+  readonly #answers = new IdempotentAnswers();
+  readonly #router = new PatternRouter<Route>();
+
+  constructor(ports: HandlerPorts) {
+    this.#ports = ports;
+    for (const route of routeTable) this.#router.add(route.method, route.path, route);
+  }
+
+  async handle(request: Request): Promise<Response> {
+    const response = await this.#answer(request).catch((error: unknown) => this.#failed(error));
+    const headers = new Headers(response.headers);
+    headers.set("cinch-protocol", String(PROTOCOL));
+    headers.set("x-content-type-options", "nosniff");
+    if (!headers.has("cache-control")) headers.set("cache-control", "no-store");
+    for (const [name, value] of corsHeaders(request, this.#ports.sites.origins)) headers.set(name, value);
+    return new Response(response.body, { status: response.status, headers });
+  }
+
+  async #answer(request: Request): Promise<Response> {
+    const { parts, sites } = this.#ports;
+    checkSite(request, sites);
+    if (request.method === "OPTIONS") return preflight();
+    const path = pathOf(request);
+    const match = this.#match(request.method, path);
+    const isOpen = match?.route.may === null;
+    const who = isOpen ? { may: [] } : await this.#caller(request);
+    if (!match) throw this.#unmatched(path);
+    const { route } = match;
+    if (route.may !== null) checkRole(who, route.may);
+    if (parts.isDraining() && !isOpen)
+      throw new HttpError(503, "DRAINING", "The server is closing. Try again.", { headers: RETRY_AFTER });
+    if (!isOpen) parts.callers.request(who);
+    return this.#call(request, match, who);
+  }
+
+  async #call(request: Request, { route, params }: Match, who: Who): Promise<Response> {
+    const { parts } = this.#ports;
+    for (const [name, value] of Object.entries(params)) checkParam(name, value);
+    const query = queryOf(route, new URL(request.url).searchParams);
+    const body = route.body && valid(route.body, await bodyOf(request, route, parts.limits));
+    const work = async () => responseOf(await route.handle({ request, params, query, body, who, parts }));
+    const key = request.headers.get("idempotency-key");
+    if (key === null || route.method === "GET") return work();
+    const own = JSON.stringify([callerKey(who), route.method, pathOf(request), valid(IdempotencyKey, key)]);
+    return this.#answers.of(own, JSON.stringify([query, body]), work);
+  }
+
+  async #caller(request: Request): Promise<Who> {
+    const who = await this.#ports.authenticate(request);
+    if (who) return who;
+    throw new HttpError(401, "UNAUTHENTICATED", "Send a token that this server knows: `Authorization: Bearer …`.", {
+      headers: { "www-authenticate": "Bearer" },
+    });
+  }
+
+  #match(method: string, path: string): Match | undefined {
+    const [[found] = []] = this.#router.match(method, path);
+    if (!found) return undefined;
+    const [route, params] = found as [Route, Record<string, string>];
+    return { route, params };
+  }
+
+  #unmatched(path: string): HttpError {
+    const methods = ["GET", "POST", "DELETE"].filter((method) => this.#match(method, path));
+    if (methods.length === 0)
+      return new HttpError(404, "NOT_FOUND", "There is no such route. GET /v1/openapi.json lists all.");
+    const allow = methods.join(", ");
+    return new HttpError(405, "METHOD_NOT_ALLOWED", `Use ${allow}.`, { headers: { allow } });
+  }
+
+  /** The cause of a defect is in the log alone, and without its stack. */
+  #failed(error: unknown): Response {
+    const known = knownFailure(error);
+    if (known) return errorResponse(known);
+    const id = randomUUID();
+    const name = error instanceof Error ? error.name : typeof error;
+    const code = (error as { code?: unknown } | null)?.code;
+    console.error(
+      JSON.stringify({ level: "error", requestId: id, name, ...(typeof code === "string" ? { code } : {}) }),
+    );
+    return errorResponse(new HttpError(500, "INTERNAL", `The server failed. The log has more under ${id}.`));
+  }
+}
+
+const IdempotencyKey = z
+  .string()
+  .check(z.regex(/^[\x21-\x7e]{1,200}$/, "Idempotency-Key must be 1 to 200 visible ASCII characters"));
+
+function bodyOf(request: Request, { takesFiles = false }: Route, limits: ServerLimits): Promise<unknown> {
+  const { bodyBytes: bytes, fileBytes, requestMs: ms } = limits;
+  return takesFiles && isMultipart(request)
+    ? multipartBody(request, { bytes: fileBytes, ms })
+    : jsonBody(request, { bytes, ms });
+}
+
+function responseOf(answer: unknown): Response {
+  if (answer instanceof Response) return answer;
+  return answer === undefined ? new Response(null, { status: 204 }) : Response.json(answer);
+}
+
+/** The path below a prefix under which the server may be mounted. */
+function pathOf(request: Request): string {
+  const { pathname } = new URL(request.url);
+  return /\/v1(?:\/.*)?$/.exec(pathname)?.[0] ?? pathname;
+}
+
+function checkParam(name: string, value: string): void {
+  try {
+    valid(PathId, value);
+  } catch {
+    throw new HttpError(400, "INVALID_INPUT", 'An id in a path must be 1 to 128 letters, digits, "_" or "-".', {
+      field: name,
+    });
+  }
+}
+
+function queryOf(route: Route, search: URLSearchParams): Record<string, unknown> {
+  const given: Record<string, string> = Object.create(null) as Record<string, string>;
+  for (const [key, value] of search) {
+    if (Object.hasOwn(given, key))
+      throw new HttpError(400, "INVALID_INPUT", `The query has "${key}" twice.`, { field: key });
+    given[key] = value;
+  }
+  if (route.query) return valid(route.query, { ...given }) as z.infer<z.ZodMiniObject>;
+  const [unknown] = Object.keys(given);
+  if (unknown === undefined) return {};
+  throw new HttpError(400, "INVALID_INPUT", `This route has no query, but "${unknown}" was given.`, { field: unknown });
+}

@@ -1,0 +1,49 @@
+import type { HarnessMode, Session } from "@cinch/core";
+import { openApiOf } from "./openapi.ts";
+import type { Route } from "./route.ts";
+import { PROTOCOL } from "../protocol.ts";
+
+/** A mode without its model, which holds keys, and without its instructions. */
+const shownMode = ({ id, name, agent, additionalTools, availableTools, transitionsTo, metadata }: HarnessMode) => ({
+  id,
+  name,
+  tools: availableTools ?? [...new Set([...Object.keys(agent.tools), ...Object.keys(additionalTools)])],
+  transitionsTo,
+  metadata,
+});
+
+const modesOf = async (session: Session) => (await session.listModes()).map(shownMode);
+
+/** The routes about the server itself. `table`: all routes, for the document. */
+export const aboutRoutes = (table: () => readonly Route[]): readonly Route[] => [
+  {
+    method: "GET",
+    path: "/v1",
+    serves: "listModes",
+    may: "read",
+    summary: "The protocol, the modes and models, the limits, and what the caller may do.",
+    handle: async ({ who, parts }) => ({
+      protocol: PROTOCOL,
+      modes: await parts.seats.visit(who, modesOf),
+      models: parts.models,
+      limits: parts.limits,
+      by: who.by ?? null,
+      may: who.may,
+    }),
+  },
+  {
+    method: "GET",
+    path: "/v1/health",
+    may: null,
+    summary: "200, or 503 while the server drains.",
+    handle: ({ parts }) =>
+      parts.isDraining() ? Response.json({ status: "draining" }, { status: 503 }) : { status: "ok" },
+  },
+  {
+    method: "GET",
+    path: "/v1/openapi.json",
+    may: "read",
+    summary: "This table as an OpenAPI document.",
+    handle: () => openApiOf(table()),
+  },
+];

@@ -1,0 +1,55 @@
+import type { ApprovalAnswer, PendingApproval, PendingSuspension, Session, SuspensionAnswer } from "@cinch/core";
+import { HttpError } from "../http/http-error.ts";
+import { checkRole } from "./role.ts";
+import type { RouteCall } from "./route.ts";
+
+type Pending = PendingApproval | PendingSuspension;
+type Target = { toolCallId?: string | undefined; threadId?: string | undefined };
+/** No call has this digest, and no question this seq: an answer with it only learns why nothing waits. */
+const NO_DIGEST = "";
+const NO_SEQ = 0;
+
+/**
+ * Answers an approval. If `mayAnswer` decides, the answer is bound to the approval that it saw: a call that asks only afterwards is not
+ * answered.
+ */
+export async function checkedApproval(session: Session, { body, who, parts }: RouteCall): Promise<void> {
+  const answer = body as ApprovalAnswer;
+  const { mayAnswer, harness } = parts;
+  if (answer.decision.startsWith("always_")) checkRole(who, "manage");
+  if (!mayAnswer) return session.respondToToolApproval(answer);
+  const { resourceId } = session;
+  // The store knows of calls that another process drives before the display does.
+  const stored = async () =>
+    (await harness.pending({ resourceId })).filter(
+      (call) => call.kind === "approval" && call.rootThreadId === session.getCurrentThreadId(),
+    ) as PendingApproval[];
+  const shown = Object.values(session.getDisplayState().pendingApprovals);
+  const approval = oldestOf(shown, answer) ?? oldestOf(await stored(), answer);
+  if (approval && !(await mayAnswer({ approval, who })))
+    throw new HttpError(403, "PERMISSION_DENIED", "This caller may not answer this approval. It still waits.");
+  const { digest = approval?.digest } = answer;
+  if (!approval || digest !== approval.digest) return session.respondToToolApproval({ ...answer, digest: NO_DIGEST });
+  return session.respondToToolApproval({ ...answer, ...addressOf(approval), digest });
+}
+
+/** Answers a question. An answer to a plan approves it, and may lead to another mode, so it needs the role for that. */
+export async function checkedSuspension(session: Session, { body, who }: RouteCall): Promise<void> {
+  const answer = body as SuspensionAnswer;
+  if (who.may.includes("approve")) return session.respondToToolSuspension(answer);
+  const question = oldestOf(Object.values(session.getDisplayState().pendingSuspensions), answer);
+  if (question?.toolName === "submit_plan") checkRole(who, "approve");
+  const { seq = question?.seq } = answer;
+  if (!question || seq !== question.seq) return session.respondToToolSuspension({ ...answer, seq: NO_SEQ });
+  return session.respondToToolSuspension({ ...answer, ...addressOf(question), seq });
+}
+
+/** The call that an answer is for: the oldest, if it names none. */
+function oldestOf<T extends Pending>(pending: readonly T[], { toolCallId, threadId }: Target): T | undefined {
+  const matches = (one: T) =>
+    (toolCallId === undefined || one.toolCallId === toolCallId) &&
+    (threadId === undefined || one.threadId === threadId);
+  return pending.filter(matches).toSorted((a, b) => a.at - b.at || a.seq - b.seq)[0];
+}
+
+const addressOf = ({ toolCallId, threadId }: Pending) => ({ toolCallId, threadId });

@@ -1,0 +1,151 @@
+import type { Input, InputFile, Session } from "@cinch/core";
+import { optionsSchema } from "@cinch/core/options";
+import * as z from "zod/mini";
+import type { MayRole } from "../access/who.ts";
+import { checkedApproval, checkedSuspension } from "./answers.ts";
+import type { RouteCall, Route, SessionMethod } from "./route.ts";
+import { waited } from "./waited.ts";
+import {
+  NoBody,
+  QueryWait,
+  WireApproval,
+  WireClone,
+  WireInput,
+  WirePost,
+  WireSuspension,
+  type WireFile,
+} from "./wire-schemas.ts";
+
+interface Command {
+  may: MayRole;
+  summary: string;
+  body: z.ZodMiniType;
+  run(session: Session, call: RouteCall): Promise<unknown>;
+  query?: z.ZodMiniObject;
+  takesFiles?: boolean;
+}
+
+/** The session of a call is at the thread of its path when `run` is called. */
+const onThread = (name: SessionMethod, { run, ...row }: Command): Route => ({
+  method: "POST",
+  path: `/v1/threads/:threadId/${name}`,
+  serves: name,
+  ...row,
+  handle: (call) => call.parts.seats.use(call.params["threadId"]!, call.who, (session) => run(session, call)),
+});
+
+type Plain = Parameters<typeof optionsSchema>[0] & SessionMethod;
+
+/** A command whose body is the argument of the method. */
+const plain = (name: Plain, may: MayRole, summary: string): Route =>
+  onThread(name, {
+    may,
+    summary,
+    body: optionsSchema(name),
+    run: (session, { body }) => (session[name] as (options: unknown) => Promise<unknown>).call(session, body),
+  });
+
+const WAIT = z.strictObject({ wait: QueryWait });
+const secondsOf = ({ query }: RouteCall) => query["wait"] as number | undefined;
+
+const fileOf = ({ mediaType, filename, ...file }: WireFile): InputFile => ({
+  mediaType,
+  ...(filename === undefined ? {} : { filename }),
+  data: "url" in file ? new URL(file.url) : file.data,
+});
+const inputOf = <T extends WireInput>({ files, ...input }: T): Omit<T, "files"> & Input => ({
+  ...input,
+  ...(files ? { files: files.map(fileOf) } : {}),
+});
+
+export const commandRoutes: readonly Route[] = [
+  onThread("post", {
+    may: "talk",
+    summary: "Accepts a message. Sent twice with the same id, it is accepted once.",
+    body: WirePost,
+    takesFiles: true,
+    run: (session, { body }) => session.post(inputOf(body as z.infer<typeof WirePost>)),
+  }),
+  onThread("steer", {
+    may: "talk",
+    summary: "Adds a message to the running turn.",
+    body: WireInput,
+    takesFiles: true,
+    run: (session, { body }) => session.steer(inputOf(body as WireInput)),
+  }),
+  onThread("followUp", {
+    may: "talk",
+    summary: "Queues a message that begins a turn of its own.",
+    body: WireInput,
+    takesFiles: true,
+    run: (session, { body }) => session.followUp(inputOf(body as WireInput)),
+  }),
+  plain("editInput", "talk", "Changes a queued message."),
+  plain("removeInput", "talk", "Removes a queued message."),
+  onThread("abort", {
+    may: "talk",
+    summary: "Ends the turn. 202: it has not ended after `wait` seconds.",
+    body: optionsSchema("abort"),
+    query: WAIT,
+    run: (session, call) => waited(session.abort(call.body as { inbox?: boolean }), secondsOf(call)),
+  }),
+  onThread("resume", {
+    may: "talk",
+    summary: "Continues a parked turn, or takes the inputs that an abort held back.",
+    body: NoBody,
+    run: (session) => session.resume(),
+  }),
+  onThread("retry", {
+    may: "talk",
+    summary: "Continues after a turn that failed. 202: the new turn has not ended after `wait` seconds.",
+    body: NoBody,
+    query: WAIT,
+    run: (session, call) => waited(session.retry(), secondsOf(call)),
+  }),
+  onThread("compact", {
+    may: "manage",
+    summary: "Lets the memory shorten the prompt. 202: it is not done after `wait` seconds.",
+    body: optionsSchema("compact"),
+    query: WAIT,
+    run: (session, call) => waited(session.compact(call.body as { instructions?: string }), secondsOf(call)),
+  }),
+  onThread("respondToToolApproval", {
+    may: "approve",
+    summary: "Answers a call that waits for an approval. `always_allow_…` needs the role `manage`.",
+    body: WireApproval,
+    run: checkedApproval,
+  }),
+  onThread("respondToToolSuspension", {
+    may: "talk",
+    summary: "Answers a question. An answer to a plan needs the role `approve`.",
+    body: WireSuspension,
+    run: checkedSuspension,
+  }),
+  plain("switchMode", "manage", "Switches to another mode with the next step."),
+  plain("switchModel", "manage", "Switches to another model with the next step."),
+  plain("setPermissionForTool", "manage", "Sets a rule of the thread for a tool."),
+  plain("setPermissionForCategory", "manage", "Sets a rule of the thread for a category."),
+  plain("grantSessionTool", "manage", "Grants a tool to the thread."),
+  plain("grantSessionCategory", "manage", "Grants a category to the thread."),
+  onThread("setState", {
+    may: "manage",
+    summary: "Changes the given keys of the thread's state, YOLO among them.",
+    body: z.record(z.string(), z.unknown()),
+    run: (session, { body }) => session.setState(body as Parameters<Session["setState"]>[0]),
+  }),
+  plain("renameThread", "talk", "Sets the title."),
+  plain("rewind", "manage", "Reverts the conversation, files, or both."),
+  {
+    method: "POST",
+    path: "/v1/threads/:threadId/cloneThread",
+    serves: "cloneThread",
+    may: "talk",
+    summary: "Creates a thread that begins as this one was at `atSeq`.",
+    body: WireClone,
+    // Cloning moves a session to the clone, and the seats of callers must stay where they are.
+    handle: ({ params, body, who, parts }) =>
+      parts.seats.visit(who, (session) =>
+        session.cloneThread({ sourceThreadId: params["threadId"]!, ...(body as z.infer<typeof WireClone>) }),
+      ),
+  },
+];

@@ -1,0 +1,111 @@
+import * as z from "zod/mini";
+import { briefEvent } from "../brief/brief-event.ts";
+import { HttpError } from "../http/http-error.ts";
+import { jsonResponse } from "../http/compressed.ts";
+import type { Watcher } from "../feeds/watcher.ts";
+import type { RouteCall, Route } from "./route.ts";
+import { MAX_WAIT, QuerySeq, QueryWait } from "./wire-schemas.ts";
+
+const EventsQuery = z.strictObject({ since: QuerySeq, wait: QueryWait });
+
+export const eventRoutes: readonly Route[] = [
+  {
+    method: "GET",
+    path: "/v1/threads/:threadId/events",
+    serves: "events",
+    may: "read",
+    summary:
+      "The events after `since`, or after the header `Last-Event-ID`, as a stream. With `accept: application/json` they are a list, which comes with the next durable event, or after `wait` seconds.",
+    query: EventsQuery,
+    handle: (call) => (asksForJson(call.request) ? polled(call) : streamed(call)),
+  },
+  {
+    method: "GET",
+    path: "/v1/events",
+    may: "read",
+    summary: "The changes of the list of threads, as a stream. Ask for the list after it is open.",
+    handle: listed,
+  },
+];
+
+const asksForJson = (request: Request): boolean => /^application\/json\b/i.test(request.headers.get("accept") ?? "");
+
+async function streamed(call: RouteCall): Promise<Response> {
+  const { request, who, parts } = call;
+  const threadId = call.params["threadId"]!;
+  const since = sinceOf(call);
+  const held = new DisposableStack();
+  try {
+    held.defer(parts.callers.stream(who));
+    held.defer((await parts.seats.take(threadId, who)).leave);
+    const { feed, leave } = await parts.feeds.take(threadId);
+    held.defer(leave);
+    const watcher = await feed.watch({ since, left: () => held.dispose() });
+    endWith(watcher, [request.signal, who.signal], held);
+    feed.announce(parts.seats.people(threadId));
+    return new Response(watcher.stream, { headers: STREAM_HEADERS });
+  } catch (error) {
+    held.dispose();
+    throw error;
+  }
+}
+
+async function listed({ request, who, parts }: RouteCall): Promise<Response> {
+  const held = new DisposableStack();
+  try {
+    held.defer(parts.callers.stream(who));
+    const { resourceId } = await parts.seats.visit(who, async (session) => session);
+    const list = await parts.feeds.list({ resourceId, left: () => held.dispose() });
+    endWith(list, [request.signal, who.signal], held);
+    return new Response(list.stream, { headers: STREAM_HEADERS });
+  } catch (error) {
+    held.dispose();
+    throw error;
+  }
+}
+
+const STREAM_HEADERS = {
+  "content-type": "text/event-stream",
+  "cache-control": "no-store, no-transform",
+  // nginx would collect the events.
+  "x-accel-buffering": "no",
+};
+
+/** Ends a stream when one of the signals is aborted. */
+function endWith(
+  watcher: Pick<Watcher, "end">,
+  signals: readonly (AbortSignal | undefined)[],
+  held: DisposableStack,
+): void {
+  const end = () => watcher.end();
+  for (const signal of signals) {
+    signal?.addEventListener("abort", end);
+    if (signal && !held.disposed) held.defer(() => signal.removeEventListener("abort", end));
+    if (signal?.aborted) end();
+  }
+}
+
+async function polled(call: RouteCall): Promise<Response> {
+  const { request, who, parts } = call;
+  const threadId = call.params["threadId"]!;
+  const { wait = MAX_WAIT } = call.query as z.infer<typeof EventsQuery>;
+  const since = sinceOf(call);
+  return parts.seats.use(threadId, who, async () => {
+    const { feed, leave } = await parts.feeds.take(threadId);
+    try {
+      const events = await feed.poll({ since, waitMs: wait * 1_000 });
+      return await jsonResponse(request, events.map(briefEvent));
+    } finally {
+      leave();
+    }
+  });
+}
+
+/** A client that reconnects by itself repeats its URL, so the header is newer. */
+function sinceOf({ request, query }: RouteCall): number | undefined {
+  const last = request.headers.get("last-event-id");
+  if (last === null) return query["since"] as number | undefined;
+  if (!/^\d{1,15}$/.test(last))
+    throw new HttpError(400, "INVALID_INPUT", "Last-Event-ID must be the id of an event.", { field: "Last-Event-ID" });
+  return Number(last);
+}

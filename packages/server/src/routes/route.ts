@@ -1,0 +1,56 @@
+import type { Harness, PendingApproval, Session } from "@cinch/core";
+import type * as z from "zod/mini";
+import type { CallerLimits } from "../access/caller-limits.ts";
+import type { MayRole, Who } from "../access/who.ts";
+import type { Feeds } from "../feeds/feeds.ts";
+import type { ServerLimits } from "../limits.ts";
+import type { Seats } from "../seats.ts";
+
+/** The methods of a session that a route can stand for. */
+export type SessionMethod = Exclude<keyof Session, "resourceId" | "by">;
+
+/** May narrow who answers an approval: `false` is a 403, and the call still waits. */
+export type MayAnswer = (question: { approval: PendingApproval; who: Who }) => boolean | Promise<boolean>;
+
+/** What handlers work with. */
+export interface ServerParts {
+  harness: Harness;
+  seats: Seats;
+  feeds: Feeds;
+  callers: CallerLimits;
+  limits: ServerLimits;
+  /** The ids of models that a caller can switch to, as the program lists them. */
+  models: readonly string[];
+  mayAnswer: MayAnswer | undefined;
+  isDraining(): boolean;
+}
+
+/** A request whose access and whose values are checked. */
+export interface RouteCall {
+  request: Request;
+  params: Readonly<Record<string, string>>;
+  query: Readonly<Record<string, unknown>>;
+  body: unknown;
+  who: Who;
+  parts: ServerParts;
+}
+
+/**
+ * One row of the table that is router, validation and OpenAPI document. A handler returns a `Response`, or a value that is sent as JSON;
+ * `undefined` is 204.
+ */
+export interface Route {
+  method: "GET" | "POST" | "DELETE";
+  /** As hono's routers write it: `/v1/threads/:threadId`. */
+  path: string;
+  summary: string;
+  /** The method of a session that it stands for. */
+  serves?: SessionMethod;
+  /** `null`: no token is needed. */
+  may: MayRole | null;
+  query?: z.ZodMiniObject;
+  body?: z.ZodMiniType;
+  /** The body may be a form with files. */
+  takesFiles?: boolean;
+  handle(call: RouteCall): unknown;
+}

@@ -1,0 +1,47 @@
+import { optionsSchema } from "@cinch/core/options";
+import * as z from "zod/mini";
+
+/** Ids that are part of a path. */
+export const PathId = z
+  .string()
+  .check(z.regex(/^[A-Za-z0-9_-]{1,128}$/, 'must be 1 to 128 letters, digits, "_" or "-"'));
+
+const HttpsUrl = z.string().check(z.regex(/^https:\/\/[^\s]+$/, "must be a URL that begins with https:"));
+const Base64 = z.string().check(z.regex(/^[A-Za-z0-9+/]*={0,2}$/, "must be base64"));
+const FileFields = {
+  mediaType: z.string().check(z.regex(/^[\w.+-]+\/[\w.+-]+$/, 'must be a media type like "image/png"')),
+  filename: z.optional(z.string()),
+};
+const WireFile = z.union([
+  z.strictObject({ ...FileFields, data: Base64 }),
+  z.strictObject({ ...FileFields, url: HttpsUrl }),
+]);
+export type WireFile = z.infer<typeof WireFile>;
+
+const input = { content: z.string(), id: z.optional(PathId), files: z.optional(z.array(WireFile)) };
+export const WireInput = z.strictObject(input);
+export type WireInput = z.infer<typeof WireInput>;
+export const WirePost = z.strictObject({ ...input, delivery: optionsSchema("post").shape.delivery });
+
+/** Who answers is the caller: it is not a field. */
+export const WireApproval = z.omit(optionsSchema("respondToToolApproval"), { by: true });
+export const WireSuspension = z.omit(optionsSchema("respondToToolSuspension"), { by: true });
+/** The source is in the path. */
+export const WireClone = z.omit(optionsSchema("cloneThread"), { sourceThreadId: true });
+export const NoBody = z.strictObject({});
+
+/** Numbers of a query, which arrive as text. */
+const wholeNumber = z.pipe(
+  z.string().check(z.regex(/^\d{1,15}$/, "must be a whole number")),
+  z.transform((digits) => Number(digits)),
+);
+export const QuerySeq = z.optional(wholeNumber);
+export const queryLimit = (most: number) =>
+  z.optional(
+    z.pipe(wholeNumber, z.number().check(z.gte(1, "must be at least 1"), z.lte(most, `must be at most ${most}`))),
+  );
+export const MAX_WAIT = 25;
+/** In seconds. */
+export const QueryWait = z.optional(
+  z.pipe(wholeNumber, z.number().check(z.lte(MAX_WAIT, `must be at most ${MAX_WAIT}`))),
+);

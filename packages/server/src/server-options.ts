@@ -1,0 +1,36 @@
+import { checkKeys, CinchError, type Harness } from "@cinch/core";
+import type { Authenticate } from "./access/who.ts";
+import type { ServerLimits } from "./limits.ts";
+import type { MayAnswer } from "./routes/route.ts";
+
+export interface ServerOptions {
+  /** It stays open when the server closes. */
+  harness: Harness;
+  /** Names the caller of a request. Without it every caller may do everything, and only loopback is listened on. */
+  authenticate?: Authenticate;
+  /** May narrow who answers an approval. */
+  mayAnswer?: MayAnswer;
+  /** The names under which callers reach the server, such as `cinch.example.com`; default: loopback, and the address it listens on. */
+  hosts?: readonly string[];
+  /** Pages of other origins that may call the server, such as `https://app.example.com`. */
+  origins?: readonly string[];
+  limits?: Partial<ServerLimits>;
+  /** The ids of models that callers are offered. */
+  models?: readonly string[];
+}
+
+const KEYS = ["harness", "authenticate", "mayAnswer", "hosts", "origins", "limits", "models"];
+
+/** Throws `INVALID_CONFIG`. */
+export function checkOptions(options: ServerOptions): void {
+  checkKeys("createServer", options, KEYS);
+  if (typeof options.harness?.createSession !== "function")
+    throw new CinchError("INVALID_CONFIG", "createServer: harness must be a Harness.");
+  for (const origin of options.origins ?? []) {
+    if (!URL.canParse(origin) || new URL(origin).origin !== origin)
+      throw new CinchError(
+        "INVALID_CONFIG",
+        `createServer: "${origin}" is not an origin like https://app.example.com.`,
+      );
+  }
+}

@@ -1,0 +1,154 @@
+import assert from "node:assert/strict";
+import { connect } from "node:net";
+import { test } from "node:test";
+import { say, script } from "@cinch/testkit";
+import { errorOf, serving, type Answer } from "../serving.ts";
+
+const model = () => script(say("hi"));
+const JSON_TYPE = { "content-type": "application/json" };
+
+const summary = (answer: Answer): [number, string, string | undefined] => {
+  const { code, field } = errorOf(answer);
+  return [answer.status, code, field];
+};
+
+test("a body that is not JSON, or has another type, is refused", async () => {
+  await using at = await serving({ model: model() });
+  const json = at.at.with(JSON_TYPE);
+  assert.deepEqual(summary(await json.send("POST", "/v1/threads", "{")), [400, "INVALID_INPUT", undefined]);
+  assert.deepEqual(summary(await json.send("POST", "/v1/threads", "[]")), [400, "INVALID_INPUT", undefined]);
+  for (const type of [
+    "text/plain",
+    "application/x-www-form-urlencoded",
+    "text/plain; application/json",
+    "application/jsonx",
+    "multipart/form-data; boundary=x",
+  ])
+    assert.equal((await at.at.with({ "content-type": type }).send("POST", "/v1/threads", "{}")).status, 415, type);
+  assert.equal((await at.at.send("POST", "/v1/threads", "{}")).status, 415);
+});
+
+test("an unknown key, a wrong value and a wrong id are named", async () => {
+  await using at = await serving({ model: model() });
+  const { id } = await at.at.thread();
+  const steer = (body: unknown) => at.at.post(`/v1/threads/${id}/steer`, body);
+  assert.deepEqual(summary(await steer({ content: "x", contents: "y" })), [400, "INVALID_INPUT", "contents"]);
+  assert.deepEqual(summary(await steer({ content: 7 })), [400, "INVALID_INPUT", "content"]);
+  assert.deepEqual(summary(await steer({ content: "x", id: "../up" })), [400, "INVALID_INPUT", "id"]);
+  assert.deepEqual(
+    summary(await steer({ content: "x", files: [{ mediaType: "image/png", url: "file:///etc/passwd" }] })).slice(0, 2),
+    [400, "INVALID_INPUT"],
+  );
+  assert.deepEqual(summary(await at.at.post("/v1/threads", { id: "a b" })), [400, "INVALID_INPUT", "id"]);
+  assert.deepEqual(summary(await at.at.get(`/v1/threads/${id}/listMessages?limit=0`)), [400, "INVALID_INPUT", "limit"]);
+  assert.deepEqual(summary(await at.at.get(`/v1/threads/${id}/listMessages?limitt=1`)), [
+    400,
+    "INVALID_INPUT",
+    "limitt",
+  ]);
+  assert.deepEqual(summary(await at.at.get(`/v1/threads/${id}/listInbox?x=1`)), [400, "INVALID_INPUT", "x"]);
+});
+
+test("ids in paths are letters, digits, _ and -", async () => {
+  await using at = await serving({ model: model() });
+  for (const id of ["a.b", "%2e%2e%2fetc", "a%00b", "é", "a%20b", "x".repeat(129), "%ff", "a;b", "__proto__%00"]) {
+    const path = `/v1/threads/${encodeURI(decodeSafely(id))}`;
+    const { status } = await at.at.get(path);
+    assert.ok(status === 400 || status === 404, `${id}: ${status}`);
+  }
+  assert.equal((await at.at.get(`/v1/threads/${"x".repeat(129)}`)).status, 400);
+  assert.equal((await at.at.get("/v1/threads/a.b")).status, 400);
+  assert.equal((await at.at.get("/v1/threads/__proto__")).status, 404);
+  assert.equal((await at.at.get("/v1/threads/constructor")).status, 404);
+});
+
+const decodeSafely = (text: string): string => text.replaceAll("%00", "\u0001");
+
+test("a body that is too large is refused, whether it says its length or not", async () => {
+  await using at = await serving({ model: model(), limits: { bodyBytes: 1_000 } });
+  const large = JSON.stringify({ title: "x".repeat(2_000) });
+  assert.equal((await at.at.with(JSON_TYPE).send("POST", "/v1/threads", large)).status, 413);
+  const stream = new ReadableStream({
+    pull: (controller) => controller.enqueue(new TextEncoder().encode('{"title":"'.padEnd(300, "x"))),
+  });
+  const response = await fetch(`${at.url}/v1/threads`, {
+    method: "POST",
+    headers: JSON_TYPE,
+    body: stream,
+    duplex: "half",
+  } as RequestInit);
+  assert.equal(response.status, 413);
+  assert.deepEqual(await at.at.json("/v1/threads"), []);
+});
+
+test("100,000 nested arrays and prototype keys are refused, and the server goes on", async () => {
+  await using at = await serving({ model: model() });
+  const { id } = await at.at.thread();
+  const path = `/v1/threads/${id}/setState`;
+  const deep = `{"a":${"[".repeat(100_000)}${"]".repeat(100_000)}}`;
+  assert.deepEqual(summary(await at.at.with(JSON_TYPE).send("POST", path, deep)), [400, "INVALID_INPUT", "a"]);
+  const proto = '{"a":{"__proto__":{"polluted":true}}}';
+  assert.deepEqual(summary(await at.at.with(JSON_TYPE).send("POST", path, proto)), [
+    400,
+    "INVALID_INPUT",
+    "a.__proto__",
+  ]);
+  assert.equal(({} as { polluted?: boolean }).polluted, undefined);
+  assert.equal((await at.at.get("/v1/health")).status, 200);
+});
+
+test("a caller that makes too many requests gets 429, and others do not", async () => {
+  await using at = await serving({
+    model: model(),
+    limits: { requestsPerSecond: 1 },
+    authenticate: (request) => ({ by: request.headers.get("x-name") ?? "one", may: ["read"] }),
+  });
+  const statuses: number[] = [];
+  for (let n = 0; n < 10; n++) statuses.push((await at.at.get("/v1/threads")).status);
+  assert.ok(statuses.includes(429));
+  assert.equal((await at.at.with({ "x-name": "two" }).get("/v1/threads")).status, 200);
+});
+
+/** Writes bytes to a socket, and gives what comes until the server ends the connection. */
+function raw(port: number, bytes: string): Promise<string> {
+  return new Promise((resolve) => {
+    let text = "";
+    const socket = connect(port, "127.0.0.1", () => socket.write(bytes));
+    socket.setEncoding("utf8");
+    socket.on("data", (chunk: string) => (text += chunk));
+    socket.on("error", () => resolve(text));
+    socket.on("close", () => resolve(text));
+  });
+}
+
+test("slow headers and slow bodies are cut", async () => {
+  await using at = await serving({ model: model(), limits: { requestMs: 300 } });
+  const headers = "POST /v1/threads HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n";
+  const [slowHeaders, slowBody] = await Promise.all([
+    raw(at.port, headers),
+    raw(at.port, `${headers}Content-Length: 100\r\n\r\n{"ti`),
+  ]);
+  assert.match(slowHeaders, /^HTTP\/1\.1 408 /);
+  assert.match(slowBody, /^HTTP\/1\.1 408 /);
+  assert.deepEqual(await at.at.json("/v1/threads"), []);
+});
+
+test("requests of which two readers could see different ends are refused", async () => {
+  await using at = await serving({ model: model() });
+  const shapes = [
+    "Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+    "Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}",
+    "Transfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\n",
+    "Transfer-Encoding : chunked\r\n\r\n0\r\n\r\n",
+    "Content-Length: +2\r\n\r\n{}",
+    "Host: evil.example\r\nContent-Length: 2\r\n\r\n{}",
+  ];
+  for (const shape of shapes) {
+    const answer = await raw(
+      at.port,
+      `POST /v1/threads HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/json\r\n${shape}`,
+    );
+    assert.match(answer, /^HTTP\/1\.1 (400|403) /, shape);
+  }
+  assert.deepEqual(await at.at.json("/v1/threads"), []);
+});

@@ -1,0 +1,86 @@
+import assert from "node:assert/strict";
+import { setTimeout as delay } from "node:timers/promises";
+import { test } from "node:test";
+import { defineTool } from "@cinch/core";
+import { call, say, script } from "@cinch/testkit";
+import { createServer } from "@cinch/server";
+import * as z from "zod";
+import { authenticate, serving } from "./serving.ts";
+import { Watching } from "./feeds/watching.ts";
+
+test("closing ends the streams with a time to return, finishes what was accepted, and refuses the rest", async () => {
+  const opened = Promise.withResolvers<void>();
+  const started = Promise.withResolvers<void>();
+  const gate = defineTool({
+    description: "Waits",
+    input: z.object({}),
+    execute: async () => {
+      started.resolve();
+      await opened.promise;
+      return "through";
+    },
+  });
+  await using at = await serving({ model: script(call("gate"), say("done")), tools: { gate } });
+  const { id } = await at.at.thread();
+  const watching = await Watching.open(`${at.url}/v1/threads/${id}/events`);
+  await at.at.post(`/v1/threads/${id}/post`, { content: "go", delivery: "send" });
+  await started.promise;
+  const accepted = at.at.get(`/v1/threads/${id}/settled`);
+  await delay(50);
+  const closed = at.server.close({ drainMs: 20_000 });
+  await watching.ended;
+  assert.equal(watching.frames.at(-1)!.text, "retry: 1000");
+  const health = await at.server.fetch(new Request(`${at.url}/v1/health`));
+  assert.equal(health.status, 503);
+  const refused = await at.server.fetch(new Request(`${at.url}/v1/threads/${id}`));
+  assert.deepEqual([refused.status, refused.headers.get("retry-after")], [503, "1"]);
+  opened.resolve();
+  assert.equal((await accepted).status, 200);
+  await closed;
+  await assert.rejects(at.at.get("/v1/health"));
+  const session = await at.harness.createSession({ threadId: id });
+  assert.deepEqual(await session.settled(), { status: "idle", pending: [] });
+});
+
+test("a server that waits for no more than drainMs closes although a request is not answered", async () => {
+  const gate = defineTool({
+    description: "Waits",
+    input: z.object({}),
+    execute: () => new Promise<string>(() => undefined),
+  });
+  await using at = await serving({ model: script(call("gate")), tools: { gate } });
+  const { id } = await at.at.thread();
+  await at.at.post(`/v1/threads/${id}/post`, { content: "go", delivery: "send" });
+  const unanswered = assert.rejects(at.at.get(`/v1/threads/${id}/settled`));
+  await delay(50);
+  await at.server.close({ drainMs: 50 });
+  await unanswered;
+});
+
+test("a caller has one seat at a thread, and it is closed some time after its last use", async () => {
+  await using at = await serving({ model: script(say("hi")), authenticate, limits: { seatMs: 50 } });
+  const [ann, bob] = [at.at.as("ann-token"), at.at.as("bob-token")];
+  const { id } = await ann.thread();
+  const seats = async () => (await bob.json<{ seats: string[] }>(`/v1/threads/${id}`)).seats;
+  const watching = await Watching.open(`${at.url}/v1/threads/${id}/events`, {
+    headers: { authorization: "Bearer ann-token" },
+  });
+  await ann.get(`/v1/threads/${id}/listInbox`);
+  await delay(150);
+  assert.deepEqual(await seats(), ["ann", "bob"]);
+  watching.close();
+  while ((await seats()).includes("ann")) await delay(10);
+  assert.deepEqual(await seats(), ["bob"]);
+});
+
+test("two servers on one harness serve the same threads", async () => {
+  await using at = await serving({ model: script(say("hi")) });
+  const second = createServer({ harness: at.harness });
+  const { url } = await second.listen();
+  const { id } = await at.at.thread();
+  const watching = await Watching.open(`${url}/v1/threads/${id}/events`);
+  await at.at.post(`/v1/threads/${id}/renameThread`, { title: "seen by both" });
+  await watching.until(({ display }) => display.title === "seen by both");
+  await second.close();
+  assert.equal((await at.at.get("/v1/health")).status, 200);
+});

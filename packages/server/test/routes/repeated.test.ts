@@ -1,0 +1,118 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type {
+  DurableEvent,
+  FilePart,
+  HarnessDisplayState,
+  HarnessEvent,
+  ThreadListChange,
+  ThreadRecord,
+  TurnResult,
+} from "@cinch/core";
+import { say, script } from "@cinch/testkit";
+import { authenticate, errorOf, serving } from "../serving.ts";
+import { Watching } from "../feeds/watching.ts";
+
+test("a command that is sent again with its Idempotency-Key happens once, and has the same answer", async () => {
+  await using at = await serving({ model: script(say("hi")), authenticate });
+  const ann = at.at.as("ann-token").with({ "idempotency-key": "key-1" });
+  const answers = await Promise.all([ann.post("/v1/threads", { title: "a" }), ann.post("/v1/threads", { title: "a" })]);
+  const again = await ann.post("/v1/threads", { title: "a" });
+  for (const { status, text } of [...answers, again]) assert.deepEqual([status, text], [201, again.text]);
+  assert.equal((await ann.json<ThreadRecord[]>("/v1/threads")).length, 1);
+  const other = await ann.post("/v1/threads", { title: "b" });
+  assert.deepEqual([other.status, errorOf(other).field], [400, "Idempotency-Key"]);
+  const cats = await at.at.as("cat-token").with({ "idempotency-key": "key-1" }).thread({ title: "a" });
+  assert.equal(cats.resourceId, "cats");
+});
+
+test("a command that failed can be sent again with the same key", async () => {
+  await using at = await serving({ model: script(say("hi")) });
+  const keyed = at.at.with({ "idempotency-key": "key-1" });
+  assert.equal((await keyed.post("/v1/threads/later/renameThread", { title: "x" })).status, 404);
+  await at.at.thread({ id: "later" });
+  assert.equal((await keyed.post("/v1/threads/later/renameThread", { title: "x" })).status, 204);
+});
+
+test("a message comes with its files in one form", async () => {
+  await using at = await serving({ model: script(say("seen")) });
+  const { id } = await at.at.thread();
+  const form = new FormData();
+  form.set("body", JSON.stringify({ content: "look", delivery: "send" }));
+  form.append("files", new File([new Uint8Array([1, 2, 3])], "a.png", { type: "image/png" }));
+  const posted = await fetch(`${at.url}/v1/threads/${id}/post`, { method: "POST", body: form });
+  assert.equal(posted.status, 200, await posted.text());
+  await at.at.get(`/v1/threads/${id}/settled`);
+  const { display } = await at.at.json<{ display: HarnessDisplayState }>(`/v1/threads/${id}`);
+  const file = display.messages[0]!.content.find((part) => part.type === "file") as FilePart;
+  assert.deepEqual([file.mediaType, file.filename], ["image/png", "a.png"]);
+  const blob = await fetch(`${at.url}/v1/threads/${id}/blobs/${file.blob}`);
+  assert.deepEqual([...new Uint8Array(await blob.arrayBuffer())], [1, 2, 3]);
+  assert.deepEqual(
+    ["content-type", "content-disposition", "content-security-policy", "x-content-type-options"].map((name) =>
+      blob.headers.get(name),
+    ),
+    ["image/png", "attachment", "default-src 'none'; sandbox", "nosniff"],
+  );
+  assert.equal((await at.at.get(`/v1/threads/${id}/blobs/${"0".repeat(64)}`)).status, 404);
+  form.append("other", "x");
+  const refused = await fetch(`${at.url}/v1/threads/${id}/post`, { method: "POST", body: form });
+  assert.deepEqual(
+    [refused.status, ((await refused.json()) as { error: { field: string } }).error.field],
+    [400, "other"],
+  );
+  const elsewhere = await fetch(`${at.url}/v1/threads/${id}/renameThread`, { method: "POST", body: form });
+  assert.equal(elsewhere.status, 415);
+});
+
+test("what became of an input can be asked again, and its events can be paged through whole", async () => {
+  await using at = await serving({ model: script(say("x".repeat(50))) });
+  const { id } = await at.at.thread();
+  await at.at.post(`/v1/threads/${id}/post`, { content: "go", delivery: "send", id: "in-1" });
+  const result = await at.at.json<TurnResult>(`/v1/threads/${id}/resultOf?inputId=in-1`);
+  assert.equal(result.reason, "complete");
+  assert.deepEqual(await at.at.json(`/v1/threads/${id}/resultOf?inputId=in-1`), result);
+  const events: DurableEvent[] = [];
+  for (;;) {
+    const after = events.at(-1)?.seq ?? 0;
+    const page = await at.at.json<DurableEvent[]>(`/v1/threads/${id}/listEvents?after=${after}&limit=3`);
+    if (page.length === 0) break;
+    events.push(...page);
+  }
+  assert.deepEqual([events[0]!.type, events.at(-1)!.type], ["thread_created", "agent_end"]);
+});
+
+test("the list of threads can be followed, by those of its resource alone", async () => {
+  await using at = await serving({ model: script(say("hi")), authenticate });
+  const open = (token: string) =>
+    Watching.open(`${at.url}/v1/events`, { headers: { authorization: `Bearer ${token}` } });
+  const [ann, cat] = [await open("ann-token"), await open("cat-token")];
+  const { id } = await at.at.as("ann-token").thread({ title: "first" });
+  const changes = (watching: Watching) => watching.events as unknown as ThreadListChange[];
+  const isListed = (one: ThreadListChange, threadId: string) => "thread" in one && one.thread.id === threadId;
+  await ann.until((one) => changes(one).some((change) => isListed(change, id)));
+  const hers = await at.at.as("cat-token").thread({ title: "hers" });
+  await cat.until((one) => changes(one).some((change) => isListed(change, hers.id)));
+  assert.ok(!changes(cat).some((change) => isListed(change, id)));
+  await at.server.close({ drainMs: 100 });
+  await Promise.all([ann.ended, cat.ended]);
+  assert.equal(ann.frames.at(-1)!.text, "retry: 1000");
+});
+
+test("watchers see who else is at the thread, and never the name of a caller without access", async () => {
+  await using at = await serving({ model: script(say("hi")), authenticate, limits: { seatMs: 50 } });
+  const { id } = await at.at.as("ann-token").thread();
+  const open = (token: string) =>
+    Watching.open(`${at.url}/v1/threads/${id}/events`, { headers: { authorization: `Bearer ${token}` } });
+  const people = ({ events }: Watching): string =>
+    (events as (HarnessEvent | { type: "presence"; people: string[] })[])
+      .flatMap((event) => (event.type === "presence" ? [event.people.join(" ")] : []))
+      .join(", ");
+  const ann = await open("ann-token");
+  assert.equal((await at.at.as("cat-token").get(`/v1/threads/${id}`)).status, 404);
+  const bob = await open("bob-token");
+  await ann.until((one) => people(one) === "ann, ann bob");
+  bob.close();
+  await ann.until((one) => people(one) === "ann, ann bob, ann");
+  ann.close();
+});
