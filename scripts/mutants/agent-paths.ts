@@ -96,8 +96,8 @@ export const agentPaths: Mutant[] = [
     {
       attacks: "path rules of agents: a rewind of such a clone drops them",
       file: "commands/rewind.ts",
-      find: "spent, state, ...pathRulesField(pathRules) };",
-      replace: "spent, state };",
+      find: "...used, state, ...pathRulesField(pathRules) };",
+      replace: "...used, state };",
       tests: CLONES,
     },
     {

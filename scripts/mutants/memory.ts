@@ -13,6 +13,27 @@ export const memory = [
       tests: ["folds/transcript"],
     },
     {
+      attacks: "memory: a plan that cuts a step in two is carried out",
+      file: "turn/fit-context.ts",
+      find: "    checkPlan(plan, view);",
+      replace: "",
+      tests: [M("summaries")],
+    },
+    {
+      attacks: "memory: settled() does not wait for a compaction",
+      file: "queries/settled.ts",
+      find: "if (isCompactionDue(state)) return null;",
+      replace: "",
+      tests: [M("interrupted-compaction")],
+    },
+    {
+      attacks: "memory: a rewind reverts what the memory has used",
+      file: "folds/context.ts",
+      find: "used: memoryUsed",
+      replace: "used: context.used",
+      tests: [M("observational-memory")],
+    },
+    {
       attacks: "P4: results stand without their calls",
       file: "folds/transcript.ts",
       find: 'if (left.at(-1)?.entry.kind === "results") left.pop();',

@@ -76,9 +76,23 @@ export const skills = [
     {
       attacks: "context sources: what an abort kept them from reading is reported as a problem",
       file: "turn/sources.ts",
-      find: "if (signal.aborted) return this.#known(source);",
+      find: "if (signal.aborted) return this.#known.get(source.name);",
       replace: "",
       tests: ["packages/memory/test/skills/hostile-skills.test.ts"],
+    },
+    {
+      attacks: "context sources: one that can't be read is said to be gone",
+      file: "turn/sources.ts",
+      find: " && !unread.has(name)",
+      replace: "",
+      tests: ["turn/context-sources"],
+    },
+    {
+      attacks: "context sources: one that returns nonsense ends the turn",
+      file: "turn/sources.ts",
+      find: 'checked(Found, await source.read(reach), "INVALID_INPUT", "What it returned can\'t be used")',
+      replace: "(await source.read(reach)) as z.infer<typeof Found>",
+      tests: ["turn/context-sources"],
     },
   ]),
   ...inPackage("packages/workspace", [
@@ -125,6 +139,13 @@ export const skills = [
       find: "return this.#options.failed(",
       replace: "if (error) throw error;\n      return this.#options.failed(",
       tests: ["skills/hostile-skills", "sources/agents-md"],
+    },
+    {
+      attacks: "skills: those that can't be listed are said to be gone",
+      file: "skills/skills.ts",
+      find: "if (unlisted.length > 0 && reach.known !== undefined)",
+      replace: "if (unlisted.length < 0)",
+      tests: ["skills/hostile-skills"],
     },
     {
       attacks: "skills: a resource gets the files of another",

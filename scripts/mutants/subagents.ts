@@ -3,6 +3,13 @@ import { inPackage } from "./mutant.ts";
 /** Delegation: what a run starts, what judges it, and how it ends. */
 const inCore = inPackage("packages/core", [
   {
+    attacks: "subagents: those in the background are numbered in any order",
+    file: "tools/control/task.ts",
+    find: "if (given.background) await untilFirst(context, hostOf(context));",
+    replace: "",
+    tests: ["subagents/background"],
+  },
+  {
     attacks: "subagents: two processes record the end of a run",
     file: "thread/child-run.ts",
     find: "const run = trieGet(runs.unfinished, this.#run.runId);",

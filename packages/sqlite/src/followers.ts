@@ -4,19 +4,23 @@ import type { ChangeMarker, Reader } from "./reader.ts";
 import { SEQS } from "./protocol.ts";
 
 const POLL_MS = 20;
+/** After a second without a change. Most of what a poll costs is to wake up the process. */
+const QUIET_POLL_MS = 100;
+const QUIET_AFTER_MS = 1_000;
 
 interface FollowedThread {
   callbacks: Set<{ changed: (seq?: number) => void }>;
   changeMarker: ChangeMarker | undefined;
 }
 
-/** Calls back when a thread changes. One cheap query of the file, 50 times a second, serves all followers. */
+/** Calls back when a thread changes. One cheap query of the file, 50 times a second while it changes, serves all followers. */
 export class Followers {
   readonly #connection: Connection;
   readonly #reader: Reader;
   readonly #holder: string;
   readonly #followed = new Map<string, FollowedThread>();
   #dataVersion = 0;
+  #changedAt = -Infinity;
   #timer: NodeJS.Timeout | undefined;
 
   /** `holder`: the store object itself, which notifies its followers of what it does. */
@@ -34,7 +38,7 @@ export class Followers {
     const follower = { changed };
     this.#followed.set(threadId, followed);
     followed.callbacks.add(follower);
-    this.#timer ??= setInterval(() => this.#poll(), POLL_MS).unref();
+    if (!this.#timer) this.#schedule();
     return () => {
       followed.callbacks.delete(follower);
       if (followed.callbacks.size === 0 && this.#followed.get(threadId) === followed) this.#followed.delete(threadId);
@@ -48,8 +52,17 @@ export class Followers {
   }
 
   stop(): void {
-    clearInterval(this.#timer);
+    clearTimeout(this.#timer);
     this.#timer = undefined;
+  }
+
+  #schedule(): void {
+    const isQuiet = performance.now() - this.#changedAt > QUIET_AFTER_MS;
+    const next = () => {
+      this.#schedule();
+      this.#poll();
+    };
+    this.#timer = setTimeout(next, isQuiet ? QUIET_POLL_MS : POLL_MS).unref();
   }
 
   #poll(): void {
@@ -57,6 +70,7 @@ export class Followers {
       const dataVersion = this.#connection.dataVersion();
       if (dataVersion === this.#dataVersion) return;
       this.#dataVersion = dataVersion;
+      this.#changedAt = performance.now();
     } catch (error) {
       // A lock is temporary. After any other failure the followers are notified, and their next read reports it.
       if (isBusy(error)) return;

@@ -125,13 +125,15 @@ export class AskedPanels {
 
 const isEnter = (event: KeyEvent): boolean => event.type === "key" && event.key === "enter";
 
-type Pending = HarnessDisplayState["pendingApprovals"][string] | HarnessDisplayState["pendingSuspensions"][string];
+export type Pending =
+  | HarnessDisplayState["pendingApprovals"][string]
+  | HarnessDisplayState["pendingSuspensions"][string];
 
 /** Oldest first. */
-const pendingIn = ({ pendingApprovals, pendingSuspensions }: HarnessDisplayState): Pending[] =>
+export const pendingIn = ({ pendingApprovals, pendingSuspensions }: HarnessDisplayState): Pending[] =>
   [...Object.values(pendingApprovals), ...Object.values(pendingSuspensions)].toSorted(
     (a, b) => a.at - b.at || a.seq - b.seq,
   );
 
-const panelFor = (item: Pending, context: Parameters<typeof askedSuspension>[1]): AskedPanel =>
+export const panelFor = (item: Pending, context: Parameters<typeof askedSuspension>[1]): AskedPanel =>
   "digest" in item ? askedApproval(item) : askedSuspension(item, context);

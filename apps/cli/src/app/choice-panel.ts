@@ -29,4 +29,8 @@ export const choicePanel = <Id extends string>(): Panel<ChoiceState<Id>, Id> => 
     const shown = wrapped.slice(-Math.max(1, context.rows - choice.body.length));
     return laidOut({ title: shown, ...choice }, context);
   },
+  inLines: ({ title, choices }) => ({
+    lines: title,
+    choices: choices.map(({ id, key, label }) => ({ letter: key, label, step: { kind: "choice", choice: id } })),
+  }),
 });

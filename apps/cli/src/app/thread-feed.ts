@@ -7,7 +7,7 @@ import { ThreadPrinter, type ThreadLines } from "./thread-printer.ts";
 interface ThreadFeedOptions {
   /** The first thread is a new one. */
   isNew: boolean;
-  bell: Bell;
+  bell: Pick<Bell, "turnEnded">;
   say: (message: string) => void;
   /** Another thread is shown from now on. */
   entered: () => void;

@@ -60,6 +60,28 @@ export const approvalPanel: Panel<ApprovalState, ApprovalChoice> = {
     const { line: field, column } = fieldRow(reason, context.width, "Why not? ");
     return laidOut({ ...above, body: [field], at: 0, column }, context);
   },
+  inLines(state, context) {
+    const { approval, reason } = state;
+    if (reason) {
+      const typed = (message: string) => answered(approval, { decision: "decline", message: message.trim() });
+      const back: PanelStep<ApprovalState, ApprovalChoice> = { kind: "state", state: { ...state, reason: null } };
+      return {
+        lines: [],
+        choices: [],
+        typed: { prompt: "Why not?", step: typed },
+        empty: { label: "goes back", step: back },
+      };
+    }
+    const choices = approvalChoices(approval)
+      .filter(({ id }) => id !== "view")
+      .map(({ id, key, label }) => ({
+        letter: key,
+        label: id === "reason" ? "decline with a reason" : label,
+        step: acted(state, id),
+      }));
+    const title = askTitle(approvalTitle(approval), approval.path, context);
+    return { lines: [...title, ...approvalLines(approval, context)], choices };
+  },
 };
 
 /** The call might run without a question otherwise. */

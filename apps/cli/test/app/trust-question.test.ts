@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import { showPanel } from "../../src/app/show-panel.ts";
 import { askTrust } from "../../src/app/trust-question.ts";
 import { Headless, TestClock } from "../terminal/headless.ts";
 import { features } from "../terminal/stage.ts";
@@ -17,10 +18,8 @@ async function shown(name: string, size: { columns: number; rows: number }): Pro
     const output = new Headless(size);
     let press: (bytes: Uint8Array) => void = () => assert.fail("no key is read");
     const input = { setRaw: () => undefined, onBytes: (on: typeof press) => ((press = on), () => undefined) };
-    const asked = askTrust(
-      { folder, env: { HOME: base } },
-      { terminal: { input, output }, clock: new TestClock(), features },
-    );
+    const bare = { terminal: { input, output }, clock: new TestClock(), features };
+    const asked = askTrust({ folder, env: { HOME: base } }, (panel, first) => showPanel(bare, panel, first));
     await output.settled();
     const rows = output.rows();
     press(Buffer.from("\u0003"));

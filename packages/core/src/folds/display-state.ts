@@ -9,7 +9,8 @@ export interface HarnessMessage extends Message {
   at: number;
   seq: number;
   interrupted: boolean;
-  outcomes: Record<string, { result: ToolResult; isError: boolean; unknown: boolean; durationMs: number }>;
+  /** `args`: those that a person gave the call, if they are not the model's. */
+  outcomes: Record<string, { result: ToolResult; isError: boolean; unknown: boolean; durationMs: number; args?: Json }>;
 }
 
 export interface ActiveTool {

@@ -25,6 +25,8 @@ export interface SkillList {
   skills: ReadonlyMap<string, FoundSkill>;
   /** Each begins with file and line. */
   problems: readonly string[];
+  /** Why the folders of some sources could not be listed. */
+  unlisted: readonly string[];
 }
 
 /** The reader of the workspace for one thread, and whether the workspace is trusted. */
@@ -68,15 +70,20 @@ export class SkillLibrary {
   async list(reach: SkillReach): Promise<SkillList> {
     const { folders, problems } = this.#folders(reach);
     const skills = new Map<string, FoundSkill>();
-    for (const source of folders)
-      for (const known of await this.#look(source)) {
-        problems.push(...known.problems);
-        const { listed } = known;
+    const unlisted: string[] = [];
+    for (const source of folders) {
+      const all = await this.#look(source).catch((error: unknown) => {
+        unlisted.push(`${source.path}: It can't be read: ${shortReason(error)}`);
+        return [];
+      });
+      for (const { listed, problems: own } of all) {
+        problems.push(...own);
         const other = listed && skills.get(listed.name);
         if (other?.source === source) problems.push(sameName(listed!, other));
         else if (listed) skills.set(listed.name, { ...listed, source });
       }
-    return { skills, problems };
+    }
+    return { skills, problems: [...unlisted, ...problems], unlisted };
   }
 
   /** Reads one skill again. `null`: there is none of that name that can be used. */
@@ -104,21 +111,17 @@ export class SkillLibrary {
 
   async #look(source: Folder): Promise<Known[]> {
     const { reader, path } = source;
-    try {
-      const entries = (await reader.list(path)) ?? [];
-      const all = entries.filter(({ type }) => type === "directory").map(({ name }) => name);
-      const names = all.slice(0, MAX_SKILLS);
-      const found = await this.#files.getAll(
-        source,
-        names.map((name) => `${path}/${name}/${FILE}`),
-      );
-      const known = await inGroups(names, (name, at) => found[at] ?? withoutFile(reader, `${path}/${name}`));
-      if (all.length === names.length) return known;
-      const tooMany = `${path}: has ${all.length} folders, and only ${MAX_SKILLS} are read. Remove some.`;
-      return [{ listed: null, problems: [tooMany] }, ...known];
-    } catch (error) {
-      return [{ listed: null, problems: [`${path}: It can't be read: ${shortReason(error)}`] }];
-    }
+    const entries = (await reader.list(path)) ?? [];
+    const all = entries.filter(({ type }) => type === "directory").map(({ name }) => name);
+    const names = all.slice(0, MAX_SKILLS);
+    const found = await this.#files.getAll(
+      source,
+      names.map((name) => `${path}/${name}/${FILE}`),
+    );
+    const known = await inGroups(names, (name, at) => found[at] ?? withoutFile(reader, `${path}/${name}`));
+    if (all.length === names.length) return known;
+    const tooMany = `${path}: has ${all.length} folders, and only ${MAX_SKILLS} are read. Remove some.`;
+    return [{ listed: null, problems: [tooMany] }, ...known];
   }
 }
 

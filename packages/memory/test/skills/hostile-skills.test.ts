@@ -66,21 +66,29 @@ test("a SKILL.md that can't be read is reported, and harms no other", async () =
   assert.deepEqual(h.errors(), [false, true]);
 });
 
-test("a source that can't be listed is reported, and the others are used", async () => {
+test("a source that can't be listed is reported, the others are used, and it is not gone if it could be before", async () => {
+  let isBroken = true;
   const failing = withPolicy(memoryBackend(), {
     before: ({ operation, path }) => {
-      if (operation === "list" && path === "/bad") throw new Error("the disk is broken");
+      if (isBroken && operation === "list" && path === "/bad") throw new Error("the disk is broken");
       return undefined;
     },
   });
   const workspace = createWorkspace({ backend: failing });
   await workspace.upload({ "/bad/a/SKILL.md": skill("a"), "/good/b/SKILL.md": skill("b") });
-  const steps = [call("skill", { name: "b" }), say("done")];
+  const steps = [call("skill", { name: "b" }), say("1"), say("2"), say("3")];
   await using h = await started({ workspace, context: [skills(["/good", "/bad"])], steps });
   await h.sendMessage({ content: "a" });
   assert.match(systemOf(h.requests[0]!), /- b: /);
   assert.match(h.infos.join(), /^\/bad: It can't be read: .*the disk is broken/);
   assert.deepEqual(h.errors(), [false]);
+  isBroken = false;
+  await h.sendMessage({ content: "b" });
+  isBroken = true;
+  await h.sendMessage({ content: "c" });
+  const notes = notesIn(h.seen);
+  assert.equal(notes.length, 1);
+  assert.match(notes[0]!, /These skills are new:\n- a: Does a\./);
 });
 
 test("a file with thousands of mistakes does not hide the problems of others, and no message is long", async () => {
