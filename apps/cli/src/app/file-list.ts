@@ -11,7 +11,7 @@ interface FileListOptions {
   changed: () => void;
 }
 
-/** The files of the project for the completion, without what ignore files exclude. They are listed in the background. */
+/** The files of the project for the completion, without folders that ignore files exclude. They are listed in the background. */
 export class FileList {
   readonly #options: FileListOptions;
   readonly #end = new AbortController();

@@ -115,7 +115,7 @@ export function routedKey(before: PanelFocus, event: KeyEvent, composer: Compose
     return { focus: { ...focus, panelKey: { event, at: now } }, to: "panel" };
   const typed = withTyping(focus, now);
   if (!panel) return { focus: typed, to: "composer" };
-  const mayGive = isKey(event, "tab") && !completes && now - focus.shownAt >= GUARD_MS;
+  const mayGive = isKey(event, "tab") && !completes && !isHeld(focus) && now - focus.shownAt >= GUARD_MS;
   if (mayGive) return { focus: { ...focus, given: true }, to: "nothing" };
   // It must not be typed into an empty composer either.
   const isStray = isKey(event, "enter") || isHeld(focus);

@@ -1,6 +1,7 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import type { Env } from "../models/providers.ts";
 import { line, type Line } from "../terminal/line.ts";
+import { linesIn } from "../views/excerpt.ts";
 import type { CommandOutput } from "./ui-state.ts";
 
 /** The end of the output that is kept: what is printed, and what goes with the next message. */
@@ -47,7 +48,7 @@ export class UserCommand {
 
   /** Its last lines, while it runs. */
   live(): Line[] {
-    const last = this.#output.trimEnd().split("\n").slice(-LIVE_LINES);
+    const last = linesIn(this.#output).slice(-LIVE_LINES);
     return [line(`$ ${this.command}`, { bold: true }), ...last.map((one) => line(`  ${one}`, { dim: true }))];
   }
 
@@ -79,11 +80,10 @@ export class UserCommand {
 
 /** The output as it is printed. */
 export function userCommandLines({ command, output, ending }: CommandOutput): Line[] {
-  const lines = output.trimEnd() === "" ? [] : output.trimEnd().split("\n");
   return [
     line(""),
     { ...line(`$ ${command}`, { bold: true }), wrap: "terminal" },
-    ...lines.map((one): Line => ({ ...line(one), wrap: "terminal" })),
+    ...linesIn(output).map((one): Line => ({ ...line(one), wrap: "terminal" })),
     ...(ending === null ? [] : [line(ending, { color: "red" })]),
   ];
 }

@@ -1,5 +1,6 @@
-import { writeFileSync } from "node:fs";
+import { closeSync, fchmodSync, fstatSync, openSync, writeFileSync } from "node:fs";
 import type { ExportOptions, ShowOptions } from "../cli-command.ts";
+import { PRIVATE_FILE } from "../composer/private-file.ts";
 import { messageOf } from "../error-message.ts";
 import { ExitCode, UsageError } from "../exit.ts";
 import { exportAs, exportText, readThread, type ThreadExport } from "../export/index.ts";
@@ -22,10 +23,16 @@ export async function exportThread(options: ExportOptions): Promise<number> {
   return ExitCode.complete;
 }
 
-/** A thread may hold secrets, so only its owner may read the file. */
+/** A thread may hold secrets, so only its owner may read the file, also one that was there. A pipe or a device stays what it is. */
 function write(file: string, text: string): void {
   try {
-    writeFileSync(file, text, { mode: 0o600 });
+    const descriptor = openSync(file, "w", PRIVATE_FILE);
+    try {
+      if (fstatSync(descriptor).isFile()) fchmodSync(descriptor, PRIVATE_FILE);
+      writeFileSync(descriptor, text);
+    } finally {
+      closeSync(descriptor);
+    }
   } catch (error) {
     throw new UsageError(`${short(file, 300)} can't be written: ${messageOf(error)}`, { cause: error });
   }

@@ -28,7 +28,8 @@ export function statusLine(display: Shown, options: StatusOptions, context: View
   add(modelId && modelName(modelId));
   if (inputTokens + outputTokens > 0) add(`${formatCount(inputTokens + outputTokens)} tok`);
   if (inputTokens > 0 && cacheReadTokens > 0) add(`${formatShare(cacheReadTokens / inputTokens)} cached`);
-  add(spentText(cost, options.budget));
+  // What a thread without a step costs is known.
+  add(spentText(inputTokens + outputTokens === 0 && options.budget !== undefined ? 0 : cost, options.budget));
   if (omProgress && omProgress.messageLimit > 0)
     add(`memory ${formatShare(omProgress.messageTokens / omProgress.messageLimit)}`);
   add(options.branch);

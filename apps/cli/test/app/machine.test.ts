@@ -121,6 +121,9 @@ test("a command of the user runs in the folder; its output is kept by its end, a
     "ab",
     "exit 1",
   ]);
+  // A terminal shows of a progress bar what was written last.
+  const progress = { command: "x", output: "10 %\r 50 %\rdone\r\nnext\n", ending: null };
+  assert.deepEqual(userCommandLines(progress).map(plainText), ["", "$ x", "done", "next"]);
 });
 
 test("stopping a command of the user stops what it started", async () => {

@@ -246,6 +246,16 @@ test("the Enter that sent a message, when it is held, answers no panel that appe
   assert.deepEqual([desk.sent, ids(desk)], [["m"], []]);
 });
 
+test("a Tab that is held gives no keys to a panel that appears meanwhile", () => {
+  const desk = new Desk();
+  desk.press(key("tab"));
+  desk.show(a);
+  desk.wait(600);
+  desk.press(key("tab"));
+  desk.press(typed("y"));
+  assert.deepEqual([desk.composer.text, ids(desk)], ["y", []]);
+});
+
 test("the same key pressed twice in a row answers two panels, if a user can have read the second", () => {
   const desk = new Desk();
   desk.show(a, b);

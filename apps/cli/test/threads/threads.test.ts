@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { Agent, Harness } from "@cinch/core";
@@ -60,6 +60,10 @@ describe("cinch threads", { concurrency: 2 }, () => {
     const file = join(place.folder, "t.html");
     assert.match(readFileSync(file, "utf8"), /^<!doctype html>[^]*noted/);
     assert.equal(statSync(file).mode & 0o777, 0o600);
+    writeFileSync(join(place.folder, "public.md"), "before", { mode: 0o644 });
+    assert.equal((await place.run(["threads", "export", id, "-o", "public.md"])).code, 0);
+    assert.match(readFileSync(join(place.folder, "public.md"), "utf8"), /^# sums[^]*noted/);
+    assert.equal(statSync(join(place.folder, "public.md")).mode & 0o777, 0o600);
     const nowhere = await place.run(["threads", "export", id, "-o", "no/such/folder.md"]);
     assert.equal(nowhere.code, 2);
     assert.match(nowhere.stderr, /no\/such\/folder\.md can't be written/);

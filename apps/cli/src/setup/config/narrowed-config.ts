@@ -28,6 +28,7 @@ export function narrowedConfig(file: string, given: ConfigFile): { config: Narro
   const ignore = (what: string, why: string) => void notes.push(`${file}: ${what} is ignored: ${why}`);
   for (const key of Object.keys(given) as ConfigKey[])
     if (!KEYS_OF_PROJECTS.includes(key)) ignore(`"${key}"`, "only your own configuration can set it.");
+  if (given.mode === "build") ignore('"mode"', 'a project can only choose "plan".');
   const { allow = [], ask = [], deny = [], rules = [], paths = [] } = given.permissions ?? {};
   if (allow.length > 0) ignore('"permissions.allow"', "a project can't allow, only ask and deny.");
   for (const [at, { policy }] of rules.entries())

@@ -196,6 +196,7 @@ test("what a project may not set is ignored, with a note that names it", async (
     '"agents"',
     '"hosts"',
     '"keys"',
+    '"mode"',
     '"permissions.allow"',
     '"permissions.paths[0]"',
     '"permissions.rules[0]"',
