@@ -28,6 +28,7 @@ export class Feed {
   readonly #ended = Promise.withResolvers<void>();
   #collected: HarnessEvent[] = [];
   #people = "";
+  #isClosed = false;
   #timer: NodeJS.Timeout | undefined;
   #resync: Start | undefined;
 
@@ -60,6 +61,7 @@ export class Feed {
     };
     const watcher = new Watcher(this, { ...start, left: leave });
     this.#watchers.add(watcher);
+    if (this.#isClosed) watcher.end();
     return watcher;
   }
 
@@ -91,6 +93,7 @@ export class Feed {
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true;
     this.#unsubscribe();
     clearTimeout(this.#timer);
     this.#ended.resolve();

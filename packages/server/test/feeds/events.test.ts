@@ -35,7 +35,7 @@ test("a watcher gets the display first, then every event, and folds to what the 
     ids.map((_, n) => ids[0]! + n),
   );
   for (const { id: frameId, event } of watching.frames)
-    assert.equal(frameId !== undefined, event !== undefined && "v" in event);
+    assert.equal(frameId, event !== undefined && "seq" in event ? String(event.seq) : undefined);
   watching.close();
 });
 
