@@ -31,7 +31,7 @@ const STORY: readonly [shown: RegExp, keys: string][] = [
   [/One test still fails[^]*Make this change\?[^]*^› y approve/m, "y"],
   [/Tour: now undo all of it/, ESC],
   [/Esc again/, ESC],
-  [/Rewind to before[^]*src\/cart\.js restored/, ENTER],
+  [/Rewind to before[^]*src\/cart\.js −2 \+2/, ENTER],
   [/Tour: the files are as they were/, ""],
 ];
 

@@ -21,7 +21,7 @@ test("there are fixtures", () => {
 });
 
 // Side by side, because most of them wait until the lease of another machine has expired. Each has a thread for its store.
-describe("a journal of a release", { concurrency: 24 }, () => {
+describe("a journal of a release", { concurrency: 8 }, () => {
   for (const fixture of fixtures) {
     const path = join(import.meta.dirname, fixture);
     test(`${fixture} has the display state that it had when it was written`, async () => {

@@ -38,6 +38,13 @@ export const agentPaths: Mutant[] = [
       tests: COMMANDS,
     },
     {
+      attacks: "agents: the model is shown tools that its agent may not use",
+      file: "turn/setup.ts",
+      find: "(agent.availableTools?.includes(tool.name) ?? true) &&",
+      replace: "",
+      tests: ["config/modes"],
+    },
+    {
       attacks: "path rules of agents: a tool that can't keep them is listed",
       file: "turn/setup.ts",
       find: "whyUnavailable(tool, pathRules) === undefined",
@@ -89,8 +96,8 @@ export const agentPaths: Mutant[] = [
     {
       attacks: "path rules of agents: a rewind of such a clone drops them",
       file: "commands/rewind.ts",
-      find: "spent, state, ...pathRulesField(pathRules) };",
-      replace: "spent, state };",
+      find: "...used, state, ...pathRulesField(pathRules) };",
+      replace: "...used, state };",
       tests: CLONES,
     },
     {

@@ -7,6 +7,7 @@ import { files } from "./files.ts";
 import { folded } from "./folded.ts";
 import { memory } from "./memory.ts";
 import { limits } from "./limits.ts";
+import { lines } from "./lines.ts";
 import type { Mutant } from "./mutant.ts";
 import { panels } from "./panels.ts";
 import { patterns } from "./patterns.ts";
@@ -58,4 +59,5 @@ export const mutants: readonly Mutant[] = [
   ...commandLine,
   ...terminalApp,
   ...composerCommands,
+  ...lines,
 ];

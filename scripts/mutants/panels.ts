@@ -47,9 +47,30 @@ export const panels = inPackage("apps/cli", [
   {
     attacks: "panels: Enter is repeated until it answers",
     file: "app/panel-focus.ts",
-    find: 'return { focus: { ...typed, answerKey: focus.answerKey }, to: "nothing" };',
-    replace: 'return { focus, to: "nothing" };',
+    find: "  return { focus: typed, to: isStray",
+    replace: "  return { focus: isStray ? focus : typed, to: isStray",
     tests: ["app/panel-focus"],
+  },
+  {
+    attacks: "panels: a key that is held answers the panels that follow",
+    file: "app/panel-focus.ts",
+    find: "if (isHeld(focus) && shown",
+    replace: "if (focus.given && isHeld(focus) && shown",
+    tests: ["app/panel-focus"],
+  },
+  {
+    attacks: "panels: a hint pushes the first rows of a command off a small screen",
+    file: "app/screen-parts.ts",
+    find: "Math.max(1, room - below.length)",
+    replace: "Math.max(1, room)",
+    tests: ["app/panel-room"],
+  },
+  {
+    attacks: "panels: other lines come between a question and its text",
+    file: "app/asked-panels.ts",
+    find: "    this.#printedFor = null;",
+    replace: "",
+    tests: ["app/panel-room"],
   },
   {
     attacks: "panels: a call with other arguments is answered by what was shown before",

@@ -40,8 +40,8 @@ export const profiles = inPackage("packages/core", [
   {
     attacks: "profiles: an excluded tool is listed",
     file: "turn/setup.ts",
-    find: " && !excludedTools.has(tool.name)",
-    replace: "",
+    find: "!profile.excludedTools.has(tool.name)",
+    replace: "true",
     tests: ["config/profiles"],
   },
   {

@@ -136,8 +136,8 @@ export const setup: Mutant[] = inPackage("apps/cli", [
   {
     attacks: "keys: others can read a saved key for a moment",
     file: "composer/private-file.ts",
-    find: '{ mode: PRIVATE_FILE, flag: "wx" }',
-    replace: '{ flag: "wx" }',
+    find: 'writeFileSync(temporary, contents, { mode: PRIVATE_FILE, flag: "wx" });',
+    replace: 'writeFileSync(temporary, contents, { flag: "wx" });',
     tests: KEYS,
   },
 ]);

@@ -39,6 +39,13 @@ export const skills = [
       tests: ["turn/skills"],
     },
     {
+      attacks: "skills: an approval does not say that a skill asks",
+      file: "permissions/judge.ts",
+      find: "(skill === undefined ? {} : { skill })",
+      replace: "(skill === undefined ? {} : {})",
+      tests: ["turn/skills"],
+    },
+    {
       attacks: "skills: one whose call failed is loaded",
       file: "turn/calls.ts",
       find: "const loaded = isError ? [] : skills.events(turnId);",
@@ -66,6 +73,27 @@ export const skills = [
       replace: "const pathRules = gate.pathRules.slice(0, 0);",
       tests: ["packages/workspace/test/rule-bound-reader.test.ts"],
     },
+    {
+      attacks: "context sources: what an abort kept them from reading is reported as a problem",
+      file: "turn/sources.ts",
+      find: "if (signal.aborted) return this.#known.get(source.name);",
+      replace: "",
+      tests: ["packages/memory/test/skills/hostile-skills.test.ts"],
+    },
+    {
+      attacks: "context sources: one that can't be read is said to be gone",
+      file: "turn/sources.ts",
+      find: " && !unread.has(name)",
+      replace: "",
+      tests: ["turn/context-sources"],
+    },
+    {
+      attacks: "context sources: one that returns nonsense ends the turn",
+      file: "turn/sources.ts",
+      find: 'checked(Found, await source.read(reach), "INVALID_INPUT", "What it returned can\'t be used")',
+      replace: "(await source.read(reach)) as z.infer<typeof Found>",
+      tests: ["turn/context-sources"],
+    },
   ]),
   ...inPackage("packages/workspace", [
     {
@@ -87,8 +115,8 @@ export const skills = [
     {
       attacks: "trust: AGENTS.md of an untrusted workspace is obeyed",
       file: "agents-md.ts",
-      find: "files && isTrusted ?",
-      replace: "files ?",
+      find: "isTrusted ? foldersOf",
+      replace: "files ? foldersOf",
       tests: ["sources/agents-md"],
     },
     {
@@ -99,11 +127,39 @@ export const skills = [
       tests: ["skills/skills"],
     },
     {
-      attacks: "skills: a broken one hides the one before it",
+      attacks: "skills: the earlier source wins",
       file: "skills/skill-library.ts",
-      find: "if (skill) return { skill, folder: `${path}/${name}`, isHost };",
-      replace: "return skill && { skill, folder: `${path}/${name}`, isHost };",
+      find: "if (other?.source === source)",
+      replace: "if (other)",
       tests: ["skills/skills"],
+    },
+    {
+      attacks: "skills: one that can't be read harms the others",
+      file: "sources/file-cache.ts",
+      find: "return this.#options.failed(",
+      replace: "if (error) throw error;\n      return this.#options.failed(",
+      tests: ["skills/hostile-skills", "sources/agents-md"],
+    },
+    {
+      attacks: "skills: those that can't be listed are said to be gone",
+      file: "skills/skills.ts",
+      find: "if (unlisted.length > 0 && reach.known !== undefined)",
+      replace: "if (unlisted.length < 0)",
+      tests: ["skills/hostile-skills"],
+    },
+    {
+      attacks: "skills: a resource gets the files of another",
+      file: "sources/file-cache.ts",
+      find: "`${scope}\\0${path}`",
+      replace: "`${scope.slice(0, 0)}${path}`",
+      tests: ["skills/hostile-skills"],
+    },
+    {
+      attacks: "skills: a name in another normal form can't be loaded",
+      file: "skills/skill-library.ts",
+      find: 'skills.get(name.normalize("NFKC"))',
+      replace: "skills.get(name)",
+      tests: ["skills/hostile-skills"],
     },
   ]),
 ];

@@ -338,4 +338,11 @@ export const store = inPackage("packages/sqlite", [
     replace: "(stats.mode & 0o022) === 0",
     tests: ["modes"],
   },
+  {
+    attacks: "idle: a store whose file does not change wakes its process fifty times a second",
+    file: "followers.ts",
+    find: "isQuiet ? QUIET_POLL_MS : POLL_MS",
+    replace: "POLL_MS",
+    tests: ["quiet.alone"],
+  },
 ]);

@@ -3,6 +3,13 @@ import { inPackage } from "./mutant.ts";
 /** Delegation: what a run starts, what judges it, and how it ends. */
 const inCore = inPackage("packages/core", [
   {
+    attacks: "subagents: those in the background are numbered in any order",
+    file: "tools/control/task.ts",
+    find: "if (given.background) await untilFirst(context, hostOf(context));",
+    replace: "",
+    tests: ["subagents/background"],
+  },
+  {
     attacks: "subagents: two processes record the end of a run",
     file: "thread/child-run.ts",
     find: "const run = trieGet(runs.unfinished, this.#run.runId);",
@@ -103,14 +110,14 @@ const inCore = inPackage("packages/core", [
   {
     attacks: "P10: a rule of a subagent that asks is ignored",
     file: "permissions/judge.ts",
-    find: 'newest.policy === "ask" ? "ask" : null',
+    find: 'newest.policy === "ask" ? { policy: "ask", interrupt: false, ...skillOf(newest) } : null',
     replace: "null",
     tests: ["subagents/denied-tree"],
   },
   {
     attacks: "P10: a rule of a subagent that denies only asks",
     file: "permissions/judge.ts",
-    find: 'if (applicable.some(({ policy }) => policy === "deny")) return "deny";',
+    find: 'if (applicable.some(({ policy }) => policy === "deny")) return { policy: "deny", interrupt: false };',
     replace: "",
     tests: ["subagents/denied-tree"],
   },

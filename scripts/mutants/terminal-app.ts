@@ -100,4 +100,18 @@ export const terminalApp = inPackage("apps/cli", [
     replace: "",
     tests: ["app/leaving"],
   },
+  {
+    attacks: "app: an Enter that is held sends the text that a list has returned",
+    file: "app/asked-panels.ts",
+    find: "isEnter(event) && this.#wasEnter && ",
+    replace: "false && ",
+    tests: ["app/asked-panels"],
+  },
+  {
+    attacks: "app: the hint says that Tab gives the keys before it does",
+    file: "app/asked-panels.ts",
+    find: 'return composer.now < this.#guardedUntil ? "" : focusHint',
+    replace: "return focusHint",
+    tests: ["app/asking"],
+  },
 ]);

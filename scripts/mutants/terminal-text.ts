@@ -76,8 +76,22 @@ export const terminalText: Mutant[] = inPackage("apps/cli", [
   {
     attacks: "composer: one process removes the unsent text of another",
     file: "composer/unsent.ts",
-    find: 'if (readFileSync(this.#file, "utf8") !== this.#saved) return;',
-    replace: "",
+    find: "if (this.#read() === this.#saved) rmSync(",
+    replace: "rmSync(",
+    tests: ["composer/unsent"],
+  },
+  {
+    attacks: "composer: an older copy of the unsent text replaces a newer one",
+    file: "composer/private-file.ts",
+    find: "      rmSync(temporary, { force: true });\n    },\n  };",
+    replace: "    },\n  };",
+    tests: ["composer/unsent"],
+  },
+  {
+    attacks: "composer: keys wait for the disk while the unsent text is saved",
+    file: "composer/unsent.ts",
+    find: 'if (contents === "") return this.flush();',
+    replace: "return this.flush();",
     tests: ["composer/unsent"],
   },
   {

@@ -39,9 +39,9 @@ export const terminalThread: Mutant[] = inPackage("apps/cli", [
   },
   {
     attacks: "a thread in the terminal: an edited call is shown with the arguments of the model",
-    file: "app/open-answer.ts",
-    find: "args: edited[toolCallId] ?? input,",
-    replace: "args: input,",
+    file: "views/call.ts",
+    find: "args: outcome.args ?? asked.args",
+    replace: "args: asked.args",
     tests: ["app/thread-printer"],
   },
   {

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
-import { enableCompileCache } from "node:module";
 import { commandOf } from "./args.ts";
 import type { CliCommand } from "./cli-command.ts";
+import { keepCompiledCode } from "./compile-cache.ts";
 import { messageOf } from "./error-message.ts";
 import { ExitCode, UsageError } from "./exit.ts";
 import { cinch } from "./invocation.ts";
@@ -48,8 +48,7 @@ function print(text: string): number {
   return ExitCode.complete;
 }
 
-// Halves the start time from the second start on.
-enableCompileCache();
+keepCompiledCode(process.env);
 
 // A closed stdout ends a run (see run/shutdown.ts), and must not print a stack trace.
 let isPipeClosed = false;

@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { defaultPrices } from "@cinch/core";
 import { UsageError } from "../src/exit.ts";
 import { chooseModel } from "../src/models/choice.ts";
-import { ollamaUrl } from "../src/models/providers.ts";
+import { ollamaUrl, providers } from "../src/models/providers.ts";
 
 const idOf = (flag: string | undefined, env: Record<string, string>) => chooseModel(flag, env).id;
 
@@ -13,6 +14,15 @@ test("the flag decides, then CINCH_MODEL, then the first key, then the built-in 
   assert.match(idOf(undefined, { ...env, CINCH_MODEL: " " }), /^openai\//);
   assert.match(idOf(undefined, { OPENAI_API_KEY: "", GOOGLE_GENERATIVE_AI_API_KEY: "k" }), /^google\//);
   assert.equal(idOf(undefined, {}), "offline");
+});
+
+test("the default model of each provider has a price, so that a budget in dollars binds it", () => {
+  const models = providers.flatMap(({ defaultModel }) => defaultModel ?? []);
+  assert.ok(models.length > 2);
+  assert.deepEqual(
+    models.filter((model) => !Object.hasOwn(defaultPrices, model)),
+    [],
+  );
 });
 
 test("a wrong model name is refused, with a suggestion", () => {

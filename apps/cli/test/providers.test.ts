@@ -25,6 +25,27 @@ async function say({ model, key, url }: Case, place: Place, ...args: string[]): 
 }
 
 describe("providers", { concurrency: 4 }, () => {
+  for (const provider of cases) {
+    test(`a budget in dollars binds ${provider.model}`, async () => {
+      const userMessage = `cheaply ${provider.model}`;
+      mock.on({ userMessage }, { content: "Done." });
+      await using place = new Place();
+      const { stdout, stderr, code } = await say(provider, place, "--budget", "2", userMessage);
+      assert.deepEqual([stdout, code], ["Done.\n", 0], stderr);
+    });
+  }
+
+  test("with a budget in dollars, a model without a price is not asked, and the error says how to give the price", async () => {
+    const userMessage = "cheaply, at an unknown price";
+    await using place = new Place();
+    const { stdout, stderr, code } = await say(compatible, place, "--budget", "2", userMessage);
+    assert.deepEqual([stdout, code], ["", 1], stderr);
+    assert.match(stderr, /price of "openai-compatible\/some\/model" is unknown/);
+    assert.match(stderr, /Add \{ "some\/model": \{ "input": …, "output": … \} \} to "prices"/);
+    const asked = mock.getRequests().filter(({ body }) => JSON.stringify(body).includes(userMessage));
+    assert.deepEqual(asked, []);
+  });
+
   for (const provider of [...cases, compatible]) {
     const { model } = provider;
 

@@ -1,5 +1,5 @@
-import { checkKeys, CinchError, type ContextSource, type SourceReach, type WorkspaceReader } from "@cinch/core";
-import { FileCache } from "./sources/file-cache.ts";
+import { checkKeys, CinchError, type ContextSource, type SourceReach } from "@cinch/core";
+import { FileCache, inGroups, type Place } from "./sources/file-cache.ts";
 import { HostFolder, hostReader } from "./sources/host-folder.ts";
 import { hashed, KnownLists, type ListChange } from "./sources/known-lists.ts";
 
@@ -25,6 +25,11 @@ interface Instructions {
   size: number;
 }
 
+interface Known extends Instructions {
+  /** Why the text is not that of the file. */
+  problem: string | null;
+}
+
 /**
  * The user's AGENTS.md, if it is listed, that of the project, and those of the folders in which the agent works, the nearest last. What is
  * not listed is read in a trusted workspace only.
@@ -32,17 +37,16 @@ interface Instructions {
 export function agentsMd(options: AgentsMdOptions = {}): ContextSource {
   checkKeys("agentsMd", options, ["files"]);
   const listed = (options.files ?? []).map(checkedFile);
-  const cache = new FileCache<Instructions>((path, { text, size }) => ({ path, text: text.trim(), size }), {
-    maxBytes: FILE_CHARS * 4,
-  });
+  const cache = new FileCache<Known>({ parse: knownOf, failed: unreadable, maxBytes: FILE_CHARS * 4 });
   const lists = new KnownLists();
   return {
     name: FILE,
     followsPaths: true,
     async read(reach) {
-      const { files: places, problems } = placesOf(listed, reach);
-      const found = await Promise.all(places.map(({ reader, path }) => cache.get(reader, path)));
-      const files = withinLimit(found.filter((file) => file !== null && file.text !== "") as Instructions[]);
+      const { files: places, unread } = placesOf(listed, reach);
+      const found = (await inGroups(places, (place) => cache.get(place))).filter((file) => file !== null);
+      const problems = [...unread, ...found.flatMap(({ problem }) => problem ?? [])];
+      const files = withinLimit(found.filter(({ text }) => text !== ""));
       if (files.length === 0) return { text: "", problems };
       const items = new Map(files.map(({ path, text, size }) => [path, hashed(`${size} ${text}`)]));
       const change = lists.change(reach.known, items);
@@ -56,23 +60,29 @@ export function agentsMd(options: AgentsMdOptions = {}): ContextSource {
   };
 }
 
-interface Place {
-  reader: WorkspaceReader;
-  path: string;
-}
+// To some providers a zero byte in a prompt is an error.
+const knownOf = (path: string, { text, size }: { text: string; size: number }): Known =>
+  text.includes("\0")
+    ? { path, text: "", size, problem: `${path}: It is not text, and is not used. Save it as UTF-8.` }
+    : { path, text: text.trim(), size, problem: null };
 
-function placesOf(listed: readonly (string | HostFolder)[], { files, isTrusted, paths }: SourceReach) {
-  const problems: string[] = [];
+/** The text stays as it was. */
+const unreadable = (path: string, reason: string, known: Known | null): Known => ({
+  ...(known ?? { path, text: "", size: 0 }),
+  problem: `${path}: It can't be read: ${reason}`,
+});
+
+function placesOf(listed: readonly (string | HostFolder)[], { files, isTrusted, paths, resourceId }: SourceReach) {
+  const unread: string[] = [];
+  const inWorkspace = (path: string): Place[] => (files ? [{ reader: files, path, scope: resourceId }] : []);
   const named = listed.flatMap((one): Place[] => {
-    if (one instanceof HostFolder) return [{ reader: hostReader, path: `${one.path}/${FILE}` }];
-    if (files) return [{ reader: files, path: one }];
-    problems.push(`${one}: this harness has no workspace to read it from.`);
-    return [];
+    if (one instanceof HostFolder) return [{ reader: hostReader, path: `${one.path}/${FILE}`, scope: "" }];
+    if (!files) unread.push(`${one}: this harness has no workspace to read it from.`);
+    return inWorkspace(one);
   });
   const isNamed = (path: string) => named.some((one) => one.reader === files && one.path === path);
-  const discovered = files && isTrusted ? foldersOf(paths).map((folder) => `${folder}/${FILE}`) : [];
-  const others = discovered.filter((path) => !isNamed(path)).map((path) => ({ reader: files!, path }));
-  return { files: [...named, ...others], problems };
+  const discovered = isTrusted ? foldersOf(paths).map((folder) => `${folder}/${FILE}`) : [];
+  return { files: [...named, ...discovered.filter((path) => !isNamed(path)).flatMap(inWorkspace)], unread };
 }
 
 /** The root and every folder above these files, the root first. */

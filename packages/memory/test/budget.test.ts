@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Agent, Harness } from "@cinch/core";
+import { Agent, Harness, type Usage } from "@cinch/core";
 import { observationalMemory, summaries } from "@cinch/memory";
-import { isSummariser, look, worker } from "./simulation.ts";
+import { isSummariser, look, stepsOf, worker } from "./simulation.ts";
+
+const tokensIn = ({ inputTokens, outputTokens }: Usage): number => inputTokens + outputTokens;
 
 test("compact() asks no model once the thread has used up its budget", async () => {
   const model = worker(60);
@@ -11,6 +13,20 @@ test("compact() asks no model once the thread has used up its budget", async () 
   assert.equal((await harness.sendMessage({ content: "Look." })).reason, "budget");
   await assert.rejects(harness.compact(), { message: /budget is used up: .* of 20000 tokens for the thread/ });
   assert.equal(model.requests.filter(isSummariser).length, 0);
+  await harness.close();
+});
+
+test("a summary uses tokens of the budget, and no step", async () => {
+  const model = worker(10);
+  const agent = new Agent({ name: "worker", model, tools: { look }, subagents: false });
+  const harness = new Harness({ id: "test", agent, memory: summaries(), budget: { thread: { steps: 12 } } });
+  assert.equal((await harness.sendMessage({ content: "Look." })).reason, "complete");
+  assert.equal(stepsOf(model).length, 11);
+  const before = harness.getTokenUsage();
+  assert.ok((await harness.compact()).range);
+  assert.ok(tokensIn(harness.getTokenUsage()) > tokensIn(before));
+  assert.equal((await harness.sendMessage({ content: "And now?" })).reason, "complete");
+  assert.equal((await harness.sendMessage({ content: "And now?" })).reason, "budget");
   await harness.close();
 });
 

@@ -3,9 +3,9 @@ import { setTimeout as wait } from "node:timers/promises";
 import { test } from "node:test";
 import type { Harness, HarnessEvent, Memory } from "@cinch/core";
 import { MemoryData, MemoryStore } from "@cinch/core/store";
-import { call, hang, type ScriptedModel } from "@cinch/testkit";
+import { call, hang, type ScriptedModel, type Step } from "@cinch/testkit";
 import { observationalMemory, summaries } from "@cinch/memory";
-import { isSummariser, simulated, worker } from "./simulation.ts";
+import { answer, isSummariser, simulated, worker } from "./simulation.ts";
 
 const summariesAsked = (model: ScriptedModel): number => model.requests.filter(isSummariser).length;
 
@@ -120,6 +120,53 @@ test("a compaction that a process did not finish is done by the next one, once",
   while (!second.seen.some(({ type }) => type === "context_summarised")) await wait(1);
   const done = (await store.read(threadId)).filter(({ type }) => type === "context_summarised");
   assert.deepEqual([done.length, summariesAsked(later)], [1, 1]);
+});
+
+test("settled() waits until an idle thread is compacted", async () => {
+  const opened = Promise.withResolvers<void>();
+  const summary: Step = async function* (options) {
+    await opened.promise;
+    yield* answer("Goal: look at files.")(options);
+  };
+  const model = worker(5, { summariser: () => summary });
+  await using simulation = await simulated(model, { memory: summaries() });
+  const { harness } = simulation;
+  await harness.sendMessage({ content: "Look." });
+  const compacted = harness.compact();
+  await isCompacting(model);
+  let isSettled = false;
+  const settled = harness.settled().then(({ status }) => {
+    isSettled = true;
+    return status;
+  });
+  await wait(50);
+  assert.equal(isSettled, false);
+  opened.resolve();
+  assert.equal(await settled, "idle");
+  assert.ok((await compacted).range);
+});
+
+test("compact() of a parked thread says that it is done after resume()", async () => {
+  const data = new MemoryData();
+  const dying = new MemoryStore(data);
+  const first = await simulated(worker(4_000), { memory: summaries(), storage: dying });
+  const turn = first.harness.sendMessage({ content: "Look." }).catch(() => undefined);
+  while (first.seen.filter(({ type }) => type === "tool_end").length < 5) await wait(1);
+  const threadId = first.harness.getCurrentThreadId()!;
+  dying.die();
+  await first.harness.close().catch(() => undefined);
+  await turn;
+  const storage = new MemoryStore(data);
+  await using second = await simulated(worker(0), { memory: summaries(), storage, onRecover: "pause" });
+  const { harness } = second;
+  await harness.switchThread({ threadId });
+  assert.equal((await harness.settled()).status, "parked");
+  const { code, message } = await refused(harness.compact());
+  assert.equal(code, "INVALID_INPUT");
+  assert.match(message, /parked.*resume\(\)/);
+  await harness.resume();
+  await harness.settled();
+  assert.equal(second.seen.filter(({ type }) => type === "context_summarised").length, 1);
 });
 
 for (const task of ["observe", "summarise"] as const)

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Agent, Harness, type HarnessEvent } from "@cinch/core";
+import { Agent, Harness, type HarnessEvent, type Memory } from "@cinch/core";
 import { MemoryData, MemoryStore } from "@cinch/core/store";
 import { fail, hang } from "@cinch/testkit";
 import { observationalMemory, summaries } from "@cinch/memory";
@@ -290,9 +290,11 @@ const clearer = (timer: NodeJS.Timeout) => () => clearTimeout(timer);
 test("a step that only says something can be observed too", async () => {
   const model = worker(0);
   await using simulation = await simulated(model, { memory: observationalMemory(SMALL) });
-  for (let turn = 0; turn < 12; turn++)
+  const isObserved = () => ofType(simulation.seen, "om_activation").length > 0;
+  // The observer is not awaited, so it may take effect some turns later.
+  for (let turn = 0; turn < 60 && !isObserved(); turn++)
     await simulation.harness.sendMessage({ content: `Question ${turn}. ${"Why? ".repeat(400)}` });
-  assert.ok(ofType(simulation.seen, "om_activation").length > 0);
+  assert.ok(isObserved());
 });
 
 test("with the scope of a resource, a new thread knows what other threads observed, each observation once", async () => {
@@ -318,4 +320,37 @@ test("with the scope of a resource, a new thread knows what other threads observ
     (await harness.listThreads({})).map(({ resourceId }) => resourceId),
     ["default", "default"],
   );
+});
+
+test("without an observer, nothing says what the agent was working on: the focus would never change again", async () => {
+  const data = new MemoryData();
+  const first = await simulated(worker(30), { memory: observationalMemory(SMALL), storage: new MemoryStore(data) });
+  await first.harness.sendMessage({ content: "Look." });
+  await first.harness.close();
+  const hasFocus = async (memory?: Memory): Promise<boolean> => {
+    const model = worker(0);
+    const agent = new Agent({ name: "worker", model, instructions: "Work.", tools: { look }, subagents: false });
+    const storage = new MemoryStore(data);
+    const modes = [{ id: "work", agent }];
+    const harness = new Harness({ id: "test", modes, storage, ...(memory ? { memory } : {}) });
+    await harness.selectOrCreateThread();
+    await harness.sendMessage({ content: "And now?" });
+    await harness.close();
+    return JSON.stringify(stepsOf(model)[0]!.prompt).includes("<focus>");
+  };
+  assert.equal(await hasFocus(observationalMemory(SMALL)), true);
+  assert.equal(await hasFocus(summaries()), false);
+  assert.equal(await hasFocus(), false);
+});
+
+test("a rewind does not revert what the memory has used", async () => {
+  const model = worker(30);
+  await using simulation = await simulated(model, { memory: observationalMemory(SMALL) });
+  const { harness, seen } = simulation;
+  await harness.sendMessage({ content: "Look." });
+  await harness.settled();
+  const { memory: used } = await harness.explainContext();
+  assert.ok(used.usage.inputTokens > 0);
+  await harness.rewind({ toSeq: ofType(seen, "om_activation")[0]!.seq - 1 });
+  assert.deepEqual((await harness.explainContext()).memory, used);
 });

@@ -95,3 +95,15 @@ test("nothing of another resource is in a head", async () => {
   await other.sendMessage({ content: "Hello." });
   assert.doesNotMatch(headOf(model), /likes tabs/);
 });
+
+test("explainContext() counts what other threads observed as memory, and not as instructions", async () => {
+  const model = worker(120, { observer: () => answer(`- The user likes tabs. ${"A fact. ".repeat(200)}`) });
+  await using simulation = await simulated(model, { memory });
+  const { harness } = simulation;
+  await harness.createThread({});
+  await harness.sendMessage({ content: "Look." });
+  assert.match(await hello(harness, model), /likes tabs/);
+  const { parts } = await harness.explainContext();
+  assert.ok(parts.memory > 100, `memory: ${parts.memory}`);
+  assert.ok(parts.instructions < 20, `instructions: ${parts.instructions}`);
+});

@@ -121,6 +121,7 @@ export async function simulated(
     contextWindow?: number;
     maxSteps?: number;
     clock?: Clock;
+    onRecover?: "resume" | "pause";
     /** A process can't drive a thread that is in a mode which it does not have. */
     modeIds?: string[];
   },

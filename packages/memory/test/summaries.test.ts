@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { setTimeout as wait } from "node:timers/promises";
 import type { HarnessEvent, Memory } from "@cinch/core";
 import { MemoryData, MemoryStore } from "@cinch/core/store";
-import { call, fail, hang } from "@cinch/testkit";
+import { call, fail, hang, type Step } from "@cinch/testkit";
 import { observationalMemory, summaries } from "@cinch/memory";
-import { assertCovered, isSummariser, look, simulated, stepsOf, tokensOf, worker } from "./simulation.ts";
+import { answer, assertCovered, isSummariser, look, simulated, stepsOf, tokensOf, worker } from "./simulation.ts";
 
 type Of<T extends HarnessEvent["type"]> = Extract<HarnessEvent, { type: T }>;
 const ofType = <T extends HarnessEvent["type"]>(seen: readonly HarnessEvent[], type: T): Of<T>[] =>
@@ -148,6 +149,47 @@ test("compact() does it now, with the caller's wishes, on an idle thread", async
   assert.deepEqual(await harness.compact(), { range: null, tokensBefore: tokensAfter, tokensAfter });
   await harness.sendMessage({ content: "And now?" });
   assertCovered(stepsOf(model).at(-1)!.prompt, seqsOf(seen));
+});
+
+test("requests that wait for one summary are all in it", async () => {
+  const areRequested = Promise.withResolvers<void>();
+  const held: Step = async function* (options) {
+    await areRequested.promise;
+    yield* answer("I look.", { name: "look", input: { at: 0 }, id: "held" })(options);
+  };
+  const steps: Step[] = [held];
+  const model = worker(10, { agent: (_, taken) => (taken < 5 ? undefined : steps.pop()) });
+  await using simulation = await simulated(model, { memory: summaries() });
+  const { harness, seen } = simulation;
+  const turn = harness.sendMessage({ content: "Look." });
+  while (steps.length > 0) await wait(1);
+  const wishes = ["Keep all file names.", "Keep all dates."];
+  const compacted = wishes.map((instructions) => harness.compact({ instructions }));
+  while (ofType(seen, "compaction_requested").length < 2) await wait(1);
+  areRequested.resolve();
+  const ranges = (await Promise.all(compacted)).map(({ range }) => range);
+  assert.ok(ranges[0]);
+  assert.deepEqual(ranges[0], ranges[1]);
+  const asked = model.requests.filter(isSummariser);
+  assert.equal(asked.length, 1);
+  assert.match(JSON.stringify(asked[0]!.prompt[0]), /Keep all file names\..*Keep all dates\./);
+  await turn;
+});
+
+test("a memory whose range ends within a step is not obeyed, and the turn goes on", async () => {
+  const model = worker(10);
+  const memory: Memory = {
+    plan: ({ fromSeq, boundaries }) => {
+      const last = boundaries.at(-1);
+      const range: [number, number] = [fromSeq, (last?.seq ?? 0) - 1];
+      return { cut: last ? { kind: "leave_out", range, reason: "window" } : null, observe: null, reflect: null };
+    },
+    summarise: async () => "",
+  };
+  await using simulation = await simulated(model, { memory });
+  assert.equal((await simulation.harness.sendMessage({ content: "Look." })).reason, "complete");
+  assert.deepEqual(ofType(simulation.seen, "context_summarised"), []);
+  assert.match(ofType(simulation.seen, "info")[0]!.message, /The memory could not plan: .*end of a step/);
 });
 
 test("an idle thread is free again in the append that compacts it", async () => {

@@ -1,4 +1,4 @@
-import type { EndReason, HarnessEvent, Json } from "@cinch/core";
+import type { EndReason, HarnessEvent } from "@cinch/core";
 
 /** What is being waited for since when: it is in the events, and not in the display state. Times are in milliseconds. */
 export interface Activity {
@@ -18,10 +18,6 @@ export interface Activity {
   thinking: { key: string; since: number } | null;
   /** How long each reasoning took, by `thoughtKey`; the newest. */
   thoughts: Readonly<Record<string, number>>;
-  /** By call, the arguments that a user has given it; the newest. */
-  edited: Readonly<Record<string, Json>>;
-  /** The calls that a user has declined; the newest. Their results have no code that says so. */
-  declined: Readonly<Record<string, true>>;
 }
 
 const MAX_KEPT = 64;
@@ -35,8 +31,6 @@ export const noActivity: Activity = {
   end: null,
   thinking: null,
   thoughts: {},
-  edited: {},
-  declined: {},
 };
 
 /** `index`: among the texts of the message that are not empty. */
@@ -68,12 +62,6 @@ export function reduceActivity(before: Activity, event: HarnessEvent): Activity 
     case "tool_end": {
       const { [event.toolCallId]: _, ...started } = before.started;
       return { ...before, started };
-    }
-    case "tool_approval_resolved": {
-      const { decision, toolCallId, args } = event;
-      if (decision === "decline") return { ...before, declined: withNewest(before.declined, toolCallId, true) };
-      if (decision !== "edit" || args === undefined) return before;
-      return { ...before, edited: withNewest(before.edited, toolCallId, args) };
     }
     case "abort_requested":
       return { ...before, stopping: true };
@@ -107,8 +95,8 @@ function thought(before: Activity, at: number): Activity {
 
 /** What is known of answers is needed until they are printed, which may be after the turn. */
 function ended(before: Activity, at: number): Activity {
-  const { thoughts, edited, declined } = thought(before, at);
-  return { ...noActivity, thoughts, edited, declined };
+  const { thoughts } = thought(before, at);
+  return { ...noActivity, thoughts };
 }
 
 const withNewest = <T>(known: Readonly<Record<string, T>>, key: string, value: T): Record<string, T> =>

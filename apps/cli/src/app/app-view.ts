@@ -1,4 +1,4 @@
-import type { Clock, HarnessMode, Session } from "@cinch/core";
+import type { Clock, HarnessDisplayState, HarnessMode, Session } from "@cinch/core";
 import type { CompletionSource } from "../composer/completion.ts";
 import type { Project } from "../setup/project.ts";
 import type { Bell } from "../terminal/bell.ts";
@@ -6,6 +6,10 @@ import type { Features } from "../terminal/features.ts";
 import type { Frame } from "../terminal/frame.ts";
 import type { Line } from "../terminal/line.ts";
 import type { Size } from "../terminal/terminal-port.ts";
+import { wrapLines } from "../text/wrap.ts";
+import { endLines, errorLines } from "../views/failure.ts";
+import type { ViewContext } from "../views/view.ts";
+import type { Activity } from "./activity.ts";
 import type { AskedPanels } from "./asked-panels.ts";
 import { composeFrame } from "./frame.ts";
 import { gitBranch } from "./git-branch.ts";
@@ -18,6 +22,10 @@ import type { UiStore } from "./ui-store.ts";
 import type { UserCommand } from "./user-command.ts";
 
 const TICK_MS = 125;
+
+/** A sentence of the app, broken at words. A line that says itself how it is broken stays as it is. */
+const wrappedLine = (one: Line, { width, wrap }: { width: number; wrap: "words" | "terminal" }): Line[] =>
+  one.wrap !== undefined || wrap === "terminal" ? [one] : wrapLines(one.spans, Math.max(1, width - 1));
 
 interface AppViewOptions {
   project: Project;
@@ -44,6 +52,8 @@ export class AppView {
   #branch: string | null = null;
   /** What already waits at the start does not ring. */
   #isStarted = false;
+  #shownError: HarnessDisplayState["lastError"] = null;
+  #shownEnd: Activity["end"] = null;
   #cancelTick: (() => void) | undefined;
 
   constructor(options: AppViewOptions) {
@@ -81,6 +91,9 @@ export class AppView {
     const context = { width: size.columns, rows: size.rows, now: clock.now(), unicode: features.unicode, wrap };
     this.#ring(this.syncPanels());
     const thread = guardedThread(() => feed.next(display, context));
+    const printed = this.#toPrint.flatMap((one) => wrappedLine(one, context));
+    const others = [...thread.print, ...this.#failure(display, context), ...printed];
+    if (others.length > 0) asked.othersPrinted();
     const { above, ...parts } = screenParts({
       display,
       size,
@@ -95,10 +108,22 @@ export class AppView {
       held: turn() === "held",
       hint: this.#options.guide?.hint(display) ?? null,
     });
-    const print = [...thread.print, ...this.#toPrint, ...above];
+    const print = [...others, ...above];
     this.#toPrint = [];
     this.#schedule();
     return composeFrame({ ...parts, print, transcript: thread.live }, size);
+  }
+
+  /** Why a turn has ended, once: an error or a limit is no message, so the thread does not show it. */
+  #failure(display: HarnessDisplayState, context: ViewContext): Line[] {
+    const { end } = this.#options.feed.activity;
+    const lines = [
+      ...(display.lastError === this.#shownError ? [] : errorLines(display.lastError, context)),
+      ...(end === this.#shownEnd ? [] : endLines(end, context)),
+    ];
+    this.#shownError = display.lastError;
+    this.#shownEnd = end;
+    return lines;
   }
 
   /** Whether there is a new question. */

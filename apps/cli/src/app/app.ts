@@ -104,6 +104,7 @@ export class App {
     this.#bell = new Bell({ output: terminal.output, clock, enabled: project.config.bell });
     const changed = () => this.#surface?.screen.request();
     this.#feed = new ThreadFeed({
+      isNew: options.first === undefined && session.getCurrentThreadId() === null,
       bell: this.#bell,
       say: (message) => this.say(message),
       entered: () => this.#enterThread(),

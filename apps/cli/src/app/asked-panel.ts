@@ -9,7 +9,14 @@ import type { KeyEvent } from "../terminal/keys.ts";
 import type { Line } from "../terminal/line.ts";
 import { approvalPanel, approvalState, editedApproval } from "../views/approval.ts";
 import { approvalIsLong, approvalLines } from "../views/approval-content.ts";
-import type { Panel, PanelContext, PanelView } from "../views/panel.ts";
+import {
+  mappedSteps,
+  type Panel,
+  type PanelContext,
+  type PanelInLines,
+  type PanelStep,
+  type PanelView,
+} from "../views/panel.ts";
 import { editedPlan, planLines, planPanel, planState, type PendingPlan } from "../views/plan.ts";
 import {
   questionIsLong,
@@ -18,6 +25,7 @@ import {
   questionState,
   type PendingQuestion,
 } from "../views/question.ts";
+import type { ViewContext } from "../views/view.ts";
 import { suspensionIsLong, suspensionLines, suspensionPanel, suspensionState } from "../views/suspension.ts";
 import { panelId } from "./panel-focus.ts";
 
@@ -39,6 +47,8 @@ export interface AskedPanel {
   view(context: PanelContext): PanelView;
   /** What must be printed whole before the panel asks, because the panel does not show it. */
   above(context: PanelContext): readonly Line[];
+  /** A step is to be called once, when it is taken. */
+  inLines(context: ViewContext): PanelInLines<() => AskedChoice>;
 }
 
 interface AskedOptions<State, Choice> {
@@ -51,15 +61,16 @@ interface AskedOptions<State, Choice> {
 
 function asked<State, Choice>({ id, panel, chosen, above, ...options }: AskedOptions<State, Choice>): AskedPanel {
   let { state } = options;
+  const take = (step: PanelStep<State, Choice>): AskedChoice | undefined => {
+    if (step.kind === "ignored") return undefined;
+    if (step.kind === "choice") return chosen(step.choice, (next) => (state = next(state)));
+    state = step.state;
+    return { kind: "none" };
+  };
   return {
     id,
-    press(event) {
-      const step = panel.reduce(state, event);
-      if (step.kind === "ignored") return undefined;
-      if (step.kind === "choice") return chosen(step.choice, (next) => (state = next(state)));
-      state = step.state;
-      return { kind: "none" };
-    },
+    press: (event) => take(panel.reduce(state, event)),
+    inLines: (context) => mappedSteps(panel.inLines(state, context), (step) => () => take(step) ?? { kind: "none" }),
     view: (context) => panel.view(state, context),
     above: (context) => above(state, context),
   };

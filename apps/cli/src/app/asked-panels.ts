@@ -38,10 +38,12 @@ interface Waiting {
 export class AskedPanels {
   #focus: PanelFocus = noPanels;
   #panels: ReadonlyMap<string, AskedPanel> = new Map();
-  readonly #printed = new Set<string>();
+  /** The panel whose text is the last that was printed. */
+  #printedFor: string | null = null;
   #dialog: number | null = null;
   /** When the user's own dialog was closed. */
   #closedAt = -Infinity;
+  #wasEnter = false;
 
   /** With each frame: a key answers what the last frame showed. Returns whether there is a new question. */
   sync({ display, dialog, now, ...context }: Waiting): boolean {
@@ -63,7 +65,8 @@ export class AskedPanels {
     this.#focus = focus;
     const panel = this.shown;
     // The Enter that chose in a list, when it is held: the list may have put a text into the composer.
-    const isHeld = isEnter(event) && composer.now - this.#closedAt < GUARD_MS;
+    const isHeld = isEnter(event) && this.#wasEnter && composer.now - this.#closedAt < GUARD_MS;
+    this.#wasEnter = isEnter(event);
     if (to === "nothing" || isHeld) return { to: "nothing" };
     if (to === "composer" || !panel) return { to: "app" };
     const choice = panel.press(event);
@@ -97,13 +100,18 @@ export class AskedPanels {
     return this.#focus.shownAt + GUARD_MS;
   }
 
-  /** What the shown panel needs printed above it, once. */
+  /** What the shown panel needs printed right above it. */
   above(context: PanelContext): readonly Line[] {
     const { shown } = this;
-    if (!shown || this.#printed.has(shown.id)) return [];
+    if (!shown || this.#printedFor === shown.id) return [];
     const lines = shown.above(context);
-    if (lines.length > 0) this.#printed.add(shown.id);
+    if (lines.length > 0) this.#printedFor = shown.id;
     return lines;
+  }
+
+  /** Other lines are printed. They must not stand between a question and its text, and look like a part of it. */
+  othersPrinted(): void {
+    this.#printedFor = null;
   }
 
   answered(id: string, now: number): void {
@@ -117,13 +125,15 @@ export class AskedPanels {
 
 const isEnter = (event: KeyEvent): boolean => event.type === "key" && event.key === "enter";
 
-type Pending = HarnessDisplayState["pendingApprovals"][string] | HarnessDisplayState["pendingSuspensions"][string];
+export type Pending =
+  | HarnessDisplayState["pendingApprovals"][string]
+  | HarnessDisplayState["pendingSuspensions"][string];
 
 /** Oldest first. */
-const pendingIn = ({ pendingApprovals, pendingSuspensions }: HarnessDisplayState): Pending[] =>
+export const pendingIn = ({ pendingApprovals, pendingSuspensions }: HarnessDisplayState): Pending[] =>
   [...Object.values(pendingApprovals), ...Object.values(pendingSuspensions)].toSorted(
     (a, b) => a.at - b.at || a.seq - b.seq,
   );
 
-const panelFor = (item: Pending, context: Parameters<typeof askedSuspension>[1]): AskedPanel =>
+export const panelFor = (item: Pending, context: Parameters<typeof askedSuspension>[1]): AskedPanel =>
   "digest" in item ? askedApproval(item) : askedSuspension(item, context);

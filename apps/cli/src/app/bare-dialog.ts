@@ -1,12 +1,12 @@
-import { text } from "../terminal/line.ts";
+import type { KeyDialog } from "../setup/add-key.ts";
 import { pickerPanel, pickerState } from "../views/picker.ts";
 import { textFieldPanel, textFieldState } from "../views/text-field.ts";
-import type { CommandContext, PickList } from "./commands/command.ts";
-import { showPanel, type BareTerminal } from "./show-panel.ts";
+import type { PickList } from "./commands/command.ts";
+import type { AskPanel } from "./show-panel.ts";
 
 /** The dialogs of a command, before there is an app. */
-export const bareDialog = (bare: BareTerminal): Pick<CommandContext, "pick" | "ask" | "say"> => ({
-  pick: async <T>(list: PickList<T>) => (await showPanel(bare, pickerPanel<T>(), pickerState(list)))?.value,
-  ask: async (question) => (await showPanel(bare, textFieldPanel, textFieldState(question)))?.text,
-  say: (message) => bare.terminal.output.writeNow(`${text(message)}\r\n`),
+export const bareDialog = (ask: AskPanel, say: (message: string) => void): KeyDialog => ({
+  pick: async <T>(list: PickList<T>) => (await ask(pickerPanel<T>(), pickerState(list)))?.value,
+  ask: async (question) => (await ask(textFieldPanel, textFieldState(question)))?.text,
+  say,
 });

@@ -24,6 +24,13 @@ export const choicePanel = <Id extends string>(): Panel<ChoiceState<Id>, Id> => 
   },
   view({ title, choices, marked }, context) {
     const wrapped = title.flatMap(({ spans }) => wrapLines(spans, Math.max(1, context.width - 1)));
-    return laidOut({ title: wrapped, ...choiceRows(choices, marked, context) }, context);
+    const choice = choiceRows(choices, marked, context);
+    // Its end is the question, which a small screen and a long path must not hide.
+    const shown = wrapped.slice(-Math.max(1, context.rows - choice.body.length));
+    return laidOut({ title: shown, ...choice }, context);
   },
+  inLines: ({ title, choices }) => ({
+    lines: title,
+    choices: choices.map(({ id, key, label }) => ({ letter: key, label, step: { kind: "choice", choice: id } })),
+  }),
 });

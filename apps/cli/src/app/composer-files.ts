@@ -29,7 +29,8 @@ export class ComposerFiles {
   /** Keeps the text of the thread that is left, and returns the one of the thread that is entered. */
   enter(threadId: string): EditorState {
     this.flush();
-    this.#unsent = new UnsentText(join(this.#folder, "unsent", `${threadId.replace(/[^\w-]/g, "_")}.json`));
+    const file = join(this.#folder, "unsent", `${threadId.replace(/[^\w-]/g, "_")}.json`);
+    this.#unsent = new UnsentText(file, { onProblem: () => this.#check() });
     return this.#unsent.load() ?? emptyEditor;
   }
 

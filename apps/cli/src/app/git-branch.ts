@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import { constants, open } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 
 /** The branch of the repository around a folder, or the first letters of its commit. `null`: there is no repository. */
@@ -19,7 +19,20 @@ async function headIn(folder: string): Promise<string | null> {
   return real === undefined ? null : contents(join(resolve(folder, real), "HEAD"));
 }
 
-const contents = (file: string): Promise<string | null> => readFile(file, "utf8").catch(() => null);
+/** More than any branch needs. */
+const MAX_BYTES = 4_096;
+
+/** A folder that is not trusted may have a pipe or a device there: neither is waited for, and no file is read whole. */
+async function contents(file: string): Promise<string | null> {
+  try {
+    await using handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK);
+    if (!(await handle.stat()).isFile()) return null;
+    const { buffer, bytesRead } = await handle.read({ buffer: Buffer.alloc(MAX_BYTES) });
+    return buffer.toString("utf8", 0, bytesRead);
+  } catch {
+    return null;
+  }
+}
 
 function branchOf(head: string): string | null {
   const branch = /^ref: refs\/heads\/(.+)$/m.exec(head)?.[1];

@@ -147,8 +147,7 @@ export class OpenAnswer {
     const { toolCallId, toolName, input, providerExecuted } = part;
     const message = this.#message!;
     const outcome = providerExecuted ? outcomeIn(message, toolCallId) : message.outcomes[toolCallId];
-    const { edited, declined } = context.activity;
-    const call = { toolName, args: edited[toolCallId] ?? input, declined: declined[toolCallId] ?? false };
+    const call = { toolName, args: input };
     if (outcome) return endedCallLines(call, outcome, context);
     return display.activeTools[toolCallId] ? null : [lostCallLine(call, context)];
   }
@@ -188,10 +187,7 @@ export class OpenAnswer {
       if (part.type !== "tool-call") return isProse(part) ? heldLines(part, context) : [];
       const active = display.activeTools[part.toolCallId];
       const outcome = outcomes[part.toolCallId];
-      const call = {
-        toolName: part.toolName,
-        args: context.activity.edited[part.toolCallId] ?? active?.args ?? part.input,
-      };
+      const call = { toolName: part.toolName, args: active?.args ?? part.input };
       // Of what waits for calls before it, one row is enough.
       if (outcome) return brokenLines(endedCallLines(call, outcome, context)[0]!, roomOf(context)).slice(0, 1);
       // The tree of subagents shows what they do, and how many wait.

@@ -3,15 +3,16 @@ import { systemClock } from "@cinch/core";
 import type { AppOptions } from "../cli-command.ts";
 import { ExitCode } from "../exit.ts";
 import { openProject } from "../setup/open-project.ts";
-import type { Project } from "../setup/project.ts";
 import { userFolders } from "../setup/user-folders.ts";
 import { featuresOf } from "../terminal/features.ts";
-import { line, type Line } from "../terminal/line.ts";
+import { text } from "../terminal/line.ts";
 import { ttyInput, TtyOutput } from "../terminal/tty.ts";
 import { tourInTerminal } from "../tour/tour-in-terminal.ts";
-import { version } from "../version.ts";
+import { bareDialog } from "./bare-dialog.ts";
 import { appCommands } from "./commands/index.ts";
+import { greetingOf } from "./greeting.ts";
 import { runInTerminal } from "./run-in-terminal.ts";
+import { showPanel, type AskPanel } from "./show-panel.ts";
 import { askTrust } from "./trust-question.ts";
 import { welcome } from "./welcome.ts";
 
@@ -25,12 +26,18 @@ export async function openTerminalApp(options: Options): Promise<number> {
   const gone = new AbortController();
   const output = new TtyOutput(stdout, { onError: () => gone.abort() });
   const bare = { terminal: { input: ttyInput(stdin), output }, clock: systemClock, features: featuresOf(env) };
-  const trusted = await askTrust(place, bare);
+  const ask: AskPanel = (panel, first) => showPanel(bare, panel, first);
+  const trusted = await askTrust(place, ask);
   if (trusted === undefined) return ExitCode.aborted;
   const project = await openProject({ ...place, flags, trusted });
   const greeting = greetingOf(project);
   if (project.model.fallback && thread.kind === "new") {
-    const answer = await welcome(bare, { greeting, env });
+    const answer = await welcome({
+      greeting,
+      ask,
+      dialog: bareDialog(ask, (message) => output.writeNow(`${text(message)}\r\n`)),
+      env,
+    });
     if (answer !== "start") await project.close();
     if (answer === undefined) return ExitCode.aborted;
     if (answer === "key") return openTerminalApp(options);
@@ -52,11 +59,4 @@ export async function openTerminalApp(options: Options): Promise<number> {
 async function takeTour(options: Options, terminal: Parameters<typeof tourInTerminal>[0]): Promise<number> {
   const code = await tourInTerminal(terminal);
   return code === ExitCode.complete ? openTerminalApp(options) : code;
-}
-
-function greetingOf({ folder, env, model }: Project): Line {
-  const { home } = userFolders(env);
-  const shown = folder === home || folder.startsWith(`${home}/`) ? `~${folder.slice(home.length)}` : folder;
-  const offline = model.fallback ? " · no API key: the offline model answers" : "";
-  return line(`cinch ${version()} · ${shown}${offline}`, { dim: true });
 }

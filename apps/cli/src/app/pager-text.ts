@@ -27,9 +27,11 @@ export function pagerRows(line: Line, { width, query }: { width: number; query: 
 
 export const plainLine = ({ spans }: Line): string => spans.map((span) => span.text).join("");
 
-/** Where a text occurs. Capitals count if the text has some. `-1` if it does not occur. */
-export const indexOfQuery = (whole: string, query: string, from = 0): number =>
-  query === query.toLowerCase() ? whole.toLowerCase().indexOf(query, from) : whole.indexOf(query, from);
+/** Where a text occurs first. Capitals count if the text has some. `-1` if it does not occur. */
+export const indexOfQuery = (whole: string, query: string): number => comparable(whole, query).indexOf(query);
+
+const comparable = (whole: string, query: string): string =>
+  query === query.toLowerCase() ? whole.toLowerCase() : whole;
 
 /** The row of a line in which the text occurs first. */
 export function rowOfQuery(line: Line, { width, query }: { width: number; query: string }): number {
@@ -39,10 +41,11 @@ export function rowOfQuery(line: Line, { width, query }: { width: number; query:
 }
 
 function highlighted(spans: readonly Span[], query: string): Span[] {
-  const whole = plainLine({ spans: [...spans] });
-  if (query === "" || indexOfQuery(whole, query) === -1) return [...spans];
+  // Once for all matches: a line may be long, and have many.
+  const whole = comparable(plainLine({ spans: [...spans] }), query);
+  if (query === "" || !whole.includes(query)) return [...spans];
   const marks: boolean[] = Array.from({ length: whole.length }, () => false);
-  for (let at = indexOfQuery(whole, query); at !== -1; at = indexOfQuery(whole, query, at + query.length))
+  for (let at = whole.indexOf(query); at !== -1; at = whole.indexOf(query, at + query.length))
     marks.fill(true, at, at + query.length);
   let offset = 0;
   return spans.flatMap((span) => {

@@ -4,12 +4,15 @@ import type { KeyEvent } from "../terminal/keys.ts";
 export const QUIET_MS = 500;
 /** No user has read a panel that is younger. */
 export const GUARD_MS = 300;
+/** Keyboards repeat a key that is held after a pause of up to so long, and then at least so often. */
+const FIRST_REPEAT_MS = 700;
+const NEXT_REPEAT_MS = 150;
 
 /**
  * Which panel is shown, and whether it has the keys. A key that is meant for the composer never answers:
  * - A panel of the thread has the keys only while the composer is empty and quiet, or when Tab gave them.
  * - No key answers a panel in its first moments.
- * - A key goes to the panel that is shown when the key comes.
+ * - A key goes to the panel that is shown when the key comes. A key that is held answers none that appeared since it was pressed.
  *
  * A panel that the user opened, such as a list, has the keys at once; only Enter must wait.
  */
@@ -24,10 +27,17 @@ export interface PanelFocus {
   readonly typedAt: number;
   /** The last key that went to the shown panel. */
   readonly panelKey: { event: KeyEvent; at: number } | null;
-  /** The key that answered the panel before. Its repetitions are meant for that panel. */
-  readonly answerKey: KeyEvent | null;
+  /** The last key, wherever it went. */
+  readonly lastKey: PressedKey | null;
   /** Panels whose answer is on its way. They are not shown again. */
   readonly answered: readonly string[];
+}
+
+interface PressedKey {
+  event: KeyEvent;
+  at: number;
+  /** When it was pressed, if it is being held since. */
+  since: number;
 }
 
 export interface QueuedPanel {
@@ -50,7 +60,7 @@ export const noPanels: PanelFocus = {
   given: false,
   typedAt: -Infinity,
   panelKey: null,
-  answerKey: null,
+  lastKey: null,
   answered: [],
 };
 
@@ -72,8 +82,7 @@ export function withPanels(focus: PanelFocus, panels: readonly QueuedPanel[], no
 /** The user has answered this panel, or closed it. It is hidden until `withPanels` no longer has it. */
 export function withAnswer(focus: PanelFocus, id: string, now: number): PanelFocus {
   const rest = focus.queue.filter((panel) => panel.id !== id);
-  const answerKey = focus.panelKey?.event ?? null;
-  return withQueue({ ...focus, answered: [...focus.answered, id], answerKey, panelKey: null }, rest, now);
+  return withQueue({ ...focus, answered: [...focus.answered, id], panelKey: null }, rest, now);
 }
 
 /** The answer failed: the next `withPanels` shows the panel again. */
@@ -97,9 +106,10 @@ export interface RoutedKey {
 }
 
 /** Where a key goes. If the panel ignores it and the composer takes it, `withTyping` has to follow. */
-export function routedKey(focus: PanelFocus, event: KeyEvent, composer: ComposerContents): RoutedKey {
+export function routedKey(before: PanelFocus, event: KeyEvent, composer: ComposerContents): RoutedKey {
   const { now, isEmpty, completes } = composer;
-  if (event.type !== "key" && event.type !== "text" && event.type !== "paste") return { focus, to: "composer" };
+  if (event.type !== "key" && event.type !== "text" && event.type !== "paste") return { focus: before, to: "composer" };
+  const focus = { ...before, lastKey: pressedKey(before.lastKey, event, now) };
   const panel = shownPanel(focus);
   if (panel && panelTakes(focus, event, composer))
     return { focus: { ...focus, panelKey: { event, at: now } }, to: "panel" };
@@ -107,25 +117,32 @@ export function routedKey(focus: PanelFocus, event: KeyEvent, composer: Composer
   if (!panel) return { focus: typed, to: "composer" };
   const mayGive = isKey(event, "tab") && !completes && now - focus.shownAt >= GUARD_MS;
   if (mayGive) return { focus: { ...focus, given: true }, to: "nothing" };
-  const isRepeated = focus.answerKey !== null && isSame(event, focus.answerKey);
   // It must not be typed into an empty composer either.
-  const isStray = isKey(event, "enter") || isRepeated;
-  if (isStray && (isEmpty || panel.kind === "opened"))
-    return { focus: { ...typed, answerKey: focus.answerKey }, to: "nothing" };
-  return { focus: typed, to: "composer" };
+  const isStray = isKey(event, "enter") || isHeld(focus);
+  return { focus: typed, to: isStray && (isEmpty || panel.kind === "opened") ? "nothing" : "composer" };
 }
+
+function pressedKey(last: PressedKey | null, event: KeyEvent, now: number): PressedKey {
+  const pause = last?.at === last?.since ? FIRST_REPEAT_MS : NEXT_REPEAT_MS;
+  const isRepeated = last !== null && isSame(event, last.event) && now - last.at < pause;
+  return { event, at: now, since: isRepeated ? last.since : now };
+}
+
+/** The last key repeats one that was pressed before the panel was shown. */
+const isHeld = ({ lastKey, shownAt }: PanelFocus): boolean =>
+  lastKey !== null && lastKey.since < lastKey.at && lastKey.since <= shownAt;
 
 /** A key went to the composer: the panel waits again. */
 export const withTyping = (focus: PanelFocus, now: number): PanelFocus => ({
   ...focus,
   typedAt: now,
   given: false,
-  answerKey: null,
 });
 
 function panelTakes(focus: PanelFocus, event: KeyEvent, composer: ComposerContents): boolean {
   const isTooEarly = composer.now - Math.max(focus.shownAt, focus.typedAt) < GUARD_MS;
   if (isKey(event, "enter") && isTooEarly && !focus.given) return false;
+  if (isHeld(focus) && shownPanel(focus)?.kind === "asked") return false;
   return panelHasKeys(focus, composer);
 }
 

@@ -82,8 +82,9 @@ const AROUND_PANEL = 5;
 
 function panelParts(shown: Shown, composerRows: number): Pick<ScreenParts, "panel" | "panelHasKeys" | "above"> {
   const { ui, size, context, asked, composer } = shown;
-  const rows = Math.max(1, size.rows - 1 - composerRows - (size.rows > 12 ? AROUND_PANEL : 0));
+  const room = size.rows - 1 - composerRows - (size.rows > 12 ? AROUND_PANEL : 0);
   if (ui.dialog) {
+    const rows = Math.max(1, room);
     const { panel, state } = ui.dialog;
     const view = guardedPanel("panel", () => panel.view(state, { ...context, rows, active: true }));
     return { panel: view, panelHasKeys: true, above: [] };
@@ -92,12 +93,13 @@ function panelParts(shown: Shown, composerRows: number): Pick<ScreenParts, "pane
   const question = asked.shown;
   if (!question) return { panel: { lines: lists, cursor: null }, panelHasKeys: false, above: [] };
   const active = asked.hasKeys(composer);
-  const panelContext = { ...context, rows, active };
-  const view = guardedPanel("panel", () => question.view(panelContext));
   const hint = asked.hint(composer);
-  const hints = hint === "" ? [] : [line(hint, { dim: true })];
+  const below = [...(hint === "" ? [] : [line(hint, { dim: true })]), ...lists];
+  // With more rows than the screen has, the first rows of what is to be approved would not be seen.
+  const panelContext = { ...context, rows: Math.max(1, room - below.length), active };
+  const view = guardedPanel("panel", () => question.view(panelContext));
   return {
-    panel: { ...view, lines: [...view.lines, ...hints, ...lists] },
+    panel: { ...view, lines: [...view.lines, ...below] },
     panelHasKeys: active,
     above: guarded("panel", () => [...asked.above(panelContext)]),
   };

@@ -14,7 +14,10 @@ export interface BareTerminal {
   features: Features;
 }
 
-/** Asks before there is an app. `undefined`: Ctrl-C. What was typed before the question was shown answers nothing. */
+/** Asks before there is an app. `undefined`: the user left. */
+export type AskPanel = <State, Choice>(panel: Panel<State, Choice>, first: State) => Promise<Choice | undefined>;
+
+/** On a screen. `undefined`: Ctrl-C. What was typed before the question was shown answers nothing. */
 export async function showPanel<State, Choice>(
   { terminal, clock, features }: BareTerminal,
   panel: Panel<State, Choice>,

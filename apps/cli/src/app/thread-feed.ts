@@ -5,7 +5,9 @@ import { noActivity, reduceActivity, type Activity } from "./activity.ts";
 import { ThreadPrinter, type ThreadLines } from "./thread-printer.ts";
 
 interface ThreadFeedOptions {
-  bell: Bell;
+  /** The first thread is a new one. */
+  isNew: boolean;
+  bell: Pick<Bell, "turnEnded">;
   say: (message: string) => void;
   /** Another thread is shown from now on. */
   entered: () => void;
@@ -25,8 +27,11 @@ export class ThreadFeed {
   /** A turn has just ended with inputs that stay queued: an `info` event says so next. */
   #endedHeld = false;
 
+  #isNew: boolean;
+
   constructor(options: ThreadFeedOptions) {
     this.#options = options;
+    this.#isNew = options.isNew;
   }
 
   get activity(): Activity {
@@ -40,11 +45,17 @@ export class ThreadFeed {
   }
 
   next(display: HarnessDisplayState, context: ProseContext & { rows: number }): ThreadLines {
-    // Before the first thread is there, there is nothing that it could differ from.
     if (display.threadId === null) return { print: [], live: [] };
+    // Its first message may be there before its first frame. A thread that was entered empty has no rule above it.
+    if (this.#isNew) this.#printer.next({ ...display, messages: [], currentMessage: null }, this.#inContext(context));
+    this.#isNew = false;
     if (this.#restart) this.#printer.restart(display);
     this.#restart = false;
-    return this.#printer.next(display, { ...context, activity: this.#activity });
+    return this.#printer.next(display, this.#inContext(context));
+  }
+
+  #inContext<Context>(context: Context) {
+    return { ...context, activity: this.#activity };
   }
 
   handle(event: HarnessEvent): void {

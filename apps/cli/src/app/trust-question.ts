@@ -1,18 +1,18 @@
-import { line } from "../terminal/line.ts";
+import { line, text } from "../terminal/line.ts";
 import { isTrustedFolder, trustFolder, whatNeedsTrust, type FolderOfUser } from "../setup/trust.ts";
 import { choicePanel } from "./choice-panel.ts";
-import { showPanel, type BareTerminal } from "./show-panel.ts";
+import type { AskPanel } from "./show-panel.ts";
 
 /**
  * Whether the folder is obeyed. Asked where there is something to obey, until the user says yes. `undefined`: the user left.
  */
-export async function askTrust(place: FolderOfUser, terminal: BareTerminal): Promise<boolean | undefined> {
+export async function askTrust(place: FolderOfUser, ask: AskPanel): Promise<boolean | undefined> {
   if (isTrustedFolder(place)) return true;
   const found = whatNeedsTrust(place);
   if (found.length === 0) return false;
-  const answer = await showPanel(terminal, choicePanel<"yes" | "no">(), {
+  const answer = await ask(choicePanel<"yes" | "no">(), {
     title: [
-      line(`${place.folder} has ${listed(found)}.`),
+      line(`${text(place.folder, { reveal: true })} has ${listed(found)}.`),
       line("Cinch obeys them if you trust this folder. Do you?", { bold: true }),
     ],
     choices: [

@@ -82,7 +82,7 @@ export function userCommandLines({ command, output, ending }: CommandOutput): Li
   const lines = output.trimEnd() === "" ? [] : output.trimEnd().split("\n");
   return [
     line(""),
-    line(`$ ${command}`, { bold: true }),
+    { ...line(`$ ${command}`, { bold: true }), wrap: "terminal" },
     ...lines.map((one): Line => ({ ...line(one), wrap: "terminal" })),
     ...(ending === null ? [] : [line(ending, { color: "red" })]),
   ];

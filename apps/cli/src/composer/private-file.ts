@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { mkdirSync, realpathSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 
 /** What a user typed may be secret. */
@@ -21,9 +22,11 @@ export function realPathOrSame(path: string): string {
   }
 }
 
-export function makeParent(file: string): void {
-  mkdirSync(dirname(file), { recursive: true, mode: PRIVATE_FOLDER });
+export function makePrivateFolder(folder: string): void {
+  mkdirSync(folder, { recursive: true, mode: PRIVATE_FOLDER });
 }
+
+export const makeParent = (file: string): void => makePrivateFolder(dirname(file));
 
 /** Replaces a file as a whole: after a crash it has the old or the new contents. Only its user can read it. */
 export function replacePrivateFile(file: string, contents: string): void {
@@ -38,4 +41,36 @@ export function replacePrivateFile(file: string, contents: string): void {
     rmSync(temporary, { force: true });
     throw error;
   }
+}
+
+export interface BackgroundWrite {
+  done: Promise<void>;
+  /** Afterwards the file has the old or the new contents, and no longer changes. */
+  cancel(): void;
+}
+
+let backgroundWrites = 0;
+
+/** As `replacePrivateFile`, without blocking the process while the disk is busy. */
+export function replaceInBackground(file: string, contents: string): BackgroundWrite {
+  const temporary = `${file}.${process.pid}.${++backgroundWrites}.tmp`;
+  let isCancelled = false;
+  const write = async (): Promise<void> => {
+    await mkdir(dirname(file), { recursive: true, mode: PRIVATE_FOLDER });
+    await rm(temporary, { force: true });
+    try {
+      if (!isCancelled) await writeFile(temporary, contents, { mode: PRIVATE_FILE, flag: "wx" });
+      if (!isCancelled) await rename(temporary, file);
+    } finally {
+      await rm(temporary, { force: true });
+    }
+  };
+  return {
+    done: write(),
+    cancel() {
+      isCancelled = true;
+      // A rename that has begun is over now, or fails.
+      rmSync(temporary, { force: true });
+    },
+  };
 }

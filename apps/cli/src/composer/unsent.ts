@@ -1,7 +1,7 @@
 import { readFileSync, rmSync } from "node:fs";
 import type { AttachedByLabel } from "./attached.ts";
 import { emptyEditor, type EditorState } from "./editor.ts";
-import { replacePrivateFile } from "./private-file.ts";
+import { replaceInBackground, replacePrivateFile, type BackgroundWrite } from "./private-file.ts";
 
 /** At most so much typing is lost with the process. */
 const DELAY_MS = 200;
@@ -14,6 +14,11 @@ const systemSchedule: Schedule = (callback, ms) => {
   return () => clearTimeout(timer);
 };
 
+interface UnsentOptions {
+  schedule?: Schedule;
+  onProblem?: () => void;
+}
+
 /**
  * A copy of the unsent text in a file, so that it survives a crash. Images are not copied. A file that can't be written costs nothing but
  * the copy, and leaves the reason in `problem`.
@@ -21,14 +26,18 @@ const systemSchedule: Schedule = (callback, ms) => {
 export class UnsentText {
   readonly #file: string;
   readonly #schedule: Schedule;
+  readonly #onProblem: () => void;
   #saved = "";
   #waiting: EditorState | undefined;
+  #writing: (BackgroundWrite & { contents: string }) | undefined;
   #cancel: (() => void) | undefined;
   #problem: string | null = null;
 
-  constructor(file: string, { schedule = systemSchedule }: { schedule?: Schedule } = {}) {
+  /** `onProblem`: called whenever the text can't be saved, which may be long after `save`. */
+  constructor(file: string, { schedule = systemSchedule, onProblem = () => undefined }: UnsentOptions = {}) {
     this.#file = file;
     this.#schedule = schedule;
+    this.#onProblem = onProblem;
   }
 
   get problem(): string | null {
@@ -48,38 +57,83 @@ export class UnsentText {
   /** Soon, or at the next `flush`. */
   save(state: EditorState): void {
     this.#waiting = state;
-    this.#cancel ??= this.#schedule(() => this.flush(), DELAY_MS);
+    this.#cancel ??= this.#schedule(() => this.#saveInBackground(), DELAY_MS);
   }
 
   /** At once: before the process ends or is suspended. */
   flush(): void {
     this.#cancel?.();
     this.#cancel = undefined;
-    const state = this.#waiting;
-    this.#waiting = undefined;
-    if (!state) return;
-    const contents = state.text === "" ? "" : JSON.stringify(copyOf(state));
-    if (contents === this.#saved) return;
+    const contents = this.#unwritten();
+    if (contents === undefined || contents === this.#saved) return;
     try {
       if (contents === "") this.#remove();
       else replacePrivateFile(this.#file, contents);
-      this.#saved = contents;
-      this.#problem = null;
+      this.#succeed(contents);
     } catch (error) {
-      this.#problem = `Unsent text is not saved in ${this.#file}: ${(error as Error).message}`;
+      this.#fail(error);
+    }
+  }
+
+  /** Keys must not wait for the disk. */
+  #saveInBackground(): void {
+    this.#cancel = undefined;
+    const contents = this.#waiting && contentsOf(this.#waiting);
+    if (contents === "") return this.flush();
+    // What waits is written after what is being written.
+    if (contents === undefined || this.#writing) return;
+    this.#waiting = undefined;
+    if (contents === this.#saved) return;
+    const writing = { ...replaceInBackground(this.#file, contents), contents };
+    this.#writing = writing;
+    const end = (report: () => void) => {
+      if (this.#writing !== writing) return;
+      this.#writing = undefined;
+      report();
+      this.#saveInBackground();
+    };
+    writing.done.then(
+      () => end(() => this.#succeed(contents)),
+      (error: unknown) => end(() => this.#fail(error)),
+    );
+  }
+
+  /** Cancels what is being written, and returns what has to be written now. */
+  #unwritten(): string | undefined {
+    const [waiting, writing] = [this.#waiting, this.#writing];
+    this.#waiting = undefined;
+    this.#writing = undefined;
+    writing?.cancel();
+    if (writing && this.#read() === writing.contents) this.#saved = writing.contents;
+    return waiting ? contentsOf(waiting) : writing?.contents;
+  }
+
+  #succeed(contents: string): void {
+    this.#saved = contents;
+    this.#problem = null;
+  }
+
+  #fail(error: unknown): void {
+    this.#problem = `Unsent text is not saved in ${this.#file}: ${(error as Error).message}`;
+    this.#onProblem();
+  }
+
+  #read(): string | undefined {
+    try {
+      return readFileSync(this.#file, "utf8");
+    } catch {
+      return undefined;
     }
   }
 
   /** Another process at the same thread may have saved its own text meanwhile. */
   #remove(): void {
-    try {
-      if (readFileSync(this.#file, "utf8") !== this.#saved) return;
-    } catch {
-      return;
-    }
-    rmSync(this.#file, { force: true });
+    if (this.#read() === this.#saved) rmSync(this.#file, { force: true });
   }
 }
+
+/** Nothing for an empty text. */
+const contentsOf = (state: EditorState): string => (state.text === "" ? "" : JSON.stringify(copyOf(state)));
 
 interface UnsentCopy {
   text: string;

@@ -1,4 +1,4 @@
-import { textOf, type HarnessMessage, type Json, type Part } from "@cinch/core";
+import { textOf, type HarnessMessage, type Json, type Part, type ToolCallPart } from "@cinch/core";
 import { argumentLines } from "../argument-lines.ts";
 import type { ThreadExport } from "./thread-export.ts";
 
@@ -72,7 +72,7 @@ function blockOf(part: Part, outcomes: HarnessMessage["outcomes"]): ExportBlock[
     case "file":
       return [{ kind: "file", name: part.filename ?? part.url ?? part.mediaType }];
     case "tool-call":
-      return [callOf(part.toolName, part.input, outcomes[part.toolCallId])];
+      return [callOf(part, outcomes[part.toolCallId])];
     case "tool-result":
       return [{ kind: "text", text: `${part.toolName}: ${JSON.stringify(part.result)}` }];
     default:
@@ -80,8 +80,11 @@ function blockOf(part: Part, outcomes: HarnessMessage["outcomes"]): ExportBlock[
   }
 }
 
-function callOf(name: string, args: Json, outcome: HarnessMessage["outcomes"][string] | undefined): ExportedCall {
-  const called = { kind: "call" as const, name, input: argumentLines(args).join("\n") };
+function callOf(
+  { toolName: name, input }: ToolCallPart,
+  outcome: HarnessMessage["outcomes"][string] | undefined,
+): ExportedCall {
+  const called = { kind: "call" as const, name, input: argumentLines(outcome?.args ?? input).join("\n") };
   if (!outcome) return { ...called, diff: null, output: null, status: "open", durationMs: 0 };
   const { result, isError, unknown, durationMs } = outcome;
   const diff = diffIn(result.details);

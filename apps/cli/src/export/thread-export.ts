@@ -64,9 +64,10 @@ class ExportFold {
     for (const part of message.content) if (part.type === "tool-call") this.#callers.set(part.toolCallId, shown);
   }
 
-  #called({ toolCallId, result, isError, unknown = false, durationMs }: DurableEvent<"tool_end">): void {
+  #called({ toolCallId, result, isError, unknown = false, durationMs, args }: DurableEvent<"tool_end">): void {
     const caller = this.#callers.get(toolCallId);
-    if (caller) caller.outcomes[toolCallId] = { result, isError, unknown, durationMs };
+    const edited = args === undefined ? {} : { args };
+    if (caller) caller.outcomes[toolCallId] = { result, isError, unknown, durationMs, ...edited };
   }
 
   result(): ThreadExport {

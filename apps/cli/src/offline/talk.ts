@@ -4,19 +4,19 @@ const WHO = "I am the offline model that comes with Cinch: rule-based, without a
 
 const HELP = `${WHO} I answer from fixed rules, but the tools that I call are real. Try:
 
-  what time is it and what is 3*7?       two tools at once
-  count to 5 with the counter tool       five steps, one after the other (add "slowly")
-  wait 20 seconds, then roll two dice    something to interrupt: Ctrl-C, or kill -9 and --continue
-  count the words in "to be or not"      another tool
-  list the files · read package.json     the files of this folder
-  search for "TODO"                      in all of them
-  run node --version                     a command, which you approve first
-  write "hello" to hello.txt             an edit, which you approve first
-  ask me which colour I like             a question to you
-  my name is Ada                         later: what is my name? what did I say first?
-  remember that …                        later: what do you remember?
-  tell me a story                        a longer answer, to watch it stream
-  say …                                  I repeat it
+    what time is it and what is 3*7?       two tools at once
+    count to 5 with the counter tool       five steps, one after the other (add "slowly")
+    wait 20 seconds, then roll two dice    something to interrupt: Ctrl-C, or kill -9 and --continue
+    count the words in "to be or not"      another tool
+    list the files · read package.json     the files of this folder
+    search for "TODO"                      in all of them
+    run node --version                     a command, which you approve first
+    write "hello" to hello.txt             an edit, which you approve first
+    ask me which colour I like             a question to you
+    my name is Ada                         later: what is my name? what did I say first?
+    remember that …                        later: what do you remember?
+    tell me a story                        a longer answer, to watch it stream
+    say …                                  I repeat it
 
 With a key in the environment, --model anthropic/…, openai/… or google/… talks to a real one.`;
 

@@ -6,7 +6,7 @@ import type { Waiting } from "./waiting.ts";
 /** What waits, in full: a person must see all of what an answer allows. `answer` is the command that answers, up to the answer. */
 export function waitingText(waiting: Waiting, answer: string): string {
   const asker = [...waiting.path.map((name) => short(name, 40)), short(waiting.toolName, 40)].join(" › ");
-  const head = `${waiting.id}  ${asker} ${ASKS[waiting.kind]}`;
+  const head = `${waiting.id}  ${asker} ${ASKS[waiting.kind]}${notListed(waiting)}:`;
   const body = bodyOf(waiting).flatMap((text) => text.split("\n"));
   return [
     head,
@@ -16,11 +16,16 @@ export function waitingText(waiting: Waiting, answer: string): string {
 }
 
 const ASKS = {
-  approval: "asks whether it may run:",
-  question: "asks:",
-  plan: "asks whether this plan is right:",
-  data: "waits for an answer:",
+  approval: "asks whether it may run",
+  question: "asks",
+  plan: "asks whether this plan is right",
+  data: "waits for an answer",
 } as const;
+
+const notListed = (waiting: Waiting): string =>
+  waiting.kind === "approval" && waiting.skill !== null
+    ? `, not listed by the skill "${short(waiting.skill, 40)}"`
+    : "";
 
 /** A tab is not a hidden character. */
 const shownLine = (line: string): string => reveal(line.replaceAll("\t", "    "));

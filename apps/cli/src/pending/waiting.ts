@@ -25,6 +25,8 @@ export type Waiting =
       decisions: readonly string[];
       /** What the call would do, such as `{ diff }`. */
       preview: Json;
+      /** The loaded skill because of which the call asks. */
+      skill: string | null;
     })
   | (WaitingCall & { kind: "question" } & AskUserPayload)
   | (WaitingCall & { kind: "plan" } & SubmitPlanPayload)
@@ -37,8 +39,8 @@ export function waitingOf(call: PendingCall): Waiting {
   const { threadId, path, toolCallId, toolName, args, seq, at } = call;
   const waiting = { id: idOf(call), threadId, path, toolCallId, toolName, args, seq, at };
   if ("digest" in call) {
-    const { digest, suggestion, decisions, preview } = call;
-    return { ...waiting, kind: "approval", digest, suggestion, decisions, preview };
+    const { digest, suggestion, decisions, preview, skill } = call;
+    return { ...waiting, kind: "approval", digest, suggestion, decisions, preview, skill };
   }
   if (isSuspendedBy(call, "ask_user")) {
     const { question, options, multiple }: AskUserPayload = call.suspendPayload;

@@ -1,7 +1,7 @@
 import { ExitCode } from "../exit.ts";
 
 /** With `npm start`, one Ctrl-C arrives twice: from the terminal and from npm. Two within this time count as one. */
-const SAME_KEY_MS = 200;
+export const SAME_KEY_MS = 200;
 
 /** The signals and the closed stdout that end a run. Before `onInterrupt` is set nothing has started, so the process exits at once. */
 export class Shutdown {

@@ -54,7 +54,7 @@ export class TextView implements View {
       case "subagent_tool_end":
         return this.#note(result({ ...event, toolName: calledBy(event) }));
       case "tool_suspended":
-        return this.#note(`? ${event.toolName} waits: ${short(JSON.stringify(event.suspendPayload))}`);
+        return this.#note(`? ${short(event.toolName)} waits: ${short(JSON.stringify(event.suspendPayload))}`);
       case "info":
         return this.#note(`note: ${short(event.message, 300)}`);
       case "error":
@@ -135,9 +135,11 @@ interface CallEnd extends Pick<Event<"tool_end">, "toolName" | "result" | "isErr
 }
 
 function result({ toolName, result: { content }, isError, unknown, durationMs }: CallEnd): string {
-  if (unknown) return `? ${toolName}: outcome unknown, reported to the model as such`;
+  // The model may call a tool by any name.
+  const name = short(toolName);
+  if (unknown) return `? ${name}: outcome unknown, reported to the model as such`;
   const mark = isError ? "✗" : "←";
-  return `${mark} ${toolName}: ${short(textOf(content))}${durationMs >= 1_000 ? ` (${seconds(durationMs)})` : ""}`;
+  return `${mark} ${name}: ${short(textOf(content))}${durationMs >= 1_000 ? ` (${seconds(durationMs)})` : ""}`;
 }
 
 const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;

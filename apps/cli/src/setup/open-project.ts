@@ -50,7 +50,7 @@ export async function openProject({
   const workspace = workspaceOf(place, config);
   const toys = await toysOf({ isOffline, ledger: envValue(env, "CINCH_LEDGER") });
   const tools = [...Object.keys({ ...workspace.tools, ...toys }), ...BUILT_IN_TOOLS];
-  const subagents = subagentsOf({ ...place, folders: config.agents, workspaceTools: workspace.tools, tools });
+  const subagents = subagentsOf({ ...place, folders: config.agents, tools });
   const { known, notes: ruleNotes } = knownRules(config.rules, tools);
   const rules = [...toyRules(toys), ...known];
   const database = databaseOf({ ...place, flag: flags.db });

@@ -17,3 +17,7 @@ export function featuresOf(env: Record<string, string | undefined>): Features {
       env["TMUX"] !== undefined || !(env["XTERM_VERSION"] || env["STY"] || /^(linux|rxvt)/.test(env["TERM"] ?? "")),
   };
 }
+
+/** Whether the user, or the terminal, wants lines of text: a screen reader, braille, a shell in an editor. */
+export const isForLines = (env: Record<string, string | undefined>): boolean =>
+  env["TERM"] === "dumb" || Boolean(env["ACCESSIBLE"]);

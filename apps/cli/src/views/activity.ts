@@ -10,7 +10,7 @@ import { providerName } from "./status.ts";
 import type { ViewContext } from "./view.ts";
 
 /** What is being waited for. */
-interface Wait {
+export interface TurnWait {
   what: Span[];
   since: number | null;
 }
@@ -20,25 +20,25 @@ export function activityLines(display: HarnessDisplayState, activity: Activity, 
   switch (display.status) {
     case "idle":
     case "parked":
-      return activity.compacting === null ? [] : [waitLine(waitFor(display, activity, context), [], context)];
+      return activity.compacting === null ? [] : [waitLine(turnWait(display, activity, context), [], context)];
     case "waiting":
       return [oneRow([signs.asks, span(" "), ...questionSpans(display)], context)];
     case "running":
       return [
-        waitLine(waitFor(display, activity, context), activity.stopping ? [] : [span("Esc stops", dim)], context),
+        waitLine(turnWait(display, activity, context), activity.stopping ? [] : [span("Esc stops", dim)], context),
       ];
   }
 }
 
 /** What does not fit is dropped from the right. */
-function waitLine({ what, since }: Wait, hint: Span[], context: ViewContext): Line {
+function waitLine({ what, since }: TurnWait, hint: Span[], context: ViewContext): Line {
   const fields = [[spinner(context), span(" "), ...what]];
   if (since !== null) fields.push([span(formatElapsed(context.now - since), dim)]);
   if (hint.length > 0) fields.push(hint);
   return oneRow(joinedSpans(fittingFields(fields, context)), context);
 }
 
-function waitFor(display: HarnessDisplayState, activity: Activity, { now }: ViewContext): Wait {
+export function turnWait(display: HarnessDisplayState, activity: Activity, { now }: ViewContext): TurnWait {
   const { asked, retry, compacting, stopping } = activity;
   if (stopping) return { what: [span("stops")], since: null };
   if (retry) {
@@ -60,7 +60,7 @@ function modelText({ modelId, currentMessage }: HarnessDisplayState): string {
   return newest.type === "reasoning" ? `${name} thinks` : `${name} answers`;
 }
 
-function callsWait({ activeTools }: HarnessDisplayState, { started }: Activity): Wait | null {
+function callsWait({ activeTools }: HarnessDisplayState, { started }: Activity): TurnWait | null {
   const running = Object.values(activeTools).filter(({ status }) => status === "running");
   const [first] = running;
   if (!first) return null;
@@ -69,7 +69,7 @@ function callsWait({ activeTools }: HarnessDisplayState, { started }: Activity):
   return { what, since: since === Infinity ? null : since };
 }
 
-function subagentsWait({ activeSubagents, activeTools }: HarnessDisplayState): Wait | null {
+function subagentsWait({ activeSubagents, activeTools }: HarnessDisplayState): TurnWait | null {
   const active = Object.values(activeSubagents).filter(({ endedAt }) => endedAt === null);
   const waiting = Object.values(activeTools).some(({ forChildren }) => forChildren);
   if (active.length === 0 && !waiting) return null;

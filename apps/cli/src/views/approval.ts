@@ -1,5 +1,6 @@
 import type { ApprovalAnswer, Decision, Json, PendingApproval } from "@cinch/core";
 import type { KeyEvent } from "../terminal/keys.ts";
+import { line, type Line } from "../terminal/line.ts";
 import { approvalLines, approvalTitle, commandArgs } from "./approval-content.ts";
 import { choiceRows, movedMark, quotedLabel, takenChoice, type KeyChoice } from "./choices.ts";
 import { withContent } from "./gutter.ts";
@@ -54,12 +55,38 @@ export const approvalPanel: Panel<ApprovalState, ApprovalChoice> = {
   },
   view({ approval, marked, reason }, context) {
     const title = askTitle(approvalTitle(approval), approval.path, context);
-    const above = withContent(title, approvalLines(approval, context), context);
+    const above = withContent([...title, ...skillLine(approval)], approvalLines(approval, context), context);
     if (!reason) return laidOut({ ...above, ...choiceRows(approvalChoices(approval), marked, context) }, context);
-    const { line, column } = fieldRow(reason, context.width, "Why not? ");
-    return laidOut({ ...above, body: [line], at: 0, column }, context);
+    const { line: field, column } = fieldRow(reason, context.width, "Why not? ");
+    return laidOut({ ...above, body: [field], at: 0, column }, context);
+  },
+  inLines(state, context) {
+    const { approval, reason } = state;
+    if (reason) {
+      const typed = (message: string) => answered(approval, { decision: "decline", message: message.trim() });
+      const back: PanelStep<ApprovalState, ApprovalChoice> = { kind: "state", state: { ...state, reason: null } };
+      return {
+        lines: [],
+        choices: [],
+        typed: { prompt: "Why not?", step: typed },
+        empty: { label: "goes back", step: back },
+      };
+    }
+    const choices = approvalChoices(approval)
+      .filter(({ id }) => id !== "view")
+      .map(({ id, key, label }) => ({
+        letter: key,
+        label: id === "reason" ? "decline with a reason" : label,
+        step: acted(state, id),
+      }));
+    const title = askTitle(approvalTitle(approval), approval.path, context);
+    return { lines: [...title, ...approvalLines(approval, context)], choices };
   },
 };
+
+/** The call might run without a question otherwise. */
+const skillLine = ({ skill }: PendingApproval): Line[] =>
+  skill === null ? [] : [line(`not listed by the skill ${quotedLabel(skill)}`, { dim: true })];
 
 function acted(state: ApprovalState, action: ApprovalAction): PanelStep<ApprovalState, ApprovalChoice> {
   switch (action) {

@@ -13,8 +13,6 @@ export type RecordedOutcome = HarnessMessage["outcomes"][string];
 export interface ShownCall {
   toolName: string;
   args: Json;
-  /** By the user. */
-  declined?: boolean;
 }
 
 const MAX_COMMAND_LINES = 10;
@@ -22,9 +20,11 @@ const MAX_ARGUMENT = 2_000;
 const OUTPUT_ROWS = 3;
 
 /** A call that has ended, as it is printed: one line, and what its result shows. */
-export function endedCallLines(call: ShownCall, outcome: RecordedOutcome, context: ViewContext): Line[] {
+export function endedCallLines(asked: ShownCall, outcome: RecordedOutcome, context: ViewContext): Line[] {
+  const call = { ...asked, args: outcome.args ?? asked.args };
   const { sign, label, marks, body } = shownOutcome(call, outcome, context);
-  const [first = "", ...more] = argumentLines(call);
+  const isCommand = call.toolName === "execute";
+  const [first = "", ...more] = isCommand ? argumentLines(call) : [firstOf(call.args, call.toolName)];
   const title = titleSpans(sign, label ?? call.toolName, first);
   const time = outcome.durationMs > 0 ? [span(formatDuration(outcome.durationMs), dim)] : [];
   const head = marks.length === 0 ? title : [...title, span("  "), ...marks];
@@ -94,7 +94,7 @@ function argumentLines({ toolName, args }: ShownCall): string[] {
 
 /** What follows the first line of a command is neither cut nor indented, so that it can be copied. */
 function commandLines(rest: readonly string[], context: ViewContext): Line[] {
-  const { rows, more } = firstLines(rest, MAX_COMMAND_LINES);
+  const { rows, more } = firstLines(rest, MAX_COMMAND_LINES, context);
   const lines = rows.map((row): Line => ({ spans: [revealedSpan(row)], wrap: "terminal" }));
   return more === "" ? lines : [...lines, oneRow([span(more, dim)], context)];
 }

@@ -3,7 +3,7 @@ import type { Line } from "../terminal/line.ts";
 import { wrapLines } from "../text/wrap.ts";
 import { signs } from "./signs.ts";
 import { dim, roomOf, span } from "./spans.ts";
-import type { ViewContext } from "./view.ts";
+import { keyOrCommand, type ViewContext } from "./view.ts";
 
 /** What the user can do next, by the code of the error. */
 const NEXT_STEPS: Readonly<Record<string, string>> = {
@@ -25,7 +25,8 @@ export function errorLines(error: HarnessDisplayState["lastError"], context: Vie
   const { code, message, retryable } = error;
   const known = Object.hasOwn(NEXT_STEPS, code) ? NEXT_STEPS[code] : undefined;
   const next = known ?? (retryable ? "Send a message to try again." : "Send another message, or go back with Esc Esc.");
-  return failureLines({ what: message, detail: code, next }, context);
+  const rewind = keyOrCommand("Esc Esc", "/rewind", context);
+  return failureLines({ what: message, detail: code, next: next.replace("Esc Esc", rewind) }, context);
 }
 
 /** A turn that reached a limit. An error has lines of its own. */

@@ -31,7 +31,7 @@ export function shownOutcome(call: ShownCall, outcome: RecordedOutcome, context:
   const details = jsonFields(result.details);
   const content = textOf(result.content);
   if (unknown) return { sign: signs.unknown, marks: [mark("outcome unknown")], body: excerpt(content, context) };
-  if (isError) return failed(call, outcome, context);
+  if (isError) return failed(outcome, context);
   if (typeof details["diff"] === "string") return edited(details["diff"], context);
   switch (call.toolName) {
     case "execute":
@@ -59,12 +59,14 @@ function listed(tasks: readonly ShownTask[], context: ViewContext): ShownOutcome
 }
 
 /** A call that was not run says why in its text. */
-function failed(call: ShownCall, { result }: RecordedOutcome, context: ViewContext): ShownOutcome {
+function failed({ result }: RecordedOutcome, context: ViewContext): ShownOutcome {
   const body = excerpt(withoutTags(textOf(result.content)), context);
-  if (call.declined) return { sign: signs.failed, marks: [mark("declined")], body };
-  const isDenied = jsonFields(result.details)["code"] === "PERMISSION_DENIED";
-  return { sign: signs.failed, marks: isDenied ? [mark("denied")] : [], body };
+  const word = NOT_RUN[String(jsonFields(result.details)["code"])];
+  return { sign: signs.failed, marks: word === undefined ? [] : [mark(word)], body };
 }
+
+/** By the code of a result. */
+const NOT_RUN: Readonly<Record<string, string>> = { DECLINED: "declined", PERMISSION_DENIED: "denied" };
 
 function edited(unified: string, context: ViewContext): ShownOutcome {
   const hunks = diffHunks(unified);
@@ -80,7 +82,7 @@ function edited(unified: string, context: ViewContext): ShownOutcome {
     if (left > 0 && body.length === DIFF_ROWS) break;
     body.push(line);
   }
-  if (left > 0) body.push(oneRow([span(`  ${moreLines(left)}`, dim)], context));
+  if (left > 0) body.push(oneRow([span(`  ${moreLines(left, context)}`, dim)], context));
   const marks = [span(`+${added}`, { color: "green" }), span(" "), span(`−${removed}`, { color: "red" })];
   return { sign: signs.done, marks: missing > 0 ? [...marks, mark(" and more")] : marks, body };
 }
@@ -108,13 +110,13 @@ const mark = (what: string): Span => span(what, dim);
 
 /** The first lines of a result. */
 function excerpt(content: string, context: ViewContext): Line[] {
-  const { rows, more } = firstLines(linesIn(content), EXCERPT_ROWS);
+  const { rows, more } = firstLines(linesIn(content), EXCERPT_ROWS, context);
   return indented(more === "" ? rows : [...rows, more], context);
 }
 
 /** The last lines of an output. */
 function ending(lines: readonly string[], most: number, context: ViewContext): Line[] {
-  const { rows, more } = firstLines(lines.toReversed(), most);
+  const { rows, more } = firstLines(lines.toReversed(), most, context);
   const last = rows.toReversed();
   return indented(more === "" ? last : [more, ...last], context);
 }

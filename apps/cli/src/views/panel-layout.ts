@@ -46,6 +46,7 @@ export function titleLine(words: string, hint: string, { width }: { width: numbe
   const left: Span = { text: text(words), style: { bold: true } };
   const right: Span = { text: text(hint), style: { dim: true } };
   const gap = width - 1 - widthOf(left.text) - widthOf(right.text);
+  if (gap === Infinity && hint !== "") return { spans: [left, { text: text("  ") }, right] };
   if (hint === "" || gap < MIN_GAP) return { spans: [left] };
   return { spans: [left, { text: text(" ".repeat(gap)) }, right] };
 }

@@ -5,7 +5,7 @@ import { line, text, type Line, type Span } from "../terminal/line.ts";
 import { clipped, widthOf } from "../terminal/width.ts";
 import { CHOICE_MARK } from "./choices.ts";
 import { clippedLine, laidOut, titleLine } from "./panel-layout.ts";
-import type { Panel, PanelContext, PanelStep, PanelView } from "./panel.ts";
+import type { Panel, PanelContext, PanelInLines, PanelStep, PanelView } from "./panel.ts";
 import { fieldAfter, fieldRow, fieldText, textField, type TextField } from "./text-field.ts";
 
 export interface PickerState<T> {
@@ -19,6 +19,8 @@ export interface PickerState<T> {
   /** What `list.search` has loaded for a query. */
   found: { query: string; items: readonly PickItem<T>[] } | null;
   preview: { key: PreviewKey<T>; lines: readonly Line[] } | null;
+  /** In lines of text, where nothing is marked: the user has taken the item and is shown what it would do. */
+  taken: boolean;
 }
 
 export interface PreviewKey<T> {
@@ -45,10 +47,47 @@ export const pickerState = <T>(list: PickList<T>): PickerState<T> => ({
   way: 0,
   found: null,
   preview: null,
+  taken: false,
 });
 
 /** A list that is searched by typing. */
-export const pickerPanel = <T>(): Panel<PickerState<T>, PickerChoice<T>> => ({ reduce, view });
+export const pickerPanel = <T>(): Panel<PickerState<T>, PickerChoice<T>> => ({ reduce, view, inLines });
+
+type PickerStep<T> = PanelStep<PickerState<T>, PickerChoice<T>>;
+
+function inLines<T>(state: PickerState<T>): PanelInLines<PickerStep<T>> {
+  const { list, items, taken } = state;
+  if (taken) return takenInLines(state);
+  const asksMore = list.preview !== undefined || list.ways !== undefined;
+  const take = (marked: number): PickerStep<T> => {
+    const at = { ...state, marked };
+    return asksMore ? { kind: "state", state: { ...at, taken: true } } : chosen(at);
+  };
+  const typed = (query: string): PickerStep<T> => ({
+    kind: "state",
+    state: searched({ ...state, query: textField({ initial: query.trim() }) }),
+  });
+  return {
+    lines: [line(list.title), ...(items.length === 0 ? [line("Nothing fits.")] : [])],
+    choices: items.map(({ label, details = [] }, index) => ({
+      label: [label, ...details].map((cell) => text(cell)).join("  "),
+      step: take(index),
+    })),
+    typed: { prompt: "words to search for", step: typed },
+    empty: { label: "closes", step: { kind: "choice", choice: { value: undefined } } },
+  };
+}
+
+/** What the item would do, and in which ways. */
+function takenInLines<T>(state: PickerState<T>): PanelInLines<PickerStep<T>> {
+  const { list, items, marked, preview } = state;
+  const ways = list.ways ?? [{ key: "y", label: "yes" }];
+  return {
+    lines: [line(items[marked]!.label), ...(preview?.lines ?? [])],
+    choices: ways.map(({ key, label }, way) => ({ letter: key, label, step: chosen({ ...state, way }) })),
+    empty: { label: "goes back", step: { kind: "state", state: { ...state, taken: false } } },
+  };
+}
 
 function reduce<T>(state: PickerState<T>, event: KeyEvent): PanelStep<PickerState<T>, PickerChoice<T>> {
   const moved = movedBy(event);

@@ -83,14 +83,39 @@ export const planPanel: Panel<PlanState, PlanChoice> = {
     return taken === undefined ? { kind: "ignored" } : acted(state, taken);
   },
   view(state, context) {
-    const { plan, marked, reply, edited } = state;
-    const words = edited === null ? "Carry out this plan?" : "Carry out the plan as you edited it?";
-    const title = askTitle(words, plan.path, context);
+    const { plan, marked, reply } = state;
+    const title = askTitle(planTitle(state), plan.path, context);
     if (!reply) return laidOut({ title, ...choiceRows(planChoices(state), marked, context) }, context);
     const { line: row, column } = fieldRow(reply, context.width, "Answer: ");
     return laidOut({ title, body: [row], at: 0, column }, context);
   },
+  inLines(state, context) {
+    const { plan, reply, edited } = state;
+    if (reply) {
+      const step = (feedback: string) => answered(state, { action: "rejected", feedback: feedback.trim() });
+      const back: PanelStep<PlanState, PlanChoice> = { kind: "state", state: { ...state, reply: null } };
+      return {
+        lines: [],
+        choices: [],
+        typed: { prompt: "your answer", step },
+        empty: { label: "goes back", step: back },
+      };
+    }
+    const { title, plan: whole } = plan.suspendPayload;
+    const shown = planLines({ title, plan: edited ?? whole }, { width: context.width, wrap: "terminal" });
+    return {
+      lines: [...shown, ...askTitle(planTitle(state), plan.path, context)],
+      choices: planChoices(state).map(({ id, key, label }) => ({
+        letter: key,
+        label: id === "edit" ? "edit" : label,
+        step: acted(state, id),
+      })),
+    };
+  },
 };
+
+const planTitle = ({ edited }: PlanState): string =>
+  edited === null ? "Carry out this plan?" : "Carry out the plan as you edited it?";
 
 function acted(state: PlanState, action: PlanAction): PanelStep<PlanState, PlanChoice> {
   const { edited, plan } = state;

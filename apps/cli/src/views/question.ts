@@ -64,6 +64,25 @@ export const questionPanel: Panel<QuestionState, SuspensionChoice> = {
     const at = rows.slice(0, marked).flat().length;
     return laidOut({ ...above, body: [...rows.flat(), line], at, column: isTyping ? column : undefined }, context);
   },
+  inLines(state, context) {
+    const { question } = state;
+    const options = optionsOf(state);
+    const chosen = (indices: readonly number[]) =>
+      entered({ ...state, marked: indices[0]!, chosen: isMultiple(state) ? new Set(indices) : state.chosen });
+    const typed = (own: string) =>
+      entered({ ...state, marked: options.length, field: textField({ initial: own.trim() }) });
+    return {
+      lines: [titleLine(titleOf(question), "", context), ...questionLines(question, context)],
+      choices: options.map(({ label, description }, index) => ({
+        label: [label.trim(), ...(description ? [description.trim()] : [])]
+          .map((part) => text(part, { reveal: true }))
+          .join(": "),
+        step: chosen([index]),
+      })),
+      ...(isMultiple(state) && options.length > 0 && { several: chosen }),
+      typed: { prompt: "your answer", step: typed },
+    };
+  },
 };
 
 /** To be printed above the panel if `questionIsLong`. */

@@ -50,7 +50,7 @@ export function withRight(left: readonly Span[], right: readonly Span[], context
   const room = roomOf(context);
   const used = spansWidth(left) + spansWidth(right);
   if (right.length === 0 || used + MIN_GAP > room) return [...left];
-  const gap = Math.max(MIN_GAP, Math.min(room, MAX_ALIGNED) - used);
+  const gap = room === Infinity ? MIN_GAP : Math.max(MIN_GAP, Math.min(room, MAX_ALIGNED) - used);
   return [...left, span(" ".repeat(gap)), ...right];
 }
 

@@ -2,7 +2,7 @@ import type { Json, PendingSuspension } from "@cinch/core";
 import type { Line } from "../terminal/line.ts";
 import { gutterRows, isLong, rememberedRows, withContent } from "./gutter.ts";
 import { laidOut, titleLine } from "./panel-layout.ts";
-import type { Panel, PanelContext } from "./panel.ts";
+import type { Panel, PanelContext, PanelStep } from "./panel.ts";
 import type { SuspensionChoice } from "./question.ts";
 import { fieldAfter, fieldRow, fieldText, textField, type TextField } from "./text-field.ts";
 
@@ -18,26 +18,36 @@ export const suspensionPanel: Panel<SuspensionState, SuspensionChoice> = {
   reduce(state, event) {
     const { suspension, field } = state;
     const typed = fieldText(field).trim();
-    if (event.type === "key" && event.key === "enter") {
-      if (typed === "") return { kind: "state", state };
-      const { threadId, toolCallId, seq } = suspension;
-      const answer = { threadId, toolCallId, seq, resumeData: valueOf(typed) };
-      return { kind: "choice", choice: { kind: "answer", answer } };
-    }
+    if (event.type === "key" && event.key === "enter")
+      return typed === "" ? { kind: "state", state } : answered(suspension, typed);
     if (event.type === "key" && event.key === "escape" && typed !== "")
       return { kind: "state", state: { ...state, field: textField() } };
     const next = fieldAfter(field, event);
     return next ? { kind: "state", state: { ...state, field: next } } : { kind: "ignored" };
   },
   view({ suspension, field }, context) {
-    const { path } = suspension;
-    const words = path.length === 0 ? "A tool waits for data" : `A tool waits for data in ${path.join(" › ")}`;
-    const title = titleLine(words, "JSON or text, Enter", context);
+    const title = titleLine(titleOf(suspension), "JSON or text, Enter", context);
     const above = withContent([title], suspensionLines(suspension, context), context);
     const { line, column } = fieldRow(field, context.width);
     return laidOut({ ...above, body: [line], at: 0, column: context.active ? column : undefined }, context);
   },
+  inLines: ({ suspension }, context) => ({
+    lines: [titleLine(titleOf(suspension), "", context), ...suspensionLines(suspension, context)],
+    choices: [],
+    typed: { prompt: "JSON or text", step: (typed) => answered(suspension, typed.trim()) },
+  }),
 };
+
+const titleOf = ({ path }: PendingSuspension): string =>
+  path.length === 0 ? "A tool waits for data" : `A tool waits for data in ${path.join(" › ")}`;
+
+function answered(
+  { threadId, toolCallId, seq }: PendingSuspension,
+  typed: string,
+): PanelStep<SuspensionState, SuspensionChoice> {
+  const answer = { threadId, toolCallId, seq, resumeData: valueOf(typed) };
+  return { kind: "choice", choice: { kind: "answer", answer } };
+}
 
 /** To be printed above the panel if `suspensionIsLong`. */
 export const suspensionLines = (suspension: PendingSuspension, { width }: { width: number }): readonly Line[] =>

@@ -90,4 +90,14 @@ export const textFieldPanel: Panel<TextFieldState, TextFieldChoice> = {
     const heading = titleLine(title, "Enter, or Esc closes", context);
     return laidOut({ title: [heading], body: [line], at: 0, column }, context);
   },
+  inLines({ title, field: { hidden, editor } }) {
+    const initial = editor.text === "" || hidden ? [] : [{ spans: [{ text: text(`Now: ${editor.text}`) }] }];
+    const closed = { kind: "choice", choice: { text: undefined } } as const;
+    return {
+      lines: initial,
+      choices: [],
+      typed: { prompt: title, hidden, step: (typed) => ({ kind: "choice", choice: { text: typed } }) },
+      empty: { label: "closes", step: closed },
+    };
+  },
 };

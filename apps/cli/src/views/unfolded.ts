@@ -69,7 +69,7 @@ export function unfoldedCallLines(
   { toolName, input }: ToolCallPart,
   outcome: HarnessMessage["outcomes"][string] | undefined,
 ): Line[] {
-  const lines = [callTitle(toolName, outcome), ...argumentRows(input)];
+  const lines = [callTitle(toolName, outcome), ...argumentRows(outcome?.args ?? input)];
   if (!outcome) return lines;
   const { details, content } = outcome.result;
   const diff = typeof details === "object" && details && !Array.isArray(details) ? details["diff"] : undefined;

@@ -48,6 +48,15 @@ test("/help opens in the pager with the commands and the keys in force, and a wr
   await terminal.until(() => terminal.screenText().trimEnd().endsWith("shell$"));
 });
 
+test("what a command says is broken at words", async () => {
+  using place = new AppFolder();
+  const terminal = await place.start("edits");
+  await terminal.send("/tasks");
+  await terminal.until(
+    /\nThere are no tasks\. The agent writes a list for work of several steps; you can\nask for one\.\n/,
+  );
+});
+
 test("--resume without an id asks which thread, and Esc starts a new one", async () => {
   using place = new AppFolder();
   const empty = await place.start("edits", { args: "--resume" });

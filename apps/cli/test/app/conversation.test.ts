@@ -70,3 +70,14 @@ test("Esc stops the turn, the text stays, and Enter on an empty line sends what 
   terminal.type(`\u0015${ENTER}`);
   await terminal.until(/You {2}later[^]*The second one is long\./);
 });
+
+test("a turn that fails says why and what to do, once for each turn", async () => {
+  using place = new AppFolder();
+  const terminal = await place.start("fails");
+  const failures = () =>
+    terminal.screenText().split(/✗ the provider is on fire .*\n {2}Send another message/).length - 1;
+  await terminal.send("hello");
+  await terminal.until(() => failures() === 1);
+  await terminal.send("again");
+  await terminal.until(() => failures() === 2);
+});

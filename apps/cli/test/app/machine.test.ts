@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { test } from "node:test";
@@ -88,6 +89,21 @@ test("the branch is read of a repository, of a worktree, and of a commit", async
   place.write("real/HEAD", "0123456789abcdef\n");
   place.write("tree/.git", `gitdir: ${join(place.folder, "real")}\n`);
   assert.equal(await gitBranch(join(place.folder, "tree")), "0123456");
+});
+
+test("no pipe, device or huge file in the place of a branch is waited for, or read whole", async () => {
+  using place = temporary();
+  const repository = (name: string) => {
+    place.write(`${name}/.git/index`, "");
+    return { folder: join(place.folder, name), head: join(place.folder, name, ".git/HEAD") };
+  };
+  const [pipe, device, huge] = [repository("pipe"), repository("device"), repository("huge")];
+  execFileSync("mkfifo", [pipe.head]);
+  symlinkSync("/dev/zero", device.head);
+  place.write("huge/.git/HEAD", "ref: refs/heads/main\n");
+  truncateSync(huge.head, 8 * 1024 ** 3);
+  const branches = await Promise.all([pipe, device, huge].map(({ folder }) => gitBranch(folder)));
+  assert.deepEqual(branches, [null, null, "main"]);
 });
 
 test("a command of the user runs in the folder; its output is kept by its end, and how it ended", async () => {

@@ -165,3 +165,9 @@ test("as many rows up as down lead back", () => {
     ),
   );
 });
+
+test("a search that finds a text a hundred thousand times in one line does not stop the app", () => {
+  const state = after(opened("end"), older([line("y ".repeat(250_000))]), ...typed("/y y"), key("enter"));
+  assert.equal(content(state).length, 4);
+  assert.match(styledText(pagerView(state).lines[0]!), /inverse/);
+});

@@ -34,6 +34,7 @@ const approvalOf = (call: string, digest: string): PendingApproval => ({
   toolName: "execute",
   args: { command: `run ${call} ${digest}` },
   preview: null,
+  skill: null,
   category: "execute",
   digest,
   suggestion: "run *",
@@ -131,6 +132,16 @@ class Desk {
   }
 }
 
+/** Keyboards repeat a key that is held after a pause, and then often. */
+function hold(desk: Desk, event: KeyEvent, firstPause = 660): void {
+  desk.press(event);
+  desk.wait(firstPause);
+  for (let at = 0; at < 100; at++) {
+    desk.press(event);
+    desk.wait(30);
+  }
+}
+
 const [a, b] = [approvalOf("a", "1"), approvalOf("b", "1")];
 const ids = (desk: Desk) => desk.taken.map(({ id }) => id);
 
@@ -209,18 +220,41 @@ test("Enter in the first 300 ms is ignored, however often it repeats", () => {
   assert.deepEqual(ids(desk), [panelId(a)]);
 });
 
-test("a key that is held down answers one panel, and writes nothing", () => {
+test("a key that is held down answers one panel, and writes nothing, however late the keyboard begins to repeat", () => {
+  for (const pause of [30, 250, 400, 500, 660]) {
+    for (const event of [typed("y"), key("enter")]) {
+      const desk = new Desk();
+      desk.show(a, b);
+      desk.wait(GUARD_MS);
+      hold(desk, event, pause);
+      assert.deepEqual([desk.composer.text, ids(desk)], ["", [panelId(a)]]);
+      desk.wait(QUIET_MS);
+      desk.press(event);
+      assert.deepEqual(ids(desk), [panelId(a), panelId(b)]);
+    }
+  }
+});
+
+test("the Enter that sent a message, when it is held, answers no panel that appears meanwhile", () => {
+  const desk = new Desk();
+  desk.press(typed("m"));
+  desk.press(key("enter"));
+  desk.wait(100);
+  desk.show(a);
+  desk.wait(560);
+  hold(desk, key("enter"), 30);
+  assert.deepEqual([desk.sent, ids(desk)], [["m"], []]);
+});
+
+test("the same key pressed twice in a row answers two panels, if a user can have read the second", () => {
   const desk = new Desk();
   desk.show(a, b);
   desk.wait(GUARD_MS);
-  for (let at = 0; at < 100; at++) {
+  for (const pause of [600, 600, 0]) {
     desk.press(typed("y"));
-    desk.wait(30);
+    desk.wait(pause);
   }
-  assert.deepEqual([desk.composer.text, ids(desk)], ["", [panelId(a)]]);
-  desk.wait(QUIET_MS);
-  desk.press(typed("y"));
-  assert.deepEqual(ids(desk), [panelId(a), panelId(b)]);
+  assert.deepEqual([desk.composer.text, ids(desk)], ["", [panelId(a), panelId(b)]]);
 });
 
 test("two panels are answered one after the other, without a pause for typing", () => {

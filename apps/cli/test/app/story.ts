@@ -138,7 +138,7 @@ export class Story {
   finish(
     part: Part,
     result: ToolResult = { content: "done" },
-    more: { isError?: boolean; unknown?: boolean; durationMs?: number } = {},
+    more: { isError?: boolean; unknown?: boolean; durationMs?: number; args?: Json } = {},
   ): this {
     if (part.type !== "tool-call") return this;
     const { toolCallId, toolName } = part;

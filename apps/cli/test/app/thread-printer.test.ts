@@ -247,8 +247,11 @@ test("a call that the user has edited is printed as it ran", () => {
   const story = new Story().begin().answer([one]);
   const edit = { toolCallId: "a", toolName: "execute", decision: "edit" as const, digest: "d" };
   story.durable({ type: "tool_approval_resolved", turnId: "turn", ...edit, args: { command: "rm -rf build" } });
-  story.start(one).finish(one, { content: "Exit code 0 after 0.1 s.", details: { exit: { code: 0 } } });
+  const result = { content: "Exit code 0 after 0.1 s.", details: { exit: { code: 0 } } };
+  story.start(one).finish(one, result, { args: { command: "rm -rf build" } });
   assert.match(printedIn(shown([story.moments[0]!, story.now]))[0]!, /^✓ execute rm -rf build /);
+  // A display that is opened later has only the messages.
+  assert.match(printedIn(shown([story.now])).join("\n"), /^✓ execute rm -rf build /m);
 });
 
 test("a call that the user has declined says so, also with a reason", () => {
@@ -256,8 +259,9 @@ test("a call that the user has declined says so, also with a reason", () => {
   const story = new Story().begin().answer([one]);
   const decline = { toolCallId: "a", toolName: "execute", decision: "decline" as const, digest: "d", message: "No." };
   story.durable({ type: "tool_approval_resolved", turnId: "turn", ...decline });
-  story.finish(one, { content: "No." }, { isError: true, durationMs: 0 });
+  story.finish(one, { content: "No.", details: { code: "DECLINED" } }, { isError: true, durationMs: 0 });
   assert.deepEqual(printedIn(shown([story.moments[0]!, story.now])), ["✗ execute rm -rf /  declined", "  No."]);
+  assert.match(printedIn(shown([story.now])).join("\n"), /✗ execute rm -rf \/  declined/);
 });
 
 test("nothing turns in a parked thread, where no process is at work", () => {

@@ -212,6 +212,7 @@ test("a dialog has all keys; Esc and Ctrl-C close it, and the composer keeps its
     reduce: (state: string, event: { type: string }) =>
       event.type === "text" ? ({ kind: "state", state: `${state}x` } as const) : ({ kind: "ignored" } as const),
     view: () => ({ lines: [], cursor: null }),
+    inLines: () => ({ lines: [], choices: [] }),
   };
   const from = {
     ...newUiState,

@@ -1,10 +1,14 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
+import { pbkdf2 } from "node:crypto";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import process from "node:process";
 import { test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { promisify } from "node:util";
 import { composed, edit, emptyEditor, type EditorState } from "../../src/composer/editor.ts";
 import { UnsentText } from "../../src/composer/unsent.ts";
 
@@ -55,19 +59,62 @@ test("a process that is killed leaves what was typed before", () => {
   assert.equal(new UnsentText(file).load()?.text, "half a thought");
 });
 
-test("many keys are saved with one write", () => {
+const saved = (file: string): string | undefined => new UnsentText(file).load()?.text;
+
+async function untilSaved(file: string, text: string): Promise<void> {
+  while (saved(file) !== text) await sleep(5);
+}
+
+test("many keys are saved with one write, and no key waits for it", async () => {
   const { schedule, elapse, due } = manual();
   const file = newFile();
   const unsent = new UnsentText(file, { schedule });
   for (const text of ["a", "ab", "abc"]) unsent.save(write(text));
   assert.equal(due.size, 1);
-  assert.ok(!existsSync(file));
   elapse();
-  assert.equal(new UnsentText(file).load()?.text, "abc");
+  assert.ok(!existsSync(file));
+  await untilSaved(file, "abc");
   unsent.save(write("abcd"));
   elapse();
-  assert.equal(new UnsentText(file).load()?.text, "abcd");
+  unsent.save(write("abcde"));
+  elapse();
+  assert.equal(saved(file), "abc");
+  await untilSaved(file, "abcde");
   assert.deepEqual(readdirSync(dirname(file)), ["unsent.json"]);
+});
+
+/** Keeps the threads that write files busy, so that each step of a write in the background waits for its turn. */
+async function withBusyThreads(work: () => Promise<void>): Promise<void> {
+  const over = new AbortController();
+  const task = promisify(pbkdf2);
+  const busy = Array.from({ length: 6 }, async () => {
+    while (!over.signal.aborted) await task("password", "salt", 1_000, 32, "sha256");
+  });
+  await work().finally(() => over.abort());
+  await Promise.all(busy);
+}
+
+test("what is flushed while a copy is written takes its place at once, and for good", async () => {
+  const { schedule, elapse } = manual();
+  const file = newFile();
+  const unsent = new UnsentText(file, { schedule });
+  mkdirSync(dirname(file));
+  await withBusyThreads(async () => {
+    for (let round = 0; round < 60; round++) {
+      unsent.save(write(`old ${round}`));
+      elapse();
+      // The threads take work in order: after each turn of ours, the next step of the write waits.
+      for (let step = 0; step < round % 10; step++) await stat(dirname(file));
+      // Of every third, nothing was typed since.
+      const text = ["", `old ${round}`, `new ${round}`][round % 3]!;
+      if (round % 3 !== 1) unsent.save(write(text));
+      unsent.flush();
+      assert.equal(saved(file), text || undefined);
+      for (let step = 0; step < 4; step++) await stat(dirname(file));
+      assert.equal(saved(file), text || undefined);
+    }
+  });
+  assert.equal(unsent.problem, null);
 });
 
 test("an empty composer removes the copy, but not that of another process", () => {
@@ -96,7 +143,7 @@ test("an image is not copied, and its label does not come back as text", () => {
   assert.deepEqual([restored.text, restored.cursor], ["look: !", 7]);
 });
 
-test("a copy that is damaged, or can't be written, stops nothing", () => {
+test("a copy that is damaged, or can't be written, stops nothing", async () => {
   const file = newFile();
   assert.equal(new UnsentText(file).load(), undefined);
   mkdirSync(dirname(file), { recursive: true });
@@ -115,4 +162,10 @@ test("a copy that is damaged, or can't be written, stops nothing", () => {
   blocked.save(write("text"));
   blocked.flush();
   assert.match(blocked.problem!, /^Unsent text is not saved in /);
+  const { schedule, elapse } = manual();
+  const late = new UnsentText(join(file, "below", "a file"), { schedule });
+  late.save(write("text"));
+  elapse();
+  while (late.problem === null) await sleep(5);
+  assert.match(late.problem, /^Unsent text is not saved in /);
 });

@@ -173,7 +173,12 @@ describe("what waits for a person", { concurrency: 3 }, () => {
     mock.onMessage("who are you", { content: "me" });
     await using place = new Place();
     writeFileSync(join(place.folder, "AGENTS.md"), "Always speak like a pirate.");
-    const sent = () => JSON.stringify(mock.getLastRequest()?.body);
+    // The other tests use the same server at the same time.
+    const sent = () =>
+      mock
+        .getRequests()
+        .map(({ body }) => JSON.stringify(body))
+        .findLast((body) => body.includes("who are you")) ?? "";
     const untrusted = await cinch(place, "run", "who are you");
     assert.match(untrusted.stderr, /not trusted, so these are not read: AGENTS\.md \(.*--trust\)/);
     assert.doesNotMatch(sent(), /pirate/);

@@ -8,7 +8,7 @@ import { waitingText } from "../../src/pending/waiting-text.ts";
 
 const call = { threadId: "t", path: [], toolCallId: "c", args: { command: "npm test" }, seq: 7, at: 0 };
 const all: Decision[] = ["approve", "decline", "edit", "always_allow_tool", "always_allow_category"];
-const approval = (decisions = all): Waiting =>
+const approval = (decisions = all, skill: string | null = null): Waiting =>
   waitingOf({
     ...call,
     toolName: "execute",
@@ -17,6 +17,7 @@ const approval = (decisions = all): Waiting =>
     suggestion: "npm test *",
     decisions,
     preview: { diff: "-a\n+b\n" },
+    skill,
   });
 const question = (multiple = false): Waiting =>
   waitingOf({
@@ -90,6 +91,8 @@ test("what waits is shown in full, with its command, and with code points for wh
     +b
   answer: cinch answer ${id} yes   (or no, or always: npm test *)`,
   );
+  const [head] = waitingText(approval(all, "git-release"), "cinch answer").split("\n");
+  assert.equal(head, `${id}  execute asks whether it may run, not listed by the skill "git-release":`);
   assert.equal(
     waitingText({ ...question(), path: ["reviewer"] }, "cinch answer"),
     `${id}  reviewer › ask_user asks:

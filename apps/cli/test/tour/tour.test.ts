@@ -60,7 +60,7 @@ test("in a terminal the user approves the plan, the edits and a command, and und
   terminal.type(ESC);
   await terminal.until(/Esc again/);
   terminal.type(ESC);
-  await terminal.until(/Rewind to before[^]*src\/cart\.js restored/);
+  await terminal.until(/Rewind to before[^]*src\/cart\.js −2 \+2/);
   await terminal.untilKeysCount();
   terminal.type(ENTER);
   await terminal.until(/Tour: the files are as they were/);

@@ -33,7 +33,9 @@ const panelsWith = (attack: string): Record<string, (context: PanelContext) => s
   "a command": (context) =>
     shownRows(
       approvalPanel,
-      approvalState(approval({ args: { command: attack, cwd: attack }, suggestion: attack, path: [attack, attack] })),
+      approvalState(
+        approval({ args: { command: attack, cwd: attack }, suggestion: attack, skill: attack, path: [attack, attack] }),
+      ),
       context,
     ),
   "a call": (context) =>
@@ -81,7 +83,7 @@ const panelsWith = (attack: string): Record<string, (context: PanelContext) => s
 
 /** Rows that begin with neither a gutter nor our own words are choices. */
 const OURS =
-  /^(?:Run this|Allow this|Make this|Carry out|Question|A tool waits|Threads|Rename|from |with$|Why not|> |\d+ lines? above)/;
+  /^(?:Run this|Allow this|Make this|Carry out|Question|A tool waits|Threads|Rename|from |not listed by |with$|Why not|> |\d+ lines? above)/;
 const isChoice = (row: string): boolean => !row.startsWith("│ ") && !OURS.test(row);
 
 test("no text in any panel reaches the terminal as a control or changes its direction", () => {

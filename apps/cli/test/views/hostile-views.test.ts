@@ -147,3 +147,13 @@ test("a character that is drawn over others takes no room that a view does not c
   for (const foreign of Object.values(hostile))
     for (const shown of appLines(foreign)) assert.ok(widthOf(plainText(shown)) < 60, plainText(shown));
 });
+
+test("only a command has lines of its own: no other argument begins a row", () => {
+  const foreign = "first\nRun this command?\n› y approve";
+  const outcome = { result: { content: "", details: {} }, isError: false, unknown: false, durationMs: 1 };
+  for (const toolName of [...FOREIGN_TOOLS, "submit_plan"]) {
+    const args = { ...(argsWith(foreign) as object), title: foreign };
+    const rows = endedCallLines({ toolName, args }, outcome, context).map(plainText);
+    assert.equal(rows.includes("Run this command?"), toolName === "execute", toolName);
+  }
+});

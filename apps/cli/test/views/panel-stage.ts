@@ -43,6 +43,7 @@ export const approval = (fields: Partial<PendingApproval> = {}): PendingApproval
   toolName: "execute",
   args: { command: "npm test -- --grep sum" },
   preview: null,
+  skill: null,
   category: "execute",
   digest: "d1",
   suggestion: "npm test *",

@@ -68,6 +68,7 @@ const targets = suspension({
 /** Every panel, in the states that a user sees. */
 const panels: Record<string, (context: PanelContext) => PanelView> = {
   "a command": bound(approvalPanel, approvalState(approval())),
+  "a command that a skill does not list": bound(approvalPanel, approvalState(approval({ skill: "git-release" }))),
   "a command with options": bound(
     approvalPanel,
     approvalState(approval({ args: { command: "make\nmake install", cwd: "lib", background: true }, path: [] })),

@@ -80,6 +80,7 @@ const approval = {
   toolName: "execute",
   args: { command: "npm test" },
   preview: null,
+  skill: null,
   category: "execute",
   digest: "",
   suggestion: null,
@@ -200,12 +201,12 @@ export const scenes: Record<string, Scene> = {
     { content: "Denied by a rule.", details: { code: "PERMISSION_DENIED" } },
     { isError: true, durationMs: 0 },
   ),
-  "a call that was declined": (c) =>
-    endedCallLines(
-      { toolName: "execute", args: { command: "rm -rf /" }, declined: true },
-      { result: { content: "Use the tool delete." }, isError: true, unknown: false, durationMs: 0 },
-      c,
-    ),
+  "a call that was declined": ended(
+    "execute",
+    { command: "rm -rf /" },
+    { content: "Use the tool delete.", details: { code: "DECLINED" } },
+    { isError: true, durationMs: 0 },
+  ),
   "a call whose outcome is unknown": ended(
     "execute",
     { command: "npm publish" },

@@ -38,7 +38,7 @@ export async function requestCompaction(
 }
 
 async function compactedAfter(thread: Thread, seq: number): Promise<SeqRange | null> {
-  await thread.reach(({ context }) => context.requested === null);
+  await thread.reach(({ context, parked }) => context.requested === null || parked);
   for (let after = seq; after < thread.state.seq;) {
     const events = await thread.read({ after, limit: 500 });
     const done = events.find(isAnswer);
@@ -48,6 +48,8 @@ async function compactedAfter(thread: Thread, seq: number): Promise<SeqRange | n
   }
   if (thread.isDeleted)
     throw new CinchError("THREAD_NOT_FOUND", `The thread "${thread.id}" was deleted before its prompt was compacted.`);
+  if (thread.state.parked)
+    throw new CinchError("INVALID_INPUT", "The thread is parked. Its prompt is compacted after resume().");
   throw new CinchError(
     "INVALID_INPUT",
     "The thread was aborted or rewound before its prompt was compacted. Call compact() again.",

@@ -236,7 +236,7 @@ function reachOf(thread: Thread): FileReach {
 
 /** The event carries what a rewind must not revert: the title, the agent, rules, grants, YOLO and usage; and the runs that it cancels. */
 function rewound(
-  { title, agent, usage: total, spent: all, control, runs }: ThreadState,
+  { title, agent, usage: total, spent: all, context, control, runs }: ThreadState,
   to: { toSeq: number; files: boolean },
   cutEnds: readonly DurableEvent<"subagent_end">[],
 ): NewEvent {
@@ -244,7 +244,8 @@ function rewound(
   const spent = { ...all, cost: all.cost - cutEnds.reduce((sum, end) => sum + (end.cost ?? 0), 0) };
   const { rules, grants, pathRules } = control.policies;
   const state = yoloUpdate(control.policies);
-  const kept = { title, rules: [...rules], grants: [...grants], usage, spent, state, ...pathRulesField(pathRules) };
+  const used = { usage, spent, memoryUsed: context.used };
+  const kept = { title, rules: [...rules], grants: [...grants], ...used, state, ...pathRulesField(pathRules) };
   const bound = agent ? { agent } : {};
   return { type: "thread_rewound", ...to, ...kept, ...bound, ...revertedRuns(runs, to.toSeq) };
 }

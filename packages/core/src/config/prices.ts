@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { CinchError } from "../errors.ts";
 import type { Usage } from "../events/message.ts";
 
 /** US dollars per million tokens. */
@@ -30,7 +31,8 @@ export const Prices = z.record(
  * Standard prices as of November 2026, from the lists that the providers publish: platform.claude.com/docs (pricing),
  * developers.openai.com/api/docs/pricing (as others quote it) and ai.google.dev/gemini-api/docs/pricing. A cache write is one of the
  * shortest lifetime. Some models cost more above a prompt length (100,000 tokens for claude-haiku-5-5, 200,000 or 272,000 for others):
- * the table has the lower price. It leaves out introductory discounts, since they end.
+ * the table has the lower price. It leaves out temporary discounts. An alias (gpt-5.6, gemini-flash-latest) has the price of the model
+ * that it stands for now.
  */
 export const defaultPrices: PriceTable = {
   "claude-fable-5-2": { input: 8, output: 40, cacheRead: 0.2, cacheWrite: 10 },
@@ -54,7 +56,8 @@ export const defaultPrices: PriceTable = {
   "gpt-6-astra": { input: 10, output: 50, cacheRead: 1, cacheWrite: 12.5 },
   "gpt-6-sol": { input: 2, output: 10, cacheRead: 0.2, cacheWrite: 2.5 },
   "gpt-6-luna": { input: 0.1, output: 0.5, cacheRead: 0.01, cacheWrite: 0.125 },
-  "gpt-5.6-sol": { input: 4, output: 20, cacheRead: 0.4, cacheWrite: 5 },
+  "gpt-5.6": { input: 5, output: 30, cacheRead: 0.5, cacheWrite: 6.25 },
+  "gpt-5.6-sol": { input: 5, output: 30, cacheRead: 0.5, cacheWrite: 6.25 },
   "gpt-5.6-terra": { input: 2, output: 12, cacheRead: 0.2, cacheWrite: 2.5 },
   "gpt-5.6-luna": { input: 0.2, output: 1.2, cacheRead: 0.02, cacheWrite: 0.25 },
   "gpt-5.5": { input: 5, output: 30, cacheRead: 0.5 },
@@ -73,6 +76,7 @@ export const defaultPrices: PriceTable = {
   "gpt-4.1-nano": { input: 0.1, output: 0.4, cacheRead: 0.025 },
 
   "gemini-4-argon": { input: 4, output: 20, cacheRead: 0.2 },
+  "gemini-flash-latest": { input: 1.5, output: 7.5, cacheRead: 0.15 },
   "gemini-3.8-flash": { input: 1.5, output: 7.5, cacheRead: 0.15 },
   "gemini-3.7-flash": { input: 1.5, output: 7.5, cacheRead: 0.15 },
   "gemini-3.6-flash": { input: 1.5, output: 7.5, cacheRead: 0.15 },
@@ -100,12 +104,21 @@ export function costOf(usage: Usage, modelId: string, prices: PriceTable): numbe
   return millionths / 1_000_000;
 }
 
+/** A budget in dollars can't bind a model whose price is unknown, so the model is not asked. */
+export const unknownPrice = (modelId: string): CinchError =>
+  new CinchError(
+    "INVALID_CONFIG",
+    `The budget limits the cost, but the price of "${modelId}" is unknown. Add { "${nameOf(modelId)}": { "input": …, "output": … } } to "prices", in dollars per million tokens, or remove the limit.`,
+  );
+
+const nameOf = (modelId: string): string => modelId.slice(modelId.indexOf("/") + 1);
+
 /** `-20250929`, `-2025-08-07`, `-latest`, `-001`, `-preview-09-2025` */
 const RELEASE = /-(?:\d{8}|\d{4}-\d\d-\d\d|latest|\d{3}|preview-\d\d-\d{4})$/;
 
 /** Never by a prefix: gpt-5-mini is not a gpt-5. */
 function priceOf(modelId: string, prices: PriceTable): Price | undefined {
-  const name = modelId.slice(modelId.indexOf("/") + 1);
+  const name = nameOf(modelId);
   const key = [modelId, name, name.replace(RELEASE, "")].find((known) => Object.hasOwn(prices, known));
   return key === undefined ? undefined : prices[key];
 }

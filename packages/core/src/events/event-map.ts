@@ -54,10 +54,7 @@ export type Task = z.infer<typeof Task>;
 export const Spent = z.object({ steps: z.number(), ms: z.number(), cost: z.number(), unpriced: z.boolean() });
 export type Spent = z.infer<typeof Spent>;
 
-/**
- * The vocabulary of the whole product: journal, subscribers, wire and UIs. To add an event, add one entry here, and use it in the
- * folds.
- */
+/** The vocabulary of journal, subscribers, wire and UIs. To add an event, add one entry here, and use it in the folds. */
 export const eventMap = {
   thread_created: driver(() => ({
     ...signature,
@@ -92,6 +89,7 @@ export const eventMap = {
     usage: Usage,
     title: z.optional(z.string()),
     spent: z.optional(Spent),
+    memoryUsed: z.optional(z.object({ usage: Usage, cost: z.number() })),
     state: z.optional(state),
     pathRules: z.optional(PathRuleLists),
     agent: z.optional(AgentRecord),
@@ -207,7 +205,8 @@ export const eventMap = {
     isError: z.boolean(),
     unknown: z.optional(z.boolean()),
     durationMs: z.number(),
-    /** By path, the version of each file that the call has read. */
+    /** `args`: those that a person gave the call. `reads`: by path, the version of each file that it has read. */
+    args: z.optional(Json),
     reads: z.optional(z.record(z.string(), z.string())),
   })),
   shell_output: live(() => ({ ...tool, output: z.string(), stream: z.enum(["stdout", "stderr"]) })),
@@ -222,8 +221,9 @@ export const eventMap = {
     preview: z.optional(Json),
     /** The accepted answers. */
     decisions: z.array(Decision),
-    /** The call asks because of `interruptOn`. */
+    /** The call asks because of `interruptOn`, or because this loaded skill does not list it. */
     interrupt: z.optional(z.boolean()),
+    skill: z.optional(z.string()),
     /** The agents from the outermost to the one that asks. */
     path: z.array(z.string()),
     /** The thread above this one whose rules ask: a grant is added there. */

@@ -123,6 +123,10 @@ export class CallsDraft implements CallsFold {
   }
 }
 
+/** The arguments of a call, if a person has changed them. */
+export const editedArgs = ({ edited, args }: Pick<Call, "edited" | "args">): { args?: Json } =>
+  edited ? { args } : {};
+
 /** What a child reports to the call that started it. */
 export type ChildReport = Pick<DurableEvent<"subagent_end">, "result" | "isError" | "durationMs">;
 

@@ -13,7 +13,7 @@ export interface ContextState {
   readonly tokens: { readonly head: number; readonly body: number; readonly answer: number };
   /** What the provider counted for the last prompt, divided by the estimate. */
   readonly ratio: number;
-  /** The newest request that is not answered. */
+  /** The newest request that is not answered, with the instructions of all such requests. */
   readonly requested: { readonly seq: number; readonly instructions: string } | null;
   /** The last rewind or clone. A text of a memory that was made before it is dropped. */
   readonly cutSeq: number;
@@ -81,8 +81,10 @@ export function reduceContext(before: ContextState, event: DurableEvent): Contex
       if (of === undefined) return context;
       return { ...context, shared: [...context.shared, { of, range, blob, tokens: size }].slice(-SHARED_KEPT) };
     }
-    case "compaction_requested":
-      return { ...context, requested: { seq: event.seq, instructions: event.instructions ?? "" } };
+    case "compaction_requested": {
+      const wishes = [context.requested?.instructions, event.instructions].filter(Boolean);
+      return { ...context, requested: { seq: event.seq, instructions: wishes.join("\n") } };
+    }
     case "abort_requested":
       return context.requested ? { ...context, requested: null } : context;
     case "om_activation":
@@ -99,8 +101,11 @@ export function reduceContext(before: ContextState, event: DurableEvent): Contex
     }
     case "thread_cloned":
       return { ...context, cutSeq: event.seq, requested: null, failures: 0, used: newContext.used };
-    case "thread_rewound":
-      return { ...context, cutSeq: event.seq, requested: null, failures: 0 };
+    // An older release did not record what the memory has used.
+    case "thread_rewound": {
+      const { seq, memoryUsed = context.used } = event;
+      return { ...context, cutSeq: seq, requested: null, failures: 0, used: memoryUsed };
+    }
     default:
       return context;
   }

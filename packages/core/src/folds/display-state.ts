@@ -11,7 +11,8 @@ export interface HarnessMessage extends Message {
   interrupted: boolean;
   /** Of a user message: the person who wrote it. `null`: not recorded. */
   by: string | null;
-  outcomes: Record<string, { result: ToolResult; isError: boolean; unknown: boolean; durationMs: number }>;
+  /** `args`: those that a person gave the call, if they are not the model's. */
+  outcomes: Record<string, { result: ToolResult; isError: boolean; unknown: boolean; durationMs: number; args?: Json }>;
 }
 
 export interface ActiveTool {
@@ -77,6 +78,8 @@ export interface PendingApproval {
   suggestion: string | null;
   /** What the tool's `preview` said when the call asked, such as `{ diff }`; or `null`. */
   preview: Json;
+  /** The loaded skill because of which the call asks, or `null`. */
+  skill: string | null;
   decisions: readonly Decision[];
   path: readonly string[];
   seq: number;

@@ -58,7 +58,7 @@ export interface Focus {
   readonly hint: string;
 }
 
-const noFocus: Focus = { currentTask: "", hint: "" };
+export const noFocus: Focus = { currentTask: "", hint: "" };
 
 export const noBlocks: MemoryBlocks = {
   blocks: [],

@@ -23,8 +23,8 @@ export const copiedMessages: MessagesFold = {
 };
 
 function outcome(event: DurableEvent<"tool_end">): HarnessMessage["outcomes"] {
-  const { toolCallId, result, isError, unknown = false, durationMs } = event;
-  return { [toolCallId]: { result, isError, unknown, durationMs } };
+  const { toolCallId, result, isError, unknown = false, durationMs, args } = event;
+  return { [toolCallId]: { result, isError, unknown, durationMs, ...(args !== undefined && { args }) } };
 }
 
 /**

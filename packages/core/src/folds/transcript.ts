@@ -1,6 +1,6 @@
 import { isForeign, type DurableEvent } from "../events/event-map.ts";
 import type { Part, ToolCallPart, ToolResult } from "../events/message.ts";
-import { noBlocks, reduceBlocks, type MemoryBlocks } from "./memory-blocks.ts";
+import { noBlocks, noFocus, reduceBlocks, type MemoryBlocks } from "./memory-blocks.ts";
 import { tokensOfContent } from "./tokens.ts";
 import { isOwnCall } from "./open-call.ts";
 
@@ -101,6 +101,11 @@ const providerOf = (modelId: string): string => modelId.slice(0, modelId.lastInd
 
 /** The transcript with a result for each call: a missing one is replaced by `INTERRUPTED`. */
 export const settledTranscript = (state: Transcript): Transcript => closed(state, 0);
+
+export const withoutFocus = (state: Transcript): Transcript => ({
+  ...state,
+  memory: { ...state.memory, focus: noFocus },
+});
 
 /** The entries after the blocks, in order. */
 export function entriesOf(state: Transcript): TranscriptEntry[] {

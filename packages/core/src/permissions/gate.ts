@@ -96,9 +96,9 @@ export async function judgeCall(call: JudgedCall, config: GateConfig, policies: 
     for (const { list, findings: ofLevel } of restrictions) {
       const restricted = restriction(await Promise.all([...restrictingFinding(call, list), ...ofLevel()]));
       // With YOLO no call asks, whichever level says that it does. What a level denies stays denied.
-      const mustAsk = restricted === "ask" && ruling.policy === "allow" && !yolo;
-      const mustDeny = restricted === "deny" && ruling.policy !== "deny";
-      if (mustAsk || mustDeny) ruling = { policy: restricted, interrupt: false, ...about, level: at };
+      const mustAsk = restricted?.policy === "ask" && ruling.policy === "allow" && !yolo;
+      const mustDeny = restricted?.policy === "deny" && ruling.policy !== "deny";
+      if (mustAsk || mustDeny) ruling = { ...restricted, ...about, level: at };
     }
   }
   return ruling;
@@ -134,10 +134,10 @@ function heldFindings(
 }
 
 /** A skill asks for calls outside of what it lists, and permits none. */
-async function skillFinding({ allowed }: ActiveSkill, call: JudgedCall): Promise<Finding> {
+async function skillFinding({ name, allowed }: ActiveSkill, call: JudgedCall): Promise<Finding> {
   const own = allowed.filter(({ toolName }) => toolName === call.tool.name);
   const fits = await Promise.all(own.map(({ match }) => (match === undefined ? "all" : fitOf(match, call))));
-  return { policy: "ask", rank: "pattern", fit: fits.includes("all") ? "none" : "all" };
+  return { policy: "ask", rank: "pattern", fit: fits.includes("all") ? "none" : "all", skill: name };
 }
 
 /** What an approval is bound to: a hash of the tool and its arguments that does not depend on the order of keys. */

@@ -19,6 +19,8 @@ export interface Finding {
   interrupt?: boolean;
   /** Tells the model why the call is denied. */
   reason?: string;
+  /** The loaded skill that it comes from. */
+  skill?: string;
 }
 
 export interface Case {
@@ -35,6 +37,8 @@ export interface Ruling {
   interrupt: boolean;
   /** Tells the model why the call is denied. Missing unless every finding that denies it has a reason. */
   reason?: string | undefined;
+  /** The loaded skill because of which the call asks. */
+  skill?: string | undefined;
 }
 
 /** Decides whether a call may run: what denies it comes first, then YOLO, then the newest finding of the highest rank. */
@@ -48,21 +52,23 @@ export function judge({ category, available, yolo, findings }: Case): Ruling {
   if (yolo) return { policy: "allow", interrupt: false };
   for (const rank of RANKS) {
     const newest = applicable.findLast((finding) => finding.rank === rank);
-    if (newest) return { policy: newest.policy, interrupt: newest.interrupt ?? false };
+    if (newest) return { policy: newest.policy, interrupt: newest.interrupt ?? false, ...skillOf(newest) };
   }
   return { policy: category === "read" || category === "control" ? "allow" : "ask", interrupt: false };
 }
 
 /** What the rules of a subagent add to the ruling of its top-level thread. They can't allow anything. `null`: nothing. */
-export function restriction(findings: readonly Finding[]): "ask" | "deny" | null {
+export function restriction(findings: readonly Finding[]): Ruling | null {
   const applicable = findings.filter(applies);
-  if (applicable.some(({ policy }) => policy === "deny")) return "deny";
+  if (applicable.some(({ policy }) => policy === "deny")) return { policy: "deny", interrupt: false };
   for (const rank of RANKS) {
     const newest = applicable.findLast((finding) => finding.rank === rank);
-    if (newest) return newest.policy === "ask" ? "ask" : null;
+    if (newest) return newest.policy === "ask" ? { policy: "ask", interrupt: false, ...skillOf(newest) } : null;
   }
   return null;
 }
+
+const skillOf = ({ skill }: Finding): { skill?: string } => (skill === undefined ? {} : { skill });
 
 /** To allow a call, a pattern must cover all of its arguments; to ask or deny, some of them are enough. */
 const applies = ({ policy, fit }: Finding): boolean => (policy === "allow" ? fit === "all" : fit !== "none");

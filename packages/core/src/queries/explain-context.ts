@@ -6,6 +6,7 @@ import { tokensOfContent, tokensOfJson, tokensOfText } from "../folds/tokens.ts"
 import { entriesOf, type TranscriptEntry } from "../folds/transcript.ts";
 import type { Head } from "../model/prompt.ts";
 import type { Thread } from "../thread/thread.ts";
+import { resourceTextIn } from "../turn/resource-memory.ts";
 import type { Setup } from "../turn/setup.ts";
 
 /** Where the tokens of the next prompt go. Estimates, corrected by what the provider reported for the last prompt. */
@@ -50,7 +51,8 @@ export async function explainContext(thread: Thread): Promise<ContextExplanation
     ports.sources
       .filter((source) => (source.kind ?? "memory") === kind)
       .reduce((total, { name }) => total + (state.head?.sources[name]?.tokens ?? 0), 0);
-  const [skills, added] = [ofSources("skills"), ofSources("memory")];
+  const shared = tokensOfText(resourceTextIn(head.system));
+  const [skills, added] = [ofSources("skills"), ofSources("memory") + shared];
   const parts = {
     instructions: corrected(Math.max(0, tokensOfText(head.system) - skills - added)),
     tools: corrected(tokensOfJson(head.tools)),

@@ -2,7 +2,7 @@ import type { PendingApproval, PendingSuspension } from "../folds/display-state.
 import { refuseForeign } from "../commands/refuse-foreign.ts";
 import { threadNotFound } from "../ports/memory-thread.ts";
 import type { Thread } from "../thread/thread.ts";
-import { hasUnrecordedChanges } from "../turn/decide.ts";
+import { hasUnrecordedChanges, isCompactionDue } from "../turn/decide.ts";
 
 /** The state of a thread in which nothing more happens without a person. */
 export interface Settled {
@@ -30,6 +30,7 @@ async function atRest(thread: Thread): Promise<Settled> {
 function statusOf({ state, ports, supervisor, display }: Thread): Settled["status"] | null {
   if (state.foreign) return "idle";
   if (ports.workspace?.undo && (state.files.restoring || hasUnrecordedChanges(state))) return null;
+  if (isCompactionDue(state)) return null;
   if (state.turn?.aborting || display.status === "running") return null;
   return display.status === "waiting" && supervisor.declinesQuestions ? null : display.status;
 }

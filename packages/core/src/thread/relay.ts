@@ -36,7 +36,13 @@ export function relayed(child: Thread, event: HarnessEvent): NewLive | null {
 
 /** Brings the subscribers of the parent up to date with a child: without its messages, which are in its own thread. */
 export function introduction(child: Thread): NewLive {
-  const displayState = { ...child.display, messages: [], currentMessage: null };
+  const { path } = about(child);
+  // In its own display, a thread does not know whose subagent it is.
+  const suspensions = Object.entries(child.display.pendingSuspensions).map(([id, one]) => {
+    return [id, one.threadId === child.id ? { ...one, path } : one];
+  });
+  const pendingSuspensions = Object.fromEntries(suspensions);
+  const displayState = { ...child.display, messages: [], currentMessage: null, pendingSuspensions };
   const event = { type: "resync", threadId: child.id, at: child.ports.clock.now(), seq: child.state.seq, displayState };
   return { type: "subagent_event", ...about(child), event };
 }

@@ -164,11 +164,12 @@ export const firstEvent = (call: Authorized, { turnId, key }: { turnId: string; 
 export const runnableOf = (calls: readonly Authorized[]): ReadonlyMap<string, RunnableCall> =>
   new Map(calls.flatMap((call) => (call.kind === "run" ? [[call.toolCallId, call.runnable] as const] : [])));
 
-const question = ({ toolCallId, toolName, args }: Call, { category, interrupt }: GateRuling) => ({
+const question = ({ toolCallId, toolName, args }: Call, { category, interrupt, skill }: GateRuling) => ({
   type: "tool_approval_required" as const,
   toolCallId,
   toolName,
   args,
   category,
   ...(interrupt ? { interrupt } : {}),
+  ...(skill === undefined ? {} : { skill }),
 });

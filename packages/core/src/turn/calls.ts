@@ -1,5 +1,5 @@
 import type { NewEvent } from "../events/event-map.ts";
-import type { Call } from "../folds/call.ts";
+import { editedArgs, type Call } from "../folds/call.ts";
 import { asksPerson } from "../folds/open-call.ts";
 import type { ThreadState } from "../folds/state.ts";
 import type { ToolResult } from "../events/message.ts";
@@ -141,7 +141,8 @@ async function runOne(driver: Driver, call: Call): Promise<void> {
     const { result, isError, events } = settled;
     const unknown = final.kind === "ended" && final.unknown ? { unknown: true } : {};
     const durationMs = Math.max(0, clock.now() - startedAt);
-    const fields = { result: withRemarks(result, call), isError, ...unknown, durationMs, ...files.reads };
+    const shown = { result: withRemarks(result, call), isError, ...unknown, durationMs, ...editedArgs(call) };
+    const fields = { ...shown, ...files.reads };
     const end: NewEvent = { type: "tool_end", turnId, toolCallId, toolName, ...fields };
     const loaded = isError ? [] : skills.events(turnId);
     const decision = afterCall(state, [...changes, ...events, ...loaded, end]);

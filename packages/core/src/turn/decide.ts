@@ -1,7 +1,7 @@
 import type { DurableEvent, EndReason, NewEvent, StampedEvent } from "../events/event-map.ts";
 import type { InboxItem } from "../folds/inbox.ts";
 import { REMIND_AFTER } from "../folds/control.ts";
-import { hasReport, type Call, type ChildReport } from "../folds/call.ts";
+import { editedArgs, hasReport, type Call, type ChildReport } from "../folds/call.ts";
 import { asksPerson } from "../folds/open-call.ts";
 import { isWaiting } from "../folds/progress.ts";
 import type { Turn } from "../folds/state.ts";
@@ -10,7 +10,7 @@ import type { Json } from "../events/message.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { Blob } from "../ports/store.ts";
 import type { Setup } from "./setup.ts";
-import { changedSources, type ReadSource } from "./sources.ts";
+import { changedSources, type SourceTexts } from "./sources.ts";
 
 /** What a decision appends. `result` is for the caller, and holds for the state that the decision was made from. */
 export interface Proposal<Result = void> {
@@ -88,7 +88,7 @@ export function beginTurn(
 export function enterStep(
   state: ThreadState,
   setup: Setup,
-  { ids, sources, now }: { ids: Ids; sources: readonly ReadSource[]; now: number },
+  { ids, sources, now }: { ids: Ids; sources: SourceTexts; now: number },
 ): Proposal | null {
   const { turn, control } = state;
   if (!turn) return null;
@@ -184,19 +184,25 @@ export const notRun = (reason: EndReason): string => `Not run: ${WHY[reason] ?? 
 
 /** The end of a declined call, with the message of the person as its result. */
 export const endDeclinedCall = (call: Call, turnId: string): NewEvent =>
-  endWithoutResult(call, { turnId, content: call.remark ?? "Declined by the user." });
+  endWithoutResult(call, {
+    turnId,
+    content: call.remark ?? "Declined by the user.",
+    details: { code: "DECLINED" },
+  });
 
 /** The end of a call whose child has ended: the child's report is the result. */
-export function endWithReport({ toolCallId, toolName, data }: Call, turnId: string): NewEvent {
+export function endWithReport(call: Call, turnId: string): NewEvent {
+  const { toolCallId, toolName, data } = call;
   const { result, isError, durationMs } = data as unknown as ChildReport;
-  return { type: "tool_end", turnId, toolCallId, toolName, result, isError, durationMs };
+  return { type: "tool_end", turnId, toolCallId, toolName, result, isError, durationMs, ...editedArgs(call) };
 }
 
 /** The end of a call whose tool returned no result. `unknown`: the call may have had its effect. */
 export function endWithoutResult(
-  { toolCallId, toolName }: { toolCallId: string; toolName: string },
+  call: Call,
   { turnId, content, unknown, details }: { turnId: string; content: string; unknown?: true; details?: Json },
 ): NewEvent {
+  const { toolCallId, toolName } = call;
   const end = {
     type: "tool_end" as const,
     turnId,
@@ -205,6 +211,7 @@ export function endWithoutResult(
     result: { content, ...(details === undefined ? {} : { details }) },
     isError: true,
     durationMs: 0,
+    ...editedArgs(call),
   };
   return unknown ? { ...end, unknown } : end;
 }

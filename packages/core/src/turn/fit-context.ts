@@ -7,6 +7,7 @@ import { trieGet } from "../folds/trie.ts";
 import { hashOf } from "../ports/hash.ts";
 import { orAborted, withTimeout } from "../ports/clock.ts";
 import type { ContextPlan, ContextView, Cut, Memory } from "../ports/memory.ts";
+import { checkPlan } from "./check-plan.ts";
 import { contextView, leftAfter } from "./context-view.ts";
 import { needsDriving, preview } from "./decide.ts";
 import type { Driver } from "./driver.ts";
@@ -53,10 +54,12 @@ const NO_MEMORY = {
     "The process that drives this thread has no memory. Give its harness one, such as summaries() of @cinch/memory.",
 };
 
-/** A memory that throws must not stop the turn. */
+/** A memory that throws, or that plans what can't be done, must not stop the turn. */
 function planned(driver: Driver, memory: Memory, view: ContextView): ContextPlan {
   try {
-    return memory.plan(view);
+    const plan = memory.plan(view);
+    checkPlan(plan, view);
+    return plan;
   } catch (error) {
     driver.journal.live({ type: "info", message: `The memory could not plan: ${reasonOf(error)}` });
     return { cut: null, observe: null, reflect: null };

@@ -1,4 +1,5 @@
 import { limitsCost } from "../config/budget.ts";
+import { unknownPrice } from "../config/prices.ts";
 import { CinchError, reasonOf } from "../errors.ts";
 import type { SeqRange } from "../events/context-events.ts";
 import type { Usage } from "../events/message.ts";
@@ -65,11 +66,7 @@ export class MemoryWork {
       signal,
       ask: async ({ model: chosen, ...request }) => {
         const { modelId, model } = await modes.textModel(chosen, control);
-        if (limitsCost(setup.budgets) && this.#ports.costOf(noUsage, modelId) === null)
-          throw new CinchError(
-            "INVALID_CONFIG",
-            `The budget limits the cost, but the price of "${modelId}" is unknown. Add it to prices.`,
-          );
+        if (limitsCost(setup.budgets) && this.#ports.costOf(noUsage, modelId) === null) throw unknownPrice(modelId);
         this.modelId = modelId;
         const { text, usage, failure } = await askText({ ...request, model, signal, clock: this.#ports.clock });
         this.usage = addUsage(this.usage, usage);

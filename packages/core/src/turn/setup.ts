@@ -136,7 +136,8 @@ export function makeSetup(
   const isExcluded = (name: string) => profileOf(nameOfModel()).excludedTools.has(name);
   const { tools, duplicate } = withExtraTools(toolsOf(mode, config, profile), profile);
   const gate = gateOf(mode, config, isExcluded);
-  const shown = shownTools(tools, pathRulesIn(mode, fork ? fork.of : config.subagent), profile);
+  const pathRules = pathRulesIn(mode, fork ? fork.of : config.subagent);
+  const shown = shownTools(tools, { agent, pathRules, profile });
   // The instructions of a mode that shares its agent are a note, so that the head stays the same when the mode is switched.
   const sharesAgent = config.modes.filter((other) => other.agent === agent).length > 1;
   const added = sharesAgent ? "" : mode.instructions;
@@ -200,15 +201,19 @@ function withExtraTools(
 }
 
 /**
- * Without the tools that can't keep the path rules of the agents, and those that the profile excludes. These are still known, so that a
- * call of one is refused with the reason.
+ * Without the tools that the agent may not use, those that can't keep the path rules of the agents, and those that the profile excludes.
+ * These are still known, so that a call of one is refused with the reason. The agent of a fork is its parent's, so the list is the same.
  */
 const shownTools = (
   tools: ReadonlyMap<string, NamedTool>,
-  pathRules: PathRuleLists,
-  { excludedTools }: MergedProfile,
+  { agent, pathRules, profile }: { agent: Agent; pathRules: PathRuleLists; profile: MergedProfile },
 ): NamedTool[] =>
-  [...tools.values()].filter((tool) => whyUnavailable(tool, pathRules) === undefined && !excludedTools.has(tool.name));
+  [...tools.values()].filter(
+    (tool) =>
+      (agent.availableTools?.includes(tool.name) ?? true) &&
+      whyUnavailable(tool, pathRules) === undefined &&
+      !profile.excludedTools.has(tool.name),
+  );
 
 /** The budgets of an agent's thread. */
 export function budgetsOf({ budget }: Agent, config: SetupConfig): readonly Budget[] {
@@ -264,7 +269,7 @@ const agentIndex = ({ agent }: HarnessMode, { modes }: SetupConfig): number =>
 const joined = (...texts: string[]): string => texts.filter((text) => text !== "").join("\n\n");
 
 /**
- * The tools that the model is shown: those of the harness and of the agent, those that any mode of this agent adds, and the control
+ * The tools that an agent has: those of the harness and its own, those that any mode of this agent adds, and the control
  * tools. The list is the same for all modes of an agent, so that the head stays the same. Two tools of one name are an error.
  */
 export function toolsOf(

@@ -1,4 +1,6 @@
+import * as z from "zod/mini";
 import { CallFiles } from "./call-files.ts";
+import { checked } from "../config/check.ts";
 import { reasonOf } from "../errors.ts";
 import type { NewEvent } from "../events/event-map.ts";
 import type { ThreadState } from "../folds/state.ts";
@@ -7,7 +9,7 @@ import { trieKeys } from "../folds/trie.ts";
 import { hashOf } from "../ports/hash.ts";
 import { withTimeout } from "../ports/clock.ts";
 import type { Ids } from "../ports/ids.ts";
-import type { ContextSource } from "../ports/context-source.ts";
+import type { ContextSource, SourceReach } from "../ports/context-source.ts";
 import { pathRulesOf } from "../permissions/gate.ts";
 import type { PathRuleLists } from "../permissions/path-rule.ts";
 import type { Driver } from "./driver.ts";
@@ -31,10 +33,18 @@ const MAX_PROBLEMS = 100;
 const shown = new WeakMap<ContextSource, Set<string>>();
 const MAX_SHOWN = 10_000;
 
+/** What is known of the context sources. */
+export interface SourceTexts {
+  readonly texts: readonly ReadSource[];
+  /** The names of those that could not be read: whether they have a text is not known. */
+  readonly unread: ReadonlySet<string>;
+}
+
 /** The texts of the context sources, as a driver has last read them. */
-export class Sources {
+export class Sources implements SourceTexts {
   readonly #driver: Driver;
-  #texts: readonly ReadSource[] = [];
+  /** By name. `null`: the source has no text. */
+  #known: ReadonlyMap<string, ReadSource | null> = new Map();
   /** What was read when the texts were. */
   #at: { turnId: string; seen: unknown } | undefined;
 
@@ -43,7 +53,12 @@ export class Sources {
   }
 
   get texts(): readonly ReadSource[] {
-    return this.#texts;
+    return [...this.#known.values()].filter((text) => text !== null);
+  }
+
+  get unread(): ReadonlySet<string> {
+    const names = this.#driver.ports.sources.map(({ name }) => name);
+    return new Set(names.filter((name) => !this.#known.has(name)));
   }
 
   /** Reads the sources when a turn begins, and those that follow paths when the thread has read other files since. */
@@ -56,15 +71,12 @@ export class Sources {
     this.#at = { turnId: turn.turnId, seen: files.seen };
     const pathRules = pathRulesOf(gate, this.#driver.journal.policies);
     const read = await Promise.all(
-      ports.sources.map((source) =>
-        isNewTurn || source.followsPaths ? this.#read(source, pathRules) : this.#known(source),
-      ),
+      ports.sources.map(async (source) => {
+        const isDue = isNewTurn || source.followsPaths;
+        return [source.name, isDue ? await this.#read(source, pathRules) : this.#known.get(source.name)] as const;
+      }),
     );
-    this.#texts = read.flatMap((text) => text ?? []);
-  }
-
-  #known({ name }: ContextSource): ReadSource | null {
-    return this.#texts.find((text) => text.name === name) ?? null;
+    this.#known = new Map(read.flatMap(([name, text]) => (text === undefined ? [] : [[name, text] as const])));
   }
 
   /** Each problem is shown once for a thread. */
@@ -81,7 +93,8 @@ export class Sources {
     }
   }
 
-  async #read(source: ContextSource, pathRules: PathRuleLists): Promise<ReadSource | null> {
+  /** What it was before, if it can't be read. `undefined`: it never could. */
+  async #read(source: ContextSource, pathRules: PathRuleLists): Promise<ReadSource | null | undefined> {
     const { ports, state, journal, signal } = this.#driver;
     const reach = {
       threadId: journal.id,
@@ -93,25 +106,43 @@ export class Sources {
       signal,
     };
     try {
-      const found = await withTimeout(ports.clock, source.read(reach), { ms: READ_MS });
-      if (found === undefined) throw new Error(`There was no text within ${READ_MS / 1000} s.`);
+      const read = await withTimeout(ports.clock, readBy(source, reach), { ms: READ_MS });
+      // What it could not read then is not gone.
+      if (signal.aborted) return this.#known.get(source.name);
+      if (!read) throw new Error(`There was no text within ${READ_MS / 1000} s.`);
+      const { found } = read;
       this.#report(source, found?.problems ?? []);
-      if (found === null || found.text === "") return null;
+      if (!found || found.text === "") return null;
       const text = found.text.slice(0, TEXT_CHARS).toWellFormed();
       const { version = await hashOf(new TextEncoder().encode(text)), change = text } = found;
       return { name: source.name, text, version, change: change.slice(0, TEXT_CHARS).toWellFormed() };
     } catch (error) {
       const message = `The context source "${source.name}" could not be read: ${reasonOf(error)}`;
       if (!signal.aborted) journal.live({ type: "info", message });
-      return this.#known(source);
+      return this.#known.get(source.name);
     }
   }
 }
 
+/** The code of a source is the user's: what it returns may be anything. */
+const Found = z.nullish(
+  z.object({
+    text: z.string(),
+    // "" stands for no text in the journal.
+    version: z.optional(z.string().check(z.minLength(1), z.maxLength(1_000))),
+    change: z.optional(z.string()),
+    problems: z.optional(z.array(z.string())),
+  }),
+);
+
+const readBy = async (source: ContextSource, reach: SourceReach) => ({
+  found: checked(Found, await source.read(reach), "INVALID_INPUT", "What it returned can't be used"),
+});
+
 /** Notes about sources whose text is not the one that the prompt has. */
 export function changedSources(
   state: ThreadState,
-  { sources: texts, ids, now }: { sources: readonly ReadSource[]; ids: Ids; now: number },
+  { sources: { texts, unread }, ids, now }: { sources: SourceTexts; ids: Ids; now: number },
 ): NewEvent[] {
   const { head, turn } = state;
   if (!head || !turn) return [];
@@ -126,7 +157,7 @@ export function changedSources(
   });
   const changed = texts.filter(({ name, version }) => head.sources[name]?.version !== version);
   const gone = Object.entries(head.sources).filter(
-    ([name, { version }]) => version !== "" && !texts.some((text) => text.name === name),
+    ([name, { version }]) => version !== "" && !unread.has(name) && !texts.some((text) => text.name === name),
   );
   return [
     ...changed.map(({ name, version, change }) => {

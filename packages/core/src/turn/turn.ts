@@ -1,5 +1,6 @@
 import { messageOfDraft } from "../thread/draft.ts";
 import { limitsCost } from "../config/budget.ts";
+import { unknownPrice } from "../config/prices.ts";
 import { exhaustedInTree } from "./tree-budget.ts";
 import { CinchError, reasonOf } from "../errors.ts";
 import type { NewEvent } from "../events/event-map.ts";
@@ -16,6 +17,7 @@ import { toPrompt } from "../model/prompt.ts";
 import { noUsage } from "../events/usage.ts";
 import type { Message, Usage } from "../events/message.ts";
 import { hashOf } from "../ports/hash.ts";
+import { withoutFocus } from "../folds/transcript.ts";
 import { hasCancelledRuns } from "../folds/runs.ts";
 import { orAborted, withTimeout } from "../ports/clock.ts";
 import type { Blob } from "../ports/store.ts";
@@ -177,7 +179,7 @@ async function step(driver: Driver, turn: Turn): Promise<void> {
   const detail = reachedLimit();
   if (detail !== null) return overBudget(driver, detail, null);
   await orAborted(driver.sources.refresh(setup), driver.signal);
-  await driver.append((state) => enterStep(state, setup, { ids, sources: driver.sources.texts, now: clock.now() }));
+  await driver.append((state) => enterStep(state, setup, { ids, sources: driver.sources, now: clock.now() }));
   // If the mode or the model was switched meanwhile, the next iteration enters the step again.
   if (setupOf(driver) !== setup) return;
   // Notes may be among what left the prompt: the next iteration repeats them.
@@ -189,7 +191,9 @@ async function step(driver: Driver, turn: Turn): Promise<void> {
   if (ready.kind === "outdated") return;
   if (ready.kind === "failed") return fail(driver, ready.failure, null);
   const { model, head } = ready;
-  const transcript = await driver.journal.transcript();
+  const recorded = await driver.journal.transcript();
+  // Without an observer, the focus would never change again.
+  const transcript = driver.ports.memory?.observe ? recorded : withoutFocus(recorded);
   const prompt = await toPrompt(head, transcript, (hash) => store.blob(hash));
   const cached = { model, settings: setup.settings, memoryParts: memoryParts(transcript.memory) };
   const outcome = await ask({
@@ -256,11 +260,7 @@ async function endAborted(driver: Driver, partial: Message | null): Promise<void
 async function readyToAsk(driver: Driver, setup: Setup) {
   try {
     const { modelId } = setup;
-    if (limitsCost(setup.budgets) && driver.ports.costOf(noUsage, modelId) === null)
-      throw new CinchError(
-        "INVALID_CONFIG",
-        `The budget limits the cost, but the price of "${modelId}" is unknown. Add it to prices.`,
-      );
+    if (limitsCost(setup.budgets) && driver.ports.costOf(noUsage, modelId) === null) throw unknownPrice(modelId);
     const model = await setup.model();
     // The model could not be resolved before. Now its profile is known.
     if (!setup.isResolved && setupOf(driver) !== setup) return { kind: "outdated" as const };

@@ -365,3 +365,27 @@ test("only answers that would have an effect are offered", async () => {
     assert.deepEqual((await asked).decisions, expected);
   }
 });
+
+test("a display that is opened later shows the arguments that ran, and which call was declined", async () => {
+  const { deploy } = deploying();
+  const data = new MemoryData();
+  const first = await harness({
+    model: script(asks("staging", "production", "moon"), say("up")),
+    tools: { deploy },
+    storage: memoryStore(data),
+  });
+  const turn = first.sendMessage({ content: "Ship it" });
+  await next(first, "tool_approval_required");
+  await first.respondToToolApproval({ toolCallId: "c0", decision: "approve" });
+  await first.respondToToolApproval({ toolCallId: "c1", decision: "edit", args: { target: "test" } });
+  await first.respondToToolApproval({ toolCallId: "c2", decision: "decline", message: "Not there." });
+  await turn;
+  await first.close();
+
+  await using second = await harness({ model: script(), tools: { deploy }, storage: memoryStore(data) });
+  await second.selectOrCreateThread();
+  const { outcomes } = second.getDisplayState().messages[1]!;
+  assert.equal("args" in outcomes["c0"]!, false);
+  assert.deepEqual(outcomes["c1"]?.args, { target: "test" });
+  assert.deepEqual(outcomes["c2"]?.result, { content: "Not there.", details: { code: "DECLINED" } });
+});

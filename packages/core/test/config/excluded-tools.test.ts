@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { Agent, defineTool, Harness, memoryStore, registerProfile, textOf, type HarnessMessage } from "@cinch/core";
 import { MemoryData } from "@cinch/core/store";
 import { call, say, script, scriptedBy, type ScriptedModel } from "@cinch/testkit";
+import { tool } from "ai";
 import * as z from "zod";
 import { asking, gated, harness, next, noting } from "../support.ts";
 
@@ -60,6 +61,77 @@ test("a call that waits for an approval when the profile is registered is refuse
   await h.respondToToolApproval({ decision: "approve" });
   assert.equal((await turn).reason, "complete");
   assert.deepEqual([runs, results(h.getDisplayState().messages)], [[], [DENIED]]);
+});
+
+for (const answer of [
+  { decision: "edit" as const, args: { what: "something else" } },
+  { decision: "always_allow_tool" as const },
+  { decision: "always_allow_category" as const },
+])
+  test(`a call that waits is refused after the answer ${answer.decision}, and so is the next one`, async () => {
+    const { note, runs } = noting();
+    const model = tuned(script(call("note", { what: "it" }, "1"), call("note", { what: "more" }, "2"), say("Done.")));
+    await using h = await harness({ model, tools: { note }, permissions: [] });
+    const turn = h.sendMessage({ content: "go" });
+    await h.settled();
+    using _ = excluding("tuned", "note");
+    await h.respondToToolApproval(answer);
+    assert.equal((await turn).reason, "complete");
+    assert.deepEqual([runs, results(h.getDisplayState().messages)], [[], [DENIED, DENIED]]);
+  });
+
+test("an excluded tool that does not exist, and one of the AI SDK, are hidden and refused like others", async () => {
+  using _ = excluding("tuned", "add", "no_such_tool");
+  let runs = 0;
+  const add = tool({ description: "Adds", inputSchema: z.object({}), execute: () => `${++runs}` });
+  const model = tuned(script(call("add"), call("no_such_tool"), say("Done.")));
+  await using h = await harness({ model, tools: { add }, initialState: { yolo: true } });
+  await h.sendMessage({ content: "go" });
+  const [first, second] = results(h.getDisplayState().messages);
+  assert.equal(runs, 0);
+  assert.match(first!, /^Denied: the tool "add" is not available to this model/);
+  assert.match(second!, /^There is no tool "no_such_tool"\. The tools are: (?!.*\badd\b)/);
+  assert.ok(model.requests.every(({ tools }) => !tools?.some(({ name }) => name === "add")));
+});
+
+test("an excluded task tool starts no subagent, in the foreground and in the background", async () => {
+  using _ = excluding("tuned", "task");
+  const task = (background: boolean) => call("task", { agent: "general-purpose", prompt: "Go.", background });
+  const model = tuned(script(task(false), task(true), say("Done.")));
+  const agent = new Agent({ name: "lead", model, subagentBackground: true });
+  const h = new Harness({ id: "t", agent, initialState: { yolo: true } });
+  await h.sendMessage({ content: "go" });
+  assert.match(results(h.getDisplayState().messages).join(), /^Denied: .*"task".*Denied: .*"task"/);
+  assert.deepEqual(await h.listThreads({ parentId: h.getDisplayState().threadId! }), []);
+  await h.close();
+});
+
+test("a fork and a background subagent on the model of a profile can't call what it excludes", async () => {
+  const { note, runs } = noting();
+  const model = tuned(
+    scriptedBy(({ prompt }) => {
+      const last = JSON.stringify(prompt.at(-1));
+      if (last.includes("Note it")) return call("note", { what: "it" }, "n");
+      if (!last.includes("go")) return say("Done.");
+      const started = { prompt: "Note it" };
+      return call(
+        ["task", { agent: "forked", ...started }],
+        ["task", { agent: "child", ...started, background: true }],
+      );
+    }),
+  );
+  const subagents = [new Agent({ name: "forked", forked: true }), new Agent({ name: "child", model, tools: { note } })];
+  const agent = new Agent({ name: "lead", model, tools: { note }, subagents, subagentBackground: true });
+  const h = new Harness({ id: "t", agent, initialState: { yolo: true } });
+  using _ = excluding("tuned", "note");
+  await h.sendMessage({ content: "go" });
+  await h.settled();
+  const children = await h.listThreads({ parentId: h.getDisplayState().threadId! });
+  const refused = model.requests.filter(({ prompt }) =>
+    JSON.stringify(prompt.at(-1)).includes("not available to this"),
+  );
+  assert.deepEqual([runs, children.length, refused.length], [[], 2, 2]);
+  await h.close();
 });
 
 test("YOLO declines a call that waits and that a profile excludes now", async () => {

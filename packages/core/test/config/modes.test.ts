@@ -156,6 +156,19 @@ test("availableTools is enforced when a tool runs, never changes the head, and t
   }
 });
 
+test("an agent's availableTools decides what the model is shown; a call of another tool is still refused by name", async () => {
+  const { note, runs } = noting();
+  const model = script(call("note", { what: "x" }), say("refused"));
+  const agent = new Agent({ name: "a", model, tools: { note }, availableTools: ["write_todos", "ask_user"] });
+  await using h = await harnessOf([{ id: "only", agent }]);
+  await h.sendMessage({ content: "Go" });
+  assert.deepEqual(toolsOf(model, 0), ["ask_user", "write_todos"]);
+  assert.deepEqual(runs, []);
+  assert.match(saidTo(model, 1), /Denied: the tool \\"note\\" is not available/);
+  // The list says it, so that no note is needed.
+  assert.doesNotMatch(JSON.stringify(model.requests[0]!.prompt), /Only these tools/);
+});
+
 test("a mode with an agent of its own adds its instructions to the agent's", async () => {
   const model = script(say("hi"));
   await using h = await harnessOf([

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Agent, Harness, memoryStore, textOf, type HarnessMessage } from "@cinch/core";
-import { call, hang, say, script } from "@cinch/testkit";
+import { setTimeout as wait } from "node:timers/promises";
+import { Agent, Harness, memoryStore, textOf, type HarnessMessage, type SubagentCatalog } from "@cinch/core";
+import { call, hang, say, script, type Step } from "@cinch/testkit";
 
 const results = (messages: readonly HarnessMessage[]): string[] =>
   messages.flatMap(({ outcomes }) => Object.values(outcomes).map(({ result }) => textOf(result.content)));
@@ -37,6 +38,46 @@ test("background children are started, awaited and reported once", async () => {
     h.getDisplayState().messages.filter(({ role }) => role === "note"),
     [],
   );
+  await h.close();
+});
+
+test("background children are numbered and queued in the order of their calls, whichever is found first", async () => {
+  const bothStarted = Promise.withResolvers<void>();
+  const working: Step = async function* (options) {
+    await bothStarted.promise;
+    yield* say("done")(options);
+  };
+  const agents = ["slow", "quick"].map((name) => new Agent({ name, model: script(working), tools: {} }));
+  const isQuickFound = Promise.withResolvers<void>();
+  const subagents: SubagentCatalog = {
+    list: async () => agents.map(({ name }) => ({ name, description: name })),
+    async resolve(name) {
+      if (name === "quick") isQuickFound.resolve();
+      await isQuickFound.promise;
+      // The call of the quick one is ready to start it long before.
+      if (name === "slow") await wait(100);
+      return agents.find((one) => one.name === name);
+    },
+  };
+  const model = script(
+    call(
+      ["task", { agent: "slow", prompt: "a", background: true }],
+      ["task", { agent: "nobody", prompt: "b", background: true }],
+      ["task", { agent: "quick", prompt: "c", background: true }],
+    ),
+    call("agent_await", { ids: ["bg-1", "bg-2"], mode: "all" }),
+    say("Done."),
+  );
+  const agent = new Agent({ name: "dev", model, subagents, subagentBackground: { maxConcurrent: 1 } });
+  const h = new Harness({ id: "t", agent, storage: memoryStore() });
+  const queue: string[] = [];
+  h.subscribe((event) => {
+    if (event.type !== "background_started") return;
+    if (queue.push(`${event.agentId} ${event.status}`) === 2) bothStarted.resolve();
+  });
+  await h.sendMessage({ content: "go" });
+  assert.deepEqual(queue, ["bg-1 running", "bg-2 queued"]);
+  assert.match(results(h.getDisplayState().messages).at(-1)!, /bg-1 \(slow\).*bg-2 \(quick\)/s);
   await h.close();
 });
 

@@ -27,6 +27,10 @@ test("a forked subagent continues the parent's conversation: its first prompt be
   assert.equal(textOf(message!.content), "Reviewed.");
   const [parent, fork] = model.requests as [(typeof model.requests)[number], (typeof model.requests)[number]];
   assert.equal(JSON.stringify(fork.prompt.slice(0, parent.prompt.length)), JSON.stringify(parent.prompt));
+  assert.deepEqual(
+    parent.tools?.map(({ name }) => name),
+    ["note", "ask_user", "write_todos", "task"],
+  );
   assert.equal(JSON.stringify(fork.tools), JSON.stringify(parent.tools));
   assert.deepEqual(
     fork.prompt.slice(parent.prompt.length).map(({ role }) => role),

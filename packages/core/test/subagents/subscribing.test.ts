@@ -74,3 +74,39 @@ test("what is pending in descendants comes before everything that happens after 
   assert.equal(types.indexOf("tool_approval_resolved") > 0, true);
   await h.close();
 });
+
+test("after a restart, a question of a subagent is shown with the path of the subagent", async () => {
+  const data = new MemoryData();
+  const asks = () => {
+    const inner = new Agent({
+      name: "inner",
+      model: script(call("ask_user", { question: "Which?" }), say("ok")),
+      tools: {},
+    });
+    const outer = new Agent({
+      name: "outer",
+      model: script(call("task", { agent: "inner", prompt: "i" }), say("ok")),
+      tools: {},
+      subagents: [inner],
+    });
+    const model = script(call("task", { agent: "outer", prompt: "o" }), say("done"));
+    const agent = new Agent({ name: "dev", model, subagents: [outer], maxSubagentDepth: 2 });
+    return new Harness({ id: "t", agent, storage: memoryStore(data) });
+  };
+  const first = asks();
+  first.sendMessage({ content: "go" }).catch(() => undefined);
+  await first.settled();
+  const before = first.getDisplayState().pendingSuspensions;
+  await first.close();
+
+  const second = asks();
+  await second.selectOrCreateThread();
+  await second.settled();
+  const { pendingSuspensions } = second.getDisplayState();
+  assert.deepEqual(
+    Object.values(pendingSuspensions).map(({ path }) => path),
+    [["outer", "inner"]],
+  );
+  assert.deepEqual(pendingSuspensions, before);
+  await second.close();
+});

@@ -1,6 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Agent, defineTool, type AllowedTool, type HarnessEvent, type Memory, type ToolSet } from "@cinch/core";
+import {
+  Agent,
+  defineTool,
+  memoryStore,
+  type AllowedTool,
+  type HarnessEvent,
+  type Memory,
+  type ToolSet,
+} from "@cinch/core";
+import { MemoryData } from "@cinch/core/store";
 import { call, say, script, scriptedBy, type Step } from "@cinch/testkit";
 import * as z from "zod";
 import { harness } from "../support.ts";
@@ -68,6 +77,104 @@ test("until the turn ends, calls outside of what a skill lists ask, and in the n
   assert.deepEqual(askedIn(h.seen), ["look", "run"]);
   await h.sendMessage({ content: "b" });
   assert.deepEqual(askedIn(h.seen), ["look", "run"]);
+});
+
+test("an approval names the skill that asks, and no skill where none does", async () => {
+  const model = script(
+    call("run", { command: "before" }),
+    call("skill", { name: "git" }),
+    call("look"),
+    call("run", { command: "rm" }),
+    say("done"),
+  );
+  await using h = await harness({ model, tools: tools([{ toolName: "run", match: "git" }]), permissions: [] });
+  const skills: unknown[] = [];
+  h.subscribe((event) => {
+    if (event.type !== "tool_approval_required") return;
+    const { pendingApproval } = h.getDisplayState();
+    skills.push([event.toolName, event.skill, pendingApproval?.skill]);
+    void h.respondToToolApproval({ decision: "approve" });
+  });
+  await h.sendMessage({ content: "a" });
+  assert.deepEqual(skills, [
+    ["run", undefined, null],
+    ["look", "git", "git"],
+    ["run", "git", "git"],
+  ]);
+});
+
+test("a skill stays active when another process continues the turn, and when the user steers it", async () => {
+  const data = new MemoryData();
+  const steps = () => [
+    call("skill", { name: "git" }),
+    call("look", {}, "first"),
+    call("look", {}, "second"),
+    say("done"),
+  ];
+  const set = tools([{ toolName: "run" }]);
+  const first = await harness({ model: script(...steps()), tools: set, storage: memoryStore(data) });
+  first.sendMessage({ content: "a" }).catch(() => undefined);
+  await first.settled();
+  await first.steer({ content: "Quickly." });
+  await first.close();
+  await using h = await harness({ model: inTurn(...steps().slice(2)), tools: set, storage: memoryStore(data) });
+  await h.selectOrCreateThread();
+  await h.respondToToolApproval({ decision: "approve" });
+  const { pending } = await h.settled();
+  assert.deepEqual(
+    pending.map((one) => [one.toolCallId, "skill" in one && one.skill]),
+    [["second", "git"]],
+  );
+});
+
+test("a skill is not active after an abort, in a clone and after a rewind into its turn", async () => {
+  const model = scriptedBy(({ prompt }) => {
+    const last = prompt.at(-1);
+    const said = JSON.stringify(last);
+    if (last?.role === "tool") return said.includes("How to") ? call("look", {}, "look") : say("done");
+    return said.includes("load") ? call("skill", { name: "git" }, "load") : call("look", {}, "free");
+  });
+  const set = tools([{ toolName: "run" }]);
+  await using h = await harness({ model, tools: set });
+  const loaded = async () => {
+    const turn = h.sendMessage({ content: "load" });
+    // In the thread that is cloned, the call still waits at the end.
+    turn.catch(() => undefined);
+    await h.settled();
+    assert.equal(h.getDisplayState().pendingApproval?.skill, "git");
+    return { turn, seq: h.seen.findLast((event) => event.type === "skill_loaded")!.seq };
+  };
+  const { turn } = await loaded();
+  await h.abort();
+  await turn;
+  assert.equal((await h.sendMessage({ content: "go" })).reason, "complete");
+  const again = await loaded();
+  await h.rewind({ toSeq: again.seq });
+  assert.equal((await h.sendMessage({ content: "go" })).reason, "complete");
+  const third = await loaded();
+  await h.cloneThread({ atSeq: third.seq });
+  assert.equal((await h.sendMessage({ content: "go" })).reason, "complete");
+});
+
+test("a skill that a subagent loads restricts the subagent, names itself there, and not the agent above", async () => {
+  const set = tools([{ toolName: "run" }]);
+  const child = new Agent({
+    name: "child",
+    model: script(call("skill", { name: "git" }), call("look"), say("looked")),
+    tools: { look: set["look"]!, skill: set["skill"]! },
+  });
+  const model = script(call("task", { agent: "child", prompt: "Look." }), call("look"), say("done"));
+  await using h = await harness({ model, tools: set, subagents: [child] });
+  const asked: unknown[] = [];
+  h.subscribe(() => {
+    const { pendingApproval } = h.getDisplayState();
+    if (!pendingApproval || asked.length > 0) return;
+    asked.push([pendingApproval.path, pendingApproval.toolName, pendingApproval.skill]);
+    const { threadId, toolCallId } = pendingApproval;
+    void h.respondToToolApproval({ threadId, toolCallId, decision: "approve" });
+  });
+  assert.equal((await h.sendMessage({ content: "a" })).reason, "complete");
+  assert.deepEqual(asked, [[["child"], "look", "git"]]);
 });
 
 test("a skill that lists no tools restricts none, and one that lists an asking tool does not permit it", async () => {

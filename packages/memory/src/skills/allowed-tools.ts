@@ -1,4 +1,5 @@
 import type { AllowedTool } from "@cinch/core";
+import { shortened } from "./yaml-line.ts";
 
 /** The names that other agents use for tools, and ours. */
 const STANDARD: Readonly<Record<string, readonly string[]>> = {
@@ -27,21 +28,31 @@ interface ParsedTools {
   problem: string | null;
 }
 
+const MAX_TOOLS = 100;
+/** Of a tool with its pattern. */
+const MAX_CHARS = 500;
+
 /** The tools that `allowed-tools` names: separated by spaces or commas, each maybe with a pattern, such as `Bash(git:*)`. */
 export function parseAllowedTools(items: readonly string[]): ParsedTools {
   const allowed: AllowedTool[] = [];
   const warnings: string[] = [];
-  for (const item of items.flatMap(wordsOf)) {
+  const words = new Set(items.flatMap(wordsOf));
+  if (words.size > MAX_TOOLS) return unusable(`${words.size} tools are listed, at most ${MAX_TOOLS} are allowed.`);
+  for (const item of words) {
     const [, name, pattern] = /^([\p{L}_][\p{L}\p{N}_.:/-]*)(?:\((.*)\))?$/u.exec(item) ?? [];
     if (name === undefined || (pattern === undefined) !== !item.includes("("))
-      return { allowed: [], warnings: [], problem: `"${item}" is not a tool, such as Read or Bash(git:*).` };
+      return unusable(`"${shortened(item)}" is not a tool, such as Read or Bash(git:*).`);
+    if (item.length > MAX_CHARS)
+      return unusable(`"${shortened(item)}" has ${item.length} characters, at most ${MAX_CHARS} are allowed.`);
     const ours = Object.hasOwn(STANDARD, name) ? STANDARD[name]! : isOurs(name) ? [name] : null;
-    if (!ours) warnings.push(`"${name}" is not a tool that Cinch knows. It is ignored.`);
+    if (!ours) warnings.push(`"${shortened(name)}" is not a tool that Cinch knows. It is ignored.`);
     else allowed.push(...ours.map((toolName) => ({ toolName, ...matchOf(toolName, pattern) })));
     if (ours?.includes("execute")) allowed.push(...FOLLOWING.map((toolName) => ({ toolName })));
   }
   return { allowed, warnings, problem: null };
 }
+
+const unusable = (problem: string): ParsedTools => ({ allowed: [], warnings: [], problem });
 
 /** Tools of Cinch, of its users and of MCP servers. The names of other agents' tools begin with a capital. */
 const isOurs = (name: string): boolean => !/^\p{Lu}/u.test(name);

@@ -69,6 +69,8 @@ function entriesOf(lines: readonly YamlLine[], indent: number): YamlEntry[] {
   return entries;
 }
 
+const MAX_KEY = 100;
+
 function keyOf(one: YamlLine, indent: number): Omit<YamlEntry, "block"> {
   const { line } = one;
   const text = one.text.trim();
@@ -83,6 +85,8 @@ function keyOf(one: YamlLine, indent: number): Omit<YamlEntry, "block"> {
       line,
       `"${shortened(text)}" is not "key: value". Write it so, or indent it below its key.`,
     );
+  if (key.length > MAX_KEY)
+    throw new BadFrontmatter(line, `The key "${shortened(key)}" has more than ${MAX_KEY} characters. Shorten it.`);
   if (inline !== "" && !/^\s/.test(inline))
     throw new BadFrontmatter(line, `There is no space after the colon of "${key}". Write "${key}: …".`);
   return { key, line, inline: inline.trim() };

@@ -66,7 +66,7 @@ function checkedSkill({ entries, body }: Frontmatter, { folder, text }: { folder
   const check = (key: string, message: string | null): void => {
     if (message !== null) problems.push({ line: field(key)?.line ?? 1, message });
   };
-  const name = value("name", entryText);
+  const name = value("name", entryText)?.normalize("NFKC");
   const description = value("description", entryText);
   const license = value("license", entryText);
   const compatibility = value("compatibility", entryText);
@@ -102,11 +102,11 @@ function wrongName(name: string | undefined, folder: string): string | null {
   const tooLong = wrongLength("name", name);
   if (tooLong !== null) return tooLong;
   if (name !== name.toLowerCase()) return `The name "${name}" has capital letters. Use small ones.`;
-  if (!/^[\p{Ll}\p{Lo}\p{N}-]+$/u.test(name))
+  if (!/^[\p{Ll}\p{Lm}\p{Lo}\p{N}-]+$/u.test(name))
     return `The name "${name}" may hold small letters, digits and hyphens only.`;
   if (name.startsWith("-") || name.endsWith("-")) return `The name "${name}" must not begin or end with a hyphen.`;
   if (name.includes("--")) return `The name "${name}" has two hyphens in a row. Use one.`;
-  if (name.normalize("NFKC") !== folder.normalize("NFKC"))
+  if (name !== folder.normalize("NFKC"))
     return `The name is "${name}", but the folder is "${folder}". Give both the same name.`;
   return null;
 }

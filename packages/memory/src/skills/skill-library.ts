@@ -1,5 +1,5 @@
 import type { WorkspaceReader } from "@cinch/core";
-import { FileCache, inGroups } from "../sources/file-cache.ts";
+import { FileCache, inGroups, shortReason } from "../sources/file-cache.ts";
 import { HostFolder, hostReader } from "../sources/host-folder.ts";
 import { hashed } from "../sources/known-lists.ts";
 import { parseSkill, type ParsedSkill, type AgentSkill } from "./skill-file.ts";
@@ -15,17 +15,25 @@ export interface ListedSkill extends Omit<AgentSkill, "instructions"> {
   hash: string;
 }
 
+/** A skill in the folder of its source. */
+interface FoundSkill extends ListedSkill {
+  source: Folder;
+}
+
 export interface SkillList {
   /** By name. */
-  skills: ReadonlyMap<string, ListedSkill>;
+  skills: ReadonlyMap<string, FoundSkill>;
   /** Each begins with file and line. */
   problems: readonly string[];
+  /** Why the folders of some sources could not be listed. */
+  unlisted: readonly string[];
 }
 
 /** The reader of the workspace for one thread, and whether the workspace is trusted. */
 export interface SkillReach {
   files: WorkspaceReader | undefined;
   isTrusted: boolean;
+  resourceId: string;
 }
 
 /** Where skills are looked for in a trusted workspace if the caller lists no folders. */
@@ -34,10 +42,14 @@ const FILE = "SKILL.md";
 /** Of one SKILL.md. The standard recommends far less. */
 const MAX_SKILL_BYTES = 256 * 1024;
 const MAX_SKILLS = 1_000;
+/** How many problems of one file are reported: others have problems too. */
+const MAX_PROBLEMS = 10;
 
 interface Folder {
   reader: WorkspaceReader;
   path: string;
+  /** Whose files the reader sees. */
+  scope: string;
   isHost: boolean;
 }
 
@@ -49,7 +61,7 @@ interface Known {
 /** The skills of all sources. The later source wins, unless its skill can't be used. */
 export class SkillLibrary {
   readonly #sources: readonly SkillSource[] | undefined;
-  readonly #files = new FileCache<Known>(knownOf, { maxBytes: MAX_SKILL_BYTES + 1 });
+  readonly #files = new FileCache<Known>({ parse: knownOf, failed: unreadable, maxBytes: MAX_SKILL_BYTES + 1 });
 
   constructor(sources: readonly SkillSource[] | undefined) {
     this.#sources = sources;
@@ -57,46 +69,59 @@ export class SkillLibrary {
 
   async list(reach: SkillReach): Promise<SkillList> {
     const { folders, problems } = this.#folders(reach);
-    const skills = new Map<string, ListedSkill>();
-    for (const folder of folders) {
-      const entries = (await folder.reader.list(folder.path)) ?? [];
-      const names = entries.filter(({ type }) => type === "directory").map(({ name }) => name);
-      if (names.length > MAX_SKILLS)
-        problems.push(`${folder.path}: has ${names.length} folders, and only ${MAX_SKILLS} are read. Remove some.`);
-      for (const known of await this.#look(folder, names.slice(0, MAX_SKILLS))) {
-        problems.push(...known.problems);
-        if (known.listed) skills.set(known.listed.name, known.listed);
+    const skills = new Map<string, FoundSkill>();
+    const unlisted: string[] = [];
+    for (const source of folders) {
+      const all = await this.#look(source).catch((error: unknown) => {
+        unlisted.push(`${source.path}: It can't be read: ${shortReason(error)}`);
+        return [];
+      });
+      for (const { listed, problems: own } of all) {
+        problems.push(...own);
+        const other = listed && skills.get(listed.name);
+        if (other?.source === source) problems.push(sameName(listed!, other));
+        else if (listed) skills.set(listed.name, { ...listed, source });
       }
     }
-    return { skills, problems };
+    return { skills, problems: [...unlisted, ...problems], unlisted };
   }
 
-  /** Reads one skill again. `null`: there is none of that name. */
+  /** Reads one skill again. `null`: there is none of that name that can be used. */
   async load(name: string, reach: SkillReach): Promise<LoadableSkill | null> {
-    if (/[/\\]|^\.{0,2}$/.test(name)) return null;
-    for (const { reader, path, isHost } of this.#folders(reach).folders.toReversed()) {
-      const file = await reader.read(`${path}/${name}/${FILE}`, { maxBytes: MAX_SKILL_BYTES + 1 });
-      const { skill } = file ? parsedFile(file, name) : { skill: null };
-      if (skill) return { skill, folder: `${path}/${name}`, isHost };
-    }
-    return null;
+    const { skills } = await this.list(reach);
+    const found = skills.get(name.normalize("NFKC"));
+    if (!found) return null;
+    const { source, path } = found;
+    const folder = path.slice(0, -FILE.length - 1);
+    const file = await source.reader.read(path, { maxBytes: MAX_SKILL_BYTES + 1 });
+    const { skill } = file ? parsedFile(file, nameOf(folder)) : { skill: null };
+    return skill && { skill, folder, isHost: source.isHost };
   }
 
-  #folders({ files, isTrusted }: SkillReach): { folders: Folder[]; problems: string[] } {
+  #folders({ files, isTrusted, resourceId }: SkillReach): { folders: Folder[]; problems: string[] } {
     const sources = this.#sources ?? (isTrusted ? DISCOVERED : []);
     const folders = sources.flatMap((source): Folder[] => {
-      if (source instanceof HostFolder) return [{ reader: hostReader, path: source.path, isHost: true }];
-      return files ? [{ reader: files, path: source, isHost: false }] : [];
+      if (source instanceof HostFolder) return [{ reader: hostReader, path: source.path, scope: "", isHost: true }];
+      return files ? [{ reader: files, path: source, scope: resourceId, isHost: false }] : [];
     });
     const unread = this.#sources && !files ? this.#sources.filter((source) => typeof source === "string") : [];
     const problems = unread.map((path) => `${path}: this harness has no workspace to read skills from.`);
     return { folders, problems };
   }
 
-  async #look({ reader, path }: Folder, names: readonly string[]): Promise<Known[]> {
-    const files = names.map((name) => `${path}/${name}/${FILE}`);
-    const found = await this.#files.getAll(reader, files);
-    return inGroups(names, (name, at) => found[at] ?? withoutFile(reader, `${path}/${name}`));
+  async #look(source: Folder): Promise<Known[]> {
+    const { reader, path } = source;
+    const entries = (await reader.list(path)) ?? [];
+    const all = entries.filter(({ type }) => type === "directory").map(({ name }) => name);
+    const names = all.slice(0, MAX_SKILLS);
+    const found = await this.#files.getAll(
+      source,
+      names.map((name) => `${path}/${name}/${FILE}`),
+    );
+    const known = await inGroups(names, (name, at) => found[at] ?? withoutFile(reader, `${path}/${name}`));
+    if (all.length === names.length) return known;
+    const tooMany = `${path}: has ${all.length} folders, and only ${MAX_SKILLS} are read. Remove some.`;
+    return [{ listed: null, problems: [tooMany] }, ...known];
   }
 }
 
@@ -115,17 +140,28 @@ export interface LoadableSkill {
   isHost: boolean;
 }
 
-function knownOf(path: string, { text, size }: { text: string; size: number }): Known {
-  const folder = path.split("/").at(-2) ?? "";
-  const parsed = parsedFile({ text, size }, folder);
-  const problems = [
+function knownOf(path: string, file: { text: string; size: number }): Known {
+  const parsed = parsedFile(file, nameOf(path.slice(0, -FILE.length - 1)));
+  const all = [
     ...parsed.problems.map(({ line, message }) => `${path}:${line}: ${message} The skill is not used.`),
     ...parsed.warnings.map(({ line, message }) => `${path}:${line}: ${message}`),
   ];
+  const problems = all.slice(0, MAX_PROBLEMS);
   if (!parsed.skill) return { listed: null, problems };
   const { instructions: _instructions, ...listed } = parsed.skill;
-  return { listed: { ...listed, path, hash: hashed(text) }, problems };
+  return { listed: { ...listed, path, hash: hashed(file.text) }, problems };
 }
+
+/** The skill stays as it was. */
+const unreadable = (path: string, reason: string, known: Known | null): Known => ({
+  listed: known?.listed ?? null,
+  problems: [`${path}:1: It can't be read: ${reason}`],
+});
+
+const sameName = ({ path, name }: ListedSkill, other: ListedSkill): string =>
+  `${path}:1: ${other.path} has the name "${name}" too. Rename one of them. This skill is not used.`;
+
+const nameOf = (path: string): string => path.slice(path.lastIndexOf("/") + 1);
 
 const parsedFile = ({ text, size }: { text: string; size: number }, folder: string): ParsedSkill =>
   size > MAX_SKILL_BYTES ? tooLarge(size) : parseSkill(text, { folder });

@@ -49,7 +49,8 @@ export const skillTool = (library: SkillLibrary): Tool =>
     },
   });
 
-const reachOf = ({ workspace, threadId, files, pathRules, signal }: ToolContext): SkillReach => ({
+const reachOf = ({ workspace, threadId, resourceId, files, pathRules, signal }: ToolContext): SkillReach => ({
+  resourceId,
   files: workspace?.reader?.({ threadId, files, pathRules, signal }),
   isTrusted: workspace?.trusted ?? false,
 });

@@ -24,7 +24,9 @@ export function skills(sources?: readonly SkillSource[]): ContextSource {
     kind: "skills",
     tools: { skill: skillTool(library) },
     async read(reach) {
-      const { skills: found, problems } = await library.list(reach);
+      const { skills: found, problems, unlisted } = await library.list(reach);
+      // Skills that can't be listed now are not gone: the list in the prompt stands.
+      if (unlisted.length > 0 && reach.known !== undefined) throw new CinchError("INVALID_INPUT", unlisted.join("\n"));
       if (found.size === 0) return { text: "", problems };
       const items = new Map([...found.values()].map(({ name, hash, path }) => [name, hashed(hash + path)]));
       const text = `${INTRODUCTION}\n<skills>\n${listed([...found.values()])}\n</skills>`;

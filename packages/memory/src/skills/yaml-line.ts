@@ -6,7 +6,7 @@ export interface YamlLine {
 
 export const indentOf = ({ text }: YamlLine): number => text.length - text.trimStart().length;
 
-export const shortened = (text: string): string => (text.length > 40 ? `${text.slice(0, 40)}…` : text);
+export const shortened = (text: string): string => (text.length > 40 ? `${text.slice(0, 40).toWellFormed()}…` : text);
 
 /** Ends the parsing: what follows could mean anything. */
 export class BadFrontmatter extends Error {

@@ -1,3 +1,4 @@
+import { constants, type Stats } from "node:fs";
 import { open, readdir, realpath, stat } from "node:fs/promises";
 import { homedir } from "node:os";
 import { isAbsolute, join, resolve, sep } from "node:path";
@@ -38,33 +39,33 @@ export const hostReader: WorkspaceReader = {
     return (await Promise.all(typed)).flat().toSorted((a, b) => (a.name < b.name ? -1 : 1));
   },
   async version(path) {
-    return (await fileStat(path))?.version ?? null;
+    const found = await orMissing(stat(path));
+    return found?.isFile() ? versionOf(found) : null;
   },
   async read(path, { maxBytes }) {
-    const found = await fileStat(path);
-    const file = found && (await orMissing(open(path)));
-    if (!found || !file) return null;
+    const file = await orMissing(open(path, READING));
+    if (!file) return null;
     try {
+      const found = await file.stat();
+      if (!found.isFile()) return null;
       const { buffer, bytesRead } = await file.read(Buffer.alloc(Math.min(maxBytes, found.size)), 0);
-      return { text: new TextDecoder().decode(buffer.subarray(0, bytesRead)), ...found };
+      const text = new TextDecoder().decode(buffer.subarray(0, bytesRead));
+      return { text, version: versionOf(found), size: found.size };
     } finally {
       await file.close();
     }
   },
 };
 
+/** To open a pipe must not wait for its writer. */
+const READING = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
+
+const versionOf = ({ mtimeMs, ctimeMs, ino, size }: Stats): string => `${mtimeMs}-${ctimeMs}-${ino}-${size}`;
+
 /** A file in a folder, by a relative path. `null`: there is none, or the path leads out of the folder. */
 export async function readBelow(folder: string, path: string, maxBytes: number) {
   const [root, real] = await Promise.all([orMissing(realpath(folder)), orMissing(realpath(resolve(folder, path)))]);
   return root && real?.startsWith(root + sep) ? hostReader.read(real, { maxBytes }) : null;
-}
-
-/** `null` for anything but a file: to open a pipe would wait for its writer. */
-async function fileStat(path: string): Promise<{ version: string; size: number } | null> {
-  const found = await orMissing(stat(path));
-  if (!found?.isFile()) return null;
-  const { mtimeMs, ctimeMs, ino, size } = found;
-  return { version: `${mtimeMs}-${ctimeMs}-${ino}-${size}`, size };
 }
 
 async function orMissing<T>(work: Promise<T>): Promise<T | null> {
@@ -76,4 +77,13 @@ async function orMissing<T>(work: Promise<T>): Promise<T | null> {
   }
 }
 
-const MISSING: ReadonlySet<string> = new Set(["ENOENT", "ENOTDIR", "EISDIR", "EACCES", "EPERM", "ELOOP", "EINVAL"]);
+const MISSING: ReadonlySet<string> = new Set([
+  "ENOENT",
+  "ENOTDIR",
+  "EISDIR",
+  "ENXIO",
+  "EACCES",
+  "EPERM",
+  "ELOOP",
+  "EINVAL",
+]);

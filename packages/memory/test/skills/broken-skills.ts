@@ -119,6 +119,19 @@ export const brokenSkills: readonly BrokenSkill[] = [
     says: /is not a tool/,
   },
   {
+    what: "a pattern that is too long",
+    text: skill(NAME, WHAT, `allowed-tools: Bash(${"x".repeat(600)})`),
+    line: 4,
+    says: /has 606 characters, at most 500 are allowed/,
+  },
+  {
+    what: "too many tools",
+    text: skill(NAME, WHAT, `allowed-tools: ${Array.from({ length: 101 }, (_, at) => `t${at}`).join(" ")}`),
+    line: 4,
+    says: /101 tools are listed, at most 100 are allowed/,
+  },
+  { what: "a key that is too long", text: skill(NAME, WHAT, `${"k".repeat(101)}: x`), line: 4, says: /Shorten it/ },
+  {
     what: "a list with holes",
     text: skill(NAME, WHAT, "allowed-tools:", "  -", "  - Read"),
     line: 5,

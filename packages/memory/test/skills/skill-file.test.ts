@@ -33,6 +33,9 @@ test("the examples of the Agent Skills standard load", () => {
     "license: Proprietary. LICENSE.txt has complete terms",
     "compatibility: Designed for Claude Code (or similar products)",
     "compatibility: Requires git, docker, jq, and access to the internet",
+    "compatibility: Requires Python 3.14+ and uv",
+    "description: Extract PDF text, fill forms, merge files. Use when handling PDFs.",
+    "description: Helps with PDFs.",
     "description: Extracts text and tables from PDF files, fills PDF forms, and merges multiple PDFs. Use when working with PDF documents or when the user mentions PDFs, forms, or document extraction.",
   ];
   for (const line of about) {
@@ -40,6 +43,39 @@ test("the examples of the Agent Skills standard load", () => {
     const others = key === "description" ? [] : ["description: x"];
     assert.equal(parsed("a", "name: a", ...others, line)[key as "license"], text);
   }
+  const tools = ["allowed-tools:", "  - Bash(git:*)", "  - Bash(jq:*)", "  - Read"];
+  const inline = "allowed-tools: Bash(git:*) Bash(jq:*) Read";
+  assert.deepEqual(
+    parsed("a", "name: a", "description: x", ...tools).allowedTools,
+    parsed("a", "name: a", "description: x", inline).allowedTools,
+  );
+});
+
+test("the valid files in the tests of the standard's validator load, and the invalid names in them are refused", () => {
+  const [composed, decomposed] = ["caf\u00e9", "cafe\u0301"];
+  for (const name of ["my-skill", "技能", "мой-навык", "навык"]) parsed(name, `name: ${name}`, "description: x");
+  assert.equal(parsed(composed, `name: ${decomposed}`, "description: x").name, composed);
+  parsed("my-skill", "name: my-skill", "description: A test skill", "allowed-tools: [Read, Write, Edit, Bash]");
+  for (const name of ["MySkill", "a".repeat(70), "-my-skill", "my--skill", "my_skill", "НАВЫК"])
+    assert.equal(parseSkill(`---\nname: ${name}\ndescription: x\n---`, { folder: name }).problems.length, 1, name);
+});
+
+test("a description of several lines, as published skills have it, keeps its colons and signs", () => {
+  const lines = [
+    "Reference for the API: models, `us.*`, [1m].",
+    'TRIGGER when: it\'s "named" # really',
+    "SKIP {otherwise}.",
+  ];
+  const { description } = parsed(
+    "a",
+    "name: a",
+    "description: |-",
+    ...lines.map((line) => `  ${line}`),
+    "license: MIT",
+  );
+  assert.equal(description, lines.join("\n"));
+  const quoted = "Use it for 'Word', .docx. Triggers include: any mention";
+  assert.equal(parsed("a", "name: a", `description: "${quoted}"`).description, quoted);
 });
 
 test("names that the standard gives as wrong are refused", () => {
@@ -92,6 +128,7 @@ test("texts may be quoted, folded or continued, and comments are left out", () =
 });
 
 test("a byte order mark and Windows line ends do no harm, and letters of any alphabet may be in a name", () => {
+  assert.equal(parseSkill("---\nname: データー\ndescription: x\n---", { folder: "データー" }).skill?.name, "データー");
   const text = "\uFEFF---\r\nname: größe-測試\r\ndescription: x\r\n---\r\nDo it.\r\n";
   assert.equal(parseSkill(text, { folder: "größe-測試" }).skill?.instructions, "Do it.");
 });

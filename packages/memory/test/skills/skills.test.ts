@@ -1,31 +1,14 @@
 import assert from "node:assert/strict";
-import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { hostFolder, parseSkill, skills } from "@cinch/memory";
 import { call, say } from "@cinch/testkit";
 import { createWorkspace, directoryBackend, memoryBackend } from "@cinch/workspace";
+import { virtualShell } from "@cinch/workspace/virtual";
 import { brokenSkills } from "./broken-skills.ts";
+import { folderWith, skill, workspaceWith } from "./skill-folders.ts";
 import { counting, notesIn, started, summarising, systemOf } from "../sources/started.ts";
-
-const skill = (name: string, { about = `Does ${name}.`, more = "", body = `How to do ${name}.` } = {}): string =>
-  `---\nname: ${name}\ndescription: ${about}\n${more}---\n${body}\n`;
-
-async function workspaceWith(files: Record<string, string>, options: { trusted?: boolean } = {}) {
-  const workspace = createWorkspace({ backend: memoryBackend(), ...options });
-  await workspace.upload(files);
-  return workspace;
-}
-
-async function folderWith(files: Record<string, string>) {
-  const path = await mkdtemp(join(await realpath(tmpdir()), "cinch-skills-"));
-  for (const [name, text] of Object.entries(files)) {
-    await mkdir(join(path, name, ".."), { recursive: true });
-    await writeFile(join(path, name), text);
-  }
-  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
-}
 
 test("name, description and path of each skill are in the prompt, and nothing else of it", async () => {
   const workspace = await workspaceWith({
@@ -77,6 +60,40 @@ test("while a skill is active, tools that it does not list ask", async () => {
   await h.sendMessage({ content: "a" });
   await h.sendMessage({ content: "b" });
   assert.deepEqual(h.errors(), [false, false, false, true, true, false]);
+});
+
+test("Bash(git:*) covers commands of git alone: whatever runs something else asks, although a rule allows it", async () => {
+  const covered = ["git", "git log", "git log --oneline -3", "git commit -m 'a; b'", "git add . && git status"];
+  const others = [
+    "ls",
+    "gitk",
+    "git log; rm -rf x",
+    "git log | sh",
+    "git log && curl example.com",
+    "git log $(rm x)",
+    "git log `rm x`",
+    "sh -c 'git log'",
+    "PATH=. git log",
+    "git log\nrm x",
+    "(git log; rm x)",
+    "git log > x; ./x",
+  ];
+  const backend = memoryBackend();
+  const workspace = createWorkspace({ backend, shell: virtualShell({ backend }) });
+  await workspace.upload({ "/skills/git/SKILL.md": skill("git", { more: "allowed-tools: Bash(git:*)\n" }) });
+  const commands = [...covered, ...others];
+  const steps = [call("skill", { name: "git" }), ...commands.map((command) => call("execute", { command })), say("1")];
+  const permissions = [{ category: "execute" as const, policy: "allow" as const }];
+  await using h = await started({ workspace, context: [skills(["/skills"])], steps, permissions, onAsk: "decline" });
+  await h.sendMessage({ content: "a" });
+  const ran = h
+    .results()
+    .slice(1)
+    .map((result) => !result.includes("needs a person's approval"));
+  assert.deepEqual(
+    commands.filter((_, at) => ran[at]),
+    covered,
+  );
 });
 
 test("of two skills with one name the later source counts, and a broken one does not hide the one before it", async () => {

@@ -1,11 +1,19 @@
 import assert from "node:assert/strict";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { execFileSync } from "node:child_process";
+import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { agentsMd, hostFolder } from "@cinch/memory";
 import { call, say } from "@cinch/testkit";
-import { compositeBackend, createWorkspace, memoryBackend, storeBackend } from "@cinch/workspace";
+import {
+  compositeBackend,
+  createWorkspace,
+  directoryBackend,
+  memoryBackend,
+  storeBackend,
+  withPolicy,
+} from "@cinch/workspace";
 import { counting, notesIn, started, summarising, systemOf } from "./started.ts";
 
 async function workspaceWith(files: Record<string, string>, { trusted = true } = {}) {
@@ -151,6 +159,51 @@ test("a file that is gone is a note, and an empty one adds nothing", async () =>
   await workspace.upload({ "/AGENTS.md": "" });
   await h.sendMessage({ content: "b" });
   assert.match(notesIn(h.seen).join(), /^Not there any more, and no longer in force: AGENTS\.md/);
+});
+
+test("a file that is not text, a pipe and a link out of the workspace are not read, and harm no other", async () => {
+  const root = await mkdtemp(join(tmpdir(), "cinch-agents-"));
+  for (const name of ["binary", "pipe", "link", "deep/er"]) await mkdir(join(root, name), { recursive: true });
+  await writeFile(join(root, "AGENTS.md"), "Use tabs.");
+  await writeFile(join(root, "binary", "AGENTS.md"), Buffer.from([0x7f, 0x45, 0x4c, 0x46, 0, 1, 2]));
+  execFileSync("mkfifo", [join(root, "pipe", "AGENTS.md")]);
+  await symlink("/etc/passwd", join(root, "link", "AGENTS.md"));
+  await writeFile(join(root, "deep", "er", "AGENTS.md"), "Write tests.");
+  const files = ["binary", "pipe", "link", "deep/er"].map((name) => `/${name}/a.ts`);
+  for (const file of files) await writeFile(join(root, file), "1");
+  const backend = directoryBackend({ root });
+  const workspace = createWorkspace({ backend, root, trusted: true });
+  const steps = [call(...files.map((path): [string, object] => ["read_file", { file_path: path }])), say("1")];
+  await using h = await started({ workspace, context: [agentsMd()], steps });
+  await h.sendMessage({ content: "a" });
+  assert.match(systemOf(h.requests[0]!), /Use tabs\./);
+  assert.match(notesIn(h.seen).join(), /Write tests\./);
+  assert.doesNotMatch(JSON.stringify(h.requests), /ELF|root:/);
+  assert.deepEqual(h.infos, ["/binary/AGENTS.md: It is not text, and is not used. Save it as UTF-8."]);
+  await rm(root, { recursive: true });
+});
+
+test("a file that can't be read keeps its last text, is reported, and harms no other", async () => {
+  let broken = "/AGENTS.md";
+  const backend = withPolicy(memoryBackend(), {
+    before: ({ operation, path }) => {
+      if (operation !== "write" && path === broken) throw new Error("the disk is broken");
+      return undefined;
+    },
+  });
+  const workspace = createWorkspace({ backend });
+  await workspace.upload({ "/AGENTS.md": "Use tabs.", "/b.md": "Write tests." });
+  const context = [agentsMd({ files: ["/AGENTS.md", "/b.md"] })];
+  await using h = await started({ workspace, context, steps: [say("1"), say("2"), say("3")] });
+  await h.sendMessage({ content: "a" });
+  assert.doesNotMatch(systemOf(h.requests[0]!), /Use tabs/);
+  assert.match(systemOf(h.requests[0]!), /Write tests\./);
+  assert.match(h.infos.join(), /^\/AGENTS\.md: It can't be read: .*the disk is broken/);
+  broken = "/b.md";
+  await h.sendMessage({ content: "b" });
+  assert.equal(notesIn(h.seen).length, 1);
+  assert.match(notesIn(h.seen)[0]!, /Use tabs\./);
+  assert.doesNotMatch(notesIn(h.seen)[0]!, /gone/);
 });
 
 test("a file that is no path is refused", () => {

@@ -41,3 +41,24 @@ test("skills, AGENTS.md and a profile change while a thread runs: a note each, t
   );
   for (const [at, body] of bodies.slice(1).entries()) assert.deepEqual(body.slice(0, bodies[at]!.length), bodies[at]);
 });
+
+test("a rewind to before a note, and a clone from there, get the note again; the head stays the same", async () => {
+  const workspace = createWorkspace({ backend: memoryBackend() });
+  await workspace.upload({ "/AGENTS.md": "Use tabs." });
+  const steps = [say("1"), say("2"), say("3"), say("4")];
+  await using h = await started({ workspace, context: [agentsMd({ files: ["/AGENTS.md"] })], steps });
+  await h.sendMessage({ content: "a" });
+  const { seq } = h.getDisplayState();
+  await workspace.upload({ "/AGENTS.md": "Use spaces." });
+  await h.sendMessage({ content: "b" });
+  await h.rewind({ toSeq: seq });
+  await h.sendMessage({ content: "c" });
+  await h.cloneThread({ atSeq: seq });
+  await h.sendMessage({ content: "d" });
+  assert.equal(notesIn(h.seen).length, 3);
+  const [first, ...others] = h.requests;
+  for (const request of others) {
+    assert.equal(systemOf(request), systemOf(first!));
+    assert.equal(JSON.stringify(request).match(/Use spaces\./g)?.length, 1);
+  }
+});

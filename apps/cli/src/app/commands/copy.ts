@@ -59,9 +59,10 @@ function codeIn(messages: readonly HarnessMessage[], number: number | undefined)
 }
 
 function commandIn(messages: readonly HarnessMessage[]): Found {
-  const commands = messages.flatMap(({ content }) =>
+  const commands = messages.flatMap(({ content, outcomes }) =>
     content.flatMap((part) => {
-      const command = part.type === "tool-call" && part.toolName === "execute" && jsonFields(part.input)["command"];
+      if (part.type !== "tool-call" || part.toolName !== "execute") return [];
+      const { command } = jsonFields(outcomes[part.toolCallId]?.args ?? part.input);
       return typeof command === "string" ? [command] : [];
     }),
   );

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { Agent, didYouMean, type ToolSet } from "@cinch/core";
+import { Agent, didYouMean } from "@cinch/core";
 import { messageOf } from "../../error-message.ts";
 import { chooseModel } from "../../models/choice.ts";
 import type { Env } from "../../models/providers.ts";
@@ -13,13 +13,12 @@ interface SubagentOptions {
   trusted: boolean;
   /** Further folders of the user. */
   folders: readonly string[];
-  workspaceTools: ToolSet;
   /** The names of all tools that agents can have. */
   tools: readonly string[];
 }
 
 /** The subagents of the user and, in a trusted folder, of the project. What can't be used of them is a note. */
-export function subagentsOf({ folder, env, trusted, folders, workspaceTools, tools }: SubagentOptions): {
+export function subagentsOf({ folder, env, trusted, folders, tools }: SubagentOptions): {
   agents: Agent[];
   notes: string[];
 } {
@@ -31,15 +30,10 @@ export function subagentsOf({ folder, env, trusted, folders, workspaceTools, too
   const keyed = withSavedKeys(env);
   const usable = agents.map((file) => {
     const { file: _, ...config } = withKnownTools(withUsableModel(file, keyed, notes), tools, notes);
-    const { availableTools } = config;
-    return new Agent({ ...config, ...(availableTools ? { tools: picked(workspaceTools, availableTools) } : {}) });
+    return new Agent(config);
   });
   return { agents: usable, notes };
 }
-
-/** With tools of its own, an agent is not shown those of the workspace that it may not use. */
-const picked = (tools: ToolSet, names: readonly string[]): ToolSet =>
-  Object.fromEntries(Object.entries(tools).filter(([name]) => names.includes(name)));
 
 function withUsableModel(agent: AgentFile, env: Env, notes: string[]): AgentFile {
   const { model, ...others } = agent;

@@ -34,6 +34,11 @@ const corpus = Object.entries(hostile).map(([name, text]) => `${name}: ${text}`)
 export const scripts: Record<string, Step[]> = {
   streams: [gated("The first paragraph.\n\nThe second ", "gate", "one is **long**.\n"), say("Second answer.")],
   hangs: [hang("I hang here")],
+  fails: [
+    () => {
+      throw new Error("the provider is on fire");
+    },
+  ],
   asks: [command("echo approved > proof.txt"), say("The command is done."), command("echo again"), say("Over.")],
   "asks late": [gatedCall("gate", "execute", { command: "echo approved > proof.txt" }), say("The command is done.")],
   "asks twice": [

@@ -89,12 +89,5 @@ test("a subagent works with its own instructions and tools", async () => {
     .getRequests()
     .map(({ body }) => body as { messages: unknown[]; tools: { function: { name: string } }[] });
   const own = bodies.find(({ messages }) => JSON.stringify(messages[0]).includes("REVIEW-STRICTLY"))!;
-  assert.deepEqual(own.tools.map((tool) => tool.function.name).toSorted(), [
-    "ask_user",
-    "grep",
-    "read_file",
-    "recall",
-    "skill",
-    "write_todos",
-  ]);
+  assert.deepEqual(own.tools.map((tool) => tool.function.name).toSorted(), ["grep", "read_file"]);
 });

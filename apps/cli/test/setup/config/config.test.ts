@@ -88,6 +88,7 @@ test("defaults, the user, the project and the flags: the later ones count", asyn
     sandbox: "auto",
     hosts: [],
     rules: [],
+    ruleSources: ["your configuration", "the project", "the command line"].map((from) => ({ from, rules: [] })),
     paths: [],
     budget: {},
     prices: {},
@@ -127,6 +128,23 @@ test("defaults, the user, the project and the flags: the later ones count", asyn
       { category: "edit", policy: "allow" },
       { toolName: "execute", match: "npm test *", policy: "ask" },
       { toolName: "execute", match: "git push *", policy: "deny" },
+    ],
+    ruleSources: [
+      {
+        from: "your configuration",
+        rules: [
+          { toolName: "execute", match: "npm test *", policy: "allow" },
+          { category: "edit", policy: "allow" },
+        ],
+      },
+      {
+        from: "the project",
+        rules: [
+          { toolName: "execute", match: "npm test *", policy: "ask" },
+          { toolName: "execute", match: "git push *", policy: "deny" },
+        ],
+      },
+      { from: "the command line", rules: [] },
     ],
     budget: { cost: 2, steps: 50, thread: { cost: 20 } },
     memory: { messageTokens: 8_000, observationTokens: 20_000 },
@@ -232,9 +250,14 @@ test("no project widens what a user permits, whatever both files say", () => {
       const { config: project } = narrowedConfig("config.json", file);
       const alone = mergedConfig({ user, project: nothingNarrowed, flags: {} });
       const both = mergedConfig({ user, project, flags: {} });
-      const { mode: _, rules, paths, budget, memory: __, ...others } = both;
-      const { mode, rules: rulesAlone, paths: pathsAlone, budget: budgetAlone, memory: ___, ...othersAlone } = alone;
+      const { mode: _, rules, ruleSources, paths, budget, memory: __, ...others } = both;
+      const { mode, rules: rulesAlone, paths: pathsAlone, budget: budgetAlone, ...restAlone } = alone;
+      const { ruleSources: ____, memory: ___, ...othersAlone } = restAlone;
       assert.deepEqual(others, othersAlone);
+      assert.deepEqual(
+        ruleSources.flatMap((source) => source.rules),
+        rules,
+      );
       assert.ok(both.mode === mode || both.mode === "plan");
       // What is added only asks and denies. Path rules are added in front, where an `ask` would hide a later `deny`.
       assert.deepEqual(rules.slice(0, rulesAlone.length), rulesAlone);

@@ -4,10 +4,11 @@ import { instructionsOf, type Agent } from "../../config/agent.ts";
 import { isGeneralPurpose, type Delegation } from "../../config/delegation.ts";
 import { childThreadId, seqOf } from "../../config/run-id.ts";
 import type { ListedAgent, NewEvent } from "../../events/event-map.ts";
+import type { Call } from "../../folds/call.ts";
 import type { ThreadState } from "../../folds/state.ts";
 import { trieEntries, trieGet } from "../../folds/trie.ts";
 import { defineTool, type ToolContext } from "../tool.ts";
-import { hostOf } from "./host.ts";
+import { hostOf, type ControlHost } from "./host.ts";
 import { toolSchema } from "./schema.ts";
 import { ControlResult, type Settlement } from "./result.ts";
 
@@ -40,9 +41,19 @@ export function task(delegation: Delegation, { hasGeneralPurpose }: { hasGeneral
       // A fork has the instructions of its parent, so that the head of its prompt stays the same.
       const instructions = agent.forked ? await instructionsOf(agent) : "";
       const call = { agent, input: given, delegation, threadId, toolCallId, runId, child, instructions };
+      if (given.background) await untilFirst(context, hostOf(context));
       return new ControlResult((state) => start(state, call));
     },
   });
+}
+
+/** Subagents in the background are numbered and queued in the order of their calls. A call that takes too long to start loses its place. */
+const untilFirst = ({ key, signal }: Pick<ToolContext, "key" | "signal">, host: ControlHost): Promise<void> =>
+  host.until(({ turn }) => signal.aborted || !startsBefore(turn?.calls ?? [], key));
+
+function startsBefore(calls: readonly Call[], key: string): boolean {
+  const own = calls.findIndex((call) => call.key === key);
+  return calls.slice(0, own).some(({ toolName, state }) => toolName === "task" && state === "started");
 }
 
 function description({ agent }: Delegation): string {

@@ -1,0 +1,136 @@
+import type { Clock } from "@cinch/core";
+import type { LineInput } from "./line-port.ts";
+
+/** Several lines at once, if they were pasted or continued with `\`. */
+export interface TypedText {
+  text: string;
+  /** How often `fence` had been called when its first character was seen. */
+  fences: number;
+}
+
+interface LineReaderOptions {
+  input: LineInput;
+  clock: Clock;
+  on: (typed: TypedText) => void;
+  onInterrupt: () => void;
+  onEnd: () => void;
+}
+
+/** Lines of a paste follow each other faster than a person types. */
+const PASTE_MS = 30;
+/** So long the terminal takes to hand over a line that is not finished. */
+const HAND_OVER_MS = 30;
+/** Keys that the terminal did not act on itself in the moment of a fence. */
+const CONTROLS = /(?![\n\t])\p{Cc}/gu;
+const CTRL_C = "\u0003";
+
+/** Reads what the user types, and knows what was begun before some moment. */
+export class LineReader {
+  readonly #options: LineReaderOptions;
+  readonly #endings: (() => void)[];
+  /** Lines that ended in a backslash. */
+  #continued = "";
+  #text = "";
+  /** What `fences` was when that began. */
+  #begun = 0;
+  #fences = 0;
+  #cancelDelivery: (() => void) | undefined;
+  #hidden: HiddenLine | null = null;
+
+  constructor(options: LineReaderOptions) {
+    this.#options = options;
+    const { input, onEnd } = options;
+    const ended = () => {
+      this.#deliver();
+      this.#hidden?.resolve(undefined);
+      onEnd();
+    };
+    this.#endings = [input.onText((text) => this.#take(text)), input.onEnd(ended)];
+  }
+
+  /** Forgets what is not finished. Returns whether there was something. */
+  clear(): boolean {
+    const had = this.#text !== "" || this.#continued !== "";
+    this.#cancelDelivery?.();
+    this.#text = "";
+    this.#continued = "";
+    return had;
+  }
+
+  /**
+   * Everything that was typed until now belongs to texts of less fences than the returned number, even if its line ends later. A terminal
+   * keeps an unfinished line to itself, so it is made to hand it over.
+   */
+  async fence(): Promise<number> {
+    const { input, clock } = this.#options;
+    if (input.setRaw) {
+      input.setRaw(true);
+      await new Promise<void>((resolve) => clock.after(HAND_OVER_MS, resolve));
+      if (!this.#hidden) input.setRaw(false);
+    }
+    return ++this.#fences;
+  }
+
+  /** One line that the terminal does not show. `undefined`: it was closed. */
+  async hidden(): Promise<string | undefined> {
+    const { input } = this.#options;
+    if (!input.setRaw) throw new Error("Only a terminal hides what is typed.");
+    input.setRaw(true);
+    try {
+      const { promise, resolve } = Promise.withResolvers<string | undefined>();
+      this.#hidden = { typed: "", resolve };
+      return await promise;
+    } finally {
+      this.#hidden = null;
+      input.setRaw(false);
+    }
+  }
+
+  [Symbol.dispose](): void {
+    this.#cancelDelivery?.();
+    for (const end of this.#endings) end();
+  }
+
+  #take(text: string): void {
+    if (this.#hidden) return this.#takeHidden(this.#hidden, text);
+    if (text.includes(CTRL_C)) this.#options.onInterrupt();
+    // In the moment of a fence the terminal does not translate Return either.
+    const shown = text.replaceAll(/\r\n?/g, "\n").replaceAll(CONTROLS, "");
+    if (shown === "") return;
+    if (this.#text === "" && this.#continued === "") this.#begun = this.#fences;
+    this.#text += shown;
+    this.#cancelDelivery?.();
+    this.#cancelDelivery = this.#options.clock.after(PASTE_MS, () => this.#deliver());
+  }
+
+  /** The lines that are finished. */
+  #deliver(): void {
+    this.#cancelDelivery?.();
+    const end = this.#text.lastIndexOf("\n");
+    if (end === -1) return;
+    const lines = this.#text.slice(0, end);
+    this.#text = this.#text.slice(end + 1);
+    if (lines.endsWith("\\")) {
+      this.#continued += `${lines.slice(0, -1)}\n`;
+      return;
+    }
+    const text = this.#continued + lines;
+    this.#continued = "";
+    this.#options.on({ text, fences: this.#begun });
+  }
+
+  #takeHidden(hidden: HiddenLine, text: string): void {
+    for (const char of text) {
+      if (char === "\r" || char === "\n") return hidden.resolve(hidden.typed);
+      if (char === CTRL_C || char === "\u0004") return hidden.resolve(undefined);
+      if (char === "\u007f" || char === "\b") hidden.typed = hidden.typed.slice(0, -1);
+      else if (char === "\u0015") hidden.typed = "";
+      else if (char >= " ") hidden.typed += char;
+    }
+  }
+}
+
+interface HiddenLine {
+  typed: string;
+  resolve: (typed: string | undefined) => void;
+}

@@ -1,0 +1,47 @@
+import { inPackage } from "./mutant.ts";
+
+/** The app as lines of text: what answers a question, and that nothing but text is printed. */
+export const lines = inPackage("apps/cli", [
+  {
+    attacks: "lines: a line that was begun before the question answers it",
+    file: "line/line-asker.ts",
+    find: "if (open.fences === null || fences < open.fences) return",
+    replace: "if (open.fences === null) return",
+    tests: ["line/typed-ahead"],
+  },
+  {
+    attacks: "lines: a line answers a question that no user has read",
+    file: "line/line-asker.ts",
+    find: "fences: guarded ? null : 0, resolve",
+    replace: "fences: 0, resolve",
+    tests: ["line/typed-ahead"],
+  },
+  {
+    attacks: "lines: the terminal keeps a line that was begun before the question",
+    file: "line/line-reader.ts",
+    find: "    if (input.setRaw) {\n      input.setRaw(true);",
+    replace: "    if (input.setRaw) {",
+    tests: ["line/line-terminal"],
+  },
+  {
+    attacks: "lines: each line of a paste is a message",
+    file: "line/line-reader.ts",
+    find: 'const end = this.#text.lastIndexOf("\\n");',
+    replace: 'const end = this.#text.indexOf("\\n");',
+    tests: ["line/line-app"],
+  },
+  {
+    attacks: "lines: a call that takes long is announced again and again",
+    file: "line/turn-progress.ts",
+    find: "      this.#calls.add(toolCallId);\n",
+    replace: "",
+    tests: ["line/line-app"],
+  },
+  {
+    attacks: "lines: signs that are not ASCII in a locale without UTF-8",
+    file: "line/readable-line.ts",
+    find: "(unicode ? plain : toAscii(plain))",
+    replace: "plain",
+    tests: ["line/hostile-lines"],
+  },
+]);
