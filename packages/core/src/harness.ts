@@ -34,6 +34,9 @@ import { printAtExit } from "./thread/unanswered.ts";
 import { onThreadDeleted, type Workspace } from "./ports/workspace.ts";
 
 /** `Values`: the type of the state of a thread, from the `stateSchema`. */
+/** How long `close` waits for steps and calls that run. */
+const DRAIN_MS = 1_000;
+
 /** What `createSession` takes. */
 export interface SessionOptions {
   /** The thread that the session enters. */
@@ -279,14 +282,18 @@ export class Harness<Values = StateValues> {
     return session;
   }
 
-  /** Stops driving and releases leases at once. Pending calls stay pending. */
-  async close(): Promise<void> {
+  /**
+   * Begins no step and no call any more, waits up to `drainMs` (default: a second) for those that run, then stops them, and releases the
+   * leases. Pending calls stay pending.
+   */
+  async close(options: { drainMs?: number } = {}): Promise<void> {
+    const { drainMs = DRAIN_MS } = optionsOf("close", options);
     this.#cancelPrintAtExit?.();
     this.#closing.abort();
     // Leases don't wait for heartbeats to end; the store does.
     const heartbeats = this.#heartbeats.close();
     for (const session of this.#sessions) session.abandon();
-    await this.#registry.close();
+    await this.#registry.close({ drainMs });
     await heartbeats;
     await this.#workspace?.close();
     await this.#store.close();

@@ -2,7 +2,7 @@ import { CinchError, reasonOf } from "../errors.ts";
 import { abortRequest } from "../commands/abort.ts";
 import { worksOnCancelledRun } from "../folds/runs.ts";
 import type { ThreadState } from "../folds/state.ts";
-import { sleep } from "../ports/clock.ts";
+import { sleep, withTimeout } from "../ports/clock.ts";
 import { needsDriving, waitsForPerson, type Decide } from "../turn/decide.ts";
 import type { Thread } from "./thread.ts";
 import { Driver, LeaseLost, type DriverPorts, type Journal } from "../turn/driver.ts";
@@ -36,6 +36,7 @@ export class Supervisor {
   /** The store failed while this process drove. It does not retry by itself: that would only fill the journal. */
   #broken: Error | null = null;
   #closed = false;
+  #isDraining = false;
   /** The turn that this process drove last. */
   #lastDrivenTurnId: string | undefined;
   #declinesQuestions = false;
@@ -118,7 +119,7 @@ export class Supervisor {
 
   /** `force` also continues a parked turn, and takes held inputs. */
   wake({ force = false } = {}): void {
-    if (this.#closed) return;
+    if (this.#closed || !this.#mayDrive) return;
     if (!this.#isCalledFor(this.#thread.state, force)) return this.#reportBlocked();
     if (this.#running) {
       this.#again = { force: force || (this.#again?.force ?? false) };
@@ -130,6 +131,11 @@ export class Supervisor {
       this.#again = undefined;
       if (again) this.wake(again);
     });
+  }
+
+  /** While the harness closes, only to end a turn that is to be aborted. */
+  get #mayDrive(): boolean {
+    return !this.#isDraining || (this.#thread.state.turn?.aborting ?? false);
   }
 
   #isCalledFor(state: ThreadState, force: boolean): boolean {
@@ -173,13 +179,14 @@ export class Supervisor {
       const { epoch, status } = await this.#ports.store.lease(this.#thread.id);
       if (status === "mine" && epoch === this.#unreleased) return await this.#releaseLate(epoch, force);
       if (status === "held" || status === "mine") return this.#watch(force);
-      if (this.#closed || !this.#isCalledFor(this.#thread.state, force)) return;
+      if (this.#closed || !this.#mayDrive || !this.#isCalledFor(this.#thread.state, force)) return;
       this.#driver = new Driver(this.#thread, this.#ports, {
         epoch,
         takeover: status === "dead",
         force,
         declinesQuestions: this.#declinesQuestions,
       });
+      if (this.#isDraining) this.#driver.drain();
       await runTurns(this.#driver);
       this.#reportBlocked();
       // Another process drives. If it dies, this one continues.
@@ -245,6 +252,13 @@ export class Supervisor {
     if (!state.turn || state.parked || (status !== "free" && status !== "dead")) return;
     // If another process drives by now, there is nothing to pause. If the event can't be written, opening the thread fails.
     await this.#thread.append((now) => parked(now, "the process that drove it is gone"), { take: epoch });
+  }
+
+  /** Begins no step and no call any more. Settles when those that run have ended, or after `ms`. */
+  async drain(ms: number): Promise<void> {
+    this.#isDraining = true;
+    this.#driver?.drain();
+    if (this.#running && ms > 0) await withTimeout(this.#ports.clock, this.#running, { ms });
   }
 
   /** Stops driving. Tools get a grace period, and results that arrive in it are kept. */

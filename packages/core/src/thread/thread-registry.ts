@@ -28,6 +28,7 @@ export class ThreadRegistry {
   readonly #onRecover: "resume" | "pause";
   readonly #open = new Map<string, Open>();
   readonly #seated = new WeakMap<Thread, Open>();
+  #isDraining = false;
 
   constructor(ports: Omit<DriverPorts, "threads">, modes: AgentModes, onRecover: "resume" | "pause") {
     this.#ports = { ...ports, threads: this };
@@ -68,6 +69,7 @@ export class ThreadRegistry {
     if (!(await this.#ports.store.thread(threadId))) throw threadNotFound(threadId);
     const thread = await Thread.open(threadId, { ports: this.#ports, modes: this.#modes }, from);
     if (this.#onRecover === "pause" && thread.state.turn && needsDriving(thread.state)) await thread.supervisor.pause();
+    if (this.#isDraining) await thread.supervisor.drain(0);
     thread.wake();
     return thread;
   }
@@ -137,11 +139,16 @@ export class ThreadRegistry {
     return open.flatMap(({ opened }) => (opened && waitsForPerson(opened.state) ? unansweredIn(opened.display) : []));
   }
 
-  async close(): Promise<void> {
-    const threads = [...this.#open.values()];
-    const cancelled = threads.map(({ opened }) => opened?.children.autoCancel().catch(() => undefined));
+  /** First lets the steps and calls that run end, for up to `drainMs`. */
+  async close({ drainMs }: { drainMs: number }): Promise<void> {
+    this.#isDraining = true;
+    const open = [...this.#open.values()];
+    const drained = open.map(({ opened }) => opened?.supervisor.drain(drainMs));
+    const cancelled = open.map(({ opened }) => opened?.children.autoCancel().catch(() => undefined));
     // A subagent that does not stop in time goes on in the next process.
     await withTimeout(this.#ports.clock, Promise.all(cancelled), { ms: AUTO_CANCEL_MS });
+    await Promise.all(drained);
+    const threads = [...this.#open.values()];
     this.#open.clear();
     await Promise.all(threads.map(async ({ thread }) => (await thread.catch(() => undefined))?.close()));
   }

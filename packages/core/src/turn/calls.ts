@@ -42,10 +42,10 @@ async function runAll(driver: Driver, setup: Setup, running: Map<string, Promise
   while (driver.drives) {
     // Subscribed before the state is read, so that no event is missed while calls are judged.
     const changed = driver.journal.changed();
-    await startDue(driver, setup, running);
+    if (driver.mayBegin) await startDue(driver, setup, running);
     for (const call of driver.state.turn?.calls ?? []) {
       const canRun = call.state === "started" && driver.runnable.has(call.toolCallId);
-      if (!canRun || running.has(call.toolCallId) || driver.signal.aborted) continue;
+      if (!canRun || running.has(call.toolCallId) || driver.signal.aborted || !driver.mayBegin) continue;
       const run = runOne(driver, call).catch((error: unknown) => {
         failures.push(error);
         driver.abortTurn();
@@ -92,7 +92,7 @@ async function startDue(driver: Driver, setup: Setup, running: ReadonlyMap<strin
   for (const { toolCallId } of authorized) driver.runnable.delete(toolCallId);
   const runnable = await driver.append((state) => {
     const { turn } = state;
-    if (!turn || driver.signal.aborted) return null;
+    if (!turn || driver.signal.aborted || !driver.mayBegin) return null;
     const { turnId } = turn;
     const known = new Map(turn.calls.map((call) => [call.toolCallId, call]));
     // The other calls are judged again in the next iteration: the rules have changed, or a person has answered meanwhile.

@@ -123,6 +123,7 @@ export class Driver {
   readonly #close = new AbortController();
   #confirmedAt: number;
   #hasDriven = false;
+  #isDraining = false;
   #head: { blob: string; head: Head } | undefined;
   readonly sources = new Sources(this);
   /** The subagents that agents of this turn can delegate to. */
@@ -181,6 +182,16 @@ export class Driver {
 
   abortTurn(): void {
     this.#turn.abort();
+  }
+
+  /** Begins no step and no call any more. What runs goes on. */
+  drain(): void {
+    this.#isDraining = true;
+  }
+
+  /** Whether it may begin a step or a call. */
+  get mayBegin(): boolean {
+    return this.drives && !this.#isDraining;
   }
 
   /** Stops without ending the turn: another driver continues it. */

@@ -53,7 +53,8 @@ import type { Setup } from "./setup.ts";
 export async function runTurns(driver: Driver): Promise<void> {
   await takeOver(driver);
   const { undo } = driver.ports.workspace ?? {};
-  while (driver.drives) {
+  // Also a driver that begins nothing more ends a turn that is to be aborted.
+  while (driver.mayBegin || (driver.drives && driver.state.turn?.aborting)) {
     const { turn, files } = driver.state;
     if (files.restoring) await (undo ? restoreFiles(driver, undo) : leaveToOthers(driver));
     else if (undo && hasUnrecordedChanges(driver.state)) await settleCommands(driver, undo);
@@ -184,11 +185,12 @@ async function step(driver: Driver, turn: Turn): Promise<void> {
   if (setupOf(driver) !== setup) return;
   // Notes may be among what left the prompt: the next iteration repeats them.
   if (await fitContext(driver, setup)) return;
+  if (!driver.mayBegin) return;
   if (isLast) await driver.append((state) => askForReport(state, setup.maxSteps, ids));
   driver.journal.live({ type: "step_start", step: turn.steps + 1 });
   const ready = await orAborted(readyToAsk(driver, setup), driver.signal);
   if (!ready) return endAborted(driver, null);
-  if (ready.kind === "outdated") return;
+  if (ready.kind === "outdated" || !driver.mayBegin) return;
   if (ready.kind === "failed") return fail(driver, ready.failure, null);
   const { model, head } = ready;
   const recorded = await driver.journal.transcript();
@@ -317,8 +319,8 @@ async function appendAnswer(
       { type: "message_end", turnId, message, finishReason },
       { ...used, turnId },
     ];
-    // The other calls stay requested: the turn is aborted, or the rules have changed and the calls are judged again.
-    const starting = driver.signal.aborted ? [] : calls.filter((call) => isCurrent(call, driver));
+    // The other calls stay requested: the turn is aborted, the harness closes, or the rules have changed and the calls are judged again.
+    const starting = driver.signal.aborted || !driver.mayBegin ? [] : calls.filter((call) => isCurrent(call, driver));
     const firstSeq = state.seq + answered.length + 1;
     const starts = starting.map((call, at) =>
       firstEvent(call, { turnId, key: `${driver.journal.id}:${firstSeq + at}` }),
