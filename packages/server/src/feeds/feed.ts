@@ -93,12 +93,16 @@ export class Feed {
   }
 
   async close(): Promise<void> {
-    this.#isClosed = true;
     this.#unsubscribe();
     clearTimeout(this.#timer);
+    this.#end();
+    await this.#session.close();
+  }
+
+  #end(): void {
+    this.#isClosed = true;
     this.#ended.resolve();
     for (const watcher of this.#watchers) watcher.end();
-    await this.#session.close();
   }
 
   #add(event: HarnessEvent): void {
@@ -115,7 +119,7 @@ export class Feed {
     const isDeleted = this.#collected.some(({ type }) => type === "thread_deleted");
     this.#seal();
     for (const watcher of this.#watchers) watcher.send();
-    if (isDeleted) for (const watcher of this.#watchers) watcher.end();
+    if (isDeleted) this.#end();
   }
 
   /** Ends the chunk of what is collected. The timer that sends it stays. */

@@ -1,7 +1,9 @@
 import type { Harness } from "@cinch/core";
 import { draining } from "../http/http-error.ts";
 import { Feed } from "./feed.ts";
+import { encodeText } from "./frames.ts";
 import { ListStream } from "./list-stream.ts";
+import type { Watcher } from "./watcher.ts";
 
 interface OpenFeed {
   feed: Promise<Feed>;
@@ -49,6 +51,16 @@ export class Feeds {
     this.#lists.add(list);
     if (this.#isClosed) list.end();
     return list;
+  }
+
+  /** Adds the changes of the threads of a resource to a stream. Settles when `signal` is aborted or the changes end. */
+  async addList(watcher: Watcher, { resourceId, signal }: { resourceId: string; signal: AbortSignal }): Promise<void> {
+    const changes = await this.#harness.followThreads({ resourceId });
+    const stop = () => changes.return?.().catch(() => undefined);
+    signal.addEventListener("abort", stop);
+    if (signal.aborted) stop();
+    for await (const change of changes)
+      await watcher.insert(encodeText(`event: list\ndata: ${JSON.stringify(change)}\n\n`));
   }
 
   /** Tells the watchers of a thread who is at it. */
