@@ -48,6 +48,8 @@ test("deltas of one text are merged, and none is lost", async () => {
   const deltas = watching.events.flatMap((event) => (event.type === "message_update" ? [event.delta] : []));
   assert.equal(deltas.join(""), TEXT);
   assert.ok(deltas.length < TEXT.length / 5, `${deltas.length} frames`);
+  const unnamed = watching.events.filter((event) => !("threadId" in event)).map(({ type }) => type);
+  assert.deepEqual([...new Set(unnamed)], ["message_update"], "only deltas leave out the thread");
   watching.close();
 });
 
