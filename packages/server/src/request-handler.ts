@@ -4,7 +4,7 @@ import * as z from "zod/mini";
 import { checkSite, type SiteRules } from "./access/site-check.ts";
 import { callerKey, type Authenticate, type Who } from "./access/who.ts";
 import { corsHeaders, preflight } from "./http/cors.ts";
-import { errorResponse, HttpError, knownFailure, RETRY_AFTER } from "./http/http-error.ts";
+import { draining, errorResponse, HttpError, knownFailure } from "./http/http-error.ts";
 import { IdempotentAnswers } from "./http/idempotent-answers.ts";
 import { isMultipart, multipartBody } from "./http/multipart-body.ts";
 import { jsonBody } from "./http/read-body.ts";
@@ -59,8 +59,7 @@ export class RequestHandler {
     if (!match) throw this.#unmatched(path);
     const { route } = match;
     if (route.may !== null) checkRole(who, route.may);
-    if (parts.isDraining() && !isOpen)
-      throw new HttpError(503, "DRAINING", "The server is closing. Try again.", { headers: RETRY_AFTER });
+    if (parts.isDraining() && !isOpen) throw draining();
     if (!isOpen) parts.callers.request(who);
     return this.#call(request, match, who);
   }

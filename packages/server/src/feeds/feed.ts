@@ -28,6 +28,7 @@ export class Feed {
   readonly #ended = Promise.withResolvers<void>();
   #collected: HarnessEvent[] = [];
   #people = "";
+  #isClosed = false;
   #timer: NodeJS.Timeout | undefined;
   #resync: Start | undefined;
 
@@ -60,6 +61,7 @@ export class Feed {
     };
     const watcher = new Watcher(this, { ...start, left: leave });
     this.#watchers.add(watcher);
+    if (this.#isClosed) watcher.end();
     return watcher;
   }
 
@@ -93,9 +95,14 @@ export class Feed {
   async close(): Promise<void> {
     this.#unsubscribe();
     clearTimeout(this.#timer);
+    this.#end();
+    await this.#session.close();
+  }
+
+  #end(): void {
+    this.#isClosed = true;
     this.#ended.resolve();
     for (const watcher of this.#watchers) watcher.end();
-    await this.#session.close();
   }
 
   #add(event: HarnessEvent): void {
@@ -112,7 +119,7 @@ export class Feed {
     const isDeleted = this.#collected.some(({ type }) => type === "thread_deleted");
     this.#seal();
     for (const watcher of this.#watchers) watcher.send();
-    if (isDeleted) for (const watcher of this.#watchers) watcher.end();
+    if (isDeleted) this.#end();
   }
 
   /** Ends the chunk of what is collected. The timer that sends it stays. */

@@ -1,6 +1,9 @@
 import type { Harness } from "@cinch/core";
+import { draining } from "../http/http-error.ts";
 import { Feed } from "./feed.ts";
+import { encodeText } from "./frames.ts";
 import { ListStream } from "./list-stream.ts";
+import type { Watcher } from "./watcher.ts";
 
 interface OpenFeed {
   feed: Promise<Feed>;
@@ -13,6 +16,7 @@ export class Feeds {
   readonly #feeds = new Map<string, OpenFeed>();
   readonly #lists = new Set<ListStream>();
   readonly #heartbeat: NodeJS.Timeout;
+  #isClosed = false;
 
   constructor(harness: Harness, heartbeatMs: number) {
     this.#harness = harness;
@@ -22,6 +26,7 @@ export class Feeds {
 
   /** The feed of a thread, until `leave` is called. The caller's access to the thread is checked before. */
   async take(threadId: string): Promise<{ feed: Feed; leave: () => void }> {
+    this.#refuseClosed();
     const open = this.#feeds.get(threadId) ?? { feed: this.#open(threadId), uses: 0 };
     this.#feeds.set(threadId, open);
     open.uses += 1;
@@ -36,6 +41,7 @@ export class Feeds {
 
   /** The changes of the threads of a resource. */
   async list({ resourceId, left }: { resourceId: string; left: () => void }): Promise<ListStream> {
+    this.#refuseClosed();
     const changes = await this.#harness.followThreads({ resourceId });
     const leave = () => {
       this.#lists.delete(list);
@@ -43,7 +49,18 @@ export class Feeds {
     };
     const list = new ListStream({ changes, left: leave });
     this.#lists.add(list);
+    if (this.#isClosed) list.end();
     return list;
+  }
+
+  /** Adds the changes of the threads of a resource to a stream. Settles when `signal` is aborted or the changes end. */
+  async addList(watcher: Watcher, { resourceId, signal }: { resourceId: string; signal: AbortSignal }): Promise<void> {
+    const changes = await this.#harness.followThreads({ resourceId });
+    const stop = () => changes.return?.().catch(() => undefined);
+    signal.addEventListener("abort", stop);
+    if (signal.aborted) stop();
+    for await (const change of changes)
+      await watcher.insert(encodeText(`event: list\ndata: ${JSON.stringify(change)}\n\n`));
   }
 
   /** Tells the watchers of a thread who is at it. */
@@ -55,11 +72,16 @@ export class Feeds {
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true;
     clearInterval(this.#heartbeat);
     for (const list of this.#lists) list.end();
     const open = [...this.#feeds.values()];
     this.#feeds.clear();
     await Promise.allSettled(open.map(async ({ feed }) => (await feed).close()));
+  }
+
+  #refuseClosed(): void {
+    if (this.#isClosed) throw draining();
   }
 
   async #open(threadId: string): Promise<Feed> {

@@ -3,11 +3,20 @@ import { briefEvent } from "../brief/brief-event.ts";
 
 const encoder = new TextEncoder();
 
-/** An event as the stream has it. Only a durable event has an id, so that a client that returns names the last one. */
+/** An event as the stream has it. A client that returns names the last id: that of a durable event, or of the display after it. */
 const frameOf = (event: HarnessEvent): string => {
-  const data = `data: ${JSON.stringify(briefEvent(event))}\n\n`;
-  return isDurable(event) ? `id: ${event.seq}\n${data}` : data;
+  const data = `data: ${JSON.stringify(wireEvent(event))}\n\n`;
+  return isDurable(event) || event.type === "resync" ? `id: ${event.seq}\n${data}` : data;
 };
+
+const DELTAS: ReadonlySet<string> = new Set(["message_update", "tool_input_delta", "shell_output"]);
+
+/** Deltas are most of a stream. A client knows the thread that it watches, so they don't name it. */
+function wireEvent(event: HarnessEvent): object {
+  if (!DELTAS.has(event.type)) return briefEvent(event);
+  const { threadId: _, ...delta } = event;
+  return delta;
+}
 
 export const isDurable = (event: HarnessEvent): event is HarnessEvent & { seq: number; v: number } => "v" in event;
 

@@ -19,6 +19,7 @@ export class Watcher {
   readonly #left: () => void;
   #next: number;
   #controller!: ReadableStreamDefaultController<Uint8Array>;
+  #drained = Promise.withResolvers<void>();
   #wasQuiet = false;
   #isOver = false;
 
@@ -47,8 +48,16 @@ export class Watcher {
     }
   }
 
+  /** Sends a frame that is not of the feed, when the connection has room. Settles when it is sent, or the stream is over. */
+  async insert(frame: Uint8Array): Promise<void> {
+    while (!this.#isOver && !this.#hasRoom) await this.#drained.promise;
+    if (!this.#isOver) this.#write(frame);
+  }
+
   /** The connection has room again. If what it misses is no longer in the feed, it gets the display instead. */
   #catchUp(): void {
+    this.#drained.resolve();
+    this.#drained = Promise.withResolvers();
     this.send();
     if (this.#isOver || !this.#hasRoom || this.#next === this.#feed.end) return;
     const { first, next } = this.#feed.resync();
@@ -82,6 +91,7 @@ export class Watcher {
   #leave(): void {
     if (this.#isOver) return;
     this.#isOver = true;
+    this.#drained.resolve();
     this.#left();
   }
 }

@@ -45,7 +45,10 @@ const STATUS: Partial<Record<ErrorCode, number>> = {
   CLOSED: 503,
 };
 
-export const RETRY_AFTER = { "retry-after": "1" } as const;
+const RETRY_AFTER = { "retry-after": "1" } as const;
+
+export const draining = (): HttpError =>
+  new HttpError(503, "DRAINING", "The server is closing. Try again.", { headers: RETRY_AFTER });
 
 /** The answer to a failure. `undefined`: the failure is a defect, whose message may hold anything, so a caller must not see it. */
 export function knownFailure(error: unknown): HttpError | undefined {

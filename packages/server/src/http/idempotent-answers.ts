@@ -1,9 +1,11 @@
+import { createHash } from "node:crypto";
 import { HttpError } from "./http-error.ts";
 
 const KEPT_MS = 600_000;
 const MOST_KEPT = 10_000;
 
 interface Kept {
+  /** A hash: bodies may be large. */
   body: string;
   at: number;
   answer: Promise<SentAnswer>;
@@ -20,8 +22,9 @@ export class IdempotentAnswers {
   readonly #kept = new Map<string, Kept>();
 
   /** `key` names the caller and the route too. Throws 400 if the key was used for another body. */
-  async of(key: string, body: string, work: () => Promise<Response>): Promise<Response> {
+  async of(key: string, text: string, work: () => Promise<Response>): Promise<Response> {
     this.#forgetOld();
+    const body = createHash("sha256").update(text).digest("hex");
     const known = this.#kept.get(key);
     if (known && known.body !== body)
       throw new HttpError(400, "INVALID_INPUT", "This Idempotency-Key was used for another body. Choose a new one.", {
@@ -30,8 +33,8 @@ export class IdempotentAnswers {
     const kept = known ?? { body, at: Date.now(), answer: sent(work()) };
     this.#kept.set(key, kept);
     try {
-      const { status, headers, text } = await kept.answer;
-      return new Response(text, { status, headers });
+      const { status, headers, text: answered } = await kept.answer;
+      return new Response(answered, { status, headers });
     } catch (error) {
       // A command that failed may be sent again.
       if (this.#kept.get(key) === kept) this.#kept.delete(key);

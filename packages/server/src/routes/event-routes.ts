@@ -6,7 +6,7 @@ import type { Watcher } from "../feeds/watcher.ts";
 import type { RouteCall, Route } from "./route.ts";
 import { MAX_WAIT, QuerySeq, QueryWait } from "./wire-schemas.ts";
 
-const EventsQuery = z.strictObject({ since: QuerySeq, wait: QueryWait });
+const EventsQuery = z.strictObject({ since: QuerySeq, wait: QueryWait, list: z.optional(z.literal("true")) });
 
 export const eventRoutes: readonly Route[] = [
   {
@@ -15,7 +15,7 @@ export const eventRoutes: readonly Route[] = [
     serves: "events",
     may: "read",
     summary:
-      "The events after `since`, or after the header `Last-Event-ID`, as a stream. With `accept: application/json` they are a list, which comes with the next durable event, or after `wait` seconds.",
+      "The events after `since`, or after the header `Last-Event-ID`, as a stream. With `accept: application/json` they are a list, which comes with the next durable event, or after `wait` seconds. With `list=true`, a stream has the changes of the list of threads too, as events with the name `list`.",
     query: EventsQuery,
     handle: (call) => (asksForJson(call.request) ? polled(call) : streamed(call)),
   },
@@ -37,12 +37,14 @@ async function streamed(call: RouteCall): Promise<Response> {
   const held = new DisposableStack();
   try {
     held.defer(parts.callers.stream(who));
-    held.defer((await parts.seats.take(threadId, who)).leave);
+    const seat = await parts.seats.take(threadId, who);
+    held.defer(seat.leave);
     const { feed, leave } = await parts.feeds.take(threadId);
     held.defer(leave);
     const watcher = await feed.watch({ since, left: () => held.dispose() });
     endWith(watcher, [request.signal, who.signal], held);
     feed.announce(parts.seats.people(threadId));
+    if (call.query["list"] !== undefined) addList(watcher, { call, resourceId: seat.session.resourceId, held });
     return new Response(watcher.stream, { headers: STREAM_HEADERS });
   } catch (error) {
     held.dispose();
@@ -62,6 +64,24 @@ async function listed({ request, who, parts }: RouteCall): Promise<Response> {
     held.dispose();
     throw error;
   }
+}
+
+interface ListPorts {
+  call: RouteCall;
+  resourceId: string;
+  held: DisposableStack;
+}
+
+/** A store that fails ends the stream: the client returns, and asks for the list again. */
+function addList(watcher: Watcher, { call, resourceId, held }: ListPorts): void {
+  const over = new AbortController();
+  if (held.disposed) return;
+  held.defer(() => over.abort());
+  const added = call.parts.feeds.addList(watcher, { resourceId, signal: over.signal });
+  added.then(
+    () => watcher.end(),
+    () => watcher.end(),
+  );
 }
 
 const STREAM_HEADERS = {

@@ -35,7 +35,7 @@ test("a watcher gets the display first, then every event, and folds to what the 
     ids.map((_, n) => ids[0]! + n),
   );
   for (const { id: frameId, event } of watching.frames)
-    assert.equal(frameId !== undefined, event !== undefined && "v" in event);
+    assert.equal(frameId, event !== undefined && "seq" in event ? String(event.seq) : undefined);
   watching.close();
 });
 
@@ -48,6 +48,8 @@ test("deltas of one text are merged, and none is lost", async () => {
   const deltas = watching.events.flatMap((event) => (event.type === "message_update" ? [event.delta] : []));
   assert.equal(deltas.join(""), TEXT);
   assert.ok(deltas.length < TEXT.length / 5, `${deltas.length} frames`);
+  const unnamed = watching.events.filter((event) => !("threadId" in event)).map(({ type }) => type);
+  assert.deepEqual([...new Set(unnamed)], ["message_update"], "only deltas leave out the thread");
   watching.close();
 });
 

@@ -94,6 +94,23 @@ test("watchers that join between two deltas of a collected frame get each delta 
   await harness.close();
 });
 
+test("a watcher that joins when the thread has just been deleted gets a stream that ends", async () => {
+  const agent = new Agent({ name: "tester", model: script(), instructions: "Test." });
+  const harness = new Harness({ id: "test", agent, storage: memoryStore() });
+  const session = await harness.createSession();
+  const { id } = await session.createThread();
+  const feed = new Feed(await harness.createSession({ threadId: id }));
+  const first = await feed.watch({ since: undefined, left: () => undefined });
+  await session.deleteThread({ threadId: id });
+  assert.equal(await shownBy(first, "never"), "");
+  for (const since of [undefined, 0, 1, 7]) {
+    const watcher = await feed.watch({ since, left: () => undefined });
+    assert.equal(await shownBy(watcher, "never"), "");
+  }
+  await feed.close();
+  await harness.close();
+});
+
 test("deltas are merged only with deltas of the same text", () => {
   const of = { threadId: "t", at: 1, role: "assistant" as const };
   const update = (messageId: string, index: number, part: "text" | "reasoning", delta: string) =>

@@ -99,6 +99,24 @@ test("the list of threads can be followed, by those of its resource alone", asyn
   assert.equal(ann.frames.at(-1)!.text, "retry: 1000");
 });
 
+test("one stream has the events of a thread and the changes of the list", async () => {
+  await using at = await serving({ model: script(say("hi")), authenticate });
+  const ann = at.at.as("ann-token");
+  const { id } = await ann.thread({ title: "first" });
+  const url = `${at.url}/v1/threads/${id}/events?list=true`;
+  const watching = await Watching.open(url, { headers: { authorization: "Bearer ann-token" } });
+  await watching.until(({ frames }) => frames.length > 0);
+  await ann.thread({ title: "second" });
+  await at.at.as("cat-token").thread({ title: "of cats" });
+  await ann.post(`/v1/threads/${id}/renameThread`, { title: "renamed" });
+  const listed = ({ frames }: Watching) =>
+    frames.filter(({ text }) => text.startsWith("event: list\n")).map(({ text }) => text);
+  await watching.until((one) => listed(one).join("").includes('"renamed"') && one.display.title === "renamed");
+  assert.match(listed(watching).join(""), /"second"/);
+  assert.doesNotMatch(listed(watching).join(""), /of cats/);
+  watching.close();
+});
+
 test("watchers see who else is at the thread, and never the name of a caller without access", async () => {
   await using at = await serving({ model: script(say("hi")), authenticate, limits: { seatMs: 50 } });
   const { id } = await at.at.as("ann-token").thread();
