@@ -73,6 +73,13 @@ export const panels = inPackage("apps/cli", [
     tests: ["app/panel-room"],
   },
   {
+    attacks: "panels: a key that came while a question was being drawn answers it",
+    file: "app/asked-panels.ts",
+    find: "if (shown !== this.#drawn) this.#focus",
+    replace: "if (shown === null) this.#focus",
+    tests: ["app/asked-panels"],
+  },
+  {
     attacks: "panels: a call with other arguments is answered by what was shown before",
     file: "app/panel-focus.ts",
     find: "asked.seq, asked.digest ?? null]",

@@ -137,7 +137,14 @@ export class App {
       request: changed,
     });
     const frame = (size: Size) => this.#view.frame(size);
-    this.#surface = new Surface({ terminal, clock, features, frame, onKey: (event) => this.#onKey(event) });
+    this.#surface = new Surface({
+      terminal,
+      clock,
+      features,
+      frame,
+      drawn: () => this.#asked.drawn(now()),
+      onKey: (event) => this.#onKey(event),
+    });
     this.#endEvents = session.subscribe((event) => this.#feed.handle(event));
     process.on("exit", this.#keepText);
     this.print(options.greeting ?? []);

@@ -40,6 +40,8 @@ export class AskedPanels {
   #panels: ReadonlyMap<string, AskedPanel> = new Map();
   /** The panel whose text is the last that was printed. */
   #printedFor: string | null = null;
+  /** The panel in the last frame. */
+  #drawn: string | undefined;
   #dialog: number | null = null;
   /** When the user's own dialog was closed. */
   #closedAt = -Infinity;
@@ -58,6 +60,13 @@ export class AskedPanels {
     const opened: QueuedPanel[] = dialog === null ? [] : [{ id: `dialog ${dialog}`, kind: "opened" }];
     this.#focus = withPanels(this.#focus, [...opened, ...asked], now);
     return [...this.#panels.keys()].some((id) => !before.has(id));
+  }
+
+  /** The terminal has the frame. Keys that came while it was computed, for example of a huge command, must not answer. */
+  drawn(now: number): void {
+    const shown = shownPanel(this.#focus)?.id;
+    if (shown !== this.#drawn) this.#focus = { ...this.#focus, shownAt: now };
+    this.#drawn = shown;
   }
 
   press(event: KeyEvent, composer: ComposerContents): PressedKey {

@@ -19,6 +19,7 @@ export interface SurfaceOptions {
   clock: Clock;
   features: Features;
   frame: (size: Size) => Frame;
+  drawn?: () => void;
   onKey: (event: KeyEvent) => void;
 }
 
@@ -32,9 +33,9 @@ export class Surface {
   #pager: Pager | undefined;
 
   constructor(options: SurfaceOptions) {
-    const { terminal, clock, features, frame } = options;
+    const { terminal, clock, features, frame, drawn = () => undefined } = options;
     this.#options = options;
-    this.screen = new Screen({ output: terminal.output, clock, features, frame });
+    this.screen = new Screen({ output: terminal.output, clock, features, frame, drawn });
     this.#modes = new TerminalModes({ ...terminal, clock, screen: this.screen });
     this.#keyboard = this.#listen();
   }

@@ -15,6 +15,8 @@ interface ScreenOptions {
   features: Features;
   /** Called when a frame is written, and only then: what it returns to be printed is printed. */
   frame: (size: Size) => Frame;
+  /** Called when the terminal has what `frame` returned, which may have taken long to draw. */
+  drawn?: () => void;
 }
 
 /** Writes frames: one at a time, at most 60 a second, and only what has changed. */
@@ -51,14 +53,16 @@ export class Screen {
     this.#cancelTimer = undefined;
     this.#due = true;
     if (this.#writing || this.#left) return;
-    const { output, clock, frame } = this.#options;
+    const { output, clock, frame, drawn } = this.#options;
     const size = usable(output.size());
     this.#due = false;
     this.#drawnAt = clock.now();
     const bytes = this.#drawing.next(frame(size), size);
-    if (bytes === "") return;
-    this.#writing = true;
-    output.write(`${BEGIN}${bytes}${END}`, () => this.#written());
+    if (bytes !== "") {
+      this.#writing = true;
+      output.write(`${BEGIN}${bytes}${END}`, () => this.#written());
+    }
+    drawn?.();
   }
 
   /** Writes all live rows again. */

@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { newDisplayState } from "@cinch/core";
 import { AskedPanels } from "../../src/app/asked-panels.ts";
+import { GUARD_MS } from "../../src/app/panel-focus.ts";
+import { approval } from "../views/panel-stage.ts";
 import { key } from "./pressing.ts";
 
 /** A list that the user opened at 0 and that Enter closes at 1,000. */
@@ -28,4 +30,17 @@ test("an Enter after other keys is meant, however soon it comes", () => {
   const asked = closedByEnter();
   assert.deepEqual(asked.press({ type: "text", text: "x" }, composer(1_050)), { to: "app" });
   assert.deepEqual(asked.press(key("enter"), composer(1_100, false)), { to: "app" });
+});
+
+test("a key that came while a huge question was being drawn does not answer it", () => {
+  const asked = new AskedPanels();
+  const display = { ...newDisplayState("t"), pendingApprovals: { call: approval() } };
+  const sync = (now: number) => asked.sync({ display, dialog: null, wrap: "words", transitionsTo: null, now });
+  const y = { type: "text", text: "y" } as const;
+  sync(0);
+  asked.drawn(5_000);
+  assert.deepEqual(asked.press(y, composer(5_001)), { to: "app" });
+  sync(6_000);
+  asked.drawn(6_000);
+  assert.equal(asked.press(y, composer(6_000 + GUARD_MS)).to, "panel");
 });
