@@ -32,9 +32,9 @@ test("an approval is answered after a restart", async () => {
 
 test("an interrupt stops the turn, and two leave", async () => {
   using place = new LineFolder();
-  const app = place.start("hangs");
+  const app = place.start("streams");
   await app.answer(READY, "begin");
-  await app.until(/^You {2}begin\n/m);
+  await app.until(/^The first paragraph\.\n/m);
   app.child.kill("SIGINT");
   await app.until(/^Stopping\. Ctrl-C again leaves\.\n[^]*interrupted/m);
   await app.answer(READY, "!true");

@@ -195,7 +195,7 @@ test("a limit in dollars needs a price: without one the turn ends before anythin
   await using h = await harness({ model, budget: { cost: 1 } });
   const { reason, error } = await h.sendMessage({ content: "Hello" });
   assert.deepEqual([reason, error?.code, model.requests.length], ["error", "INVALID_CONFIG", 0]);
-  assert.match(error!.message, /Add it to prices/);
+  assert.match(error!.message, /price of "scripted\/script" is unknown\. Add { "script": .* } to "prices"/);
 });
 
 test("a thread gets its title from its first message, unless it has one", async () => {
