@@ -85,11 +85,13 @@ export class AppView {
   }
 
   frame(size: Size): Frame {
-    const { session, clock, features, project, feed, asked, ui, completions, userCommand, turn } = this.#options;
+    const { session, features, project, feed, asked, ui, completions, userCommand, turn } = this.#options;
     const display = session.getDisplayState();
     const { wrap, budget } = project.config;
-    const context = { width: size.columns, rows: size.rows, now: clock.now(), unicode: features.unicode, wrap };
     this.#ring(this.syncPanels());
+    const composer = this.composer();
+    const { now } = composer;
+    const context = { width: size.columns, rows: size.rows, now, unicode: features.unicode, wrap };
     const thread = guardedThread(() => feed.next(display, context));
     const printed = this.#toPrint.flatMap((one) => wrappedLine(one, context));
     const others = [...thread.print, ...this.#failure(display, context), ...printed];
@@ -100,7 +102,7 @@ export class AppView {
       context,
       asked,
       activity: feed.activity,
-      composer: this.composer(),
+      composer,
       ui: ui.state,
       completions: completions(),
       userCommand: userCommand(),
@@ -110,7 +112,7 @@ export class AppView {
     });
     const print = [...others, ...above];
     this.#toPrint = [];
-    this.#schedule();
+    this.#schedule(composer);
     return composeFrame({ ...parts, print, transcript: thread.live }, size);
   }
 
@@ -148,11 +150,13 @@ export class AppView {
     this.#isStarted = true;
   }
 
-  /** While something runs, its spinner and its seconds change. A panel gets the keys after some silence. */
-  #schedule(): void {
+  /**
+   * While something runs, its spinner and its seconds change. A panel gets the keys after some silence: as of the moment
+   * that the frame shows, or a frame that took long would be the last one, without the mark.
+   */
+  #schedule(composer: ComposerContents): void {
     const { session, clock, asked, feed, userCommand, request } = this.#options;
     const { isRunning } = session.getDisplayState();
-    const composer = this.composer();
     const isMoving = isRunning || feed.activity.compacting !== null || userCommand() !== null;
     const due = asked.keysDueAt(composer) ?? Infinity;
     const wait = Math.min(isMoving ? TICK_MS : Infinity, Math.max(0, due - composer.now));

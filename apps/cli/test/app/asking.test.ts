@@ -62,6 +62,13 @@ test("two approvals come one after the other, and the key of the first does not 
   assert.equal(place.read("proof.txt"), "one\ntwo\n");
 });
 
+test("a panel gets the keys also if its silence ends while a frame is made", async () => {
+  using place = new AppFolder();
+  const terminal = await place.start("asks", { env: { CLOCK: "slow-frames" } });
+  await terminal.send("go");
+  await terminal.untilMarked("y approve");
+});
+
 test("Esc stops a turn that waits for an answer", async () => {
   using place = new AppFolder();
   const terminal = await place.start("asks");

@@ -1,11 +1,12 @@
 /**
  * The app on a real terminal, with the real harness, store and workspace; only the model is scripted, by SCRIPT in `scripts.ts`. The folder
  * is the current one; the database and the state of the user are in STATE. Arguments are those of `cinch`: `--continue`, `--resume ID`.
+ * With CLOCK=slow-frames each look at the clock takes 100 ms, as on a machine that is busy while a frame is made.
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { stderr, stdin, stdout } from "node:process";
-import { Agent, Harness, systemClock } from "@cinch/core";
+import { Agent, Harness, systemClock, type Clock } from "@cinch/core";
 import { sqliteStore } from "@cinch/sqlite";
 import { script } from "@cinch/testkit";
 import { localWorkspace } from "@cinch/workspace";
@@ -61,7 +62,7 @@ process.exitCode = await runInTerminal({
   commands: [...appCommands, { name: "crash", description: "crashes when the gate is open", run: crashLater }],
   terminal: { input: ttyInput(stdin), output },
   features: featuresOf(process.env),
-  clock: systemClock,
+  clock: process.env["CLOCK"] === "slow-frames" ? slowClock() : systemClock,
   env: process.env,
   stateFolder: STATE,
 });
@@ -69,6 +70,11 @@ process.exitCode = await runInTerminal({
 function threadOf([flag, id]: string[]): AppOptions["thread"] {
   if (flag === "--resume") return id === undefined ? { kind: "pick" } : { kind: "id", id };
   return { kind: flag === "--continue" ? "newest" : "new" };
+}
+
+function slowClock(): Clock {
+  let looks = 0;
+  return { now: () => systemClock.now() + 100 * looks++, after: (ms, run) => systemClock.after(ms, run) };
 }
 
 function crashLater(): void {
