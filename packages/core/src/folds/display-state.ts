@@ -125,6 +125,17 @@ export interface HarnessDisplayState {
   } | null;
   lastError: { code: string; message: string; retryable: boolean } | null;
   seq: number;
+  /** Not to be drawn: what the effect of later events depends on. */
+  flags: DisplayFlags;
+}
+
+/** Of the thread alone, and of its current turn. */
+export interface DisplayFlags {
+  held: boolean;
+  parked: boolean;
+  aborting: boolean;
+  endsAfterCalls: boolean;
+  hasInputAfterAbort: boolean;
 }
 
 export const OUTPUT_CHARS = 8_000;

@@ -6,7 +6,7 @@ import type { ActiveSubagent, ActiveTool, HarnessDisplayState } from "./display-
 import { asksPerson, isUnended, type OpenCall } from "./open-call.ts";
 import { isActiveSubagent } from "./active-subagents.ts";
 import { newParts, noProgress, reduceParts, reducePartsAll, type DisplayParts } from "./display-parts.ts";
-import { isWaiting, newProgress, newTurn, PARKED, reduceProgress, type OpenTurn, type Progress } from "./progress.ts";
+import { isWaiting, newProgress, newTurn, reduceProgress, type OpenTurn, type Progress } from "./progress.ts";
 
 /** The states that a display state is computed from. */
 interface Sources {
@@ -88,7 +88,8 @@ function viewOf(progress: Progress): View {
 }
 
 function newView(progress: Progress): View {
-  const { title, turn, inbox, tasks, previousTasks, usage, spent, lastError } = progress;
+  const { title, turn, inbox, tasks, previousTasks, usage, spent, lastError, held, parked } = progress;
+  const { aborting, endsAfterCalls, hasInputAfterAbort } = turn ?? newTurn();
   return {
     title,
     status: threadStatus(progress),
@@ -102,6 +103,7 @@ function newView(progress: Progress): View {
     tokenUsage: usage,
     cost: spent.unpriced || tokensOf(usage) === 0 ? null : spent.cost,
     lastError,
+    flags: { held, parked, aborting, endsAfterCalls, hasInputAfterAbort },
   };
 }
 
@@ -160,12 +162,9 @@ const sourcesOf = (display: HarnessDisplayState): Sources => known.get(display) 
 
 /** Reconstructs the sources of a display state that another process computed, as far as a display needs them. */
 function reconstructed(display: HarnessDisplayState): Sources {
-  const { status, turnId, lastError, cost, tokenUsage: usage, activeTools } = display;
+  const { flags, cost, tokenUsage: usage, activeTools } = display;
   const spent = { ...newProgress.spent, cost: cost ?? 0, unpriced: cost === null && tokensOf(usage) > 0 };
-  // The status is that of the tree: of a thread that is parked, subagents may run.
-  const parked = turnId !== null && lastError?.code === PARKED;
-  // Without a turn, queued inputs that are not held make a thread `running`. In a turn, `held` has no meaning yet.
-  const progress = { ...display, turn: turnOf(display), held: status !== "running", parked, usage, spent };
+  const progress = { ...display, ...flags, turn: turnOf(display), usage, spent };
   const shown = Object.values(activeTools).map(({ toolCallId, partialResult, output }) => [
     toolCallId,
     { partialResult, output },
@@ -173,7 +172,8 @@ function reconstructed(display: HarnessDisplayState): Sources {
   return { progress, parts: { ...display, callProgress: Object.fromEntries(shown) as DisplayParts["callProgress"] } };
 }
 
-function turnOf({ turnId, activeTools, pendingApprovals, pendingSuspensions }: HarnessDisplayState): OpenTurn | null {
+function turnOf(display: HarnessDisplayState): OpenTurn | null {
+  const { turnId, activeTools, pendingApprovals, pendingSuspensions, flags } = display;
   if (turnId === null) return null;
   const calls = Object.values(activeTools).map((tool): OpenCall => {
     const { toolCallId, status, forChildren } = tool;
@@ -182,9 +182,7 @@ function turnOf({ turnId, activeTools, pendingApprovals, pendingSuspensions }: H
     const state = forChildren || suspension ? "suspended" : STATES[status];
     return { ...tool, state, approval, suspension };
   });
-  // A call that waits but is not pending shows that another call was declined without a message.
-  const endsAfterCalls = calls.some(({ state, approval }) => state === "asking" && !approval);
-  return { ...newTurn(turnId), calls, phase: calls.length > 0 ? "calls" : "model", endsAfterCalls };
+  return { ...newTurn(turnId), ...flags, calls, phase: calls.length > 0 ? "calls" : "model" };
 }
 
 const STATES = { pending: "requested", running: "started", waiting: "asking" } as const;

@@ -39,9 +39,6 @@ export interface Progress {
   spent: Spent;
 }
 
-/** The code of the error that parks a turn. */
-export const PARKED = "PARKED";
-
 const nothingSpent: Spent = { steps: 0, ms: 0, cost: 0, unpriced: false };
 
 export const newProgress: Progress = {

@@ -6,7 +6,7 @@ import { CinchError, reasonOf } from "../errors.ts";
 import type { NewEvent } from "../events/event-map.ts";
 import { callsOf } from "../folds/call.ts";
 import { tokensOf } from "../events/usage.ts";
-import { isWaiting, PARKED } from "../folds/progress.ts";
+import { isWaiting } from "../folds/progress.ts";
 import type { Turn } from "../folds/state.ts";
 import type { ThreadState } from "../folds/state.ts";
 import type { Answer } from "../model/answer.ts";
@@ -130,7 +130,7 @@ export function parked({ turn, parked: already }: ThreadState, why: string): Pro
   if (!turn || already) return null;
   const message = `Parked: ${why}. Look at the last messages, then call resume() to continue or abort() to end the turn.`;
   const { turnId } = turn;
-  return { events: [{ type: "error", turnId, code: PARKED, message, retryable: true, parked: true }], release: true };
+  return { events: [{ type: "error", turnId, code: "PARKED", message, retryable: true, parked: true }], release: true };
 }
 
 async function begin(driver: Driver): Promise<void> {
