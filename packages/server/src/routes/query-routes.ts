@@ -57,6 +57,15 @@ export const queryRoutes: readonly Route[] = [
       });
     },
   },
+  {
+    method: "GET",
+    path: "/v1/threads/:threadId/record",
+    serves: "switchThread",
+    may: "read",
+    summary: "The thread as it is in lists.",
+    handle: ({ params, who, parts }) =>
+      parts.seats.visit(who, (session) => session.switchThread({ threadId: params["threadId"]! })),
+  },
   onThread("listMessages", {
     summary: "The newest messages before the event `before`, oldest first, long results cut.",
     query: z.strictObject({ limit: queryLimit(500), before: QuerySeq }),
@@ -110,7 +119,7 @@ function fileResponse(file: ThreadFile | null): Response {
   if (!file) throw new HttpError(404, "NOT_FOUND", "No file of this thread has this hash.");
   const headers = {
     "content-type": MEDIA_TYPE.test(file.mediaType) ? file.mediaType : "application/octet-stream",
-    "content-disposition": "attachment",
+    "content-disposition": `attachment${file.filename === null ? "" : `; filename*=UTF-8''${encodeURIComponent(file.filename.toWellFormed())}`}`,
     "content-security-policy": "default-src 'none'; sandbox",
   };
   return new Response(file.bytes as Uint8Array<ArrayBuffer>, { headers });
