@@ -1,4 +1,10 @@
-import { createServer, request as httpRequest, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import {
+  createServer,
+  request as httpRequest,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Seeded } from "./seeded.ts";
@@ -32,7 +38,7 @@ export class FaultProxy implements AsyncDisposable {
   readonly counts: FaultCounts = { lost: 0, unanswered: 0, cut: 0, halved: 0, stalled: 0, repeated: 0, late: 0 };
   readonly #options: FaultProxyOptions;
   readonly #server: Server;
-  #isCalm = false;
+  #isCalm = true;
 
   private constructor(options: FaultProxyOptions) {
     this.#options = options;
@@ -49,6 +55,11 @@ export class FaultProxy implements AsyncDisposable {
 
   get url(): string {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  /** From now on, things go wrong. */
+  storm(): void {
+    this.#isCalm = false;
   }
 
   /** From now on, nothing goes wrong. */
@@ -94,7 +105,14 @@ export class FaultProxy implements AsyncDisposable {
     return new Promise((resolve, reject) => {
       const headers = { ...request.headers, host: `127.0.0.1:${this.#options.target()}` };
       const { method, url } = request;
-      const sent = httpRequest({ port: this.#options.target(), host: "127.0.0.1", method, path: url, headers, agent: false });
+      const sent = httpRequest({
+        port: this.#options.target(),
+        host: "127.0.0.1",
+        method,
+        path: url,
+        headers,
+        agent: false,
+      });
       sent.on("response", resolve).on("error", reject);
       response?.on("close", () => sent.destroy());
       sent.end(body);

@@ -9,7 +9,7 @@ import { FaultProxy, type FaultCounts } from "./fault-proxy.ts";
 import { randomTalk, verifyCommands } from "./random-talk.ts";
 import { Seeded } from "./seeded.ts";
 import { CountedTool, talkingConfig } from "./talking.ts";
-import { WatchedClient } from "./watched-client.ts";
+import { displaysOf, WatchedClient } from "./watched-client.ts";
 
 /**
  * A random talk through a network that misbehaves, with one server or with two on one store. At each durable event the client must have
@@ -38,7 +38,9 @@ export async function gapRun({ seed, servers: count = 1 }: { seed: number; serve
   const client = connect({ url: proxy.url });
   cleanUp.defer(() => client.close());
   const threadId = `gap-${seed}`;
+  // A client that never reached its server says so at once.
   const session = await client.createSession();
+  proxy.storm();
   await session.createThread({ id: threadId });
   const watched = new WatchedClient(session);
   const record = await randomTalk(session, random);
@@ -46,7 +48,7 @@ export async function gapRun({ seed, servers: count = 1 }: { seed: number; serve
   await session.settled();
   const journal = await journalOf(harnesses[0]!, threadId);
   await caughtUp(session, journal.at(-1)!.seq);
-  watched.verify(threadId, journal);
+  watched.verify(displaysOf(threadId, journal));
   verifyCommands(journal, record);
   return proxy.counts;
 }

@@ -13,7 +13,7 @@ import { caughtUp, journalOf } from "./gap-run.ts";
 import { randomTalk, verifyCommands } from "./random-talk.ts";
 import { Seeded } from "./seeded.ts";
 import { CountedTool, talkingConfig } from "./talking.ts";
-import { WatchedClient } from "./watched-client.ts";
+import { displaysOf, WatchedClient } from "./watched-client.ts";
 
 const PROGRAM = fileURLToPath(new URL("../programs/server.ts", import.meta.url));
 
@@ -77,7 +77,7 @@ test("a client of a server that is killed again and again shows every event once
   await using harness = await reader(path);
   const journal = await journalOf(harness, "killed");
   await caughtUp(session, journal.at(-1)!.seq);
-  watched.verify("killed", journal);
+  watched.verify(displaysOf("killed", journal));
   verifyCommands(journal, record);
 });
 

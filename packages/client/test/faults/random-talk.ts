@@ -73,7 +73,7 @@ function answerAll(session: RemoteSession): () => void {
 /** Each command happened once, and each question was answered once. */
 export function verifyCommands(journal: readonly DurableEvent[], { inputs, titles }: TalkRecord): void {
   const of = <T extends DurableEvent["type"]>(type: T) =>
-    journal.filter((event): event is DurableEvent<T> => event.type === type);
+    journal.flatMap((event) => (event.type === type ? [event as DurableEvent & { type: T }] : []));
   const accepted = of("input_accepted").map(({ inputId }) => inputId);
   for (const { id, settled } of inputs) {
     assert.equal(accepted.filter((inputId) => inputId === id).length, 1, `${id} is accepted once`);

@@ -40,7 +40,10 @@ const question = defineTool({
   execute: (_, { suspend, resumed }) => (resumed ? `Answer: ${String(resumed.data)}` : suspend({ question: "Which?" })),
 });
 
-export function talkingConfig(tools: { count: CountedTool; guarded: CountedTool }): Pick<HarnessConfig, "id" | "agent" | "permissions"> {
+export function talkingConfig(tools: {
+  count: CountedTool;
+  guarded: CountedTool;
+}): Pick<HarnessConfig, "id" | "agent" | "permissions"> {
   return {
     id: "talking",
     permissions: [
@@ -56,4 +59,3 @@ export function talkingConfig(tools: { count: CountedTool; guarded: CountedTool 
     }),
   };
 }
-
