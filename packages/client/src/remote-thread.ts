@@ -29,8 +29,6 @@ export class RemoteThread {
   readonly id: string;
   display: HarnessDisplayState;
   settings: ThreadSettings | undefined;
-  /** The names of the people at the thread. */
-  people: readonly string[] = [];
   /** Settles when the display is there. */
   readonly opened: Promise<void>;
   readonly #wire: Wire;
@@ -41,6 +39,7 @@ export class RemoteThread {
   readonly #waiting = new Set<() => void>();
   #tick: ReturnType<typeof setTimeout> | undefined;
   #isClosed = false;
+  #people: readonly string[] | undefined;
 
   constructor(wire: Wire, id: string, ports: ThreadPorts) {
     this.id = id;
@@ -60,6 +59,11 @@ export class RemoteThread {
         if (!this.#isClosed) ports.lost(error);
       },
     });
+  }
+
+  /** The names of the people at the thread. */
+  get people(): readonly string[] {
+    return this.#people ?? [];
   }
 
   /** Settles when the subscribers know that the thread `threadId`, if it is this one, was deleted. */
@@ -118,10 +122,11 @@ export class RemoteThread {
       // A replay leaves out what a rewind has reverted.
       if (event.seq !== seq + 1 && event.type !== "thread_rewound") throw new Error(`Event ${seq + 1} is missing.`);
     }
+    const isFirst = !this.settings;
     this.#fold(event, control);
     this.#ports.deliver(event);
     if (event.type === "agent_end") this.#changed();
-    else this.#tick ??= setTimeout(() => this.#changed());
+    else if (!isFirst) this.#tick ??= setTimeout(() => this.#changed());
     this.#wake();
     if (event.type === "thread_deleted") this.#ports.lost(null);
   }
@@ -139,8 +144,9 @@ export class RemoteThread {
   }
 
   #met(people: readonly string[]): void {
-    this.people = people;
-    this.#tick ??= setTimeout(() => this.#changed());
+    // The session does not wait for the names that come first.
+    if (this.#people) this.#tick ??= setTimeout(() => this.#changed());
+    this.#people = people;
   }
 
   #changed(): void {

@@ -34,6 +34,9 @@ export async function harness(
  */
 export const underTest = { isRemote: false, face: async (made: Harness): Promise<Harness> => made };
 
+/** Options of a test that waits for an event of a turn which continues when its thread is opened. */
+export const missed = () => onlyHere("the turn may have ended before a client has entered the thread");
+
 /** Options of a test that can't run over HTTP, and why. */
 export const onlyHere = (reason: string): { skip: string | false } => ({ skip: underTest.isRemote && reason });
 

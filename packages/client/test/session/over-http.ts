@@ -26,6 +26,8 @@ async function overHttp(harness: Harness): Promise<Harness> {
   return Object.assign(client, {
     createSession: ({ threadId, ...seat }: SessionOptions = {}) =>
       clientOf(seat).createSession(threadId === undefined ? {} : { threadId }),
+    followThreads: (seat: SessionOptions = {}) => clientOf(seat).followThreads(),
+    pending: (seat: SessionOptions = {}) => clientOf(seat).pending(),
     close: async () => {
       for (const close of closes) await close();
       await server.close({ drainMs: 100 });

@@ -105,8 +105,9 @@ test("an answer to one question never becomes the answer to another", async () =
   const turn = h.sendMessage({ content: "Go" });
   const { seq, threadId } = await next(h, "tool_suspended");
   const other = await h.createSession({ threadId });
+  const again = next(other, "tool_suspended");
   await h.respondToToolSuspension({ toolCallId: "t", resumeData: "main" });
-  await next(h, "tool_suspended");
+  await again;
   await assert.rejects(other.respondToToolSuspension({ toolCallId: "t", resumeData: "yes", seq }), code("NOT_PENDING"));
   await other.respondToToolSuspension({ toolCallId: "t", resumeData: "no" });
   assert.equal((await turn).reason, "complete");
@@ -131,8 +132,9 @@ test("a resumed tool gets the answer as its schema parsed it, and never one that
   await using strict = await harness({ model, tools: { ask: ask(z.coerce.number()) }, storage: memoryStore(data) });
   const turn = strict.sendMessage({ content: "Go" });
   const { threadId } = await next(strict, "tool_suspended");
+  const again = next(strict, "tool_suspended");
   await strict.respondToToolSuspension({ resumeData: "7" });
-  await next(strict, "tool_suspended");
+  await again;
   // A process without the schema accepts an answer that does not fit.
   await using lax = await harness({ model, tools: {}, storage: memoryStore(data) });
   await lax.respondToToolSuspension({ threadId, resumeData: "many" });
