@@ -36,7 +36,14 @@ async function overHttp(harness: Harness): Promise<Harness> {
   }) as unknown as Harness;
 }
 
-/** The files that are imported after this get sessions of a server. */
-export function runOverHttp(): void {
+/**
+ * Runs tests of `packages/core/test` a second time, with sessions of a server. They are those about what a session promises: its commands,
+ * queries, questions and events. Tests that can't run so say why themselves (`onlyHere`). Other files are about what is behind a
+ * session: crashes and stores (`thread/leaving`, `recover`, `fold-cache` …), the steps between two awaits (`thread/seats`), the calls of the driver (`turn/…`), the texts of errors,
+ * which a server words for the field of a request (`config/errors`, `commands/options`), and subagents, whose tests build their own
+ * harness.
+ */
+export async function runOverHttp(files: readonly string[]): Promise<void> {
   Object.assign(underTest, { isRemote: true, face: overHttp });
+  for (const file of files) await import(`../../../core/test/${file}.test.ts`);
 }
