@@ -30,9 +30,12 @@ async function formOf(bytes: Uint8Array, type: string): Promise<FormData> {
   }
 }
 
+/** The standard gives a file without a name this one. */
+const UNNAMED: ReadonlySet<string> = new Set(["", "blob"]);
+
 async function fileOf(file: FormDataEntryValue) {
   if (typeof file === "string")
     throw new HttpError(400, "INVALID_INPUT", 'Each part "files" must be a file.', { field: "files" });
   const data = Buffer.from(await file.arrayBuffer()).toString("base64");
-  return { mediaType: file.type, ...(file.name === "" ? {} : { filename: file.name }), data };
+  return { mediaType: file.type, ...(UNNAMED.has(file.name) ? {} : { filename: file.name }), data };
 }
