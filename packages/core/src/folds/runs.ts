@@ -76,12 +76,23 @@ interface RunOwner {
 export const isOpenIn = ({ inbox, turn }: ThreadState, runId: string): boolean =>
   inbox.some((item) => item.inputId === runId) || (turn !== null && trieGet(turn.inputIds, runId) !== undefined);
 
+/** The run that the turn of a child works on. `undefined`: a person has started the turn, or the end of the run is recorded. */
+export const runOfTurn = ({ turn }: ThreadState, { runs }: ThreadState): Run | undefined =>
+  turn ? firstOf(trieKeys(turn.inputIds), runs) : undefined;
+
+function firstOf(runIds: Iterable<string>, { unfinished }: Runs): Run | undefined {
+  for (const runId of runIds) {
+    const run = trieGet(unfinished, runId);
+    if (run) return run;
+  }
+  return undefined;
+}
+
 /** Whether a thread works on a run that must end: its caller has cancelled it, or the caller's own run must end. */
 export function worksOnCancelledRun(child: ThreadState, [owner, ...above]: readonly ThreadState[]): boolean {
   if (!owner) return false;
-  const { unfinished } = owner.runs;
-  const open = [...child.inbox.map(({ inputId }) => inputId), ...(child.turn ? trieKeys(child.turn.inputIds) : [])];
-  const run = open.flatMap((runId) => trieGet(unfinished, runId) ?? [])[0];
+  const queued = child.inbox.map(({ inputId }) => inputId);
+  const run = firstOf(queued, owner.runs) ?? runOfTurn(child, owner);
   return run !== undefined && (isCancelled(owner, run) || worksOnCancelledRun(owner, above));
 }
 
