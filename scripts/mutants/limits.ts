@@ -170,4 +170,11 @@ export const limits = inPackage("packages/core", [
     replace: "limitsCost(agent && threads ? own : own);",
     tests: ["subagents/budget"],
   },
+  {
+    attacks: "budget of a tree: what a run used is forgotten when its thread is deleted",
+    file: "thread/child-run.ts",
+    find: '{ ...failure("its thread was deleted"), ...used }',
+    replace: 'used && failure("its thread was deleted")',
+    tests: ["subagents/budget"],
+  },
 ]);

@@ -12,7 +12,7 @@ import { withTimeout } from "../ports/clock.ts";
 import { trieGet } from "../folds/trie.ts";
 import { cancelledBeforeStart, endRun, failedRun, hasStarted, type EndedRun } from "../turn/ended-run.ts";
 import { introduction, relayed } from "./relay.ts";
-import { endedTurn, lastEnded } from "./run-turn.ts";
+import { endedTurn, lastEnded, useOfRun, type RunUse } from "./run-turn.ts";
 import { Subscriber } from "./subscriber.ts";
 import type { Thread } from "./thread.ts";
 
@@ -143,13 +143,17 @@ export class ChildRun {
   /** Waits for the end of the run, and records it. Aborts a run that is cancelled, or has reached its timeout. */
   async #recordEnd(child: Thread): Promise<void> {
     let isAborted = false;
+    let used: RunUse = {};
     while (!this.#isStopped) {
       // Subscribed before the states are read, so that no change is missed.
       const woken = new Promise<void>((resolve) => (this.#wake = resolve));
       const changed = Promise.race([child.changed(), woken]);
       // Another process has recorded its end.
       if (!this.#recorded) return this.#endUnlessEnded(child);
-      const end = child.isDeleted ? failure("its thread was deleted") : await endOfRun(child, this.#run.runId);
+      // A deleted journal does not say any more what the run has used.
+      used = useOfRun(child.state, this.#run.runId) ?? used;
+      const deleted = { ...failure("its thread was deleted"), ...used };
+      const end = child.isDeleted ? deleted : await endOfRun(child, this.#run.runId);
       if (end && (child.isDeleted || (await hasEndedBelow(child)))) {
         await this.#endCommands(end);
         // The abort of a cancelled run that has not begun removes its input.

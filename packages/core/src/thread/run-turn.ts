@@ -19,6 +19,17 @@ export const endedTurn = async (child: ReadableThread, runId: string): Promise<E
 export const lastEnded = ({ ended }: ThreadState, runId: string): Ended | null =>
   ended && trieGet(ended.inputIds, runId) ? ended : null;
 
+export type RunUse = Partial<Pick<Ended, "usage" | "cost" | "durationMs">>;
+
+/** What the turn that works on a run has used so far. `null`: it is not the last turn of the thread. */
+export function useOfRun(state: ThreadState, runId: string): RunUse | null {
+  const { turn } = state;
+  if (turn && trieGet(turn.inputIds, runId))
+    return { usage: turn.total, cost: turn.unpriced ? null : turn.cost, durationMs: turn.watch.ms };
+  const ended = lastEnded(state, runId);
+  return ended && { usage: ended.usage, cost: ended.cost, durationMs: ended.durationMs };
+}
+
 /** A person may have continued the child since. */
 async function endInJournal(child: ReadableThread, runId: string): Promise<Ended | null> {
   const events = await child.read({});

@@ -201,6 +201,21 @@ test("a run counts for the turn that started it, and not for the next one", asyn
   await h.close();
 });
 
+test("what a subagent used counts after its thread is deleted", async () => {
+  const worker = script(call("note", { what: "x" }), hang());
+  const busy = new Agent({ name: "busy", model: worker, tools: { note: noting().note } });
+  const model = script(call("task", { agent: "busy", prompt: "a" }), say("I see."));
+  const h = new Harness({ id: "t", agent: new Agent({ name: "lead", model, subagents: [busy] }), permissions });
+  const turn = h.sendMessage({ content: "go" });
+  while (worker.requests.length < 2) await new Promise((resolve) => setTimeout(resolve, 5));
+  const [child] = await h.listThreads({ parentId: h.getCurrentThreadId()! });
+  await h.deleteThread({ threadId: child!.id });
+  await turn;
+  assert.match(outcomes(h)[0]!, /its thread was deleted/);
+  assert.equal(h.getTokenUsage().inputTokens, 300);
+  await h.close();
+});
+
 test("a limit in dollars needs the prices of the models below it", async () => {
   const worker = { ...script(say("one")), modelId: "unpriced" };
   const agent = new Agent({
