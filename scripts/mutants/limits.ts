@@ -177,4 +177,11 @@ export const limits = inPackage("packages/core", [
     replace: 'used && failure("its thread was deleted")',
     tests: ["subagents/budget"],
   },
+  {
+    attacks: "budget of a tree: a rewind of a subagent's thread reverts the end of a run that is not recorded yet",
+    file: "commands/rewind.ts",
+    find: "if (conversation) await recordEnds(thread);",
+    replace: "if (!conversation) await recordEnds(thread);",
+    tests: ["subagents/budget"],
+  },
 ]);

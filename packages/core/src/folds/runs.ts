@@ -76,9 +76,11 @@ interface RunOwner {
 export const isOpenIn = ({ inbox, turn }: ThreadState, runId: string): boolean =>
   inbox.some((item) => item.inputId === runId) || (turn !== null && trieGet(turn.inputIds, runId) !== undefined);
 
-/** The run that the turn of a child works on. `undefined`: a person has started the turn, or the end of the run is recorded. */
-export const runOfTurn = ({ turn }: ThreadState, { runs }: ThreadState): Run | undefined =>
-  turn ? firstOf(trieKeys(turn.inputIds), runs) : undefined;
+/** The run of `owner` that a turn of its child works on, or worked on last. `undefined`: it is no run, or its end is recorded. */
+export function runOfTurn(child: ThreadState, turnId: string | undefined, owner: ThreadState): Run | undefined {
+  const one = child.turn?.turnId === turnId ? child.turn : child.ended;
+  return one && one.turnId === turnId ? firstOf(trieKeys(one.inputIds), owner.runs) : undefined;
+}
 
 function firstOf(runIds: Iterable<string>, { unfinished }: Runs): Run | undefined {
   for (const runId of runIds) {
@@ -92,7 +94,7 @@ function firstOf(runIds: Iterable<string>, { unfinished }: Runs): Run | undefine
 export function worksOnCancelledRun(child: ThreadState, [owner, ...above]: readonly ThreadState[]): boolean {
   if (!owner) return false;
   const queued = child.inbox.map(({ inputId }) => inputId);
-  const run = firstOf(queued, owner.runs) ?? runOfTurn(child, owner);
+  const run = firstOf(queued, owner.runs) ?? runOfTurn(child, child.turn?.turnId, owner);
   return run !== undefined && (isCancelled(owner, run) || worksOnCancelledRun(owner, above));
 }
 

@@ -18,13 +18,14 @@ const NOTHING: Spending = { tokens: 0, cost: 0 };
  */
 export async function exhaustedInTree({ state, ports, ancestors }: Driver, { budgets }: Setup): Promise<string | null> {
   if (budgets.length === 0 && ancestors.every((thread) => budgetsOf(thread).length === 0)) return null;
-  const own = exhausted(await usedIn(state, { turnId: state.turn?.turnId, ports }), budgets);
-  if (own !== null) return own;
   let below = state;
+  let turnId = state.turn?.turnId;
+  const own = exhausted(await usedIn(state, { turnId, ports }), budgets);
+  if (own !== null) return own;
   for (const thread of ancestors.toReversed()) {
     const above = (await stateOf(thread.id, ports)) ?? thread.state;
     // A turn that a person has started in the thread of a subagent is no run: no turn above is charged for it.
-    const turnId = runOfTurn(below, above)?.turnId;
+    turnId = runOfTurn(below, turnId, above)?.turnId;
     const reached = exhausted(await usedIn(above, { turnId, ports }), budgetsOf(thread));
     if (reached !== null) return `${reached}, of a thread above this one`;
     below = above;

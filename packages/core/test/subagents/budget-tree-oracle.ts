@@ -9,6 +9,8 @@ interface Scope {
   used: number;
   /** How many events the log had when the first limit was reached. */
   reachedAt: number | null;
+  /** Of a turn. */
+  threadId: string | null;
 }
 
 /** Counts from the journals alone what each turn and each thread of a tree has used, event by event. */
@@ -32,6 +34,9 @@ class Ledger {
     if (event.type === "subagent_start") this.#startedBy.set(event.runId, { threadId, turnId: event.turnId! });
     if (event.type === "input_taken" && this.#startedBy.has(event.inputId))
       this.#runOf.set(event.turnId!, event.inputId);
+    // A turn that is reverted in part binds nothing any more. The thread keeps what was used.
+    if (event.type === "thread_rewound")
+      for (const scope of this.#turnsOf(threadId)) Object.assign(scope, { limits: [], reachedAt: null });
     if (event.type !== "usage_update") return;
     for (const scope of this.scopes(threadId, event.turnId!)) {
       scope.used += event.usage.inputTokens + event.usage.outputTokens;
@@ -45,15 +50,12 @@ class Ledger {
     const { forked, levels } = this.#tree;
     // A fork has the budgets of its parent, too.
     const depths = forked && depth === levels.length ? [depth, depth - 1] : [depth];
-    const turn = this.#scope(
-      turnId,
-      depths.flatMap((one) => this.#turnLimits(one)),
-    );
-    const thread = this.#scope(
-      threadId,
-      depths.flatMap((one) => this.#threadLimits(one)),
-    );
-    const own = [turn, thread];
+    const limits = depths.flatMap((one) => this.#turnLimits(one));
+    const threadLimits = depths.flatMap((one) => this.#threadLimits(one));
+    const own = [
+      this.#scope({ name: turnId, limits, threadId }),
+      this.#scope({ name: threadId, limits: threadLimits, threadId: null }),
+    ];
     const owner = this.#startedBy.get(this.#runOf.get(turnId) ?? "");
     return owner ? [...own, ...this.scopes(owner.threadId, owner.turnId)] : own;
   }
@@ -74,9 +76,13 @@ class Ledger {
     return this.#scopes.get(threadId);
   }
 
-  #scope(name: string, limits: readonly number[]): Scope {
-    const scope = this.#scopes.get(name) ?? { name, limits, used: 0, reachedAt: null };
-    this.#scopes.set(name, scope);
+  #turnsOf(threadId: string): Scope[] {
+    return [...this.#scopes.values()].filter((scope) => scope.threadId === threadId);
+  }
+
+  #scope(of: Pick<Scope, "name" | "limits" | "threadId">): Scope {
+    const scope = this.#scopes.get(of.name) ?? { ...of, used: 0, reachedAt: null };
+    this.#scopes.set(of.name, scope);
     return scope;
   }
 }

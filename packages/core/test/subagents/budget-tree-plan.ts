@@ -34,6 +34,8 @@ export interface BudgetSpec {
 export type Op = { who: 0 | 1; soon: boolean } & (
   | { do: "wait" | "restart" | "resume" | "again" }
   | { do: "talk"; which: number }
+  /** `back`: how many events. */
+  | { do: "rewind"; which: number | null; back: number }
   | ({ do: "die" } & Deadline)
 );
 
@@ -59,6 +61,11 @@ const op: fc.Arbitrary<Op> = fc
     fc.oneof(
       fc.record({ do: fc.constantFrom("wait", "restart", "resume", "again") }),
       fc.record({ do: fc.constant("talk" as const), which: fc.nat(5) }),
+      fc.record({
+        do: fc.constant("rewind" as const),
+        which: fc.option(fc.nat(5), { nil: null }),
+        back: fc.integer({ min: 1, max: 40 }),
+      }),
       fc.record({
         do: fc.constant("die" as const),
         operations: fc.nat(80),

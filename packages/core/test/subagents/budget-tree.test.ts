@@ -79,6 +79,14 @@ class BudgetStory extends Schedule {
     this.#command(() => harness.switchThread({ threadId: ROOT }));
   }
 
+  /** A person at the thread of a subagent. */
+  #below({ who, which }: { who: 0 | 1; which: number }, give: (session: Session) => Promise<unknown>): void {
+    const { harness } = this.#processes[who]!;
+    const children = [...this.data.threads.keys()].filter((id) => id !== ROOT);
+    const threadId = children[which % children.length];
+    if (threadId !== undefined) this.#command(async () => give(await harness.createSession({ threadId })));
+  }
+
   #command(give: () => Promise<unknown>): void {
     give().catch((error: unknown) => {
       if (!(error instanceof CinchError && EXPECTED.includes(error.code))) this.#failures.push(error);
@@ -89,14 +97,16 @@ class BudgetStory extends Schedule {
     if (this.#processes[op.who]!.dead) this.#open(this.#start(op.who));
     const { harness, store } = this.#processes[op.who]!;
     switch (op.do) {
-      case "talk": {
-        const children = [...this.data.threads.keys()].filter((id) => id !== ROOT);
-        const threadId = children[op.which % children.length];
-        if (threadId === undefined) return;
-        return this.#command(async () => {
-          const session = await harness.createSession({ threadId });
-          await session.post({ content: "DO 9", delivery: "follow_up" });
-        });
+      case "talk":
+        return this.#below(op, (session) => session.post({ content: "DO 9", delivery: "follow_up" }));
+      case "rewind": {
+        const rewind = async (session: Session) => {
+          const toSeq = session.getDisplayState().seq - op.back;
+          if (toSeq > 0) await session.rewind({ toSeq });
+        };
+        const { which } = op;
+        if (which !== null) return this.#below({ ...op, which }, rewind);
+        return this.#command(async () => rewind(await harness.createSession({ threadId: ROOT })));
       }
       case "again":
         return this.#command(() => harness.post({ content: "DO 0", delivery: "follow_up" }));
@@ -123,7 +133,9 @@ class BudgetStory extends Schedule {
       await this.settle();
       const [seat] = seats;
       assert.ok(seat, `${threadId} could not be opened`);
-      for (let round = 0; seat.getDisplayState().status !== "idle"; round++) {
+      // After an abort, inputs that were queued wait for resume().
+      const isOver = ({ status, inbox } = seat.getDisplayState()) => status === "idle" && inbox.length === 0;
+      for (let round = 0; !isOver(); round++) {
         assert.ok(round < 20, "the tree hangs");
         this.#command(() => seat.resume());
         await this.settle();

@@ -216,6 +216,32 @@ test("what a subagent used counts after its thread is deleted", async () => {
   await h.close();
 });
 
+test("a person who rewinds the thread of a subagent reverts neither the report of its run nor what it used", async () => {
+  const data = new MemoryData();
+  const dead = new HoldingStore(data);
+  dead.isHeld = isEnd;
+  const config = () => {
+    const quick = new Agent({ name: "quick", model: script(say("done")), tools: {} });
+    const model = script(call("task", { agent: "quick", prompt: "a" }), say("I see."));
+    return { id: "t", agent: new Agent({ name: "lead", model, subagents: [quick] }) };
+  };
+  const first = new Harness({ ...config(), storage: dead });
+  first.sendMessage({ content: "go" }).catch(() => undefined);
+  await dead.reached;
+  const threadId = first.getCurrentThreadId()!;
+  const [child] = await dead.threads({ parentId: threadId });
+  dead.die();
+
+  const h = new Harness({ ...config(), storage: new MemoryStore(data) });
+  const session = await h.createSession({ threadId: child!.id });
+  await session.rewind({ toSeq: 1 });
+  await h.switchThread({ threadId });
+  await h.settled();
+  assert.deepEqual(outcomes(h), ["<task_result>\ndone\n</task_result>"]);
+  assert.equal(h.getTokenUsage().inputTokens, 300);
+  await Promise.all([h.close(), first.close().catch(() => undefined)]);
+});
+
 test("a limit in dollars needs the prices of the models below it", async () => {
   const worker = { ...script(say("one")), modelId: "unpriced" };
   const agent = new Agent({
