@@ -184,4 +184,11 @@ export const limits = inPackage("packages/core", [
     replace: "if (!conversation) await recordEnds(thread);",
     tests: ["subagents/budget"],
   },
+  {
+    attacks: "budget of a tree: a rewind reverts the end of a run whose thread is gone",
+    file: "commands/rewind.ts",
+    find: "cutEnds), ...cutEnds.map(again), ...events]",
+    replace: "cutEnds), ...events]",
+    tests: ["subagents/budget"],
+  },
 ]);

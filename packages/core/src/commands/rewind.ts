@@ -1,4 +1,4 @@
-import { ownerOf } from "../config/run-id.ts";
+import { noteId, ownerOf } from "../config/run-id.ts";
 import { CinchError } from "../errors.ts";
 import { refuseForeign } from "./refuse-foreign.ts";
 import type { DurableEvent, NewEvent } from "../events/event-map.ts";
@@ -59,7 +59,8 @@ export async function rewindThread(signed: SignedThread, options: RewindOptions)
     // The plan holds only for the state that it was made from.
     const isAppended = await signed.appendAlone((state) => {
       if (state.seq !== seq || state.turn) return null;
-      return { events: conversation ? [rewound(state, { toSeq, files }, cutEnds), ...events] : events };
+      if (!conversation) return { events };
+      return { events: [rewound(state, { toSeq, files }, cutEnds), ...cutEnds.map(again), ...events] };
     });
     if (!isAppended && !(thread.state.seq === seq && !conversation)) continue;
     return { ...result, files: await finalOutcomes(thread, reverts) };
@@ -71,8 +72,8 @@ interface RewindPlan {
   reverts: readonly FileRevert[];
   /** To be appended after `thread_rewound`, if there is one. */
   events: NewEvent[];
-  /** The ends of runs whose start stays. They are appended again, with what the runs have used. */
-  cutEnds: readonly DurableEvent<"subagent_end">[];
+  /** What recorded the ends of runs whose start stays. It is appended again: the child may have been rewound since, or be deleted. */
+  cutEnds: readonly DurableEvent[];
 }
 
 async function planRewind(thread: Thread, options: RewindOptions): Promise<RewindPlan> {
@@ -107,11 +108,19 @@ async function planRewind(thread: Thread, options: RewindOptions): Promise<Rewin
   return { result, reverts, events: [restoring], cutEnds };
 }
 
-function cutEndsIn(events: readonly DurableEvent[], threadId: string): DurableEvent<"subagent_end">[] {
+function cutEndsIn(events: readonly DurableEvent[], threadId: string): DurableEvent[] {
   const begun = new Set(events.flatMap(runsBegunBy));
-  const isCut = ({ runId }: { runId: string }) => ownerOf(runId) === threadId && !begun.has(runId);
-  return events.flatMap((event) => (event.type === "subagent_end" && isCut(event) ? event : []));
+  const isCut = (runId: string) => ownerOf(runId) === threadId && !begun.has(runId);
+  const ended = events.flatMap((event) => (event.type === "subagent_end" ? [event.runId] : [])).filter(isCut);
+  const [runIds, noteIds] = [new Set(ended), new Set(ended.map(noteId))];
+  return events.filter((event) => {
+    if (event.type === "input_accepted") return noteIds.has(event.inputId);
+    return (event.type === "subagent_end" || event.type === "background_settled") && runIds.has(event.runId);
+  });
 }
+
+/** `by`: the person who rewinds has not written it. */
+const again = (event: DurableEvent): NewEvent => ({ by: undefined, ...event }) as NewEvent;
 
 function runsBegunBy(event: DurableEvent): string[] {
   if (event.type === "subagent_start") return [event.runId];
@@ -252,10 +261,11 @@ function reachOf(thread: Thread): FileReach {
 function rewound(
   { title, agent, usage: total, spent: all, context, control, runs }: ThreadState,
   to: { toSeq: number; files: boolean },
-  cutEnds: readonly DurableEvent<"subagent_end">[],
+  cutEnds: readonly DurableEvent[],
 ): NewEvent {
-  const usage = cutEnds.reduce((left, end) => subtractUsage(left, end.usage), total);
-  const spent = { ...all, cost: all.cost - cutEnds.reduce((sum, end) => sum + (end.cost ?? 0), 0) };
+  const ends = cutEnds.filter((event) => event.type === "subagent_end");
+  const usage = ends.reduce((left, end) => subtractUsage(left, end.usage), total);
+  const spent = { ...all, cost: all.cost - ends.reduce((sum, end) => sum + (end.cost ?? 0), 0) };
   const { rules, grants, pathRules } = control.policies;
   const state = yoloUpdate(control.policies);
   const used = { usage, spent, memoryUsed: context.used };

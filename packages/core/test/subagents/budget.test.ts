@@ -242,6 +242,35 @@ test("a person who rewinds the thread of a subagent reverts neither the report o
   await Promise.all([h.close(), first.close().catch(() => undefined)]);
 });
 
+test("a rewind to before the end of a run keeps its report and what it used, also if its thread is gone", async () => {
+  const quick = new Agent({ name: "quick", model: script(say("done")), tools: {} });
+  const model = script(call("task", { agent: "quick", prompt: "a", background: true }), say("Started."), say("I see."));
+  const lead = new Agent({ name: "lead", model, subagents: [quick], subagentBackground: true });
+  const storage = new HoldingStore();
+  const h = new Harness({ id: "t", agent: lead, storage });
+  await h.sendMessage({ content: "go" });
+  await h.settled();
+  const threadId = h.getCurrentThreadId()!;
+  const events = () => storage.read(threadId);
+  const start = (await events()).find(({ type }) => type === "background_started")!;
+  const [end] = (await events()).filter(({ type }) => type === "subagent_end");
+  const [child] = await h.listThreads({ parentId: threadId });
+  await h.deleteThread({ threadId: child!.id });
+  const { inputTokens } = h.getTokenUsage();
+  await h.rewind({ toSeq: start.seq });
+  await h.settled();
+  assert.equal(h.getTokenUsage().inputTokens, inputTokens + 100, "and the answer to the note");
+  const ends = (await events()).filter(({ type }) => type === "subagent_end");
+  const fixed = { seq: 0, at: 0 };
+  assert.deepEqual(
+    ends.map((one) => ({ ...one, ...fixed })),
+    [{ ...end, ...fixed }],
+  );
+  const notes = h.getDisplayState().messages.filter(({ role }) => role === "note");
+  assert.equal(notes.length, 1);
+  await h.close();
+});
+
 test("a limit in dollars needs the prices of the models below it", async () => {
   const worker = { ...script(say("one")), modelId: "unpriced" };
   const agent = new Agent({
