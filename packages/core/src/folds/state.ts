@@ -12,6 +12,7 @@ import { CallsDraft } from "./call.ts";
 import { newContext, reduceContext, type ContextState } from "./context.ts";
 import { newControl, reduceControl, type Control } from "./control.ts";
 import { noFiles, reduceFiles, type FilesState } from "./files.ts";
+import { reduceOutlived, type OutlivedTurns } from "./outlived-turns.ts";
 import { newProgress, reduceProgress, type Progress } from "./progress.ts";
 import { noRuns, reduceRuns, type Runs } from "./runs.ts";
 import { emptyTrie, type Trie } from "./trie.ts";
@@ -46,6 +47,7 @@ export interface ThreadState extends Progress {
   /** Set in the thread of a subagent. */
   agent: AgentRecord | null;
   runs: Runs;
+  outlived: OutlivedTurns;
   /** How many drivers have died since the thread last made progress: a `message_end` or a `tool_end`. */
   takeovers: number;
   /** The newest input ids that callers chose. `findInput` of the store finds older ones. */
@@ -86,6 +88,7 @@ export const newThreadState: ThreadState = {
   resourceId: "",
   agent: null,
   runs: noRuns,
+  outlived: emptyTrie,
   takeovers: 0,
   named: [],
   control: newControl,
@@ -112,6 +115,7 @@ function reduceOne(before: ThreadState, event: DurableEvent, draft: CallsDraft):
   const progress = reduceProgress(before, event, draft);
   const turn = progress.turn && work(progress.turn);
   const worked = workedMs(before.turn, turn);
+  const runs = reduceRuns(before.runs, event);
   const state: ThreadState = {
     // A copy of `before` with all its fields, or `before` itself.
     ...(progress as ThreadState),
@@ -123,7 +127,8 @@ function reduceOne(before: ThreadState, event: DurableEvent, draft: CallsDraft):
     control: reduceControl(before.control, event),
     context: reduceContext(before.context, event),
     files: reduceFiles(before.files, event),
-    runs: reduceRuns(before.runs, event),
+    runs,
+    outlived: reduceOutlived(before.outlived, event, { turn: before.turn, runs }),
   };
   switch (event.type) {
     case "thread_created":
@@ -158,7 +163,8 @@ function withSource(head: PromptHead, { name, version }: { name: string; version
 const workedMs = (before: Turn | null, now: Turn | null): number =>
   before && now && before.turnId === now.turnId ? now.watch.ms - before.watch.ms : 0;
 
-function endedAfter({ turn, ended }: ThreadState, event: DurableEvent): Ended | null {
+/** How the last turn has ended after an event. */
+export function endedAfter({ turn, ended }: Pick<ThreadState, "turn" | "ended">, event: DurableEvent): Ended | null {
   switch (event.type) {
     case "thread_cloned":
     case "thread_rewound":

@@ -1,4 +1,3 @@
-import { exhaustedThread } from "../config/budget.ts";
 import { CinchError, reasonOf } from "../errors.ts";
 import type { CompactionReason, SeqRange } from "../events/context-events.ts";
 import type { NewEvent } from "../events/event-map.ts";
@@ -14,6 +13,7 @@ import type { Driver } from "./driver.ts";
 import { asFailure, MemoryWork, type WorkFailure } from "./memory-work.ts";
 import { shareObservations } from "./resource-memory.ts";
 import type { Setup } from "./setup.ts";
+import { exhaustedInTree } from "./tree-budget.ts";
 
 /** A summary that takes longer is abandoned. */
 const SUMMARY_MS = 60_000;
@@ -193,10 +193,10 @@ async function summarise(driver: Driver, memory: Memory, cut: Cut & { kind: "sum
 }
 
 /** A step has checked the budget. Between turns nothing else does. */
-async function refuseOverBudget({ state, ports }: Driver): Promise<void> {
+async function refuseOverBudget(driver: Driver): Promise<void> {
+  const { state, ports } = driver;
   if (state.turn) return;
-  const { budgets } = await ports.modes.setup(state.control);
-  const limit = exhaustedThread(state, budgets);
+  const limit = await exhaustedInTree(driver, ports.modes.setup(state.control));
   if (limit !== null)
     throw new CinchError("INVALID_INPUT", `The budget is used up: ${limit}. Raise it to compact this thread.`);
 }
