@@ -84,8 +84,9 @@ export class RequestHandler {
     const query = queryOf(route, new URL(request.url).searchParams);
     const body = route.body && valid(route.body, await bodyOf(request, route, parts.limits));
     const work = async () => responseOf(await route.handle({ request, params, query, body, who, parts, record }));
+    if (route.method === "GET") return whileAllowed(work(), who);
     const key = request.headers.get("idempotency-key");
-    if (key === null || route.method === "GET") return work();
+    if (key === null) return work();
     const own = JSON.stringify([callerKey(who), route.method, pathOf(request), valid(IdempotencyKey, key)]);
     return this.#answers.of(own, JSON.stringify([query, body]), work);
   }
@@ -93,9 +94,7 @@ export class RequestHandler {
   async #caller(request: Request): Promise<Who> {
     const who = await this.#ports.authenticate(request);
     if (who) return who;
-    throw new HttpError(401, "UNAUTHENTICATED", "Send a token that this server knows: `Authorization: Bearer …`.", {
-      headers: { "www-authenticate": "Bearer" },
-    });
+    throw unauthenticated();
   }
 
   #match(method: string, path: string): Match | undefined {
@@ -111,6 +110,25 @@ export class RequestHandler {
       return new HttpError(404, "NOT_FOUND", "There is no such route. GET /v1/openapi.json lists all.");
     const allow = methods.join(", ");
     return new HttpError(405, "METHOD_NOT_ALLOWED", `Use ${allow}.`, { headers: { allow } });
+  }
+}
+
+const unauthenticated = (): HttpError =>
+  new HttpError(401, "UNAUTHENTICATED", "Send a token that this server knows: `Authorization: Bearer …`.", {
+    headers: { "www-authenticate": "Bearer" },
+  });
+
+/** The answer to a query. A caller that loses access while it waits gets 401. */
+async function whileAllowed(answer: Promise<Response>, { signal }: Who): Promise<Response> {
+  if (!signal) return answer;
+  const lost = Promise.withResolvers<never>();
+  const lose = () => lost.reject(unauthenticated());
+  signal.addEventListener("abort", lose);
+  if (signal.aborted) lose();
+  try {
+    return await Promise.race([answer, lost.promise]);
+  } finally {
+    signal.removeEventListener("abort", lose);
   }
 }
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { Agent, Harness, memoryStore, type Store } from "@cinch/core";
 import { call, say, script } from "@cinch/testkit";
 import { bearerTokens, createServer, ROLES, tokenHash } from "@cinch/server";
@@ -67,7 +67,7 @@ function requestOf({ route, places, body }: Attempt, { threadId, signal }: { thr
   const path = route.path
     .replace(":threadId", has("id") ? `${PLANTED} x` : threadId)
     .replace(":hash", has("id") ? PLANTED : "0".repeat(64));
-  const url = new URL(`http://localhost${path}${has("below") ? `/${PLANTED}` : ""}`);
+  const url = new URL(`http://localhost${path}${has("below") ? `/${PLANTED}.x` : ""}`);
   if (has("queryValue")) url.searchParams.set("query", PLANTED);
   if (has("queryKey")) url.searchParams.set(PLANTED, TOKEN);
   if (route.path.endsWith("settled") || route.path.endsWith("resultOf")) url.searchParams.set("wait", "0");
