@@ -8,7 +8,7 @@ export const isLoopback = (host: string): boolean =>
   host === "localhost" || host === "::1" || /^127(?:\.\d{1,3}){3}$/.test(host);
 
 /** The names under which callers may reach a server that listens on `host`. `more`: those of a proxy in front of it. */
-export function namesOf(host: string, more: readonly string[]): string[] {
+export function hostNamesOf(host: string, more: readonly string[]): string[] {
   return [...LOOPBACK_NAMES, ...addressesOf(host), ...(WILDCARDS.has(host) ? [hostname()] : []), ...more];
 }
 

@@ -6,7 +6,7 @@ import { offeredModels } from "../models/offered-models.ts";
 import { openForRun } from "../run/open-for-run.ts";
 import { Printer } from "../run/printer.ts";
 import { terminalJson } from "../terminal-json.ts";
-import { addressesOf, isLoopback, namesOf } from "./address.ts";
+import { addressesOf, isLoopback, hostNamesOf } from "./address.ts";
 import { LiveTokens } from "./live-tokens.ts";
 import { openBrowser } from "./open-browser.ts";
 import { StopSignals } from "./stop-signals.ts";
@@ -31,7 +31,7 @@ export async function serve(options: ServeOptions): Promise<number> {
   const server = createServer({
     harness: project.harness,
     authenticate: bearerTokens(() => [...owner, ...tokens.holders]),
-    hosts: namesOf(host, names),
+    hosts: hostNamesOf(host, names),
     models: offeredModels(project),
     log: (line) => {
       // A terminal shows what a person must know.

@@ -22,8 +22,8 @@ export type PersonToken = z.infer<typeof PersonToken>;
 /** It is the name of a file too. */
 const NAME = /^[A-Za-z0-9][\w.@-]{0,63}$/;
 
-/** 256 bits, as a word that fits into a header and an address. */
-export const randomToken = (): string => randomBytes(32).toString("base64url");
+/** 256 bits, as a word that fits into a header and an address. Programs that look for leaked secrets know it by its beginning. */
+export const randomToken = (): string => `cinch_${randomBytes(32).toString("base64url")}`;
 
 /**
  * The tokens of the people who may reach a project, each in a file of its own: processes that add and revoke tokens at the same time do

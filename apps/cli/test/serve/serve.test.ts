@@ -32,7 +32,7 @@ describe("cinch serve", { concurrency: 3 }, () => {
     const { code, stdout, stderr } = await served.running.finished;
     assert.equal(code, 0);
     const [, token = ""] = /#token=(\S+)\n$/.exec(stdout)!;
-    assert.match(token, /^[\w-]{43}$/);
+    assert.match(token, /^cinch_[\w-]{43}$/);
     assert.ok(!stderr.includes(token));
     const lines = stderr.split("\n").filter((line) => line.startsWith("{"));
     const routes = lines.map((line) => (JSON.parse(line) as { route: string }).route);

@@ -17,7 +17,7 @@ describe("cinch token", { concurrency: 3 }, () => {
     const added = await place.run(["token", "add", "ann", "--may", "approve,read"]);
     assert.equal(added.code, 0);
     const token = added.stdout.trim();
-    assert.match(token, /^[\w-]{43}$/);
+    assert.match(token, /^cinch_[\w-]{43}$/);
     const [file, ...more] = filesIn(place);
     assert.deepEqual(more, []);
     assert.equal(statSync(file!).mode & 0o777, 0o600);
