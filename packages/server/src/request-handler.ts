@@ -67,7 +67,7 @@ export class RequestHandler {
     record.calledBy(who);
     if (!match) throw this.#unmatched(path);
     const { route } = match;
-    if (route.may !== null) checkRole(who, route.may);
+    if (route.may !== null) checkRole(who, route.may, route.orMay);
     if (parts.isDraining() && !isOpen) throw draining();
     if (!isOpen) parts.callers.request(who);
     return this.#call(request, match, { who, record });

@@ -52,6 +52,8 @@ export interface Route {
   serves?: SessionMethod;
   /** `null`: no token is needed. */
   may: MayRole | null;
+  /** Opens the route too: its handler checks which of the two it needs. */
+  orMay?: MayRole;
   query?: z.ZodMiniObject;
   body?: z.ZodMiniType;
   /** The body may be a form with files. */
