@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { test } from "node:test";
 import { defineTool } from "@cinch/core";
@@ -87,4 +88,14 @@ test("labels are escaped, and the buckets of a histogram contain those below", (
   const upTo = (le: string) => metrics.value("took_seconds_bucket", { ...labels, le });
   assert.deepEqual([upTo("0.005"), upTo("0.01"), upTo("0.025"), upTo("30"), upTo("+Inf")], [1, 1, 3, 3, 4]);
   assert.equal(metrics.value("took_seconds_count", labels), 4);
+});
+
+test("docs/operations.md explains every metric, and no other", async () => {
+  await using at = await serving({ model: script(say("hi")) });
+  const { text } = await at.at.get("/v1/metrics");
+  const exposed = [...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name);
+  const page = readFileSync(new URL("../../../../docs/operations.md", import.meta.url), "utf8");
+  const rows = page.split("\n").filter((line) => line.startsWith("| `"));
+  const explained = rows.flatMap((row) => [...row.matchAll(/`((?:cinch|process)_\w+)`/g)].map(([, name]) => name));
+  assert.deepEqual(explained.toSorted(), exposed.toSorted());
 });
