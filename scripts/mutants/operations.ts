@@ -86,7 +86,7 @@ const ofCommandLine = inPackage("apps/cli", [
   {
     attacks: "serve: with --read-only the tokens of people keep their roles",
     file: "serve/live-tokens.ts",
-    find: "token.may.filter((role) => this.#most.includes(role))",
+    find: "token.may.filter((role) => this.#ports.most.includes(role))",
     replace: "token.may",
     tests: ["serve/serve"],
   },
@@ -107,8 +107,8 @@ const ofCommandLine = inPackage("apps/cli", [
   {
     attacks: "tokens: the streams of a person whose token is revoked stay open",
     file: "serve/live-tokens.ts",
-    find: "if (!this.#live.includes(one)) one.access.abort();",
-    replace: "if (!before.includes(one)) one.access.abort();",
+    find: "if (!kept.has(one)) one.access.abort();",
+    replace: "if (kept.size < 0) one.access.abort();",
     tests: ["serve/tokens"],
   },
   {

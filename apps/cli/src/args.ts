@@ -156,12 +156,13 @@ function answerOf(values: Values, [id, ...words]: readonly string[]): AnswerOpti
 function serveOf(values: Values): ServeOptions {
   const { host = "127.0.0.1", token, open = false, trust = false } = values;
   return {
-    host,
+    // As an address has it.
+    host: host.replace(/^\[(.*)\]$/, "$1"),
     port: portOf(values.port),
     token,
     readOnly: values["read-only"] ?? false,
     open,
-    names: values["allow-host"] ?? [],
+    names: (values["allow-host"] ?? []).map(hostNameOf),
     trust,
     flags: flagsOf(values),
   };
@@ -171,6 +172,11 @@ function portOf(port: string | undefined): number | undefined {
   if (port === undefined) return undefined;
   if (/^\d{1,5}$/.test(port) && Number(port) <= 65_535) return Number(port);
   throw new UsageError(`--port takes a number up to 65535, and not "${port}". 0 is any free port.`);
+}
+
+function hostNameOf(name: string): string {
+  if (/^[\w.-]+(?::\d{1,5})?$/.test(name)) return name;
+  throw new UsageError(`--allow-host takes the name of a host, such as cinch.example.com, and not "${name}".`);
 }
 
 function personOf(command: string, [name, ...more]: readonly string[]): string {

@@ -98,7 +98,8 @@ test("each command for scripts has its options", () => {
     flags: {},
   };
   assert.deepEqual(commandOf(["serve"]), { kind: "serve", options: serve });
-  const given = "serve --host ::1 --port 0 --token t --read-only --open --allow-host a --allow-host b --model offline";
+  const given =
+    "serve --host [::1] --port 0 --token t --read-only --open --allow-host a --allow-host b --model offline";
   assert.deepEqual(commandOf(given.split(" ")), {
     kind: "serve",
     options: {
@@ -152,6 +153,7 @@ test("a wrong command line is refused, with the reason", () => {
     [["answer"], /cinch pending lists/],
     [["answer", "3f"], /answer is missing: cinch answer 3f yes/],
     [["serve", "--port", "70000"], /--port takes a number up to 65535, and not "70000"/],
+    [["serve", "--allow-host", "https://x.org/"], /--allow-host takes the name of a host.*not "https:\/\/x\.org\/"/],
     [["serve", "hello"], /cinch serve does not take "hello"/],
     [["token", "add"], /^Whose token\? cinch token add NAME$/],
     [["token", "add", "ann"], /--may read,talk,approve/],

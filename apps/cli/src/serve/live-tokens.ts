@@ -11,47 +11,87 @@ interface Live {
   access: AbortController;
 }
 
+interface LiveTokensPorts {
+  folder: TokenFolder;
+  /** No holder may do more. */
+  most: readonly MayRole[];
+  /** The folder can't be read, and why. */
+  failed(error: unknown): void;
+}
+
 /** The tokens of a folder as they are now. When one is revoked, its holder loses its streams. */
 export class LiveTokens {
-  readonly #folder: TokenFolder;
-  readonly #most: readonly MayRole[];
+  readonly #ports: LiveTokensPorts;
   readonly #timer: NodeJS.Timeout;
-  #live: readonly Live[] = [];
+  /** By file. */
+  #live: ReadonlyMap<string, Live> = new Map();
   #readAt = -Infinity;
   #changedAt = -1;
+  #isFailing = false;
 
-  /** `most`: no holder may do more. */
-  constructor(folder: TokenFolder, most: readonly MayRole[]) {
-    this.#folder = folder;
-    this.#most = most;
+  constructor(ports: LiveTokensPorts) {
+    this.#ports = ports;
     this.#refresh();
-    this.#timer = setInterval(() => this.#refresh(), POLL_MS);
+    this.#timer = setInterval(() => this.#poll(), POLL_MS);
     this.#timer.unref();
   }
 
   get holders(): readonly TokenHolder[] {
-    return this.#live.map(({ holder }) => holder);
+    return Array.from(this.#live.values(), ({ holder }) => holder);
   }
 
   [Symbol.dispose](): void {
     clearInterval(this.#timer);
   }
 
+  /** With too many files open, the folder can't be read for a while. Until it can, people keep their access. */
+  #poll(): void {
+    try {
+      this.#refresh();
+      this.#isFailing = false;
+    } catch (error) {
+      if (!this.#isFailing) this.#ports.failed(error);
+      this.#isFailing = true;
+    }
+  }
+
   #refresh(): void {
-    const changedAt = this.#folder.changedAt();
+    const { folder } = this.#ports;
+    const changedAt = folder.changedAt();
     if (changedAt === this.#changedAt && this.#readAt - changedAt > SAME_TIME_MS) return;
-    this.#changedAt = changedAt;
-    this.#readAt = Date.now();
-    const tokens = this.#folder.list();
+    const readAt = Date.now();
     const before = this.#live;
-    this.#live = tokens.map((token) => before.find((one) => isSame(one.token, token)) ?? this.#liveOf(token));
-    for (const one of before) if (!this.#live.includes(one)) one.access.abort();
+    const { live, failures } = this.#readAll();
+    this.#live = live;
+    const kept = new Set(live.values());
+    for (const one of before.values()) if (!kept.has(one)) one.access.abort();
+    if (failures.length > 0) throw failures[0];
+    this.#readAt = readAt;
+    this.#changedAt = changedAt;
+  }
+
+  /** A file that can't be read stands for the token that it was. One that is gone does not. */
+  #readAll(): { live: Map<string, Live>; failures: unknown[] } {
+    const { folder } = this.#ports;
+    const live = new Map<string, Live>();
+    const failures: unknown[] = [];
+    for (const file of folder.files()) {
+      const before = this.#live.get(file);
+      try {
+        const token = folder.read(file);
+        if (token) live.set(file, before && isSame(before.token, token) ? before : this.#liveOf(token));
+      } catch (error) {
+        failures.push(error);
+        if (before) live.set(file, before);
+      }
+    }
+    return { live, failures };
   }
 
   #liveOf(token: PersonToken): Live {
     const access = new AbortController();
     const { name: by, sha256 } = token;
-    const may = token.may.filter((role) => this.#most.includes(role));
+    const may = token.may.filter((role) => this.#ports.most.includes(role));
     return { token, access, holder: { by, sha256, may, signal: access.signal } };
   }
 }

@@ -1,10 +1,12 @@
 import { bearerTokens, createServer, ROLES, tokenHash, type CinchServer, type TokenHolder } from "@cinch/server";
 import type { ServeOptions } from "../cli-command.ts";
+import { messageOf } from "../error-message.ts";
 import { ExitCode, UsageError } from "../exit.ts";
 import { cinch } from "../invocation.ts";
 import { offeredModels } from "../models/offered-models.ts";
 import { openForRun } from "../run/open-for-run.ts";
 import { Printer } from "../run/printer.ts";
+import { plain } from "../terminal/sanitise.ts";
 import { terminalJson } from "../terminal-json.ts";
 import { addressesOf, isLoopback, hostNamesOf } from "./address.ts";
 import { LiveTokens } from "./live-tokens.ts";
@@ -27,7 +29,11 @@ export async function serve(options: ServeOptions): Promise<number> {
   const may = readOnly ? (["read"] as const) : ROLES;
   const owner: TokenHolder[] = own === undefined ? [] : [{ sha256: tokenHash(own.token), may }];
   const project = await openForRun({ flags, trust, json: false }, printer);
-  using tokens = new LiveTokens(people, may);
+  using tokens = new LiveTokens({
+    folder: people,
+    most: may,
+    failed: (error) => printer.note(`the tokens can't be read, so changes are not seen: ${plain(messageOf(error))}`),
+  });
   const server = createServer({
     harness: project.harness,
     authenticate: bearerTokens(() => [...owner, ...tokens.holders]),

@@ -67,9 +67,19 @@ export class TokenFolder {
     }
   }
 
-  /** By name. A file that is not a token gives access to nothing. */
+  /** By name. Throws if a file can't be read. */
   list(): PersonToken[] {
-    return this.files().flatMap((file) => tokenIn(file) ?? []);
+    return this.files().flatMap((file) => this.read(file) ?? []);
+  }
+
+  /** `undefined`: the file is gone, or is not a token. Throws if it can't be read. */
+  read(file: string): PersonToken | undefined {
+    const text = readSmallFile(file) ?? "";
+    try {
+      return z.safeParse(PersonToken, JSON.parse(text)).data;
+    } catch {
+      return undefined;
+    }
   }
 
   files(): string[] {
@@ -89,14 +99,6 @@ export class TokenFolder {
     if (!NAME.test(name))
       throw new UsageError(`"${name}" can't be a name: use up to 64 letters, digits, ".", "_", "-" and "@".`);
     return join(this.#folder, `${name}.json`);
-  }
-}
-
-function tokenIn(file: string): PersonToken | undefined {
-  try {
-    return z.safeParse(PersonToken, JSON.parse(readSmallFile(file) ?? "")).data;
-  } catch {
-    return undefined;
   }
 }
 

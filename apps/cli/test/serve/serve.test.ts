@@ -21,8 +21,12 @@ const statusFor = (url: string, headers: Record<string, string>): Promise<number
 describe("cinch serve", { concurrency: 3 }, () => {
   test("serves the threads of the folder, by a token that is printed in the fragment of the address alone", async () => {
     await using place = new Place();
-    const served = await Served.start(place);
+    const key = "sk-ant-of-a-provider";
+    const served = await Served.start(place, { env: { ANTHROPIC_API_KEY: key } });
     assert.equal((await served.as("").get("/v1/threads")).status, 401);
+    const about = await (await served.get("/v1")).text();
+    assert.match(about, /"models":\["offline","anthropic\//);
+    assert.ok(!about.includes(key));
     const id = await served.thread();
     await served.say(id, "what is 3*7?");
     assert.equal((await served.get(`/v1/threads/${id}/settled`)).status, 200);
@@ -33,7 +37,7 @@ describe("cinch serve", { concurrency: 3 }, () => {
     assert.equal(code, 0);
     const [, token = ""] = /#token=(\S+)\n$/.exec(stdout)!;
     assert.match(token, /^cinch_[\w-]{43}$/);
-    assert.ok(!stderr.includes(token));
+    assert.ok(!stderr.includes(token) && !stderr.includes(key));
     const lines = stderr.split("\n").filter((line) => line.startsWith("{"));
     const routes = lines.map((line) => (JSON.parse(line) as { route: string }).route);
     assert.ok(routes.includes("/v1/threads/{threadId}/post"), routes.join(" "));
