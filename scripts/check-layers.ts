@@ -10,7 +10,7 @@ const layers: Record<string, { imports: string[]; node: boolean }> = {
   "packages/server": { imports: ["@cinch/core"], node: true },
   "packages/testkit": { imports: ["@cinch/core", "@cinch/sqlite", "@cinch/workspace"], node: true },
   "apps/cli": {
-    imports: ["@cinch/core", "@cinch/memory", "@cinch/sqlite", "@cinch/testkit", "@cinch/workspace"],
+    imports: ["@cinch/core", "@cinch/memory", "@cinch/server", "@cinch/sqlite", "@cinch/testkit", "@cinch/workspace"],
     node: true,
   },
 };

@@ -26,7 +26,7 @@ export const serving = inPackage("packages/server", [
   {
     attacks: "access: no role is needed",
     file: "request-handler.ts",
-    find: "if (route.may !== null) checkRole(who, route.may);",
+    find: "if (route.may !== null) checkRole(who, route.may, route.orMay);",
     replace: "",
     tests: ["access/access"],
   },

@@ -306,6 +306,11 @@ export class Harness<Values = StateValues> {
     return pendingCalls(this.#store, query);
   }
 
+  /** How many threads this process has open, and how many turns it drives. */
+  load(): { threads: number; turns: number } {
+    return this.#registry.load;
+  }
+
   /** The changes of the list of threads of a resource, from now on, by any process; default: the resource of the harness. */
   async followThreads(options: { resourceId?: string } = {}): Promise<AsyncIterableIterator<ThreadListChange>> {
     const { resourceId = this.#config.resourceId } = optionsOf("followThreads", options);

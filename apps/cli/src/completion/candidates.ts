@@ -7,8 +7,10 @@ export interface Candidate {
   about: string;
 }
 
-/** What only a store or a list of models knows. `db`: what `--db` says so far. */
-export type CandidateSource = (kind: "threads" | "pending" | "models", db: string | undefined) => Promise<Candidate[]>;
+type CandidateKind = Exclude<Completes, readonly string[] | "files" | "commands">;
+
+/** What only a store, a folder or a list of models knows. `db`: what `--db` says so far. */
+export type CandidateSource = (kind: CandidateKind, db: string | undefined) => Promise<Candidate[]>;
 
 /** What may stand for the last of the words, which follow `cinch`. None: the shell completes file names. */
 export async function candidates(words: readonly string[], source: CandidateSource): Promise<Candidate[]> {
@@ -79,7 +81,7 @@ function optionsOf({ options }: CommandSpec): Candidate[] {
 
 async function expanded(
   kind: Completes | undefined,
-  ask: (kind: "threads" | "pending" | "models") => Promise<Candidate[]>,
+  ask: (kind: CandidateKind) => Promise<Candidate[]>,
 ): Promise<Candidate[]> {
   if (kind === undefined || kind === "files") return [];
   if (kind === "commands") return commandNames().map((value) => ({ value, about: aboutOf(value) }));

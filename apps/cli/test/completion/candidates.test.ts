@@ -10,6 +10,7 @@ const completed = async (...words: string[]): Promise<string[]> =>
 test("commands complete, and so do their second words", async () => {
   assert.deepEqual(await completed("th"), ["threads"]);
   assert.deepEqual(await completed("threads", ""), ["list", "show", "export", "delete"]);
+  assert.deepEqual(await completed("token", ""), ["list", "add", "revoke"]);
   assert.deepEqual(await completed("help", "co"), ["completion"]);
   assert.deepEqual(await completed("completion", ""), ["bash", "zsh", "fish"]);
   assert.ok((await completed("")).includes("run"));
@@ -19,6 +20,7 @@ test("commands complete, and so do their second words", async () => {
 test("options are those of the command", async () => {
   assert.deepEqual(await completed("run", "--mo"), ["--model", "--mode"]);
   assert.deepEqual(await completed("threads", "export", "--f"), ["--format"]);
+  assert.deepEqual(await completed("serve", "--re"), ["--read-only"]);
   assert.deepEqual(await completed("--pl"), ["--plain"]);
   assert.deepEqual(await completed("run", "--pl"), []);
 });
@@ -39,5 +41,6 @@ test("ids come from the database that is named", async () => {
   assert.deepEqual(await completed("abort", ""), ["threads-of-default"]);
   assert.deepEqual(await completed("answer", ""), ["pending-of-default"]);
   assert.deepEqual(await completed("answer", "3f", "a"), ["always"]);
+  assert.deepEqual(await completed("token", "revoke", ""), ["tokens-of-default"]);
   assert.deepEqual(await completed("nothing", ""), []);
 });

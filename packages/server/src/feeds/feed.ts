@@ -1,5 +1,6 @@
 import { setImmediate as nextTick } from "node:timers/promises";
 import type { HarnessEvent, Session } from "@cinch/core";
+import { Metrics } from "../observe/metrics.ts";
 import { addMerged, encodeFrames, isDurable, isSent } from "./frames.ts";
 import { FeedRing, REPLAY_BYTES } from "./feed-ring.ts";
 import { Watcher } from "./watcher.ts";
@@ -21,6 +22,7 @@ interface Start {
  * at once with those before it.
  */
 export class Feed {
+  readonly metrics: Metrics;
   readonly #session: Session;
   readonly #ring = new FeedRing();
   readonly #watchers = new Set<Watcher>();
@@ -32,8 +34,9 @@ export class Feed {
   #timer: NodeJS.Timeout | undefined;
   #resync: Start | undefined;
 
-  constructor(session: Session) {
+  constructor(session: Session, metrics = new Metrics()) {
     this.#session = session;
+    this.metrics = metrics;
     this.#unsubscribe = session.subscribe((event) => this.#add(event));
   }
 
@@ -54,9 +57,12 @@ export class Feed {
 
   /** A stream of the events after `since`; without it, of the display and then the events after it. */
   async watch({ since, left }: { since: number | undefined; left: () => void }): Promise<Watcher> {
+    if (since === undefined) this.metrics.resync("join");
     const start = since === undefined ? this.resync() : await this.#replayed(since, (events) => this.#startOf(events));
+    const gone = this.metrics.watcher();
     const leave = () => {
       this.#watchers.delete(watcher);
+      gone();
       left();
     };
     const watcher = new Watcher(this, { ...start, left: leave });
@@ -136,7 +142,9 @@ export class Feed {
   }
 
   #startOf(events: readonly HarnessEvent[]): Start {
-    if (isTooLong(events)) return this.resync();
+    const isLong = isTooLong(events);
+    if (isLong || events.some(({ type }) => type === "resync")) this.metrics.resync("replay");
+    if (isLong) return this.resync();
     this.#seal();
     return { first: encodeFrames(events), next: this.end };
   }

@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
+import { setTimeout as delay } from "node:timers/promises";
 import { test } from "node:test";
 import type { ThreadRecord } from "@cinch/core";
 import { say, script } from "@cinch/testkit";
 import { createServer } from "@cinch/server";
 import { routeTable } from "../../src/routes/table.ts";
+import { exampleBody } from "../example-body.ts";
 import { authenticate, errorOf, people, serving } from "../serving.ts";
 
 const model = () => script(say("hi"));
@@ -104,7 +106,7 @@ test("a thread of another resource is, byte for byte, a thread that is not there
       const { status, text, headers } = await (method === "POST"
         ? ann.post(url, exampleBody(path))
         : ann.send(method, url));
-      const { date: _, "content-length": __, ...rest } = headers;
+      const { date: _, "content-length": __, "x-request-id": ___, ...rest } = headers;
       answers.push({ status, text: text.replaceAll(id, "ID"), rest });
     }
     assert.equal(answers[0]!.status, 404, `${method} ${path} ${answers[0]!.text}`);
@@ -131,29 +133,6 @@ test("a token that may only read changes nothing, whichever route it tries", asy
   assert.equal((await ann.get(`/v1/threads/${id}`)).headers.etag, before.headers.etag);
 });
 
-/** A body that the route accepts. */
-function exampleBody(path: string): unknown {
-  const name = path.split("/").at(-1)!;
-  const bodies: Record<string, unknown> = {
-    post: { content: "x", delivery: "send" },
-    steer: { content: "x" },
-    followUp: { content: "x" },
-    editInput: { inputId: "i", content: "x" },
-    removeInput: { inputId: "i" },
-    respondToToolApproval: { decision: "approve" },
-    respondToToolSuspension: { resumeData: null },
-    switchMode: { modeId: "default" },
-    switchModel: { modelId: "m" },
-    setPermissionForTool: { toolName: "t", policy: "allow" },
-    setPermissionForCategory: { category: "edit", policy: "allow" },
-    grantSessionTool: { toolName: "t" },
-    grantSessionCategory: { category: "edit" },
-    renameThread: { title: "x" },
-    rewind: { toSeq: 1 },
-  };
-  return bodies[name] ?? {};
-}
-
 test("a caller that loses its role between two requests can do no more than it may now", async () => {
   const one = { ...people[0]! };
   const may: (typeof one)["may"][number][] = ["read", "talk"];
@@ -162,6 +141,20 @@ test("a caller that loses its role between two requests can do no more than it m
   may.pop();
   const refused = await at.at.post(`/v1/threads/${id}/renameThread`, { title: "x" });
   assert.deepEqual([refused.status, errorOf(refused).code], [403, "PERMISSION_DENIED"]);
+});
+
+test("a caller that loses access while it waits for an answer gets none", async () => {
+  const access = new AbortController();
+  const who = { ...people[0]!, signal: access.signal };
+  await using at = await serving({ model: model(), authenticate: () => who });
+  const { id } = await at.at.thread();
+  const { etag } = (await at.at.get(`/v1/threads/${id}`)).headers;
+  const since = /\d+/.exec(etag!)![0];
+  const poll = at.at.with({ accept: "application/json" }).get(`/v1/threads/${id}/events?since=${since}`);
+  await delay(50);
+  access.abort();
+  const refused = await poll;
+  assert.deepEqual([refused.status, errorOf(refused).code], [401, "UNAUTHENTICATED"]);
 });
 
 test("without authenticate, a server listens on loopback only", async () => {
