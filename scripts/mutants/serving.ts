@@ -115,6 +115,20 @@ export const serving = inPackage("packages/server", [
     tests: ["access/hostile-values"],
   },
   {
+    attacks: "access: a caller may have any number of polls that wait",
+    file: "routes/event-routes.ts",
+    find: "const leaveLimit = parts.callers.stream(who);",
+    replace: "const leaveLimit = () => undefined;",
+    tests: ["access/streams"],
+  },
+  {
+    attacks: "access: a poll counts after its caller has left",
+    file: "feeds/feed.ts",
+    find: 'signal.addEventListener("abort", leave);\n    if',
+    replace: "if",
+    tests: ["access/streams"],
+  },
+  {
     attacks: "commands: the seat at a deleted thread is used for another thread",
     file: "seats.ts",
     find: "if (session.getCurrentThreadId() === threadId) return",

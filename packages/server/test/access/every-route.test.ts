@@ -7,7 +7,8 @@ import * as z from "zod";
 import type { Route } from "../../src/routes/route.ts";
 import { routeTable } from "../../src/routes/table.ts";
 import { errorOf, people, serving, type Remote } from "../serving.ts";
-import { sendExample } from "./example-requests.ts";
+import { exampleBody, examplePath, sendExample } from "./example-requests.ts";
+import { raw, statusesOf } from "./raw-socket.ts";
 
 const write = defineTool({
   description: "Writes",
@@ -100,6 +101,62 @@ test("the id of another resource's thread in a query or a body is, byte for byte
     assert.deepEqual(answers[0], answers[1], String(send));
   }
   assert.deepEqual([await recordOf(ann), await recordOf(cat)], before);
+});
+
+/** Ways to write `my-thread`, or a path that leads to it, which another program might understand. */
+const PATH_TRICKS = [
+  "my%2dthread",
+  "%6dy-thread",
+  "my-thread%00",
+  "my-thread%00.json",
+  "my-thread%2f",
+  "my-thread%2f..%2fmy-thread",
+  "..%2fthreads%2fmy-thread",
+  "%2e%2e%2fmy-thread",
+  "%252e%252e%252fmy-thread",
+  "..%5cmy-thread",
+  "%c0%ae%c0%ae%c0%afmy-thread",
+  "%u006dy-thread",
+  "my-thread%20",
+  "%20my-thread",
+  "my-thread%0d%0ax-a:%201",
+  "my-thread;a=b",
+  "my-thread.json",
+  "my-thread,other",
+  "my-thread*",
+  "(my-thread)",
+  ":threadId",
+  "m\u00fd-thread",
+  "my\u2010thread",
+  "%ff",
+  "%",
+  "%zz",
+  "x".repeat(129),
+  "x".repeat(10_000),
+];
+
+test("an id in a path is not decoded, so no other way of writing it reaches a thread", async () => {
+  await using at = await serve();
+  const ann = at.at.as("ann-token");
+  await waitingThread(ann, "my-thread");
+  const before = await recordOf(ann);
+  for (const route of needing(({ path }) => path.includes(":threadId")))
+    for (const trick of PATH_TRICKS) {
+      // As bytes: a client would encode, or refuse, some of them.
+      const bytes = Buffer.from(trick, "utf8").toString("latin1");
+      const body = JSON.stringify(exampleBody(route));
+      const request = [
+        `${route.method} ${examplePath(route, bytes)} HTTP/1.1`,
+        "Host: localhost",
+        "Authorization: Bearer ann-token",
+        "Content-Type: application/json",
+        `Content-Length: ${body.length}`,
+        "Connection: close",
+      ];
+      const [status] = statusesOf(await raw(at.port, `${request.join("\r\n")}\r\n\r\n${body}`));
+      assert.equal(status, 400, `${titleOf(route)} ${trick}`);
+    }
+  assert.deepEqual(await recordOf(ann), before);
 });
 
 for (const role of ROLES)

@@ -164,7 +164,8 @@ test("a body of many values, of which each is wrong, is refused with a short ans
     ];
   });
   for (const answer of answers) {
-    assert.ok([400, 409, 413].includes(answer[2].status), told(answer));
+    const expected = answer[1].startsWith('{"a"') ? [413] : [400, 409];
+    assert.ok(expected.includes(answer[2].status), told(answer));
     assert.ok(answer[2].text.length < 2_000, `${told(answer)} ${answer[2].text.length}`);
   }
 });
@@ -186,10 +187,14 @@ test("a message has at most 100 files, whether they come as JSON or as a form", 
   };
   for (const boundary of ["limit", '"limit"']) {
     const sent = at.at.with({ "content-type": `multipart/form-data; boundary=${boundary}` });
-    const statuses = [100, 101, 200_000].map(
-      async (files) => (await sent.send("POST", `/v1/threads/${id}/steer`, form(files))).status,
-    );
-    assert.deepEqual(await Promise.all(statuses), [200, 413, 413]);
+    for (const [files, expected] of [
+      [100, 200],
+      [101, 413],
+      [100_000, 413],
+    ] as const) {
+      const { status } = await sent.send("POST", `/v1/threads/${id}/steer`, form(files));
+      assert.equal(status, expected, `${files} files`);
+    }
   }
 });
 
