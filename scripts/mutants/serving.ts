@@ -129,6 +129,13 @@ export const serving = inPackage("packages/server", [
     tests: ["access/streams"],
   },
   {
+    attacks: "mounting: a command whose body was read before is run without it",
+    file: "http/read-body.ts",
+    find: "if (done && length === 0) refuseRead(request);",
+    replace: "",
+    tests: ["mounting"],
+  },
+  {
     attacks: "commands: the seat at a deleted thread is used for another thread",
     file: "seats.ts",
     find: "if (session.getCurrentThreadId() === threadId) return",

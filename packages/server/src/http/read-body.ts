@@ -70,6 +70,16 @@ function checkShape(body: unknown): void {
 
 const isObject = (value: unknown): value is object => typeof value === "object" && value !== null;
 
+/** Without its body, a command would do something else than its caller wants. */
+function refuseRead({ headers }: Request): void {
+  if (!Number(headers.get("content-length")) && !headers.has("transfer-encoding")) return;
+  throw new HttpError(
+    400,
+    "INVALID_INPUT",
+    "The body was read before it came here. Mount the server before body parsers, such as express.json().",
+  );
+}
+
 /** The body, up to a size and within a time. */
 export async function bodyBytes(request: Request, { bytes: most, ms }: BodyLimits): Promise<Uint8Array> {
   const tooLarge = new HttpError(413, "TOO_LARGE", `The body has more than ${most} bytes.`, {
@@ -85,6 +95,7 @@ export async function bodyBytes(request: Request, { bytes: most, ms }: BodyLimit
   try {
     for (;;) {
       const { done, value } = await Promise.race([reader.read(), slow.promise]);
+      if (done && length === 0) refuseRead(request);
       if (done) return Buffer.concat(chunks);
       length += value.length;
       if (length > most) throw tooLarge;
