@@ -2,6 +2,7 @@ import { createServer as createHttpServer, type IncomingMessage, type Server, ty
 import { setTimeout as delay } from "node:timers/promises";
 import { getRequestListener } from "@hono/node-server";
 import { CinchError } from "@cinch/core";
+import { ambiguityOf, refuseAmbiguous } from "./access/ambiguous-request.ts";
 import { CallerLimits } from "./access/caller-limits.ts";
 import { LOOPBACK } from "./access/site-check.ts";
 import { ROLES, type Authenticate } from "./access/who.ts";
@@ -64,7 +65,12 @@ export function createServer(options: ServerOptions): CinchServer {
     }
   }
 
-  const node = getRequestListener(fetch, { overrideGlobalObjects: false });
+  const listener = getRequestListener(fetch, { overrideGlobalObjects: false });
+  async function node(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const problem = ambiguityOf(request);
+    if (problem === undefined) return listener(request, response);
+    refuseAmbiguous(response, problem);
+  }
 
   async function listen({ port = 0, host = "127.0.0.1" }: { port?: number; host?: string } = {}) {
     const name = host.includes(":") ? `[${host}]` : host;

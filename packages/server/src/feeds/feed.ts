@@ -17,6 +17,13 @@ interface Start {
   next: number;
 }
 
+interface Poll {
+  since: number | undefined;
+  waitMs: number;
+  /** Aborted when the caller has left. */
+  signal: AbortSignal;
+}
+
 /**
  * The events of one thread for all its watchers. Each is encoded once. Live events are collected for a moment, and a durable one is sent
  * at once with those before it.
@@ -71,10 +78,13 @@ export class Feed {
     return watcher;
   }
 
-  /** The events after `since`, as soon as one of them is durable, but no later than after `waitMs`. */
-  async poll({ since, waitMs }: { since: number | undefined; waitMs: number }): Promise<HarnessEvent[]> {
+  /** The events after `since`, as soon as one of them is durable, but no later than after `waitMs`, or when the caller leaves. */
+  async poll({ since, waitMs, signal }: Poll): Promise<HarnessEvent[]> {
     const durable = Promise.withResolvers<void>();
     const timer = setTimeout(() => durable.resolve(), waitMs);
+    const leave = () => durable.resolve();
+    signal.addEventListener("abort", leave);
+    if (signal.aborted) leave();
     const unsubscribe = this.#session.subscribe((event) => isDurable(event) && durable.resolve());
     try {
       if (since === this.#session.getDisplayState().seq) await Promise.race([durable.promise, this.#ended.promise]);
@@ -82,6 +92,7 @@ export class Feed {
       return await this.#replayed(since, (events) => (isTooLong(events) ? [this.#resyncEvent()] : events));
     } finally {
       clearTimeout(timer);
+      signal.removeEventListener("abort", leave);
       unsubscribe();
     }
   }

@@ -119,15 +119,21 @@ async function polled(call: RouteCall): Promise<Response> {
   const threadId = call.params["threadId"]!;
   const { wait = MAX_WAIT } = call.query as z.infer<typeof EventsQuery>;
   const since = sinceOf(call);
-  return parts.seats.use(threadId, who, async () => {
-    const { feed, leave } = await parts.feeds.take(threadId);
-    try {
-      const events = await feed.poll({ since, waitMs: wait * 1_000 });
-      return await jsonResponse(request, events.map(briefEvent));
-    } finally {
-      leave();
-    }
-  });
+  // A poll waits as a stream does, so a caller has as many of both together.
+  const leaveLimit = parts.callers.stream(who);
+  try {
+    return await parts.seats.use(threadId, who, async () => {
+      const { feed, leave } = await parts.feeds.take(threadId);
+      try {
+        const events = await feed.poll({ since, waitMs: wait * 1_000, signal: request.signal });
+        return await jsonResponse(request, events.map(briefEvent));
+      } finally {
+        leave();
+      }
+    });
+  } finally {
+    leaveLimit();
+  }
 }
 
 /** A client that reconnects by itself repeats its URL, so the header is newer. */

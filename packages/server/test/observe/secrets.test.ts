@@ -6,7 +6,7 @@ import { call, say, script } from "@cinch/testkit";
 import { bearerTokens, createServer, ROLES, tokenHash } from "@cinch/server";
 import type { Route } from "../../src/routes/route.ts";
 import { routeTable } from "../../src/routes/table.ts";
-import { exampleBody } from "../example-body.ts";
+import { exampleBody } from "../access/example-requests.ts";
 
 const TOKEN = "tok-4f1a9c0e";
 const KEY = "sk-config-77d1";
@@ -53,7 +53,7 @@ const attempts: fc.Arbitrary<Attempt> = fc.constantFrom(...routeTable).chain((ro
   fc.record({
     route: fc.constant(route),
     places: fc.subarray([...PLACES]),
-    body: fc.oneof(fc.constant(planted(exampleBody(route.path))), json),
+    body: fc.oneof(fc.constant(planted(exampleBody(route))), json),
     fails: fc.boolean(),
   }),
 );
