@@ -69,6 +69,19 @@ describe("contention", { concurrency: 3, timeout: 60_000 }, () => {
     assert.equal((await store.read("t")).length, 3);
   });
 
+  test("every request is answered, however the clock of the writer leaps between two looks at it", async () => {
+    await using place = new Place();
+    const clock = new URL("programs/leaping-clock.ts", import.meta.url).href;
+    const child = await place.child({ busyMs: 1000 }, { env: { NODE_OPTIONS: `--import=${clock}` } });
+    await child.call("append", "t", [created()], { afterSeq: 0 });
+    const searches = Array.from({ length: 20 }, () => child.call("threads", { query: "thread" }));
+    for (const found of await Promise.all(searches)) assert.equal(found.length, 1);
+    const unlock = place.lock();
+    const appends = Array.from({ length: 20 }, () => child.call("append", "t", [input("x")], { afterSeq: 1 }));
+    for (const append of appends) await assert.rejects(append, { code: "STORE_BUSY" });
+    unlock();
+  });
+
   test("a full disk is STORE_FULL, and appends succeed again when there is space", async (t) => {
     await using place = new Place();
     const program = join(import.meta.dirname, "programs/full-disk.ts");

@@ -6,6 +6,7 @@ import { describe, test } from "node:test";
 import { promisify } from "node:util";
 import { sqliteStore } from "@cinch/sqlite";
 import { Connection } from "../src/connection.ts";
+import { WriterClient } from "../src/writer-client.ts";
 import { created } from "./events.ts";
 import { Place } from "./place.ts";
 import { until } from "./until.ts";
@@ -50,6 +51,37 @@ describe("the lifetime of a store", { concurrency: 3, timeout: 60_000 }, () => {
     await store.open();
     await store.append("t", [created()], { afterSeq: 0 });
     await store.close();
+  });
+
+  test("an opening that needs its writer fails if the writer crashed before it", async () => {
+    await using place = new Place();
+    const writer = new WriterClient(place.path);
+    const { NODE_OPTIONS = "" } = process.env;
+    process.env["NODE_OPTIONS"] = "--import=data:text/javascript,throw(0)";
+    writer.prestart();
+    process.env["NODE_OPTIONS"] = NODE_OPTIONS;
+    const crashed = { code: "STORE_FAILED", message: new RegExp(`writer of "${place.path}" crashed`) };
+    await assert.rejects(writer.request({ kind: "catch_up" }), crashed);
+    // Waits until the thread has ended, after which no event of it settles anything.
+    await writer.close();
+    writer.open({ path: place.path, holder: "me", busyMs: 1, renewMs: 1, periodMs: 1, indexMs: 1 });
+    await assert.rejects(writer.ready(), crashed);
+  });
+
+  test("a request that can't be sent to the writer fails alone", async () => {
+    await using place = new Place();
+    const store = await place.store();
+    const bytes = new Uint8Array(1);
+    structuredClone(bytes, { transfer: [bytes.buffer] });
+    const results = await Promise.allSettled([
+      store.append("a", [created()], { afterSeq: 0 }),
+      store.append("b", [created()], { afterSeq: 0, blobs: [{ hash: "h", bytes }] }),
+      store.append("c", [created()], { afterSeq: 0 }),
+    ]);
+    assert.deepEqual(
+      results.map((one) => (one.status === "fulfilled" ? one.value.kind : one.reason.code)),
+      ["appended", "INVALID_INPUT", "appended"],
+    );
   });
 
   test("closing during a search closes the connection of the search", async () => {
