@@ -138,15 +138,15 @@ export const seats = inPackage("packages/core", [
   {
     attacks: "display: a subagent that is parked parks the thread above it, in another process",
     file: "folds/display.ts",
-    find: "turnId !== null && lastError?.code === PARKED",
-    replace: 'status === "parked"',
+    find: "{ ...display, ...flags, turn:",
+    replace: '{ ...display, ...flags, parked: display.status === "parked", turn:',
     tests: ["folds/display-tree"],
   },
   {
     attacks: "display: held inputs are forgotten while a subagent waits, in another process",
     file: "folds/display.ts",
-    find: 'held: status !== "running"',
-    replace: 'held: status === "idle"',
+    find: "{ ...display, ...flags, turn:",
+    replace: '{ ...display, ...flags, held: display.status === "idle", turn:',
     tests: ["folds/display-tree"],
   },
   {
