@@ -4,7 +4,7 @@ import { Agent, Harness, memoryStore, type Budget, type HarnessEvent } from "@ci
 import { fail, finish, inTurn, parts, say, script, type Step } from "@cinch/testkit";
 import { stillClock } from "../model/providers-clock.ts";
 
-const LIMIT = { timeout: 20_000 };
+const LIMIT = { timeout: 60_000 };
 const prices = { script: { input: 1_000, output: 10_000 } };
 /** Each of these takes 100 tokens in and 10 out: 0.1 + 0.1 dollars. */
 const empty = parts(finish("stop"));
