@@ -10,7 +10,7 @@ import { until } from "./until.ts";
 
 const run = promisify(execFile);
 
-describe("contention", { concurrency: 3, timeout: 60_000 }, () => {
+describe("contention", { concurrency: 3, timeout: 600_000 }, () => {
   test("an append waits for a lock of another program without blocking its process", async () => {
     await using place = new Place();
     const store = await place.store();

@@ -42,7 +42,7 @@ function assertCorruptOrEqual(outcome: DurableEvent[] | "CORRUPT", whole: Durabl
   if (outcome !== "CORRUPT") assert.deepEqual(outcome, whole, what);
 }
 
-describe("damage", { concurrency: 3, timeout: 300_000 }, () => {
+describe("damage", { concurrency: 3, timeout: 600_000 }, () => {
   test("a change of any byte in the row of an event is CORRUPT, never another text, and does not affect other threads", async () => {
     await using place = new Place();
     const store = await twoThreads(place);

@@ -11,7 +11,7 @@ import { created } from "./events.ts";
 import { Place } from "./place.ts";
 import { until } from "./until.ts";
 
-describe("the lifetime of a store", { concurrency: 3, timeout: 60_000 }, () => {
+describe("the lifetime of a store", { concurrency: 3, timeout: 600_000 }, () => {
   test("an open store does not keep its process alive, but a pending append does until it is on disk", async () => {
     await using place = new Place();
     const program = join(import.meta.dirname, "programs/unclosed.ts");
