@@ -81,19 +81,21 @@ export class TurnWatch {
     );
   }
 
-  /** `freeAt`: the newest event when the turn was found without a driver. Between two turns, it has none for a moment. */
-  #checkDriver(message: string, freeAt?: number): void {
-    const { threadId, status, seq } = this.#session.getDisplayState();
-    if (threadId === null || status !== "running") return;
-    const looked = this.#store.lease(threadId).then((lease) => {
-      if (lease.status !== "free") return;
-      if (seq === freeAt) this.#settle({ kind: "failed", message });
-      else this.#checkLater(message, seq);
-    });
-    looked.catch((error: unknown) => this.#settle({ kind: "failed", message: messageOf(error) }));
+  #checkLater(message: string, freeAt?: number): void {
+    setTimeout(() => {
+      this.#checkDriver(message, freeAt).catch((error: unknown) =>
+        this.#settle({ kind: "failed", message: messageOf(error) }),
+      );
+    }, ORPHAN_MS).unref();
   }
 
-  #checkLater(message: string, freeAt?: number): void {
-    setTimeout(() => this.#checkDriver(message, freeAt), ORPHAN_MS).unref();
+  /** `freeAt`: the newest event when the turn was found without a driver. Between two turns, it has none for a moment. */
+  async #checkDriver(message: string, freeAt: number | undefined): Promise<void> {
+    const { threadId, status, seq } = this.#session.getDisplayState();
+    if (threadId === null || status !== "running") return;
+    const lease = await this.#store.lease(threadId);
+    if (lease.status !== "free") return;
+    if (seq === freeAt) this.#settle({ kind: "failed", message });
+    else this.#checkLater(message, seq);
   }
 }
