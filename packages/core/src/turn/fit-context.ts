@@ -196,7 +196,7 @@ async function summarise(driver: Driver, memory: Memory, cut: Cut & { kind: "sum
 async function refuseOverBudget({ state, ports }: Driver): Promise<void> {
   if (state.turn) return;
   const { budgets } = await ports.modes.setup(state.control);
-  const limit = exhaustedThread(state, budgets);
+  const limit = exhaustedThread(state, budgets());
   if (limit !== null)
     throw new CinchError("INVALID_INPUT", `The budget is used up: ${limit}. Raise it to compact this thread.`);
 }

@@ -66,7 +66,7 @@ export class MemoryWork {
       signal,
       ask: async ({ model: chosen, ...request }) => {
         const { modelId, model } = await modes.textModel(chosen, control);
-        if (limitsCost(setup.budgets) && this.#ports.costOf(noUsage, modelId) === null) throw unknownPrice(modelId);
+        if (limitsCost(setup.budgets()) && this.#ports.costOf(noUsage, modelId) === null) throw unknownPrice(modelId);
         this.modelId = modelId;
         const { text, usage, failure } = await askText({ ...request, model, signal, clock: this.#ports.clock });
         this.usage = addUsage(this.usage, usage);

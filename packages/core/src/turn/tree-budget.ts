@@ -11,7 +11,7 @@ export function exhaustedInTree(driver: Driver, setup: Setup): string | null {
   const now = ports.clock.now();
   const above = ancestorsOf(state.agent, ports.threads);
   const own = ports.threads.opened(journal.id);
-  const reached = exhausted(state, setup.budgets, { now, spentBelow: () => (own ? running(own) : NOTHING) });
+  const reached = exhausted(state, setup.budgets(), { now, spentBelow: () => (own ? running(own) : NOTHING) });
   if (reached !== null) return reached;
   for (const thread of above) {
     const { budgets } = thread.ports.modes;

@@ -262,7 +262,7 @@ async function endAborted(driver: Driver, partial: Message | null): Promise<void
 async function readyToAsk(driver: Driver, setup: Setup) {
   try {
     const { modelId } = setup;
-    if (limitsCost(setup.budgets) && driver.ports.costOf(noUsage, modelId) === null) throw unknownPrice(modelId);
+    if (limitsCost(setup.budgets()) && driver.ports.costOf(noUsage, modelId) === null) throw unknownPrice(modelId);
     const model = await setup.model();
     // The model could not be resolved before. Now its profile is known.
     if (!setup.isResolved && setupOf(driver) !== setup) return { kind: "outdated" as const };
