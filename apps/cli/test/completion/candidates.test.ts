@@ -29,6 +29,9 @@ test("the value of an option completes to what it takes", async () => {
   assert.deepEqual(await completed("run", "--model", ""), ["models-of-default"]);
   assert.deepEqual(await completed("run", "--model", "=", "mod"), ["models-of-default"]);
   assert.deepEqual(await completed("run", "--model", "="), ["models-of-default"]);
+  assert.deepEqual(await completed("run", "--model=mod"), ["--model=models-of-default"]);
+  assert.deepEqual(await completed("run", "--model=x"), []);
+  assert.deepEqual(await completed("run", "--yolo=x"), []);
   assert.deepEqual(await completed("--resume", ""), ["threads-of-default"]);
   assert.deepEqual(await completed("threads", "export", "x", "--format", "h"), ["html"]);
   assert.deepEqual(await completed("threads", "export", "x", "-o", ""), []);
@@ -37,6 +40,7 @@ test("the value of an option completes to what it takes", async () => {
 test("ids come from the database that is named", async () => {
   assert.deepEqual(await completed("threads", "show", ""), ["threads-of-default"]);
   assert.deepEqual(await completed("threads", "--db", "x.db", "show", ""), ["threads-of-x.db"]);
+  assert.deepEqual(await completed("threads", "--db=x.db", "show", ""), ["threads-of-x.db"]);
   assert.deepEqual(await completed("threads", "show", "a", ""), []);
   assert.deepEqual(await completed("abort", ""), ["threads-of-default"]);
   assert.deepEqual(await completed("answer", ""), ["pending-of-default"]);

@@ -67,7 +67,7 @@ export class MemoryWork {
       ask: async ({ model: chosen, ...request }) => {
         const { modelId, model } = await modes.textModel(chosen, control);
         if (
-          limitsCostInTree(this.#thread.state, this.#ports, setup.budgets) &&
+          limitsCostInTree(this.#thread.state, this.#ports, setup.budgets()) &&
           this.#ports.costOf(noUsage, modelId) === null
         )
           throw unknownPrice(modelId);

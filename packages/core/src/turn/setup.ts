@@ -29,7 +29,7 @@ export interface Setup {
   tools: ReadonlyMap<string, NamedTool>;
   gate: GateConfig;
   onAsk: "wait" | "decline";
-  budgets: readonly Budget[];
+  budgets: () => readonly Budget[];
   maxSteps: number;
   /** How many tokens the model takes. */
   window: number;
@@ -79,7 +79,8 @@ export interface SetupConfig {
   toolCategory: ((toolName: string) => ToolCategory | undefined) | undefined;
   yolo: boolean;
   onAsk: "wait" | "decline";
-  budget: Budget | undefined;
+  /** May change between two steps. */
+  budget: () => Budget | undefined;
   contextWindow: ContextWindow | undefined;
   transition: Transition;
   /** The subagents of an agent. `null`: it has no `task` tool. */
@@ -151,7 +152,7 @@ export function makeSetup(
     tools,
     gate,
     onAsk: config.onAsk,
-    budgets: budgetsOf(agent, config),
+    budgets: () => budgetsOf(agent, config),
     maxSteps: (fork?.agent ?? agent).maxSteps,
     window: windowOf(modelId, config.contextWindow),
     settings: mergeSettings(agent.settings, mode.settings),
@@ -217,7 +218,7 @@ const shownTools = (
 
 /** The budgets of an agent's thread. */
 export function budgetsOf({ budget }: Agent, config: SetupConfig): readonly Budget[] {
-  return [config.budget, budget, config.subagent?.fork?.agent.budget].filter((one) => one !== undefined);
+  return [config.budget(), budget, config.subagent?.fork?.agent.budget].filter((one) => one !== undefined);
 }
 
 async function stored(head: Head): Promise<StoredHead> {

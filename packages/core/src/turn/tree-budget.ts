@@ -16,7 +16,8 @@ const NOTHING: Spending = { tokens: 0, cost: 0 };
  * Describes the limit that this thread or one above it has reached. `null`: the driver may ask the model. A run counts from its start:
  * until its end is recorded, what it has used is read from the journal of its child, wherever the child is driven.
  */
-export async function exhaustedInTree({ state, ports, ancestors }: Driver, { budgets }: Setup): Promise<string | null> {
+export async function exhaustedInTree({ state, ports, ancestors }: Driver, setup: Setup): Promise<string | null> {
+  const budgets = setup.budgets();
   if (budgets.length === 0 && ancestors.every((thread) => budgetsOf(thread).length === 0)) return null;
   let below = state;
   let turnId = state.turn?.turnId;

@@ -261,7 +261,7 @@ async function endAborted(driver: Driver, partial: Message | null): Promise<void
 async function readyToAsk(driver: Driver, setup: Setup) {
   try {
     const { modelId } = setup;
-    if (limitsCostInTree(driver.state, driver.ports, setup.budgets) && driver.ports.costOf(noUsage, modelId) === null)
+    if (limitsCostInTree(driver.state, driver.ports, setup.budgets()) && driver.ports.costOf(noUsage, modelId) === null)
       throw unknownPrice(modelId);
     const model = await setup.model();
     // The model could not be resolved before. Now its profile is known.
