@@ -69,7 +69,7 @@ function planned(driver: Driver, memory: Memory, view: ContextView): ContextPlan
 async function applyCut(driver: Driver, memory: Memory, cut: Cut): Promise<boolean> {
   switch (cut.kind) {
     case "activate":
-      return (await activate(driver, cut.toSeq, cut.reason)) && shared(driver);
+      return activateAndShare(driver, cut);
     case "leave_out":
       return replace(driver, { range: cut.range, reason: cut.reason, text: null });
     case "summarise":
@@ -115,9 +115,13 @@ function activate(driver: Driver, toSeq: number, reason: CompactionReason): Prom
 }
 
 /** What other threads of the resource learn must not stop this one. */
-async function shared(driver: Driver): Promise<true> {
+async function activateAndShare(driver: Driver, { toSeq, reason }: Cut & { kind: "activate" }): Promise<boolean> {
+  // A process that died may have activated some of these and not shared them, and a reflection may replace them now.
+  const { blocks } = driver.state.context.memory;
+  if (!(await activate(driver, toSeq, reason))) return false;
+  const added = driver.state.context.memory.blocks.filter((block) => !blocks.includes(block));
   try {
-    await shareObservations(driver);
+    await shareObservations(driver, [...blocks, ...added]);
   } catch (error) {
     driver.journal.live({ type: "info", message: `Observations could not be shared: ${reasonOf(error)}` });
   }

@@ -43,6 +43,7 @@ import {
 import { LeaseLost, type Driver } from "./driver.ts";
 import { authorize, firstEvent, isCurrent, runnableOf, refusal } from "./authorize.ts";
 import { restoreFiles, settleCommands } from "./restore-files.ts";
+import { profileNote } from "./profile-note.ts";
 import type { Setup } from "./setup.ts";
 
 /**
@@ -179,7 +180,8 @@ async function step(driver: Driver, turn: Turn): Promise<void> {
   const detail = await reachedLimit();
   if (detail !== null) return overBudget(driver, detail, null);
   await orAborted(driver.sources.refresh(setup), driver.signal);
-  await driver.append((state) => enterStep(state, setup, { ids, sources: driver.sources, now: clock.now() }));
+  const profile = await profileNote(driver, setup);
+  await driver.append((state) => enterStep(state, setup, { ids, sources: driver.sources, profile, now: clock.now() }));
   // If the mode or the model was switched meanwhile, the next iteration enters the step again.
   if (setupOf(driver) !== setup) return;
   // Notes may be among what left the prompt: the next iteration repeats them.

@@ -34,7 +34,12 @@ export function task(delegation: Delegation, { hasGeneralPurpose }: { hasGeneral
     async execute(given, context) {
       const agent = await delegation.resolve(given.agent);
       const isOff = agent !== undefined && !hasGeneralPurpose && isGeneralPurpose(agent);
-      if (!agent || isOff) throw new Error(unknownAgent(given.agent, hostOf(context).state));
+      if (!agent || isOff) {
+        const listed = hostOf(context).state.head?.subagents ?? [];
+        throw new Error(
+          unknownAgent(given.agent, hasGeneralPurpose ? listed : listed.filter((one) => !isGeneralPurpose(one))),
+        );
+      }
       if (isFork(agent, modeOf(given, delegation))) hostOf(context).keepForFork(context.key);
       const child = await childOf(given, delegation, context);
       const { threadId, toolCallId, key: runId } = context;
@@ -76,8 +81,8 @@ function description({ agent }: Delegation): string {
 export const withAgents = (what: string, agents: readonly ListedAgent[]): string =>
   [what, "The agents are:", ...agents.map((agent) => `- ${agent.name}: ${agent.description}`)].join("\n");
 
-const unknownAgent = (name: string, { head }: ThreadState): string =>
-  `There is no subagent "${name}". The subagents are: ${head?.subagents?.map((one) => one.name).join(", ") || "none"}.`;
+const unknownAgent = (name: string, listed: readonly ListedAgent[]): string =>
+  `There is no subagent "${name}". The subagents are: ${listed.map((one) => one.name).join(", ") || "none"}.`;
 
 type SessionMode = z.infer<typeof Session>["mode"];
 
