@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import { setTimeout as wait } from "node:timers/promises";
 import { test } from "node:test";
-import type { Harness, HarnessEvent, Memory } from "@cinch/core";
+import type { Clock, Harness, HarnessEvent, Memory } from "@cinch/core";
 import { MemoryData, MemoryStore } from "@cinch/core/store";
 import { call, hang, type ScriptedModel, type Step } from "@cinch/testkit";
 import { observationalMemory, summaries } from "@cinch/memory";
 import { answer, isSummariser, simulated, worker } from "./simulation.ts";
+import { waitingClock } from "../../testkit/test/waiting-clock.ts";
 
 const summariesAsked = (model: ScriptedModel): number => model.requests.filter(isSummariser).length;
 
@@ -21,10 +22,10 @@ const refused = (compacted: Promise<unknown>): Promise<{ code?: string; message:
   );
 
 /** An abort ends everything within its time, and the summariser is not asked again. */
-async function abortsAt(harness: Harness, model: ScriptedModel): Promise<void> {
-  const begun = performance.now();
+async function abortsAt(harness: Harness, model: ScriptedModel, clock: Clock): Promise<void> {
+  const begun = clock.now();
   await harness.abort();
-  assert.ok(performance.now() - begun < 2_000, "an abort takes less than 2 s");
+  assert.ok(clock.now() - begun < 2_000, "an abort takes less than 2 s");
   assert.equal((await harness.settled()).status, "idle");
   await wait(100);
   assert.equal(summariesAsked(model), 1);
@@ -32,25 +33,27 @@ async function abortsAt(harness: Harness, model: ScriptedModel): Promise<void> {
 
 test("an abort ends a turn and the compaction that was requested in it", async () => {
   const model = worker(4_000, { summariser: () => hang() });
-  await using simulation = await simulated(model, { memory: summaries() });
+  const clock = waitingClock();
+  await using simulation = await simulated(model, { memory: summaries(), clock });
   const { harness, seen } = simulation;
   const turn = harness.sendMessage({ content: "Look." });
   while (seen.filter(({ type }) => type === "tool_end").length < 5) await wait(1);
   const compacted = refused(harness.compact());
   await isCompacting(model);
-  await abortsAt(harness, model);
+  await abortsAt(harness, model, clock);
   assert.equal((await turn).reason, "aborted");
   assert.match((await compacted).message, /was aborted/);
 });
 
 test("an abort ends the compaction of an idle thread", async () => {
   const model = worker(5, { summariser: () => hang() });
-  await using simulation = await simulated(model, { memory: summaries() });
+  const clock = waitingClock();
+  await using simulation = await simulated(model, { memory: summaries(), clock });
   const { harness } = simulation;
   await harness.sendMessage({ content: "Look." });
   const compacted = refused(harness.compact());
   await isCompacting(model);
-  await abortsAt(harness, model);
+  await abortsAt(harness, model, clock);
   assert.match((await compacted).message, /was aborted/);
 });
 
@@ -59,14 +62,15 @@ test("an abort ends a turn that waits for a person, and the compaction meanwhile
     summariser: () => hang(),
     agent: (_, steps) => (steps === 0 ? undefined : call("ask_user", { question: "Which one?" })),
   });
-  await using simulation = await simulated(model, { memory: summaries() });
+  const clock = waitingClock();
+  await using simulation = await simulated(model, { memory: summaries(), clock });
   const { harness } = simulation;
   await harness.sendMessage({ content: "Look." });
   const turn = harness.sendMessage({ content: "Ask me." });
   while (harness.getDisplayState().status !== "waiting") await wait(1);
   const compacted = refused(harness.compact());
   await isCompacting(model);
-  await abortsAt(harness, model);
+  await abortsAt(harness, model, clock);
   assert.equal((await turn).reason, "aborted");
   assert.match((await compacted).message, /was aborted/);
 });

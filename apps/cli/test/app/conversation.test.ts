@@ -21,7 +21,7 @@ test("an answer streams: a finished block is printed, the rest follows, and each
 
 /** An idle app writes nothing. A spinner would write eight times a second. */
 async function untilSilent(terminal: AppTerminal): Promise<void> {
-  for (let waited = 0; waited < 20_000; waited += 500) {
+  for (let waited = 0; waited < 60_000; waited += 500) {
     const { length } = terminal.bytes;
     await sleep(500);
     if (terminal.bytes.length === length) return;

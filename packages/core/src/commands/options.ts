@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { Budget } from "../config/budget.ts";
 import { checked } from "../config/check.ts";
 import { Decision, Delivery } from "../events/event-map.ts";
 import { hasJsonObject } from "../events/json.ts";
@@ -104,6 +105,7 @@ const SCHEMAS = {
   followThreads: () => z.strictObject({ resourceId: z.optional(id) }),
   pending: () => z.strictObject({ resourceId: z.optional(id) }),
   removeHeartbeat: () => z.strictObject({ id }),
+  setBudget: () => Budget,
 };
 
 type Schemas = typeof SCHEMAS;

@@ -1,4 +1,3 @@
-import { exhaustedThread } from "../config/budget.ts";
 import { CinchError, reasonOf } from "../errors.ts";
 import type { CompactionReason, SeqRange } from "../events/context-events.ts";
 import type { NewEvent } from "../events/event-map.ts";
@@ -14,6 +13,7 @@ import type { Driver } from "./driver.ts";
 import { asFailure, MemoryWork, type WorkFailure } from "./memory-work.ts";
 import { shareObservations } from "./resource-memory.ts";
 import type { Setup } from "./setup.ts";
+import { exhaustedInTree } from "./tree-budget.ts";
 
 /** A summary that takes longer is abandoned. */
 const SUMMARY_MS = 60_000;
@@ -69,7 +69,7 @@ function planned(driver: Driver, memory: Memory, view: ContextView): ContextPlan
 async function applyCut(driver: Driver, memory: Memory, cut: Cut): Promise<boolean> {
   switch (cut.kind) {
     case "activate":
-      return (await activate(driver, cut.toSeq, cut.reason)) && shared(driver);
+      return activateAndShare(driver, cut);
     case "leave_out":
       return replace(driver, { range: cut.range, reason: cut.reason, text: null });
     case "summarise":
@@ -115,9 +115,13 @@ function activate(driver: Driver, toSeq: number, reason: CompactionReason): Prom
 }
 
 /** What other threads of the resource learn must not stop this one. */
-async function shared(driver: Driver): Promise<true> {
+async function activateAndShare(driver: Driver, { toSeq, reason }: Cut & { kind: "activate" }): Promise<boolean> {
+  // A process that died may have activated some of these and not shared them, and a reflection may replace them now.
+  const { blocks } = driver.state.context.memory;
+  if (!(await activate(driver, toSeq, reason))) return false;
+  const added = driver.state.context.memory.blocks.filter((block) => !blocks.includes(block));
   try {
-    await shareObservations(driver);
+    await shareObservations(driver, [...blocks, ...added]);
   } catch (error) {
     driver.journal.live({ type: "info", message: `Observations could not be shared: ${reasonOf(error)}` });
   }
@@ -193,10 +197,10 @@ async function summarise(driver: Driver, memory: Memory, cut: Cut & { kind: "sum
 }
 
 /** A step has checked the budget. Between turns nothing else does. */
-async function refuseOverBudget({ state, ports }: Driver): Promise<void> {
+async function refuseOverBudget(driver: Driver): Promise<void> {
+  const { state, ports } = driver;
   if (state.turn) return;
-  const { budgets } = await ports.modes.setup(state.control);
-  const limit = exhaustedThread(state, budgets);
+  const limit = await exhaustedInTree(driver, ports.modes.setup(state.control));
   if (limit !== null)
     throw new CinchError("INVALID_INPUT", `The budget is used up: ${limit}. Raise it to compact this thread.`);
 }

@@ -25,15 +25,24 @@ const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve,
 const busy = () => Promise.reject(new CinchError("STORE_BUSY", "busy"));
 
 test("close() while an input is being appended rejects that sendMessage and nothing else", async () => {
-  const h = await harness({
-    model: script(say("x")),
-    storage: wrapped(memoryStore(), (name) => (name === "append" ? pause(20) : undefined)),
+  const appending = Promise.withResolvers<void>();
+  const held = Promise.withResolvers<void>();
+  let isSent = false;
+  const storage = wrapped(memoryStore(), (name) => {
+    if (name !== "append" || !isSent) return undefined;
+    appending.resolve();
+    return held.promise;
   });
+  const h = await harness({ model: script(say("x")), storage });
   await h.createThread();
+  isSent = true;
   const sent = h.sendMessage({ content: "go" });
   const rejected = assert.rejects(sent, { code: "CLOSED" });
+  await appending.promise;
+  const closed = h.close();
   await pause(5);
-  await h.close();
+  held.resolve();
+  await closed;
   await rejected;
 });
 
@@ -115,7 +124,7 @@ for (const [what, config] of Object.entries({
     agent: new Agent({ name: "a", model: script(say("x")), instructions: () => new Promise<never>(() => undefined) }),
   },
 })) {
-  test(`${what} that never comes can be aborted and closed`, { timeout: 5_000 }, async () => {
+  test(`${what} that never comes can be aborted and closed`, { timeout: 60_000 }, async () => {
     const h = new Harness({ id: "x", ...config });
     const turn = h.sendMessage({ content: "go" });
     await next(h, "step_start");
@@ -129,7 +138,7 @@ for (const [what, config] of Object.entries({
   });
 }
 
-test("abort() returns when the thread is closed or deleted meanwhile", { timeout: 5_000 }, async () => {
+test("abort() returns when the thread is closed or deleted meanwhile", { timeout: 60_000 }, async () => {
   for (const end of [
     (h: Harness) => h.close(),
     (h: Harness) => h.deleteThread({ threadId: h.getCurrentThreadId()! }),
@@ -174,21 +183,26 @@ test("a pending sendMessage stays pending when its session switches to another t
 test("a tool that finishes while the harness closes does not run again", missed(), async () => {
   const data = new MemoryData();
   let runs = 0;
+  const began = Promise.withResolvers<void>();
+  const finish = Promise.withResolvers<void>();
   const slow = defineTool({
     description: "Finishes although its signal is aborted",
     effect: "idempotent",
     input: z.object({}),
     execute: async () => {
       runs++;
-      await pause(60);
+      began.resolve();
+      await finish.promise;
       return "done";
     },
   });
   const h1 = await harness({ model: script(call("slow"), say("ok")), tools: { slow }, storage: memoryStore(data) });
   h1.sendMessage({ content: "go" }).catch(() => undefined);
-  await next(h1, "tool_start");
+  await began.promise;
+  const closed = h1.close();
   await pause(10);
-  await h1.close();
+  finish.resolve();
+  await closed;
   await using h2 = await harness({
     model: script(call("slow"), say("ok")),
     tools: { slow },

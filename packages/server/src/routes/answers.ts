@@ -33,12 +33,15 @@ export async function checkedApproval(session: Session, { body, who, parts }: Ro
   return session.respondToToolApproval({ ...answer, ...addressOf(approval), digest });
 }
 
-/** Answers a question. An answer to a plan approves it, and may lead to another mode, so it needs the role for that. */
+/**
+ * Answers a question, or a plan: that needs the role to approve. An approved plan leads to no other mode than the one that the program has
+ * chosen for it.
+ */
 export async function checkedSuspension(session: Session, { body, who }: RouteCall): Promise<void> {
   const answer = body as SuspensionAnswer;
-  if (who.may.includes("approve")) return session.respondToToolSuspension(answer);
+  if (who.may.includes("approve") && who.may.includes("talk")) return session.respondToToolSuspension(answer);
   const question = oldestOf(Object.values(session.getDisplayState().pendingSuspensions), answer);
-  if (question?.toolName === "submit_plan") checkRole(who, "approve");
+  if (question) checkRole(who, question.toolName === "submit_plan" ? "approve" : "talk");
   const { seq = question?.seq } = answer;
   if (!question || seq !== question.seq) return session.respondToToolSuspension({ ...answer, seq: NO_SEQ });
   return session.respondToToolSuspension({ ...answer, ...addressOf(question), seq });
