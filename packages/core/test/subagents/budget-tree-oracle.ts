@@ -11,6 +11,7 @@ interface Scope {
   reachedAt: number | null;
   /** Of a turn. */
   threadId: string | null;
+  isReverted: boolean;
 }
 
 /** Counts from the journals alone what each turn and each thread of a tree has used, event by event. */
@@ -34,9 +35,8 @@ class Ledger {
     if (event.type === "subagent_start") this.#startedBy.set(event.runId, { threadId, turnId: event.turnId! });
     if (event.type === "input_taken" && this.#startedBy.has(event.inputId))
       this.#runOf.set(event.turnId!, event.inputId);
-    // A turn that is reverted in part binds nothing any more. The thread keeps what was used.
-    if (event.type === "thread_rewound")
-      for (const scope of this.#turnsOf(threadId)) Object.assign(scope, { limits: [], reachedAt: null });
+    // What a turn used before it was reverted in part is forgotten. The thread keeps it.
+    if (event.type === "thread_rewound") for (const scope of this.#turnsOf(threadId)) scope.isReverted = true;
     if (event.type !== "usage_update") return;
     for (const scope of this.scopes(threadId, event.turnId!)) {
       scope.used += event.usage.inputTokens + event.usage.outputTokens;
@@ -81,7 +81,7 @@ class Ledger {
   }
 
   #scope(of: Pick<Scope, "name" | "limits" | "threadId">): Scope {
-    const scope = this.#scopes.get(of.name) ?? { ...of, used: 0, reachedAt: null };
+    const scope = this.#scopes.get(of.name) ?? { ...of, used: 0, reachedAt: null, isReverted: false };
     this.#scopes.set(of.name, scope);
     return scope;
   }
@@ -96,8 +96,8 @@ export function auditBudgets(tree: BudgetSpec, log: readonly DurableEvent[], roo
   for (const [at, event] of log.entries()) {
     if (event.type === "agent_start" && !begun.has(event.turnId!)) begun.set(event.turnId!, at);
     if (event.type === "usage_update")
-      for (const { name, limits, used, reachedAt } of ledger.scopes(event.threadId, event.turnId!)) {
-        if (reachedAt === null) continue;
+      for (const { name, limits, used, reachedAt, isReverted } of ledger.scopes(event.threadId, event.turnId!)) {
+        if (reachedAt === null || isReverted) continue;
         const where = `${event.threadId} (${event.turnId}) at ${at}: ${used} of ${limits} of ${name}, reached at ${reachedAt}`;
         assert.ok(begun.get(event.turnId!)! < reachedAt, `a turn has begun with a step: ${where}`);
         const steps = `${name} ${event.turnId}`;
