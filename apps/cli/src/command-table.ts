@@ -195,7 +195,7 @@ export const COMMANDS: readonly CommandSpec[] = [
     completes: [],
     notes: [
       "The address goes to stdout. Elsewhere than on a terminal, each request is a line of JSON on stderr; a terminal gets failures only.",
-      "The first Ctrl-C or SIGTERM waits for what runs, up to 30 s. The second ends it at once; the next start continues.",
+      "The first Ctrl-C or SIGTERM waits for what runs, up to 30 s. The second ends it at once; turns continue when their threads are opened again.",
       "Other users of this machine can see --token in the list of processes, and the address that --open opens; CINCH_TOKEN they can't.",
     ],
   },

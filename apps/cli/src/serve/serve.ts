@@ -4,6 +4,7 @@ import { messageOf } from "../error-message.ts";
 import { ExitCode, UsageError } from "../exit.ts";
 import { cinch } from "../invocation.ts";
 import { offeredModels } from "../models/offered-models.ts";
+import { envValue } from "../models/providers.ts";
 import { openForRun } from "../run/open-for-run.ts";
 import { Printer } from "../run/printer.ts";
 import { plain } from "../terminal/sanitise.ts";
@@ -66,7 +67,7 @@ interface OwnToken {
 
 /** The token of the user who serves. `undefined`: the people with tokens are enough. Throws `UsageError`. */
 function ownToken(
-  { host, token = process.env["CINCH_TOKEN"], open }: ServeOptions,
+  { host, token = envValue(process.env, "CINCH_TOKEN"), open }: ServeOptions,
   { hasPeople }: { hasPeople: boolean },
 ): OwnToken | undefined {
   if (token !== undefined && !TOKEN.test(token))

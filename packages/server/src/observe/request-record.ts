@@ -73,7 +73,8 @@ export class RequestRecord {
     requests.add({ ...at, status: String(status) });
     seconds.observe(at, (performance.now() - this.#startedAt) / 1_000);
     this.#ports.metrics.sent(bytes);
-    if (!this.#isStream) this.#write({ event: "request", status, bytes });
+    // A stream that has begun has its own lines.
+    if (!this.#isStream || status !== 200) this.#write({ event: "request", status, bytes });
   }
 
   #write(line: Pick<LogLine, "event" | "status" | "bytes">): void {

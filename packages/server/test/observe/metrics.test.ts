@@ -45,13 +45,14 @@ test("metrics count streams, watchers, feeds, bytes and resyncs while they happe
   const before = (await scraped(ann)).value("cinch_sent_bytes_total")!;
   const open = (path: string) => Watching.open(`${at.url}${path}`, { headers });
   const streams = [await open(`/v1/threads/${id}/events`), await open(`/v1/threads/${id}/events?since=1`)];
-  streams.push(await open("/v1/events"));
+  streams.push(await open(`/v1/threads/${id}/events?since=999`), await open("/v1/events"));
   await streams[0]!.until(({ frames }) => frames.length > 0);
   const during = await scraped(ann);
   const values = (metrics: Exposition) =>
     ["cinch_streams_open", "cinch_watchers", "cinch_feeds"].map((name) => metrics.value(name));
-  assert.deepEqual(values(during), [3, 2, 1]);
+  assert.deepEqual(values(during), [4, 3, 1]);
   assert.equal(during.value("cinch_resyncs_total", { reason: "join" }), 1);
+  assert.equal(during.value("cinch_resyncs_total", { reason: "replay" }), 1);
   assert.ok(during.value("cinch_sent_bytes_total")! > before);
   for (const stream of streams) stream.close();
   while (values(await scraped(ann)).some((value) => value !== 0)) await delay(10);
