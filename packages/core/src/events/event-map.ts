@@ -169,7 +169,11 @@ export const eventMap = {
     /** The turn is parked until `resume()`. */
     parked: z.optional(z.boolean()),
   })),
-  info: live(() => ({ message: z.string() })),
+  info: live(() => ({
+    message: z.string(),
+    /** The turn stands still until then. */
+    waitsFor: z.optional(z.literal("store")),
+  })),
   retry_scheduled: live(() => ({ attempt: z.number(), delayMs: z.number(), message: z.string() })),
 
   message_start: live(() => ({ messageId: z.string(), role: Role })),

@@ -230,7 +230,8 @@ export class Driver {
       } catch (error) {
         const mayRecover = error instanceof CinchError && (error.code === "STORE_FULL" || error.code === "STORE_BUSY");
         if (!mayRecover || this.closing.aborted) throw error;
-        if (!isReported) this.journal.live({ type: "info", message: `Waiting for the store: ${error.message}` });
+        const message = `Waiting for the store: ${error.message}`;
+        if (!isReported) this.journal.live({ type: "info", message, waitsFor: "store" });
         await sleep(this.ports.clock, STORE_RETRY_MS);
       }
     }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Agent, CinchError, defineTool, Harness, memoryStore, type Store } from "@cinch/core";
 import { MemoryData } from "@cinch/core/store";
-import { call, hang, inTurn, say, script } from "@cinch/testkit";
+import { call, hang, inTurn, say, script, scriptedBy } from "@cinch/testkit";
 import * as z from "zod";
 import { asking, gated, harness, missed, next, noting, onlyHere } from "../support.ts";
 
@@ -45,6 +45,26 @@ test("close() while an input is being appended rejects that sendMessage and noth
   await closed;
   await rejected;
 });
+
+test(
+  "a turn whose store is full says that it waits for it, and goes on when there is space",
+  { timeout: 60_000 },
+  async () => {
+    let isFull = false;
+    const full = () => Promise.reject(new CinchError("STORE_FULL", "No space is left."));
+    const storage = wrapped(memoryStore(), (name) => (name === "append" && isFull ? full() : undefined));
+    const model = scriptedBy(() => {
+      isFull = true;
+      return say("hi");
+    });
+    await using h = await harness({ model, storage });
+    const turn = h.sendMessage({ content: "go" });
+    const { message, waitsFor } = await next(h, "info");
+    isFull = false;
+    assert.deepEqual([message, waitsFor], ["Waiting for the store: No space is left.", "store"]);
+    assert.equal((await turn).reason, "complete");
+  },
+);
 
 test("queued inputs run if resume() follows an abort at once", async () => {
   await using h = await harness({ model: script(inTurn(hang("…"), say("later done"))) });
