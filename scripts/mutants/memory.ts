@@ -90,6 +90,20 @@ export const memory = [
       tests: [M("resource-rewind")],
     },
     {
+      attacks: "memory: a request is answered by a summary without its instructions",
+      file: "turn/fit-context.ts",
+      find: 'reason !== "requested" || instructionsOf(now) === instructions',
+      replace: "true",
+      tests: [M("interrupted-compaction")],
+    },
+    {
+      attacks: "memory: a small observer gets what only the thread's model can read",
+      file: "turn/memory-work.ts",
+      find: "roomIn(modes.windowOf(model, control))",
+      replace: "roomIn(setup.window)",
+      tests: [M("bounds")],
+    },
+    {
       attacks: "memory: kept messages of the user are lost",
       file: "folds/transcript.ts",
       find: 'if (node.entry.kind === "user") known.set(node.seq, node);',

@@ -126,6 +126,47 @@ test("a compaction that a process did not finish is done by the next one, once",
   assert.deepEqual([done.length, summariesAsked(later)], [1, 1]);
 });
 
+for (const [when, runs] of [
+  ["an idle thread", false],
+  ["a running turn", true],
+] as const)
+  test(`a request with instructions that comes while a summary of ${when} is written is in the summary, which is made anew`, async () => {
+    const opened = Promise.withResolvers<void>();
+    const held: Step = async function* (options) {
+      await opened.promise;
+      yield* answer("Goal: look at files.")(options);
+    };
+    const model = worker(runs ? 150 : 5, {
+      summariser: () => (summariesAsked(model) === 1 ? held : answer("Goal: look at all files.")),
+    });
+    const store = new MemoryStore(new MemoryData());
+    await using simulation = await simulated(model, { memory: summaries(), storage: store });
+    const { harness, seen } = simulation;
+    const turn = harness.sendMessage({ content: "Look." });
+    if (runs) while (seen.filter(({ type }) => type === "tool_end").length < 5) await wait(1);
+    else await turn;
+    const first = harness.compact({ instructions: "Keep all file names." });
+    await isCompacting(model);
+    const second = harness.compact({ instructions: "Keep all dates." });
+    while (seen.filter(({ type }) => type === "compaction_requested").length < 2) await wait(1);
+    const third = harness.compact();
+    while (seen.filter(({ type }) => type === "compaction_requested").length < 3) await wait(1);
+    opened.resolve();
+    const ranges = (await Promise.all([first, second, third])).map(({ range }) => range);
+    await turn;
+    const asked = model.requests.filter(isSummariser).map(({ prompt }) => JSON.stringify(prompt[0]));
+    assert.equal(asked.length, 2);
+    assert.match(asked[1]!, /Keep all file names\..*Keep all dates\./);
+    assert.ok(ranges[0]);
+    assert.deepEqual(ranges, [ranges[0], ranges[0], ranges[0]]);
+    const journal = await store.read(harness.getCurrentThreadId()!);
+    const summary = journal.filter((event) => event.type === "context_summarised");
+    assert.equal(summary.length, 1);
+    assert.equal(new TextDecoder().decode(await store.blob(summary[0]!.blob!)), "Goal: look at all files.");
+    const used = journal.filter((event) => event.type === "usage_update" && event.source === "summary");
+    assert.equal(used.length, 2, "the summary that was not used has its usage");
+  });
+
 test("settled() waits until an idle thread is compacted", async () => {
   const opened = Promise.withResolvers<void>();
   const summary: Step = async function* (options) {

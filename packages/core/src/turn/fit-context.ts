@@ -1,6 +1,7 @@
 import { CinchError, reasonOf } from "../errors.ts";
 import type { CompactionReason, SeqRange } from "../events/context-events.ts";
 import type { NewEvent } from "../events/event-map.ts";
+import type { ThreadState } from "../folds/state.ts";
 import { tokensOfText } from "../folds/tokens.ts";
 import { trieGet } from "../folds/trie.ts";
 import { hashOf } from "../ports/hash.ts";
@@ -81,18 +82,18 @@ async function applyCut(driver: Driver, memory: Memory, cut: Cut): Promise<boole
 async function appendCut(
   driver: Driver,
   toSeq: number,
-  eventOf: (left: ReturnType<typeof leftAfter>) => {
-    events: NewEvent[];
-    blobs?: { hash: string; bytes: Uint8Array }[];
-  },
+  eventOf: (
+    left: ReturnType<typeof leftAfter>,
+    state: ThreadState,
+  ) => { events: NewEvent[]; blobs?: { hash: string; bytes: Uint8Array }[] } | null,
 ): Promise<boolean> {
   const transcript = await driver.journal.transcript();
   const { window } = driver.ports.modes.setup(driver.state.control);
   const { memory: before, ratio } = driver.state.context;
   const isAppended = await driver.append((state) => {
     if (state.context.memory !== before) return null;
-    const proposal = eventOf(leftAfter(transcript, { toSeq, window: window / ratio }));
-    return { ...proposal, release: !needsDriving(preview(state, proposal.events)), result: true };
+    const proposal = eventOf(leftAfter(transcript, { toSeq, window: window / ratio }), state);
+    return proposal && { ...proposal, release: !needsDriving(preview(state, proposal.events)), result: true };
   });
   return isAppended ?? false;
 }
@@ -134,27 +135,31 @@ interface Replacement {
   /** `null`: the range is left out. */
   text: string | null;
   before?: NewEvent[];
+  /** Whether it is still what was asked for. */
+  isCurrent?: (state: ThreadState) => boolean;
 }
 
-async function replace(driver: Driver, { range, reason, text, before = [] }: Replacement): Promise<boolean> {
+async function replace(
+  driver: Driver,
+  { range, reason, text, before = [], isCurrent = () => true }: Replacement,
+): Promise<boolean> {
   const bytes = new TextEncoder().encode(text ?? "");
   const hash = text === null ? null : await hashOf(bytes);
   const { turn } = driver.state;
-  return appendCut(driver, range[1], (left) => ({
-    events: [
-      ...before,
-      {
-        type: "context_summarised",
-        ...(turn ? { turnId: turn.turnId } : {}),
-        range,
-        ...left,
-        ...(hash === null ? {} : { blob: hash }),
-        tokens: tokensOfText(text ?? ""),
-        reason,
-      },
-    ],
-    ...(hash === null ? {} : { blobs: [{ hash, bytes }] }),
-  }));
+  const blobs = hash === null ? {} : { blobs: [{ hash, bytes }] };
+  return appendCut(driver, range[1], (left, state) => {
+    if (!isCurrent(state)) return null;
+    const summarised: NewEvent = {
+      type: "context_summarised",
+      ...(turn ? { turnId: turn.turnId } : {}),
+      range,
+      ...left,
+      ...(hash === null ? {} : { blob: hash }),
+      tokens: tokensOfText(text ?? ""),
+      reason,
+    };
+    return { events: [...before, summarised], ...blobs };
+  });
 }
 
 /** A summary that can't be made must not stop the turn: the range is left out. But what a caller asked for is not done by halves. */
@@ -162,7 +167,14 @@ async function summarise(driver: Driver, memory: Memory, cut: Cut & { kind: "sum
   const { range, reason } = cut;
   const { ports, state, journal } = driver;
   const { blocks, coveredSeq } = state.context.memory;
+  const instructions = instructionsOf(state);
   const work = new MemoryWork(journal, ports);
+  // A request that comes meanwhile may ask for something else.
+  const isCurrent = (now: ThreadState) => reason !== "requested" || instructionsOf(now) === instructions;
+  const again = async () => {
+    await driver.append(() => ({ events: usageOf(work, driver) }));
+    return summarise(driver, memory, cut);
+  };
   const stop = new AbortController();
   const onAbort = () => stop.abort();
   driver.signal.addEventListener("abort", onAbort, { once: true });
@@ -173,17 +185,19 @@ async function summarise(driver: Driver, memory: Memory, cut: Cut & { kind: "sum
       range,
       blocks: blocks.filter((block) => block.range[0] >= range[0]),
       quotesFrom: coveredSeq + 1,
-      instructions: state.context.requested?.instructions ?? "",
+      instructions,
       signal: stop.signal,
     });
     const text = await withTimeout(ports.clock, orAborted(memory.summarise(job), driver.signal), { ms: SUMMARY_MS });
     if (text === null) return false;
     if (text === undefined) throw new Error(`There was no summary within ${SUMMARY_MS / 1000} s.`);
+    if (!isCurrent(driver.state)) return await again();
     if (!(await isShorter(driver, range, text))) {
       if (reason === "requested") return await notDone(driver, undefined, work);
       throw new Error("The summary is not shorter than what it stands for.");
     }
-    return await replace(driver, { range, reason, text, before: usageOf(work, driver) });
+    const isDone = await replace(driver, { range, reason, text, before: usageOf(work, driver), isCurrent });
+    return isDone || isCurrent(driver.state) ? isDone : await again();
   } catch (error) {
     if (driver.signal.aborted || !driver.drives) return false;
     const failure = asFailure(error);
@@ -195,6 +209,8 @@ async function summarise(driver: Driver, memory: Memory, cut: Cut & { kind: "sum
     driver.signal.removeEventListener("abort", onAbort);
   }
 }
+
+const instructionsOf = ({ context }: ThreadState): string => context.requested?.instructions ?? "";
 
 /** A step has checked the budget. Between turns nothing else does. */
 async function refuseOverBudget(driver: Driver): Promise<void> {

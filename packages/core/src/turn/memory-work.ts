@@ -61,7 +61,8 @@ export class MemoryWork {
         }),
       ),
       instructions,
-      room: Math.floor(setup.window / 2),
+      room: roomIn(setup.window),
+      roomOf: (model) => roomIn(modes.windowOf(model, control)),
       settings: shape.settings(trieGet(control.values, "om")),
       signal,
       ask: async ({ model: chosen, ...request }) => {
@@ -80,6 +81,9 @@ export class MemoryWork {
     };
   }
 }
+
+/** The rest is for the answer, and for what an estimate may be wrong by. */
+const roomIn = (window: number): number => Math.floor(window / 2);
 
 /** Why a task failed, as the journal records it. */
 export interface WorkFailure {
