@@ -4,7 +4,7 @@ import { briefDisplay, briefHarnessMessage } from "../brief/brief-display.ts";
 import { jsonResponse } from "../http/compressed.ts";
 import { HttpError } from "../http/http-error.ts";
 import type { RouteCall, Route, SessionMethod } from "./route.ts";
-import { waited } from "./waited.ts";
+import { onlyWaited, waited } from "./waited.ts";
 import { queryLimit, QuerySeq, QueryWait } from "./wire-schemas.ts";
 
 interface Query {
@@ -66,8 +66,9 @@ export const queryRoutes: readonly Route[] = [
     summary: "What became of an input, when its turn has ended. 202: not after `wait` seconds.",
     query: z.strictObject({ inputId: z.string().check(z.minLength(1)), wait: QueryWait }),
     run: (session, call) => {
-      const { inputId, wait } = options<{ inputId: string; wait?: number }>(call);
-      return waited(session.resultOf({ inputId }), wait);
+      const { inputId, wait: seconds } = options<{ inputId: string; wait?: number }>(call);
+      const { request } = call;
+      return onlyWaited((signal) => session.resultOf({ inputId, signal }), { request, seconds });
     },
   }),
   {

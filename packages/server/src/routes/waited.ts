@@ -16,3 +16,24 @@ export async function waited(work: Promise<unknown>, wait: number = MAX_WAIT): P
     timer.abort();
   }
 }
+
+/** The same for a request that only waits: it stops waiting when it is answered, or its connection ends. */
+export async function onlyWaited(
+  wait: (signal: AbortSignal) => Promise<unknown>,
+  { request, seconds }: { request: Request; seconds: number | undefined },
+): Promise<unknown> {
+  const over = new AbortController();
+  const end = () => over.abort();
+  request.signal.addEventListener("abort", end);
+  try {
+    const waiting = wait(over.signal).catch((error: unknown) => {
+      // There is no connection any more to answer on.
+      if (request.signal.aborted) return Response.json({}, { status: 202 });
+      throw error;
+    });
+    return await waited(waiting, seconds);
+  } finally {
+    request.signal.removeEventListener("abort", end);
+    end();
+  }
+}
