@@ -26,7 +26,7 @@ export const serving = inPackage("packages/server", [
   {
     attacks: "access: no role is needed",
     file: "request-handler.ts",
-    find: "if (route.may !== null) checkRole(who, route.may);",
+    find: "if (route.may !== null) checkRole(who, route.may, route.orMay);",
     replace: "",
     tests: ["access/every-route"],
   },
@@ -152,8 +152,8 @@ export const serving = inPackage("packages/server", [
   {
     attacks: "streams: a watcher that joins gets again what is collected for the others",
     file: "feeds/feed.ts",
-    find: "this.#seal();\n    return { first: encodeFrames(events), next: this.end };",
-    replace: "return { first: encodeFrames(events), next: this.end };",
+    find: "if (this.#isTooLong(events)) return this.resync();\n    this.#seal();",
+    replace: "if (this.#isTooLong(events)) return this.resync();",
     tests: ["feeds/random-joins", "feeds/joining"],
   },
   {

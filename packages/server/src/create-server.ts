@@ -8,6 +8,8 @@ import { LOOPBACK } from "./access/site-check.ts";
 import { ROLES, type Authenticate } from "./access/who.ts";
 import { Feeds } from "./feeds/feeds.ts";
 import { limitsOf } from "./limits.ts";
+import { printFailures } from "./observe/log-line.ts";
+import { Metrics } from "./observe/metrics.ts";
 import { RequestHandler } from "./request-handler.ts";
 import type { ServerParts } from "./routes/route.ts";
 import { Seats } from "./seats.ts";
@@ -32,7 +34,8 @@ export function createServer(options: ServerOptions): CinchServer {
   const hosts = new Set<string>((options.hosts ?? LOOPBACK).map((host) => host.toLowerCase()));
   const sites = { hosts, origins: new Set(options.origins) };
   const { harness } = options;
-  const feeds = new Feeds(harness, limits.heartbeatMs);
+  const metrics = new Metrics();
+  const feeds = new Feeds({ harness, metrics, heartbeatMs: limits.heartbeatMs });
   const changed = (threadId: string) => feeds.announce(threadId, seats.people(threadId));
   const seats: Seats = new Seats({ harness, idleMs: limits.seatMs, changed });
   const running = new Set<Promise<unknown>>();
@@ -46,9 +49,11 @@ export function createServer(options: ServerOptions): CinchServer {
     limits,
     models: options.models ?? [],
     mayAnswer: options.mayAnswer,
+    metrics,
     isDraining: () => draining !== undefined,
   };
-  const handler = new RequestHandler({ parts, sites, authenticate: options.authenticate ?? everyCaller });
+  const { authenticate = everyCaller, log = printFailures } = options;
+  const handler = new RequestHandler({ parts, sites, authenticate, log });
 
   async function fetch(request: Request): Promise<Response> {
     const answer = handler.handle(request);

@@ -16,6 +16,8 @@ interface Details {
   /** The field of the query or the body that is wrong. */
   field?: string | undefined;
   headers?: Record<string, string>;
+  /** For the log and the metrics, where the code says too little. */
+  reason?: string;
 }
 
 /** A failure with its answer. */
@@ -29,6 +31,11 @@ export class HttpError extends Error {
     this.status = status;
     this.code = code;
     this.details = details;
+  }
+
+  /** Why the request was refused, as one word. */
+  get reason(): string {
+    return this.details.reason ?? this.code.toLowerCase();
   }
 }
 

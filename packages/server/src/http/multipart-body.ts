@@ -23,7 +23,10 @@ export async function multipartBody(request: Request, limits: BodyLimits): Promi
     throw new HttpError(400, "INVALID_INPUT", 'The form needs one part "body" with JSON.', { field: "body" });
   const body = parsedJson(json);
   const files = await Promise.all(form.getAll("files").map(fileOf));
-  return typeof body === "object" && body !== null ? { ...body, files } : body;
+  if (typeof body !== "object" || body === null) return body;
+  // Files that the body names by URL come first.
+  const { files: named = [] } = body as { files?: unknown };
+  return { ...body, files: Array.isArray(named) ? [...named, ...files] : named };
 }
 
 /** How many parts the form has: each is followed by a delimiter. */
@@ -45,9 +48,12 @@ async function formOf(bytes: Uint8Array, type: string): Promise<FormData> {
   }
 }
 
+/** The standard gives a file without a name this one. */
+const UNNAMED: ReadonlySet<string> = new Set(["", "blob"]);
+
 async function fileOf(file: FormDataEntryValue) {
   if (typeof file === "string")
     throw new HttpError(400, "INVALID_INPUT", 'Each part "files" must be a file.', { field: "files" });
   const data = Buffer.from(await file.arrayBuffer()).toString("base64");
-  return { mediaType: file.type, ...(file.name === "" ? {} : { filename: file.name }), data };
+  return { mediaType: file.type, ...(UNNAMED.has(file.name) ? {} : { filename: file.name }), data };
 }

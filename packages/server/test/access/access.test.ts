@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { setTimeout as delay } from "node:timers/promises";
 import { test } from "node:test";
 import type { ThreadRecord } from "@cinch/core";
 import { say, script } from "@cinch/testkit";
@@ -118,6 +119,20 @@ test("a caller that loses its role between two requests can do no more than it m
   may.pop();
   const refused = await at.at.post(`/v1/threads/${id}/renameThread`, { title: "x" });
   assert.deepEqual([refused.status, errorOf(refused).code], [403, "PERMISSION_DENIED"]);
+});
+
+test("a caller that loses access while it waits for an answer gets none", async () => {
+  const access = new AbortController();
+  const who = { ...people[0]!, signal: access.signal };
+  await using at = await serving({ model: model(), authenticate: () => who });
+  const { id } = await at.at.thread();
+  const { etag } = (await at.at.get(`/v1/threads/${id}`)).headers;
+  const since = /\d+/.exec(etag!)![0];
+  const poll = at.at.with({ accept: "application/json" }).get(`/v1/threads/${id}/events?since=${since}`);
+  await delay(50);
+  access.abort();
+  const refused = await poll;
+  assert.deepEqual([refused.status, errorOf(refused).code], [401, "UNAUTHENTICATED"]);
 });
 
 test("without authenticate, a server listens on loopback only", async () => {
