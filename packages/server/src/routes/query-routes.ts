@@ -26,7 +26,9 @@ const onThread = (name: SessionMethod, { run, ...row }: Query): Route => ({
   handle: async (call) => {
     const { request, params, who, parts } = call;
     return parts.seats.use<unknown>(params["threadId"]!, who, (session) => {
-      const answer = run(session, call).then(async (value) => atSeq(session, await jsonResponse(request, value)));
+      const answer = run(session, call).then(async (value) =>
+        atSeq(session, value instanceof Response ? value : await jsonResponse(request, value)),
+      );
       return row.waits ? new LongWork(answer) : answer;
     });
   },
