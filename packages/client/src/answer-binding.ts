@@ -17,10 +17,11 @@ export class AnswerBinding {
 
   /** `send` gets the answer with its question. Who answers is the caller, as the server knows it. */
   async send(
-    { by: _, ...answer }: Answer,
+    given: Answer,
     questions: Readonly<Record<string, Question>>,
     send: (bound: object) => Promise<void>,
   ): Promise<void> {
+    const { by: _, ...answer } = given;
     const { toolCallId, threadId } = answer;
     const shown = Object.values(questions)
       .filter((one) => (toolCallId ?? one.toolCallId) === one.toolCallId && (threadId ?? one.threadId) === one.threadId)

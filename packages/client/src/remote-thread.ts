@@ -1,6 +1,6 @@
 import type { HarnessDisplayState, HarnessEvent, Rule } from "@cinch/core";
 import { durableDisplay, newDisplayState, reduceDisplay, type CinchError } from "@cinch/core/remote";
-import { EventLine } from "./event-line.ts";
+import { EventStream } from "./event-stream.ts";
 import type { Wire } from "./wire.ts";
 
 /** A subscriber that is further behind gets the display instead. */
@@ -34,7 +34,7 @@ export class RemoteThread {
   readonly #wire: Wire;
   readonly #path: string;
   readonly #ports: ThreadPorts;
-  readonly #line: EventLine;
+  readonly #stream: EventStream;
   #opening!: { resolve(): void; reject(error: unknown): void };
   readonly #waiting = new Set<() => void>();
   #tick: ReturnType<typeof setTimeout> | undefined;
@@ -48,7 +48,7 @@ export class RemoteThread {
     this.#wire = wire;
     this.#path = `/threads/${encodeURIComponent(id)}`;
     this.opened = new Promise((resolve, reject) => (this.#opening = { resolve, reject }));
-    this.#line = new EventLine(wire, {
+    this.#stream = new EventStream(wire, {
       path: `${this.#path}/events`,
       since: () => (this.settings ? this.display.seq : undefined),
       isBusy: () => this.display.isRunning,
@@ -97,7 +97,7 @@ export class RemoteThread {
   close(): void {
     this.#isClosed = true;
     clearTimeout(this.#tick);
-    this.#line.close();
+    this.#stream.close();
     this.#wake();
   }
 
@@ -106,7 +106,7 @@ export class RemoteThread {
     return { type: "resync", threadId, at: Date.now(), seq: displayState.seq, displayState };
   }
 
-  /** The server says again what streams, so what was there before the line was cut is removed. */
+  /** The server says again what streams, so what was there before the stream was cut is removed. */
   #connected(): void {
     if (!this.settings || this.display.status === "idle") return;
     this.display = durableDisplay(this.display);
