@@ -39,6 +39,8 @@ export class RemoteThread {
   readonly #waiting = new Set<() => void>();
   #tick: ReturnType<typeof setTimeout> | undefined;
   #isClosed = false;
+  /** From a rewind on, until its `resync`. */
+  #held: WireEvent[] = [];
   #people: readonly string[] | undefined;
 
   constructor(wire: Wire, id: string, ports: ThreadPorts) {
@@ -108,6 +110,7 @@ export class RemoteThread {
 
   /** The server says again what streams, so what was there before the stream was cut is removed. */
   #connected(): void {
+    this.#held = [];
     if (!this.settings || this.display.status === "idle") return;
     this.display = durableDisplay(this.display);
     this.#ports.deliver(this.resync());
@@ -117,18 +120,29 @@ export class RemoteThread {
     const event = { threadId: this.id, ...sent } as WireEvent;
     if (event.people) return this.#met(event.people);
     if ("v" in event) {
-      const { seq } = this.display;
+      const { seq } = this.#held.findLast((held) => "v" in held) ?? this.display;
       if (event.seq <= seq) return;
       // A replay leaves out what a rewind has reverted.
       if (event.seq !== seq + 1 && event.type !== "thread_rewound") throw new Error(`Event ${seq + 1} is missing.`);
     }
+    if (this.#isHeld(event)) return void this.#held.push(event);
     const isFirst = !this.settings;
     this.#fold(event, control);
+    for (const held of this.#held.splice(0)) this.#ports.deliver(held);
     this.#ports.deliver(event);
     if (event.type === "agent_end") this.#changed();
     else if (!isFirst) this.#tick ??= setTimeout(() => this.#changed());
     this.#wake();
     if (event.type === "thread_deleted") this.#ports.lost(null);
+  }
+
+  /**
+   * Events can't be removed from a fold: after a rewind of something that is shown, only the `resync` that follows has the display. Until
+   * it comes, the display stays as it was; if the line is cut before, so does the place from which the next one continues.
+   */
+  #isHeld(event: WireEvent): boolean {
+    if (event.type === "resync") return false;
+    return this.#held.length > 0 || (event.type === "thread_rewound" && event.toSeq < this.display.seq);
   }
 
   #fold(event: HarnessEvent, control: ThreadSettings | undefined): void {

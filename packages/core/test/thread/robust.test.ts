@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Agent, CinchError, defineTool, Harness, memoryStore, type Store } from "@cinch/core";
 import { MemoryData } from "@cinch/core/store";
-import { call, hang, inTurn, say, script } from "@cinch/testkit";
+import { call, hang, inTurn, say, script, scriptedBy } from "@cinch/testkit";
 import * as z from "zod";
 import { asking, gated, harness, missed, next, noting, onlyHere } from "../support.ts";
 
@@ -25,17 +25,46 @@ const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve,
 const busy = () => Promise.reject(new CinchError("STORE_BUSY", "busy"));
 
 test("close() while an input is being appended rejects that sendMessage and nothing else", async () => {
-  const h = await harness({
-    model: script(say("x")),
-    storage: wrapped(memoryStore(), (name) => (name === "append" ? pause(20) : undefined)),
+  const appending = Promise.withResolvers<void>();
+  const held = Promise.withResolvers<void>();
+  let isSent = false;
+  const storage = wrapped(memoryStore(), (name) => {
+    if (name !== "append" || !isSent) return undefined;
+    appending.resolve();
+    return held.promise;
   });
+  const h = await harness({ model: script(say("x")), storage });
   await h.createThread();
+  isSent = true;
   const sent = h.sendMessage({ content: "go" });
   const rejected = assert.rejects(sent, { code: "CLOSED" });
+  await appending.promise;
+  const closed = h.close();
   await pause(5);
-  await h.close();
+  held.resolve();
+  await closed;
   await rejected;
 });
+
+test(
+  "a turn whose store is full says that it waits for it, and goes on when there is space",
+  { timeout: 60_000 },
+  async () => {
+    let isFull = false;
+    const full = () => Promise.reject(new CinchError("STORE_FULL", "No space is left."));
+    const storage = wrapped(memoryStore(), (name) => (name === "append" && isFull ? full() : undefined));
+    const model = scriptedBy(() => {
+      isFull = true;
+      return say("hi");
+    });
+    await using h = await harness({ model, storage });
+    const turn = h.sendMessage({ content: "go" });
+    const { message, waitsFor } = await next(h, "info");
+    isFull = false;
+    assert.deepEqual([message, waitsFor], ["Waiting for the store: No space is left.", "store"]);
+    assert.equal((await turn).reason, "complete");
+  },
+);
 
 test("queued inputs run if resume() follows an abort at once", async () => {
   await using h = await harness({ model: script(inTurn(hang("…"), say("later done"))) });
@@ -115,7 +144,7 @@ for (const [what, config] of Object.entries({
     agent: new Agent({ name: "a", model: script(say("x")), instructions: () => new Promise<never>(() => undefined) }),
   },
 })) {
-  test(`${what} that never comes can be aborted and closed`, { timeout: 5_000 }, async () => {
+  test(`${what} that never comes can be aborted and closed`, { timeout: 60_000 }, async () => {
     const h = new Harness({ id: "x", ...config });
     const turn = h.sendMessage({ content: "go" });
     await next(h, "step_start");
@@ -129,7 +158,7 @@ for (const [what, config] of Object.entries({
   });
 }
 
-test("abort() returns when the thread is closed or deleted meanwhile", { timeout: 5_000 }, async () => {
+test("abort() returns when the thread is closed or deleted meanwhile", { timeout: 60_000 }, async () => {
   for (const end of [
     (h: Harness) => h.close(),
     (h: Harness) => h.deleteThread({ threadId: h.getCurrentThreadId()! }),
@@ -174,21 +203,26 @@ test("a pending sendMessage stays pending when its session switches to another t
 test("a tool that finishes while the harness closes does not run again", missed(), async () => {
   const data = new MemoryData();
   let runs = 0;
+  const began = Promise.withResolvers<void>();
+  const finish = Promise.withResolvers<void>();
   const slow = defineTool({
     description: "Finishes although its signal is aborted",
     effect: "idempotent",
     input: z.object({}),
     execute: async () => {
       runs++;
-      await pause(60);
+      began.resolve();
+      await finish.promise;
       return "done";
     },
   });
   const h1 = await harness({ model: script(call("slow"), say("ok")), tools: { slow }, storage: memoryStore(data) });
   h1.sendMessage({ content: "go" }).catch(() => undefined);
-  await next(h1, "tool_start");
+  await began.promise;
+  const closed = h1.close();
   await pause(10);
-  await h1.close();
+  finish.resolve();
+  await closed;
   await using h2 = await harness({
     model: script(call("slow"), say("ok")),
     tools: { slow },
