@@ -42,7 +42,7 @@ describe("the installed packages", { concurrency: false }, () => {
     // The project of a user beside the packages, with its own dependencies.
     mkdirSync(app);
     writeFileSync(join(app, "package.json"), '{ "type": "module" }');
-    for (const name of ["zod", "@ai-sdk/anthropic", "@types/node"]) {
+    for (const name of ["zod", "@ai-sdk/anthropic", "@types/node", "react", "@types/react"]) {
       mkdirSync(dirname(join(app, "node_modules", name)), { recursive: true });
       symlinkSync(join(root, "node_modules", name), join(app, "node_modules", name));
     }
@@ -101,6 +101,7 @@ describe("the installed packages", { concurrency: false }, () => {
         noUncheckedIndexedAccess: true,
         module: "nodenext",
         target: "es2024",
+        jsx: "react-jsx",
         lib: ["es2024", "dom", "dom.iterable", "dom.asynciterable", "esnext"],
         types: ["node"],
         rewriteRelativeImportExtensions: true,
