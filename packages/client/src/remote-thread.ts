@@ -138,7 +138,7 @@ export class RemoteThread {
 
   /**
    * Events can't be removed from a fold: after a rewind of something that is shown, only the `resync` that follows has the display. Until
-   * it comes, the display stays as it was; if the line is cut before, so does the place from which the next one continues.
+   * it comes, the display stays as it was; if the stream is cut before, so does the place from which the next one continues.
    */
   #isHeld(event: WireEvent): boolean {
     if (event.type === "resync") return false;
