@@ -42,7 +42,9 @@ describe("the installed packages", { concurrency: false }, () => {
     // The project of a user beside the packages, with its own dependencies.
     mkdirSync(app);
     writeFileSync(join(app, "package.json"), '{ "type": "module" }');
-    for (const name of ["zod", "@ai-sdk/anthropic", "@types/node", "react", "@types/react"]) {
+    const used = ["zod", "@ai-sdk/anthropic", "@types/node", "react", "@types/react"];
+    const mounted = ["express", "@types/express", "hono", "@hono/node-server"];
+    for (const name of [...used, ...mounted]) {
       mkdirSync(dirname(join(app, "node_modules", name)), { recursive: true });
       symlinkSync(join(root, "node_modules", name), join(app, "node_modules", name));
     }
