@@ -12,6 +12,7 @@ export const folders = [
   "packages/workspace",
   "packages/memory",
   "packages/server",
+  "packages/client",
   "packages/testkit",
   "apps/cli",
 ];

@@ -1,4 +1,5 @@
 import { agentPaths } from "./agent-paths.ts";
+import { client } from "./client.ts";
 import { commandLine } from "./command-line.ts";
 import { composerCommands } from "./composer-commands.ts";
 import { conversation } from "./conversation.ts";
@@ -42,6 +43,7 @@ export const mutants: readonly Mutant[] = [
   ...seats,
   ...remotePeople,
   ...serving,
+  ...client,
   ...operations,
   ...limits,
   ...conversation,

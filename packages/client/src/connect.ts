@@ -7,7 +7,7 @@ import type {
   ThreadSuspension,
 } from "@cinch/core";
 import { ThreadChanges } from "@cinch/core/remote";
-import { EventLine } from "./event-line.ts";
+import { EventStream } from "./event-stream.ts";
 import { RemoteSession, type RemotePorts, type ServerInfo } from "./remote-session.ts";
 import { Wire, type ConnectOptions } from "./wire.ts";
 
@@ -63,7 +63,7 @@ export class Client<Values = StateValues> extends RemoteSession<Values> {
   /** The changes of the list of threads from now on. After a reconnect, all threads of the list count as changed. */
   async followThreads(): Promise<AsyncIterableIterator<ThreadListChange>> {
     await this.init();
-    const changes: ThreadChanges = new ThreadChanges(() => line.close());
+    const changes: ThreadChanges = new ThreadChanges(() => stream.close());
     let known: Set<string> | undefined;
     const list = async () => {
       const { value } = await this.#wire.call<ThreadRecord[]>({ path: "/threads", query: { limit: 500 } });
@@ -74,13 +74,13 @@ export class Client<Values = StateValues> extends RemoteSession<Values> {
       for (const thread of value) changes.push({ kind: "changed", thread });
       for (const threadId of before) if (!now.has(threadId)) changes.push({ kind: "deleted", threadId });
     };
-    let line!: EventLine;
+    let stream!: EventStream;
     await new Promise<void>((resolve, reject) => {
       const failed = (error: unknown) => {
         changes.end();
         reject(error as Error);
       };
-      line = new EventLine(this.#wire, {
+      stream = new EventStream(this.#wire, {
         path: "/events",
         since: () => undefined,
         isBusy: () => false,

@@ -70,7 +70,7 @@ test("events that come twice are shown once", async () => {
   await client.close();
 });
 
-test("a line that is cut in the middle of an answer shows the answer once, and not what streamed twice", async () => {
+test("a stream that is cut in the middle of an answer shows the answer once, and not what streamed twice", async () => {
   const gate = Promise.withResolvers<void>();
   const half: Step = async function* () {
     yield { type: "text-start", id: "t" };
