@@ -47,7 +47,12 @@ export function createServer(options: ServerOptions): CinchServer {
     mayAnswer: options.mayAnswer,
     isDraining: () => draining !== undefined,
   };
-  const handler = new RequestHandler({ parts, sites, authenticate: options.authenticate ?? everyCaller });
+  const handler = new RequestHandler({
+    parts,
+    sites,
+    authenticate: options.authenticate ?? everyCaller,
+    page: options.page ?? new Map(),
+  });
 
   async function fetch(request: Request): Promise<Response> {
     const answer = handler.handle(request);

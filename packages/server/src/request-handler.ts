@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { PatternRouter } from "hono/router/pattern-router";
 import * as z from "zod/mini";
-import { checkSite, type SiteRules } from "./access/site-check.ts";
+import { checkHost, checkSite, type SiteRules } from "./access/site-check.ts";
 import { callerKey, type Authenticate, type Who } from "./access/who.ts";
 import { corsHeaders, preflight } from "./http/cors.ts";
 import { draining, errorResponse, HttpError, knownFailure } from "./http/http-error.ts";
@@ -10,6 +10,7 @@ import { isMultipart, multipartBody } from "./http/multipart-body.ts";
 import { jsonBody } from "./http/read-body.ts";
 import { valid } from "./http/valid.ts";
 import type { ServerLimits } from "./limits.ts";
+import { pageResponse, type Page } from "./page.ts";
 import { PROTOCOL } from "./protocol.ts";
 import { checkRole } from "./routes/role.ts";
 import type { Route, ServerParts } from "./routes/route.ts";
@@ -20,6 +21,7 @@ interface HandlerPorts {
   parts: ServerParts;
   sites: SiteRules;
   authenticate: Authenticate;
+  page: Page;
 }
 
 interface Match {
@@ -49,7 +51,11 @@ export class RequestHandler {
   }
 
   async #answer(request: Request): Promise<Response> {
-    const { parts, sites } = this.#ports;
+    const { parts, sites, page } = this.#ports;
+    checkHost(request, sites);
+    // A link on any site may lead to the page: it holds nothing, and no site can look into it.
+    const file = pageResponse(page, request);
+    if (file) return file;
     checkSite(request, sites);
     if (request.method === "OPTIONS") return preflight();
     const path = pathOf(request);

@@ -1,6 +1,7 @@
 import { checkKeys, CinchError, type Harness } from "@cinch/core";
 import type { Authenticate } from "./access/who.ts";
 import type { ServerLimits } from "./limits.ts";
+import type { Page } from "./page.ts";
 import type { MayAnswer } from "./routes/route.ts";
 
 export interface ServerOptions {
@@ -17,9 +18,11 @@ export interface ServerOptions {
   limits?: Partial<ServerLimits>;
   /** The ids of models that callers are offered. */
   models?: readonly string[];
+  /** A web page that is served at `/`, such as that of `@cinch/web`. */
+  page?: Page;
 }
 
-const KEYS = ["harness", "authenticate", "mayAnswer", "hosts", "origins", "limits", "models"];
+const KEYS = ["harness", "authenticate", "mayAnswer", "hosts", "origins", "limits", "models", "page"];
 
 /** Throws `INVALID_CONFIG`. */
 export function checkOptions(options: ServerOptions): void {
