@@ -82,8 +82,8 @@ export const serving = inPackage("packages/server", [
   {
     attacks: "streams: a watcher that joins gets again what is collected for the others",
     file: "feeds/feed.ts",
-    find: "this.#seal();\n    return { first: encodeFrames(events), next: this.end };",
-    replace: "return { first: encodeFrames(events), next: this.end };",
+    find: "if (this.#isTooLong(events)) return this.resync();\n    this.#seal();",
+    replace: "if (this.#isTooLong(events)) return this.resync();",
     tests: ["feeds/random-joins", "feeds/joining"],
   },
   {

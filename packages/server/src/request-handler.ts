@@ -12,9 +12,12 @@ import { valid } from "./http/valid.ts";
 import type { ServerLimits } from "./limits.ts";
 import { pageResponse, type Page } from "./page.ts";
 import { PROTOCOL } from "./protocol.ts";
+import { responseOf } from "./routes/at-seq.ts";
+import { LongWork } from "./routes/long-work.ts";
 import { checkRole } from "./routes/role.ts";
 import type { Route, ServerParts } from "./routes/route.ts";
 import { routeTable } from "./routes/table.ts";
+import { waited } from "./routes/waited.ts";
 import { PathId } from "./routes/wire-schemas.ts";
 
 interface HandlerPorts {
@@ -75,11 +78,18 @@ export class RequestHandler {
     for (const [name, value] of Object.entries(params)) checkParam(name, value);
     const query = queryOf(route, new URL(request.url).searchParams);
     const body = route.body && valid(route.body, await bodyOf(request, route, parts.limits));
-    const work = async () => responseOf(await route.handle({ request, params, query, body, who, parts }));
+    const { wait, ...asked } = query;
+    const work = async () => {
+      const answer = await route.handle({ request, params, query, body, who, parts });
+      return responseOf(answer instanceof LongWork ? await answer.done : answer);
+    };
     const key = request.headers.get("idempotency-key");
-    if (key === null || route.method === "GET") return work();
-    const own = JSON.stringify([callerKey(who), route.method, pathOf(request), valid(IdempotencyKey, key)]);
-    return this.#answers.of(own, JSON.stringify([query, body]), work);
+    const once = (value: string) => {
+      const own = JSON.stringify([callerKey(who), route.method, pathOf(request), valid(IdempotencyKey, value)]);
+      return this.#answers.of(own, JSON.stringify([asked, body]), work);
+    };
+    const answer = key === null || route.method === "GET" ? work() : once(key);
+    return route.waits ? waited(answer, wait as number | undefined) : answer;
   }
 
   async #caller(request: Request): Promise<Who> {
@@ -128,11 +138,6 @@ function bodyOf(request: Request, { takesFiles = false }: Route, limits: ServerL
   return takesFiles && isMultipart(request)
     ? multipartBody(request, { bytes: fileBytes, ms })
     : jsonBody(request, { bytes, ms });
-}
-
-function responseOf(answer: unknown): Response {
-  if (answer instanceof Response) return answer;
-  return answer === undefined ? new Response(null, { status: 204 }) : Response.json(answer);
 }
 
 /** The path below a prefix under which the server may be mounted. */

@@ -1,7 +1,9 @@
 import { setImmediate as nextTick } from "node:timers/promises";
 import type { HarnessEvent, Session } from "@cinch/core";
-import { addMerged, encodeFrames, isDurable, isSent } from "./frames.ts";
+import { controlOf } from "./control-of.ts";
+import { addMerged, encodeFrames, isDurable, isSent, wireEvent } from "./frames.ts";
 import { FeedRing, REPLAY_BYTES } from "./feed-ring.ts";
+import { HEARTBEAT } from "./stream-comments.ts";
 import { Watcher } from "./watcher.ts";
 
 const COLLECT_MS = 16;
@@ -48,7 +50,7 @@ export class Feed {
   /** The whole display, and the chunk that comes after it. Not to be called while events are delivered: the display is ahead of them. */
   resync(): Start {
     this.#seal();
-    if (this.#resync?.next !== this.end) this.#resync = { first: encodeFrames([this.#resyncEvent()]), next: this.end };
+    if (this.#resync?.next !== this.end) this.#resync = { first: this.#encoded([this.#resyncEvent()]), next: this.end };
     return this.#resync;
   }
 
@@ -66,14 +68,15 @@ export class Feed {
   }
 
   /** The events after `since`, as soon as one of them is durable, but no later than after `waitMs`. */
-  async poll({ since, waitMs }: { since: number | undefined; waitMs: number }): Promise<HarnessEvent[]> {
+  async poll({ since, waitMs }: { since: number | undefined; waitMs: number }): Promise<object[]> {
     const durable = Promise.withResolvers<void>();
     const timer = setTimeout(() => durable.resolve(), waitMs);
     const unsubscribe = this.#session.subscribe((event) => isDurable(event) && durable.resolve());
     try {
       if (since === this.#session.getDisplayState().seq) await Promise.race([durable.promise, this.#ended.promise]);
-      if (since === undefined) return [this.#resyncEvent()];
-      return await this.#replayed(since, (events) => (isTooLong(events) ? [this.#resyncEvent()] : events));
+      const wired = (events: HarnessEvent[]) => events.map((event) => wireEvent(event, this.#control));
+      if (since === undefined) return wired([this.#resyncEvent()]);
+      return await this.#replayed(since, (events) => wired(this.#isTooLong(events) ? [this.#resyncEvent()] : events));
     } finally {
       clearTimeout(timer);
       unsubscribe();
@@ -125,8 +128,18 @@ export class Feed {
   /** Ends the chunk of what is collected. The timer that sends it stays. */
   #seal(): void {
     if (this.#collected.length === 0) return;
-    this.#ring.push(encodeFrames(this.#collected));
+    this.#ring.push(this.#encoded(this.#collected));
     this.#collected = [];
+  }
+
+  readonly #control = () => controlOf(this.#session);
+
+  #encoded(events: readonly HarnessEvent[]): Uint8Array {
+    return encodeFrames(events, this.#control);
+  }
+
+  #isTooLong(events: readonly HarnessEvent[]): boolean {
+    return this.#encoded(events).length > REPLAY_BYTES;
   }
 
   #resyncEvent(): HarnessEvent {
@@ -136,9 +149,10 @@ export class Feed {
   }
 
   #startOf(events: readonly HarnessEvent[]): Start {
-    if (isTooLong(events)) return this.resync();
+    if (this.#isTooLong(events)) return this.resync();
     this.#seal();
-    return { first: encodeFrames(events), next: this.end };
+    // A watcher learns at once that it is connected, also if it has missed nothing.
+    return { first: events.length === 0 ? HEARTBEAT : this.#encoded(events), next: this.end };
   }
 
   /**
@@ -164,5 +178,3 @@ export class Feed {
     }
   }
 }
-
-const isTooLong = (events: readonly HarnessEvent[]): boolean => encodeFrames(events).length > REPLAY_BYTES;

@@ -30,7 +30,7 @@ export class Watcher {
     const source: UnderlyingDefaultSource<Uint8Array> = {
       start: (controller) => {
         this.#controller = controller;
-        if (first.length > 0) this.#write(first);
+        this.#write(first);
       },
       pull: () => this.#catchUp(),
       cancel: () => this.#leave(),

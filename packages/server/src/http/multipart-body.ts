@@ -16,7 +16,10 @@ export async function multipartBody(request: Request, limits: BodyLimits): Promi
     throw new HttpError(400, "INVALID_INPUT", 'The form needs one part "body" with JSON.', { field: "body" });
   const body = parsedJson(json);
   const files = await Promise.all(form.getAll("files").map(fileOf));
-  return typeof body === "object" && body !== null ? { ...body, files } : body;
+  if (typeof body !== "object" || body === null) return body;
+  // Files that the body names by URL come first.
+  const { files: named = [] } = body as { files?: unknown };
+  return { ...body, files: Array.isArray(named) ? [...named, ...files] : named };
 }
 
 async function formOf(bytes: Uint8Array, type: string): Promise<FormData> {

@@ -1,4 +1,5 @@
 import type { HarnessMode, Session } from "@cinch/core";
+import { controlOf } from "../feeds/control-of.ts";
 import { openApiOf } from "./openapi.ts";
 import type { Route } from "./route.ts";
 import { PROTOCOL } from "../protocol.ts";
@@ -12,7 +13,12 @@ const shownMode = ({ id, name, agent, additionalTools, availableTools, transitio
   metadata,
 });
 
-const modesOf = async (session: Session) => (await session.listModes()).map(shownMode);
+/** What a session says that is at no thread. */
+const seatOf = async (session: Session) => ({
+  modes: (await session.listModes()).map(shownMode),
+  control: controlOf(session),
+  resourceId: session.resourceId,
+});
 
 /** The routes about the server itself. `table`: all routes, for the document. */
 export const aboutRoutes = (table: () => readonly Route[]): readonly Route[] => [
@@ -24,7 +30,7 @@ export const aboutRoutes = (table: () => readonly Route[]): readonly Route[] => 
     summary: "The protocol, the modes and models, the limits, and what the caller may do.",
     handle: async ({ who, parts }) => ({
       protocol: PROTOCOL,
-      modes: await parts.seats.visit(who, modesOf),
+      ...(await parts.seats.visit(who, seatOf)),
       models: parts.models,
       limits: parts.limits,
       by: who.by ?? null,

@@ -1,5 +1,4 @@
 import * as z from "zod/mini";
-import { briefEvent } from "../brief/brief-event.ts";
 import { HttpError } from "../http/http-error.ts";
 import { jsonResponse } from "../http/compressed.ts";
 import type { Watcher } from "../feeds/watcher.ts";
@@ -114,7 +113,7 @@ async function polled(call: RouteCall): Promise<Response> {
     const { feed, leave } = await parts.feeds.take(threadId);
     try {
       const events = await feed.poll({ since, waitMs: wait * 1_000 });
-      return await jsonResponse(request, events.map(briefEvent));
+      return await jsonResponse(request, events);
     } finally {
       leave();
     }

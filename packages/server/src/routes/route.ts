@@ -50,6 +50,8 @@ export interface Route {
   may: MayRole | null;
   query?: z.ZodMiniObject;
   body?: z.ZodMiniType;
+  /** It answers 202 after `wait` seconds, and the work continues. Its handler returns a `LongWork`. */
+  waits?: boolean;
   /** The body may be a form with files. */
   takesFiles?: boolean;
   handle(call: RouteCall): unknown;

@@ -52,7 +52,7 @@ test("a message comes with its files in one form", async () => {
     ["content-type", "content-disposition", "content-security-policy", "x-content-type-options"].map((name) =>
       blob.headers.get(name),
     ),
-    ["image/png", "attachment", "default-src 'none'; sandbox", "nosniff"],
+    ["image/png", "attachment; filename*=UTF-8''a.png", "default-src 'none'; sandbox", "nosniff"],
   );
   assert.equal((await at.at.get(`/v1/threads/${id}/blobs/${"0".repeat(64)}`)).status, 404);
   form.append("other", "x");

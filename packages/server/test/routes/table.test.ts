@@ -18,7 +18,6 @@ const LOCAL: Partial<Record<SessionMethod, string>> = {
   getPermissionRules: "the snapshot",
   getState: "the snapshot",
   selectOrCreateThread: "listThreads and createThread",
-  switchThread: "the path names the thread",
   push: "of the harness",
   abandon: "of the harness",
   close: "a client closes its streams",
