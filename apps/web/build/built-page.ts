@@ -34,6 +34,7 @@ export async function builtPage(): Promise<ReadonlyMap<string, Uint8Array<ArrayB
     .replace("main.tsx", entryOf("main.tsx"))
     .replace("style.css", entryOf("style.css"));
   files.set("index.html", new Uint8Array(new TextEncoder().encode(html)));
-  for (const name of ["icon.svg", "app.webmanifest"]) files.set(name, new Uint8Array(await readFile(join(source, name))));
+  for (const name of ["icon.svg", "app.webmanifest"])
+    files.set(name, new Uint8Array(await readFile(join(source, name))));
   return files;
 }

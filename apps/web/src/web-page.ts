@@ -15,7 +15,7 @@ const MEDIA_TYPES: Record<string, string> = {
 
 /** Reads the built page of this package. In a checkout that was not built, the page is built in memory. */
 export async function webPage(): Promise<WebPage> {
-  const folder = join(import.meta.dirname, "page");
+  const folder = join(import.meta.dirname, "built");
   if (existsSync(folder)) return pageIn(folder);
   const { builtPage } = (await import(new URL("../build/built-page.ts", import.meta.url).href)) as {
     builtPage: () => Promise<ReadonlyMap<string, Uint8Array<ArrayBuffer>>>;

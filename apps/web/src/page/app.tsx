@@ -1,5 +1,5 @@
 import { usePending } from "@cinch/client/react";
-import type { CinchClient, RemoteSession, ServerInfo } from "@cinch/client";
+import type { Client, RemoteSession, ServerInfo } from "@cinch/client";
 import type { ThreadRecord } from "@cinch/core";
 import type { VNode } from "preact";
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
@@ -18,7 +18,7 @@ import { useWaitingTitle } from "./ui/waiting-title.ts";
 /** So long can a deletion be undone: until then, nothing is deleted. */
 const UNDO_MS = 5_000;
 
-export function App({ client, info }: { client: CinchClient; info: ServerInfo }): VNode {
+export function App({ client, info }: { client: Client; info: ServerInfo }): VNode {
   const [threadId, setThreadId] = useThreadInAddress();
   const [seat, setSeat] = useState<RemoteSession | null>(null);
   const [open, setOpen] = useState<"palette" | "rules" | null>(null);
@@ -69,7 +69,13 @@ export function App({ client, info }: { client: CinchClient; info: ServerInfo })
       },
     });
   };
-  const commands = pageCommands({ context, seat, openRules: () => setOpen("rules"), toggleSide: () => setSideOpen(!isSideOpen), pending });
+  const commands = pageCommands({
+    context,
+    seat,
+    openRules: () => setOpen("rules"),
+    toggleSide: () => setSideOpen(!isSideOpen),
+    pending,
+  });
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       if (event.key.toLowerCase() === "k" && (event.ctrlKey || event.metaKey)) {
@@ -77,7 +83,13 @@ export function App({ client, info }: { client: CinchClient; info: ServerInfo })
         setOpen((now) => (now === "palette" ? null : "palette"));
       }
       if (event.key === "F8") document.querySelector<HTMLElement>("#asked")?.focus();
-      if (event.key === "Escape" && !event.defaultPrevented && open === null && seat?.getDisplayState().isRunning && !document.querySelector("dialog[open]"))
+      if (
+        event.key === "Escape" &&
+        !event.defaultPrevented &&
+        open === null &&
+        seat?.getDisplayState().isRunning &&
+        !document.querySelector("dialog[open]")
+      )
         void seat.abort().catch(report);
     };
     addEventListener("keydown", onKey);
@@ -137,7 +149,13 @@ function useNotices() {
     setNotices((all) => [...all.slice(-3), { id, ...notice }]);
     if (!notice.isError) setTimeout(() => close(id), UNDO_MS);
   }, []);
-  const report = useCallback((error: unknown) => add({ text: error instanceof Error ? error.message : String(error), isError: true }), []);
-  const notify = useCallback((text: string, action?: Notice["action"]) => add({ text, isError: false, ...(action ? { action } : {}) }), []);
+  const report = useCallback(
+    (error: unknown) => add({ text: error instanceof Error ? error.message : String(error), isError: true }),
+    [],
+  );
+  const notify = useCallback(
+    (text: string, action?: Notice["action"]) => add({ text, isError: false, ...(action ? { action } : {}) }),
+    [],
+  );
   return { notices, report, notify, close };
 }

@@ -1,4 +1,4 @@
-import { connect, type CinchClient, type ServerInfo } from "@cinch/client";
+import { connect, type Client, type ServerInfo } from "@cinch/client";
 import { render } from "preact";
 import { App } from "./app.tsx";
 import { TokenForm } from "./token-form.tsx";
@@ -11,7 +11,7 @@ async function begin(): Promise<void> {
   const token = takeToken();
   const client = connect({ url: location.origin, ...(token === null ? {} : { token }) });
   try {
-    show(client, await client.about());
+    show(client, await client.init());
   } catch (error) {
     client.close();
     const code = (error as { code?: string }).code;
@@ -29,6 +29,6 @@ async function begin(): Promise<void> {
   }
 }
 
-const show = (client: CinchClient, info: ServerInfo): void => render(<App client={client} info={info} />, root);
+const show = (client: Client, info: ServerInfo): void => render(<App client={client} info={info} />, root);
 
 void begin();

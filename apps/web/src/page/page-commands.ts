@@ -30,7 +30,9 @@ export function pageCommands({ context, seat, openRules, toggleSide, pending }: 
   const manage = info.may.includes("manage");
   return [
     ...(isRunning ? [{ name: "Stop", keys: "Esc", run: run(() => seat.abort()) }] : []),
-    ...(status === "parked" || (flags.held && inbox.length > 0) ? [{ name: "Continue", run: run(() => seat.resume()) }] : []),
+    ...(status === "parked" || (flags.held && inbox.length > 0)
+      ? [{ name: "Continue", run: run(() => seat.resume()) }]
+      : []),
     { name: "Write a message", run: () => document.querySelector<HTMLElement>("#message")?.focus() },
     { name: "Go to what waits for me", keys: "F8", run: () => document.querySelector<HTMLElement>("#asked")?.focus() },
     ...(isRunning ? [] : [{ name: "Retry the last turn", run: run(() => seat.retry()) }]),
@@ -52,11 +54,19 @@ export function pageCommands({ context, seat, openRules, toggleSide, pending }: 
   ];
 }
 
-function manageCommands({ context, seat, openRules, yolo }: Pick<Options, "context" | "openRules"> & { seat: RemoteSession; yolo: boolean }): PaletteCommand[] {
+function manageCommands({
+  context,
+  seat,
+  openRules,
+  yolo,
+}: Pick<Options, "context" | "openRules"> & { seat: RemoteSession; yolo: boolean }): PaletteCommand[] {
   const { report, info } = context;
   const run = (command: () => Promise<unknown>) => () => void command().catch(report);
   return [
-    ...info.modes.map(({ id, name }) => ({ name: `Mode: ${name ?? id}`, run: run(() => seat.switchMode({ modeId: id })) })),
+    ...info.modes.map(({ id, name }) => ({
+      name: `Mode: ${name ?? id}`,
+      run: run(() => seat.switchMode({ modeId: id })),
+    })),
     ...info.models.map((modelId) => ({ name: `Model: ${modelId}`, run: run(() => seat.switchModel({ modelId })) })),
     { name: "Rules…", run: openRules },
     { name: yolo ? "YOLO off: ask again" : "YOLO on: nothing asks", run: run(() => seat.setState({ yolo: !yolo })) },

@@ -1,10 +1,12 @@
-import type { CinchClient, RemoteSession, ServerInfo } from "@cinch/client";
+import type { Client, RemoteSession, ServerInfo } from "@cinch/client";
+import { useThread } from "@cinch/client/react";
+import type { HarnessDisplayState } from "@cinch/core";
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
 
 /** What every part of the page reaches. */
 export interface PageContext {
-  client: CinchClient;
+  client: Client;
   info: ServerInfo;
   /** Shows an error of a command, and says it to screen readers. */
   report: (error: unknown) => void;
@@ -21,6 +23,10 @@ const Seat = createContext<RemoteSession | null>(null);
 export const SeatProvider = Seat.Provider;
 /** The session at the thread that is shown. */
 export const useSeat = (): RemoteSession => useContext(Seat)!;
+
+/** A field of the display: a change of the others draws nothing again. */
+export const useField = <Name extends keyof HarnessDisplayState>(name: Name): HarnessDisplayState[Name] =>
+  useThread(useSeat(), (display) => display[name]);
 
 /** Runs a command, and reports its failure. */
 export function useCommand(): (command: () => Promise<unknown>) => void {

@@ -16,12 +16,18 @@ export function TokenForm({ onToken }: { onToken: () => Promise<void> }): VNode 
       >
         <h1>Cinch</h1>
         <p>
-          This server asks for a token. <code>cinch serve</code> prints an address that has one in it; another person gets one with{" "}
-          <code>cinch token add</code>.
+          This server asks for a token. <code>cinch serve</code> prints an address that has one in it; another person
+          gets one with <code>cinch token add</code>.
         </p>
         <label>
           Token
-          <input type="password" autocomplete="off" value={token} onInput={({ currentTarget }) => setToken(currentTarget.value)} autofocus />
+          <input
+            type="password"
+            autocomplete="off"
+            value={token}
+            onInput={({ currentTarget }) => setToken(currentTarget.value)}
+            autofocus
+          />
         </label>
         <button type="submit" class="primary" disabled={token.trim() === ""}>
           Continue

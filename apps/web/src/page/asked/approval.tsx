@@ -19,7 +19,8 @@ export function Approval({ approval }: { approval: PendingApproval }): VNode {
   const run = useCommand();
   const [form, setForm] = useState<"edit" | "decline" | null>(null);
   const [text, setText] = useState("");
-  const may = (decision: Decision) => decisions.includes(decision) && info.may.includes(decision.startsWith("always") ? "manage" : "approve");
+  const may = (decision: Decision) =>
+    decisions.includes(decision) && info.may.includes(decision.startsWith("always") ? "manage" : "approve");
   const answer = (decision: Decision, more: { message?: string; args?: unknown } = {}) => {
     const { toolCallId, threadId, digest } = approval;
     run(() => seat.respondToToolApproval({ toolCallId, threadId, digest, decision, ...more }));
@@ -53,7 +54,11 @@ export function Approval({ approval }: { approval: PendingApproval }): VNode {
         >
           <label>
             {form === "edit" ? "Arguments" : "Reason, for the agent"}
-            <textarea value={text} rows={form === "edit" ? 8 : 2} onInput={({ currentTarget }) => setText(currentTarget.value)} />
+            <textarea
+              value={text}
+              rows={form === "edit" ? 8 : 2}
+              onInput={({ currentTarget }) => setText(currentTarget.value)}
+            />
           </label>
           <button type="submit" class="primary">
             {form === "edit" ? "Run with these" : "Decline"}

@@ -1,16 +1,17 @@
-import { useThread } from "@cinch/client/react";
 import type { PendingSuspension } from "@cinch/core";
 import type { VNode } from "preact";
-import { useSeat } from "../page-context.ts";
+import { useField } from "../page-context.ts";
 import { Approval } from "./approval.tsx";
 import { Plan } from "./plan.tsx";
 import { Question } from "./question.tsx";
 
 /** What the thread and its subagents ask the user, the oldest first. It appears above the composer and never takes the focus. */
 export function Asked(): VNode | null {
-  const seat = useSeat();
-  const { pendingApprovals, pendingSuspensions } = useThread(seat, ({ pendingApprovals, pendingSuspensions }) => ({ pendingApprovals, pendingSuspensions }));
-  const asked = [...Object.values(pendingApprovals), ...Object.values(pendingSuspensions)].toSorted((a, b) => a.at - b.at || a.seq - b.seq);
+  const pendingApprovals = useField("pendingApprovals");
+  const pendingSuspensions = useField("pendingSuspensions");
+  const asked = [...Object.values(pendingApprovals), ...Object.values(pendingSuspensions)].toSorted(
+    (a, b) => a.at - b.at || a.seq - b.seq,
+  );
   const [first] = asked;
   if (!first) return null;
   const key = `${first.threadId} ${first.toolCallId} ${first.seq}`;

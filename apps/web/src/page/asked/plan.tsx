@@ -11,7 +11,8 @@ export function Plan({ suspension }: { suspension: PendingSuspension }): VNode {
   const { info } = usePage();
   const run = useCommand();
   const [remark, setRemark] = useState<string | null>(null);
-  const answer = (resumeData: unknown) => run(() => seat.respondToToolSuspension({ toolCallId, threadId, seq, resumeData }));
+  const answer = (resumeData: unknown) =>
+    run(() => seat.respondToToolSuspension({ toolCallId, threadId, seq, resumeData }));
   const next = info.modes.find(({ id }) => id === seat.getCurrentModeId())?.transitionsTo;
   return (
     <div class="plan">

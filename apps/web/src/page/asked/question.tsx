@@ -11,7 +11,8 @@ export function Question({ suspension }: { suspension: PendingSuspension }): VNo
   const run = useCommand();
   const [chosen, setChosen] = useState<readonly string[]>([]);
   const [text, setText] = useState("");
-  const answer = (resumeData: unknown) => run(() => seat.respondToToolSuspension({ toolCallId, threadId, seq, resumeData }));
+  const answer = (resumeData: unknown) =>
+    run(() => seat.respondToToolSuspension({ toolCallId, threadId, seq, resumeData }));
   const submit = () => {
     if (text.trim() !== "") return answer(text);
     if (chosen.length > 0) answer(multiple ? chosen : chosen[0]);
@@ -33,7 +34,12 @@ export function Question({ suspension }: { suspension: PendingSuspension }): VNo
         {question === null && <pre>{JSON.stringify(suspendPayload, null, 2)}</pre>}
         {options.map(({ label, description }) => (
           <label key={label} class="option">
-            <input type={multiple ? "checkbox" : "radio"} name="option" checked={chosen.includes(label)} onChange={() => choose(label)} />
+            <input
+              type={multiple ? "checkbox" : "radio"}
+              name="option"
+              checked={chosen.includes(label)}
+              onChange={() => choose(label)}
+            />
             <span dir="auto">
               {label}
               {description && <small>{description}</small>}
@@ -55,5 +61,9 @@ export function Question({ suspension }: { suspension: PendingSuspension }): VNo
 function questionIn(payload: PendingSuspension["suspendPayload"]) {
   const { question, options, multiple } = (payload ?? {}) as Partial<AskUserPayload>;
   const isQuestion = typeof question === "string";
-  return { question: isQuestion ? question : null, options: isQuestion ? (options ?? []) : [], multiple: multiple === true };
+  return {
+    question: isQuestion ? question : null,
+    options: isQuestion ? (options ?? []) : [],
+    multiple: multiple === true,
+  };
 }

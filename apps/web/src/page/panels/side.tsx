@@ -1,17 +1,17 @@
 import type { VNode } from "preact";
-import { Context } from "./context.tsx";
-import { Cost } from "./cost.tsx";
-import { Files } from "./files.tsx";
-import { Subagents } from "./subagents.tsx";
-import { Tasks } from "./tasks.tsx";
+import { ContextPanel } from "./context-panel.tsx";
+import { CostPanel } from "./cost-panel.tsx";
+import { FilesPanel } from "./files-panel.tsx";
+import { SubagentsPanel } from "./subagents-panel.tsx";
+import { TasksPanel } from "./tasks-panel.tsx";
 
 /** What stands beside the conversation; on a phone it is folded. */
 export const Side = (): VNode => (
   <aside class="side" aria-label="Details">
-    <Tasks />
-    <Subagents />
-    <Files />
-    <Cost />
-    <Context />
+    <TasksPanel />
+    <SubagentsPanel />
+    <FilesPanel />
+    <CostPanel />
+    <ContextPanel />
   </aside>
 );

@@ -79,7 +79,9 @@ function block(token: Token): ComponentChildren {
 function List({ list }: { list: Tokens.List }): VNode {
   const items = list.items.map((item, at) => (
     <li key={at} class={item.task ? "task" : undefined}>
-      {item.task && <input type="checkbox" checked={item.checked ?? false} disabled aria-label={item.checked ? "done" : "open"} />}
+      {item.task && (
+        <input type="checkbox" checked={item.checked ?? false} disabled aria-label={item.checked ? "done" : "open"} />
+      )}
       {blocks(item.tokens)}
     </li>
   ));
@@ -108,7 +110,8 @@ function Table({ table }: { table: Tokens.Table }): VNode {
   );
 }
 
-const inline = (tokens: readonly Token[] = []): ComponentChildren => tokens.map((token, at) => <Inline key={at} token={token} />);
+const inline = (tokens: readonly Token[] = []): ComponentChildren =>
+  tokens.map((token, at) => <Inline key={at} token={token} />);
 
 function Inline({ token }: { token: Token }): ComponentChildren {
   switch (token.type) {
@@ -128,8 +131,9 @@ function Inline({ token }: { token: Token }): ComponentChildren {
     case "image":
       return <Link href={(token as Tokens.Image).href}>{(token as Tokens.Image).text || "picture"}</Link>;
     case "text":
+      return (token as Tokens.Text).tokens ? inline((token as Tokens.Text).tokens) : (token as Tokens.Text).text;
     case "escape":
-      return token.tokens ? inline(token.tokens) : (token as Tokens.Text).text;
+      return (token as Tokens.Escape).text;
     default:
       return token.raw;
   }

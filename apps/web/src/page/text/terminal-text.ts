@@ -1,5 +1,15 @@
-// oxlint-disable-next-line no-control-regex
-const SEQUENCES = /\u001B(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001B]*(?:\u0007|\u001B\\)?|[PX^_][^\u001B]*(?:\u001B\\)?|[@-Z\\-_])/g;
+const ESCAPE = String.fromCharCode(27);
+const BELL = String.fromCharCode(7);
+/** Colours and movements of the cursor, titles and links, and other strings that are meant for a terminal. */
+const SEQUENCES = new RegExp(
+  [
+    `${ESCAPE}\\[[0-?]*[ -/]*[@-~]`,
+    `${ESCAPE}\\][^${BELL}${ESCAPE}]*(?:${BELL}|${ESCAPE}\\\\)?`,
+    `${ESCAPE}[PX^_][^${ESCAPE}]*(?:${ESCAPE}\\\\)?`,
+    `${ESCAPE}[@-Z\\\\-_]`,
+  ].join("|"),
+  "g",
+);
 
 /** The output of a command as text: without the sequences that move a cursor or set a colour, and with lines as they were overwritten. */
 export function plainOutput(output: string): string {

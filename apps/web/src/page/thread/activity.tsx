@@ -23,12 +23,19 @@ export function Activity(): VNode | null {
   return <p class="activity still">{text}</p>;
 }
 
-function activityOf({ status, currentMessage, activeTools, pendingApproval, activeSubagents }: HarnessDisplayState): string {
+function activityOf({
+  status,
+  currentMessage,
+  activeTools,
+  pendingApproval,
+  activeSubagents,
+}: HarnessDisplayState): string {
   if (status === "waiting") return pendingApproval ? "Waits for your approval" : "Waits for your answer";
   if (status === "parked") return "Parked: resume it when you are ready";
   const running = Object.values(activeTools).find((tool) => tool.status === "running");
   const children = Object.values(activeSubagents).filter(({ endedAt }) => endedAt === null);
-  if (children.length > 0) return children.length === 1 ? `${children[0]!.agentName} works` : `${children.length} subagents work`;
+  if (children.length > 0)
+    return children.length === 1 ? `${children[0]!.agentName} works` : `${children.length} subagents work`;
   if (running) return `Runs ${running.toolName}`;
   return currentMessage ? "Answers" : "Thinks";
 }

@@ -7,7 +7,7 @@ import { contentText } from "./content-text.ts";
 /** For screen readers: an answer is read when it is complete, and what waits for the user at once. */
 export function Announcements(): VNode {
   const seat = useSeat();
-  const { messages, pendingApprovals, pendingSuspensions } = useThread(seat, (display) => display);
+  const { messages, pendingApprovals, pendingSuspensions } = useThread(seat);
   const [said, setSaid] = useState("");
   const newest = messages.findLast(({ role }) => role === "assistant");
   const first = useRef(newest?.seq ?? 0);

@@ -1,6 +1,18 @@
 import type { Json } from "@cinch/core";
 
-const NAMES = ["command", "path", "file_path", "pattern", "query", "url", "title", "task", "prompt", "name", "question"];
+const NAMES = [
+  "command",
+  "path",
+  "file_path",
+  "pattern",
+  "query",
+  "url",
+  "title",
+  "task",
+  "prompt",
+  "name",
+  "question",
+];
 
 /** The argument by which a person knows a call: a command, a path, a pattern. */
 export function mainArgument(args: Json): string {

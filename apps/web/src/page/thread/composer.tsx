@@ -1,7 +1,6 @@
-import { useThread } from "@cinch/client/react";
 import type { VNode } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import { useCommand, useSeat } from "../page-context.ts";
+import { useCommand, useField, useSeat } from "../page-context.ts";
 
 const draftKey = (threadId: string | null) => `cinch-draft-${threadId ?? "new"}`;
 const MAX_FILE_BYTES = 10_000_000;
@@ -16,7 +15,10 @@ interface Attached {
 export function Composer(): VNode {
   const seat = useSeat();
   const threadId = seat.getCurrentThreadId();
-  const { isRunning, status, inbox, flags } = useThread(seat, ({ isRunning, status, inbox, flags }) => ({ isRunning, status, inbox, flags }));
+  const isRunning = useField("isRunning");
+  const status = useField("status");
+  const inbox = useField("inbox");
+  const flags = useField("flags");
   const run = useCommand();
   const [text, setText] = useState(() => localStorage.getItem(draftKey(threadId)) ?? "");
   const [files, setFiles] = useState<readonly Attached[]>([]);
@@ -31,12 +33,20 @@ export function Composer(): VNode {
   const send = (delivery: "send" | "steer" | "follow_up") => {
     if (isHeld) return run(() => seat.resume());
     if (text.trim() === "" && files.length === 0) return;
-    const message = { content: text, files: files.map(({ name, mediaType, data }) => ({ filename: name, mediaType, data })) };
+    const message = {
+      content: text,
+      files: files.map(({ name, mediaType, data }) => ({ filename: name, mediaType, data })),
+    };
     setText("");
     setFiles([]);
     run(async () => {
       try {
-        await seat.post({ ...message, ...(files.length === 0 ? { files: [] } : {}), delivery, id: crypto.randomUUID() });
+        await seat.post({
+          ...message,
+          ...(files.length === 0 ? { files: [] } : {}),
+          delivery,
+          id: crypto.randomUUID(),
+        });
       } catch (error) {
         // Nothing that was typed is lost.
         setText((newer) => (newer === "" ? message.content : `${message.content}\n${newer}`));
@@ -50,7 +60,8 @@ export function Composer(): VNode {
     event.preventDefault();
     send(isRunning ? (event.altKey ? "follow_up" : "steer") : "send");
   };
-  const attach = async (list: FileList | null) => setFiles([...files, ...(await Promise.all([...(list ?? [])].map(attached)))]);
+  const attach = async (list: FileList | null) =>
+    setFiles([...files, ...(await Promise.all([...(list ?? [])].map(attached)))]);
   return (
     <form
       class="composer"
@@ -64,7 +75,12 @@ export function Composer(): VNode {
           {files.map(({ name }, at) => (
             <li key={at}>
               {name}
-              <button type="button" class="quiet" aria-label={`Remove ${name}`} onClick={() => setFiles(files.toSpliced(at, 1))}>
+              <button
+                type="button"
+                class="quiet"
+                aria-label={`Remove ${name}`}
+                onClick={() => setFiles(files.toSpliced(at, 1))}
+              >
                 ×
               </button>
             </li>
@@ -80,14 +96,26 @@ export function Composer(): VNode {
         rows={1}
         dir="auto"
         value={text}
-        placeholder={isRunning ? "Steer the agent, or Alt-Enter to queue" : isHeld ? "Enter continues with the queue" : "Message the agent"}
+        placeholder={
+          isRunning
+            ? "Steer the agent, or Alt-Enter to queue"
+            : isHeld
+              ? "Enter continues with the queue"
+              : "Message the agent"
+        }
         onInput={({ currentTarget }) => setText(currentTarget.value)}
         onKeyDown={onKeyDown}
         onPaste={(event) => void (event.clipboardData?.files.length && attach(event.clipboardData.files))}
         enterkeyhint="send"
       />
       <div class="composer-row">
-        <input ref={input} type="file" multiple hidden onChange={({ currentTarget }) => void attach(currentTarget.files)} />
+        <input
+          ref={input}
+          type="file"
+          multiple
+          hidden
+          onChange={({ currentTarget }) => void attach(currentTarget.files)}
+        />
         <button type="button" class="quiet" onClick={() => input.current?.click()}>
           Attach
         </button>

@@ -13,7 +13,7 @@ const NEAR_END = 60;
 const PAGE = 50;
 
 /** All that was said. It follows the end only while the reader is there: scrolling is never taken away. */
-export function Conversation({ onRewind }: { onRewind: (message: HarnessMessage) => void }): VNode {
+export function ConversationView({ onRewind }: { onRewind: (message: HarnessMessage) => void }): VNode {
   const seat = useSeat();
   const display = useThread(seat);
   const run = useCommand();
@@ -49,7 +49,15 @@ export function Conversation({ onRewind }: { onRewind: (message: HarnessMessage)
       });
     });
   return (
-    <div class="conversation" ref={list} onScroll={onScroll} tabIndex={-1} role="log" aria-live="off" aria-label="Conversation">
+    <div
+      class="conversation"
+      ref={list}
+      onScroll={onScroll}
+      tabIndex={-1}
+      role="log"
+      aria-live="off"
+      aria-label="Conversation"
+    >
       <div class="column">
         {first && hasOlder && (
           <button type="button" class="quiet older" onClick={loadOlder}>
@@ -84,12 +92,25 @@ export function Conversation({ onRewind }: { onRewind: (message: HarnessMessage)
 const hasActive = (message: HarnessMessage, active: Readonly<Record<string, ActiveTool>>): boolean =>
   message.content.some((part) => part.type === "tool-call" && Object.hasOwn(active, part.toolCallId));
 
-function Entry({ message, onRewind, children }: { message: HarnessMessage; onRewind: (message: HarnessMessage) => void; children: VNode }): VNode {
+function Entry({
+  message,
+  onRewind,
+  children,
+}: {
+  message: HarnessMessage;
+  onRewind: (message: HarnessMessage) => void;
+  children: VNode;
+}): VNode {
   if (message.role !== "user") return children;
   return (
     <div class="entry">
       {children}
-      <button type="button" class="quiet rewind" onClick={() => onRewind(message)} aria-label="Rewind to before this message">
+      <button
+        type="button"
+        class="quiet rewind"
+        onClick={() => onRewind(message)}
+        aria-label="Rewind to before this message"
+      >
         ↶ Rewind
       </button>
     </div>

@@ -40,7 +40,13 @@ export const MessageView = memo(({ message, active, isStreaming = false, isOver 
 function PartView({ part, message, active, isOver }: Omit<Props, "isStreaming"> & { part: Part }): VNode | null {
   switch (part.type) {
     case "text":
-      return message.role === "user" ? <p class="typed" dir="auto">{part.text}</p> : <Markdown text={part.text} />;
+      return message.role === "user" ? (
+        <p class="typed" dir="auto">
+          {part.text}
+        </p>
+      ) : (
+        <Markdown text={part.text} />
+      );
     case "reasoning":
       return part.text === "" ? null : (
         <details class="reasoning">

@@ -1,12 +1,11 @@
-import { useThread } from "@cinch/client/react";
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
-import { useCommand, useSeat } from "../page-context.ts";
+import { useCommand, useField, useSeat } from "../page-context.ts";
 
 /** What was sent and waits. It can be edited and removed until the agent takes it. */
 export function Queue(): VNode | null {
   const seat = useSeat();
-  const inbox = useThread(seat, (display) => display.inbox);
+  const inbox = useField("inbox");
   const run = useCommand();
   const [edited, setEdited] = useState<{ inputId: string; content: string } | null>(null);
   const waiting = inbox.filter(({ note }) => !note);

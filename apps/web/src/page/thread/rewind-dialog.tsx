@@ -23,7 +23,10 @@ export function RewindDialog({ message, onClose }: { message: HarnessMessage; on
     run(async () => {
       const result = await seat.rewind({ toSeq, files });
       const text = contentText(message.content);
-      notify(`${result.messages} messages are reverted.`, { label: "Copy the message", run: () => void navigator.clipboard.writeText(text) });
+      notify(`${result.messages} messages are reverted.`, {
+        label: "Copy the message",
+        run: () => void navigator.clipboard.writeText(text),
+      });
     });
   };
   return (
@@ -37,7 +40,12 @@ export function RewindDialog({ message, onClose }: { message: HarnessMessage; on
       {typeof preview === "string" && <p class="failure">{preview}</p>}
       {preview !== null && typeof preview !== "string" && <Preview result={preview} />}
       <div class="choices">
-        <button type="button" class="primary" disabled={preview === null || typeof preview === "string"} onClick={rewind}>
+        <button
+          type="button"
+          class="primary"
+          disabled={preview === null || typeof preview === "string"}
+          onClick={rewind}
+        >
           Rewind
         </button>
         <button type="button" onClick={onClose}>

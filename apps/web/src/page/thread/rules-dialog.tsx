@@ -19,7 +19,8 @@ export function RulesDialog({ onClose }: { onClose: () => void }): VNode {
       setRules(seat.getPermissionRules());
       setGrants(seat.getSessionGrants());
     });
-  const policyOf = (category: ToolCategory) => rules.findLast((rule) => rule.category === category && rule.match === undefined)?.policy ?? "";
+  const policyOf = (category: ToolCategory) =>
+    rules.findLast((rule) => rule.category === category && rule.match === undefined)?.policy ?? "";
   return (
     <Dialog title="Rules of this thread" onClose={onClose}>
       <table class="rules">
@@ -31,7 +32,9 @@ export function RulesDialog({ onClose }: { onClose: () => void }): VNode {
                 <select
                   aria-label={`Policy for ${category}`}
                   value={policyOf(category)}
-                  onChange={({ currentTarget }) => change(() => seat.setPermissionForCategory({ category, policy: currentTarget.value as Policy }))}
+                  onChange={({ currentTarget }) =>
+                    change(() => seat.setPermissionForCategory({ category, policy: currentTarget.value as Policy }))
+                  }
                 >
                   <option value="" disabled>
                     as configured

@@ -1,7 +1,6 @@
-import { useThread } from "@cinch/client/react";
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
-import { useCommand, usePage, useSeat } from "../page-context.ts";
+import { useCommand, useField, usePage, useSeat } from "../page-context.ts";
 
 interface Props {
   people: readonly string[];
@@ -14,7 +13,10 @@ export function ThreadHeader({ people, onThreads, onSide, onPalette }: Props): V
   const seat = useSeat();
   const { info } = usePage();
   const run = useCommand();
-  const { title, modeId, modelId, yolo } = useThread(seat, ({ title, modeId, modelId, yolo }) => ({ title, modeId, modelId, yolo }));
+  const title = useField("title");
+  const modeId = useField("modeId");
+  const modelId = useField("modelId");
+  const yolo = useField("yolo");
   const [edited, setEdited] = useState<string | null>(null);
   const mayManage = info.may.includes("manage");
   const rename = () => {
@@ -51,7 +53,11 @@ export function ThreadHeader({ people, onThreads, onSide, onPalette }: Props): V
       {info.modes.length > 1 && (
         <label>
           <span class="sr-only">Mode</span>
-          <select value={modeId ?? info.modes[0]?.id} disabled={!mayManage} onChange={({ currentTarget }) => run(() => seat.switchMode({ modeId: currentTarget.value }))}>
+          <select
+            value={modeId ?? info.modes[0]?.id}
+            disabled={!mayManage}
+            onChange={({ currentTarget }) => run(() => seat.switchMode({ modeId: currentTarget.value }))}
+          >
             {info.modes.map(({ id, name }) => (
               <option key={id} value={id}>
                 {name ?? id}
@@ -63,7 +69,11 @@ export function ThreadHeader({ people, onThreads, onSide, onPalette }: Props): V
       {models.length > 0 && (
         <label class="only-wide">
           <span class="sr-only">Model</span>
-          <select value={modelId ?? ""} disabled={!mayManage} onChange={({ currentTarget }) => run(() => seat.switchModel({ modelId: currentTarget.value }))}>
+          <select
+            value={modelId ?? ""}
+            disabled={!mayManage}
+            onChange={({ currentTarget }) => run(() => seat.switchModel({ modelId: currentTarget.value }))}
+          >
             {models.map((id) => (
               <option key={id} value={id}>
                 {id}
@@ -73,7 +83,12 @@ export function ThreadHeader({ people, onThreads, onSide, onPalette }: Props): V
         </label>
       )}
       {yolo && (
-        <button type="button" class="yolo" onClick={() => run(() => seat.setState({ yolo: false }))} title="Nothing asks. Click to turn it off.">
+        <button
+          type="button"
+          class="yolo"
+          onClick={() => run(() => seat.setState({ yolo: false }))}
+          title="Nothing asks. Click to turn it off."
+        >
           YOLO: nothing asks
         </button>
       )}

@@ -7,7 +7,7 @@ import { SeatProvider } from "../page-context.ts";
 import { Side } from "../panels/side.tsx";
 import { Announcements } from "./announcements.tsx";
 import { Composer } from "./composer.tsx";
-import { Conversation } from "./conversation.tsx";
+import { ConversationView } from "./conversation-view.tsx";
 import { Queue } from "./queue.tsx";
 import { RewindDialog } from "./rewind-dialog.tsx";
 import { ThreadHeader } from "./thread-header.tsx";
@@ -33,7 +33,7 @@ export function ThreadView({ seat, isSideOpen, onThreads, onSide, onPalette }: P
     <SeatProvider value={seat}>
       <main class="thread">
         <ThreadHeader people={people} onThreads={onThreads} onSide={onSide} onPalette={onPalette} />
-        <Conversation key={threadId} onRewind={setRewinding} />
+        <ConversationView key={threadId} onRewind={setRewinding} />
         <div class="bottom">
           <div class="column">
             <Asked />

@@ -71,7 +71,12 @@ function stateOf(outcome: Outcome | undefined, active: ActiveTool | undefined, i
   return isOver ? "stopped" : "pending";
 }
 
-function CallDetails({ args, diff, outcome, active }: { args: unknown; diff: string | null } & Pick<Props, "outcome" | "active">): VNode {
+function CallDetails({
+  args,
+  diff,
+  outcome,
+  active,
+}: { args: unknown; diff: string | null } & Pick<Props, "outcome" | "active">): VNode {
   const output = outcome ? contentText(outcome.result.content) : (active?.output ?? "");
   return (
     <div class="call-details">

@@ -32,7 +32,12 @@ export function ThreadList({ current, hidden, onDelete }: Props): VNode {
       </div>
       <label class="search">
         <span class="sr-only">Search threads</span>
-        <input type="search" placeholder="Search" value={query} onInput={({ currentTarget }) => setQuery(currentTarget.value)} />
+        <input
+          type="search"
+          placeholder="Search"
+          value={query}
+          onInput={({ currentTarget }) => setQuery(currentTarget.value)}
+        />
       </label>
       <ul>
         {shown.map((thread) => (
@@ -51,7 +56,12 @@ export function ThreadList({ current, hidden, onDelete }: Props): VNode {
               </span>
               <time dateTime={new Date(thread.updatedAt).toISOString()}>{when(thread.updatedAt, Date.now())}</time>
             </a>
-            <button type="button" class="quiet" aria-label={`Delete ${thread.title || "Untitled"}`} onClick={() => run(async () => onDelete(thread))}>
+            <button
+              type="button"
+              class="quiet"
+              aria-label={`Delete ${thread.title || "Untitled"}`}
+              onClick={() => run(async () => onDelete(thread))}
+            >
               ×
             </button>
           </li>

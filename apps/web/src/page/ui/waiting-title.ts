@@ -8,6 +8,16 @@ export function useWaitingTitle(count: number): void {
     const isNew = count > before.current;
     before.current = count;
     if (isNew && document.hidden && "Notification" in globalThis && Notification.permission === "granted")
-      new Notification("Cinch waits for you", { body: count === 1 ? "One question" : `${count} questions`, tag: "cinch" });
+      new Notification("Cinch waits for you", {
+        body: count === 1 ? "One question" : `${count} questions`,
+        tag: "cinch",
+      });
   }, [count]);
+}
+
+function notify(count: number): void {
+  if (!("Notification" in globalThis) || Notification.permission !== "granted") return;
+  const body = count === 1 ? "One question" : `${count} questions`;
+  const notification = new Notification("Cinch waits for you", { body, tag: "cinch" });
+  notification.onclick = () => window.focus();
 }

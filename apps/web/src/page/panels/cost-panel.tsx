@@ -1,10 +1,10 @@
-import { useThread } from "@cinch/client/react";
 import type { VNode } from "preact";
-import { useSeat } from "../page-context.ts";
+import { useField } from "../page-context.ts";
 import { dollars, shortNumber } from "../ui/format.ts";
 
-export function Cost(): VNode | null {
-  const { tokenUsage: used, cost } = useThread(useSeat(), ({ tokenUsage, cost }) => ({ tokenUsage, cost }));
+export function CostPanel(): VNode | null {
+  const used = useField("tokenUsage");
+  const cost = useField("cost");
   const input = used.inputTokens;
   if (input === 0) return null;
   return (

@@ -1,11 +1,10 @@
-import { useThread } from "@cinch/client/react";
 import type { VNode } from "preact";
-import { useSeat } from "../page-context.ts";
+import { useField } from "../page-context.ts";
 
 const SIGNS = { pending: "○", in_progress: "●", completed: "✓" } as const;
 
-export function Tasks(): VNode | null {
-  const tasks = useThread(useSeat(), (display) => display.tasks);
+export function TasksPanel(): VNode | null {
+  const tasks = useField("tasks");
   if (tasks.length === 0) return null;
   const done = tasks.filter(({ status }) => status === "completed").length;
   return (

@@ -15,7 +15,7 @@ const NAMES: Record<keyof ContextExplanation["parts"], string> = {
 };
 
 /** Where the tokens of the next prompt go. */
-export function Context(): VNode {
+export function ContextPanel(): VNode {
   const seat = useSeat();
   const run = useCommand();
   const [explained, setExplained] = useState<ContextExplanation | null>(null);
@@ -37,7 +37,9 @@ export function Context(): VNode {
               </>
             ))}
           </dl>
-          {explained.leftOut.length > 0 && <p>{explained.leftOut.length} ranges are left out; the journal keeps them.</p>}
+          {explained.leftOut.length > 0 && (
+            <p>{explained.leftOut.length} ranges are left out; the journal keeps them.</p>
+          )}
           <button type="button" onClick={load}>
             Refresh
           </button>{" "}

@@ -1,15 +1,15 @@
-import { useThread } from "@cinch/client/react";
 import type { FileDiff } from "@cinch/core";
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
-import { useCommand, useSeat } from "../page-context.ts";
+import { useCommand, useField, useSeat } from "../page-context.ts";
 import { DiffCount, DiffView } from "../text/diff-view.tsx";
 import { revealed } from "../ui/format.ts";
 
 /** The files that the thread has changed, with what changed since its beginning or since a message. */
-export function Files(): VNode | null {
+export function FilesPanel(): VNode | null {
   const seat = useSeat();
-  const { modifiedFiles, messages } = useThread(seat, ({ modifiedFiles, messages }) => ({ modifiedFiles, messages }));
+  const modifiedFiles = useField("modifiedFiles");
+  const messages = useField("messages");
   const run = useCommand();
   const [since, setSince] = useState(0);
   const [diffs, setDiffs] = useState<readonly FileDiff[] | null>(null);

@@ -1,13 +1,11 @@
-import { useThread } from "@cinch/client/react";
 import type { ActiveSubagent } from "@cinch/core";
 import type { VNode } from "preact";
-import { usePage, useSeat } from "../page-context.ts";
+import { useField, usePage } from "../page-context.ts";
 import { duration, shortNumber } from "../ui/format.ts";
 
 /** The subagents of the tree, each below the one that started it. */
-export function Subagents(): VNode | null {
-  const seat = useSeat();
-  const all = Object.values(useThread(seat, (display) => display.activeSubagents));
+export function SubagentsPanel(): VNode | null {
+  const all = Object.values(useField("activeSubagents"));
   const { open } = usePage();
   if (all.length === 0) return null;
   return (
