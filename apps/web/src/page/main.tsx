@@ -1,6 +1,6 @@
 import { connect, type Client, type ServerInfo } from "@cinch/client";
 import { render } from "preact";
-import { App } from "./app.tsx";
+import { PageApp } from "./page-app.tsx";
 import { TokenForm } from "./token-form.tsx";
 import { takeToken } from "./token.ts";
 
@@ -29,6 +29,6 @@ async function begin(): Promise<void> {
   }
 }
 
-const show = (client: Client, info: ServerInfo): void => render(<App client={client} info={info} />, root);
+const show = (client: Client, info: ServerInfo): void => render(<PageApp client={client} info={info} />, root);
 
 void begin();

@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 import { useCommand, usePage, useSeat } from "../page-context.ts";
 import { DiffView } from "../text/diff-view.tsx";
 import { diffIn } from "../thread/argument.ts";
-import { revealed } from "../ui/format.ts";
+import { withVisibleSigns } from "../ui/format.ts";
 
 const QUESTIONS: Partial<Record<PendingApproval["category"], string>> = {
   execute: "Run this command?",
@@ -86,7 +86,7 @@ export function Approval({ approval }: { approval: PendingApproval }): VNode {
           )}
           {may("always_allow_tool") && (
             <button type="button" onClick={() => answer("always_allow_tool")}>
-              Always allow {suggestion === null ? toolName : <code>{revealed(suggestion)}</code>}
+              Always allow {suggestion === null ? toolName : <code>{withVisibleSigns(suggestion)}</code>}
             </button>
           )}
           {may("always_allow_category") && (
@@ -104,11 +104,11 @@ export function Approval({ approval }: { approval: PendingApproval }): VNode {
 function WhatRuns({ approval: { args, preview, category } }: { approval: PendingApproval }): VNode {
   const diff = diffIn(preview);
   const command = commandIn(args);
-  if (category === "execute" && command !== null) return <pre class="will-run">{revealed(command)}</pre>;
+  if (category === "execute" && command !== null) return <pre class="will-run">{withVisibleSigns(command)}</pre>;
   return (
     <>
       {diff !== null && <DiffView diff={diff} label="The change" />}
-      {diff === null && <pre class="will-run">{revealed(JSON.stringify(args, null, 2))}</pre>}
+      {diff === null && <pre class="will-run">{withVisibleSigns(JSON.stringify(args, null, 2))}</pre>}
     </>
   );
 }

@@ -3,7 +3,7 @@ import type { VNode } from "preact";
 import { useState } from "preact/hooks";
 import { useCommand, useField, useSeat } from "../page-context.ts";
 import { DiffCount, DiffView } from "../text/diff-view.tsx";
-import { revealed } from "../ui/format.ts";
+import { withVisibleSigns } from "../ui/format.ts";
 
 /** The files that the thread has changed, with what changed since its beginning or since a message. */
 export function FilesPanel(): VNode | null {
@@ -30,7 +30,7 @@ export function FilesPanel(): VNode | null {
         <>
           <ul class="files">
             {paths.map((path) => (
-              <li key={path}>{revealed(path)}</li>
+              <li key={path}>{withVisibleSigns(path)}</li>
             ))}
           </ul>
           <button type="button" onClick={() => show(0)}>
@@ -53,7 +53,7 @@ export function FilesPanel(): VNode | null {
           {diffs.map(({ path, status, diff, note }) => (
             <details key={path} class="file-diff">
               <summary>
-                {revealed(path)} <small>{status}</small> {diff !== "" && <DiffCount diff={diff} />}
+                {withVisibleSigns(path)} <small>{status}</small> {diff !== "" && <DiffCount diff={diff} />}
               </summary>
               {diff === "" ? <p>{note}</p> : <DiffView diff={diff} label={`Changes of ${path}`} />}
             </details>

@@ -1,6 +1,6 @@
 import type { VNode } from "preact";
 import { useMemo, useState } from "preact/hooks";
-import { revealed } from "../ui/format.ts";
+import { withVisibleSigns } from "../ui/format.ts";
 import { countLines, diffLines, type DiffLine } from "./diff-lines.ts";
 
 const ROW = 20;
@@ -50,7 +50,7 @@ const Rows = ({ lines }: { lines: readonly DiffLine[] }): VNode => (
         <span class="number">{before ?? ""}</span>
         <span class="number">{after ?? ""}</span>
         <span class="sign">{SIGNS[kind]}</span>
-        <span class="line">{revealed(text)}</span>
+        <span class="line">{withVisibleSigns(text)}</span>
       </div>
     ))}
   </>

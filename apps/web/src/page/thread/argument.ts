@@ -15,7 +15,7 @@ const NAMES = [
 ];
 
 /** The argument by which a person knows a call: a command, a path, a pattern. */
-export function mainArgument(args: Json): string {
+export function knownArgument(args: Json): string {
   if (typeof args === "string") return args;
   if (args === null || typeof args !== "object" || Array.isArray(args)) return "";
   for (const name of NAMES) {

@@ -2,7 +2,7 @@ import type { ActiveTool, HarnessMessage, Message, Part } from "@cinch/core";
 import type { VNode } from "preact";
 import { memo } from "preact/compat";
 import { Markdown } from "../text/markdown.tsx";
-import { Attachment } from "./attachment.tsx";
+import { AttachedFile } from "./attached-file.tsx";
 import { contentText } from "./content-text.ts";
 import { ToolCallView } from "./tool-call.tsx";
 
@@ -64,7 +64,7 @@ function PartView({ part, message, active, isOver }: Omit<Props, "isStreaming"> 
         />
       );
     case "file":
-      return <Attachment file={part} />;
+      return <AttachedFile file={part} />;
     default:
       return null;
   }

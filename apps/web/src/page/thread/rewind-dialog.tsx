@@ -2,8 +2,8 @@ import type { HarnessMessage, RewindResult } from "@cinch/core";
 import type { VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { useCommand, usePage, useSeat } from "../page-context.ts";
-import { Dialog } from "../ui/dialog.tsx";
-import { revealed } from "../ui/format.ts";
+import { Modal } from "../ui/modal.tsx";
+import { withVisibleSigns } from "../ui/format.ts";
 import { contentText } from "./content-text.ts";
 
 /** Shows what a rewind would change, before it changes anything. */
@@ -30,7 +30,7 @@ export function RewindDialog({ message, onClose }: { message: HarnessMessage; on
     });
   };
   return (
-    <Dialog title="Rewind to before this message" onClose={onClose}>
+    <Modal title="Rewind to before this message" onClose={onClose}>
       <blockquote dir="auto">{contentText(message.content).slice(0, 300)}</blockquote>
       <label class="option">
         <input type="checkbox" checked={files} onChange={({ currentTarget }) => setFiles(currentTarget.checked)} />
@@ -52,7 +52,7 @@ export function RewindDialog({ message, onClose }: { message: HarnessMessage; on
           Cancel
         </button>
       </div>
-    </Dialog>
+    </Modal>
   );
 }
 
@@ -65,7 +65,7 @@ const Preview = ({ result: { messages, files, untracked } }: { result: RewindRes
       <ul class="files">
         {files.map(({ path, outcome }) => (
           <li key={path}>
-            {revealed(path)} <small>{outcome}</small>
+            {withVisibleSigns(path)} <small>{outcome}</small>
           </li>
         ))}
       </ul>

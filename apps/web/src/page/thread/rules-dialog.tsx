@@ -2,7 +2,7 @@ import type { Policy, Rule, ToolCategory } from "@cinch/core";
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
 import { useCommand, useSeat } from "../page-context.ts";
-import { Dialog } from "../ui/dialog.tsx";
+import { Modal } from "../ui/modal.tsx";
 
 const CATEGORIES: readonly ToolCategory[] = ["read", "edit", "execute", "mcp", "other"];
 const POLICIES: readonly Policy[] = ["allow", "ask", "deny"];
@@ -22,7 +22,7 @@ export function RulesDialog({ onClose }: { onClose: () => void }): VNode {
   const policyOf = (category: ToolCategory) =>
     rules.findLast((rule) => rule.category === category && rule.match === undefined)?.policy ?? "";
   return (
-    <Dialog title="Rules of this thread" onClose={onClose}>
+    <Modal title="Rules of this thread" onClose={onClose}>
       <table class="rules">
         <tbody>
           {CATEGORIES.map((category) => (
@@ -50,7 +50,7 @@ export function RulesDialog({ onClose }: { onClose: () => void }): VNode {
       </table>
       <RuleList title="Other rules" rules={rules.filter(({ category }) => category === undefined)} />
       <RuleList title="Allowed in this session" rules={grants} />
-    </Dialog>
+    </Modal>
   );
 }
 

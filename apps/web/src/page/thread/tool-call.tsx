@@ -3,8 +3,8 @@ import type { VNode } from "preact";
 import { useState } from "preact/hooks";
 import { DiffCount, DiffView } from "../text/diff-view.tsx";
 import { plainOutput } from "../text/terminal-text.ts";
-import { duration, revealed } from "../ui/format.ts";
-import { diffIn, mainArgument } from "./argument.ts";
+import { duration, withVisibleSigns } from "../ui/format.ts";
+import { diffIn, knownArgument } from "./argument.ts";
 import { contentText } from "./content-text.ts";
 
 type Outcome = HarnessMessage["outcomes"][string];
@@ -53,7 +53,7 @@ export function ToolCallView({ call, outcome, active, isOver }: Props): VNode {
         </span>
         <span class="name">{call.toolName}</span>
         <span class="argument" dir="auto">
-          {revealed(mainArgument(args))}
+          {withVisibleSigns(knownArgument(args))}
         </span>
         {diff !== null && <DiffCount diff={diff} />}
         <span class="state">{outcome && state !== "unknown" ? duration(outcome.durationMs) : WORDS[state]}</span>
@@ -80,7 +80,7 @@ function CallDetails({
   const output = outcome ? contentText(outcome.result.content) : (active?.output ?? "");
   return (
     <div class="call-details">
-      {diff === null && <pre class="arguments">{revealed(JSON.stringify(args, null, 2))}</pre>}
+      {diff === null && <pre class="arguments">{withVisibleSigns(JSON.stringify(args, null, 2))}</pre>}
       {diff !== null && <DiffView diff={diff} label="Changes" />}
       {output !== "" && diff === null && (
         <pre class="output" tabIndex={0} aria-label="Output">

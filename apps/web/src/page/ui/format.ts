@@ -30,7 +30,7 @@ export function when(at: number, now: number): string {
 }
 
 /** Shows characters that a reader can't see or that change the direction of a text, as their code points. */
-export const revealed = (text: string): string =>
+export const withVisibleSigns = (text: string): string =>
   text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (sign) =>
     sign === "\n" || sign === "\t" ? sign : `⟨U+${sign.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0")}⟩`,
   );

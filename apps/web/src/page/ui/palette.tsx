@@ -1,6 +1,6 @@
 import type { VNode } from "preact";
 import { useMemo, useState } from "preact/hooks";
-import { Dialog } from "./dialog.tsx";
+import { Modal } from "./modal.tsx";
 
 /** Something that can be done now. */
 export interface PaletteCommand {
@@ -32,7 +32,7 @@ export function Palette({ commands, onClose }: { commands: readonly PaletteComma
     }
   };
   return (
-    <Dialog title="Commands" onClose={onClose}>
+    <Modal title="Commands" onClose={onClose}>
       <input
         class="palette-input"
         type="text"
@@ -65,7 +65,7 @@ export function Palette({ commands, onClose }: { commands: readonly PaletteComma
         ))}
       </ul>
       {found.length === 0 && <p class="nothing">No command has these letters.</p>}
-    </Dialog>
+    </Modal>
   );
 }
 

@@ -7,17 +7,13 @@ export function useWaitingTitle(count: number): void {
     document.title = count > 0 ? `(${count}) Cinch` : "Cinch";
     const isNew = count > before.current;
     before.current = count;
-    if (isNew && document.hidden && "Notification" in globalThis && Notification.permission === "granted")
-      new Notification("Cinch waits for you", {
-        body: count === 1 ? "One question" : `${count} questions`,
-        tag: "cinch",
-      });
+    if (isNew && document.hidden) notifyOfWaiting(count);
   }, [count]);
 }
 
-function notify(count: number): void {
+function notifyOfWaiting(count: number): void {
   if (!("Notification" in globalThis) || Notification.permission !== "granted") return;
   const body = count === 1 ? "One question" : `${count} questions`;
   const notification = new Notification("Cinch waits for you", { body, tag: "cinch" });
-  notification.onclick = () => window.focus();
+  notification.addEventListener("click", () => window.focus());
 }

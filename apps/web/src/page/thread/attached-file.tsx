@@ -7,7 +7,7 @@ import { Link } from "../text/markdown.tsx";
 /** Pictures that a browser draws without running anything in them. */
 const PICTURES = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
 
-export function Attachment({ file }: { file: FilePart }): VNode {
+export function AttachedFile({ file }: { file: FilePart }): VNode {
   const name = file.filename ?? file.mediaType;
   if (file.url !== undefined) return <Link href={file.url}>{name}</Link>;
   return PICTURES.has(file.mediaType) && file.blob !== undefined ? (

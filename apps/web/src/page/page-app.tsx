@@ -9,16 +9,16 @@ import { RulesDialog } from "./thread/rules-dialog.tsx";
 import { ThreadView } from "./thread/thread-view.tsx";
 import { SeatProvider } from "./page-context.ts";
 import { ThreadList } from "./threads/thread-list.tsx";
-import { Connection } from "./ui/connection.tsx";
+import { ConnectionNotice } from "./ui/connection-notice.tsx";
 import { Notices, type Notice } from "./ui/notices.tsx";
 import { Palette } from "./ui/palette.tsx";
-import { Welcome } from "./welcome.tsx";
+import { WelcomeView } from "./welcome-view.tsx";
 import { useWaitingTitle } from "./ui/waiting-title.ts";
 
 /** So long can a deletion be undone: until then, nothing is deleted. */
 const UNDO_MS = 5_000;
 
-export function App({ client, info }: { client: Client; info: ServerInfo }): VNode {
+export function PageApp({ client, info }: { client: Client; info: ServerInfo }): VNode {
   const [threadId, setThreadId] = useThreadInAddress();
   const [seat, setSeat] = useState<RemoteSession | null>(null);
   const [open, setOpen] = useState<"palette" | "rules" | null>(null);
@@ -98,7 +98,7 @@ export function App({ client, info }: { client: Client; info: ServerInfo }): VNo
   const shown = seat && seat.getCurrentThreadId() === threadId ? seat : null;
   return (
     <PageProvider value={context}>
-      <Connection client={client} />
+      <ConnectionNotice client={client} />
       <div class={`page ${isListOpen ? "list-open" : ""} ${isSideOpen ? "side-open" : ""}`}>
         <ThreadList current={threadId} hidden={hidden} onDelete={remove} />
         {shown ? (
@@ -110,7 +110,7 @@ export function App({ client, info }: { client: Client; info: ServerInfo }): VNo
             onPalette={() => setOpen("palette")}
           />
         ) : (
-          <Welcome isLoading={threadId !== null} onThreads={() => setListOpen(!isListOpen)} pending={pending} />
+          <WelcomeView isLoading={threadId !== null} onThreads={() => setListOpen(!isListOpen)} pending={pending} />
         )}
       </div>
       {open === "palette" && <Palette commands={commands} onClose={() => setOpen(null)} />}

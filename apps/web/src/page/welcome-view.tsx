@@ -12,7 +12,7 @@ interface Props {
 const DRAFT = "cinch-draft-new";
 
 /** Without a thread: what waits, and a place to begin. The first message creates the thread. */
-export function Welcome({ isLoading, onThreads, pending }: Props): VNode {
+export function WelcomeView({ isLoading, onThreads, pending }: Props): VNode {
   const { client, open } = usePage();
   const run = useCommand();
   const [text, setText] = useState(() => localStorage.getItem(DRAFT) ?? "");

@@ -3,7 +3,7 @@ import type { VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
 
 /** Says when what is shown may be old. */
-export function Connection({ client }: { client: Client }): VNode | null {
+export function ConnectionNotice({ client }: { client: Client }): VNode | null {
   const [state, setState] = useState(() => (client as any).connection ?? "online");
   useEffect(() => (client as any).onConnection?.(setState), [client]);
   if (state === "online") return null;

@@ -6,7 +6,7 @@ import { useSeat } from "../page-context.ts";
 import { duration } from "../ui/format.ts";
 
 /** What the thread is doing, or why it does nothing. A wait for the user never looks like work. */
-export function Activity(): VNode | null {
+export function ActivityLine(): VNode | null {
   const seat = useSeat();
   const display = useThread(seat);
   const text = activityOf(display);

@@ -2,7 +2,7 @@ import type { ComponentChildren, VNode } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 
 /** A dialog of the browser: Esc closes it, and the focus returns to where it was. */
-export function Dialog({
+export function Modal({
   title,
   onClose,
   children,

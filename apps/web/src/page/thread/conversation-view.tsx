@@ -4,7 +4,7 @@ import { useThread } from "@cinch/client/react";
 import type { VNode } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { useCommand, useSeat } from "../page-context.ts";
-import { Activity } from "./activity.tsx";
+import { ActivityLine } from "./activity-line.tsx";
 import { MessageView } from "./message.tsx";
 
 const NO_CALLS: Readonly<Record<string, ActiveTool>> = {};
@@ -74,7 +74,7 @@ export function ConversationView({ onRewind }: { onRewind: (message: HarnessMess
           </Entry>
         ))}
         {currentMessage && <MessageView message={currentMessage} active={NO_CALLS} isStreaming isOver={false} />}
-        <Activity />
+        <ActivityLine />
       </div>
       {!isAtEnd && (
         <button
