@@ -79,7 +79,10 @@ test("a page that is reloaded in the middle of an answer shows the whole answer"
   await begin(tab, "Go");
   await tab.waitForSelector(".message.assistant");
   await tab.reload();
-  await tab.waitForFunction((end) => (document.querySelector(".conversation")?.textContent ?? "").includes(end), text.trim());
+  await tab.waitForFunction(
+    (end) => (document.querySelector(".conversation")?.textContent ?? "").includes(end),
+    text.trim(),
+  );
   assert.equal(await tab.locator(".message.assistant").count(), 1);
 });
 

@@ -19,7 +19,11 @@ export const TOKEN = "page-token";
 /** The page on a real server, for a caller with a token. Both are closed at the end of the test. */
 export async function servedPage({ model, tools = {}, storage = memoryStore(), harness: config, port = 0 }: Options) {
   const agent = new Agent({ name: "tester", model, instructions: "SECRET INSTRUCTIONS", tools });
-  const harness = new Harness({ id: "page-test", agent, storage, ...config });
+  const modes = [
+    { id: "plan", agent, transitionsTo: "build" },
+    { id: "build", agent },
+  ];
+  const harness = new Harness({ id: "page-test", modes, defaultModeId: "build", storage, ...config });
   await harness.init();
   const holders = [{ sha256: tokenHash(TOKEN), resourceId: "default", by: "ann", may: ROLES }];
   const server: CinchServer = createServer({ harness, authenticate: bearerTokens(() => holders), page: await page });

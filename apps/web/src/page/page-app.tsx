@@ -23,7 +23,7 @@ export function PageApp({ client, info }: { client: Client; info: ServerInfo }):
   const [seat, setSeat] = useState<RemoteSession | null>(null);
   const [open, setOpen] = useState<"palette" | "rules" | null>(null);
   const [isListOpen, setListOpen] = useState(false);
-  const [isSideOpen, setSideOpen] = useState(() => matchMedia("(min-width: 1100px)").matches);
+  const [isSideOpen, setSideOpen] = useSide();
   const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set());
   const { notices, report, notify, close } = useNotices();
   const pending = usePending(client);
@@ -122,6 +122,18 @@ export function PageApp({ client, info }: { client: Client; info: ServerInfo }):
       <Notices notices={notices} onClose={close} />
     </PageProvider>
   );
+}
+
+/** What stands beside the conversation is open where there is room for it, and the user may open it anywhere. */
+function useSide(): [boolean, (isOpen: boolean) => void] {
+  const [hasRoom] = useState(() => matchMedia("(min-width: 1100px)"));
+  const [isOpen, setOpen] = useState(hasRoom.matches);
+  useEffect(() => {
+    const onChange = () => setOpen(hasRoom.matches);
+    hasRoom.addEventListener("change", onChange);
+    return () => hasRoom.removeEventListener("change", onChange);
+  }, [hasRoom]);
+  return [isOpen, setOpen];
 }
 
 /** The thread that the address names: a reload and a link lead to it. */

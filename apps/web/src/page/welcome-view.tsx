@@ -40,7 +40,7 @@ export function WelcomeView({ isLoading, onThreads, pending }: Props): VNode {
         <p>Opening the thread…</p>
       ) : (
         <div class="column">
-          <h2>What shall we do?</h2>
+          <h1>What shall we do?</h1>
           <form
             class="composer"
             onSubmit={(event) => {
@@ -75,7 +75,7 @@ export function WelcomeView({ isLoading, onThreads, pending }: Props): VNode {
           </form>
           {pending.length > 0 && (
             <section class="waiting">
-              <h3>Waits for you</h3>
+              <h2>Waits for you</h2>
               <ul>
                 {pending.map(({ threadId, rootThreadId, toolCallId, title, toolName }) => (
                   <li key={threadId + toolCallId}>

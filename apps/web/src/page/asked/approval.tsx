@@ -39,9 +39,9 @@ export function Approval({ approval }: { approval: PendingApproval }): VNode {
   };
   return (
     <div class="approval">
-      <h3>
+      <h2>
         {QUESTIONS[category] ?? `Run ${toolName}?`} <span class="tool">{toolName}</span>
-      </h3>
+      </h2>
       {skill && <p class="why">The skill {skill} does not list this tool.</p>}
       <WhatRuns approval={approval} />
       {form ? (

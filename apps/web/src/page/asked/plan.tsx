@@ -16,7 +16,7 @@ export function Plan({ suspension }: { suspension: PendingSuspension }): VNode {
   const next = info.modes.find(({ id }) => id === seat.getCurrentModeId())?.transitionsTo;
   return (
     <div class="plan">
-      <h3>{title ?? "Carry out this plan?"}</h3>
+      <h2>{title ?? "Carry out this plan?"}</h2>
       <div class="plan-text">
         <Markdown text={plan} />
       </div>

@@ -13,7 +13,7 @@ const SIGNS = { added: "+", removed: "−", same: " ", hunk: " ", note: " " } as
 export function DiffView({ diff, label }: { diff: string; label: string }): VNode {
   const lines = useMemo(() => diffLines(diff), [diff]);
   return lines.length <= SHORT ? (
-    <div class="diff" tabIndex={0} role="region" aria-label={label} dir="ltr">
+    <div class="diff" tabIndex={0} role="group" aria-label={label} dir="ltr">
       <Rows lines={lines} />
     </div>
   ) : (
@@ -29,7 +29,7 @@ function LongDiff({ lines, label }: { lines: readonly DiffLine[]; label: string 
     <div
       class="diff long"
       tabIndex={0}
-      role="region"
+      role="group"
       aria-label={`${label}, ${lines.length} lines`}
       dir="ltr"
       onScroll={({ currentTarget }) => setTop(currentTarget.scrollTop)}

@@ -95,7 +95,7 @@ function Table({ table }: { table: Tokens.Table }): VNode {
     </Tag>
   );
   return (
-    <div class="table" tabIndex={0} role="region" aria-label="table">
+    <div class="table" tabIndex={0} role="group" aria-label="Table">
       <table>
         <thead>
           <tr>{table.header.map(cell("th"))}</tr>

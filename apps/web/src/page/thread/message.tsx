@@ -27,7 +27,7 @@ export const MessageView = memo(({ message, active, isStreaming = false, isOver 
     );
   return (
     <article class={`message ${role}`} aria-busy={isStreaming}>
-      <h3 class="sr-only">{role === "user" ? (message.by ?? "You") : "Agent"}</h3>
+      <h2 class="sr-only">{role === "user" ? (message.by ?? "You") : "Agent"}</h2>
       {role === "user" && message.by && <span class="author">{message.by}</span>}
       {content.map((part, at) => (
         <PartView key={at} part={part} message={message} active={active} isOver={isOver} />

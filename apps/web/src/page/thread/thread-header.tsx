@@ -30,11 +30,11 @@ export function ThreadHeader({ people, onThreads, onSide, onPalette }: Props): V
         ☰
       </button>
       {edited === null ? (
-        <h2>
+        <h1>
           <button type="button" class="title" dir="auto" title="Rename" onClick={() => setEdited(title)}>
             {title || "New thread"}
           </button>
-        </h2>
+        </h1>
       ) : (
         <input
           aria-label="Title"

@@ -25,7 +25,7 @@ export function ThreadList({ current, hidden, onDelete }: Props): VNode {
   return (
     <nav class="threads" aria-label="Threads">
       <div class="threads-top">
-        <h1>Cinch</h1>
+        <p class="brand">Cinch</p>
         <button type="button" onClick={() => open(null)}>
           New thread
         </button>
