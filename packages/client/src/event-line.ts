@@ -48,9 +48,11 @@ export class EventLine {
   async #run(): Promise<void> {
     const { signal } = this.#closing;
     while (!signal.aborted) {
+      const before = this.#ports.since();
       try {
         await this.#connect();
-        if (this.#isPolling) continue;
+        // Something in between may answer at once, with nothing new.
+        if (this.#isPolling && this.#ports.since() !== before) continue;
       } catch (error) {
         if (!isTemporary(error) && !signal.aborted) throw error;
         const isRefused = error instanceof CinchError && error.code === TOO_MANY_STREAMS;

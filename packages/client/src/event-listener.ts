@@ -4,10 +4,13 @@ import type { HarnessEvent } from "@cinch/core";
 export class EventListener {
   readonly #listener: (event: HarnessEvent) => unknown;
   #waiting: HarnessEvent[] | null = null;
+  readonly #report: (error: unknown) => void;
+  #wasReported = false;
   #isOver = false;
 
-  constructor(listener: (event: HarnessEvent) => unknown) {
+  constructor(listener: (event: HarnessEvent) => unknown, report: (error: unknown) => void) {
     this.#listener = listener;
+    this.#report = report;
   }
 
   push(event: HarnessEvent): void {
@@ -27,19 +30,23 @@ export class EventListener {
       for (let next = waiting.shift(); next; next = waiting.shift()) this.#call(next);
       this.#waiting = null;
     };
-    past.then(deliver, warn);
+    past.then(deliver, (error: unknown) => this.#failed(error));
   }
 
-  /** What a listener throws must reach neither the session nor other listeners. */
+  /** What a listener throws must reach neither the session nor other listeners. It is reported once: the report is an event, too. */
   #call(event: HarnessEvent): void {
     if (this.#isOver) return;
     try {
       const result = this.#listener(event);
-      if (result instanceof Promise) result.catch(warn);
+      if (result instanceof Promise) result.catch((error: unknown) => this.#failed(error));
     } catch (error) {
-      warn(error);
+      this.#failed(error);
     }
   }
-}
 
-const warn = (error: unknown): void => console.warn("A subscriber threw:", error);
+  #failed(error: unknown): void {
+    if (this.#wasReported) return;
+    this.#wasReported = true;
+    queueMicrotask(() => this.#report(error));
+  }
+}

@@ -38,8 +38,12 @@ export class RemoteSeat {
     const at = Date.now();
     if (error?.code === "THREAD_NOT_FOUND")
       this.#deliver({ type: "thread_deleted", threadId, at, previousThreadId: threadId });
-    else if (error) this.#deliver({ type: "info", threadId, at, message: error.message });
+    else if (error) this.inform(error.message);
     this.#move(null);
+  }
+
+  inform(message: string): void {
+    this.#deliver({ type: "info", threadId: this.#thread?.id ?? "", at: Date.now(), message });
   }
 
   async enter(threadId: string): Promise<void> {

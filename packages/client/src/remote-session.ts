@@ -85,7 +85,7 @@ export class RemoteSession<Values = StateValues> implements SessionFace<Values> 
     if (typeof listener !== "function")
       throw new CinchError("INVALID_INPUT", "subscribe() takes a function: it is called with each event.");
     const { thread, listeners } = this.#seat;
-    const one = new EventListener(listener);
+    const one = new EventListener(listener, (error) => this.#seat.inform(`A subscriber threw: ${String(error)}`));
     listeners.add(one);
     if (thread && since !== undefined) one.replay(thread.past(since));
     return () => {
@@ -214,7 +214,12 @@ export class RemoteSession<Values = StateValues> implements SessionFace<Values> 
 
   listThreads(query: Parameters<Session["listThreads"]>[0] = {}): Promise<ThreadRecord[]> {
     const { wire, queue } = this.#seat;
-    return queue.run(async () => (await wire.call<ThreadRecord[]>({ path: "/threads", query: { ...query } })).value);
+    return queue.run(async () => {
+      const { resourceId = this.resourceId, ...rest } = query;
+      // A client reaches the threads of its own resource only.
+      if (resourceId !== this.resourceId) return [];
+      return (await wire.call<ThreadRecord[]>({ path: "/threads", query: rest })).value;
+    });
   }
 
   readonly rewind: Session["rewind"] = (options) => this.#seat.command("rewind", options);

@@ -29,8 +29,6 @@ export class RemoteThread {
   readonly id: string;
   display: HarnessDisplayState;
   settings: ThreadSettings | undefined;
-  /** The names of the people at the thread. */
-  people: readonly string[] = [];
   /** Settles when the display is there. */
   readonly opened: Promise<void>;
   readonly #wire: Wire;
@@ -43,6 +41,7 @@ export class RemoteThread {
   #isClosed = false;
   /** From a rewind on, until its `resync`. */
   #held: WireEvent[] = [];
+  #people: readonly string[] | undefined;
 
   constructor(wire: Wire, id: string, ports: ThreadPorts) {
     this.id = id;
@@ -62,6 +61,11 @@ export class RemoteThread {
         if (!this.#isClosed) ports.lost(error);
       },
     });
+  }
+
+  /** The names of the people at the thread. */
+  get people(): readonly string[] {
+    return this.#people ?? [];
   }
 
   /** Settles when the subscribers know that the thread `threadId`, if it is this one, was deleted. */
@@ -122,11 +126,12 @@ export class RemoteThread {
       if (event.seq !== seq + 1 && event.type !== "thread_rewound") throw new Error(`Event ${seq + 1} is missing.`);
     }
     if (this.#isHeld(event)) return void this.#held.push(event);
+    const isFirst = !this.settings;
     this.#fold(event, control);
     for (const held of this.#held.splice(0)) this.#ports.deliver(held);
     this.#ports.deliver(event);
     if (event.type === "agent_end") this.#changed();
-    else this.#tick ??= setTimeout(() => this.#changed());
+    else if (!isFirst) this.#tick ??= setTimeout(() => this.#changed());
     this.#wake();
     if (event.type === "thread_deleted") this.#ports.lost(null);
   }
@@ -153,8 +158,9 @@ export class RemoteThread {
   }
 
   #met(people: readonly string[]): void {
-    this.people = people;
-    this.#tick ??= setTimeout(() => this.#changed());
+    // The session does not wait for the names that come first.
+    if (this.#people) this.#tick ??= setTimeout(() => this.#changed());
+    this.#people = people;
   }
 
   #changed(): void {

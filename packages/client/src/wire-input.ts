@@ -12,7 +12,7 @@ export function wireInput<T extends Input>(input: T): { inputId: string; body: u
   if (contents.length === 0) return { inputId, body };
   const form = new FormData();
   form.set("body", JSON.stringify(body));
-  for (const file of contents) form.append("files", blobOf(file), file.filename ?? "");
+  for (const file of contents) form.append("files", blobOf(file), file.filename ?? "blob");
   return { inputId, body: form };
 }
 

@@ -67,9 +67,10 @@ export class Wire {
   }
 
   async repeated<T>(request: WireRequest, read: (response: Response) => Promise<T>): Promise<T> {
+    const encoded = { ...request, body: encodedBody(request.body) };
     for (let tries = 0; ; tries++) {
       try {
-        return await this.attempt(request, read);
+        return await this.attempt(encoded, read);
       } catch (error) {
         if (!isTemporary(error)) throw error;
       }
@@ -132,7 +133,6 @@ export class Wire {
     const token = await this.#currentToken();
     const given = Object.entries(query).filter(([, value]) => value !== undefined);
     const search = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString();
-    const isForm = body instanceof FormData;
     const response = await this.#fetch(`${this.#base}${path}${search && `?${search}`}`, {
       method,
       signal,
@@ -140,9 +140,9 @@ export class Wire {
         ...(token && { authorization: `Bearer ${token}` }),
         ...(key && { "idempotency-key": key }),
         ...(stream && { accept: stream.accept }),
-        ...(body !== undefined && !isForm && { "content-type": "application/json" }),
+        ...(typeof body === "string" && { "content-type": "application/json" }),
       },
-      ...(body !== undefined && { body: isForm ? body : JSON.stringify(body) }),
+      ...(body !== undefined && { body: body as BodyInit }),
     });
     const version = response.headers.get("cinch-protocol");
     // A proxy in between answers for a server that is down.
@@ -152,6 +152,15 @@ export class Wire {
     }
     const found = version === null ? "is no Cinch server" : `speaks protocol ${version}, and this client ${PROTOCOL}`;
     throw new CinchError("INVALID_CONFIG", `The server at ${this.#base} ${found}. Use versions that belong together.`);
+  }
+}
+
+function encodedBody(body: unknown): unknown {
+  if (body === undefined || body instanceof FormData) return body;
+  try {
+    return JSON.stringify(body);
+  } catch (error) {
+    throw new CinchError("INVALID_INPUT", `Only JSON can be sent: ${String(error)}`, error);
   }
 }
 

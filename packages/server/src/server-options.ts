@@ -1,6 +1,7 @@
 import { checkKeys, CinchError, type Harness } from "@cinch/core";
 import type { Authenticate } from "./access/who.ts";
 import type { ServerLimits } from "./limits.ts";
+import type { WriteLog } from "./observe/log-line.ts";
 import type { Page } from "./page.ts";
 import type { MayAnswer } from "./routes/route.ts";
 
@@ -18,11 +19,13 @@ export interface ServerOptions {
   limits?: Partial<ServerLimits>;
   /** The ids of models that callers are offered. */
   models?: readonly string[];
+  /** Gets a line for each request, and two for each stream; default: failures of the server are printed to stderr. */
+  log?: WriteLog;
   /** A web page that is served at `/`, such as that of `@cinch/web`. */
   page?: Page;
 }
 
-const KEYS = ["harness", "authenticate", "mayAnswer", "hosts", "origins", "limits", "models", "page"];
+const KEYS = ["harness", "authenticate", "mayAnswer", "hosts", "origins", "limits", "models", "log", "page"];
 
 /** Throws `INVALID_CONFIG`. */
 export function checkOptions(options: ServerOptions): void {

@@ -3,13 +3,18 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connect } from "@cinch/client";
 import { Harness, type DurableEvent, type Session } from "@cinch/core";
-import { createServer } from "@cinch/server";
+import { bearerTokens, createServer, ROLES, tokenHash } from "@cinch/server";
 import { sqliteStore } from "@cinch/sqlite";
 import { FaultProxy, type FaultCounts } from "./fault-proxy.ts";
 import { randomTalk, verifyCommands } from "./random-talk.ts";
 import { Seeded } from "./seeded.ts";
 import { CountedTool, talkingConfig } from "./talking.ts";
 import { displaysOf, WatchedClient } from "./watched-client.ts";
+
+const TOKEN = "ann-token";
+const holders = [{ sha256: tokenHash(TOKEN), resourceId: "default", by: "ann", may: ROLES }];
+/** An answer that arrives twice is one only if a person with a name gave it. */
+const authenticate = bearerTokens(() => holders);
 
 /**
  * A random talk through a network that misbehaves, with one server or with two on one store. At each durable event the client must have
@@ -26,7 +31,7 @@ export async function gapRun({ seed, servers: count = 1 }: { seed: number; serve
   for (let at = 0; at < count; at++) {
     const harness = new Harness({ ...talkingConfig(tools), storage: sqliteStore({ path: join(folder, "store.db") }) });
     await harness.init();
-    const server = createServer({ harness });
+    const server = createServer({ harness, authenticate });
     ports.push((await server.listen()).port);
     harnesses.push(harness);
     cleanUp.defer(async () => {
@@ -35,7 +40,7 @@ export async function gapRun({ seed, servers: count = 1 }: { seed: number; serve
     });
   }
   const proxy = cleanUp.use(await FaultProxy.start({ target: () => random.pick(ports), random }));
-  const client = connect({ url: proxy.url });
+  const client = connect({ url: proxy.url, token: TOKEN });
   cleanUp.defer(() => client.close());
   const threadId = `gap-${seed}`;
   // A client that never reached its server says so at once.

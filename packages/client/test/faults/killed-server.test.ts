@@ -65,9 +65,9 @@ test("a client of a server that is killed again and again shows every event once
   await session.createThread({ id: "killed" });
   const watched = new WatchedClient(session);
   const random = new Seeded(7);
-  let isTalking = true;
-  const talking = randomTalk(session, random).finally(() => (isTalking = false));
-  for (let kills = 0; kills < 4 && isTalking; kills++) {
+  const talk = { isOver: false };
+  const talking = randomTalk(session, random).finally(() => (talk.isOver = true));
+  for (let kills = 0; kills < 4 && !talk.isOver; kills++) {
     await sleep(150 + random.below(200));
     await server.kill();
     await sleep(random.below(100));

@@ -5,14 +5,7 @@ import { CallsDraft } from "./call.ts";
 import type { ActiveSubagent, ActiveTool, HarnessDisplayState } from "./display-state.ts";
 import { asksPerson, isUnended, type OpenCall } from "./open-call.ts";
 import { isActiveSubagent } from "./active-subagents.ts";
-import {
-  newParts,
-  noProgress,
-  reduceParts,
-  reducePartsAll,
-  withoutLive,
-  type DisplayParts,
-} from "./display-parts.ts";
+import { newParts, noProgress, reduceParts, reducePartsAll, withoutLive, type DisplayParts } from "./display-parts.ts";
 import { isWaiting, newProgress, newTurn, reduceProgress, type OpenTurn, type Progress } from "./progress.ts";
 
 /** The states that a display state is computed from. */

@@ -1,9 +1,16 @@
 import type { Harness } from "@cinch/core";
 import { draining } from "../http/http-error.ts";
+import type { Metrics } from "../observe/metrics.ts";
 import { Feed } from "./feed.ts";
 import { encodeText } from "./frames.ts";
 import { ListStream } from "./list-stream.ts";
 import type { Watcher } from "./watcher.ts";
+
+interface FeedsPorts {
+  harness: Harness;
+  metrics: Metrics;
+  heartbeatMs: number;
+}
 
 interface OpenFeed {
   feed: Promise<Feed>;
@@ -13,15 +20,21 @@ interface OpenFeed {
 /** The feeds of the threads that are watched, and the streams of lists. A feed is open as long as a caller uses it. */
 export class Feeds {
   readonly #harness: Harness;
+  readonly #metrics: Metrics;
   readonly #feeds = new Map<string, OpenFeed>();
   readonly #lists = new Set<ListStream>();
   readonly #heartbeat: NodeJS.Timeout;
   #isClosed = false;
 
-  constructor(harness: Harness, heartbeatMs: number) {
+  constructor({ harness, metrics, heartbeatMs }: FeedsPorts) {
     this.#harness = harness;
+    this.#metrics = metrics;
     this.#heartbeat = setInterval(() => this.#beat(), heartbeatMs);
     this.#heartbeat.unref();
+  }
+
+  get size(): number {
+    return this.#feeds.size;
   }
 
   /** The feed of a thread, until `leave` is called. The caller's access to the thread is checked before. */
@@ -47,7 +60,7 @@ export class Feeds {
       this.#lists.delete(list);
       left();
     };
-    const list = new ListStream({ changes, left: leave });
+    const list = new ListStream({ changes, metrics: this.#metrics, left: leave });
     this.#lists.add(list);
     if (this.#isClosed) list.end();
     return list;
@@ -85,7 +98,7 @@ export class Feeds {
   }
 
   async #open(threadId: string): Promise<Feed> {
-    return new Feed(await this.#harness.createSession({ threadId }));
+    return new Feed(await this.#harness.createSession({ threadId }), this.#metrics);
   }
 
   #leave(threadId: string, open: OpenFeed): void {

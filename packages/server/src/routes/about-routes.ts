@@ -20,8 +20,20 @@ const seatOf = async (session: Session) => ({
   resourceId: session.resourceId,
 });
 
+const ABOUT = `This is a Cinch server: conversations with agents, over HTTP.
+GET /v1/openapi.json describes its routes. They need a token: "Authorization: Bearer …".
+docs/serving.md of Cinch says more.
+`;
+
 /** The routes about the server itself. `table`: all routes, for the document. */
 export const aboutRoutes = (table: () => readonly Route[]): readonly Route[] => [
+  {
+    method: "GET",
+    path: "/",
+    may: null,
+    summary: "What this server is, as text.",
+    handle: () => new Response(ABOUT, { headers: { "content-type": "text/plain; charset=utf-8" } }),
+  },
   {
     method: "GET",
     path: "/v1",

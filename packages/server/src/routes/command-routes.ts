@@ -19,6 +19,7 @@ import {
 
 interface Command {
   may: MayRole;
+  orMay?: MayRole;
   summary: string;
   body: z.ZodMiniType;
   run(session: Session, call: RouteCall): Promise<unknown>;
@@ -122,7 +123,8 @@ export const commandRoutes: readonly Route[] = [
   }),
   onThread("respondToToolSuspension", {
     may: "talk",
-    summary: "Answers a question. An answer to a plan needs the role `approve`.",
+    orMay: "approve",
+    summary: "Answers a question, which needs the role `talk`, or a plan, which needs `approve`.",
     body: WireSuspension,
     run: checkedSuspension,
   }),

@@ -4,6 +4,8 @@ import type { CallerLimits } from "../access/caller-limits.ts";
 import type { MayRole, Who } from "../access/who.ts";
 import type { Feeds } from "../feeds/feeds.ts";
 import type { ServerLimits } from "../limits.ts";
+import type { Metrics } from "../observe/metrics.ts";
+import type { RequestRecord } from "../observe/request-record.ts";
 import type { Seats } from "../seats.ts";
 
 /** The methods of a session that a route can stand for. */
@@ -22,6 +24,7 @@ export interface ServerParts {
   /** The ids of models that a caller can switch to, as the program lists them. */
   models: readonly string[];
   mayAnswer: MayAnswer | undefined;
+  metrics: Metrics;
   isDraining(): boolean;
 }
 
@@ -33,6 +36,7 @@ export interface RouteCall {
   body: unknown;
   who: Who;
   parts: ServerParts;
+  record: RequestRecord;
 }
 
 /**
@@ -48,6 +52,8 @@ export interface Route {
   serves?: SessionMethod;
   /** `null`: no token is needed. */
   may: MayRole | null;
+  /** Opens the route too: its handler checks which of the two it needs. */
+  orMay?: MayRole;
   query?: z.ZodMiniObject;
   body?: z.ZodMiniType;
   /** It answers 202 after `wait` seconds, and the work continues. Its handler returns a `LongWork`. */
@@ -56,3 +62,6 @@ export interface Route {
   takesFiles?: boolean;
   handle(call: RouteCall): unknown;
 }
+
+/** The path with its parameters as the OpenAPI document writes them: `/v1/threads/{threadId}`. */
+export const routePattern = ({ path }: Pick<Route, "path">): string => path.replaceAll(/:(\w+)/g, "{$1}");

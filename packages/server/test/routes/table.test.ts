@@ -39,7 +39,7 @@ test("no two routes have the same method and path, and each has a role or is ope
   assert.equal(new Set(keys).size, keys.length);
   assert.deepEqual(
     routeTable.filter(({ may }) => may === null).map(({ path }) => path),
-    ["/v1/health"],
+    ["/", "/v1/health"],
   );
   const changes = routeTable.filter(({ method }) => method !== "GET");
   assert.deepEqual(
