@@ -26,7 +26,7 @@ export function PageApp({ client, info }: { client: Client; info: ServerInfo }):
   const [isSideOpen, setSideOpen] = useSide();
   const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set());
   const { notices, report, notify, close } = useNotices();
-  const pending = usePending(client);
+  const pending = usePending(client) ?? [];
   useWaitingTitle(pending.length);
   const context = useMemo(
     (): PageContext => ({

@@ -1,4 +1,5 @@
 import { usePending, useThreads } from "@cinch/client/react";
+import type { Client } from "@cinch/client";
 import type { ThreadRecord } from "@cinch/core";
 import type { VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
@@ -18,8 +19,10 @@ export function ThreadList({ current, hidden, onDelete }: Props): VNode {
   const run = useCommand();
   const [query, setQuery] = useState("");
   const sought = useSettled(query.trim());
-  const threads = useThreads(client, sought === "" ? {} : { query: sought });
-  const pending = usePending(client);
+  const all = useThreads(client) ?? [];
+  const found = useFound(client, sought, all);
+  const threads = found ?? all;
+  const pending = usePending(client) ?? [];
   const waiting = new Set(pending.map(({ rootThreadId }) => rootThreadId));
   const shown = threads.filter(({ id, parentId }) => parentId === null && !hidden.has(id));
   return (
@@ -70,6 +73,21 @@ export function ThreadList({ current, hidden, onDelete }: Props): VNode {
       {shown.length === 0 && <p class="nothing">{sought === "" ? "No thread yet." : "Nothing found."}</p>}
     </nav>
   );
+}
+
+/** The threads that contain the words, searched again when a thread changes. `null`: nothing is sought. */
+function useFound(client: Client, query: string, all: readonly ThreadRecord[]): readonly ThreadRecord[] | null {
+  const { report } = usePage();
+  const [found, setFound] = useState<readonly ThreadRecord[] | null>(null);
+  useEffect(() => {
+    if (query === "") return setFound(null);
+    let isGone = false;
+    client.listThreads({ query, limit: 100 }).then((threads) => void (isGone || setFound(threads)), report);
+    return () => {
+      isGone = true;
+    };
+  }, [client, query, all, report]);
+  return found;
 }
 
 function Mark({ waits, isActive }: { waits: boolean; isActive: boolean }): VNode {
