@@ -152,8 +152,8 @@ export const serving = inPackage("packages/server", [
   {
     attacks: "streams: a watcher that joins gets again what is collected for the others",
     file: "feeds/feed.ts",
-    find: "if (this.#isTooLong(events)) return this.resync();\n    this.#seal();",
-    replace: "if (this.#isTooLong(events)) return this.resync();",
+    find: "if (isLong) return this.resync();\n    this.#seal();",
+    replace: "if (isLong) return this.resync();",
     tests: ["feeds/random-joins", "feeds/joining"],
   },
   {
