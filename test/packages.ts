@@ -12,7 +12,9 @@ export const folders = [
   "packages/workspace",
   "packages/memory",
   "packages/server",
+  "packages/client",
   "packages/testkit",
+  "apps/web",
   "apps/cli",
 ];
 

@@ -1,3 +1,4 @@
+import { gzipSync } from "node:zlib";
 import { HttpError } from "./http/http-error.ts";
 
 /** A file of the page, by its path such as `/app.js`; `/` is the page itself. */
@@ -42,5 +43,17 @@ export function pageResponse(page: Page, request: Request): Response | null {
     "permissions-policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
     "cache-control": file.immutable ? "public, max-age=31536000, immutable" : "no-cache",
   };
-  return new Response(request.method === "HEAD" ? null : file.bytes, { headers });
+  const takesGzip = /\bgzip\b/.test(request.headers.get("accept-encoding") ?? "");
+  const body = takesGzip ? compressedFile(file) : file.bytes;
+  const more = { vary: "accept-encoding", ...(takesGzip ? { "content-encoding": "gzip" } : {}) };
+  return new Response(request.method === "HEAD" ? null : body, { headers: { ...headers, ...more } });
+}
+
+const compressed = new WeakMap<PageFile, Uint8Array<ArrayBuffer>>();
+
+/** A file of the page never changes, so it is compressed once. */
+function compressedFile(file: PageFile): Uint8Array<ArrayBuffer> {
+  const known = compressed.get(file) ?? new Uint8Array(gzipSync(file.bytes));
+  compressed.set(file, known);
+  return known;
 }

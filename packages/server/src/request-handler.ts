@@ -26,7 +26,7 @@ interface HandlerPorts {
   sites: SiteRules;
   authenticate: Authenticate;
   log: WriteLog;
-  page: Page;
+  page: () => Promise<Page>;
 }
 
 interface Match {
@@ -68,7 +68,7 @@ export class RequestHandler {
     const { parts, sites, page } = this.#ports;
     checkHost(request, sites);
     // A link on any site may lead to the page: it holds nothing, and no site can look into it.
-    const file = pageResponse(page, request);
+    const file = isOfRoutes(request) ? null : pageResponse(await page(), request);
     if (file) return file;
     checkSite(request, sites);
     if (request.method === "OPTIONS") return preflight();
@@ -169,6 +169,8 @@ const isStream = ({ headers }: Response): boolean => headers.get("content-type")
 async function bytesOf(response: Response): Promise<Uint8Array<ArrayBuffer> | null> {
   return response.body && new Uint8Array(await response.arrayBuffer());
 }
+
+const isOfRoutes = (request: Request): boolean => pathOf(request).startsWith("/v1");
 
 /** The path below a prefix under which the server may be mounted. */
 function pathOf(request: Request): string {

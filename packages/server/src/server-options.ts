@@ -21,8 +21,8 @@ export interface ServerOptions {
   models?: readonly string[];
   /** Gets a line for each request, and two for each stream; default: failures of the server are printed to stderr. */
   log?: WriteLog;
-  /** A web page that is served at `/`, such as that of `@cinch/web`. */
-  page?: Page;
+  /** A web page that is served at `/`, such as `webPage` of `@cinch/web`. A function is called when a browser first asks for it. */
+  page?: Page | (() => Promise<Page>);
 }
 
 const KEYS = ["harness", "authenticate", "mayAnswer", "hosts", "origins", "limits", "models", "log", "page"];
