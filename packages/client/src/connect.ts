@@ -1,15 +1,7 @@
-import type {
-  Harness,
-  StateValues,
-  ThreadApproval,
-  ThreadListChange,
-  ThreadRecord,
-  ThreadSuspension,
-} from "@cinch/core";
-import { ThreadChanges } from "@cinch/core/remote";
-import { EventStream } from "./event-stream.ts";
+import type { Harness, StateValues, ThreadApproval, ThreadListChange, ThreadSuspension } from "@cinch/core";
+import { ListFeed } from "./list-feed.ts";
 import { RemoteSession, type RemotePorts, type ServerInfo } from "./remote-session.ts";
-import { Wire, type ConnectOptions } from "./wire.ts";
+import { Wire, type ConnectionState, type ConnectOptions } from "./wire.ts";
 
 /** A server, with the methods of a harness. Those for a thread are those of a default session. */
 export class Client<Values = StateValues> extends RemoteSession<Values> {
@@ -20,6 +12,7 @@ export class Client<Values = StateValues> extends RemoteSession<Values> {
 
   constructor(options: ConnectOptions) {
     const wire = new Wire(options);
+    wire.lists = new ListFeed(wire);
     const ports = { wire, info: () => this.#info, ready: () => this.init() };
     super(ports);
     this.#ports = ports;
@@ -63,33 +56,19 @@ export class Client<Values = StateValues> extends RemoteSession<Values> {
   /** The changes of the list of threads from now on. After a reconnect, all threads of the list count as changed. */
   async followThreads(): Promise<AsyncIterableIterator<ThreadListChange>> {
     await this.init();
-    const changes: ThreadChanges = new ThreadChanges(() => stream.close());
-    let known: Set<string> | undefined;
-    const list = async () => {
-      const { value } = await this.#wire.call<ThreadRecord[]>({ path: "/threads", query: { limit: 500 } });
-      const now = new Set(value.map(({ id }) => id));
-      const before = known;
-      known = now;
-      if (!before) return;
-      for (const thread of value) changes.push({ kind: "changed", thread });
-      for (const threadId of before) if (!now.has(threadId)) changes.push({ kind: "deleted", threadId });
-    };
-    let stream!: EventStream;
-    await new Promise<void>((resolve, reject) => {
-      const failed = (error: unknown) => {
-        changes.end();
-        reject(error as Error);
-      };
-      stream = new EventStream(this.#wire, {
-        path: "/events",
-        since: () => undefined,
-        isBusy: () => false,
-        connected: () => void list().then(resolve, failed),
-        take: (change) => changes.push(change as ThreadListChange),
-        refused: failed,
-      });
-    });
-    return changes;
+    return this.#wire.lists.follow();
+  }
+
+  /** Whether the server answered last. What is shown meanwhile may be old. */
+  get connection(): ConnectionState {
+    return this.#wire.connection;
+  }
+
+  /** Calls the listener when `connection` changes, until the function that it returns is called. */
+  onConnection(listener: (state: ConnectionState) => void): () => void {
+    const { watchers } = this.#wire;
+    watchers.add(listener);
+    return () => void watchers.delete(listener);
   }
 
   /** What is pending rejects with `CLOSED`. On the server everything continues. */

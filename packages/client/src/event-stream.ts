@@ -11,6 +11,8 @@ const TOO_MANY_STREAMS: string = "TOO_MANY";
 
 interface StreamPorts {
   path: string;
+  /** Whether the stream has to bring the changes of the list of threads, too. */
+  list?(): true | undefined;
   /** The last event that was taken. */
   since(): number | undefined;
   /** What streams is asked for often. */
@@ -85,7 +87,7 @@ export class EventStream {
     const stream = { accept: this.#isPolling ? "application/json" : "text/event-stream", signal: cut.signal };
     try {
       const read = this.#isPolling ? this.#polled : (response: Response) => this.#streamed(response, alive);
-      await this.#wire.attempt({ path, query: { since: since(), ...wait }, stream }, read);
+      await this.#wire.attempt({ path, query: { since: since(), list: this.#ports.list?.(), ...wait }, stream }, read);
     } finally {
       clearTimeout(timer);
       this.#closing.signal.removeEventListener("abort", end);
