@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { defineTool, memoryStore } from "@cinch/core";
 import { MemoryData } from "@cinch/core/store";
-import { call, hang, say, script } from "@cinch/testkit";
+import { call, fail, hang, inTurn, say, script } from "@cinch/testkit";
 import * as z from "zod";
 import { browserTests } from "../../../packages/testkit/test/browser.ts";
 import { begin, openTab, servedPage, TOKEN } from "./served-page.ts";
@@ -125,6 +125,7 @@ test("everything is reached by keyboard: the palette finds commands, and a threa
   await begin(tab, "Hi");
   await tab.waitForSelector("text=Hello.");
   await tab.keyboard.press("Control+k");
+  await tab.waitForSelector(".palette-input:focus");
   await tab.keyboard.type("yolo on");
   await tab.keyboard.press("Enter");
   await tab.waitForSelector(".yolo");
@@ -150,4 +151,58 @@ test("a rewind shows what it would change, and reverts the messages", async (con
   await tab.click("dialog >> text=Rewind >> nth=-1");
   await tab.waitForFunction(() => !(document.querySelector(".conversation")?.textContent ?? "").includes("Two."));
   assert.deepEqual(tab.problems, []);
+});
+
+test("a failed turn is tried again with a button, and an answer is copied and says when it was given", async (context) => {
+  await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+  await using served = await servedPage({
+    model: script(inTurn(fail(new Error("Out of order.")), say("It **works**."))),
+  });
+  const tab = await openTab(context, served.address);
+  await begin(tab, "Go");
+  await tab.click(".failure >> text=Try again");
+  await tab.waitForSelector("strong:has-text('works')");
+  assert.equal(await tab.locator(".failure").count(), 0);
+  await tab.hover(".entry.assistant");
+  await tab.click(".entry.assistant .actions >> text=Copy");
+  await tab.waitForSelector(".actions >> text=Copied");
+  assert.equal(await tab.evaluate(() => navigator.clipboard.readText()), "It **works**.");
+  assert.match((await tab.getAttribute(".entry.assistant time", "title"))!, /\d/);
+  assert.deepEqual(tab.problems, []);
+});
+
+test("a reader at the end stays there when a question takes room, and one who scrolled up stays where they are", async (context) => {
+  const long = "A line of a long answer.\n\n".repeat(60);
+  const model = script(
+    say(long),
+    call("execute", { command: "one" }),
+    call("execute", { command: "two" }),
+    say("Done."),
+  );
+  await using served = await servedPage({ model, tools: { execute } });
+  const tab = await openTab(context, served.address);
+  await begin(tab, "Tell me");
+  await tab.waitForSelector("text=A line of a long answer. >> nth=59");
+  await begin(tab, "Run it");
+  await tab.waitForSelector(".approval");
+  const distance = () =>
+    tab.evaluate(() => {
+      const { scrollHeight, scrollTop, clientHeight } = document.querySelector(".conversation")!;
+      return Math.round(scrollHeight - scrollTop - clientHeight);
+    });
+  await tab.waitForFunction(() => {
+    const { scrollHeight, scrollTop, clientHeight } = document.querySelector(".conversation")!;
+    return scrollHeight - scrollTop - clientHeight < 2;
+  });
+  assert.equal(await tab.locator(".to-end").count(), 0);
+  await tab.hover(".conversation");
+  await tab.mouse.wheel(0, -600);
+  await tab.waitForSelector(".to-end");
+  const top = await tab.evaluate(() => document.querySelector(".conversation")!.scrollTop);
+  await tab.click(".approval >> text=Approve");
+  await tab.waitForSelector(".will-run >> text=two");
+  assert.equal(await tab.evaluate(() => document.querySelector(".conversation")!.scrollTop), top);
+  await tab.click(".to-end");
+  await tab.waitForSelector(".to-end", { state: "detached" });
+  assert.ok((await distance()) < 60);
 });

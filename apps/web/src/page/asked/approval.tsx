@@ -91,7 +91,7 @@ export function Approval({ approval }: { approval: PendingApproval }): VNode {
           )}
           {may("always_allow_category") && (
             <button type="button" onClick={() => answer("always_allow_category")}>
-              Always allow “{category}”
+              Always allow every “{category}” tool
             </button>
           )}
           {!may("approve") && <p>Your token may not approve.</p>}

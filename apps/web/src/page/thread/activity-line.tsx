@@ -2,7 +2,7 @@ import { useThread } from "@cinch/client/react";
 import type { HarnessDisplayState } from "@cinch/core";
 import type { VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { useSeat } from "../page-context.ts";
+import { useCommand, useSeat } from "../page-context.ts";
 import { duration } from "../ui/format.ts";
 
 /** What the thread is doing, or why it does nothing. A wait for the user never looks like work. */
@@ -40,12 +40,20 @@ function activityOf({
   return currentMessage ? "Answers" : "Thinks";
 }
 
-const Ending = ({ error }: { error: HarnessDisplayState["lastError"] }): VNode | null =>
-  error && (
-    <p class="failure" role="alert">
-      {error.message}
-    </p>
+function Ending({ error }: { error: HarnessDisplayState["lastError"] }): VNode | null {
+  const seat = useSeat();
+  const run = useCommand();
+  return (
+    error && (
+      <div class="failure" role="alert">
+        <p>{error.message}</p>
+        <button type="button" onClick={() => run(() => seat.retry())}>
+          Try again
+        </button>
+      </div>
+    )
   );
+}
 
 /** Ticks once a second, while something runs. */
 function useNow(isTicking: boolean): number {

@@ -5,6 +5,7 @@ import type { VNode } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { useCommand, useSeat } from "../page-context.ts";
 import { ActivityLine } from "./activity-line.tsx";
+import { ConversationEntry } from "./conversation-entry.tsx";
 import { MessageView } from "./message.tsx";
 
 const NO_CALLS: Readonly<Record<string, ActiveTool>> = {};
@@ -32,9 +33,21 @@ export function ConversationView({ onRewind }: { onRewind: (message: HarnessMess
   // A rewind may have reverted what was loaded.
   const isShorter = messages.length < MESSAGES_SHOWN;
   useEffect(() => setOlder([]), [seat, isShorter]);
+  // A question or a longer composer leaves less room for the conversation.
+  useEffect(() => {
+    const box = list.current!;
+    const resized = new ResizeObserver(() => void (isAtEnd && (box.scrollTop = box.scrollHeight)));
+    resized.observe(box);
+    return () => resized.disconnect();
+  }, [isAtEnd]);
+  const top = useRef(0);
   const onScroll = () => {
     const { scrollTop, scrollHeight, clientHeight } = list.current!;
-    setAtEnd(scrollHeight - scrollTop - clientHeight < NEAR_END);
+    const isUp = scrollTop < top.current;
+    top.current = scrollTop;
+    if (scrollHeight - scrollTop - clientHeight < NEAR_END) setAtEnd(true);
+    // Only a reader scrolls up: what the page itself does leads to the end.
+    else if (isUp) setAtEnd(false);
   };
   const loadOlder = () =>
     run(async () => {
@@ -65,15 +78,19 @@ export function ConversationView({ onRewind }: { onRewind: (message: HarnessMess
           </button>
         )}
         {all.map((message, at) => (
-          <Entry key={message.id + message.seq} message={message} onRewind={onRewind}>
+          <ConversationEntry key={message.id + message.seq} message={message} onRewind={onRewind}>
             <MessageView
               message={message}
               active={at === all.length - 1 || hasActive(message, activeTools) ? activeTools : NO_CALLS}
               isOver={status === "idle" || at < all.length - 1}
             />
-          </Entry>
+          </ConversationEntry>
         ))}
-        {currentMessage && <MessageView message={currentMessage} active={NO_CALLS} isStreaming isOver={false} />}
+        {currentMessage && (
+          <div class={`entry ${currentMessage.role}`}>
+            <MessageView message={currentMessage} active={NO_CALLS} isStreaming isOver={false} />
+          </div>
+        )}
         <ActivityLine />
       </div>
       {!isAtEnd && (
@@ -91,28 +108,3 @@ export function ConversationView({ onRewind }: { onRewind: (message: HarnessMess
 
 const hasActive = (message: HarnessMessage, active: Readonly<Record<string, ActiveTool>>): boolean =>
   message.content.some((part) => part.type === "tool-call" && Object.hasOwn(active, part.toolCallId));
-
-function Entry({
-  message,
-  onRewind,
-  children,
-}: {
-  message: HarnessMessage;
-  onRewind: (message: HarnessMessage) => void;
-  children: VNode;
-}): VNode {
-  if (message.role !== "user") return children;
-  return (
-    <div class="entry">
-      {children}
-      <button
-        type="button"
-        class="quiet rewind"
-        onClick={() => onRewind(message)}
-        aria-label="Rewind to before this message"
-      >
-        ↶ Rewind
-      </button>
-    </div>
-  );
-}

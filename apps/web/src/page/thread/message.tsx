@@ -1,6 +1,7 @@
 import type { ActiveTool, HarnessMessage, Message, Part } from "@cinch/core";
 import type { VNode } from "preact";
 import { memo } from "preact/compat";
+import { usePage } from "../page-context.ts";
 import { Markdown } from "../text/markdown.tsx";
 import { AttachedFile } from "./attached-file.tsx";
 import { contentText } from "./content-text.ts";
@@ -18,6 +19,7 @@ interface Props {
 
 export const MessageView = memo(({ message, active, isStreaming = false, isOver }: Props): VNode => {
   const { role, content } = message;
+  const { by } = usePage().info;
   if (role === "note")
     return (
       <details class="note">
@@ -28,7 +30,7 @@ export const MessageView = memo(({ message, active, isStreaming = false, isOver 
   return (
     <article class={`message ${role}`} aria-busy={isStreaming}>
       <h2 class="sr-only">{role === "user" ? (message.by ?? "You") : "Agent"}</h2>
-      {role === "user" && message.by && <span class="author">{message.by}</span>}
+      {role === "user" && message.by && message.by !== by && <span class="author">{message.by}</span>}
       {content.map((part, at) => (
         <PartView key={at} part={part} message={message} active={active} isOver={isOver} />
       ))}

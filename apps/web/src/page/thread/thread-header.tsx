@@ -92,8 +92,11 @@ export function ThreadHeader({ people, onThreads, onSide, onPalette }: Props): V
           YOLO: nothing asks
         </button>
       )}
-      <button type="button" class="quiet" onClick={onPalette} title="Ctrl-K">
-        Commands
+      <button type="button" class="quiet" onClick={onPalette} title="Ctrl-K" aria-label="Commands">
+        <span class="only-wide">Commands</span>
+        <span class="only-narrow" aria-hidden="true">
+          ⌘
+        </span>
       </button>
       <button type="button" class="quiet" onClick={onSide} aria-label="Details">
         ⋯
