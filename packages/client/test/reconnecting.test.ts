@@ -141,6 +141,24 @@ test("a command whose answer is lost happens once, and commands stay in order", 
   await client.close();
 });
 
+test("a command that could not be sent at first is still before those after it", async () => {
+  await using at = await serving({ model: script(say("hi")) });
+  let failures = 2;
+  const { fetch } = faulty(({ init, pass }) =>
+    String(init.body).includes("first") && failures-- > 0 ? cut() : pass(),
+  );
+  const client = connect({ url: at.url, fetch });
+  await client.createThread();
+  await Promise.all(["first", "second", "third"].map((title) => client.renameThread({ title })));
+  const events = await client.listEvents();
+  assert.deepEqual(
+    events.flatMap((event) => (event.type === "thread_renamed" ? [event.title] : [])),
+    ["first", "second", "third"],
+  );
+  assert.equal(client.getDisplayState().title, "third");
+  await client.close();
+});
+
 test("a message is answered, although the server restarts in the middle of its turn", async () => {
   await using at = await serving({
     model: script(call("ask", { question: "?" }), say("done")),
