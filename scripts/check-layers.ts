@@ -10,8 +10,17 @@ const layers: Record<string, { imports: string[]; node: boolean }> = {
   "packages/server": { imports: ["@cinch/core"], node: true },
   "packages/client": { imports: ["@cinch/core"], node: false },
   "packages/testkit": { imports: ["@cinch/core", "@cinch/sqlite", "@cinch/workspace"], node: true },
+  "apps/web": { imports: ["@cinch/client", "@cinch/core"], node: true },
   "apps/cli": {
-    imports: ["@cinch/core", "@cinch/memory", "@cinch/server", "@cinch/sqlite", "@cinch/testkit", "@cinch/workspace"],
+    imports: [
+      "@cinch/core",
+      "@cinch/memory",
+      "@cinch/server",
+      "@cinch/sqlite",
+      "@cinch/testkit",
+      "@cinch/web",
+      "@cinch/workspace",
+    ],
     node: true,
   },
 };

@@ -14,6 +14,7 @@ export const folders = [
   "packages/server",
   "packages/client",
   "packages/testkit",
+  "apps/web",
   "apps/cli",
 ];
 

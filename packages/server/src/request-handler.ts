@@ -1,6 +1,6 @@
 import { PatternRouter } from "hono/router/pattern-router";
 import * as z from "zod/mini";
-import { checkSite, type SiteRules } from "./access/site-check.ts";
+import { checkHost, checkSite, type SiteRules } from "./access/site-check.ts";
 import { callerKey, type Authenticate, type Who } from "./access/who.ts";
 import { corsHeaders, preflight } from "./http/cors.ts";
 import { draining, HttpError } from "./http/http-error.ts";
@@ -11,6 +11,7 @@ import { valid } from "./http/valid.ts";
 import type { ServerLimits } from "./limits.ts";
 import type { WriteLog } from "./observe/log-line.ts";
 import { RequestRecord } from "./observe/request-record.ts";
+import { pageResponse, type Page } from "./page.ts";
 import { PROTOCOL } from "./protocol.ts";
 import { responseOf } from "./routes/at-seq.ts";
 import { LongWork } from "./routes/long-work.ts";
@@ -25,6 +26,7 @@ interface HandlerPorts {
   sites: SiteRules;
   authenticate: Authenticate;
   log: WriteLog;
+  page: () => Promise<Page>;
 }
 
 interface Match {
@@ -43,9 +45,13 @@ export class RequestHandler {
     for (const route of routeTable) this.#router.add(route.method, route.path, route);
   }
 
-  async handle(request: Request): Promise<Response> {
+  newRecord(method: string): RequestRecord {
     const { log, parts } = this.#ports;
-    const record = new RequestRecord({ log, metrics: parts.metrics }, request);
+    return new RequestRecord({ log, metrics: parts.metrics }, method);
+  }
+
+  async handle(request: Request): Promise<Response> {
+    const record = this.newRecord(request.method);
     const response = await this.#answer(request, record).catch((error: unknown) => record.failed(error));
     const headers = new Headers(response.headers);
     headers.set("cinch-protocol", String(PROTOCOL));
@@ -59,7 +65,11 @@ export class RequestHandler {
   }
 
   async #answer(request: Request, record: RequestRecord): Promise<Response> {
-    const { parts, sites } = this.#ports;
+    const { parts, sites, page } = this.#ports;
+    checkHost(request, sites);
+    // A link on any site may lead to the page: it holds nothing, and no site can look into it.
+    const file = isOfRoutes(request) ? null : pageResponse(await page(), request);
+    if (file) return file;
     checkSite(request, sites);
     if (request.method === "OPTIONS") return preflight();
     const path = pathOf(request);
@@ -159,6 +169,8 @@ const isStream = ({ headers }: Response): boolean => headers.get("content-type")
 async function bytesOf(response: Response): Promise<Uint8Array<ArrayBuffer> | null> {
   return response.body && new Uint8Array(await response.arrayBuffer());
 }
+
+const isOfRoutes = (request: Request): boolean => pathOf(request).startsWith("/v1");
 
 /** The path below a prefix under which the server may be mounted. */
 function pathOf(request: Request): string {

@@ -2,6 +2,7 @@ import { checkKeys, CinchError, type Harness } from "@cinch/core";
 import type { Authenticate } from "./access/who.ts";
 import type { ServerLimits } from "./limits.ts";
 import type { WriteLog } from "./observe/log-line.ts";
+import type { Page } from "./page.ts";
 import type { MayAnswer } from "./routes/route.ts";
 
 export interface ServerOptions {
@@ -20,9 +21,11 @@ export interface ServerOptions {
   models?: readonly string[];
   /** Gets a line for each request, and two for each stream; default: failures of the server are printed to stderr. */
   log?: WriteLog;
+  /** A web page that is served at `/`, such as `webPage` of `@cinch/web`. A function is called when a browser first asks for it. */
+  page?: Page | (() => Promise<Page>);
 }
 
-const KEYS = ["harness", "authenticate", "mayAnswer", "hosts", "origins", "limits", "models", "log"];
+const KEYS = ["harness", "authenticate", "mayAnswer", "hosts", "origins", "limits", "models", "log", "page"];
 
 /** Throws `INVALID_CONFIG`. */
 export function checkOptions(options: ServerOptions): void {
