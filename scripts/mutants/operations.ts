@@ -25,6 +25,13 @@ const ofServer = inPackage("packages/server", [
     tests: ["observe/log"],
   },
   {
+    attacks: "log: what Node refuses by itself is not in it",
+    file: "observe/unread-requests.ts",
+    find: "if (refusal) newRecord()",
+    replace: "if (refusal?.status === 0) newRecord()",
+    tests: ["observe/log"],
+  },
+  {
     attacks: "metrics: a caller that may only read gets them",
     file: "routes/metrics-route.ts",
     find: 'may: "manage"',

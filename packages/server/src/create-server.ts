@@ -10,6 +10,7 @@ import { Feeds } from "./feeds/feeds.ts";
 import { limitsOf } from "./limits.ts";
 import { printFailures } from "./observe/log-line.ts";
 import { Metrics } from "./observe/metrics.ts";
+import { recordUnread } from "./observe/unread-requests.ts";
 import { RequestHandler } from "./request-handler.ts";
 import type { ServerParts } from "./routes/route.ts";
 import { Seats } from "./seats.ts";
@@ -69,7 +70,7 @@ export function createServer(options: ServerOptions): CinchServer {
   async function node(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const problem = ambiguityOf(request);
     if (problem === undefined) return listener(request, response);
-    refuseAmbiguous(response, problem);
+    await refuseAmbiguous(response, problem, handler.newRecord(request.method ?? ""));
   }
 
   async function listen({ port = 0, host = "127.0.0.1" }: { port?: number; host?: string } = {}) {
@@ -84,6 +85,7 @@ export function createServer(options: ServerOptions): CinchServer {
       { headersTimeout: requestMs, requestTimeout: requestMs, connectionsCheckingInterval: Math.min(1_000, requestMs) },
       node,
     );
+    recordUnread(server, () => handler.newRecord(""));
     await new Promise<void>((resolve, reject) => {
       server.once("error", reject);
       server.listen(port, host, resolve);

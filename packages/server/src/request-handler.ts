@@ -42,9 +42,13 @@ export class RequestHandler {
     for (const route of routeTable) this.#router.add(route.method, route.path, route);
   }
 
-  async handle(request: Request): Promise<Response> {
+  newRecord(method: string): RequestRecord {
     const { log, parts } = this.#ports;
-    const record = new RequestRecord({ log, metrics: parts.metrics }, request);
+    return new RequestRecord({ log, metrics: parts.metrics }, method);
+  }
+
+  async handle(request: Request): Promise<Response> {
+    const record = this.newRecord(request.method);
     const response = await this.#answer(request, record).catch((error: unknown) => record.failed(error));
     const headers = new Headers(response.headers);
     headers.set("cinch-protocol", String(PROTOCOL));
