@@ -8,7 +8,6 @@ import { IdempotentAnswers } from "./http/idempotent-answers.ts";
 import { isMultipart, multipartBody } from "./http/multipart-body.ts";
 import { jsonBody } from "./http/read-body.ts";
 import { valid } from "./http/valid.ts";
-import type { ServerLimits } from "./limits.ts";
 import type { WriteLog } from "./observe/log-line.ts";
 import { RequestRecord } from "./observe/request-record.ts";
 import { pageResponse, type Page } from "./page.ts";
@@ -95,7 +94,7 @@ export class RequestHandler {
     for (const [name, value] of Object.entries(params)) checkParam(name, value);
     record.concerns(params["threadId"]);
     const query = queryOf(route, new URL(request.url).searchParams);
-    const body = route.body && valid(route.body, await bodyOf(request, route, parts.limits));
+    const body = route.body && valid(route.body, await bodyOf(request, { route, who, parts }));
     const { wait, ...asked } = query;
     const work = async () => {
       const answer = await route.handle({ request, params, query, body, who, parts, record });
@@ -156,11 +155,15 @@ const IdempotencyKey = z
   .string()
   .check(z.regex(/^[\x21-\x7e]{1,200}$/, "Idempotency-Key must be 1 to 200 visible ASCII characters"));
 
-function bodyOf(request: Request, { takesFiles = false }: Route, limits: ServerLimits): Promise<unknown> {
-  const { bodyBytes: bytes, fileBytes, requestMs: ms } = limits;
-  return takesFiles && isMultipart(request)
-    ? multipartBody(request, { bytes: fileBytes, ms })
-    : jsonBody(request, { bytes, ms });
+async function bodyOf(request: Request, { route, who, parts }: { route: Route } & Pick<RouteCall, "who" | "parts">) {
+  const { bodyBytes: bytes, fileBytes, requestMs: ms } = parts.limits;
+  if (!route.takesFiles || !isMultipart(request)) return jsonBody(request, { bytes, ms });
+  const isRead = parts.callers.form(who);
+  try {
+    return await multipartBody(request, { bytes: fileBytes, ms });
+  } finally {
+    isRead();
+  }
 }
 
 const isStream = ({ headers }: Response): boolean => headers.get("content-type") === "text/event-stream";
