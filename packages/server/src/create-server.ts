@@ -9,6 +9,7 @@ import { Feeds } from "./feeds/feeds.ts";
 import { limitsOf } from "./limits.ts";
 import { RequestHandler } from "./request-handler.ts";
 import type { ServerParts } from "./routes/route.ts";
+import { routesWith } from "./routes/table.ts";
 import { Seats } from "./seats.ts";
 import { checkOptions, type ServerOptions } from "./server-options.ts";
 
@@ -45,6 +46,7 @@ export function createServer(options: ServerOptions): CinchServer {
     limits,
     models: options.models ?? [],
     mayAnswer: options.mayAnswer,
+    routes: routesWith(options.adapters ?? []),
     isDraining: () => draining !== undefined,
   };
   const handler = new RequestHandler({ parts, sites, authenticate: options.authenticate ?? everyCaller });

@@ -13,7 +13,6 @@ import type { ServerLimits } from "./limits.ts";
 import { PROTOCOL } from "./protocol.ts";
 import { checkRole } from "./routes/role.ts";
 import type { Route, ServerParts } from "./routes/route.ts";
-import { routeTable } from "./routes/table.ts";
 import { PathId } from "./routes/wire-schemas.ts";
 
 interface HandlerPorts {
@@ -35,7 +34,7 @@ export class RequestHandler {
 
   constructor(ports: HandlerPorts) {
     this.#ports = ports;
-    for (const route of routeTable) this.#router.add(route.method, route.path, route);
+    for (const route of ports.parts.routes) this.#router.add(route.method, route.path, route);
   }
 
   async handle(request: Request): Promise<Response> {
@@ -117,11 +116,11 @@ const IdempotencyKey = z
   .string()
   .check(z.regex(/^[\x21-\x7e]{1,200}$/, "Idempotency-Key must be 1 to 200 visible ASCII characters"));
 
-function bodyOf(request: Request, { takesFiles = false }: Route, limits: ServerLimits): Promise<unknown> {
-  const { bodyBytes: bytes, fileBytes, requestMs: ms } = limits;
-  return takesFiles && isMultipart(request)
+function bodyOf(request: Request, route: Route, limits: ServerLimits): Promise<unknown> {
+  const { bodyBytes, fileBytes, requestMs: ms } = limits;
+  return route.takesFiles && isMultipart(request)
     ? multipartBody(request, { bytes: fileBytes, ms })
-    : jsonBody(request, { bytes, ms });
+    : jsonBody(request, { bytes: route.hasLargeBody ? fileBytes : bodyBytes, ms });
 }
 
 function responseOf(answer: unknown): Response {

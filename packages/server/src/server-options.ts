@@ -1,7 +1,7 @@
 import { checkKeys, CinchError, type Harness } from "@cinch/core";
 import type { Authenticate } from "./access/who.ts";
 import type { ServerLimits } from "./limits.ts";
-import type { MayAnswer } from "./routes/route.ts";
+import { ADAPTERS, type AdapterName, type MayAnswer } from "./routes/route.ts";
 
 export interface ServerOptions {
   /** It stays open when the server closes. */
@@ -17,15 +17,21 @@ export interface ServerOptions {
   limits?: Partial<ServerLimits>;
   /** The ids of models that callers are offered. */
   models?: readonly string[];
+  /** Other protocols that the server speaks: "ai-sdk" (`useChat`), "ag-ui"; default: none. */
+  adapters?: readonly AdapterName[];
 }
 
-const KEYS = ["harness", "authenticate", "mayAnswer", "hosts", "origins", "limits", "models"];
+const KEYS = ["harness", "authenticate", "mayAnswer", "hosts", "origins", "limits", "models", "adapters"];
 
 /** Throws `INVALID_CONFIG`. */
 export function checkOptions(options: ServerOptions): void {
   checkKeys("createServer", options, KEYS);
   if (typeof options.harness?.createSession !== "function")
     throw new CinchError("INVALID_CONFIG", "createServer: harness must be a Harness.");
+  for (const adapter of options.adapters ?? []) {
+    if (!ADAPTERS.includes(adapter))
+      throw new CinchError("INVALID_CONFIG", `createServer: "${adapter}" is no adapter: use ${ADAPTERS.join(", ")}.`);
+  }
   for (const origin of options.origins ?? []) {
     if (!URL.canParse(origin) || new URL(origin).origin !== origin)
       throw new CinchError(

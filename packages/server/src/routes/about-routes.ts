@@ -14,8 +14,8 @@ const shownMode = ({ id, name, agent, additionalTools, availableTools, transitio
 
 const modesOf = async (session: Session) => (await session.listModes()).map(shownMode);
 
-/** The routes about the server itself. `table`: all routes, for the document. */
-export const aboutRoutes = (table: () => readonly Route[]): readonly Route[] => [
+/** The routes about the server itself. */
+export const aboutRoutes: readonly Route[] = [
   {
     method: "GET",
     path: "/v1",
@@ -44,6 +44,6 @@ export const aboutRoutes = (table: () => readonly Route[]): readonly Route[] => 
     path: "/v1/openapi.json",
     may: "read",
     summary: "This table as an OpenAPI document.",
-    handle: () => openApiOf(table()),
+    handle: ({ parts }) => openApiOf(parts.routes),
   },
 ];
