@@ -1,3 +1,4 @@
+import { aguiRoutes } from "../adapters/ag-ui/agui-routes.ts";
 import { chatRoutes } from "../adapters/ai-sdk/chat-routes.ts";
 import { aboutRoutes } from "./about-routes.ts";
 import { eventRoutes } from "./event-routes.ts";
@@ -14,6 +15,7 @@ export const routeTable: readonly Route[] = [
   ...commandRoutes,
   ...eventRoutes,
   ...chatRoutes,
+  ...aguiRoutes,
 ];
 
 /** The routes of a server with these adapters. */

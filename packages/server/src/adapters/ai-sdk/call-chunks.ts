@@ -1,4 +1,5 @@
 import type { Json } from "@cinch/core";
+import { questionId } from "../given-answers.ts";
 import {
   callOf,
   newCall,
@@ -13,8 +14,6 @@ import type { ToolOutputValue, UiChunk } from "./ui-chunk.ts";
 
 /** As much of an output as the display keeps. */
 const PRINTED_CHARS = 8_000;
-
-export const approvalIdOf = (key: string, seq: number): string => `${key}.${seq}`;
 
 /** A call that was approved runs: it must not look as if it still asked. */
 export function ofToolStart(state: ChunkState, { toolCallId }: EventOf<"tool_start">): ChunkStep {
@@ -81,7 +80,7 @@ export interface Approval {
 
 /** Shown twice, an approval is the same. What runs is shown whole. */
 export function ofApproval(state: ChunkState, { key, toolName, args, seq, descriptor }: Approval): ChunkStep {
-  const approvalId = approvalIdOf(key, seq);
+  const approvalId = questionId(key, seq);
   const known = callOf(state, key);
   if (known?.approvalId === approvalId) return [state, []];
   const call = { ...(known ?? newCall(toolName)), toolName, input: args, isCut: false, approvalId, hasOutput: false };

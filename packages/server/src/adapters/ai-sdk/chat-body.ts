@@ -2,7 +2,7 @@ import type { HarnessDisplayState, InputFile, PendingApproval, PendingSuspension
 import * as z from "zod/mini";
 import { HttpError } from "../../http/http-error.ts";
 import { PathId } from "../../routes/wire-schemas.ts";
-import { approvalIdOf } from "./call-chunks.ts";
+import { callKey, questionId } from "../given-answers.ts";
 import { newCall, type ToolPartState } from "./chunk-state.ts";
 
 const UiPartBody = z.looseObject({ type: z.string() });
@@ -68,15 +68,14 @@ type Pending = Pick<HarnessDisplayState, "pendingApprovals" | "pendingSuspension
  */
 export function answersIn(message: UiMessageBody, { threadId, ...pending }: Pending): ChatAnswer[] {
   const seen = cursorOf(message) ?? 0;
-  const keyOf = (one: PendingApproval | PendingSuspension) =>
-    one.threadId === threadId ? one.toolCallId : `${one.threadId}:${one.toolCallId}`;
+  const keyOf = (one: PendingApproval | PendingSuspension) => callKey(one, threadId);
   const partOf = (key: string): Record<string, unknown> =>
     message.parts.findLast(({ toolCallId }) => toolCallId === key) ?? {};
   const approvals = Object.values(pending.pendingApprovals).flatMap((one): ChatAnswer[] => {
     const key = keyOf(one);
     const { state, approval } = partOf(key);
     const { id, approved, reason } = (approval ?? {}) as { id?: unknown; approved?: unknown; reason?: unknown };
-    if (state !== "approval-responded" || id !== approvalIdOf(key, one.seq) || typeof approved !== "boolean") return [];
+    if (state !== "approval-responded" || id !== questionId(key, one.seq) || typeof approved !== "boolean") return [];
     return [{ kind: "approval", pending: one, approved, reason: typeof reason === "string" ? reason : undefined }];
   });
   const questions = Object.values(pending.pendingSuspensions).flatMap((one): ChatAnswer[] => {

@@ -1,7 +1,7 @@
-import { CinchError, type ApprovalAnswer, type Session, type SuspensionAnswer } from "@cinch/core";
-import { checkedApproval, checkedSuspension } from "../../routes/answers.ts";
+import type { Session } from "@cinch/core";
 import { checkRole } from "../../routes/role.ts";
 import type { RouteCall } from "../../routes/route.ts";
+import { giveData, giveDecision } from "../given-answers.ts";
 import { newestEvent } from "../turn-events.ts";
 import { answersIn, inputOf, turnMessage, type ChatAnswer, type ChatBody } from "./chat-body.ts";
 
@@ -10,27 +10,15 @@ export async function answerAll(session: Session, call: RouteCall): Promise<void
   const display = session.getDisplayState();
   const message = display.turnId === null ? undefined : turnMessage(call.body as ChatBody, display.turnId);
   const answers = message ? answersIn(message, display) : [];
-  for (const answer of answers) await answerOne(session, call, answer).catch(unlessAnswered);
+  for (const answer of answers) await answerOne(session, call, answer);
 }
 
 function answerOne(session: Session, call: RouteCall, answer: ChatAnswer): Promise<void> {
-  const { toolCallId, threadId, seq } = answer.pending;
-  const address = { toolCallId, threadId };
-  if (answer.kind === "question") {
-    const body: SuspensionAnswer = { ...address, seq, resumeData: answer.output };
-    return checkedSuspension(session, { ...call, body });
-  }
-  checkRole(call.who, "approve");
+  if (answer.kind === "question") return giveData(session, call, { pending: answer.pending, data: answer.output });
   const { approved, reason, pending } = answer;
   const decision = approved ? "approve" : "decline";
   const message = reason === undefined ? {} : { message: reason };
-  const body: ApprovalAnswer = { ...address, decision, digest: pending.digest, ...message };
-  return checkedApproval(session, { ...call, body });
-}
-
-function unlessAnswered(error: unknown): void {
-  if (error instanceof CinchError && (error.code === "NOT_PENDING" || error.code === "ALREADY_ANSWERED")) return;
-  throw error;
+  return giveDecision(session, call, { pending, decision, ...message });
 }
 
 /** Accepts the message that the body ends with. Returns its id. */

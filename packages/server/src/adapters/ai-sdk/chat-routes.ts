@@ -1,14 +1,16 @@
-import { CinchError, type DurableEvent, type Session } from "@cinch/core";
+import type { DurableEvent, Session } from "@cinch/core";
 import * as z from "zod/mini";
 import { jsonResponse } from "../../http/compressed.ts";
 import type { Route, RouteCall } from "../../routes/route.ts";
 import { waited } from "../../routes/waited.ts";
 import { NoBody } from "../../routes/wire-schemas.ts";
 import { partResponse } from "../part-response.ts";
+import { isMissing, openThread } from "../open-thread.ts";
 import { pagesAfter } from "../turn-events.ts";
+import { currentTurn, turnTaking } from "../turn-taking.ts";
 import { acceptInput, answerAll } from "./chat-commands.ts";
 import { ChatBody, cursorOf, shownCallsIn, turnMessage } from "./chat-body.ts";
-import { currentTurn, turnChunks, turnTaking } from "./chat-turn.ts";
+import { turnChunks } from "./chat-turn.ts";
 import { mergedChunk, type SdkVersion, type UiChunk } from "./ui-chunk.ts";
 import { uiMessagesOf } from "./ui-message.ts";
 
@@ -63,13 +65,7 @@ const prefixOf = ({ request }: RouteCall): string => new URL(request.url).pathna
 
 async function posted(call: RouteCall): Promise<Response> {
   const body = call.body as ChatBody;
-  const { seats } = call.parts;
-  await seats
-    .use(body.id, call.who, () => undefined)
-    .catch(async (error: unknown) => {
-      if (!isMissing(error)) throw error;
-      await seats.visit(call.who, (session) => session.createThread({ id: body.id }));
-    });
+  await openThread(call, body.id);
   return streamed(call, body.id, async (session) => {
     const { turnId } = session.getDisplayState();
     await answerAll(session, call);
@@ -95,8 +91,6 @@ async function resumed(call: RouteCall): Promise<Response> {
     throw error;
   }
 }
-
-const isMissing = (error: unknown): boolean => error instanceof CinchError && error.code === "THREAD_NOT_FOUND";
 
 type Chunks = AsyncGenerator<readonly UiChunk[], void, undefined>;
 
