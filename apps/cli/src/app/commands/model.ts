@@ -1,7 +1,7 @@
 import { messageOf } from "../../error-message.ts";
 import { chooseModel } from "../../models/choice.ts";
 import { withSavedKeys } from "../../setup/key-files.ts";
-import { providersForSetup } from "../../setup/keys.ts";
+import { modelIds } from "../../setup/model-ids.ts";
 import type { AppCommand, CommandContext, PickItem } from "./command.ts";
 
 export const modelCommand: AppCommand = {
@@ -34,14 +34,13 @@ function chosenModel(context: CommandContext): Promise<string | undefined> {
   });
 }
 
-/** Of each provider with a key the default model, the ones in use, and `offline`. */
 function knownModels({ project, session }: CommandContext): PickItem<string>[] {
   const current = session.getCurrentModelId();
-  const keyed = providersForSetup(project.env)
-    .filter(({ hasKey }) => hasKey)
-    .map(({ name, defaultModel }) => `${name}/${defaultModel}`);
-  const ids = [...new Set([current, project.model.id, ...keyed, "offline"])];
-  return ids.map((value) => ({ value, label: value, details: [value === current ? "this one" : aboutModel(value)] }));
+  return modelIds(project, current).map((value) => ({
+    value,
+    label: value,
+    details: [value === current ? "this one" : aboutModel(value)],
+  }));
 }
 
 const aboutModel = (id: string): string => (id === "offline" ? "rule-based, needs no key" : "");
